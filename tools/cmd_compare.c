@@ -307,14 +307,6 @@ static int print_tables(const struct comparing_table *t)
         return r;
 }
 
-static int write_picture(const struct comparing_table *t, const char *path,
-                         int (*draw)(const struct comparing_table *t, struct buffer *ret))
-{
-        cleanup_buffer struct buffer b = {0};
-
-        return command_write_file(path, draw(t, &b), &b);
-}
-
 static int print(struct compare *o, const struct comparing_table *t)
 {
         cleanup_buffer struct buffer b = {0};
@@ -328,10 +320,12 @@ static int print(struct compare *o, const struct comparing_table *t)
                 r = print_tables(t);
         if (r == 0)
                 output_write(&b);
+        b.size = 0;
         if (r == 0 && o->scatter)
-                r = write_picture(t, o->scatter, comparison_plot_scatter);
+                r = command_write_file(o->scatter, comparison_plot_scatter(t, COMPARISON_SCATTER_WIDTH, &b), &b);
+        b.size = 0;
         if (r == 0 && o->cactus)
-                r = write_picture(t, o->cactus, comparison_plot_cactus);
+                r = command_write_file(o->cactus, comparison_plot_cactus(t, &b), &b);
         return r < 0 ? fail(r) : STATUS_OK;
 }
 

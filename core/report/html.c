@@ -75,11 +75,11 @@ void html_page_begin(struct buffer *b, const char *title, const char *home)
         }
         buffer_addf(b,
                     ">\n<head>\n<meta charset=\"utf-8\">\n"
-                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-%s' 'sha256-%s'; "
+                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-%s'; "
                     "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
                     "<meta name=\"referrer\" content=\"no-referrer\">\n"
                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
-                    page_library.sha256, page_script.sha256);
+                    page_script.sha256);
         html_text(b, title);
         buffer_adds(b, "</title>\n<style>");
         buffer_add(b, page_style.text, page_style.size);
@@ -88,11 +88,7 @@ void html_page_begin(struct buffer *b, const char *title, const char *home)
 
 void html_page_end(struct buffer *b)
 {
-        buffer_adds(b, "<!-- The next script is uPlot, under this licence:\n\n");
-        buffer_add(b, page_licence.text, page_licence.size);
-        buffer_adds(b, "-->\n<script>");
-        buffer_add(b, page_library.text, page_library.size);
-        buffer_adds(b, "</script>\n<script>");
+        buffer_adds(b, "<script>");
         buffer_add(b, page_script.text, page_script.size);
         buffer_adds(b, "</script>\n</body>\n</html>\n");
 }

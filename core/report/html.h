@@ -13,8 +13,8 @@
  *     html_page_end(&b);
  *
  * Every text given goes through one escaper, every value for a script through one writer of JSON, so neither markup nor the end of a script gets
- * into a page with a name. Should anything slip through all the same, the page's policy (Content-Security-Policy) lets no script run but the two that
- * this room brings, by their digests, and nothing be fetched.
+ * into a page with a name. Should anything slip through all the same, the page's policy (Content-Security-Policy) lets no script run but the one that
+ * this room brings, by its digest, and nothing be fetched.
  *
  * A table of this room is sorted and searched by the page's script, with the keyboard too; without scripts it is a table. A page whose data are a
  * `history-data` gets plots from them: page/page.js draws these, and struct html_history (below) says what they are.
@@ -29,7 +29,7 @@
 /* `home`: the end of the path under which the links of the page lead somewhere ("/z3/report.html"); elsewhere its script shows them as text. NULL: it has
  * no links. */
 void html_page_begin(struct buffer *b, const char *title, const char *home);
-void html_page_end(struct buffer *b); /* with the scripts */
+void html_page_end(struct buffer *b); /* with the script */
 
 /* For content and for attributes in double quotes. */
 void html_text(struct buffer *b, const char *text);

@@ -8,5 +8,4 @@ struct page_file {
         size_t size;
         const char *sha256; /* in base64, as a page's policy names a script */
 };
-/* page/page.css and uPlot's style; uPlot's licence; uPlot; page/page.js */
-extern const struct page_file page_style, page_licence, page_library, page_script;
+extern const struct page_file page_style, page_script; /* page/page.css, page/page.js */

@@ -288,7 +288,7 @@ static int print_file(unsigned kind, const struct comparing_table *table, struct
                 return comparison_write_changes(table, true, true, ret);
         case KIND_SCATTER:
         case KIND_ACROSS_SCATTER:
-                return comparison_plot_scatter(table, ret);
+                return comparison_plot_scatter(table, COMPARISON_SCATTER_WIDTH, ret);
         default:
                 return comparison_plot_cactus(table, ret);
         }

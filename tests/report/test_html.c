@@ -106,7 +106,7 @@ static void base64(const uint8_t *bytes, size_t n, char *ret)
         *ret = '\0';
 }
 
-/* The policy lets no script run but those two that are there. */
+/* The policy lets no script run but the one that is there. */
 START_TEST(test_policy)
 {
         cleanup_buffer struct buffer b = {0};
@@ -118,7 +118,6 @@ START_TEST(test_policy)
         assert_has(b.data, "<title>&lt;t&gt;</title>");
         assert_has(b.data, "content=\"default-src 'none'; script-src 'sha256-");
         assert_lacks(b.data, "script-src 'unsafe-inline'");
-        assert_has(b.data, "Copyright (c) 2022 Leon Sorokin"); /* uPlot's licence goes with it */
         for (const char *at = b.data; (at = strstr(at, "<script>")); n++) {
                 const char *end = strstr(at += strlen("<script>"), "</script>");
                 char hash[64], named[80];
@@ -130,7 +129,7 @@ START_TEST(test_policy)
                 snprintf(named, sizeof(named), "'sha256-%s'", hash);
                 ck_assert_msg(strstr(b.data, named) != NULL, "the policy does not name %s", named);
         }
-        ck_assert_uint_eq(n, 2);
+        ck_assert_uint_eq(n, 1);
 }
 END_TEST
 

@@ -75,8 +75,8 @@ def main():
     page.close()
     if page.open:
         page.say(f"not closed: {page.open}")
-    if page.scripts != 2:
-        page.say(f"{page.scripts} scripts, not 2")
+    if page.scripts != 1:
+        page.say(f"{page.scripts} scripts, not 1")
     for link in page.links:
         path = urllib.parse.unquote(link)
         if link.startswith("#"):

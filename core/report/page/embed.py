@@ -1,18 +1,14 @@
 #!/usr/bin/env python3
 """Writes the files that every page carries as one C file: core/report/page_files.h says what of.
 
-    embed.py OUTPUT STYLE… -- LICENCE LIBRARY SCRIPT
+    embed.py OUTPUT STYLE SCRIPT
 
-A script stands in the page by itself, and the page's policy names its digest; so nothing in it may end it.
+The script stands in the page as it is, and the page's policy names its digest; so nothing in it may end it.
 """
 import base64
 import hashlib
 import pathlib
 import sys
-
-
-def text(*paths):
-    return "\n".join(pathlib.Path(p).read_text(encoding="utf-8").strip() for p in paths) + "\n"
 
 
 def define(name, content):
@@ -25,10 +21,8 @@ def define(name, content):
 
 
 def main():
-    output, *rest = sys.argv[1:]
-    at = rest.index("--")
-    licence, library, script = rest[at + 1 :]
-    files = {"style": text(*rest[:at]), "licence": text(licence), "library": text(library), "script": text(script)}
+    output, style, script = sys.argv[1:]
+    files = {name: pathlib.Path(path).read_text(encoding="utf-8") for name, path in (("style", style), ("script", script))}
     for name, content in files.items():
         for end in ("</style", "<!--", "-->", "</script"):
             if end in content.lower():

@@ -3,13 +3,13 @@
 "use strict";
 (() => {
 	const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-	const make = (name, attributes = {}, ...children) => {
-		const e = document.createElement(name);
+	const fill = (e, attributes, children) => {
 		for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value);
 		e.append(...children);
 		return e;
 	};
-	const SVG = "http://www.w3.org/2000/svg";
+	const make = (name, attributes = {}, ...children) => fill(document.createElement(name), attributes, children);
+	const svg = (name, attributes = {}, ...children) => fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 
 	/* -- links: they lead to names beside the page, so they are of use only where it stands ----------------------- */
 
@@ -101,252 +101,240 @@
 	const seconds = (v) => v === null || v === undefined ? "–"
 		: `${v >= 100 ? v.toFixed(0) : v >= 0.001 ? v.toPrecision(3) : v.toFixed(6)} s`;
 
-	/* -- small pictures in the rows of cases ------------------------------------------------------------------------- */
+	/* -- pictures ---------------------------------------------------------------------------------------------------- */
 
+	const px = (v) => v.toFixed(1);
+	/* A line through points, or steps along them. */
+	const lineOf = (points, isStep) => points.map(([x, y], i) => (!i ? `M${px(x)} ${px(y)}` : isStep ? `H${px(x)}V${px(y)}` : `L${px(x)} ${px(y)}`)).join("");
+	/* The same shape at each of them. */
+	const marks = (points, shape) => points.map(([x, y]) => `M${px(x)} ${px(y)}${shape}`).join("");
+	const SHAPES = [ /* of how a run ended; the key below the plots has them, too */
+		"m-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0z", "m-3-3h6v6h-6z", "m0-4 3.7 6.8h-7.4z", "m0-4.4 4 4.4-4 4.4-4-4.4z", "m0 4 3.7-6.8h-7.4z",
+		"m-3.4-3.4 6.8 6.8m0-6.8-6.8 6.8",
+	];
+	const DOT = "m-2.3 0a2.3 2.3 0 1 0 4.6 0a2.3 2.3 0 1 0-4.6 0z";
+	const extremes = (list) => [Math.min(...list), Math.max(...list)];
+	/* The logarithms of both ends, at least two doublings apart: noise is to look flat. */
+	function logRange(low, high) {
+		const middle = (Math.log(low) + Math.log(high)) / 2, half = Math.max(Math.log(high / low) / 2 + 0.1, Math.log(2));
+		return [middle - half, middle + half];
+	}
+
+	/* In the row of a case: its times along first parents, and how the last run ended. */
 	function spark(cells) {
-		const W = 120, H = 20, known = cells.map((c, i) => (c && columns[i].on_line ? [i, Math.log(c.seconds)] : null)).filter(Boolean);
-		const svg = document.createElementNS(SVG, "svg");
-		svg.setAttribute("viewBox", `0 0 ${W} ${H}`);
-		svg.setAttribute("aria-hidden", "true");
-		if (!known.length) return svg;
-		let low = Math.min(...known.map((k) => k[1])), high = Math.max(...known.map((k) => k[1]));
-		const middle = (low + high) / 2, half = Math.max((high - low) / 2, Math.log(2)); /* noise is to look flat */
-		low = middle - half; high = middle + half;
-		const x = (i) => 2 + ((W - 4) * i) / Math.max(columns.length - 1, 1), y = (v) => H - 3 - ((H - 6) * (v - low)) / (high - low);
-		const path = document.createElementNS(SVG, "path");
-		path.setAttribute("d", known.map(([i, v], k) => (k ? `H${x(i).toFixed(1)}V${y(v).toFixed(1)}` : `M${x(i).toFixed(1)} ${y(v).toFixed(1)}`)).join(""));
-		svg.append(path);
-		const [last, at] = known[known.length - 1], dot = document.createElementNS(SVG, "circle");
-		dot.setAttribute("cx", x(last)); dot.setAttribute("cy", y(at)); dot.setAttribute("r", 2);
-		dot.setAttribute("class", `k${cells[last].kind}`);
-		svg.append(dot);
-		return svg;
+		const W = 120, H = 20, picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, "aria-hidden": "true" });
+		const known = cells.map((c, i) => [i, c]).filter(([i, c]) => c && columns[i].on_line);
+		if (!known.length) return picture;
+		const [low, high] = logRange(...extremes(known.map(([, c]) => c.seconds)));
+		const points = known.map(([i, c]) => [2 + ((W - 4) * i) / Math.max(columns.length - 1, 1), H - 3 - ((H - 6) * (Math.log(c.seconds) - low)) / (high - low)]);
+		picture.append(svg("path", { d: lineOf(points, true) }), svg("path", { d: marks(points.slice(-1), DOT), class: `fill k${known[known.length - 1][1].kind}` }));
+		return picture;
 	}
 
-	/* -- plots ------------------------------------------------------------------------------------------------------- */
+	/* -- ticks: [value, label], at most about `most` of them --------------------------------------------------------- */
 
-	const root = document.documentElement;
-	const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-	const FONT = '11px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
+	const tidy = (v) => (v >= 1e4 || (v && v < 1e-3) ? v.toExponential(0) : String(+v.toPrecision(6)));
+	const between = (low, high, step) => Array.from({ length: Math.floor(high / step) - Math.ceil(low / step) + 1 }, (_, i) => (Math.ceil(low / step) + i) * step);
+	const roundUp = (v) => [1, 2, 5, 10].map((d) => d * 10 ** Math.floor(Math.log10(v))).find((s, i) => s >= v || i === 3);
+
+	function ticks(low, high, most) {
+		return between(low, high, roundUp((high - low) / most)).map((v) => [v, tidy(v)]);
+	}
+	function wholeTicks(low, high, most) {
+		return between(low, high, Math.max(1, roundUp((high - low) / most))).map((v) => [v, String(v)]);
+	}
+	/* Of [log low, log high]: all digits of each power of ten, or some, or every n-th power. */
+	function logTicks(low, high, most) {
+		const powers = between(low / Math.LN10, high / Math.LN10 + 1, 1).map((k) => k - 1);
+		const choices = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 5], [1, 3], [1]].map((digits) => powers.flatMap((k) => digits.map((d) => d * 10 ** k)));
+		for (let n = 2; n < 8; n++) choices.push(powers.filter((k) => k % n === 0).map((k) => 10 ** k));
+		const inside = choices.map((list) => list.filter((v) => Math.log(v) >= low && Math.log(v) <= high));
+		return (inside.find((list) => list.length <= most) || []).map((v) => [Math.log(v), tidy(v)]);
+	}
+	const DAY = 86400;
+	function dateTicks(low, high, most) {
+		const wanted = (high - low) / most, iso = (seconds) => new Date(seconds * 1000).toISOString().replace("T", " ");
+		const step = [60, 300, 1800, 3600, 3 * 3600, 12 * 3600, DAY, 2 * DAY, 7 * DAY, 14 * DAY].find((s) => s >= wanted);
+		if (step) return between(low, high, step).map((v) => [v, step < DAY ? iso(v).slice(5, 16) : iso(v).slice(0, 10)]);
+		const months = [1, 3, 6, 12, 24, 60, 120].find((m) => m * 30.4 * DAY >= wanted) || 240;
+		const since1970 = (v) => (new Date(v * 1000).getUTCFullYear() - 1970) * 12 + new Date(v * 1000).getUTCMonth();
+		return between(since1970(low), since1970(high), months).map((m) => Date.UTC(1970, m) / 1000).filter((v) => v >= low)
+			.map((v) => [v, iso(v).slice(0, months < 12 ? 7 : 4)]);
+	}
+
+	/* -- plots --------------------------------------------------------------------------------------------------------- */
+
 	const box = document.getElementById("history-plots"), readout = box.querySelector(".readout");
-	const charts = [];
-	let byDate = false, shared = false;
-
-	/* The x of each column: its place in the history, or its date, which must not go back. */
-	function places() {
-		let last = -Infinity;
-		return columns.map((c) => (last = Math.max(last, byDate ? c.time : c.place)));
-	}
-	let xs = places();
-
-	function marker(ctx, kind, x, y) {
-		const r = 3.4 * devicePixelRatio;
-		ctx.beginPath();
-		if (kind === 0) ctx.arc(x, y, r, 0, 2 * Math.PI);
-		else if (kind === 1) ctx.rect(x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r);
-		else if (kind === 2) { ctx.moveTo(x, y - 1.2 * r); ctx.lineTo(x + 1.1 * r, y + 0.8 * r); ctx.lineTo(x - 1.1 * r, y + 0.8 * r); ctx.closePath(); }
-		else if (kind === 3) { ctx.moveTo(x, y - 1.3 * r); ctx.lineTo(x + 1.2 * r, y); ctx.lineTo(x, y + 1.3 * r); ctx.lineTo(x - 1.2 * r, y); ctx.closePath(); }
-		else if (kind === 4) { ctx.moveTo(x, y + 1.2 * r); ctx.lineTo(x + 1.1 * r, y - 0.8 * r); ctx.lineTo(x - 1.1 * r, y - 0.8 * r); ctx.closePath(); }
-		else { ctx.moveTo(x - r, y - r); ctx.lineTo(x + r, y + r); ctx.moveTo(x + r, y - r); ctx.lineTo(x - r, y + r); }
-		if (kind < 5) ctx.fill();
-		ctx.stroke();
-	}
-
-	/* Names of tags above the plot, as far as there is room, and a line down from each. */
-	function drawTags(u, withNames) {
-		const { ctx } = u, { left, top, width, height } = u.bbox;
-		let taken = -Infinity;
-		ctx.save();
-		ctx.font = FONT.replace("11px", `${10.5 * devicePixelRatio}px`);
-		ctx.textAlign = "left";
-		ctx.textBaseline = "alphabetic";
-		ctx.fillStyle = css("--muted");
-		ctx.strokeStyle = css("--line");
-		ctx.lineWidth = devicePixelRatio;
-		columns.forEach((c, i) => {
-			const x = u.valToPos(xs[i], "x", true);
-			if (!c.tags || x < left - 1 || x > left + width + 1) return;
-			ctx.beginPath(); ctx.moveTo(x, top); ctx.lineTo(x, top + height); ctx.stroke();
-			const name = c.tags[0], w = ctx.measureText(name).width;
-			let from = Math.min(Math.max(x - w / 2, left), left + width - w);
-			if (!withNames || from < taken) return;
-			ctx.fillText(name, from, top - 5 * devicePixelRatio);
-			taken = from + w + 8 * devicePixelRatio;
-		});
-		ctx.restore();
-	}
-
-	function axis(label, values, extra = {}) {
-		return {
-			stroke: () => css("--muted"), font: FONT, labelFont: FONT, gap: 4, labelGap: 2, label, labelSize: label ? 18 : 0,
-			grid: { stroke: () => css("--line"), width: 1 }, ticks: { stroke: () => css("--line"), width: 1, size: 4 }, values, ...extra,
-		};
-	}
-	const tidy = (v) => (v === null ? "" : v >= 1e4 || (v && v < 1e-3) ? v.toExponential(0) : String(+v.toPrecision(6)));
-
-	const WHOLE = [1, 2, 5].flatMap((d) => [...Array(8).keys()].map((e) => d * 10 ** e)).sort((a, b) => a - b);
-
-	function xAxis(isShown) {
-		const values = byDate ? undefined : (u, splits) => splits.map(String);
-		return axis(null, isShown ? values : (u, splits) => splits.map(() => ""), { size: isShown ? 30 : 6, space: 70, ...(byDate ? {} : { incrs: WHOLE }) });
-	}
-
-	function options(id, height, scale, series, isLast, hooks) {
-		const element = document.getElementById(id), { whole, ...y } = scale;
-		return {
-			width: element.clientWidth, height, padding: [id === "plot-solved" ? 18 : 8, 12, 0, 0], legend: { show: false },
-			scales: { x: { time: byDate, range: xRange }, y },
-			axes: [xAxis(isLast), axis(null, (u, splits) => splits.map(tidy), { size: 48, space: 24, ...(whole ? { incrs: WHOLE } : {}) })],
-			cursor: { sync: { key: "history" }, drag: { x: true, y: false, dist: 4 }, points: { show: false }, y: false },
-			series, hooks: { ...hooks, setScale: [shareZoom], setCursor: [(u) => tell(u)] },
-		};
-	}
-	/* Some room on both sides; with one column, more. */
-	function xRange(u, low, high) {
-		const first = xs[0], last = xs[xs.length - 1], span = last - first || (byDate ? 86400 : 2);
-		if (low === null || (low === first && high === last)) return [first - span * 0.02, last + span * 0.02];
-		return [low, high];
-	}
-	function shareZoom(u, key) {
-		if (key !== "x" || shared) return;
-		shared = true;
-		for (const c of charts) if (c.plot !== u) c.plot.setScale("x", { min: u.scales.x.min, max: u.scales.x.max });
-		shared = false;
-	}
-
-	const onLine = (list) => list.map((v, i) => (columns[i].on_line ? v : null));
-	const offLine = (list) => list.map((v, i) => (columns[i].on_line ? null : v));
-
-	/* One quantity of the set: a step line along first parents, and a ring for each commit beside it. */
-	function setChart(id, height, list, colour, scale, isLast, withTags) {
-		const series = [{}, {
-			stroke: () => css(colour), width: 1.8, spanGaps: true, paths: uPlot.paths.stepped({ align: 1 }), points: { show: columns.length <= 60, size: 5, fill: () => css(colour) },
-		}, { stroke: () => css(colour), width: 0, points: { show: true, size: 7, width: 1.5, fill: () => css("--bg") } }];
-		const o = options(id, height, scale, series, isLast, { drawClear: [(u) => drawTags(u, withTags)] });
-		return { id, options: o, data: [xs, onLine(list), offLine(list)] };
-	}
-
+	let byDate = false, xs, range; /* the x of each column; what is shown of them */
+	let at = columns.length - 1; /* the column that is told of */
 	let chosen = data.shown;
 	const decoded = new Map();
 	const cells = (i) => decoded.get(i) || (decoded.set(i, cellsOf(data.cases[i].cells)), decoded.get(i));
 
-	function drawCase(u) {
-		const { ctx } = u;
-		ctx.save();
-		ctx.lineWidth = devicePixelRatio;
-		ctx.strokeStyle = css("--muted");
-		ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
-		for (const [of, before, after] of data.steps) {
-			const x = u.valToPos((xs[before] + xs[after]) / 2, "x", true);
-			if (of !== chosen || x < u.bbox.left || x > u.bbox.left + u.bbox.width) continue;
-			ctx.beginPath(); ctx.moveTo(x, u.bbox.top); ctx.lineTo(x, u.bbox.top + u.bbox.height); ctx.stroke();
-		}
-		ctx.setLineDash([]);
-		ctx.lineWidth = 1.4 * devicePixelRatio;
-		cells(chosen).forEach((c, i) => {
-			const x = u.valToPos(xs[i], "x", true);
-			if (!c || x < u.bbox.left - 1 || x > u.bbox.left + u.bbox.width + 1) return;
-			ctx.fillStyle = ctx.strokeStyle = css(`--k${c.kind}`);
-			marker(ctx, c.kind, x, u.valToPos(c.seconds, "y", true));
+	/* The place in the history, or the date, which must not go back; and some room on both sides. */
+	function whole() {
+		const first = xs[0], last = xs[xs.length - 1], half = Math.max(last - first, byDate ? 3600 : 2) * 0.52;
+		show((first + last) / 2 - half, (first + last) / 2 + half);
+	}
+	function setUpX(isByDate) {
+		let last = -Infinity;
+		byDate = isByDate;
+		xs = columns.map((c) => (last = Math.max(last, byDate ? c.time : c.place)));
+		whole();
+	}
+
+	/* What a plot shows of the columns: `values` (null: not known), as the paths that `paths` makes of their points. Where they differ much, and no
+	 * `tick` is given, the scale is one of logarithms. */
+	const setPlot = (colour, values) => ({
+		height: 150, values: () => values,
+		paths: (points) => {
+			const known = points.filter((p) => p), line = points.filter((p, i) => p && columns[i].on_line);
+			return [svg("path", { d: lineOf(line, true), class: `line ${colour}` }), svg("path", { d: line.length <= 60 ? marks(line, DOT) : "", class: `fill ${colour}` }),
+				svg("path", { d: marks(known.filter((p) => !line.includes(p)), SHAPES[0]), class: `ring ${colour}` })];
+		},
+	});
+	const plots = [{ id: "plot-solved", hasTags: true, tick: wholeTicks, ...setPlot("k0", data.set.solved) }, { id: "plot-par2", ...setPlot("k1", data.set.par2) }];
+	if (data.cases.length)
+		plots.push({
+			id: "plot-case", height: 220, hasX: true, isLog: true, values: () => cells(chosen).map((c) => (c ? c.seconds : null)),
+			paths: (points, x, top, bottom) => [
+				svg("path", { d: data.steps.filter(([of]) => of === chosen).map(([, a, b]) => `M${px(x((xs[a] + xs[b]) / 2))} ${top}V${bottom}`).join(""), class: "step" }),
+				svg("path", { d: lineOf(points.filter((p, i) => p && columns[i].on_line)), class: "thin" }),
+				...SHAPES.map((shape, kind) => svg("path", { d: marks(points.filter((p, i) => p && cells(chosen)[i].kind === kind), shape), class: `fill k${kind}` }))],
 		});
-		ctx.restore();
-	}
-	function caseChart(id, height) {
-		const scale = { distr: 3, range: (u, low, high) => (low === null ? [0.01, 1] : uPlot.rangeLog(low / 1.15, high * 1.15, 10, false)) };
-		const series = [{}, { stroke: () => css("--line-strong"), width: 1.2, spanGaps: true, points: { show: false } },
-			{ width: 0, points: { show: false } }];
-		const list = cells(chosen).map((c) => (c ? c.seconds : null));
-		return { id, options: options(id, height, scale, series, true, { drawClear: [(u) => drawTags(u, false)], draw: [drawCase] }),
-			data: [xs, onLine(list), list] };
+	for (const plot of plots) plot.element = document.getElementById(plot.id);
+
+	/* Upright lines at tags, and their names as far as there is room. */
+	function tagsOf(plot, x, left, right, top, bottom) {
+		const lines = [], names = [];
+		let taken = -Infinity;
+		columns.forEach((c, i) => {
+			const at = x(xs[i]);
+			if (!c.tags || at < left || at > right) return;
+			lines.push(`M${px(at)} ${top}V${bottom}`);
+			const width = c.tags[0].length * 6.2, from = Math.min(Math.max(at - width / 2, left), right - width);
+			if (!plot.hasTags || from < taken) return;
+			names.push(svg("text", { x: px(from), y: top - 5 }, c.tags[0]));
+			taken = from + width + 8;
+		});
+		return [svg("path", { d: lines.join(""), class: "grid" }), ...names];
 	}
 
-	const linear = (whole) => ({ whole,
-		range: (u, low, high) => (low === null ? [0, 1] : low === high ? [Math.max(0, low - 1), high + 1] : uPlot.rangeNum(low, high, 0.1, true)) });
-	/* A logarithmic axis where the values differ by much. */
-	function secondsScale(list) {
-		const known = list.filter((v) => v !== null && v > 0);
-		if (known.length && Math.max(...known) > 8 * Math.min(...known))
-			return { distr: 3, range: (u, low, high) => uPlot.rangeLog(low / 1.1, high * 1.1, 10, false) };
-		return linear(false);
+	function paint(plot) {
+		const width = plot.element.clientWidth, left = 46, right = width - 8, top = plot.hasTags ? 18 : 8, bottom = plot.height - (plot.hasX ? 22 : 6);
+		if (right <= left) return;
+		const values = plot.values(), known = values.filter((v) => v !== null), [least, most] = known.length ? extremes(known) : [1, 1];
+		const isLog = least > 0 && (plot.isLog || (!plot.tick && most > 8 * least)), room = (most - least) * 0.08 || (plot.tick ? 1 : most / 2 || 1);
+		const [low, high] = isLog ? logRange(least, most) : [Math.max(least - room, Math.min(0, least)), most + room];
+		const x = (v) => left + ((right - left) * (v - range[0])) / (range[1] - range[0]);
+		const y = (v) => bottom - ((bottom - top) * ((isLog ? Math.log(v) : v) - low)) / (high - low), yOf = (t) => bottom - ((bottom - top) * (t - low)) / (high - low);
+		const across = (plot.tick || (isLog ? logTicks : ticks))(low, high, (bottom - top) / 26), up = (byDate ? dateTicks : wholeTicks)(...range, (right - left) / 85);
+		const points = values.map((v, i) => (v === null ? null : [x(xs[i]), y(v)])), size = { x: left, y: top, width: right - left, height: bottom - top };
+		plot.cursor = svg("path", { class: "cursor" });
+		plot.dot = svg("path", { class: "dot" });
+		plot.drag = svg("rect", { y: top, height: bottom - top, class: "drag" });
+		plot.at = (i) => (xs[i] < range[0] || xs[i] > range[1] ? ["", ""] : [`M${px(x(xs[i]))} ${top}V${bottom}`, points[i] ? marks([points[i]], SHAPES[0]) : ""]);
+		plot.x = (pixel) => range[0] + ((range[1] - range[0]) * (pixel - left)) / (right - left);
+		plot.element.replaceChildren(svg("svg", { viewBox: `0 0 ${width} ${plot.height}`, height: plot.height },
+			svg("path", { d: up.map(([v]) => `M${px(x(v))} ${top}V${bottom}`).join("") + across.map(([v]) => `M${left} ${px(yOf(v))}H${right}`).join(""), class: "grid" }),
+			...across.map(([v, label]) => svg("text", { x: left - 6, y: px(yOf(v) + 4), class: "end" }, label)),
+			...(plot.hasX ? up.map(([v, label]) => svg("text", { x: px(x(v)), y: bottom + 16, class: "middle" }, label)) : []),
+			...tagsOf(plot, x, left, right, top, bottom),
+			svg("svg", { ...size, viewBox: `${left} ${top} ${right - left} ${bottom - top}` }, plot.cursor, ...plot.paths(points, x, top, bottom), plot.dot, plot.drag)));
 	}
-
-	function rebuild() {
-		for (const c of charts) c.plot.destroy();
-		charts.length = 0;
-		xs = places();
-		const list = [setChart("plot-solved", 150, data.set.solved, "--k0", linear(true), false, true),
-			setChart("plot-par2", 150, data.set.par2, "--k1", secondsScale(data.set.par2), false, false)];
-		if (data.cases.length) list.push(caseChart("plot-case", 210));
-		for (const c of list) {
-			const element = document.getElementById(c.id);
-			charts.push({ id: c.id, element, plot: new uPlot(c.options, c.data, element) });
-		}
-		tell(null);
+	function paintAll() {
+		plots.forEach(paint);
+		tell();
 	}
 
 	/* -- what the pointer is at ---------------------------------------------------------------------------------------- */
 
-	let at = columns.length - 1;
-	const plainTitle = (c) => (c.tags ? `${c.tags.join(", ")} · ` : "");
-	function tell(u) {
-		const index = u && u.cursor.idx;
-		if (u && (index === null || index === undefined)) return;
-		if (u) at = index;
+	function tell() {
 		const c = columns[at], sha = make(isHome ? "a" : "span", isHome ? { href: `${data.folder}${c.sha}/` } : {}, c.sha.slice(0, 12));
 		sha.className = "sha";
 		const facts = [`${c.measured} of ${data.set.total} measured`];
 		if (data.set.solved[at] !== null) facts.push(`${data.set.solved[at]} solved`, `PAR-2 ${seconds(data.set.par2[at])}`);
 		const one = data.cases.length && cells(chosen)[at];
-		readout.replaceChildren(plainTitle(c), sha, ` · ${c.date} · ${c.subject}`, make("br"), facts.join(" · "),
+		readout.replaceChildren(c.tags ? `${c.tags.join(", ")} · ` : "", sha, ` · ${c.date} · ${c.subject}`, make("br"), facts.join(" · "),
 			one ? ` · case ${data.cases[chosen].id}: ${data.kinds[one.kind]}, ${seconds(one.seconds)}` : "");
+		for (const plot of plots) {
+			if (!plot.at) continue;
+			const [line, dot] = plot.at(at);
+			plot.cursor.setAttribute("d", line);
+			plot.dot.setAttribute("d", dot);
+		}
 	}
-	function moveTo(index) {
+	function tellOf(index) {
 		at = Math.min(Math.max(index, 0), columns.length - 1);
-		const u = charts[0].plot;
-		if (xs[at] < u.scales.x.min || xs[at] > u.scales.x.max) zoom(1, xs[at]);
-		for (const c of charts) c.plot.setCursor({ left: c.plot.valToPos(xs[at], "x"), top: 10 }, false);
-		tell(null);
+		tell();
+	}
+	function nearest(x) {
+		let best = 0;
+		xs.forEach((v, i) => { if (Math.abs(v - x) < Math.abs(xs[best] - x)) best = i; });
+		return best;
 	}
 
 	/* -- zoom ------------------------------------------------------------------------------------------------------- */
 
-	function setRange(min, max) {
-		charts[0].plot.setScale("x", { min, max });
+	function show(from, to) {
+		range = [from, to];
+		paintAll();
 	}
-	function zoom(factor, centre) {
-		const { min, max } = charts[0].plot.scales.x, middle = centre === undefined ? (min + max) / 2 : centre, half = ((max - min) * factor) / 2;
-		setRange(middle - half, middle + half);
+	function zoom(factor, middle = (range[0] + range[1]) / 2) {
+		const half = ((range[1] - range[0]) * factor) / 2;
+		show(middle - half, middle + half);
 	}
-	const shift = (share) => { const { min, max } = charts[0].plot.scales.x, by = (max - min) * share; setRange(min + by, max + by); };
-	const whole = () => setRange(...xRange(null, null, null));
+	function moveTo(index) {
+		tellOf(index);
+		if (xs[at] < range[0] || xs[at] > range[1]) zoom(1, xs[at]);
+	}
+	const shift = (share) => zoom(1, (range[0] + range[1]) / 2 + (range[1] - range[0]) * share);
 
 	const actions = { in: () => zoom(0.5), out: () => zoom(2), left: () => shift(-0.3), right: () => shift(0.3), all: whole };
 	for (const button of all("button[data-zoom]", box)) button.addEventListener("click", actions[button.dataset.zoom]);
-	box.querySelector("select.by").addEventListener("change", (e) => { byDate = e.target.value === "date"; rebuild(); });
+	box.querySelector("select.by").addEventListener("change", (e) => setUpX(e.target.value === "date"));
 
 	const keys = { ArrowLeft: () => moveTo(at - 1), ArrowRight: () => moveTo(at + 1), Home: () => moveTo(0), End: () => moveTo(columns.length - 1),
 		"+": actions.in, "=": actions.in, "-": actions.out, 0: whole, Escape: whole };
-	for (const e of all(".plot", box))
-		e.addEventListener("keydown", (event) => {
+
+	/* A mouse drags a range; two fingers zoom, one scrolls the page and tells of the commit there. */
+	for (const plot of plots) {
+		const { element } = plot, down = new Map(); /* pixels, of each pointer that is down */
+		let began;
+		const pixel = (event) => event.clientX - element.getBoundingClientRect().left;
+		const spread = () => Math.max(20, Math.abs([...down.values()].reduce((a, b) => a - b)));
+		element.addEventListener("pointerdown", (event) => {
+			if (event.button) return;
+			down.set(event.pointerId, pixel(event));
+			began = down.size === 2 ? { spread: spread(), span: range[1] - range[0], middle: (range[0] + range[1]) / 2 } : pixel(event);
+			if (event.isTrusted) element.setPointerCapture(event.pointerId);
+			tellOf(nearest(plot.x(pixel(event))));
+		});
+		element.addEventListener("pointermove", (event) => {
+			const to = pixel(event), isDown = down.has(event.pointerId);
+			if (isDown) down.set(event.pointerId, to);
+			if (down.size === 2) {
+				const half = (began.span * began.spread) / spread() / 2;
+				show(began.middle - half, began.middle + half);
+				return;
+			}
+			tellOf(nearest(plot.x(to)));
+			if (!isDown || event.pointerType === "touch") return;
+			plot.drag.setAttribute("x", Math.min(began, to));
+			plot.drag.setAttribute("width", Math.abs(to - began));
+		});
+		const up = (event) => {
+			const to = pixel(event), isDrag = down.size === 1 && down.has(event.pointerId) && event.pointerType !== "touch" && Math.abs(to - began) > 4;
+			down.delete(event.pointerId);
+			if (isDrag && event.type === "pointerup") show(plot.x(Math.min(began, to)), plot.x(Math.max(began, to)));
+		};
+		for (const type of ["pointerup", "pointercancel"]) element.addEventListener(type, up);
+		element.addEventListener("dblclick", whole);
+		element.addEventListener("keydown", (event) => {
 			if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
 			event.preventDefault();
 			keys[event.key]();
 		});
-
-	/* Two fingers zoom; one scrolls the page, and a tap shows the commit there. */
-	for (const e of all(".plot", box)) {
-		let began = null;
-		const spread = (t) => Math.abs(t[0].clientX - t[1].clientX);
-		e.addEventListener("touchstart", (event) => {
-			const { min, max } = charts[0].plot.scales.x;
-			began = event.touches.length === 2 ? { spread: Math.max(spread(event.touches), 20), min, max } : null;
-		}, { passive: true });
-		e.addEventListener("touchmove", (event) => {
-			if (!began || event.touches.length !== 2) return;
-			event.preventDefault();
-			const half = ((began.max - began.min) / 2) * (began.spread / Math.max(spread(event.touches), 20)), middle = (began.min + began.max) / 2;
-			setRange(middle - half, middle + half);
-		}, { passive: false });
 	}
 
 	/* -- which case --------------------------------------------------------------------------------------------------- */
@@ -357,18 +345,8 @@
 		chosen = (i + data.cases.length) % data.cases.length;
 		field.value = label(chosen);
 		title.textContent = data.cases[chosen].name;
-		const { min, max } = charts.length ? charts[0].plot.scales.x : {};
-		const old = charts.findIndex((c) => c.id === "plot-case");
-		if (old >= 0) {
-			const list = cells(chosen).map((c) => (c ? c.seconds : null));
-			charts[old].plot.setData([xs, onLine(list), list], false);
-			charts[old].plot.redraw(true, true);
-			shared = true;
-			charts[old].plot.setScale("x", { min, max });
-			shared = false;
-		}
+		paintAll();
 		for (const b of all("button.spark")) b.setAttribute("aria-pressed", String(Number(b.dataset.case) === chosen));
-		if (charts.length) tell(null);
 	}
 	function chooseByText() {
 		const text = field.value.trim().toLowerCase();
@@ -392,10 +370,12 @@
 	}
 
 	box.hidden = false;
-	rebuild();
+	setUpX(false);
 	if (data.cases.length) choose(chosen);
+	let width = box.clientWidth;
 	new ResizeObserver(() => {
-		for (const c of charts) if (c.element.clientWidth && c.plot.width !== c.element.clientWidth) c.plot.setSize({ width: c.element.clientWidth, height: c.plot.height });
+		if (width === box.clientWidth) return;
+		width = box.clientWidth;
+		paintAll();
 	}).observe(box);
-	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach((c) => c.plot.redraw()));
 })();

@@ -159,7 +159,7 @@ static void add_note(const struct comparing_table *t, struct plot *p)
                 plot_note(p, NOTHING);
                 return;
         }
-        n = snprintf(text, sizeof(text), "above the diagonal the second is slower; %zu regression%s, %zu improvement%s",
+        n = snprintf(text, sizeof(text), "slower above the diagonal; %zu regression%s, %zu improvement%s",
                      t->summary.regressions, t->summary.regressions == 1 ? "" : "s", t->summary.improvements,
                      t->summary.improvements == 1 ? "" : "s");
         if (unsolved > 0)
@@ -167,7 +167,7 @@ static void add_note(const struct comparing_table *t, struct plot *p)
         plot_note(p, text);
 }
 
-int comparison_plot_scatter(const struct comparing_table *t, struct buffer *ret)
+int comparison_plot_scatter(const struct comparing_table *t, unsigned width, struct buffer *ret)
 {
         cleanup_buffer struct buffer title = {0}, x = {0}, y = {0};
         cleanup_plot struct plot *p = NULL;
@@ -181,7 +181,7 @@ int comparison_plot_scatter(const struct comparing_table *t, struct buffer *ret)
         buffer_adds(&y, ", seconds");
         if (r < 0 || buffer_error(&x) < 0 || buffer_error(&y) < 0)
                 return r < 0 ? r : -ENOMEM;
-        p = plot_new(title.data, 560, 600);
+        p = plot_new(title.data, width, width + 40);
         plot_axis_x(p, x.data, PLOT_LOG);
         plot_axis_y(p, y.data, PLOT_LOG);
         set_ranges(t, p);

@@ -16,7 +16,8 @@ int comparison_write_changes(const struct comparing_table *t, bool improvements,
 int comparison_write_markdown(const struct comparing_table *t, size_t most, struct buffer *ret);
 json_t *comparison_json(const struct comparing_table *t); /* a new reference; NULL: no memory */
 
-/* Each case's seconds before and after, on logarithmic axes, with the limits as borders. */
-int comparison_plot_scatter(const struct comparing_table *t, struct buffer *ret);
+/* Each case's seconds before and after, on logarithmic axes, with the limits as borders. `width` in CSS pixels; a little higher. */
+#define COMPARISON_SCATTER_WIDTH 560 /* of a file of its own */
+int comparison_plot_scatter(const struct comparing_table *t, unsigned width, struct buffer *ret);
 /* How many cases each version solves within so many seconds each. */
 int comparison_plot_cactus(const struct comparing_table *t, struct buffer *ret);

@@ -135,7 +135,7 @@ static void add_legend(struct buffer *b)
 
         buffer_adds(b, "<ul class=\"key\">");
         for (int k = 0; k < N_VERDICT_PLOTS; k++)
-                buffer_addf(b, "<li><svg viewBox=\"0 0 12 12\" aria-hidden=\"true\" style=\"color:var(--k%d);fill:currentColor\">%s</svg>%s</li>", k,
+                buffer_addf(b, "<li><svg viewBox=\"0 0 12 12\" aria-hidden=\"true\" class=\"k%d\">%s</svg>%s</li>", k,
                             shapes[k][1], shapes[k][0]);
         buffer_adds(b, "<li>dashed: a step</li></ul>\n");
 }
@@ -154,7 +154,7 @@ static void add_frame(struct buffer *b)
                     "<div class=\"plot\" id=\"plot-solved\" tabindex=\"0\" role=\"img\" aria-label=\"Cases solved at each commit; the table of commits has the "
                     "numbers\"></div>\n<p class=\"plot-title\">PAR-2, seconds</p>\n"
                     "<div class=\"plot\" id=\"plot-par2\" tabindex=\"0\" role=\"img\" aria-label=\"PAR-2 at each commit; the table of commits has the "
-                    "numbers\"></div>\n<p class=\"readout\"></p>\n"
+                    "numbers\"></div>\n<p class=\"readout\" aria-live=\"polite\"></p>\n"
                     "<div class=\"bar\"><label class=\"one\">One case <input type=\"search\" class=\"case\" list=\"case-list\" autocomplete=\"off\"></label>"
                     "<datalist id=\"case-list\"></datalist>"
                     "<button type=\"button\" class=\"previous\" aria-label=\"Previous case\">←</button>"

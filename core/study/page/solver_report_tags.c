@@ -328,9 +328,11 @@ static int add_curve(const struct report *r, const struct version *v, struct plo
         return 0;
 }
 
+#define WIDTH 420 /* of a picture: it can be read on a phone, and two stand side by side on a screen */
+
 static int add_cactus(const struct report *r, const struct versions *v, struct buffer *b)
 {
-        cleanup_plot struct plot *p = plot_new("Cases solved within so many seconds each", 560, 600);
+        cleanup_plot struct plot *p = plot_new("Cases solved within so many seconds each", WIDTH, WIDTH + 40);
         int e = 0;
 
         plot_axis_x(p, "cases solved", PLOT_COUNT);
@@ -354,7 +356,7 @@ static int add_pictures(const struct report *r, const struct versions *v, const 
         e = add_cactus(r, v, b);
         if (e == 0 && last->summary.compared > 0) {
                 buffer_adds(b, "<figure>");
-                e = comparison_plot_scatter(last, b);
+                e = comparison_plot_scatter(last, WIDTH, b);
                 buffer_adds(b, "</figure>\n");
         }
         buffer_adds(b, "</div>\n");
