@@ -161,9 +161,10 @@ static int import_file(struct taking *o, const char *file)
                 complain("%s is a folder: name the files in it", file);
                 return STATUS_USAGE;
         }
-        r = benchexec_read(fd, file, &results);
+        r = benchexec_read(fd, file, &command_progress, &results);
+        progress_clear();
         if (r < 0)
-                return fail_as(r == -ENOMEM ? STATUS_SYSTEM : STATUS_FAILED, r);
+                return fail_as(r == -ENOMEM ? STATUS_SYSTEM : r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_FAILED, r);
         r = choose(o, file, &results, &s, &commit);
         if (r == STATUS_OK && o->has_seed && !s->recipe->seed) {
                 complain("the recipe of %s has no 'seed': nothing is measured under one", s->recipe->name);
@@ -177,8 +178,12 @@ static int import_file(struct taking *o, const char *file)
                                                       .solver = s,
                                                       .commit = commit,
                                                       .has_seed = o->has_seed,
-                                                      .seed = o->seed},
+                                                      .seed = o->seed,
+                                                      .progress = &command_progress},
                              &report);
+        progress_clear();
+        if (r == -ECANCELED)
+                return fail_as(STATUS_INTERRUPTED, r);
         if (r < 0)
                 return r == -EINVAL || r == -EEXIST || r == -ENOTUNIQ ? fail_as(STATUS_FAILED, r) : fail(r);
         show(o, file, &report, results.unfinished);

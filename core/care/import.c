@@ -368,9 +368,11 @@ static int put_all(void *user, struct store_txn *t)
         int r = 0;
 
         i->report->imported = i->report->known = i->report->wrong = 0; /* it may be run twice */
-        for (size_t k = 0; k < i->results->n_runs && r == 0; k++)
-                if (i->cases[k])
+        for (size_t k = 0; k < i->results->n_runs && r == 0; k++) {
+                r = progress_step(i->request->progress, "import", k, i->results->n_runs);
+                if (r == 0 && i->cases[k])
                         r = put_run(i, t, &i->results->runs[k], i->cases[k]);
+        }
         if (r == 0 && i->report->imported > 0)
                 r = machine_note(t, i->report->machine, &i->source, &i->program);
         return r;

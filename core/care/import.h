@@ -33,9 +33,9 @@ struct benchexec_results {
         uint64_t unfinished; /* that did not */
 };
 /* Reads a document, plain or compressed by gzip, bzip2, xz or zstd; from its beginning. Declarations of entities are refused, and nothing outside of it is
- * read. `name` is for messages. -EINVAL with file, line and what is wrong: no XML, cut off, not BenchExec's, a unit or a status or a category that
- * is not known, machines of several kinds. */
-int benchexec_read(int fd, const char *name, struct benchexec_results *ret);
+ * read. `name` is for messages, `progress` may be NULL. -EINVAL with file, line and what is wrong: no XML, cut off, not BenchExec's, a unit or a status or
+ * a category that is not known, machines of several kinds; -EFBIG: more of something than a document of BenchExec has; -ECANCELED. */
+int benchexec_read(int fd, const char *name, const struct progress *progress, struct benchexec_results *ret);
 void benchexec_done(struct benchexec_results *r);
 #define cleanup_benchexec cleanup(benchexec_done)
 
@@ -46,6 +46,7 @@ struct import_request {
         uint32_t commit;
         bool has_seed;
         uint64_t seed;
+        const struct progress *progress; /* may be NULL */
 };
 struct import_report {
         uint64_t imported, known; /* known: the same result was there */

@@ -8,12 +8,18 @@
 
 #include "core/care/import.h"
 
-#define TEXT_MOST     4096 /* bytes of a value */
-#define PATIENT_BYTES (UINT64_C(256) << 20)
+#define TEXT_MOST     4096 /* bytes of a value that is kept */
+#define TOKEN_MOST    (1 << 20) /* bytes of anything that expat holds as a whole: a tag with its attributes, a comment */
+#define DEPTH_MOST    64 /* a document has four */
+#define PIECE         (64 << 10) /* expat looks again at all of a token when more of it comes */
+#define TOTAL_MOST    (UINT64_C(1) << 30)
+#define PATIENT_BYTES (UINT64_C(64) << 20)
 #define SWELL_TIMES   1000
 
 struct reading {
         const char *name; /* of the file */
+        const struct progress *progress;
+        uint64_t fed;
         XML_Parser parser;
         struct benchexec_results *to;
         int error;      /* the sentence is kept */
@@ -330,7 +336,9 @@ static void XMLCALL on_start(void *user, const char *name, const char **a)
 
         if (d->error != 0)
                 return;
-        if (d->depth++ == 0) {
+        if (d->depth++ == DEPTH_MOST)
+                refuse(d, "elements in elements, %d deep: no document of BenchExec has that", DEPTH_MOST);
+        else if (d->depth == 1) {
                 if (strcmp(name, "result") != 0 && strcmp(name, "test") != 0)
                         refuse(d, "the document is a <%.40s>, not the <result> of BenchExec", name);
                 else
@@ -389,17 +397,32 @@ static int damaged(const struct reading *d, struct archive *a)
 }
 
 /* Text of XML packs well, but not a thousandfold. */
-static int check_swelling(const struct reading *d, struct archive *a, uint64_t total)
+static int check_size(const struct reading *d, struct archive *a)
 {
-        if (total > PATIENT_BYTES && total / SWELL_TIMES > (uint64_t)archive_filter_bytes(a, -1))
+        if (d->fed > TOTAL_MOST)
+                return errorf(-EFBIG, "%s has more than %llu GiB of text: divide its runs among several files", d->name,
+                              (unsigned long long)(TOTAL_MOST >> 30));
+        if (d->fed > PATIENT_BYTES && d->fed / SWELL_TIMES > (uint64_t)archive_filter_bytes(a, -1))
                 return errorf(-EFBIG, "%s unpacks to more than %d times its size: unpack it first, if that is meant", d->name, SWELL_TIMES);
         return 0;
 }
 
+/* expat may wait until it has twice of what it last looked at. */
+static int check_token(const struct reading *d)
+{
+        XML_Index begin = XML_GetCurrentByteIndex(d->parser);
+
+        if (begin < 0 || d->fed - (uint64_t)begin <= 2 * TOKEN_MOST + PIECE)
+                return 0;
+        return errorf(-EFBIG, "%s:%lu: what begins here is longer than %d MiB: no document of BenchExec has that", d->name,
+                      (unsigned long)XML_GetCurrentLineNumber(d->parser), TOKEN_MOST >> 20);
+}
+
 static int feed(struct reading *d, const void *data, size_t n, bool last)
 {
+        d->fed += n;
         if (XML_Parse(d->parser, data, (int)n, last) == XML_STATUS_OK)
-                return d->error;
+                return d->error != 0 || last ? d->error : check_token(d);
         if (d->error != 0)
                 return d->error;
         return errorf(-EINVAL, "%s:%lu: %s: no complete XML", d->name, (unsigned long)XML_GetCurrentLineNumber(d->parser),
@@ -408,8 +431,6 @@ static int feed(struct reading *d, const void *data, size_t n, bool last)
 
 static int feed_all(struct reading *d, struct archive *a)
 {
-        uint64_t total = 0;
-
         for (;;) {
                 const void *block;
                 la_int64_t offset;
@@ -420,10 +441,11 @@ static int feed_all(struct reading *d, struct archive *a)
                         return feed(d, "", 0, true);
                 if (r != ARCHIVE_OK)
                         return damaged(d, a);
-                total += n;
-                r = check_swelling(d, a, total);
-                for (size_t at = 0; r == 0 && at < n; at += 1 << 20)
-                        r = feed(d, (const char *)block + at, MIN(n - at, (size_t)1 << 20), false);
+                r = progress_step(d->progress, "read", d->fed, 0);
+                for (size_t at = 0; r == 0 && at < n; at += PIECE)
+                        r = feed(d, (const char *)block + at, MIN(n - at, (size_t)PIECE), false);
+                if (r == 0)
+                        r = check_size(d, a);
                 if (r < 0)
                         return r;
         }
@@ -451,10 +473,10 @@ static int read_all(struct reading *d, int fd)
         return r == ARCHIVE_OK ? feed_all(d, a) : damaged(d, a);
 }
 
-int benchexec_read(int fd, const char *name, struct benchexec_results *ret)
+int benchexec_read(int fd, const char *name, const struct progress *progress, struct benchexec_results *ret)
 {
         cleanup(parser_freep) XML_Parser parser = XML_ParserCreate(NULL);
-        struct reading d = {.name = name, .parser = parser, .to = ret};
+        struct reading d = {.name = name, .progress = progress, .parser = parser, .to = ret};
         int r;
 
         *ret = (struct benchexec_results){0};

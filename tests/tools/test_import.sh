@@ -50,6 +50,29 @@ refused "another document" table.xml "a <table>, not the <result> of BenchExec"
 refused "entities that would never end" bomb.xml "declares entities"
 echo '<!DOCTYPE result [<!ENTITY x SYSTEM "file:///etc/passwd">]><result tool="t"><run name="a">&x;</run></result>' >outer.xml
 refused "entities that are other files" outer.xml "declares entities"
+# A gzip member behind another goes on with its text: these are documents of gigabytes in files of kilobytes.
+python3 - <<'END2'
+import gzip
+packed = lambda text: gzip.compress(text.encode(), 9)
+def write(name, *parts):
+    with open(name, "wb") as f:
+        for part in parts:
+            f.write(part)
+write("attribute.xml.gz", packed('<result tool="'), *[packed("a" * (1 << 20))] * 300)
+write("comment.xml.gz", packed("<result tool='t'><!-- "), *[packed("a " * (1 << 19))] * 300)
+write("deep.xml.gz", packed("<result tool='t'>"), *[packed("<a>" * 100000)] * 10)
+import random
+random.seed(1)
+write("endless.xml.gz", packed("<result tool='t'>"), *[packed("".join(random.choices("0123456789", k=40000)) + " " * (8 << 20))] * 130)
+END2
+refused "an attribute without end" attribute.xml.gz "attribute.xml.gz:1: what begins here is longer than 1 MiB"
+refused "a comment without end" comment.xml.gz "comment.xml.gz:1: what begins here is longer than 1 MiB"
+refused "elements in elements in elements" deep.xml.gz "deep.xml.gz:1: elements in elements, 64 deep"
+test_that "more text than any document has" 'import 1 v1 endless.xml.gz && has err "endless.xml.gz has more than 1 GiB of text" && empty out && nothing'
+test_that "reading hears an interrupt" '
+	"$solverfs" import -f benchexec endless.xml.gz >out 2>err & pid=$!
+	until [ -e /proc/$pid/fd ] && readlink /proc/$pid/fd/* | grep -q endless; do kill -0 $pid || break; done
+	kill -TERM $pid && { wait $pid; [ $? = 130 ]; } && empty out && nothing'
 mkdir folder && document >none.xml
 test_that "a folder is none of its files" 'import 2 v1 folder && has err "^solverfs: folder is a folder: name the files" && nothing'
 test_that "a document without runs says so" 'import 3 v1 none.xml && has err "^solverfs: none.xml has no result: no run is in it" && nothing'
