@@ -146,7 +146,7 @@
 	/* Of [log low, log high]: all digits of each power of ten, or some, or every n-th power. */
 	function logTicks(low, high, most) {
 		const powers = between(low / Math.LN10, high / Math.LN10 + 1, 1).map((k) => k - 1);
-		const choices = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 5], [1, 3], [1]].map((digits) => powers.flatMap((k) => digits.map((d) => d * 10 ** k)));
+		const choices = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]].map((digits) => powers.flatMap((k) => digits.map((d) => d * 10 ** k)));
 		for (let n = 2; n < 8; n++) choices.push(powers.filter((k) => k % n === 0).map((k) => 10 ** k));
 		const inside = choices.map((list) => list.filter((v) => Math.log(v) >= low && Math.log(v) <= high));
 		return (inside.find((list) => list.length <= most) || []).map((v) => [Math.log(v), tidy(v)]);
