@@ -15,6 +15,7 @@ struct scan {
         enum verdict next;   /* of the :status since the last check-sat */
         enum verdict *expected;
         size_t n;
+        bool exits; /* what is behind (exit) is never asked */
         bool failed;
 };
 
@@ -97,6 +98,7 @@ static void command(struct scan *s)
                 set_info(s);
         else if (is(name, "check-sat") || is(name, "check-sat-assuming"))
                 add_expected(s);
+        s->exits = is(name, "exit");
 }
 
 static void scan_smt2(struct scan *s, struct slice bytes)
@@ -104,7 +106,7 @@ static void scan_smt2(struct scan *s, struct slice bytes)
         struct token token;
 
         tokenizer_init(&s->t, bytes, DIALECT_2_6);
-        while (token_next(&s->t, &token) != TOKEN_END) {
+        while (!s->exits && token_next(&s->t, &token) != TOKEN_END) {
                 if (token.kind != TOKEN_OPEN)
                         continue;
                 s->depth = 1;
@@ -178,8 +180,7 @@ static void scan_cnf(struct scan *s, struct slice bytes)
                 add_expected(s);
 }
 
-int case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
-              size_t *ret_n)
+static struct scan scan_of(enum format format, struct slice bytes)
 {
         struct scan s = {
                 .status = VERDICT_UNKNOWN,
@@ -190,6 +191,22 @@ int case_scan(enum format format, struct slice bytes, char **ret_logic, enum ver
                 scan_smt2(&s, bytes);
         else if (bytes.size > 0)
                 scan_cnf(&s, bytes);
+        return s;
+}
+
+size_t case_questions(enum format format, struct slice bytes)
+{
+        struct scan s = scan_of(format, bytes);
+
+        free(s.expected);
+        return s.failed ? 0 : s.n;
+}
+
+int case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
+              size_t *ret_n)
+{
+        struct scan s = scan_of(format, bytes);
+
         *ret_logic = strdup(format == FORMAT_CNF ? "cnf" : s.logic[0] ? s.logic : "none");
         if (s.failed || !*ret_logic) {
                 free(s.expected);

@@ -83,6 +83,8 @@ int case_status_parse(struct slice text, enum verdict *ret);
  * SMT-LIB have no logic. */
 int case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
               size_t *ret_n);
+/* The number of questions in it: check-sat and check-sat-assuming up to (exit). 0: not known. */
+size_t case_questions(enum format format, struct slice bytes);
 /* The command that unpacks what is compressed (by its first bytes), or NULL: for what cases_add_given() does not. */
 const char *case_unpacker(struct slice head);
 /* By name (.smt2, .smt, .cnf, .dimacs) and else by content ("p cnf" line). */

@@ -78,7 +78,7 @@ int lane_begin(struct running *run, size_t arm)
                                                  .cpus = job_cpus(run->job),
                                                  .slot = job_slot(run->job)},
                         &l->runner);
-        return r < 0 ? r : runner_start(l->runner, &(struct run_input){.path = run->case_path});
+        return r < 0 ? r : runner_start(l->runner, &(struct run_input){.path = run->case_path, .questions = run->query->info->n_expected});
 }
 
 static void conclude(struct running *run, size_t arm, const struct run_result *result)

@@ -55,7 +55,9 @@ static int open_runner(struct measurement *m)
 
 static int run_once(const struct measurement *m, struct run_result *ret)
 {
-        return runner_run(m->runner, &(struct run_input){.path = m->request->case_path, .id = m->request->case_id}, m->request->cancel_fd, ret);
+        const struct measure_request *q = m->request;
+
+        return runner_run(m->runner, &(struct run_input){.path = q->case_path, .id = q->case_id, .questions = q->n_expected}, q->cancel_fd, ret);
 }
 
 /* Repeats a run that may have been disturbed from outside. A second disturbed run is believed, as in BenchExec, which records "killed by
@@ -123,7 +125,6 @@ static int take_sample(struct measurement *m)
                 return r;
         m->n++; /* from here measurement_done() frees it */
         v = &t->result.verdicts;
-        verdict_bound(v, q->n_expected);
         t->sample = (struct sample){
                 .verdict = v->last,
                 .wall_ns = t->result.run.wall_ns,
@@ -398,7 +399,7 @@ static int make_results(const struct verdicts *v, struct blob *ret)
 
         for (size_t i = 0; i < v->n; i++)
                 buffer_addf(&b, "%s\n", verdict_name(v->list[i]));
-        if (v->n == 0 || !is_repeatable(v->last))
+        if (!v->is_answer)
                 buffer_addf(&b, "%s\n", verdict_name(v->last));
         return buffer_steal(&b, ret);
 }

@@ -33,6 +33,7 @@ struct runner {
         bool active; /* its files are there */
         bool begun;
         bool told_time;
+        size_t questions;
         struct runner_files files;
         struct execute_request request;
         struct execution kept; /* over the keeper */
@@ -257,6 +258,7 @@ int runner_start(struct runner *r, const struct run_input *input)
         make_request(r);
         r->active = true;
         r->begun = false;
+        r->questions = input->questions;
         r->progress = (struct run_progress){0};
         r->counters.runs++;
         return 0;
@@ -389,7 +391,7 @@ static int read_result(struct runner *r, struct run_result *ret)
         if (k == 0 && r->told_time)
                 told_time_apply(&r->limits, &ret->run);
         if (k == 0)
-                k = verdict_read(r->recipe->format, &ret->run, &ret->verdicts);
+                k = verdict_read(r->recipe->format, r->questions, &ret->run, &ret->verdicts);
         if (k == 0)
                 k = effort_read(r->effort, &ret->run, &ret->efforts);
         ret->verdict = ret->verdicts.last;

@@ -114,6 +114,7 @@ struct run_input {
         struct slice bytes; /* what the input holds; copied before runner_start() returns */
         const char *path;   /* instead: a file on the host, which is bound or linked and not copied where that can be */
         struct digest id;   /* of its bytes; zero: not known */
+        size_t questions;   /* its check-sat; 0: not known (verdict.h) */
 };
 
 struct run_result {

@@ -39,6 +39,11 @@ static bool contains(struct slice s, const char *text)
         return memmem(s.data, s.size, text, strlen(text)) != NULL;
 }
 
+static bool begins(struct slice s, const char *text)
+{
+        return s.size >= strlen(text) && memcmp(s.data, text, strlen(text)) == 0;
+}
+
 /* The lines of what was printed, but for the two that the cut in the middle may have maimed: "unsat" without its head is "sat". */
 struct lines {
         const char *begin, *at, *end;
@@ -106,7 +111,7 @@ static bool is_general(struct slice line)
         return line_is(line, "success") || line_is(line, "unsupported");
 }
 
-/* SMT-COMP's rule: the first line that says anything decides. *ret_error: it said "error". */
+/* SMT-COMP's rule: the first line that says anything decides. *ret_error: it said "error", or a later command had an error for its response. */
 static int read_smt2(const struct execute_result *r, struct verdicts *v, bool *ret_error)
 {
         struct lines lines = lines_of(r);
@@ -126,7 +131,8 @@ static int read_smt2(const struct execute_result *r, struct verdicts *v, bool *r
                 } else if (first) {
                         *ret_error = contains(line, "error");
                         return 0;
-                }
+                } else
+                        *ret_error |= begins(line, "(error");
                 first = false;
         }
         return 0;
@@ -179,8 +185,10 @@ static bool says_out_of_memory(const struct execute_result *r)
         return false;
 }
 
-static enum verdict verdict_of_end(const struct execute_result *r, const struct verdicts *v, bool error)
+static enum verdict verdict_of_end(const struct execute_result *r, size_t questions, const struct verdicts *v, bool error)
 {
+        bool is_short = v->n < questions && r->out_cut == 0;
+
         switch (r->end) {
         case END_TIMEOUT:
                 return VERDICT_TIMEOUT;
@@ -189,7 +197,9 @@ static enum verdict verdict_of_end(const struct execute_result *r, const struct 
         case END_SIGNAL:
                 return says_out_of_memory(r) ? VERDICT_MEMOUT : VERDICT_CRASH;
         case END_EXIT:
-                if (v->n > 0)
+                if (questions > 0 && v->n > questions)
+                        return VERDICT_ERROR;
+                if (v->n > 0 && !is_short)
                         return v->last;
                 if (r->code != 0 && says_out_of_memory(r))
                         return VERDICT_MEMOUT;
@@ -203,9 +213,10 @@ static enum verdict verdict_of_end(const struct execute_result *r, const struct 
         return VERDICT_ERROR;
 }
 
-int verdict_read(enum format format, const struct execute_result *r, struct verdicts *ret)
+int verdict_read(enum format format, size_t questions, const struct execute_result *r, struct verdicts *ret)
 {
         struct verdicts v = {0};
+        enum verdict end;
         bool error = false;
         int k;
 
@@ -214,17 +225,11 @@ int verdict_read(enum format format, const struct execute_result *r, struct verd
                 verdicts_done(&v);
                 return k;
         }
-        v.last = verdict_of_end(r, &v, error);
+        end = verdict_of_end(r, questions, &v, error);
+        v.is_answer = v.n > 0 && end == v.last && (v.n >= questions || r->out_cut > 0);
+        v.last = end;
         *ret = v;
         return 0;
-}
-
-void verdict_bound(struct verdicts *v, size_t n)
-{
-        bool answered = v->last == VERDICT_SAT || v->last == VERDICT_UNSAT || v->last == VERDICT_UNKNOWN;
-
-        if (n > 0 && v->n > n && answered)
-                v->last = VERDICT_ERROR;
 }
 
 void verdicts_done(struct verdicts *v)

@@ -1,7 +1,11 @@
 /* A solver's answer. SMT-COMP's rules: of standard output, the first line that is not blank, "success", "unsupported" or a comment is the
  * answer if it is exactly sat, unsat or unknown; containing "error" it is an error; anything else is unknown. With several check-sat,
  * each line that is exactly one of the three is an answer, in order. DIMACS: the line "s SATISFIABLE", "s UNSATISFIABLE" or
- * "s UNKNOWN" (and exit codes 10 and 20 as a fallback when there is no such line). Thread-safe, pure. */
+ * "s UNKNOWN" (and exit codes 10 and 20 as a fallback when there is no such line).
+ *
+ * A script's questions are its check-sat. A run that ended by itself and left one unanswered has not solved the case: it is an error where it said
+ * so or exited with another status than 0, else unknown. More answers than questions are an error: none can be told to be the one.
+ * Thread-safe, pure. */
 #pragma once
 
 #include "core/recipe/recipe.h"
@@ -28,13 +32,12 @@ struct verdicts {
         enum verdict *list; /* one for each check-sat answered; malloc'd */
         size_t n;
         enum verdict last; /* the run's verdict: the last answer, or how the run ended (timeout, crash, …) */
+        bool is_answer;    /* `last` is the last of the list; else the run ended otherwise */
 };
-/* From what was printed and how it ended. A run that ended by a limit or a signal keeps the answers it gave before in `list`, but
- * `last` is the limit's or the crash's. */
-int verdict_read(enum format format, const struct execute_result *r, struct verdicts *ret);
-/* More answers than a case has questions (n; 0: not known): none can be told to be the one, so that the run is an error unless it
- * ended badly anyway. The answers are kept. */
-void verdict_bound(struct verdicts *v, size_t n);
+/* From what was printed and how it ended, for an input of so many questions (0: not known). A run that ended by a limit or a signal, or had too
+ * few answers or too many, keeps those it gave in `list`, but `last` is how it ended. Of output that was cut nobody knows how many are missing:
+ * then the last answer counts. */
+int verdict_read(enum format format, size_t questions, const struct execute_result *r, struct verdicts *ret);
 void verdicts_done(struct verdicts *v);
 
 /* Compares answers with what the case says of itself (expected[i], VERDICT_UNKNOWN when it says nothing): true when one

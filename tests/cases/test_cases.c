@@ -527,6 +527,8 @@ START_TEST(test_scan)
                 {"(\"", "none unknown:"},
                 {"(set-info :status", "none unknown:"},
                 {"(check-sat", "none unknown: unknown"},
+                {"(check-sat)(echo \"(exit)\")(assert (exit))(check-sat) (|exit| ) (check-sat)(set-info :status sat)",
+                 "none unknown: unknown unknown"},
                 {";", "none unknown:"},
                 {"hello world", "none unknown:"},
         };

@@ -8,16 +8,18 @@ static void read_answer(struct input *in)
 {
         struct execute_result x = {.end = (enum execute_end)(take_byte(in) % (END_NOEXEC + 1)), .code = take_byte(in)};
         enum format format = take_byte(in) & 1 ? FORMAT_CNF : FORMAT_SMT2;
-        size_t cut = take_number(in, 2);
+        size_t cut = take_number(in, 2), questions = take_byte(in);
         struct verdicts v;
 
         x.out = (struct blob){.data = in->data, .size = in->size};
         x.out_size = in->size;
         x.out_cut = cut < in->size ? cut : 0;
-        must(verdict_read(format, &x, &v) == 0);
+        must(verdict_read(format, questions, &x, &v) == 0);
         must(v.last < N_VERDICTS && v.n <= in->size + 1);
         for (size_t i = 0; i < v.n; i++)
                 must(v.list[i] < N_VERDICTS);
+        if (v.is_answer)
+                must(v.n > 0 && v.last == v.list[v.n - 1]);
         if (x.end == END_TIMEOUT)
                 must(v.last == VERDICT_TIMEOUT);
         if (x.end == END_MEMORY)

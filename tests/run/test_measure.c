@@ -127,6 +127,33 @@ START_TEST(test_a_short_run)
 }
 END_TEST
 
+START_TEST(test_a_question_without_an_answer)
+{
+        static const struct {
+                const char *solver;
+                enum verdict verdict;
+                const char *results;
+        } rows[] = {{"#!/bin/sh\necho sat\n", VERDICT_UNKNOWN, "sat\nunknown\n"},
+                    {"#!/bin/sh\necho sat\nexit 1\n", VERDICT_ERROR, "sat\nerror\n"},
+                    {"#!/bin/sh\necho sat\necho unknown\n", VERDICT_UNKNOWN, "sat\nunknown\n"},
+                    {"#!/bin/sh\necho sat\necho sat\nexit 1\n", VERDICT_SAT, "sat\nsat\n"}};
+        const enum verdict expected[] = {VERDICT_SAT, VERDICT_UNKNOWN};
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                struct recipe r = toy_recipe("{bin} {case}", 1);
+                struct measure_request q = request_for(&r, rows[i].solver);
+                struct fact *f;
+
+                q.expected = expected;
+                q.n_expected = 2;
+                f = measured(&q);
+                ck_assert_int_eq(f->verdict, rows[i].verdict);
+                ck_assert(blob_equals(&f->results, rows[i].results));
+                fact_unref(f);
+        }
+}
+END_TEST
+
 START_TEST(test_the_lower_median_is_chosen)
 {
         struct recipe r = toy_recipe("{bin} {case}", 5);
@@ -453,5 +480,6 @@ START_TEST(test_a_timeout_asleep)
 }
 END_TEST
 
-SUITE("measure", test_waiting, test_a_timeout_of_others, test_a_timeout_asleep, test_a_short_run, test_the_lower_median_is_chosen,
+SUITE("measure", test_waiting, test_a_timeout_of_others, test_a_timeout_asleep, test_a_short_run, test_a_question_without_an_answer,
+      test_the_lower_median_is_chosen,
       test_samples, test_limits, test_effort, test_seed_cnf_and_more_programs, test_without_a_sandbox, test_cancelled, test_host)

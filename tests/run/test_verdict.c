@@ -8,18 +8,24 @@ static struct execute_result printed(const char *out)
 }
 
 /* The verdicts as text: the answers, a bar, the run's. */
-static const char *read_as(enum format format, const struct execute_result *r)
+static const char *read_of(enum format format, size_t questions, const struct execute_result *r)
 {
         static char text[256];
         struct verdicts v;
 
         text[0] = '\0';
-        assert_ok(verdict_read(format, r, &v));
+        assert_ok(verdict_read(format, questions, r, &v));
         for (size_t i = 0; i < v.n; i++)
                 strcat(strcat(text, verdict_name(v.list[i])), " ");
         strcat(strcat(text, "| "), verdict_name(v.last));
+        ck_assert(v.is_answer == (v.n > 0 && (questions == 0 || v.n == questions || r->out_cut > 0) && r->end == END_EXIT));
         verdicts_done(&v);
         return text;
+}
+
+static const char *read_as(enum format format, const struct execute_result *r)
+{
+        return read_of(format, 0, r);
 }
 
 static const char *smt2(const char *out)
@@ -173,21 +179,59 @@ END_TEST
 
 START_TEST(test_more_answers_than_questions)
 {
-        enum verdict said[] = {VERDICT_SAT, VERDICT_UNSAT};
-        struct verdicts v = {.list = said, .n = 2, .last = VERDICT_UNSAT};
+        struct execute_result r = printed("sat\nunsat\n");
 
-        verdict_bound(&v, 0); /* the case does not tell */
-        verdict_bound(&v, 2);
-        ck_assert_int_eq(v.last, VERDICT_UNSAT);
-        verdict_bound(&v, 1);
-        ck_assert_int_eq(v.last, VERDICT_ERROR);
-        ck_assert_uint_eq(v.n, 2);
-        v.last = VERDICT_TIMEOUT;
-        verdict_bound(&v, 1);
-        ck_assert_int_eq(v.last, VERDICT_TIMEOUT);
+        ck_assert_str_eq(read_of(FORMAT_SMT2, 0, &r), "sat unsat | unsat"); /* the case does not tell */
+        ck_assert_str_eq(read_of(FORMAT_SMT2, 2, &r), "sat unsat | unsat");
+        ck_assert_str_eq(read_of(FORMAT_SMT2, 1, &r), "sat unsat | error");
+        r.end = END_TIMEOUT;
+        ck_assert_str_eq(read_of(FORMAT_SMT2, 1, &r), "sat unsat | timeout");
+}
+END_TEST
+
+/* What is missing is how the run ended. */
+START_TEST(test_fewer_answers_than_questions)
+{
+        static const struct {
+                const char *out;
+                enum execute_end end;
+                int code;
+                const char *verdicts;
+        } rows[] = {
+                {"sat\n", END_EXIT, 0, "sat | unknown"},
+                {"sat\n", END_EXIT, 1, "sat | error"},
+                {"unknown\n", END_EXIT, 0, "unknown | unknown"},
+                {"sat\n(error \"one question at a time\")\n", END_EXIT, 0, "sat | error"},
+                {"sat\n(:reason-unknown \"an error\")\n", END_EXIT, 0, "sat | unknown"},
+                {"sat\n(error \"out of memory\")\n", END_EXIT, 1, "sat | memout"},
+                {"sat\n", END_SIGNAL, 11, "sat | crash"},
+                {"sat\nterminate: std::bad_alloc\n", END_SIGNAL, 6, "sat | memout"},
+                {"sat\n", END_TIMEOUT, 0, "sat | timeout"},
+                {"sat\n", END_MEMORY, 0, "sat | memout"},
+                {"sat\n", END_OUTPUT, 0, "sat | error"},
+                {"sat\n(error \"no model\")\nunsat\n", END_EXIT, 1, "sat unsat | unsat"}, /* all are answered */
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                struct execute_result r = printed(rows[i].out);
+
+                r.end = rows[i].end;
+                r.code = rows[i].code;
+                ck_assert_str_eq(read_of(FORMAT_SMT2, 2, &r), rows[i].verdicts);
+        }
+}
+END_TEST
+
+START_TEST(test_answers_that_were_cut_away_are_not_missing)
+{
+        struct execute_result r = printed("sat\nun\n[... 99 bytes cut ...]\nsat\nunsat\n");
+
+        r.out_cut = strlen("sat\nun");
+        ck_assert_str_eq(read_of(FORMAT_SMT2, 20, &r), "sat unsat | unsat");
 }
 END_TEST
 
 SUITE("verdict", test_names, test_first_line_that_says_anything, test_several_answers, test_nul_bytes_are_no_answer,
       test_cut_lines_are_no_answer, test_dimacs, test_ends, test_own_words_of_running_out_of_memory, test_wrong,
-      test_more_answers_than_questions)
+      test_more_answers_than_questions, test_fewer_answers_than_questions,
+      test_answers_that_were_cut_away_are_not_missing)

@@ -4,6 +4,7 @@
 
 #include <poll.h>
 
+#include "core/cases/cases.h"
 #include "core/engine/ask.h"
 #include "core/query/place.h"
 #include "core/run/host.h"
@@ -103,6 +104,7 @@ int seat_run(struct bench_seat *seat, size_t version, const struct recipe_limits
              struct run_result *ret)
 {
         struct campaign *c = seat->campaign;
+        struct run_input input = {.bytes = text, .questions = case_questions(c->versions[version]->solver->recipe->format, text)};
         struct run_tries tries = {0};
 
         for (;;) {
@@ -110,7 +112,7 @@ int seat_run(struct bench_seat *seat, size_t version, const struct recipe_limits
                 int r;
 
                 runner_set_limits(seat->runners[version], limits);
-                r = runner_run(seat->runners[version], &(struct run_input){.bytes = text}, c->cancel_fd, ret);
+                r = runner_run(seat->runners[version], &input, c->cancel_fd, ret);
                 again = run_again(&tries, r);
                 if (again == RUN_IS_OVER)
                         return r;

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include "core/cases/cases.h"
 #include "core/query/place.h"
 
 struct seat {
@@ -142,7 +143,9 @@ int reduce_runs_ready(struct reduce_runs *r, unsigned number, bool has_work)
 int reduce_runs_run(struct reduce_runs *r, unsigned seat, enum reduce_side side, struct slice text, double cpu, double wall,
                     int cancel_fd, struct run_result *ret)
 {
-        struct recipe_limits limits = r->options.versions[side]->solver->recipe->limits;
+        const struct recipe *recipe = r->options.versions[side]->solver->recipe;
+        struct run_input input = {.bytes = text, .questions = case_questions(recipe->format, text)};
+        struct recipe_limits limits = recipe->limits;
         struct runner *const *runners = r->seats[seat].runners;
         struct run_tries tries = {0};
 
@@ -154,7 +157,7 @@ int reduce_runs_run(struct reduce_runs *r, unsigned seat, enum reduce_side side,
                 int k;
 
                 runner_set_limits(runners[side], &limits);
-                k = runner_run(runners[side], &(struct run_input){.bytes = text}, cancel_fd, ret);
+                k = runner_run(runners[side], &input, cancel_fd, ret);
                 again = run_again(&tries, k);
                 if (again == RUN_IS_OVER)
                         return k;
