@@ -127,7 +127,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
         if (r < 0)
                 fuse_reply_err(req, session_error(r, name, NULL));
         else if (fuse_reply_entry(req, &e) < 0) /* interrupted meanwhile: the kernel does not know it */
-                tree_forget(s->tree, e.ino, 1);
+                tree_forget(s->tree, e.attr.st_ino, 1);
 }
 
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t times)

@@ -5,6 +5,8 @@
  * pages (fuse_readdir_cached() and AUTO_INVAL_DATA). That is the time to take the pages away. */
 #include "fs/kernel/session_parts.h"
 
+#include <linux/fuse.h>
+
 /* True if the listing that the kernel may have cached of a folder equals one made now. */
 static bool is_current(struct session *s, const struct node *dir, fuse_ino_t ino, bool *ret_known)
 {
@@ -81,6 +83,18 @@ static int listing_add(void *user, const struct entry *e)
         return 0;
 }
 
+/* The kernel did not get it; the request is gone. */
+static void listing_forget(const struct listing *l, struct session *s)
+{
+        const struct fuse_direntplus *d;
+
+        for (size_t at = 0; l->attributes && at < l->used; at += FUSE_DIRENTPLUS_SIZE(d)) {
+                d = (const struct fuse_direntplus *)(l->data + at);
+                if (d->entry_out.nodeid != 0)
+                        tree_forget(s->tree, d->entry_out.attr.ino, 1);
+        }
+}
+
 static void reply_listing(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
 {
         struct session *s = session_of(req);
@@ -100,9 +114,9 @@ static void reply_listing(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off
                 r = tree_list(s->tree, &dir, offset <= 2 ? 0 : (uint64_t)offset, listing_add, &l);
         if (r == 0 && generation != LISTING_FIXED)
                 kernel_cache_listing_sent(s->kernel_cache, ino, generation, offset == 0);
-        if (r == 0)
-                fuse_reply_buf(req, data, l.used);
-        else
+        if (r < 0 || fuse_reply_buf(req, data, l.used) < 0)
+                listing_forget(&l, s);
+        if (r < 0)
                 fuse_reply_err(req, session_error(r, "readdir", NULL));
 }
 

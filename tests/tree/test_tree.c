@@ -47,9 +47,16 @@ static ssize_t server_read(int fd, void *to, size_t size, void *user)
         return n;
 }
 
+static _Atomic uint64_t interrupted; /* number of a request that the kernel gives up before it is answered */
+
 static ssize_t server_write(int fd, struct iovec *v, int n, void *user)
 {
         (void)user;
+        if (interrupted && ((const struct fuse_out_header *)v[0].iov_base)->unique == interrupted) {
+                interrupted = 0;
+                errno = ENOENT;
+                return -1;
+        }
         return sendmsg(fd, &(struct msghdr){.msg_iov = v, .msg_iovlen = (size_t)n}, MSG_NOSIGNAL);
 }
 
@@ -520,6 +527,60 @@ START_TEST(test_possible_names)
 }
 END_TEST
 
+/* Asks for what is answered too late; the next request is not answered before this one was. */
+static void ask_in_vain(struct tester *t, uint32_t opcode, uint64_t node, const void *head, size_t head_size, const char *name)
+{
+        struct fuse_getattr_in in = {0};
+
+        interrupted = 2 * (t->last + 1);
+        ask(t, opcode, node, head, head_size, name, name ? strlen(name) + 1 : 0);
+        ck_assert_int_eq(call(t, FUSE_GETATTR, FUSE_ROOT_ID, &in, sizeof(in), NULL, 0), 0);
+        ck_assert_uint_eq(interrupted, 0);
+}
+
+/* A name that the kernel was not told of is not held on its behalf. */
+START_TEST(test_answers_that_come_too_late)
+{
+        const struct fuse_read_in whole = {.size = 1 << 16};
+        struct fuse_entry_out cells, cell, file, other;
+        struct fuse_open_out open[2];
+        struct tester t;
+        uint64_t dir;
+
+        world_make(NULL);
+        assert_shell("echo '; do print sat' >a.smt2 && solverfs case add a.smt2 && solverfs run tiny HEAD 1 --seed 123456");
+        tester_start(&t);
+        dir = find(&t, "tiny/cached/HEAD/seeds/123456");
+        ck_assert_int_eq(lookup(&t, dir, "cases", &cells), 0);
+        ck_assert_int_eq(lookup(&t, cells.nodeid, "1", &cell), 0);
+        ck_assert_int_eq(lookup(&t, cell.nodeid, "run.json", &file), 0);
+        forget(&t, file.nodeid, 1);
+        ck_assert_int_eq(look_at(&t, file.nodeid), ESTALE);
+        ask_in_vain(&t, FUSE_LOOKUP, cell.nodeid, NULL, 0, "run.json");
+        ck_assert_int_eq(look_at(&t, file.nodeid), ESTALE);
+        ck_assert_int_eq(call(&t, FUSE_READDIRPLUS, cell.nodeid, &whole, sizeof(whole), NULL, 0), 0); /* names with attributes are held */
+        ck_assert_int_eq(look_at(&t, file.nodeid), 0);
+        forget(&t, file.nodeid, 1);
+        ask_in_vain(&t, FUSE_READDIRPLUS, cell.nodeid, &whole, sizeof(whole), NULL);
+        ck_assert_int_eq(look_at(&t, file.nodeid), ESTALE);
+        /* the same of a file that goes by another node, as its value changed while it was open */
+        ck_assert_int_eq(lookup(&t, cell.nodeid, "run.json", &file), 0);
+        ck_assert_int_eq(try_open(&t, file.nodeid, O_RDONLY, &open[0]), 0);
+        assert_shell("solverfs run tiny HEAD 1 --seed 123456 --again");
+        ck_assert_int_eq(try_open(&t, file.nodeid, O_RDONLY, &open[1]), ESTALE); /* it is to be looked up again */
+        ck_assert_int_eq(lookup(&t, cell.nodeid, "run.json", &other), 0);
+        ck_assert_uint_ne(other.nodeid, file.nodeid);
+        release(&t, file.nodeid, open[0].fh, false);
+        forget(&t, file.nodeid, 1);
+        forget(&t, other.nodeid, 1);
+        ck_assert_int_eq(look_at(&t, other.nodeid), ESTALE);
+        ask_in_vain(&t, FUSE_LOOKUP, cell.nodeid, NULL, 0, "run.json");
+        ck_assert_int_eq(look_at(&t, other.nodeid), ESTALE);
+        tester_stop(&t);
+        world_end();
+}
+END_TEST
+
 /* -- sets -- */
 
 START_TEST(test_sets)
@@ -949,6 +1010,7 @@ int main(void)
         const TTest *const tests[] = {test_walk,
                                       test_listing_in_steps,
                                       test_possible_names,
+                                      test_answers_that_come_too_late,
                                       test_sets,
                                       test_cold_open,
                                       test_told_once_of_a_short_file,
