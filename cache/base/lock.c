@@ -107,19 +107,14 @@ static int open_public(const char *path, bool shared, int *ret_fd)
         return fd < 0 ? -errno : 0;
 }
 
-int lock_try_public(const char *dir, const char *name, bool shared, int *ret_fd)
+int lock_open_public(const char *dir, const char *name, bool shared, int *ret_fd)
 {
-        cleanup_close int fd = -1;
         char path[PATH_SIZE];
         int r = path_join(path, dir, name);
 
         if (r == 0)
-                r = open_public(path, shared, &fd);
-        if (r == 0)
-                r = set_lock(fd, shared ? F_RDLCK : F_WRLCK, false);
-        if (r == 0)
-                *ret_fd = steal_fd(&fd);
-        return r == 0 || r == -EAGAIN ? r : errorf(r, "cannot lock %s: %s", path, strerror(-r));
+                r = open_public(path, shared, ret_fd);
+        return r < 0 ? errorf(r, "cannot lock %s: %s", path, strerror(-r)) : 0;
 }
 
 int lock_wait(const char *dir, const char *name, bool shared, int *ret_fd)

@@ -9,9 +9,9 @@
  * behind unless lock_release_unlink() takes it away (which is safe: taking checks that the locked file is still the named one).
  * A shared lock can be had on a read-only disk, too, when the file is there. */
 int lock_try(const char *dir, const char *name, bool shared, int *ret_fd);
-/* The same in a folder of several users (1777), where the file is everybody's (0666), whoever made it. A shared lock can be had where it is only
+/* Opens a file that is to be locked, in a folder of several users (1777), where it is everybody's (0666), whoever made it. `shared`: it may be only
  * readable. */
-int lock_try_public(const char *dir, const char *name, bool shared, int *ret_fd);
+int lock_open_public(const char *dir, const char *name, bool shared, int *ret_fd);
 int lock_wait(const char *dir, const char *name, bool shared, int *ret_fd); /* blocks */
 int lock_share(int fd); /* makes an exclusive lock a shared one, without a gap */
 /* For a lock taken over and over: the open file is kept and the name never goes away. */

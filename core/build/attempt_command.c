@@ -204,6 +204,8 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
                         .out = {.keep = MAX(limits->output / MAX(strings_count(q->recipe->build), 1), 1 << 16)},
                         .merge = true,
                         .cpus = q->cpus,
+                        .loans = q->loans,
+                        .n_loans = q->n_loans,
                         .slot = q->slot,
                         .cancel_fd = q->cancel_fd,
                         .input_fd = -1,

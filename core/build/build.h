@@ -108,6 +108,8 @@ struct build_request {
         enum sandbox_kind sandbox;
         unsigned jobs; /* {jobs} */
         const cpu_set_t *cpus;
+        const struct core_loan *loans; /* execute.h */
+        size_t n_loans;
         unsigned slot;
         bool incremental;                /* may go on from what an earlier build left, and leaves its tree */
         bool again;                      /* takes nothing from the compile cache; what is in it is replaced */

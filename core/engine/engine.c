@@ -237,7 +237,10 @@ int engine_open(const struct engine_place *place, const struct engine_options *o
         if (e->options.cores > 0)
                 e->n_slots = MIN(e->n_slots, e->options.cores);
         e->counters.slots = e->n_slots;
-        e->urgent = e->alive = -1;
+        e->alive = -1;
+        memset(e->owned, -1, sizeof(e->owned));
+        memset(e->borrowed, -1, sizeof(e->borrowed));
+        memset(e->marks, -1, sizeof(e->marks));
         TAILQ_INIT(&e->all);
         TAILQ_INIT(&e->abandoned);
         TAILQ_INIT(&e->elsewhere.jobs);

@@ -38,6 +38,9 @@
 #include "cache/base/hash.h"
 #include "cache/base/progress.h"
 
+#define ENGINE_SLOTS_MAX 64 /* cores one engine uses at most */
+
+struct core_loan;
 struct engine;
 struct store;
 struct job;
@@ -45,7 +48,7 @@ struct job;
 /* The resource that a query occupies while it is worked out. */
 enum resource {
         RESOURCE_CORE,  /* one core of its own, for timed runs */
-        RESOURCE_BUILD, /* as many free cores as there are, at least one */
+        RESOURCE_BUILD, /* cores that no other build has, at least one; it lends them to runs */
         RESOURCE_DISK,  /* none: short work that may wait for the disk (one of a few threads) */
         RESOURCE_STEP,  /* none: step() of a query that is made of asking, and only while step() runs (one of a few threads) */
         RESOURCE_AWAY,  /* a slot that is no core of this machine: struct engine_away */
@@ -221,6 +224,7 @@ void engine_counters(struct engine *e, struct engine_counters *ret);
 const cpu_set_t *job_cpus(struct job *j); /* the cores of its slots */
 unsigned job_slot(struct job *j);         /* number of its first slot */
 unsigned job_n_slots(struct job *j);
+size_t job_loans(struct job *j, struct core_loan *ret); /* the slots of a build, ENGINE_SLOTS_MAX at most, with their locks */
 void *job_away(struct job *j); /* its slot elsewhere, of RESOURCE_AWAY; NULL */
 /* The same, and it is the caller's from now on, who gives it back to where it is from: for a computation that outlives its slots. */
 void *job_take_away(struct job *j);

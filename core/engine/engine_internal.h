@@ -7,8 +7,8 @@
 
 #include "cache/store/store.h"
 #include "core/engine/ask.h"
+#include "core/run/slot.h"
 
-#define ENGINE_SLOTS_MAX 64 /* cores one engine uses at most */
 #define ENGINE_DISK      4  /* RESOURCE_DISK jobs at a time */
 #define ENGINE_STEPS     4  /* steps at a time */
 #define ENGINE_FAILURES  256
@@ -148,9 +148,10 @@ struct engine {
         struct queue queues[N_RESOURCES][2]; /* STAGE_QUEUED, by priority */
         struct queue elsewhere;
         unsigned running[N_RESOURCES], n_workers;
-        bool slot_busy[ENGINE_SLOTS_MAX];
-        int slot_locks[ENGINE_SLOTS_MAX]; /* of those that are busy */
-        int urgent;                       /* the shared lock that says a person waits here; -1 */
+        int owned[ENGINE_SLOTS_MAX];    /* locks of slots that have a run of ours; -1 */
+        int borrowed[ENGINE_SLOTS_MAX]; /* and of those that have a build; -1 */
+        unsigned n_owned;
+        int marks[N_SLOT_MARKS]; /* ours; -1 */
         uint64_t next_id, next_mark;
         struct failure failures[ENGINE_FAILURES];
         unsigned next_failure;

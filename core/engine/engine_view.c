@@ -7,7 +7,6 @@
 
 #include "cache/base/json.h"
 #include "cache/base/lock.h"
-#include "core/run/slot.h"
 
 struct shown {
         struct job *job; /* a ref */

@@ -1,9 +1,9 @@
 /* Decides which job runs next, and on which core.
  *
  * One thread decides, a thread per running job computes. A slot is a core of the machine, and a lock that all processes, stores and users share
- * (core/run/slot.h); a crash frees it. A claim is a lock named by the query's key: whoever holds it works the value out; others wait until it
- * is free and then find the value in the store. Every engine in which a person waits for a slot says so (slot_urge()): batches of other
- * processes then leave free slots alone.
+ * (core/run/slot.h); a crash frees it. Runs own slots and builds borrow them, so neither waits for the other. A claim is a lock named by the query's
+ * key: whoever holds it works the value out; others wait until it is free and then find the value in the store. An engine in which somebody waits for
+ * a slot marks that (slot_mark()), and others leave slots alone that are not their turn.
  *
  * Locks of other processes cannot be waited for together with our own condition, so they are looked at again every few
  * milliseconds, and only while a job could gain from it.
@@ -16,7 +16,6 @@
 #include "cache/base/fault.h"
 #include "cache/base/guard.h"
 #include "cache/base/lock.h"
-#include "core/run/slot.h"
 
 #define SLOT_LOOK_NS    (10 * NSEC_PER_MSEC) /* a slot that another process holds */
 #define CLAIM_LOOK_NS   (10 * NSEC_PER_MSEC) /* a claim that another process holds, at first */
@@ -26,63 +25,115 @@
 /* -- slots -- */
 
 /* -EAGAIN: it is taken. */
-static int slot_take(struct engine *e, unsigned slot, uint64_t *slots, cpu_set_t *cpus)
+static int slot_take(struct engine *e, unsigned slot, enum slot_use use, uint64_t *slots, cpu_set_t *cpus)
 {
-        int fd, r;
+        int *lock = use == SLOT_BUILD ? &e->borrowed[slot] : &e->owned[slot], r;
 
-        if (e->slot_busy[slot])
+        if (*lock >= 0)
                 return -EAGAIN;
-        r = slot_try(e->slots_dir, e->cpus[slot], &fd);
+        r = slot_try(e->slots_dir, e->cpus[slot], use, lock);
         if (r < 0)
                 return r;
-        e->slot_busy[slot] = true;
-        e->slot_locks[slot] = fd;
+        e->n_owned += use != SLOT_BUILD;
         *slots |= UINT64_C(1) << slot;
         CPU_SET((size_t)e->cpus[slot], cpus);
         return 0;
 }
 
-static void slot_give_back(struct engine *e, unsigned slot)
+static int *job_lock(const struct job *j, unsigned slot)
 {
-        close(e->slot_locks[slot]);
-        e->slot_busy[slot] = false;
+        return j->query->type->resource == RESOURCE_BUILD ? &j->engine->borrowed[slot] : &j->engine->owned[slot];
+}
+
+static void slot_give_back(struct job *j, unsigned slot)
+{
+        closep(job_lock(j, slot));
+        j->engine->n_owned -= j->query->type->resource != RESOURCE_BUILD;
 }
 
 static void slots_release(struct job *j)
 {
         for (unsigned i = 0; i < j->engine->n_slots; i++)
                 if (j->slots >> i & 1)
-                        slot_give_back(j->engine, i);
+                        slot_give_back(j, i);
         j->slots = 0;
         CPU_ZERO(&j->cpus);
         if (j->away_slot)
                 j->away->give_back(j->away, steal_pointer(j->away_slot));
 }
 
-/* One slot for a run. For a build up to a quarter of the machine and at least four cores, but none that a waiting run could have: building
- * neighbours one after the other in one warm worktree is less work than side by side, each from nothing. -EAGAIN: none is free. */
-static int slots_take(struct job *j)
+/* For a build up to a quarter of the machine and at least four cores: building neighbours one after the other in one warm worktree is less work than
+ * side by side, each from nothing. */
+static int slots_borrow(struct job *j)
 {
         struct engine *e = j->engine;
-        size_t runs = e->queues[RESOURCE_CORE][PRIORITY_PERSON].n + e->queues[RESOURCE_CORE][PRIORITY_BATCH].n, most = 1;
+        int r = -EAGAIN;
+
+        for (unsigned i = 0; i < e->n_slots && job_n_slots(j) < MAX(4u, e->n_slots / 4) && (r == 0 || r == -EAGAIN); i++)
+                r = slot_take(e, i, SLOT_BUILD, &j->slots, &j->cpus);
+        return j->slots ? 0 : r;
+}
+
+/* One slot for a run. -EAGAIN: none is free. */
+static int slots_take(struct job *j)
+{
+        const enum slot_use last = j->priority == PRIORITY_PERSON ? SLOT_PERSON : SLOT_RUN;
+        struct engine *e = j->engine;
         int r = -EAGAIN;
 
         if (j->query->type->resource == RESOURCE_BUILD)
-                most = MIN(MAX(4u, e->n_slots / 4), e->n_slots > runs ? e->n_slots - runs : 1);
-        for (unsigned i = 0; i < e->n_slots && job_n_slots(j) < most && (r == 0 || r == -EAGAIN); i++)
-                r = slot_take(e, i, &j->slots, &j->cpus);
-        return j->slots ? 0 : r;
+                return slots_borrow(j);
+        for (enum slot_use use = SLOT_SPARE; use <= last && r == -EAGAIN; use++)
+                for (unsigned i = 0; i < e->n_slots && r == -EAGAIN; i++)
+                        r = slot_take(e, i, use, &j->slots, &j->cpus);
+        return r;
+}
+
+/* Says whose its slots are, and waits until builds have left them. Lock not held. */
+static int slots_begin(struct job *j, uint64_t slots)
+{
+        const bool is_build = j->query->type->resource == RESOURCE_BUILD;
+        cleanup_buffer struct buffer what = {0};
+        int r = 0;
+
+        if (slots)
+                j->query->type->describe(j->query, &what);
+        for (unsigned i = 0; i < j->engine->n_slots && r == 0; i++) {
+                if (!(slots >> i & 1))
+                        continue;
+                slot_note(*job_lock(j, i), is_build ? SLOT_BUILD : SLOT_RUN, j->priority == PRIORITY_PERSON, j->cost.mean_ns, what.data ?: "");
+                r = is_build ? 0 : slot_await(*job_lock(j, i), j->cancel_fd);
+        }
+        return r;
+}
+
+size_t job_loans(struct job *j, struct core_loan *ret)
+{
+        size_t n = 0;
+
+        for (unsigned i = 0; i < j->engine->n_slots; i++)
+                if (j->slots >> i & 1)
+                        ret[n++] = (struct core_loan){.cpu = j->engine->cpus[i], .lock = *job_lock(j, i)};
+        return n;
 }
 
 static bool person_waits(const struct engine *e)
 {
-        return e->queues[RESOURCE_CORE][PRIORITY_PERSON].n + e->queues[RESOURCE_BUILD][PRIORITY_PERSON].n > 0 ||
-               slot_is_urgent(e->slots_dir);
+        return e->queues[RESOURCE_CORE][PRIORITY_PERSON].n > 0 || slot_is_marked(e->slots_dir, SLOT_PERSON_WAITS);
 }
 
 static bool somebody_waits(const struct engine *e)
 {
-        return e->queues[RESOURCE_CORE][PRIORITY_BATCH].n + e->queues[RESOURCE_BUILD][PRIORITY_BATCH].n > 0 || person_waits(e);
+        return e->queues[RESOURCE_CORE][PRIORITY_BATCH].n > 0 || person_waits(e) || slot_is_marked(e->slots_dir, SLOT_BATCH_HAS_NONE);
+}
+
+/* Is it a build's turn on one of its slots? */
+static bool is_turn_of_build(const struct job *j)
+{
+        for (unsigned i = 0; i < j->engine->n_slots; i++)
+                if ((j->slots | j->added_slots) >> i & 1 && core_is_locked(j->engine->owned[i], CORE_TURN))
+                        return true;
+        return false;
 }
 
 int job_add_slot(struct job *j, unsigned *ret_slot, cpu_set_t *ret_cpus)
@@ -93,17 +144,17 @@ int job_add_slot(struct job *j, unsigned *ret_slot, cpu_set_t *ret_cpus)
         CPU_ZERO(ret_cpus);
         pthread_mutex_lock(&e->lock);
         for (unsigned i = 0; i < e->n_slots && r == -EAGAIN && !somebody_waits(e); i++) {
-                r = slot_take(e, i, &j->added_slots, ret_cpus);
+                r = slot_take(e, i, SLOT_SPARE, &j->added_slots, ret_cpus);
                 *ret_slot = i;
         }
         pthread_mutex_unlock(&e->lock);
-        return r;
+        return r < 0 ? r : slots_begin(j, UINT64_C(1) << *ret_slot);
 }
 
 /* Lock held. */
 static void drop_slot(struct job *j, unsigned slot)
 {
-        slot_give_back(j->engine, slot);
+        slot_give_back(j, slot);
         j->added_slots &= ~(UINT64_C(1) << slot);
         engine_wake(j->engine);
 }
@@ -120,7 +171,7 @@ bool job_is_pressed(struct job *j)
         bool is_pressed;
 
         pthread_mutex_lock(&j->engine->lock);
-        is_pressed = somebody_waits(j->engine);
+        is_pressed = somebody_waits(j->engine) || is_turn_of_build(j);
         pthread_mutex_unlock(&j->engine->lock);
         return is_pressed;
 }
@@ -132,7 +183,7 @@ int job_give_way(struct job *j)
         int r = 0;
 
         pthread_mutex_lock(&e->lock);
-        if (j->priority == PRIORITY_BATCH && person_waits(e)) {
+        if (j->priority == PRIORITY_BATCH && (person_waits(e) || is_turn_of_build(j))) {
                 slots_release(j);
                 engine_wake(e);
         }
@@ -147,6 +198,11 @@ int job_give_way(struct job *j)
                 }
         }
         pthread_mutex_unlock(&e->lock);
+        if (r == 1) {
+                int k = slots_begin(j, j->slots);
+
+                r = k < 0 ? k : 1;
+        }
         return r;
 }
 
@@ -333,8 +389,10 @@ static void *job_thread(void *user)
         cleanup_free char *reason = NULL;
         uint64_t began = now_ns();
         bool lacks = false;
-        int r = job_work(j, &v);
+        int r = slots_begin(j, j->slots);
 
+        if (r == 0)
+                r = job_work(j, &v);
         if (r != STEP_WAITS)
                 fault_at("engine.answer");
         if (r < 0)
@@ -616,45 +674,65 @@ static void look_away(struct engine *e, uint64_t *when)
                         ;
 }
 
-static struct job *first_for_slot(struct engine *e)
+static struct job *first_of(struct engine *e, enum resource r)
 {
-        for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++) {
-                struct job *run = TAILQ_FIRST(&e->queues[RESOURCE_CORE][p].jobs);
-                struct job *build = TAILQ_FIRST(&e->queues[RESOURCE_BUILD][p].jobs);
+        struct job *j = TAILQ_FIRST(&e->queues[r][PRIORITY_PERSON].jobs);
 
-                if (run || build)
-                        return !run || (build && build->id < run->id) ? build : run;
-        }
-        return NULL;
+        return j ? j : TAILQ_FIRST(&e->queues[r][PRIORITY_BATCH].jobs);
 }
 
-static void look_urgent(struct engine *e)
+static void look_marks(struct engine *e)
 {
-        bool wanted = e->queues[RESOURCE_CORE][PRIORITY_PERSON].n + e->queues[RESOURCE_BUILD][PRIORITY_PERSON].n > 0;
+        const bool persons = e->queues[RESOURCE_CORE][PRIORITY_PERSON].n > 0, batches = e->queues[RESOURCE_CORE][PRIORITY_BATCH].n > 0;
+        const bool wanted[N_SLOT_MARKS] = {
+                [SLOT_PERSON_WAITS] = persons,
+                [SLOT_PERSON_BUILDS] = e->queues[RESOURCE_BUILD][PRIORITY_PERSON].n > 0,
+                [SLOT_PERSON_HAS_NONE] = persons && e->n_owned == 0,
+                [SLOT_BATCH_HAS_NONE] = batches && e->n_owned == 0,
+        };
 
-        if (wanted && e->urgent < 0) {
-                if (slot_urge(e->slots_dir, &e->urgent) < 0)
-                        e->urgent = -1;
-        } else if (!wanted && e->urgent >= 0) {
-                close(e->urgent);
-                e->urgent = -1;
-        }
+        for (unsigned i = 0; i < N_SLOT_MARKS; i++)
+                if (!wanted[i])
+                        closep(&e->marks[i]);
+                else if (e->marks[i] < 0 && slot_mark(e->slots_dir, i, &e->marks[i]) < 0)
+                        e->marks[i] = -1;
 }
 
-static void look_slots(struct engine *e, uint64_t now, uint64_t *when)
+/* Is it marked by others? */
+static bool is_marked(const struct engine *e, enum slot_mark m)
+{
+        return e->marks[m] < 0 && slot_is_marked(e->slots_dir, m);
+}
+
+/* Do others, of this rank or before it, get the next slot? */
+static bool is_others_turn(const struct job *j)
+{
+        const struct engine *e = j->engine;
+        const bool is_person = j->priority == PRIORITY_PERSON;
+
+        if (j->query->type->resource == RESOURCE_BUILD)
+                return !is_person && is_marked(e, SLOT_PERSON_BUILDS);
+        return (!is_person && is_marked(e, SLOT_PERSON_WAITS)) ||
+               (e->n_owned > 0 && is_marked(e, is_person ? SLOT_PERSON_HAS_NONE : SLOT_BATCH_HAS_NONE));
+}
+
+static bool has_free(const struct engine *e, enum resource r)
+{
+        const int *locks = r == RESOURCE_BUILD ? e->borrowed : e->owned;
+
+        for (unsigned i = 0; i < e->n_slots; i++)
+                if (locks[i] < 0)
+                        return true;
+        return false;
+}
+
+static void look_slots(struct engine *e, enum resource resource, uint64_t now, uint64_t *when)
 {
         struct job *j;
 
-        while ((j = first_for_slot(e))) {
-                bool free_here = false;
-                int r = -EAGAIN;
+        while ((j = first_of(e, resource)) && has_free(e, resource)) { /* else a worker's end wakes us */
+                int r = is_others_turn(j) ? -EAGAIN : slots_take(j);
 
-                for (unsigned i = 0; i < e->n_slots; i++)
-                        free_here |= !e->slot_busy[i];
-                if (!free_here)
-                        break; /* a worker's end wakes us */
-                if (j->priority == PRIORITY_PERSON || e->urgent >= 0 || !slot_is_urgent(e->slots_dir))
-                        r = slots_take(j);
                 if (r == -EAGAIN) {
                         sooner(when, now + SLOT_LOOK_NS);
                         break;
@@ -663,21 +741,17 @@ static void look_slots(struct engine *e, uint64_t now, uint64_t *when)
                         job_cannot_lock(j, r);
                 else
                         job_claim(j, when);
+                look_marks(e);
         }
-        look_urgent(e);
+        look_marks(e);
 }
 
 static void look_slotless(struct engine *e, enum resource r, unsigned most, uint64_t *when)
 {
-        while (e->running[r] < most) {
-                struct job *j = TAILQ_FIRST(&e->queues[r][PRIORITY_PERSON].jobs);
+        struct job *j;
 
-                if (!j)
-                        j = TAILQ_FIRST(&e->queues[r][PRIORITY_BATCH].jobs);
-                if (!j)
-                        break;
+        while (e->running[r] < most && (j = first_of(e, r)))
                 job_claim(j, when);
-        }
 }
 
 /* References to the first jobs that wait for a slot, in order of their turn. */
@@ -703,7 +777,7 @@ static void look_store(struct engine *e, uint64_t *generation, uint64_t now, uin
         uint64_t g;
         size_t n;
 
-        if (!first_for_slot(e) && e->queues[RESOURCE_AWAY][PRIORITY_PERSON].n + e->queues[RESOURCE_AWAY][PRIORITY_BATCH].n == 0)
+        if (!first_of(e, RESOURCE_CORE) && !first_of(e, RESOURCE_BUILD) && e->queues[RESOURCE_AWAY][PRIORITY_PERSON].n + e->queues[RESOURCE_AWAY][PRIORITY_BATCH].n == 0)
                 return;
         if (now - *looked < 100 * NSEC_PER_MSEC) {
                 sooner(when, *looked + 100 * NSEC_PER_MSEC);
@@ -756,7 +830,8 @@ static void *schedule_thread(void *user)
                 look_elsewhere(e, now, &when);
                 look_slotless(e, RESOURCE_DISK, ENGINE_DISK, &when);
                 look_slotless(e, RESOURCE_STEP, ENGINE_STEPS, &when);
-                look_slots(e, now, &when);
+                look_slots(e, RESOURCE_CORE, now, &when);
+                look_slots(e, RESOURCE_BUILD, now, &when);
                 look_away(e, &when);
                 look_store(e, &generation, now, &looked, &when);
                 if (e->dirty && now - e->published >= pause) {
@@ -804,8 +879,8 @@ void schedule_stop(struct engine *e)
         engine_wake(e);
         pthread_mutex_unlock(&e->lock);
         pthread_join(e->scheduler, NULL);
-        if (e->urgent >= 0)
-                close(e->urgent);
+        for (unsigned i = 0; i < N_SLOT_MARKS; i++)
+                closep(&e->marks[i]);
         pthread_cond_destroy(&e->changed);
         pthread_cond_destroy(&e->idle);
 }

@@ -44,6 +44,7 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
         const struct settings *settings = workspace_settings(w);
         char work[PATH_SIZE], ccache[PATH_SIZE], downloads[PATH_SIZE];
         cleanup_live_log struct live_log live = {.fd = -1};
+        struct core_loan loans[ENGINE_SLOTS_MAX];
         cleanup_close int held = -1;
         struct build_request request;
         int r;
@@ -75,6 +76,8 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
                 .sandbox = settings->sandbox,
                 .jobs = job_n_slots(j),
                 .cpus = job_cpus(j),
+                .loans = loans,
+                .n_loans = s->builder ? 0 : job_loans(j, loans),
                 .slot = job_slot(j),
                 .incremental = way == BUILD_INCREMENTAL,
                 .again = again,

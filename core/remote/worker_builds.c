@@ -3,10 +3,9 @@
 
 #include "core/build/live_log.h"
 #include "core/remote/worker_internal.h"
-#include "core/run/host.h"
+#include "core/run/exec_wire.h"
 #include "core/run/slot.h"
 
-#define CORES_MOST 256
 #define TREE_MOST  (UINT64_C(1) << 28) /* bytes of a list of sources */
 
 struct building {
@@ -17,9 +16,8 @@ struct building {
         struct digest *contents; /* owned; of the files */
         int *downloads;          /* owned; held, as many as the tree has */
         size_t n_downloads;
-        struct slot slot;     /* a core of its own, */
-        int more[CORES_MOST]; /* and others that were free */
-        unsigned n_more;
+        struct core_loan loans[EXEC_LOANS_MOST]; /* their locks are owned */
+        size_t n_loans;
         cpu_set_t cpus;
         size_t said; /* of REMOTE_SAID */
 };
@@ -29,9 +27,8 @@ static void building_done(struct building *b)
         for (size_t i = 0; i < b->n_downloads; i++)
                 close(b->downloads[i]);
         free(b->downloads);
-        for (unsigned i = 0; i < b->n_more; i++)
-                close(b->more[i]);
-        slot_release(&b->slot);
+        for (size_t i = 0; i < b->n_loans; i++)
+                close(b->loans[i].lock);
         free(b->contents);
         remote_tree_done(&b->tree);
         manifest_done(&b->given.files);
@@ -158,22 +155,15 @@ static int keep_output(void *user, int fd, struct digest *ret_id, uint64_t *ret_
 
 /* -- cores -- */
 
-/* One, for which it waits, and those that nobody has just now. */
-static int lease_cores(struct building *b)
+static int borrow_cores(struct building *b)
 {
-        int cpus[CORES_MOST];
-        size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
-        int r = slot_lease(b->worker->options->folder, b->request->cancel_fd, &b->slot);
+        int r = slot_borrow(b->worker->options->folder, "a build for another machine", MIN(b->worker->n_slots, (unsigned)ARRAY_SIZE(b->loans)),
+                            b->request->cancel_fd, b->loans, &b->n_loans);
 
-        if (r < 0)
-                return r;
-        b->cpus = b->slot.cpus;
-        for (size_t i = 0; i < n && b->n_more + 1 < b->worker->n_slots; i++)
-                if (cpus[i] != b->slot.cpu && slot_try(b->slot.folder, cpus[i], &b->more[b->n_more]) == 0) {
-                        b->n_more++;
-                        CPU_SET((unsigned)cpus[i], &b->cpus);
-                }
-        return 0;
+        CPU_ZERO(&b->cpus);
+        for (size_t i = 0; i < b->n_loans; i++)
+                CPU_SET((unsigned)b->loans[i].cpu, &b->cpus);
+        return r;
 }
 
 /* -- the build -- */
@@ -228,15 +218,17 @@ static int build_with(struct building *b, const struct recipe *recipe)
         int r = path_join(work, b->worker->options->folder, "work");
 
         if (r == 0)
-                r = lease_cores(b);
+                r = borrow_cores(b);
         if (r == 0)
                 r = build_given(&(struct build_request){.recipe = recipe,
                                                         .work_dir = work,
                                                         .downloads_dir = b->worker->folder.dir,
                                                         .sandbox = build->sandbox,
-                                                        .jobs = 1 + b->n_more,
+                                                        .jobs = (unsigned)b->n_loans,
                                                         .cpus = &b->cpus,
-                                                        .slot = (unsigned)b->slot.cpu,
+                                                        .loans = b->loans,
+                                                        .n_loans = b->n_loans,
+                                                        .slot = (unsigned)b->loans[0].cpu,
                                                         .cancel_fd = b->request->cancel_fd,
                                                         .progress = &progress,
                                                         .listener = &listener},
@@ -262,7 +254,7 @@ static int give_sources(struct building *b)
 
 int worker_build(struct worker *w, struct request *q)
 {
-        cleanup(building_done) struct building b = {.worker = w, .request = q, .slot = {.lock = -1}};
+        cleanup(building_done) struct building b = {.worker = w, .request = q};
         struct recipe **list = NULL;
         size_t n = 0;
         int r = read_tree(&b);

@@ -262,7 +262,7 @@ static void serve(struct worker *w, struct request *q)
         }
         r = ask_for_missing(w, q);
         if (r == 0) {
-                r = slot_lease(w->options->folder, q->cancel_fd, &slot);
+                r = slot_lease(w->options->folder, "a run for another machine", q->cancel_fd, &slot);
                 if (r == 0)
                         r = run_on(w, q, &slot);
                 slot_release(&slot);

@@ -94,6 +94,9 @@ int execution_write_request(const struct execution *x, int *ret_fd)
         surroundings_of(q, &head.surroundings);
         if (q->cpus)
                 head.cpus = *q->cpus;
+        head.n_loans = (uint32_t)q->n_loans;
+        for (size_t i = 0; i < q->n_loans; i++)
+                head.loans[i] = (uint16_t)q->loans[i].cpu;
         buffer_add(&b, &head, sizeof(head));
         add_seen(&b, x, q->directory ? q->directory : "/scratch");
         buffer_add(&b, "", 1);

@@ -27,6 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/run/exec_lend.h"
 #include "core/run/exec_tree.h"
 #include "core/run/exec_waiting.h"
 #include "core/run/execute.h"
@@ -49,7 +50,11 @@ struct run {
         bool ended; /* by us: reply.end says why */
         int status;
         uint64_t begin, end;
-        uint64_t stood_still; /* how long, between its shares */
+        uint64_t stood_still; /* how long, between its shares or as runs had its cores */
+        uint64_t frozen;      /* since when, as runs have all of its cores; 0: it goes on */
+        uint64_t standing;    /* how long it was, before it began, too */
+        struct lender lender;
+        cpu_set_t cpus; /* that it may be on now, if order->head->has_cpus */
         uint64_t share;       /* wall time of its own at which it stands still; UINT64_MAX: never */
         uint64_t next_look, look_interval, next_folder;
         uint64_t awake; /* when the last wait ended; 0: none has yet */
@@ -198,14 +203,14 @@ static void unblock_signals(void)
 }
 
 /* It shares our memory until its execve, and we stand still until then: nothing here may outlive that, or change what belongs to the memory. */
-static _Noreturn void become(const struct order *o, int news, pid_t stub)
+static _Noreturn void become(const struct order *o, const cpu_set_t *cpus, int news, pid_t stub)
 {
         const struct exec_request *r = o->head;
         enum exec_step failed = STEP_NONE;
         uint32_t part = 0;
 
         setpgid(0, 0);
-        if (r->has_cpus && sched_setaffinity(0, sizeof(r->cpus), &r->cpus) < 0)
+        if (r->has_cpus && sched_setaffinity(0, sizeof(*cpus), cpus) < 0)
                 failed = STEP_AFFINITY;
         else if (!surroundings_set(&r->surroundings, tasks_already(r), &part))
                 failed = STEP_SURROUNDINGS;
@@ -280,7 +285,7 @@ static int start(struct run *run)
         run->begin = clock_now();
         run->pid = vfork();
         if (run->pid == 0)
-                become(run->order, fds[1], stub);
+                become(run->order, &run->cpus, fds[1], stub);
         error = run->pid < 0 ? -errno : 0;
         set_oom_score(oom_score, score);
         if (oom_score >= 0)
@@ -317,6 +322,8 @@ static uint64_t wall_at(const struct run *run, uint64_t now)
 {
         uint64_t before = run->begin + run->stood_still;
 
+        if (run->frozen != 0)
+                now = MIN(now, run->frozen);
         return now > before ? now - before : 0;
 }
 
@@ -565,24 +572,97 @@ static void stand_still(struct run *run)
                 tree_continue(r->namespace);
 }
 
+/* -- its cores -- */
+
+static void say_standing(const struct run *run)
+{
+        const struct exec_standing s = {.total_ns = run->standing, .since_ns = run->frozen};
+
+        if (pwrite(EXEC_REQUEST, &s, sizeof(s), offsetof(struct exec_request, standing)) != sizeof(s))
+                (void)errno; /* a file in memory */
+}
+
+static void freeze(struct run *run)
+{
+        run->frozen = clock_now();
+        stop_all(run);
+        say_standing(run);
+}
+
+static void thaw(struct run *run)
+{
+        uint64_t now = clock_now(), stood = now - run->frozen;
+
+        run->stood_still += stood;
+        run->standing += stood;
+        run->frozen = 0;
+        run->next_look = now + POLL_FIRST;
+        say_standing(run);
+        tree_continue(run->order->head->namespace);
+}
+
+/* It leaves the cores that runs want, and stands still while these are all that it has. */
+static void lend_if_due(struct run *run)
+{
+        const bool namespace = run->order->head->namespace;
+        uint64_t now = clock_now();
+
+        if (now < lender_next(&run->lender) || !lender_look(&run->lender, now, &run->cpus))
+                return;
+        if (CPU_COUNT(&run->cpus) > 0)
+                tree_bind(namespace, &run->cpus);
+        else if (run->frozen == 0)
+                freeze(run);
+        lender_leave(&run->lender, now);
+        if (CPU_COUNT(&run->cpus) > 0 && run->frozen != 0)
+                thaw(run);
+}
+
+/* Before it begins. */
+static void await_core(struct run *run)
+{
+        lender_begin(&run->lender, run->order->head);
+        if (run->lender.n == 0)
+                return;
+        run->frozen = clock_now();
+        say_standing(run);
+        while (!lender_look(&run->lender, clock_now(), &run->cpus) && !run->ended) {
+                wait_for_something(run, lender_next(&run->lender));
+                read_control(run);
+        }
+        run->standing = clock_now() - run->frozen;
+        run->frozen = 0;
+        say_standing(run);
+}
+
+static uint64_t next_event(const struct run *run)
+{
+        const struct exec_request *r = run->order->head;
+        uint64_t until = lender_next(&run->lender);
+
+        if (run->frozen != 0)
+                return until;
+        until = MIN(until, MIN(run->next_look, moment_of_wall(run, run->share)));
+        if (r->file_size != 0)
+                until = MIN(until, run->next_folder);
+        return r->wall_ns != 0 ? MIN(until, moment_of_wall(run, r->wall_ns)) : until;
+}
+
 static void watch(struct run *run)
 {
         const struct exec_request *r = run->order->head;
 
         while (!run->over && !run->ended) {
-                uint64_t until = MIN(run->next_look, moment_of_wall(run, run->share));
-
-                if (r->file_size != 0)
-                        until = MIN(until, run->next_folder);
-                if (r->wall_ns != 0)
-                        until = MIN(until, moment_of_wall(run, r->wall_ns));
-                wait_for_something(run, until);
+                wait_for_something(run, next_event(run));
                 drain_signals(run);
                 read_news(run);
                 reap(run);
                 if (run->over)
                         break;
                 read_control(run);
+                lend_if_due(run);
+                if (run->frozen != 0)
+                        continue;
                 if (r->wall_ns != 0 && wall_at(run, clock_now()) >= r->wall_ns)
                         end_for(run, END_TIMEOUT);
                 look_if_due(run);
@@ -655,6 +735,8 @@ static void prepare(struct run *run)
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         fcntl(EXEC_CONTROL, F_SETFD, FD_CLOEXEC);
         fcntl(EXEC_REQUEST, F_SETFD, FD_CLOEXEC);
+        for (uint32_t i = 0; i < run->order->head->n_loans; i++)
+                fcntl((int)(EXEC_FDS + i), F_SETFD, FD_CLOEXEC);
         /* Of PID 1 bubblewrap has asked for it, but an execve that changes capabilities (as root) forgets it. */
         if (getpid() == 1 || run->order->head->kept)
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -720,6 +802,10 @@ static void run_it(struct run *run, int error)
                 run->reply.error = -error;
                 return;
         }
+        run->cpus = r->cpus;
+        await_core(run);
+        if (run->ended)
+                return;
         begin_waiting(run);
         error = start(run);
         if (error < 0) {
@@ -761,6 +847,7 @@ int stub_main(int world)
                 run.reply.error = -r;
         } else {
                 run_it(&run, world);
+                lender_end(&run.lender);
         }
         return send_reply(&run) ? 0 : 1;
 }

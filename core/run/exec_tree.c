@@ -319,6 +319,45 @@ bool tree_goes_on(bool inside)
         return some;
 }
 
+/* A thread that it starts while we look is on the old cores, and is met at the next look. */
+static bool bind_threads(pid_t pid, const cpu_set_t *cpus)
+{
+        bool some = false;
+        struct dirent *e;
+        char path[32];
+        DIR *d;
+
+        snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+        d = opendir(path);
+        while (d && (e = readdir(d))) {
+                pid_t thread = (pid_t)atoi(e->d_name);
+                cpu_set_t now;
+
+                if (thread > 0 && sched_getaffinity(thread, sizeof(now), &now) == 0 && !CPU_EQUAL(&now, cpus))
+                        some |= sched_setaffinity(thread, sizeof(*cpus), cpus) == 0;
+        }
+        if (d)
+                closedir(d);
+        return some;
+}
+
+void tree_bind(bool inside, const cpu_set_t *cpus)
+{
+        bool some = true;
+
+        for (int i = 0; i < 50 && some; i++) {
+                struct list l;
+
+                if (list_read(inside, &l) < 0)
+                        return;
+                some = false;
+                for (size_t k = 0; k < l.n; k++)
+                        if (is_alive(&l.items[k]))
+                                some |= bind_threads(l.items[k].pid, cpus);
+                free(l.items);
+        }
+}
+
 uint64_t tree_tasks_of(uid_t uid)
 {
         DIR *d = opendir("/proc");

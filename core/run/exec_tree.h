@@ -1,6 +1,7 @@
 /* The processes a program has started, as /proc shows them; part of the helper. */
 #pragma once
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -26,6 +27,8 @@ bool tree_kill(bool inside);
 /* SIGSTOP and SIGCONT to all of it, what was stopped before included. */
 void tree_stop(bool inside);
 void tree_continue(bool inside);
+/* Moves all of it to these cores, however many processes it starts meanwhile; what stands still, too. */
+void tree_bind(bool inside, const cpu_set_t *cpus);
 /* Is there any process left that neither has stopped nor is a zombie? */
 bool tree_goes_on(bool inside);
 /* Tasks (threads) of user `uid` on the machine, which is what RLIMIT_NPROC counts. */

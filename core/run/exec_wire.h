@@ -10,6 +10,10 @@
  *                 environment. When it begins it sets `begun` in the file: the caller, who looks only when it has waited long, need not be
  *                 woken for that.
  *
+ * Behind these it may have the locks of cores that a build has borrowed (core_lock.h), `loans` of them: it keeps the program off those that runs want,
+ * and lets all of it stand still while they want all; `standing` in the file says for how long, as the caller must not take that for a helper that is
+ * lost.
+ *
  * A helper whose request says `keep` is a keeper: it runs nothing itself. EXEC_CONTROL is a SEQPACKET socket then. A message of the caller is a
  * struct exec_order with the five descriptors of a run, in their order; the keeper makes a process of these, which goes on as said above, or has made one
  * ahead, which receives them itself. When that one has gone the keeper answers with a struct exec_news. One run at a time. The socket's end means: end
@@ -27,6 +31,7 @@
 #define EXEC_CONTROL 3
 #define EXEC_REQUEST 4
 #define EXEC_FDS     5 /* standard input, output, error, and these two */
+#define EXEC_LOANS_MOST 256
 
 struct exec_request {
         uint32_t magic;
@@ -43,6 +48,11 @@ struct exec_request {
         uint64_t share_ns; /* stand still after so much wall time; 0: never */
         struct surroundings surroundings;
         cpu_set_t cpus;
+        uint32_t n_loans;
+        uint16_t loans[EXEC_LOANS_MOST]; /* CPU numbers, in the order of the locks */
+        struct exec_standing {
+                uint64_t total_ns, since_ns; /* before; since when, 0: it goes on */
+        } standing;                          /* set by the helper */
 };
 
 enum exec_command_kind {

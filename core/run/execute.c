@@ -11,6 +11,7 @@
 #include "cache/base/fault.h"
 #include "cache/base/helper.h"
 #include "cache/base/spawn.h"
+#include "core/run/core_lock.h"
 #include "core/run/execution.h"
 #include "core/run/sandbox.h"
 
@@ -25,6 +26,12 @@ int execute_helper_path(char ret[PATH_SIZE])
 
 void single_done(struct single *s)
 {
+        const struct execute_request *q = s->x.request;
+
+        for (size_t i = 0; q && i < q->n_loans; i++) { /* for a helper that could not */
+                core_unlock(q->loans[i].lock, CORE_MOVES);
+                core_unlock(q->loans[i].lock, CORE_TURN);
+        }
         execution_done(&s->x);
         closep(&s->process);
         sandbox_release(s->lease, s->all_gone);
@@ -52,7 +59,7 @@ static int start(struct single *s)
         if (r < 0)
                 return r;
         arguments = s->x.inside ? sandboxed : bare;
-        r = spawn(&(struct spawn_request){.fds = e.fds, .n_fds = EXEC_FDS, .arguments = arguments}, &s->pid);
+        r = spawn(&(struct spawn_request){.fds = e.fds, .n_fds = e.n, .arguments = arguments}, &s->pid);
         if (r < 0)
                 return errorf(r, "cannot start %s: %s", arguments[0], strerror(-r));
         s->all_gone = false;
@@ -74,7 +81,7 @@ int single_begin(struct single *s, const struct execute_request *request, uint64
 {
         int r;
 
-        assert(request->argv && request->argv[0] && request->scratch);
+        assert(request->argv && request->argv[0] && request->scratch && request->n_loans <= EXEC_LOANS_MOST);
         *s = (struct single){.lease = -1, .process = -1, .all_gone = true};
         sandbox_sweep_once();
         r = execution_init(&s->x, request);

@@ -36,6 +36,11 @@ struct bind {
         bool shared; /* writable, and by several slots at the same time (a compiler's cache): new files are the group's, too (umask 002) */
 };
 
+/* A core that a build has borrowed, and the lock on it (slot.h). */
+struct core_loan {
+        int cpu, lock;
+};
+
 /* Hears what is printed as it comes, in pieces of any size; called by the thread that waits for the program. */
 struct listener {
         void (*hear)(void *user, struct slice text);
@@ -71,6 +76,10 @@ struct execute_request {
         const struct listener *listener; /* of `out`; NULL: nobody */
         bool merge;            /* stderr goes where stdout goes (build logs) */
         const cpu_set_t *cpus; /* the cores it may use (sched_setaffinity); NULL: as we may */
+        /* Of a build: these cores, which are all of `cpus`, and which runs may want back. It is kept off those, and stands still while runs have all of
+         * them: that time counts for nothing. Memory stays as it is. */
+        const struct core_loan *loans;
+        size_t n_loans;        /* EXEC_LOANS_MOST at most; 0: its cores are its own */
         unsigned slot;         /* where to begin looking for a free uid, when root */
         int cancel_fd;         /* readable (or hung up) means: end it now; -1: none */
         int input_fd;          /* standard input; -1: /dev/null */

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
@@ -43,21 +44,32 @@ static uint64_t memory_kills(bool fresh)
 
 void ends_done(struct ends *e)
 {
-        for (size_t i = 0; i < EXEC_FDS; i++)
+        for (size_t i = 0; i < e->n; i++)
                 closep(&e->fds[i]);
 }
 
-static int lift(int *fd)
+static int lift(int *fd, int least)
 {
         int high;
 
-        if (*fd < 0 || *fd >= EXEC_FDS)
+        if (*fd < 0 || *fd >= least)
                 return 0;
-        high = fcntl(*fd, F_DUPFD_CLOEXEC, EXEC_FDS);
+        high = fcntl(*fd, F_DUPFD_CLOEXEC, least);
         if (high < 0)
                 return -errno;
         close(*fd);
         *fd = high;
+        return 0;
+}
+
+/* A lock is its open file's, and so its copy's. */
+static int open_loans(const struct execute_request *q, struct ends *e)
+{
+        for (size_t i = 0; i < q->n_loans; i++, e->n++) {
+                e->fds[e->n] = fcntl(q->loans[i].lock, F_DUPFD_CLOEXEC, EXEC_FDS + (int)q->n_loans);
+                if (e->fds[e->n] < 0)
+                        return -errno;
+        }
         return 0;
 }
 
@@ -94,8 +106,8 @@ static int open_ends(struct execution *x, struct ends *e)
         if (r == 0 && q->merge)
                 r = (*err = fcntl(*out, F_DUPFD_CLOEXEC, EXEC_FDS)) < 0 ? -errno : 0;
         for (size_t i = 0; r == 0 && i < EXEC_FDS; i++)
-                r = lift(&e->fds[i]);
-        return r;
+                r = lift(&e->fds[i], EXEC_FDS + (int)q->n_loans);
+        return r == 0 ? open_loans(q, e) : r;
 }
 
 int execution_init(struct execution *x, const struct execute_request *request)
@@ -208,15 +220,26 @@ bool execution_begun(const struct execution *x)
                (pread(x->wire, &begun, sizeof(begun), offsetof(struct exec_request, begun)) == sizeof(begun) && begun);
 }
 
-/* The time for making the sandbox is over. Returns false when that was not all the time it had. */
+/* For how long runs have had all of its cores. */
+static uint64_t stood_still(const struct execution *x)
+{
+        struct exec_standing s;
+
+        if (x->request->n_loans == 0 || pread(x->wire, &s, sizeof(s), offsetof(struct exec_request, standing)) != sizeof(s))
+                return 0;
+        return s.total_ns + (s.since_ns ? now_ns() - s.since_ns : 0);
+}
+
+/* The time for making the sandbox, or for all that it does, is over. Returns false when that was not all the time it had. */
 static bool is_late(struct execution *x)
 {
-        const uint64_t wall = x->request->wall_ns;
+        const uint64_t wall = x->request->wall_ns, stood = stood_still(x);
 
-        if (x->begun || x->cancelled || x->told_output || !execution_begun(x))
+        if (x->cancelled || x->told_output || !execution_begun(x) || (x->begun && stood == x->stood_still))
                 return true;
+        x->deadline = wall != 0 ? (x->begun ? x->deadline : now_ns() + wall + WALL_GRACE) + stood - x->stood_still : 0;
+        x->stood_still = stood;
         x->begun = true;
-        x->deadline = wall != 0 ? now_ns() + wall + WALL_GRACE : 0;
         return false;
 }
 

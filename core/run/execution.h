@@ -33,17 +33,19 @@ struct execution {
         bool told_output;                 /* that it prints too much */
         bool cancelled, lost;             /* lost: it went beyond every deadline */
         uint64_t deadline;                /* 0: none */
+        uint64_t stood_still;             /* by which it was put off, as runs had the cores */
         uint64_t memory_kills;            /* of this machine, when it began */
         char mark[sizeof(RUN_MARK) + 32]; /* an environment variable by which a bare run's processes are found again */
 };
 
-/* The helper's ends, above the numbers that they will get: standard input, output, error, EXEC_CONTROL, EXEC_REQUEST. */
+/* The helper's ends, above the numbers that they will get: standard input, output, error, EXEC_CONTROL, EXEC_REQUEST, and locks of cores. */
 struct ends {
-        int fds[EXEC_FDS];
+        int fds[EXEC_FDS + EXEC_LOANS_MOST];
+        size_t n;
 };
-#define ENDS_NONE                             \
-        {                                     \
-                .fds = { -1, -1, -1, -1, -1 } \
+#define ENDS_NONE                                               \
+        {                                                       \
+                .fds = { -1, -1, -1, -1, -1 }, .n = EXEC_FDS    \
         }
 void ends_done(struct ends *e);
 

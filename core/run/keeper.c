@@ -194,7 +194,7 @@ static int send_order(struct keeper *k, const struct ends *e)
         struct iovec text = {.iov_base = &order, .iov_len = sizeof(order)};
         union {
                 struct cmsghdr head;
-                char space[CMSG_SPACE(sizeof(e->fds))];
+                char space[CMSG_SPACE(EXEC_FDS * sizeof(int))];
         } control = {0};
         struct msghdr m = {
                 .msg_iov = &text, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control.space)};
@@ -202,8 +202,8 @@ static int send_order(struct keeper *k, const struct ends *e)
 
         c->cmsg_level = SOL_SOCKET;
         c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof(e->fds));
-        memcpy(CMSG_DATA(c), e->fds, sizeof(e->fds));
+        c->cmsg_len = CMSG_LEN(EXEC_FDS * sizeof(int));
+        memcpy(CMSG_DATA(c), e->fds, EXEC_FDS * sizeof(int));
         return sendmsg(k->control, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(order) ? 0 : -errno;
 }
 

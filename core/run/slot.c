@@ -1,6 +1,7 @@
 #include "core/run/slot.h"
 
 #include <poll.h>
+#include <pwd.h>
 #include <sys/stat.h>
 
 #include "cache/base/lock.h"
@@ -9,6 +10,9 @@
 #define MACHINE_FOLDER "/run/lock/solverfs"
 #define ROOT_FOLDER    "/run/solverfs/slots"
 #define LOOK_MS        10 /* a lock of another process cannot be waited for together with a cancel */
+#define AWAIT_MS       1  /* for what is about to come */
+
+static unsigned n_leased; /* atomic; by this process */
 
 /* -- where -- */
 
@@ -92,66 +96,242 @@ int slot_folder(const char *own, char ret[PATH_SIZE], const char **ret_why)
 
 /* -- locks -- */
 
-int slot_try(const char *folder, int cpu, int *ret_lock)
+static const char *const marks[N_SLOT_MARKS] = {
+        [SLOT_PERSON_WAITS] = "urgent",
+        [SLOT_PERSON_BUILDS] = "urgent-build",
+        [SLOT_PERSON_HAS_NONE] = "person-has-none",
+        [SLOT_BATCH_HAS_NONE] = "batch-has-none",
+};
+
+static int try_run(int fd, enum slot_use use)
 {
+        int r = use == SLOT_RUN && core_is_locked(fd, CORE_TURN) ? -EAGAIN : core_lock(fd, CORE_RUN);
+
+        return r == 0 && use == SLOT_SPARE && core_is_locked(fd, CORE_BUILD) ? -EAGAIN : r;
+}
+
+int slot_try(const char *folder, int cpu, enum slot_use use, int *ret_lock)
+{
+        cleanup_close int fd = -1;
         char name[32];
+        int r;
 
         snprintf(name, sizeof(name), "cpu%d", cpu);
-        return lock_try_public(folder, name, false, ret_lock);
+        r = lock_open_public(folder, name, false, &fd);
+        if (r < 0)
+                return r;
+        r = use == SLOT_BUILD ? core_lock(fd, CORE_BUILD) : try_run(fd, use);
+        if (r == 0)
+                *ret_lock = steal_fd(&fd);
+        return r == 0 || r == -EAGAIN ? r : errorf(r, "cannot lock %s/%s: %s", folder, name, strerror(-r));
 }
 
-int slot_urge(const char *folder, int *ret_lock)
+int slot_await(int lock, int cancel_fd)
 {
-        return lock_try_public(folder, "urgent", true, ret_lock);
+        while (core_is_locked(lock, CORE_MOVES)) {
+                struct pollfd cancel = {.fd = cancel_fd, .events = POLLIN};
+
+                if (poll(&cancel, 1, AWAIT_MS) > 0)
+                        return errorf(-ECANCELED, "cancelled");
+        }
+        return 0;
 }
 
-bool slot_is_urgent(const char *folder)
+int slot_mark(const char *folder, enum slot_mark m, int *ret_lock)
 {
-        return lock_is_held(folder, "urgent");
+        cleanup_close int fd = -1;
+        int r = lock_open_public(folder, marks[m], true, &fd);
+
+        if (r == 0)
+                r = lock_share(fd);
+        if (r == 0)
+                *ret_lock = steal_fd(&fd);
+        return r;
+}
+
+bool slot_is_marked(const char *folder, enum slot_mark m)
+{
+        return lock_is_held(folder, marks[m]);
+}
+
+/* -- whose they are -- */
+
+void slot_note(int lock, enum slot_use use, bool is_person, uint64_t likely_ns, const char *what)
+{
+        struct core_note n = {.magic = CORE_NOTE_MAGIC,
+                              .pid = getpid(),
+                              .uid = geteuid(),
+                              .is_person = is_person,
+                              .since_ns = now_ns(),
+                              .likely_ns = likely_ns};
+
+        snprintf(n.what, sizeof(n.what), "%s", what);
+        core_note_write(lock, use == SLOT_BUILD ? CORE_BUILD : CORE_RUN, &n);
+}
+
+static void owner_of(int fd, enum core_lock which, uint64_t now, struct slot_owner *ret)
+{
+        char path[64];
+        struct stat st;
+
+        *ret = (struct slot_owner){.is_there = core_is_locked(fd, which)};
+        if (!ret->is_there || !core_note_read(fd, which, &ret->note))
+                return;
+        ret->is_known = true;
+        snprintf(path, sizeof(path), "/proc/%d", (int)ret->note.pid);
+        if (stat(path, &st) == 0)
+                ret->note.uid = st.st_uid; /* the note's can be anybody's */
+        ret->age_ns = now - MIN(now, ret->note.since_ns);
+        ret->lent_ns = ret->note.lent_ns != 0 ? now - MIN(now, ret->note.lent_ns) : 0;
+}
+
+int slot_each(const char *folder, void (*fn)(void *user, const struct slot_view *v), void *user)
+{
+        int cpus[CPU_SETSIZE];
+        size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
+        uint64_t now = now_ns();
+
+        for (size_t i = 0; i < n; i++) {
+                struct slot_view v = {.cpu = cpus[i]};
+                cleanup_close int fd = -1;
+                char name[32];
+                int r;
+
+                snprintf(name, sizeof(name), "cpu%d", cpus[i]);
+                r = lock_open_public(folder, name, true, &fd);
+                if (r < 0)
+                        return r;
+                owner_of(fd, CORE_RUN, now, &v.run);
+                owner_of(fd, CORE_BUILD, now, &v.build);
+                fn(user, &v);
+        }
+        return 0;
+}
+
+static void add_owner(struct buffer *b, const struct slot_owner *o)
+{
+        struct passwd entry, *user = NULL;
+        char text[1024];
+
+        if (!o->is_known) {
+                buffer_adds(b, "somebody");
+                return;
+        }
+        getpwuid_r(o->note.uid, &entry, text, sizeof(text), &user);
+        if (user)
+                buffer_add_printable(b, user->pw_name);
+        else
+                buffer_addf(b, "user %u", o->note.uid);
+        buffer_addf(b, " (process %d): ", (int)o->note.pid);
+        buffer_add_printable(b, o->note.what);
+        buffer_addf(b, ", for %.0f s", (double)o->age_ns / 1e9);
+        if (o->note.likely_ns > o->age_ns)
+                buffer_addf(b, ", about %.0f s left", (double)(o->note.likely_ns - o->age_ns) / 1e9);
+}
+
+void slot_view_line(const struct slot_view *v, struct buffer *ret)
+{
+        buffer_addf(ret, "core %d: ", v->cpu);
+        if (v->run.is_there)
+                add_owner(ret, &v->run);
+        if (v->run.is_there && v->build.is_there)
+                buffer_adds(ret, "; ");
+        if (v->build.is_there)
+                add_owner(ret, &v->build);
+        if (v->build.lent_ns > 0)
+                buffer_addf(ret, ", which has not had this core for %.0f s", (double)v->build.lent_ns / 1e9);
 }
 
 /* -- leases -- */
 
 static int try_all(struct slot *s)
 {
+        static const enum slot_use uses[] = {SLOT_SPARE, SLOT_RUN};
         int cpus[CPU_SETSIZE];
         size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
         int r = -EAGAIN;
 
-        for (size_t i = 0; i < n && r == -EAGAIN; i++) {
-                r = slot_try(s->folder, cpus[i], &s->lock);
-                s->cpu = cpus[i];
-        }
+        for (size_t k = 0; k < ARRAY_SIZE(uses); k++)
+                for (size_t i = 0; i < n && r == -EAGAIN; i++) {
+                        r = slot_try(s->folder, cpus[i], uses[k], &s->lock);
+                        s->cpu = cpus[i];
+                }
         return r;
 }
 
-int slot_lease(const char *own_folder, int cancel_fd, struct slot *ret)
+/* A batch's, beside those that this process has already. */
+static bool others_go_first(const char *folder)
+{
+        return slot_is_marked(folder, SLOT_PERSON_WAITS) ||
+               (__atomic_load_n(&n_leased, __ATOMIC_RELAXED) > 0 && slot_is_marked(folder, SLOT_BATCH_HAS_NONE));
+}
+
+int slot_lease(const char *own_folder, const char *what, int cancel_fd, struct slot *ret)
 {
         struct slot s = {.lock = -1};
+        cleanup_close int mark = -1;
         int r = slot_folder(own_folder, s.folder, NULL);
 
         while (r == 0) {
                 struct pollfd cancel = {.fd = cancel_fd, .events = POLLIN};
 
-                r = slot_is_urgent(s.folder) ? -EAGAIN : try_all(&s);
+                r = others_go_first(s.folder) ? -EAGAIN : try_all(&s);
                 if (r != -EAGAIN)
                         break;
+                if (mark < 0 && __atomic_load_n(&n_leased, __ATOMIC_RELAXED) == 0)
+                        slot_mark(s.folder, SLOT_BATCH_HAS_NONE, &mark);
                 r = poll(&cancel, 1, LOOK_MS) > 0 ? errorf(-ECANCELED, "cancelled") : 0;
         }
-        if (r == 0 && s.lock >= 0) {
-                CPU_ZERO(&s.cpus);
-                CPU_SET((size_t)s.cpu, &s.cpus);
-                *ret = s;
+        if (r == 0)
+                r = slot_await(s.lock, cancel_fd);
+        if (r < 0) {
+                closep(&s.lock);
+                return r;
         }
-        return r;
+        __atomic_add_fetch(&n_leased, 1, __ATOMIC_RELAXED);
+        slot_note(s.lock, SLOT_RUN, false, 0, what);
+        CPU_ZERO(&s.cpus);
+        CPU_SET((size_t)s.cpu, &s.cpus);
+        *ret = s;
+        return 0;
 }
 
 void slot_release(struct slot *s)
 {
+        if (s->lock >= 0)
+                __atomic_sub_fetch(&n_leased, 1, __ATOMIC_RELAXED);
         closep(&s->lock);
 }
 
 bool slot_is_wanted(const struct slot *s)
 {
-        return slot_is_urgent(s->folder);
+        return slot_is_marked(s->folder, SLOT_PERSON_WAITS) || slot_is_marked(s->folder, SLOT_BATCH_HAS_NONE) ||
+               core_is_locked(s->lock, CORE_TURN);
+}
+
+/* -- for builds -- */
+
+int slot_borrow(const char *own_folder, const char *what, size_t most, int cancel_fd, struct core_loan *ret, size_t *ret_n)
+{
+        char folder[PATH_SIZE];
+        int cpus[CPU_SETSIZE], r = slot_folder(own_folder, folder, NULL);
+        size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
+
+        *ret_n = 0;
+        while (r == 0) {
+                struct pollfd cancel = {.fd = cancel_fd, .events = POLLIN};
+
+                for (size_t i = 0; i < n && *ret_n < most && (r == 0 || r == -EAGAIN); i++) {
+                        r = slot_is_marked(folder, SLOT_PERSON_BUILDS) ? -EAGAIN : slot_try(folder, cpus[i], SLOT_BUILD, &ret[*ret_n].lock);
+                        if (r < 0)
+                                continue;
+                        slot_note(ret[*ret_n].lock, SLOT_BUILD, false, 0, what);
+                        ret[(*ret_n)++].cpu = cpus[i];
+                }
+                if (*ret_n > 0)
+                        return 0;
+                if (r == -EAGAIN)
+                        r = poll(&cancel, 1, LOOK_MS) > 0 ? errorf(-ECANCELED, "cancelled") : 0;
+        }
+        return r;
 }

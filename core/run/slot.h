@@ -8,26 +8,66 @@
  * virtual machines that do not see one folder do not know of each other (bind one and name it by $SOLVERFS_SLOTS); and any user of the machine
  * can hold a slot for ever, as any user can use the CPU.
  *
- * Whoever holds `urgent`, shared, says that a person waits: batches then leave free slots alone.
+ * A run never waits behind a build. A build borrows cores, each of them one build's: its processes are kept off a core as soon as a run has it, and stand
+ * still while runs have them all (exec_lend.c). They keep their memory. So as many builds go on as there are cores, and any number of cores may be lent.
+ * A build that has lent a core for a minute longer than it had it has a turn: batches leave that core alone until the build has had it as long. Persons'
+ * runs do not.
+ *
+ * Marks are files that are locked, shared, by whoever means what they say. A batch leaves cores alone while a person of any store waits for one; a
+ * process that has cores takes no further one while another one that has none waits, of its own rank.
  * Threads: any.
  */
 #pragma once
 
-#include <sched.h>
-
-#include "cache/base/util.h"
+#include "core/run/core_lock.h"
+#include "core/run/execute.h"
 
 /* The folder, made where it is missing. `own`: the last resort; may be NULL. *ret_why, if not NULL, is a static text for people: what the
  * folder is shared with. -errno with a sentence when there is none at all. */
 int slot_folder(const char *own, char ret[PATH_SIZE], const char **ret_why);
 
+enum slot_use {
+        SLOT_SPARE,  /* a run, where no build is */
+        SLOT_RUN,    /* a run, but not in a build's turn */
+        SLOT_PERSON, /* a person's run */
+        SLOT_BUILD,
+};
 /* -EAGAIN: it is taken. 0: *ret_lock is the lock, closed to give it back. */
-int slot_try(const char *folder, int cpu, int *ret_lock);
-/* A person waits (shared; closed to say that it is over) / somebody says so. */
-int slot_urge(const char *folder, int *ret_lock);
-bool slot_is_urgent(const char *folder);
+int slot_try(const char *folder, int cpu, enum slot_use use, int *ret_lock);
+/* Of a run, behind SLOT_RUN and SLOT_PERSON: until the build there has left the core. -ECANCELED when `cancel_fd` (-1: none) is readable. */
+int slot_await(int lock, int cancel_fd);
 
-/* A core of one's own for many runs, without a job of the engine: a campaign's. */
+enum slot_mark {
+        SLOT_PERSON_WAITS,  /* for a core to run on */
+        SLOT_PERSON_BUILDS, /* or would, and all cores have a build */
+        SLOT_PERSON_HAS_NONE,
+        SLOT_BATCH_HAS_NONE, /* a process wants to run something and has no core at all */
+        N_SLOT_MARKS
+};
+/* Says so until the lock is closed / somebody says so. */
+int slot_mark(const char *folder, enum slot_mark m, int *ret_lock);
+bool slot_is_marked(const char *folder, enum slot_mark m);
+
+/* -- whose they are -- */
+
+/* For others to see; `likely_ns`: how long, 0: not known. */
+void slot_note(int lock, enum slot_use use, bool is_person, uint64_t likely_ns, const char *what);
+struct slot_owner {
+        bool is_there, is_known; /* known: it has said who it is */
+        struct core_note note;   /* what it says; its text may be anybody's */
+        uint64_t age_ns, lent_ns; /* for how long; of a build: for how long it has not had the core, 0: it has it */
+};
+struct slot_view {
+        int cpu;
+        struct slot_owner run, build;
+};
+int slot_each(const char *folder, void (*fn)(void *user, const struct slot_view *v), void *user);
+/* "core 0: ann (process 123): run kissat 1a2b3c4d5e6f case 42, for 3 s", without a newline. */
+void slot_view_line(const struct slot_view *v, struct buffer *ret);
+
+/* -- without a job of the engine -- */
+
+/* A core of one's own for many runs, a batch's: a campaign's, a worker's. */
 struct slot {
         int cpu, lock; /* lock: -1 when there is none */
         cpu_set_t cpus;
@@ -35,7 +75,11 @@ struct slot {
 };
 /* Waits until one is free of the cores that timed runs may own (host_cores()), yielding to persons. -ECANCELED when `cancel_fd` (-1: none)
  * is readable. */
-int slot_lease(const char *own_folder, int cancel_fd, struct slot *ret);
+int slot_lease(const char *own_folder, const char *what, int cancel_fd, struct slot *ret);
 void slot_release(struct slot *s);
-/* Does a person wait for a slot? A holder of a long lease asks between two runs and, if so, gives it back and leases again. */
+/* Does a person wait for a slot, a process without any, or a build for its turn? A holder of a long lease asks between two runs and, if so, gives it back
+ * and leases again. */
 bool slot_is_wanted(const struct slot *s);
+
+/* For a build: waits for one core that has none, and takes those others, `most` in all. The locks are the caller's, to be closed. */
+int slot_borrow(const char *own_folder, const char *what, size_t most, int cancel_fd, struct core_loan *ret, size_t *ret_n);

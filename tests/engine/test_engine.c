@@ -14,6 +14,7 @@
 static struct control {
         _Atomic unsigned computed, cancelled, finished_order[512], n_finished;
         _Atomic bool hold; /* compute() waits while this is set */
+        _Atomic bool hold_builds; /* and that of builds while this is */
         _Atomic bool fail;
         char how[32];            /* more of the sentence it fails with */
         _Atomic bool hold_find;  /* who looks for number 1 a second time waits while this is set … */
@@ -33,7 +34,7 @@ struct number_query {
 };
 
 static struct value *number_value(void);
-static const struct query_type number_type;
+static const struct query_type number_type, number_build_type;
 static struct workspace *w;
 static struct engine *e;
 
@@ -111,7 +112,7 @@ static int number_compute(struct query *q, struct job *j, struct value **ret)
                 if (r < 0)
                         return r;
         }
-        while (control->hold)
+        while (control->hold || (control->hold_builds && q->type == &number_build_type))
                 if (poll(&fd, 1, 5) > 0) {
                         control->cancelled++;
                         return errorf(-ECANCELED, "cancelled");
@@ -160,6 +161,7 @@ static void number_value_free(struct value *v)
         }
 static const struct query_type number_type = NUMBER_TYPE(RESOURCE_CORE);
 static const struct query_type number_disk_type = NUMBER_TYPE(RESOURCE_DISK);
+static const struct query_type number_build_type = NUMBER_TYPE(RESOURCE_BUILD);
 
 static struct value *number_value(void)
 {
@@ -173,7 +175,10 @@ static struct query *number_new(unsigned number, int need, enum resource resourc
 {
         struct number_query *n = calloc(1, sizeof(*n));
 
-        n->query = (struct query){.type = resource == RESOURCE_CORE ? &number_type : &number_disk_type, .refs = 1};
+        n->query = (struct query){.type = resource == RESOURCE_CORE    ? &number_type
+                                          : resource == RESOURCE_BUILD ? &number_build_type
+                                                                       : &number_disk_type,
+                                  .refs = 1};
         n->number = number;
         n->need = need;
         digest_of(&number, sizeof(number), &n->query.key);

@@ -31,7 +31,7 @@ START_TEST(test_where)
         ck_assert_ptr_nonnull(why);
         ck_assert_int_eq(stat(folder, &st), 0);
         ck_assert_int_eq(st.st_mode & 07777, 01777);
-        assert_ok(slot_try(folder, 3, &lock));
+        assert_ok(slot_try(folder, 3, SLOT_RUN, &lock));
         ck_assert_int_eq(fstat(lock, &st), 0);
         ck_assert_int_eq(st.st_mode & 07777, 0666);
         ck_assert_int_eq(chdir(folder), 0);
@@ -50,11 +50,11 @@ START_TEST(test_one_at_a_time)
         const char *folder = folder_of(NULL);
         int a, b, c;
 
-        assert_ok(slot_try(folder, 0, &a));
-        assert_error(slot_try(folder, 0, &b), EAGAIN);
-        assert_ok(slot_try(folder, 1, &b));
+        assert_ok(slot_try(folder, 0, SLOT_RUN, &a));
+        assert_error(slot_try(folder, 0, SLOT_RUN, &b), EAGAIN);
+        assert_ok(slot_try(folder, 1, SLOT_RUN, &b));
         close(a);
-        assert_ok(slot_try(folder, 0, &c));
+        assert_ok(slot_try(folder, 0, SLOT_RUN, &c));
         close(b);
         close(c);
 }
@@ -78,14 +78,14 @@ static int try_first(const char *folder)
 {
         int lock;
 
-        return -slot_try(folder, 0, &lock);
+        return -slot_try(folder, 0, SLOT_RUN, &lock);
 }
 
 static int try_second(const char *folder)
 {
         int lock;
 
-        return -slot_try(folder, 1, &lock);
+        return -slot_try(folder, 1, SLOT_RUN, &lock);
 }
 
 static int find(const char *unused)
@@ -118,7 +118,7 @@ START_TEST(test_between_users)
                 folder = folder_of(NULL);
                 if (i == 1)
                         ck_assert_int_eq(as_somebody(try_first, folder), 0);
-                assert_ok(slot_try(folder, 0, &lock));
+                assert_ok(slot_try(folder, 0, SLOT_RUN, &lock));
                 ck_assert_int_eq(as_somebody(try_first, folder), EAGAIN);
                 ck_assert_int_eq(as_somebody(try_second, folder), 0);
                 close(lock);
@@ -134,26 +134,132 @@ START_TEST(test_lease)
         size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
         struct slot s, t;
 
-        assert_ok(slot_lease(NULL, -1, &s));
+        assert_ok(slot_lease(NULL, "test", -1, &s));
         ck_assert_int_eq(CPU_COUNT(&s.cpus), 1);
         ck_assert(CPU_ISSET((size_t)s.cpu, &s.cpus));
-        assert_error(slot_try(s.folder, s.cpu, &lock), EAGAIN);
+        assert_error(slot_try(s.folder, s.cpu, SLOT_RUN, &lock), EAGAIN);
         ck_assert(!slot_is_wanted(&s));
-        assert_ok(slot_urge(s.folder, &lock)); /* a person waits: nobody else leases any */
+        assert_ok(slot_mark(s.folder, SLOT_PERSON_WAITS, &lock)); /* a person waits: nobody else leases any */
         ck_assert(slot_is_wanted(&s));
         ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
         close(fds[1]);
         slot_release(&s);
-        assert_error(slot_lease(NULL, fds[0], &t), ECANCELED);
+        assert_error(slot_lease(NULL, "test", fds[0], &t), ECANCELED);
         close(lock);
         for (size_t i = 0; i < n; i++)
-                assert_ok(slot_try(s.folder, cpus[i], &all[i]));
-        assert_error(slot_lease(NULL, fds[0], &t), ECANCELED);
+                assert_ok(slot_try(s.folder, cpus[i], SLOT_RUN, &all[i]));
+        assert_error(slot_lease(NULL, "test", fds[0], &t), ECANCELED);
         close(all[n - 1]);
-        assert_ok(slot_lease(NULL, fds[0], &t));
+        assert_ok(slot_lease(NULL, "test", fds[0], &t));
         ck_assert_int_eq(t.cpu, cpus[n - 1]);
         slot_release(&t);
         slot_release(&t); /* nothing */
+}
+END_TEST
+
+/* A run takes a core that a build has, and one that none has rather; a batch's keeps off one where it is the build's turn. */
+START_TEST(test_runs_and_builds)
+{
+        const char *folder = folder_of(NULL);
+        int build, other, run, turn;
+
+        assert_ok(slot_try(folder, 0, SLOT_BUILD, &build));
+        assert_error(slot_try(folder, 0, SLOT_BUILD, &other), EAGAIN);
+        assert_error(slot_try(folder, 0, SLOT_SPARE, &run), EAGAIN);
+        assert_ok(slot_try(folder, 0, SLOT_RUN, &run));
+        assert_error(slot_try(folder, 0, SLOT_PERSON, &other), EAGAIN);
+        ck_assert(core_is_locked(build, CORE_RUN));
+        assert_ok(slot_await(run, -1)); /* the build's tree is nowhere yet */
+        close(run);
+        assert_ok(core_lock(build, CORE_TURN));
+        assert_error(slot_try(folder, 0, SLOT_RUN, &run), EAGAIN);
+        assert_ok(slot_try(folder, 0, SLOT_PERSON, &run));
+        close(run);
+        core_unlock(build, CORE_TURN);
+        assert_ok(slot_try(folder, 0, SLOT_RUN, &run));
+        assert_ok(slot_try(folder, 1, SLOT_SPARE, &turn));
+        assert_ok(slot_try(folder, 1, SLOT_BUILD, &other)); /* a build may begin where a run is */
+        close(other);
+        close(turn);
+        close(run);
+        close(build);
+}
+END_TEST
+
+START_TEST(test_a_run_awaits_the_builds_tree)
+{
+        const char *folder = folder_of(NULL);
+        int build, run, fds[2];
+
+        assert_ok(slot_try(folder, 0, SLOT_BUILD, &build));
+        assert_ok(core_lock(build, CORE_MOVES));
+        assert_ok(slot_try(folder, 0, SLOT_RUN, &run));
+        ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+        close(fds[1]);
+        assert_error(slot_await(run, fds[0]), ECANCELED);
+        core_unlock(build, CORE_MOVES);
+        assert_ok(slot_await(run, fds[0]));
+        close(build);
+        close(run);
+}
+END_TEST
+
+static void look(void *user, const struct slot_view *v)
+{
+        cleanup_buffer struct buffer line = {0};
+        char **ret = user;
+
+        if (v->cpu != 0)
+                return;
+        slot_view_line(v, &line);
+        *ret = strdup(line.data);
+}
+
+START_TEST(test_who_has_it)
+{
+        const char *folder = folder_of(NULL);
+        char *line = NULL, expected[256];
+        int build, run;
+
+        assert_ok(slot_try(folder, 0, SLOT_BUILD, &build));
+        slot_note(build, SLOT_BUILD, true, 0, "build toy\n1234");
+        core_note_lent(build, now_ns() - 7 * NSEC_PER_SEC);
+        assert_ok(slot_try(folder, 0, SLOT_RUN, &run));
+        assert_ok(slot_each(folder, look, &line));
+        ck_assert_ptr_nonnull(strstr(line, "core 0: somebody; "));
+        free(line);
+        slot_note(run, SLOT_RUN, false, 100 * NSEC_PER_SEC, "run toy 1234 case 1");
+        assert_ok(slot_each(folder, look, &line));
+        snprintf(expected, sizeof(expected), "(process %d): run toy 1234 case 1, for 0 s, about 100 s left; ", (int)getpid());
+        ck_assert_msg(strstr(line, expected), "%s", line);
+        ck_assert_msg(strstr(line, "): build toy"), "%s", line);
+        ck_assert_ptr_null(strchr(line, '\n'));
+        ck_assert_ptr_nonnull(strstr(line, ", which has not had this core for 7 s"));
+        free(line);
+        close(run);
+        close(build);
+}
+END_TEST
+
+/* Who has a core leaves the next one to somebody who has none. */
+START_TEST(test_a_lease_leaves_room_for_others)
+{
+        int mark, fds[2];
+        struct slot s, t;
+
+        NEEDS_TWO_CORES;
+        ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+        close(fds[1]);
+        assert_ok(slot_mark(folder_of(NULL), SLOT_BATCH_HAS_NONE, &mark));
+        assert_ok(slot_lease(NULL, "test", -1, &s));
+        ck_assert(slot_is_wanted(&s));
+        assert_error(slot_lease(NULL, "test", fds[0], &t), ECANCELED);
+        close(mark);
+        ck_assert(!slot_is_wanted(&s));
+        assert_ok(slot_lease(NULL, "test", fds[0], &t));
+        slot_release(&t);
+        slot_release(&s);
+        close(fds[0]);
 }
 END_TEST
 
@@ -165,7 +271,7 @@ static void *lease_often(void *unused)
         for (int i = 0; i < 20; i++) {
                 struct slot s;
 
-                if (slot_lease(NULL, -1, &s) < 0)
+                if (slot_lease(NULL, "test", -1, &s) < 0)
                         return unused;
                 if (__atomic_add_fetch(&in_use[s.cpu % 64], 1, __ATOMIC_SEQ_CST) != 1)
                         twice = true;
@@ -192,4 +298,5 @@ START_TEST(test_many_leases)
 }
 END_TEST
 
-SUITE("slot", test_where, test_one_at_a_time, test_between_users, test_lease, test_many_leases)
+SUITE("slot", test_where, test_one_at_a_time, test_between_users, test_runs_and_builds, test_a_run_awaits_the_builds_tree, test_who_has_it,
+      test_lease, test_a_lease_leaves_room_for_others, test_many_leases)

@@ -62,8 +62,12 @@ static int open_runner(struct bench_seat *seat, size_t version)
 int seat_take(struct bench_seat *seat)
 {
         struct campaign *c = seat->campaign;
-        int r = c->place ? place_lease(c->place, longest_run(c), is_over, c, &seat->away)
-                         : slot_lease(workspace_dir(c->workspace), c->cancel_fd, &seat->slot);
+        char what[128];
+        int r;
+
+        snprintf(what, sizeof(what), "campaign %s of %s", c->settings->name, c->solver->recipe->name);
+        r = c->place ? place_lease(c->place, longest_run(c), is_over, c, &seat->away)
+                         : slot_lease(workspace_dir(c->workspace), what, c->cancel_fd, &seat->slot);
 
         if (r < 0)
                 return r;
