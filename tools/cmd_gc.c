@@ -113,7 +113,7 @@ int cmd_gc(int argc, char **argv)
                 "each "
                 "repository, and downloads that no recipe names; with --keep also programs, which are built again when asked for. Never takes "
                 "a measurement, a build's log, a case or "
-                "a repository. Room in the database is used again, but its file does not shrink.";
+                "a repository.";
         cleanup_workspace struct workspace *w = NULL;
         struct collecting c = {0};
         struct care_freed freed;

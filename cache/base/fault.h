@@ -27,6 +27,7 @@
  *     store.commit     before a transaction is written       journal.sync     written, not synced
  *     store.journaled  in the journal, not in the index      store.committed  in both, not answered
  *     store.read       before a reading transaction          programs.put     before a program is stored
+ *     programs.place   one is encoded, not in its place      programs.read    before a program's file is read
  *     programs.get     before one is put in the folder       cases.place      a case's bytes staged, not in their place
  *     cases.enter      in their place, not in the index      cases.undo       could not be entered, not taken back
  *     build.checkout   before a worktree is written          store.compacted  a new journal in force, not synced

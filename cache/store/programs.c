@@ -1,53 +1,46 @@
 #include "cache/store/programs.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
-#include "cache/store/delta.h"
 #include "cache/base/fault.h"
+#include "cache/base/lock.h"
+#include "cache/store/delta.h"
 #include "cache/store/program_folder.h"
+#include "cache/store/store.h"
 
-/* In the table: "m" id → struct meta, "d" id → a zstd frame (which the store's codec leaves alone). */
+/* A file for each program, <store>/deltas/<digest>: a header and a zstd frame. It is written under another name, synced and renamed, so it is
+ * whole or not there.
+ *
+ * The lock is held while a file takes its place, so that its base is still there, and while files are removed. Reading takes none: a reader
+ * under whose hands a chain was changed looks again with the lock, and only what is wrong then is damaged. */
 
-#define META_VERSION 1
+#define FOLDER       "deltas"
+#define LOCK         ".lock"
+#define MAGIC        "solvdlta"
+#define VERSION      1
 #define PROGRAM_MOST (UINT64_C(1) << 30)
 #define CHAIN_BYTES  (UINT64_C(128) << 20) /* decoded at about a gigabyte a second; a chain that has more gets no more links */
 /* A delta against the chain's beginning is taken while it is well below a keyframe; then it is time for a new one. */
 #define DELTA_PAYS_NUM 3
 #define DELTA_PAYS_DEN 4
 
-struct meta {
-        uint8_t version, zero[7];
-        uint8_t size[8];
+struct header {
+        uint8_t magic[8], version, zero[7];
+        uint8_t size[8];  /* of the program */
+        uint8_t frame[8]; /* bytes behind the header */
+        uint8_t id[DIGEST_SIZE];
         uint8_t base[DIGEST_SIZE]; /* zeros: a keyframe */
+        uint8_t sum[8];            /* hash_quick() of all before */
 };
 
 struct programs {
-        struct store *store; /* borrowed */
-        size_t table;
-        struct program_folder folder;
+        char *dir; /* of the store */
+        char folder[PATH_SIZE];
+        bool read_only;
+        struct program_folder copies;
 };
-
-struct program {
-        uint64_t size;
-        struct digest base;
-        struct blob frame; /* when asked for */
-};
-
-static void program_done(struct program *p)
-{
-        blob_done(&p->frame);
-}
-
-struct key {
-        uint8_t bytes[1 + DIGEST_SIZE];
-};
-
-static struct slice make_key(struct key *k, char kind, const struct digest *id)
-{
-        k->bytes[0] = (uint8_t)kind;
-        memcpy(k->bytes + 1, id->bytes, DIGEST_SIZE);
-        return SLICE(k->bytes, sizeof(k->bytes));
-}
 
 static int absent(const struct digest *id)
 {
@@ -57,165 +50,258 @@ static int absent(const struct digest *id)
         return errorf(-ENOENT, "the program %.12s is not in the store; it has to be built again", hex);
 }
 
-/* -- in the store ----------------------------------------------------------------------------------------------- */
-
-static int meta_decode(struct slice bytes, uint64_t *ret_size, struct digest *ret_base)
+static int path_of(const struct programs *p, const struct digest *id, char ret[PATH_SIZE])
 {
-        const struct meta *m = bytes.data;
+        char hex[DIGEST_HEX_SIZE];
 
-        if (bytes.size != sizeof(*m) || m->version != META_VERSION)
-                return -ENOENT;
-        *ret_size = key_get_u64(m->size);
-        memcpy(ret_base->bytes, m->base, DIGEST_SIZE);
-        return *ret_size <= PROGRAM_MOST ? 0 : -ENOENT;
+        digest_hex(id, hex);
+        return path_join(ret, p->folder, hex);
 }
 
-static int load(struct programs *p, struct store_txn *t, const struct digest *id, bool with_frame, struct program *ret)
+static int take_lock(const struct programs *p, int *ret_fd)
 {
-        cleanup_blob struct blob meta = {0};
-        struct blob frame = {0};
-        struct key key;
-        int r = store_get(t, p->table, make_key(&key, 'm', id), &meta);
-
-        *ret = (struct program){0};
-        if (r == 0)
-                r = meta_decode(SLICE(meta.data, meta.size), &ret->size, &ret->base);
-        if (r == 0 && with_frame)
-                r = store_get(t, p->table, make_key(&key, 'd', id), &frame);
-        if (r == -ENOENT)
-                return absent(id);
-        if (r == 0 && with_frame && !frame.owned) { /* a tiny one lies in the transaction */
-                frame.owned = malloc(frame.size + 1);
-                if (!frame.owned)
-                        return -ENOMEM;
-                frame.data = memcpy(frame.owned, frame.data, frame.size);
-        }
-        ret->frame = frame;
-        return r;
+        return p->read_only ? errorf(-EROFS, "the store in %s is open read-only", p->dir) : lock_wait(p->folder, LOCK, false, ret_fd);
 }
 
-static int save(struct programs *p, struct store_txn *t, const struct digest *id, uint64_t size, const struct digest *base,
-                struct slice frame)
-{
-        struct meta meta = {.version = META_VERSION};
-        struct key key;
-        int r;
+/* -- one file --------------------------------------------------------------------------------------------------- */
 
-        key_u64(meta.size, size);
-        memcpy(meta.base, base->bytes, DIGEST_SIZE);
-        r = store_put(t, p->table, make_key(&key, 'd', id), frame);
-        return r < 0 ? r : store_put(t, p->table, make_key(&key, 'm', id), SLICE(&meta, sizeof(meta)));
-}
-
-static int forget(struct programs *p, struct store_txn *t, const struct digest *id)
-{
-        struct key key;
-        int r = store_delete(t, p->table, make_key(&key, 'm', id));
-
-        if (r == 0 || r == -ENOENT)
-                r = store_delete(t, p->table, make_key(&key, 'd', id));
-        return r == -ENOENT ? 0 : r;
-}
-
-static bool has_meta(struct programs *p, const struct digest *id)
-{
-        cleanup_txn struct store_txn *t = NULL;
-        struct program program;
-
-        return store_read(p->store, &t) == 0 && load(p, t, id, false, &program) == 0;
-}
-
-static bool has_frame(struct programs *p, const struct digest *id)
-{
-        cleanup_txn struct store_txn *t = NULL;
-        struct key key;
-
-        return store_read(p->store, &t) == 0 && store_has(t, p->table, make_key(&key, 'd', id));
-}
-
-/* A frame that was found to be damaged is gone from the table by itself. */
-bool programs_has(struct programs *p, const struct digest *id)
-{
-        return has_meta(p, id) && has_frame(p, id);
-}
-
-struct each {
-        programs_each_fn fn;
-        void *user;
+struct program {
+        struct digest id, base;
+        uint64_t size, stored;
+        struct blob frame; /* when asked for */
 };
 
-static int each_meta(void *user, struct slice key, struct slice)
+static void header_make(struct header *h, const struct digest *id, uint64_t size, const struct digest *base, uint64_t frame)
 {
-        struct each *e = user;
-        struct digest id;
+        *h = (struct header){.magic = MAGIC, .version = VERSION};
+        key_u64(h->size, size);
+        key_u64(h->frame, frame);
+        memcpy(h->id, id->bytes, DIGEST_SIZE);
+        memcpy(h->base, base->bytes, DIGEST_SIZE);
+        key_u64(h->sum, hash_quick(h, offsetof(struct header, sum)));
+}
 
-        if (key.size != 1 + DIGEST_SIZE)
+static bool header_is_sound(const struct header *h, const struct program *p)
+{
+        return memcmp(h->magic, MAGIC, sizeof(h->magic)) == 0 && h->version == VERSION &&
+               key_get_u64(h->sum) == hash_quick(h, offsetof(struct header, sum)) &&
+               memcmp(h->id, p->id.bytes, DIGEST_SIZE) == 0 && key_get_u64(h->size) <= PROGRAM_MOST &&
+               p->stored == sizeof(*h) + key_get_u64(h->frame);
+}
+
+/* -EBADMSG when there are not so many. */
+static int read_at(int fd, void *to, size_t size, size_t at)
+{
+        for (size_t done = 0; done < size;) {
+                ssize_t n = pread(fd, (char *)to + done, size - done, (off_t)(at + done));
+
+                if (n == 0)
+                        return -EBADMSG;
+                if (n < 0 && errno != EINTR)
+                        return -errno;
+                done += n > 0 ? (size_t)n : 0;
+        }
+        return 0;
+}
+
+static int read_file_of(int fd, bool with_frame, struct program *ret)
+{
+        struct header h;
+        int r = fault_at("programs.read");
+
+        if (r == 0)
+                r = read_at(fd, &h, sizeof(h), 0);
+        if (r == 0 && !header_is_sound(&h, ret))
+                r = -EBADMSG;
+        if (r < 0)
+                return r;
+        ret->size = key_get_u64(h.size);
+        memcpy(ret->base.bytes, h.base, DIGEST_SIZE);
+        if (!with_frame)
                 return 0;
-        memcpy(id.bytes, (const uint8_t *)key.data + 1, DIGEST_SIZE);
-        return e->fn(e->user, &id);
+        ret->frame.size = ret->stored - sizeof(h);
+        ret->frame.data = ret->frame.owned = malloc(MAX(ret->frame.size, (size_t)1));
+        return ret->frame.owned ? read_at(fd, ret->frame.owned, ret->frame.size, sizeof(h)) : -ENOMEM;
 }
 
-int programs_each(struct programs *p, programs_each_fn fn, void *user)
+/* -ENOENT: it is not there; -EBADMSG: it is no such file. Both without a sentence. */
+static int load(const struct programs *p, const struct digest *id, bool with_frame, struct program *ret)
 {
-        cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(p->store, &t);
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        struct stat st;
+        int r = path_of(p, id, path);
 
-        return r < 0 ? r : store_each(t, p->table, slice_string("m"), SLICE(NULL, 0), false, each_meta, &(struct each){fn, user});
+        *ret = (struct program){.id = *id};
+        if (r < 0)
+                return r;
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd < 0)
+                return errno == ENOENT  ? -ENOENT
+                       : errno == ELOOP ? -EBADMSG
+                                        : errorf(-errno, "cannot open %s: %s", path, strerror(errno));
+        if (fstat(fd, &st) < 0)
+                return errorf(-errno, "cannot look at %s: %s", path, strerror(errno));
+        ret->stored = (uint64_t)st.st_size;
+        r = S_ISREG(st.st_mode) ? read_file_of(fd, with_frame, ret) : -EBADMSG;
+        return r == 0 || r == -EBADMSG || r == -ENOMEM ? r : errorf(r, "cannot read %s: %s", path, strerror(-r));
 }
 
-/* A chain: the program itself, its base, that one's base … When one could not be had, its id stands behind the last. */
+/* -- chains ----------------------------------------------------------------------------------------------------- */
+
+/* The program itself, its base, that one's base … */
 struct chain {
-        struct digest ids[PROGRAMS_CHAIN + 1];
         struct program links[PROGRAMS_CHAIN + 1];
         size_t n;
+        size_t bad; /* the link that is missing or wrong */
 };
 
 static void chain_done(struct chain *c)
 {
-        for (size_t i = 0; i < c->n; i++)
-                program_done(&c->links[i]);
+        for (size_t i = 0; i < ARRAY_SIZE(c->links); i++)
+                blob_done(&c->links[i].frame);
 }
 
-static int load_chain(struct programs *p, const struct digest *id, bool with_frames, struct chain *ret)
+/* -ENOENT: the program is not there; -EBADMSG: a link is missing or wrong. Both without a sentence. */
+static int load_chain(const struct programs *p, const struct digest *id, bool with_frames, struct chain *ret)
 {
-        cleanup_txn struct store_txn *t = NULL;
         struct digest next = *id;
-        int r = store_read(p->store, &t);
 
-        while (r == 0) {
+        while (ret->n < ARRAY_SIZE(ret->links)) {
                 struct program *link = &ret->links[ret->n];
+                int r = load(p, &next, with_frames, link);
 
-                ret->ids[ret->n] = next;
-                r = load(p, t, &next, with_frames, link);
+                ret->bad = ret->n;
                 if (r < 0)
-                        return r;
+                        return r == -ENOENT && ret->n > 0 ? -EBADMSG : r;
                 ret->n++;
                 next = link->base;
                 if (digest_is_zero(&next))
                         return 0;
-                if (ret->n > PROGRAMS_CHAIN) /* damaged: perhaps a ring */
-                        return absent(id);
         }
-        return r;
+        ret->bad = 0; /* perhaps a ring */
+        return -EBADMSG;
+}
+
+bool programs_has(struct programs *p, const struct digest *id)
+{
+        cleanup(chain_done) struct chain c = {0};
+
+        return load_chain(p, id, false, &c) == 0;
 }
 
 int programs_info(struct programs *p, const struct digest *id, uint64_t *ret_stored, unsigned *ret_depth, struct digest *ret_base)
 {
         cleanup(chain_done) struct chain c = {0};
-        cleanup_txn struct store_txn *t = NULL;
-        cleanup(program_done) struct program program = {0};
         int r = load_chain(p, id, false, &c);
 
-        if (r == 0)
-                r = store_read(p->store, &t);
-        if (r == 0)
-                r = load(p, t, id, true, &program);
         if (r < 0)
-                return r;
-        *ret_stored = program.frame.size;
+                return r == -ENOENT || r == -EBADMSG ? absent(id) : r;
+        *ret_stored = c.links[0].stored;
         *ret_depth = (unsigned)c.n - 1;
-        *ret_base = program.base;
+        *ret_base = c.links[0].base;
         return 0;
+}
+
+/* -- the folder ------------------------------------------------------------------------------------------------- */
+
+int programs_each(struct programs *p, programs_each_fn fn, void *user)
+{
+        DIR *d = opendir(p->folder);
+        struct dirent *e;
+        int r = 0;
+
+        if (!d)
+                return p->read_only && errno == ENOENT ? 0 : errorf(-errno, "cannot list %s: %s", p->folder, strerror(errno));
+        while (r == 0 && (e = readdir(d))) {
+                struct digest id;
+                struct stat st;
+
+                if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && strcmp(e->d_name, LOCK) != 0 &&
+                    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+                        r = fn(user, e->d_name, digest_parse(e->d_name, &id) == 0 ? &id : NULL, &st);
+        }
+        closedir(d);
+        return r;
+}
+
+/* A name of write_file_atomic() that a killed process left. */
+static bool is_unfinished(const char *name)
+{
+        return strspn(name, "0123456789abcdef") == DIGEST_HEX_SIZE - 1 && name[DIGEST_HEX_SIZE - 1] == '.';
+}
+
+/* What builds on what: a file each, without its content. */
+struct links {
+        const struct programs *programs;
+        struct program *list; /* malloc'd */
+        size_t n;
+};
+
+static void links_done(struct links *l)
+{
+        free(l->list);
+}
+
+static int add_link(void *user, const char *name, const struct digest *id, const struct stat *)
+{
+        struct links *l = user;
+        struct program link;
+        char path[PATH_SIZE];
+        int r = id ? load(l->programs, id, false, &link) : path_join(path, l->programs->folder, name);
+
+        if (!id && r == 0 && is_unfinished(name))
+                unlink(path); /* we hold the lock, so nobody is writing it */
+        if (!id || r == -ENOENT || r == -EBADMSG || r == -EIO) /* it builds on nothing that anybody could say */
+                return 0;
+        if (r == 0 && list_grow(l->list, l->n) < 0)
+                r = -ENOMEM;
+        if (r == 0)
+                l->list[l->n++] = link;
+        return r;
+}
+
+/* Under the lock. */
+static int list_links(struct programs *p, struct links *ret)
+{
+        ret->programs = p;
+        return programs_each(p, add_link, ret);
+}
+
+static int remove_file(const struct programs *p, const struct digest *id)
+{
+        char path[PATH_SIZE];
+        int r = path_of(p, id, path);
+
+        return r == 0 && unlink(path) < 0 && errno != ENOENT ? errorf(-errno, "cannot remove %s: %s", path, strerror(errno)) : r;
+}
+
+/* A file that is missing or wrong, with all that builds on it. Under the lock. */
+static int drop(struct programs *p, const struct digest *id)
+{
+        cleanup(links_done) struct links all = {0};
+        cleanup_free struct digest *list = NULL;
+        char hex[DIGEST_HEX_SIZE];
+        size_t n = 0;
+        int r = list_links(p, &all);
+
+        digest_hex(id, hex);
+        log_error("the program %s in %s does not check out; it and what builds on it is dropped, to be built again", hex, p->dir);
+        if (r == 0)
+                list = calloc(all.n + 1, sizeof(*list));
+        if (r == 0 && !list)
+                r = -ENOMEM;
+        if (r == 0)
+                list[n++] = *id;
+        for (size_t k = 0; r == 0 && k < n; k++) {
+                for (size_t i = 0; i < all.n; i++)
+                        if (digest_equal(&all.list[i].base, &list[k])) {
+                                list[n++] = all.list[i].id;
+                                all.list[i].base = (struct digest){0}; /* once, also in a ring */
+                        }
+                r = remove_file(p, &list[k]);
+        }
+        return r;
 }
 
 /* -- reading ---------------------------------------------------------------------------------------------------- */
@@ -228,9 +314,8 @@ static bool content_is(struct slice content, const struct digest *id)
         return digest_equal(&d, id);
 }
 
-/* From the keyframe to the program, to and fro between two buffers. With `each`, every link is verified; *ret_bad is then the
- * first that is wrong. */
-static int decode_chain(const struct chain *c, bool each, struct blob *ret, size_t *ret_bad)
+/* From the keyframe to the program, to and fro between two buffers. With `each`, every link is verified. */
+static int decode_chain(struct chain *c, bool each, struct blob *ret)
 {
         cleanup_free void *to = NULL, *from = NULL;
         struct slice content = {0};
@@ -248,11 +333,11 @@ static int decode_chain(const struct chain *c, bool each, struct blob *ret, size
                 int r = delta_decode(SLICE(link->frame.data, link->frame.size), content, to, link->size);
 
                 content = SLICE(to, link->size);
-                if (r == 0 && (each || i == 0) && !content_is(content, &c->ids[i]))
+                if (r == 0 && (each || i == 0) && !content_is(content, &link->id))
                         r = -ENOENT;
                 if (r < 0) {
-                        *ret_bad = i;
-                        return r;
+                        c->bad = i;
+                        return r == -ENOENT ? -EBADMSG : r;
                 }
                 to = from;
                 from = swap;
@@ -262,86 +347,48 @@ static int decode_chain(const struct chain *c, bool each, struct blob *ret, size
         return 0;
 }
 
-struct children {
-        const struct digest *of;
-        struct digest *list; /* malloc'd */
-        size_t n;
-};
-
-static void children_done(struct children *c)
+/* *ret_bad is what is wrong when that is -EBADMSG or -EIO. */
+static int try_content(const struct programs *p, const struct digest *id, bool each, struct blob *ret, struct digest *ret_bad)
 {
-        free(c->list);
+        cleanup(chain_done) struct chain c = {0};
+        int r = load_chain(p, id, true, &c);
+
+        if (r == 0)
+                r = decode_chain(&c, each, ret);
+        *ret_bad = c.links[c.bad].id;
+        return r;
 }
 
-static int find_child(void *user, struct slice key, struct slice value)
+/* What cannot be read today may be another day, but not for `strict`. -ENOENT and -EBADMSG without a sentence. */
+static int content_or_drop(struct programs *p, const struct digest *id, bool strict, struct blob *ret)
 {
-        struct children *c = user;
-        struct digest base;
-        uint64_t size;
+        cleanup_close int lock = -1;
+        struct digest bad;
+        int r = try_content(p, id, false, ret, &bad), dropped = 0;
 
-        if (key.size != 1 + DIGEST_SIZE || meta_decode(value, &size, &base) < 0 || !digest_equal(&base, c->of))
-                return 0;
-        if (list_grow(c->list, c->n) < 0)
-                return -ENOMEM;
-        memcpy(c->list[c->n++].bytes, (const uint8_t *)key.data + 1, DIGEST_SIZE);
-        return 0;
-}
-
-static int children_of(struct programs *p, struct store_txn *t, const struct digest *id, struct children *ret)
-{
-        ret->of = id;
-        return store_each(t, p->table, slice_string("m"), SLICE(NULL, 0), true, find_child, ret);
-}
-
-/* With all that builds on it. */
-static int forget_all(struct programs *p, struct store_txn *t, const struct digest *id, unsigned depth)
-{
-        cleanup(children_done) struct children c = {0};
-        int r = depth > PROGRAMS_CHAIN + 1 ? 0 : children_of(p, t, id, &c);
-
-        for (size_t i = 0; r == 0 && i < c.n; i++)
-                r = forget_all(p, t, &c.list[i], depth + 1);
-        return r < 0 ? r : forget(p, t, id);
-}
-
-/* A program that does not come out right is dropped from the link that is wrong. */
-static int drop(struct programs *p, const struct chain *c, size_t bad)
-{
-        char hex[DIGEST_HEX_SIZE];
-        struct store_txn *t;
-        int r;
-
-        digest_hex(&c->ids[bad], hex);
-        log_error("the program %s in %s does not check out; it and what builds on it is dropped, to be built again", hex,
-                  store_dir(p->store));
-        if (store_read_only(p->store))
-                return absent(&c->ids[0]);
-        r = store_write(p->store, &t);
-        if (r < 0)
+        if (p->read_only || (r != -EBADMSG && (r != -EIO || !strict)))
                 return r;
-        r = forget_all(p, t, &c->ids[bad], 0);
-        if (r < 0)
-                store_end(t);
-        else
-                r = store_commit(t);
-        return r < 0 ? r : absent(&c->ids[0]);
+        r = take_lock(p, &lock);
+        if (r == 0)
+                r = try_content(p, id, true, ret, &bad);
+        if (r == -EBADMSG || (r == -EIO && strict))
+                dropped = drop(p, &bad);
+        return dropped < 0 ? dropped : r;
 }
 
 static int read_content(struct programs *p, const struct digest *id, struct blob *ret)
 {
-        cleanup(chain_done) struct chain c = {0};
-        size_t bad = 0;
-        int r = load_chain(p, id, true, &c);
+        int r = content_or_drop(p, id, false, ret);
 
-        if (r == -ENOENT && (c.n > 0 || has_meta(p, id))) /* without its frame, or its base */
-                return drop(p, &c, c.n <= PROGRAMS_CHAIN ? c.n : 0);
-        if (r < 0)
-                return r;
-        r = decode_chain(&c, false, ret, &bad);
-        if (r != -ENOENT)
-                return r;
-        r = decode_chain(&c, true, ret, &bad);
-        return r == -ENOENT ? drop(p, &c, bad) : r;
+        return r == -ENOENT || r == -EBADMSG ? absent(id) : r;
+}
+
+int programs_verify(struct programs *p, const struct digest *id, bool look_only)
+{
+        cleanup_blob struct blob content = {0};
+        struct digest bad;
+
+        return look_only ? try_content(p, id, false, &content, &bad) : content_or_drop(p, id, true, &content);
 }
 
 /* -- storing ---------------------------------------------------------------------------------------------------- */
@@ -367,16 +414,15 @@ static bool has_room(const struct chain *c)
         return c->n == 1 || (c->n <= PROGRAMS_CHAIN && bytes < CHAIN_BYTES);
 }
 
-/* The base to try: `near` itself while its chain has room, else where the chain begins. */
+/* The base to try: `near` itself while its chain has room, else where the chain begins; none when it cannot be read. */
 static int choose_base(struct programs *p, const struct digest *near, struct digest *ret)
 {
         cleanup(chain_done) struct chain c = {0};
         int r = load_chain(p, near, false, &c);
 
-        if (r < 0)
-                return r;
-        *ret = has_room(&c) ? c.ids[0] : c.ids[c.n - 1];
-        return 0;
+        if (r == 0)
+                *ret = has_room(&c) ? c.links[0].id : c.links[c.n - 1].id;
+        return r == -ENOENT || r == -EBADMSG ? 0 : r;
 }
 
 /* The smaller of a delta against `base` (zero: none) and a keyframe. */
@@ -407,207 +453,206 @@ static int make_form(struct programs *p, struct slice content, const struct dige
         return 0;
 }
 
-/* Is a delta against `base` still one that can be decoded? Somebody may have removed the base or lengthened its chain since. */
-static bool base_is_good(struct programs *p, const struct digest *base)
+/* Is a delta against `base` still one that can be decoded? Somebody may have removed the base, lengthened its chain, or stored it as a delta
+ * against this very program since. */
+static bool base_is_good(const struct programs *p, const struct digest *base, const struct digest *id)
 {
         cleanup(chain_done) struct chain c = {0};
 
-        return digest_is_zero(base) || (load_chain(p, base, false, &c) == 0 && c.n <= PROGRAMS_CHAIN);
+        if (digest_is_zero(base))
+                return true;
+        if (load_chain(p, base, false, &c) < 0 || c.n > PROGRAMS_CHAIN)
+                return false;
+        for (size_t i = 0; i < c.n; i++)
+                if (digest_equal(&c.links[i].id, id))
+                        return false;
+        return true;
 }
 
-struct form_to_put {
-        struct programs *programs;
-        const struct digest *id;
-        uint64_t size;
-        const struct form *form;
+enum placing {
+        NEW_HERE, /* unless another was first: something may build on that one */
+        IN_ITS_PLACE,
+        AS_IT_WAS, /* its base may come later */
 };
 
-static int put_form(void *user, struct store_txn *t)
+/* -EAGAIN: the base is not there any more. */
+static int place(struct programs *p, const struct digest *id, uint64_t size, const struct form *f, enum placing how)
 {
-        struct form_to_put *p = user;
-        const struct form *f = p->form;
+        cleanup_buffer struct buffer b = {0};
+        cleanup_close int lock = -1;
+        char path[PATH_SIZE];
+        struct header h;
+        int r = path_of(p, id, path);
 
-        /* Under the write lock what a reader sees is what there is. */
-        return base_is_good(p->programs, &f->base)
-                       ? save(p->programs, t, p->id, p->size, &f->base, SLICE(f->frame.data, f->frame.size))
-                       : -EAGAIN;
-}
-
-static int store_form(struct programs *p, const struct digest *id, struct slice content, const struct form *f)
-{
-        return store_update(p->store, put_form, &(struct form_to_put){p, id, content.size, f});
+        header_make(&h, id, size, &f->base, f->frame.size);
+        buffer_add(&b, &h, sizeof(h));
+        buffer_add(&b, f->frame.data, f->frame.size);
+        if (r == 0)
+                r = buffer_error(&b);
+        if (r == 0)
+                r = fault_at("programs.place");
+        if (r == 0)
+                r = take_lock(p, &lock);
+        if (r < 0 || (how == NEW_HERE && programs_has(p, id)))
+                return r;
+        if (how != AS_IT_WAS && !base_is_good(p, &f->base, id))
+                return -EAGAIN;
+        r = write_file_atomic(path, b.data, b.size, 0600);
+        return r == -ENOSPC || r == -EDQUOT ? errorf(-ENOSPC, "cannot store a program: no space left for %s", p->folder) : r;
 }
 
 static int read_program(int fd, struct blob *ret)
 {
         struct stat st;
-        cleanup_free char *data = NULL;
-        size_t done = 0, size;
+        int r;
 
         if (fstat(fd, &st) < 0)
                 return errorf(-errno, "cannot look at a built program: %s", strerror(errno));
         if ((uint64_t)st.st_size > PROGRAM_MOST)
                 return errorf(-EFBIG, "a built program of %lld bytes is more than the store takes", (long long)st.st_size);
-        size = (size_t)st.st_size;
-        data = malloc(MAX(size, (size_t)1));
-        if (!data)
+        ret->size = (size_t)st.st_size;
+        ret->data = ret->owned = malloc(MAX(ret->size, (size_t)1));
+        if (!ret->owned)
                 return -ENOMEM;
-        while (done < size) {
-                ssize_t n = pread(fd, data + done, size - done, (off_t)done);
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n <= 0)
-                        return errorf(n < 0 ? -errno : -EIO, "cannot read a built program: %s",
-                                      n < 0 ? strerror(errno) : "it became shorter");
-                done += (size_t)n;
-        }
-        *ret = (struct blob){.data = data, .size = size, .owned = data};
-        data = NULL;
-        return 0;
+        r = read_at(fd, ret->owned, ret->size, 0);
+        return r < 0 ? errorf(r == -EBADMSG ? -EIO : r, "cannot read a built program: %s",
+                              r == -EBADMSG ? "it became shorter" : strerror(-r))
+                     : 0;
 }
 
 int programs_put(struct programs *p, int fd, const struct digest *near, struct digest *ret_id, uint64_t *ret_size)
 {
         cleanup_blob struct blob content = {0};
-        struct digest base = {0}, id;
+        struct digest base = {0};
         int r = fault_at("programs.put");
 
         if (r == 0)
                 r = read_program(fd, &content);
         if (r < 0)
                 return r;
-        digest_of(content.data, content.size, &id);
-        *ret_id = id;
+        digest_of(content.data, content.size, ret_id);
         *ret_size = content.size;
-        if (programs_has(p, &id))
+        if (programs_has(p, ret_id)) {
+                char path[PATH_SIZE];
+
+                if (path_of(p, ret_id, path) == 0)
+                        utimensat(AT_FDCWD, path, NULL, 0); /* gc leaves it to the build that will name it */
                 return 0;
-        if (near) {
-                r = choose_base(p, near, &base);
-                if (r < 0 && r != -ENOENT)
-                        return r;
         }
-        for (;;) {
+        if (near)
+                r = choose_base(p, near, &base);
+        while (r == 0) {
                 cleanup(form_done) struct form f = {0};
 
                 r = make_form(p, SLICE(content.data, content.size), &base, &f);
                 if (r == 0)
-                        r = store_form(p, &id, SLICE(content.data, content.size), &f);
+                        r = place(p, ret_id, content.size, &f, NEW_HERE);
                 if (r != -EAGAIN)
                         return r;
                 base = (struct digest){0}; /* the near one was taken away meanwhile */
+                r = 0;
         }
+        return r;
 }
 
-/* Stores a delta against `gone` anew, against that one's own base. */
-static int restore_child(struct programs *p, const struct digest *child, const struct digest *base)
+int programs_put_frame(struct programs *p, const struct digest *id, uint64_t size, const struct digest *base, struct slice frame)
 {
+        const struct form f = {.base = *base, .frame = {.data = frame.data, .size = frame.size}};
+        struct program there;
+
+        return load(p, id, false, &there) == 0 ? 0 : place(p, id, size, &f, AS_IT_WAS);
+}
+
+/* -- removing --------------------------------------------------------------------------------------------------- */
+
+/* Programs that go. */
+struct going {
+        const struct digest *ids; /* sorted */
+        size_t n;
+};
+
+static int compare_digests(const void *a, const void *b)
+{
+        return memcmp(a, b, DIGEST_SIZE);
+}
+
+static bool goes(const struct going *g, const struct digest *id)
+{
+        return find_in_list(id, g->ids, g->n, sizeof(*id), compare_digests);
+}
+
+/* Removes them if nothing else builds on them; else -EAGAIN and what does. */
+static int remove_alone(struct programs *p, const struct going *g, struct links *ret)
+{
+        cleanup_close int lock = -1;
+        size_t n = 0;
+        int r = take_lock(p, &lock);
+
+        if (r == 0)
+                r = list_links(p, ret);
+        for (size_t i = 0; i < ret->n; i++)
+                if (goes(g, &ret->list[i].base) && !goes(g, &ret->list[i].id))
+                        ret->list[n++] = ret->list[i];
+        ret->n = n;
+        if (r == 0 && n > 0)
+                return -EAGAIN;
+        for (size_t i = 0; r == 0 && i < g->n; i++) {
+                r = remove_file(p, &g->ids[i]);
+                program_folder_remove(&p->copies, &g->ids[i]);
+        }
+        return r;
+}
+
+/* Stores what builds on one that goes anew, against the next in its chain that stays. */
+static int restore(struct programs *p, const struct digest *id, const struct going *g)
+{
+        cleanup(chain_done) struct chain c = {0};
         cleanup_blob struct blob content = {0};
         cleanup(form_done) struct form f = {0};
-        int r = read_content(p, child, &content);
+        struct digest base = {0};
+        int r = read_content(p, id, &content);
 
-        if (r == -ENOENT)
+        if (r == 0)
+                r = load_chain(p, id, false, &c);
+        if (r == -ENOENT || r == -EBADMSG)
                 return 0; /* dropped, or removed by another */
+        for (size_t i = c.n; r == 0 && i-- > 1;)
+                if (!goes(g, &c.links[i].id))
+                        base = c.links[i].id;
         if (r == 0)
-                r = make_form(p, SLICE(content.data, content.size), base, &f);
-        if (r == 0)
-                r = store_form(p, child, SLICE(content.data, content.size), &f);
-        return r;
+                r = make_form(p, SLICE(content.data, content.size), &base, &f);
+        return r < 0 ? r : place(p, id, content.size, &f, IN_ITS_PLACE);
 }
 
-/* Removes it if nothing builds on it; else -EAGAIN and those that do. */
-static int remove_alone(struct programs *p, const struct digest *id, struct children *ret)
+int programs_remove(struct programs *p, const struct digest *ids, size_t n, const struct progress *progress)
 {
-        struct program program;
-        struct store_txn *t;
-        int r = store_write(p->store, &t);
-
-        if (r < 0)
-                return r;
-        r = load(p, t, id, false, &program);
-        if (r == 0)
-                r = children_of(p, t, id, ret);
-        if (r == 0 && ret->n > 0)
-                r = -EAGAIN;
-        if (r == 0)
-                r = forget(p, t, id);
-        if (r == 0)
-                return store_commit(t);
-        store_end(t);
-        return r;
-}
-
-int programs_remove(struct programs *p, const struct digest *id)
-{
-        struct digest first = {0}; /* of those that were stored anew, or dropped, in the last round */
+        const struct going g = {ids, n};
+        struct digest first = {0}; /* of those that were stored anew in the last round */
 
         for (;;) {
-                cleanup(children_done) struct children children = {0};
-                cleanup(chain_done) struct chain c = {0};
-                int r = load_chain(p, id, false, &c);
+                cleanup(links_done) struct links builds_on = {0};
+                int r = remove_alone(p, &g, &builds_on);
 
-                if (r == 0)
-                        r = remove_alone(p, id, &children);
-                if (r == 0) {
-                        program_folder_remove(&p->folder, id);
-                        return 0;
-                }
                 if (r != -EAGAIN)
                         return r;
-                if (digest_equal(&children.list[0], &first))
+                if (digest_equal(&builds_on.list[0].id, &first))
                         return errorf(-EIO,
                                       "a program cannot be removed: what builds on it in %s cannot be stored anew; see "
                                       "'solverfs fsck'",
-                                      store_dir(p->store));
+                                      p->dir);
                 r = 0;
-                for (size_t i = 0; r == 0 && i < children.n; i++)
-                        r = restore_child(p, &children.list[i], &c.links[0].base);
+                for (size_t i = 0; r == 0 && i < builds_on.n; i++) {
+                        r = progress_step(progress, "programs", i, builds_on.n);
+                        if (r == 0)
+                                r = restore(p, &builds_on.list[i].id, &g);
+                }
                 if (r < 0 && r != -EAGAIN)
                         return r;
-                first = r == 0 ? children.list[0] : (struct digest){0};
+                first = r == 0 ? builds_on.list[0].id : (struct digest){0};
         }
-}
-
-/* -- life ------------------------------------------------------------------------------------------------------- */
-
-int programs_open(struct store *s, size_t table, uint64_t bound, struct programs **ret)
-{
-        struct programs *p = calloc(1, sizeof(*p));
-        int r;
-
-        if (!p)
-                return -ENOMEM;
-        p->store = s;
-        p->table = table;
-        r = program_folder_open(&p->folder, store_dir(s), store_read_only(s), bound);
-        if (r < 0) {
-                free(p);
-                return r;
-        }
-        *ret = p;
-        return 0;
-}
-
-struct programs *programs_close(struct programs *p)
-{
-        free(p);
-        return NULL;
 }
 
 /* -- to be executed --------------------------------------------------------------------------------------------- */
-
-static int size_of(struct programs *p, const struct digest *id, uint64_t *ret)
-{
-        cleanup_txn struct store_txn *t = NULL;
-        struct program program;
-        int r = store_read(p->store, &t);
-
-        if (r == 0)
-                r = load(p, t, id, false, &program);
-        if (r == 0)
-                *ret = program.size;
-        return r;
-}
 
 static int content_for_folder(void *user, const struct digest *id, struct blob *ret)
 {
@@ -618,8 +663,41 @@ static int content_for_folder(void *user, const struct digest *id, struct blob *
 
 int programs_get(struct programs *p, const struct digest *id, int *ret_fd, char ret_path[PATH_SIZE])
 {
-        uint64_t size = 0;
-        int r = size_of(p, id, &size);
+        cleanup_blob struct blob content = {0};
+        struct program program;
+        int r = load(p, id, false, &program);
 
-        return r < 0 ? r : program_folder_get(&p->folder, id, size, content_for_folder, p, ret_fd, ret_path);
+        if (r == -EBADMSG && (r = read_content(p, id, &content)) == 0) /* which drops it, unless it is whole by now */
+                r = load(p, id, false, &program);
+        if (r == -ENOENT || r == -EBADMSG)
+                return absent(id);
+        return r < 0 ? r : program_folder_get(&p->copies, id, program.size, content_for_folder, p, ret_fd, ret_path);
+}
+
+/* -- life ------------------------------------------------------------------------------------------------------- */
+
+int programs_open(const char *dir, bool read_only, uint64_t bound, struct programs **ret)
+{
+        struct programs *p = calloc(1, sizeof(*p));
+        int r = p && (p->dir = strdup(dir)) ? path_join(p->folder, dir, FOLDER) : -ENOMEM;
+
+        if (r == 0 && !read_only)
+                r = make_dirs(p->folder, 0700);
+        if (r == 0)
+                r = program_folder_open(&p->copies, dir, read_only, bound);
+        if (r < 0) {
+                programs_close(p);
+                return r;
+        }
+        p->read_only = read_only;
+        *ret = p;
+        return 0;
+}
+
+struct programs *programs_close(struct programs *p)
+{
+        if (p)
+                free(p->dir);
+        free(p);
+        return NULL;
 }

@@ -49,7 +49,7 @@ struct care_freed {
         struct care_part copies;    /* programs materialized in <store>/programs */
         struct care_part worktrees; /* one of each repository stays, unless that is more than `keep` */
         struct care_part ccache;
-        struct care_part programs;  /* in the database: its file does not shrink, but the room is used again */
+        struct care_part programs;  /* in <store>/deltas; those of no build go in any case */
         struct care_part downloads; /* that no recipe names any more; those that one names stay, whatever `keep` is: others may have taken them away */
         struct care_part leftovers; /* of killed processes, repositories without a solver, databases set aside as damaged */
         struct care_part journal;   /* of the database: what was overwritten or deleted since */

@@ -1,6 +1,10 @@
 /* fsck. Each area is a function; a finding never ends the check, what makes going on pointless (no memory, the disk gone) does. */
 #include "core/care/care_internal.h"
 
+#include <fcntl.h>
+
+#include "core/query/takeover.h"
+
 const char *care_kind_name(enum care_kind k)
 {
         static const char *const names[] = {"note", "repaired", "damaged"};
@@ -123,76 +127,74 @@ static int by_bytes(const void *a, const void *b)
         return memcmp(a, b, DIGEST_SIZE);
 }
 
-/* Without changing anything one can only see whether all that it is a delta against is there; the bytes of each link were checked with the
- * store's values. */
-static int look_at_chain(struct programs *p, const struct digest *id)
+/* A copy is handed out unread. */
+static int check_copy(struct checking *c, const char *name, const struct digest *id)
 {
-        struct digest next = *id;
-
-        for (;;) {
-                struct digest base;
-                uint64_t stored;
-                unsigned depth;
-                int r = programs_info(p, &next, &stored, &depth, &base);
-
-                if (r < 0 || digest_is_zero(&base))
-                        return r;
-                next = base;
-        }
-}
-
-/* Takes it out of the store, which verifies it; a damaged one is dropped on the way (programs.h). A copy that is there already would be
- * handed out unread, so it goes first, unless somebody uses it, in which case the chain is looked at. */
-static int take_out(struct checking *c, const struct digest *id)
-{
-        struct programs *programs = workspace_programs(c->workspace);
         cleanup_close int fd = -1;
-        char dir[PATH_SIZE], path[PATH_SIZE], hex[DIGEST_HEX_SIZE];
+        char dir[PATH_SIZE], path[PATH_SIZE];
+        struct digest d;
+        bool taken;
         int r = path_join(dir, workspace_dir(c->workspace), "programs");
 
-        digest_hex(id, hex);
         if (r == 0)
-                r = path_join(path, dir, hex);
+                r = path_join(path, dir, name);
         if (r < 0)
                 return r;
-        if (c->look_only || (!care_take_copy(path, NULL) && access(path, F_OK) == 0))
-                return look_at_chain(programs, id);
-        return programs_get(programs, id, &fd, NULL);
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd < 0 || (digest_of_fd(fd, &d, NULL) == 0 && digest_equal(&d, id)))
+                return 0;
+        taken = !c->look_only && care_take_copy(path, NULL);
+        care_found(c, "programs", taken ? CARE_REPAIRED : CARE_DAMAGED, "the copy of program %.12s is damaged: it %s", name,
+                   taken          ? "was taken away, and is made anew"
+                   : c->look_only ? "has to go"
+                                  : "is in use; end what runs, and try again");
+        return 0;
+}
+
+static int look_at_program(void *user, const char *name, const struct digest *id, const struct stat *)
+{
+        struct checking *c = user;
+        int r;
+
+        if (!id) {
+                care_found(c, "programs", CARE_NOTE, "%s/deltas/%s is no program: it is left alone", workspace_dir(c->workspace), name);
+                return 0;
+        }
+        r = care_step(c, "programs", c->report->programs, 0);
+        if (r == 0)
+                r = check_copy(c, name, id);
+        if (r < 0)
+                return r;
+        c->report->programs++;
+        c->unwanted += !find_in_list(id, c->programs, c->n_programs, DIGEST_SIZE, by_bytes);
+        r = programs_verify(workspace_programs(c->workspace), id, c->look_only);
+        if (r == -EIO || r == -EBADMSG)
+                care_found(c, "programs", c->look_only ? CARE_DAMAGED : CARE_REPAIRED,
+                           "program %.12s did not come out right%s; its build is done again when asked for", name,
+                           c->look_only ? "" : " and was dropped");
+        return r == -EIO || r == -EBADMSG || r == -ENOENT ? 0 : r;
 }
 
 static int check_programs(struct checking *c)
 {
+        struct programs *programs = workspace_programs(c->workspace);
         uint64_t absent = 0;
-        int r = 0;
+        int r = c->look_only ? 0 : programs_take_over(c->workspace);
 
+        if (r == 0 && !c->look_only)
+                r = programs_remove(programs, NULL, 0, NULL); /* only what a killed process left half written */
         sort_list(c->programs, c->n_programs, sizeof(*c->programs), by_bytes);
-        for (size_t i = 0; i < c->n_programs && r == 0; i++) {
-                const struct digest *id = &c->programs[i];
-                char hex[DIGEST_HEX_SIZE];
-
-                if (i > 0 && digest_equal(id, id - 1))
-                        continue;
-                r = care_step(c, "programs", i, c->n_programs);
-                if (r < 0)
-                        break;
-                if (!programs_has(workspace_programs(c->workspace), id)) {
-                        absent++;
-                        continue;
-                }
-                c->report->programs++;
-                r = take_out(c, id);
-                if (r != -ENOENT && r != -EIO && r != -EBADMSG)
-                        continue;
-                digest_hex(id, hex);
-                care_found(c, "programs", c->look_only ? CARE_DAMAGED : CARE_REPAIRED,
-                           "program %.12s did not come out right%s; its build is done again when asked for", hex,
-                           c->look_only ? "" : " and was dropped");
-                r = 0;
-        }
+        if (r == 0)
+                r = programs_each(programs, look_at_program, c);
+        for (size_t i = 0; i < c->n_programs; i++)
+                absent += (i == 0 || !digest_equal(&c->programs[i], &c->programs[i - 1])) && !programs_has(programs, &c->programs[i]);
         if (absent > 0)
                 care_found(c, "programs", CARE_NOTE,
-                           "%llu programs are not kept (gc took them, or they were damaged): built again when asked for",
-                           (unsigned long long)absent);
+                           "%llu program%s not kept (gc took them, or they were damaged): built again when asked for",
+                           (unsigned long long)absent, absent == 1 ? " is" : "s are");
+        if (c->unwanted > 0)
+                care_found(c, "programs", CARE_NOTE, "%llu program%s of no build: 'solverfs gc' takes what has been so for an hour",
+                           (unsigned long long)c->unwanted, c->unwanted == 1 ? " is" : "s are");
         return r;
 }
 

@@ -10,10 +10,11 @@
 #include "cache/base/lock.h"
 #include "core/run/leftovers.h"
 
-/* A program in the store, and when it was built last. */
-struct built {
+struct kept_program {
         struct digest id;
-        int64_t when;
+        uint64_t bytes;
+        int64_t built;   /* last; INT64_MIN: no build refers to it */
+        int64_t touched; /* when it was stored, or asked to be */
 };
 
 struct collecting {
@@ -22,7 +23,7 @@ struct collecting {
         const struct care_watch *watch;
         struct care_freed *freed;
 
-        struct built *programs; /* malloc'd */
+        struct kept_program *programs; /* malloc'd */
         size_t n_programs;
         struct digest *wanted; /* malloc'd; files that recipes name */
         size_t n_wanted;
@@ -349,78 +350,105 @@ static int drop_ccache(struct collecting *c, bool all)
 
 /* -- programs in the store -------------------------------------------------------------------------------------- */
 
-static int add_program(struct collecting *c, const struct digest *id, int64_t when)
+#define UNWANTED_STALE 3600 /* seconds; a build's programs are there a moment before its record */
+
+static int note_program(void *user, const char *, const struct digest *id, const struct stat *st)
 {
+        struct collecting *c = user;
+
+        if (!id)
+                return 0;
         if (list_grow(c->programs, c->n_programs) < 0)
                 return -ENOMEM;
-        c->programs[c->n_programs++] = (struct built){*id, when};
+        c->programs[c->n_programs++] = (struct kept_program){*id, (uint64_t)st->st_size, INT64_MIN, st->st_mtime};
+        c->freed->programs.left += (uint64_t)st->st_size;
         return 0;
 }
 
-/* Unless a build refers to it, which says when, it goes first: one of a build that failed or was killed behind it, or was done again. */
-static int note_program(void *user, const struct digest *id)
+static int by_id(const void *a, const void *b) /* of programs, or digests: the id is what a program begins with */
 {
-        return add_program(user, id, INT64_MIN);
+        return memcmp(a, b, DIGEST_SIZE);
 }
 
 static int note_build(void *user, struct slice key, struct slice value)
 {
-        struct collecting *c = user;
+        const struct collecting *c = user;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         int r = build_record_decode(value, false, &record);
 
         if (r < 0)
                 return r == -ENOMEM ? r : 0; /* fsck says what cannot be read */
-        for (size_t i = 0; r == 0 && record->ok && i < record->n_outputs; i++)
-                r = add_program(c, &record->outputs[i].id, record->started);
-        return r;
-}
+        for (size_t i = 0; record->ok && i < record->n_outputs; i++) {
+                struct kept_program *p = find_in_list(&record->outputs[i].id, c->programs, c->n_programs, sizeof(*p), by_id);
 
-static int by_id_then_newest(const void *a, const void *b)
-{
-        const struct built *x = a, *y = b;
-        int d = memcmp(x->id.bytes, y->id.bytes, DIGEST_SIZE);
-
-        return d != 0 ? d : (x->when < y->when) - (x->when > y->when);
-}
-
-static int by_age(const void *a, const void *b)
-{
-        const struct built *x = a, *y = b;
-
-        return (x->when > y->when) - (x->when < y->when);
-}
-
-/* The programs there are and those that builds refer to, each once, the one built longest ago first. In this order: a build stores its
- * programs before it is there itself. */
-static int list_programs(struct collecting *c)
-{
-        cleanup_txn struct store_txn *t = NULL;
-        size_t n = 0;
-        int r = programs_each(workspace_programs(c->workspace), note_program, c);
-
-        if (r == 0)
-                r = store_read(workspace_store(c->workspace), &t);
-        if (r == 0)
-                r = store_each(t, TABLE_BUILDS, SLICE("", 0), SLICE("", 0), true, note_build, c);
-        if (r < 0 || c->n_programs == 0)
-                return r;
-        sort_list(c->programs, c->n_programs, sizeof(*c->programs), by_id_then_newest);
-        for (size_t i = 0; i < c->n_programs; i++)
-                if (i == 0 || !digest_equal(&c->programs[i].id, &c->programs[n - 1].id))
-                        c->programs[n++] = c->programs[i];
-        c->n_programs = n;
-        sort_list(c->programs, c->n_programs, sizeof(*c->programs), by_age);
+                if (p)
+                        p->built = MAX(p->built, record->started);
+        }
         return 0;
 }
 
-static uint64_t stored_size(struct collecting *c, const struct digest *id)
+/* Those of no build go first: one failed or was killed behind them, or was done again. */
+static int by_age(const void *a, const void *b)
 {
-        uint64_t stored = 0;
-        struct digest base;
-        unsigned depth;
+        const struct kept_program *x = a, *y = b;
 
-        return programs_info(workspace_programs(c->workspace), id, &stored, &depth, &base) < 0 ? 0 : stored;
+        return x->built != y->built ? (x->built > y->built) - (x->built < y->built)
+                                    : (x->touched > y->touched) - (x->touched < y->touched);
+}
+
+/* All that are kept, in the order in which they go. The programs are read before the builds that name them. */
+static int list_programs(struct collecting *c)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r;
+
+        c->n_programs = 0;
+        free(steal_pointer(c->programs));
+        c->freed->programs.left = 0;
+        r = programs_each(workspace_programs(c->workspace), note_program, c);
+        if (r == 0)
+                r = store_read(workspace_store(c->workspace), &t);
+        sort_list(c->programs, c->n_programs, sizeof(*c->programs), by_id);
+        if (r == 0)
+                r = store_each(t, TABLE_BUILDS, SLICE("", 0), SLICE("", 0), true, note_build, c);
+        sort_list(c->programs, c->n_programs, sizeof(*c->programs), by_age);
+        return r;
+}
+
+/* The first `n` of the list, all at once: what builds on them and stays is stored anew, and may be larger then. */
+static int take_programs(struct collecting *c, size_t n)
+{
+        cleanup_free struct digest *ids = calloc(n + 1, sizeof(*ids));
+        int r;
+
+        if (!ids)
+                return -ENOMEM;
+        c->freed->programs.n += n;
+        for (size_t i = 0; i < n; i++) {
+                ids[i] = c->programs[i].id;
+                c->freed->programs.bytes += c->programs[i].bytes;
+                c->freed->programs.left -= c->programs[i].bytes;
+        }
+        if (c->plan->dry_run) {
+                c->n_programs -= n;
+                memmove(c->programs, c->programs + n, c->n_programs * sizeof(*c->programs));
+                return 0;
+        }
+        sort_list(ids, n, sizeof(*ids), by_id);
+        r = programs_remove(workspace_programs(c->workspace), ids, n, c->watch->progress);
+        return r < 0 ? r : list_programs(c);
+}
+
+static int drop_unwanted(struct collecting *c)
+{
+        size_t n = 0;
+        int r = step(c, "programs");
+
+        if (r == 0)
+                r = list_programs(c);
+        while (n < c->n_programs && c->programs[n].built == INT64_MIN && c->programs[n].touched < now_seconds() - UNWANTED_STALE)
+                n++;
+        return r < 0 ? r : take_programs(c, n);
 }
 
 static uint64_t all_left(const struct care_freed *f)
@@ -428,27 +456,19 @@ static uint64_t all_left(const struct care_freed *f)
         return f->copies.left + f->worktrees.left + f->ccache.left + f->programs.left;
 }
 
-/* Removing one can make another grow (what was a delta against it is stored anew), so the sizes are asked for again each time. */
 static int drop_programs(struct collecting *c)
 {
-        for (size_t i = 0; i < c->n_programs && all_left(c->freed) > c->plan->keep; i++) {
-                const struct digest *id = &c->programs[i].id;
-                uint64_t stored = stored_size(c, id);
-                int r = step(c, "programs");
+        int r = step(c, "programs");
 
-                if (r < 0)
-                        return r;
-                if (stored == 0) /* taken before */
-                        continue;
-                if (!c->plan->dry_run)
-                        r = programs_remove(workspace_programs(c->workspace), id);
-                if (r < 0 && r != -ENOENT)
-                        return r;
-                c->freed->programs.n++;
-                c->freed->programs.bytes += stored;
-                c->freed->programs.left -= MIN(c->freed->programs.left, stored);
+        while (r == 0 && c->n_programs > 0 && all_left(c->freed) > c->plan->keep) {
+                uint64_t excess = all_left(c->freed) - c->plan->keep, bytes = 0;
+                size_t n = 0;
+
+                while (n < c->n_programs && bytes < excess)
+                        bytes += c->programs[n++].bytes;
+                r = take_programs(c, n);
         }
-        return 0;
+        return r;
 }
 
 /* -- downloads -------------------------------------------------------------------------------------------------- */
@@ -527,10 +547,8 @@ static int compact_journal(struct collecting *c)
 
 static int bound(struct collecting *c)
 {
-        int r = list_programs(c);
+        int r = drop_unwanted(c);
 
-        for (size_t i = 0; r == 0 && i < c->n_programs; i++)
-                c->freed->programs.left += stored_size(c, &c->programs[i].id);
         if (r == 0 && c->plan->bounded && all_left(c->freed) > c->plan->keep)
                 r = drop_worktrees(c, true);
         if (r == 0 && c->plan->bounded && all_left(c->freed) > c->plan->keep)

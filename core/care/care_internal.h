@@ -23,6 +23,7 @@ struct checking {
         enum care_kind kind;     /* of say() */
         struct digest *programs; /* outputs of builds that went well, malloc'd */
         size_t n_programs;
+        uint64_t unwanted; /* programs that are outputs of none */
 };
 void care_found(struct checking *c, const char *area, enum care_kind kind, const char *format, ...) printf_like(4, 5);
 int care_step(struct checking *c, const char *what, uint64_t done, uint64_t total); /* progress_step() */

@@ -13,7 +13,6 @@ const struct store_table workspace_tables[N_TABLES] = {
         [TABLE_BUILDS] = {"builds", true},
         [TABLE_BUILD_PROGRAMS] = {"build-programs", true},
         [TABLE_FACTS] = {"facts", true},
-        [TABLE_PROGRAMS] = {"programs", false},
         [TABLE_SETS] = {"sets", true},
         [TABLE_FINDINGS] = {"findings", true},
         [TABLE_CAMPAIGNS] = {"campaigns", true},

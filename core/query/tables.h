@@ -16,7 +16,6 @@ enum table {
         TABLE_BUILDS,         /* build key → build_record */
         TABLE_BUILD_PROGRAMS, /* build key → digest of the program under which its results stand; zero: it failed */
         TABLE_FACTS,          /* query.h: run key + limits → fact */
-        TABLE_PROGRAMS,       /* not journaled */
         TABLE_SETS,
         TABLE_FINDINGS, /* core/study/finding/finding.h */
         TABLE_CAMPAIGNS, /* core/study/finding/campaign_store.h */

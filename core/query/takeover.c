@@ -1,12 +1,17 @@
-/* Stores in which a run's key begins with its build's key: what was measured goes to where the program's digest says. */
+/* Stores in which a run's key begins with its build's key: what was measured goes to where the program's digest says. And stores whose programs
+ * are rows of a table that is in no journal: they become files. */
 #include "core/query/answers.h"
 
 #include "cache/base/json.h"
 #include "cache/base/lock.h"
 #include "core/query/takeover.h"
 
-#define KEYED      "runs/keyed-by" /* in TABLE_META: */
+/* In TABLE_META: */
+#define KEYED      "runs/keyed-by"
 #define BY_PROGRAM 1
+#define KEPT       "programs/kept-in"
+#define IN_FILES   1
+
 #define CHUNK      512                /* facts taken over in one transaction, at most */
 #define CHUNK_SIZE ((size_t)16 << 20) /* bytes of them */
 
@@ -286,11 +291,6 @@ static int drop_lines(void *, struct store_txn *txn)
         }
 }
 
-static int mark(void *, struct store_txn *txn)
-{
-        return meta_number_put(txn, KEYED, BY_PROGRAM);
-}
-
 static void say(const struct takeover *t)
 {
         if (t->taken + t->left == 0)
@@ -301,39 +301,12 @@ static void say(const struct takeover *t)
                     t->taken, t->left);
 }
 
-static int stop(void *, struct slice, struct slice)
-{
-        return 1;
-}
-
-static bool has_facts(struct workspace *w)
-{
-        cleanup_txn struct store_txn *txn = NULL;
-
-        return store_read(workspace_store(w), &txn) == 0 &&
-               store_each(txn, TABLE_FACTS, SLICE("", 0), SLICE("", 0), false, stop, NULL) == 1;
-}
-
-int runs_take_over(struct workspace *w)
+static int take_runs(struct workspace *w)
 {
         cleanup(takeover_done) struct takeover t = {.workspace = w};
         cleanup_buffer struct buffer from = {0};
-        cleanup_close int lock = -1;
-        int r;
+        int r = read_builds(&t);
 
-        if (meta_number(w, KEYED) == BY_PROGRAM)
-                return 0;
-        if (store_read_only(workspace_store(w))) {
-                if (has_facts(w))
-                        log_warning("this store was written by an older version, and can only be read: what was measured is not "
-                                    "found until "
-                                    "it is opened for writing once");
-                return 0;
-        }
-        r = lock_wait(workspace_dir(w), "takeover.lock", false, &lock);
-        if (r < 0 || meta_number(w, KEYED) == BY_PROGRAM)
-                return r;
-        r = read_builds(&t);
         if (r == 0 && t.n_builds > 0)
                 r = store_update(workspace_store(w), put_programs, &t);
         if (r == 0)
@@ -342,8 +315,163 @@ int runs_take_over(struct workspace *w)
         if (r == 0)
                 r = store_update(workspace_store(w), drop_lines, NULL);
         if (r == 0)
-                r = store_update(workspace_store(w), mark, NULL);
-        if (r == 0)
                 say(&t);
         return r;
+}
+
+static int stop(void *, struct slice, struct slice)
+{
+        return 1;
+}
+
+static bool has_builds(struct workspace *w)
+{
+        cleanup_txn struct store_txn *txn = NULL;
+
+        return store_read(workspace_store(w), &txn) == 0 &&
+               store_each(txn, TABLE_BUILDS, SLICE("", 0), SLICE("", 0), false, stop, NULL) == 1;
+}
+
+/* -- programs: "m" id → version, size, base; "d" id → a frame ------------------------------------------------------ */
+
+static const struct store_table program_table = {"programs", false};
+
+struct program_row {
+        uint8_t key[1 + DIGEST_SIZE];
+        uint64_t size;
+        struct digest base;
+};
+
+struct program_rows {
+        struct program_row *list; /* malloc'd */
+        size_t n;
+};
+
+static void program_rows_done(struct program_rows *p)
+{
+        free(p->list);
+}
+
+static int add_row(void *user, struct slice key, struct slice value)
+{
+        struct program_rows *p = user;
+        struct program_row *row;
+        const uint8_t *bytes = value.data;
+
+        if (key.size != sizeof(row->key) || value.size != 8 + 8 + DIGEST_SIZE || bytes[0] != 1)
+                return 0;
+        if (list_grow(p->list, p->n) < 0)
+                return -ENOMEM;
+        row = &p->list[p->n++];
+        memcpy(row->key, key.data, sizeof(row->key));
+        row->size = key_get_u64(bytes + 8);
+        memcpy(row->base.bytes, bytes + 16, DIGEST_SIZE);
+        return 0;
+}
+
+static int read_rows(struct store *s, struct program_rows *ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_read(s, &t);
+
+        return r < 0 ? r : store_each(t, 0, slice_string("m"), SLICE("", 0), true, add_row, ret);
+}
+
+static int take_row(struct workspace *w, struct store *s, struct program_row *row)
+{
+        cleanup_blob struct blob frame = {0};
+        struct digest id;
+        int r;
+
+        memcpy(id.bytes, row->key + 1, DIGEST_SIZE);
+        row->key[0] = 'd';
+        r = store_fetch(s, 0, SLICE(row->key, sizeof(row->key)), &frame);
+        if (r < 0)
+                return r == -ENOENT ? 0 : r; /* it is built again */
+        return programs_put_frame(workspace_programs(w), &id, row->size, &row->base, SLICE(frame.data, frame.size));
+}
+
+static int drop_row(void *user, struct slice key, struct slice)
+{
+        return store_delete(user, 0, key);
+}
+
+static int drop_rows(void *, struct store_txn *t)
+{
+        return store_each(t, 0, SLICE("", 0), SLICE("", 0), false, drop_row, t);
+}
+
+/* The files first, then the rows: when it is killed, what has a file by then has one. */
+static int take_programs(struct workspace *w)
+{
+        cleanup(program_rows_done) struct program_rows rows = {0};
+        struct store *s;
+        int r;
+
+        if (!has_builds(w)) /* a new store: it never had that table */
+                return 0;
+        r = store_open(workspace_dir(w), &program_table, 1, 0, &s);
+        if (r < 0)
+                return r;
+        r = read_rows(s, &rows);
+        for (size_t i = 0; r == 0 && i < rows.n; i++)
+                r = take_row(w, s, &rows.list[i]);
+        if (r == 0)
+                r = store_update(s, drop_rows, NULL);
+        store_close(s);
+        if (r == 0 && rows.n > 0)
+                log_warning("this store was written by an older version: its %zu programs were taken out of the database, and are files now",
+                            rows.n);
+        return r;
+}
+
+/* -- each once, in any store --------------------------------------------------------------------------------------- */
+
+struct mark {
+        const char *key;
+        uint64_t value;
+};
+
+static int set_mark(void *user, struct store_txn *txn)
+{
+        const struct mark *m = user;
+
+        return meta_number_put(txn, m->key, m->value);
+}
+
+static int take_over(struct workspace *w, struct mark mark, const char *what, int (*take)(struct workspace *w))
+{
+        cleanup_close int lock = -1;
+        int r;
+
+        if (meta_number(w, mark.key) == mark.value)
+                return 0;
+        if (store_read_only(workspace_store(w))) {
+                if (has_builds(w))
+                        log_warning("this store was written by an older version, and can only be read: %s not found until it is "
+                                    "opened for writing once",
+                                    what);
+                return 0;
+        }
+        r = lock_wait(workspace_dir(w), "takeover.lock", false, &lock);
+        if (r < 0 || meta_number(w, mark.key) == mark.value)
+                return r;
+        r = take(w);
+        return r < 0 ? r : store_update(workspace_store(w), set_mark, &mark);
+}
+
+int runs_take_over(struct workspace *w)
+{
+        return take_over(w, (struct mark){KEYED, BY_PROGRAM}, "what was measured is", take_runs);
+}
+
+int programs_take_over(struct workspace *w)
+{
+        int r = take_over(w, (struct mark){KEPT, IN_FILES}, "built programs are", take_programs);
+
+        if (r == -ENOSPC) /* gc must be able to make room */
+                log_warning("this store was written by an older version, and not all of its programs could be taken over: %s; the next "
+                            "command tries again",
+                            error_message(r));
+        return r == -ENOSPC ? 0 : r;
 }

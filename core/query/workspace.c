@@ -118,7 +118,7 @@ static int open_contents(struct workspace *w)
         if (r == 0)
                 r = sets_open(w->store, TABLE_SETS, &w->sets);
         if (r == 0)
-                r = programs_open(w->store, TABLE_PROGRAMS, w->settings.programs_bound, &w->programs);
+                r = programs_open(w->dir, store_read_only(w->store), w->settings.programs_bound, &w->programs);
         if (r < 0)
                 return r;
         pthread_mutex_lock(&w->lock);
@@ -148,6 +148,8 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
                 r = open_contents(w);
         if (r == 0 && !w->as_it_is)
                 r = runs_take_over(w);
+        if (r == 0 && !w->as_it_is)
+                r = programs_take_over(w);
         if (r < 0) {
                 cleanup_free char *reason = strdup(error_message(r));
 

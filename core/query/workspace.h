@@ -5,7 +5,8 @@
  *             repos/<name>.git  core/history/history.h
  *             cases/            core/cases/cases.h
  *             downloads/        of recipes, by sha256
- *             programs/         cache/store/programs.h
+ *             deltas/           built programs (cache/store/programs.h)
+ *             programs/         copies of them, to be executed
  *             work/<name>/<n>   worktrees
  *             scratch/          of runs in progress
  *             slots/ claims/ engines/   locks and what engines do now

@@ -5,7 +5,7 @@
 
 #include "core/query/workspace_internal.h"
 
-static const char *const folders[] = {"repos", "cases", "programs", "work", "scratch", "slots", "claims", "engines"};
+static const char *const folders[] = {"repos", "cases", "deltas", "programs", "work", "scratch", "slots", "claims", "engines"};
 
 int workspace_default_dir(const char *given, char ret[PATH_SIZE])
 {

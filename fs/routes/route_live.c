@@ -139,10 +139,24 @@ static uint64_t own_memory(void)
         return kib * 1024;
 }
 
+struct program_bytes {
+        uint64_t n, bytes;
+};
+
+static int add_program(void *user, const char *, const struct digest *id, const struct stat *st)
+{
+        struct program_bytes *p = user;
+
+        p->n += id != NULL;
+        p->bytes += id ? (uint64_t)st->st_size : 0;
+        return 0;
+}
+
 static int live_stats(struct tree *t, const struct node *n, struct buffer *ret)
 {
         struct engine_counters c = {0};
         struct store_stats s = {0};
+        struct program_bytes p = {0};
 
         (void)n;
         if (tree_engine(t))
@@ -169,6 +183,10 @@ static int live_stats(struct tree *t, const struct node *n, struct buffer *ret)
                 for (size_t i = 0; i < s.n_tables; i++)
                         buffer_addf(ret, "solverfs_store_entries{table=\"%s\"} %" PRIu64 "\n", s.tables[i].name,
                                     s.tables[i].entries);
+        }
+        if (programs_each(workspace_programs(tree_workspace(t)), add_program, &p) == 0) {
+                metric(ret, "programs", "gauge", "Built programs that are kept.", p.n);
+                metric(ret, "programs_bytes", "gauge", "Bytes of their files.", p.bytes);
         }
         return 0;
 }

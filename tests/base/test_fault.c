@@ -14,12 +14,11 @@ enum {
         TABLE_VALUES,
         TABLE_CASES,
         TABLE_NAMES,
-        TABLE_DIGESTS,
-        TABLE_PROGRAMS
+        TABLE_DIGESTS
 };
 
 static const struct store_table tables[] = {
-        {"values", true}, {"cases", true}, {"names", true}, {"digests", true}, {"programs", false}};
+        {"values", true}, {"cases", true}, {"names", true}, {"digests", true}};
 
 /* In a role, where Check cannot be asked. */
 #define SAVED "test $(find s/cases -path s/cases/staged -prune -o -type f -size 12c -perm 444 -print | wc -l) = "
@@ -94,7 +93,7 @@ static int role_program(char **argv)
         uint64_t size;
         int fd = open(argv[0], O_RDONLY | O_CLOEXEC), r;
 
-        must(programs_open(s, TABLE_PROGRAMS, 1 << 20, &p));
+        must(programs_open("s", false, 1 << 20, &p));
         r = programs_put(p, fd, NULL, &id, &size);
         if (r == 0) {
                 int got = -1;

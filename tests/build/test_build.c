@@ -22,11 +22,10 @@ enum {
         COMMITS,
         OIDS,
         REFS,
-        SOURCES,
-        PROGRAMS
+        SOURCES
 };
 static const struct store_table store_tables[] = {
-        {"commits", true}, {"oids", true}, {"refs", true}, {"sources", true}, {"programs", false}};
+        {"commits", true}, {"oids", true}, {"refs", true}, {"sources", true}};
 static const struct history_tables tables = {COMMITS, OIDS, REFS, SOURCES};
 static struct store *store;
 static struct history *history;
@@ -41,7 +40,7 @@ static void open_all(void)
 {
         assert_ok(store_open("store", store_tables, ARRAY_SIZE(store_tables), STORE_CREATE, &store));
         assert_ok(history_open(store, &tables, "repos", "x", 1, &history));
-        assert_ok(programs_open(store, PROGRAMS, 1 << 30, &programs));
+        assert_ok(programs_open("store", false, 1 << 30, &programs));
 }
 
 static void close_all(void)

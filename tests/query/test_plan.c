@@ -98,7 +98,7 @@ static void drop_program(const char *text)
         struct digest id;
 
         digest_of(text, strlen(text), &id);
-        assert_ok(programs_remove(workspace_programs(w), &id));
+        assert_ok(programs_remove(workspace_programs(w), &id, 1, NULL));
 }
 
 static struct plan_cost cost(const char *revision)

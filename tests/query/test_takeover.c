@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 
+#include "cache/store/delta.h"
 #include "core/query/answers.h"
 #include "core/run/host.h"
 
@@ -266,4 +267,208 @@ START_TEST(test_more_than_a_chunk)
 }
 END_TEST
 
-SUITE("takeover", test_taken_over, test_what_is_measured_anew, test_environment, test_more_than_a_chunk)
+/* -- programs that are rows of a table -- */
+
+#define N_OLD 12
+
+/* Something like a program; version n + 1 differs from version n in a few places. */
+static struct slice old_program(unsigned n)
+{
+        static char data[20000];
+        unsigned seed = 1;
+
+        for (size_t i = 0; i < sizeof(data); i++)
+                data[i] = (char)((seed = seed * 1103515245 + 12345) >> 16);
+        for (unsigned i = 1; i <= n; i++)
+                memset(data + i * 101, (int)i, 10);
+        return SLICE(data, sizeof(data));
+}
+
+static void put_row(struct store *s, char kind, const struct digest *id, const void *data, size_t size)
+{
+        char key[1 + DIGEST_SIZE] = {kind};
+
+        memcpy(key + 1, id->bytes, DIGEST_SIZE);
+        assert_ok(store_set(s, 0, SLICE(key, sizeof(key)), SLICE(data, size)));
+}
+
+static struct store *open_old_table(void)
+{
+        static const struct store_table table = {"programs", false};
+        struct store *s;
+
+        assert_ok(store_open("store", &table, 1, 0, &s));
+        return s;
+}
+
+/* As they were written: a keyframe, and three chains of deltas behind it. */
+static void put_old_programs(struct digest ids[N_OLD])
+{
+        struct store *s = open_old_table();
+
+        for (unsigned n = 0; n < N_OLD; n++) {
+                cleanup_blob struct blob frame = {0}, base = {0};
+                uint8_t meta[8 + 8 + DIGEST_SIZE] = {1};
+                struct slice content;
+
+                if (n > 0) {
+                        content = old_program(n <= 3 ? 0 : n - 3);
+                        base.data = base.owned = memcpy(malloc(content.size), content.data, base.size = content.size);
+                        memcpy(meta + 16, ids[n <= 3 ? 0 : n - 3].bytes, DIGEST_SIZE);
+                }
+                content = old_program(n);
+                digest_of(content.data, content.size, &ids[n]);
+                key_u64(meta + 8, content.size);
+                assert_ok(delta_encode(content, SLICE(base.data, base.size), delta_bound(content.size), &frame));
+                put_row(s, 'd', &ids[n], frame.data, frame.size);
+                put_row(s, 'm', &ids[n], meta, sizeof(meta));
+        }
+        store_close(s);
+}
+
+static uint64_t old_rows(void)
+{
+        struct store *s = open_old_table();
+        struct store_stats stats;
+
+        assert_ok(store_stats(s, &stats));
+        store_close(s);
+        return stats.tables[0].entries;
+}
+
+static void assert_old_program(const struct digest *id, unsigned n)
+{
+        struct slice content = old_program(n);
+        cleanup_blob struct blob b = {0};
+        int fd;
+
+        assert_ok(programs_get(workspace_programs(w), id, &fd, NULL));
+        assert_ok(read_fd(fd, content.size + 1, &b));
+        close(fd);
+        ck_assert(b.size == content.size && memcmp(b.data, content.data, b.size) == 0);
+}
+
+static void rows_as_before(void)
+{
+        assert_ok(store_set(workspace_store(w), TABLE_META, slice_string("programs/kept-in"), SLICE("\0\0\0\0\0\0\0\0", 8)));
+}
+
+/* The command opens the store, and does not come to its end. */
+static void killed_at(const char *place, const char *order)
+{
+        assert_ok(mkdir("faults", 0700) < 0 && errno != EEXIST ? -errno : 0);
+        shell("rm -f faults/*");
+        ck_assert(chdir("faults") == 0);
+        assert_ok(write_file_atomic(place, order, strlen(order), 0600));
+        ck_assert(chdir("..") == 0);
+        shell("! SOLVERFS_FAULTS=$PWD/faults $SOLVERFS_COMMAND --store store case list >out 2>&1");
+        shell("rm -f faults/*");
+}
+
+START_TEST(test_programs_of_a_table)
+{
+        struct digest ids[N_OLD];
+
+        world("");
+        put_build(commit_of("main"), "bytes", 1000);
+        put_old_programs(ids);
+        rows_as_before();
+        ck_assert_uint_eq(old_rows(), 2 * N_OLD);
+        reopen();
+        ck_assert_uint_eq(old_rows(), 0);
+        for (unsigned n = 0; n < N_OLD; n++) {
+                struct digest base;
+                uint64_t stored;
+                unsigned depth;
+
+                assert_old_program(&ids[n], n);
+                assert_ok(programs_info(workspace_programs(w), &ids[n], &stored, &depth, &base));
+                ck_assert_uint_eq(depth, (n + 2) / 3); /* the frames are as they were */
+        }
+        reopen();
+        shell("! $SOLVERFS_COMMAND --store store case list 2>&1 | grep 'older version'"); /* said once */
+        end();
+}
+END_TEST
+
+START_TEST(test_programs_of_a_table_killed)
+{
+        static const struct {
+                const char *place, *order;
+                unsigned rows, files;
+        } kills[] = {{"programs.place", "kill after 5\n", 2 * N_OLD, 5},
+                     {"store.commit", "kill\n", 2 * N_OLD, N_OLD},
+                     {"store.committed", "kill\n", 0, N_OLD}};
+        struct digest ids[N_OLD];
+
+        for (size_t k = 0; k < ARRAY_SIZE(kills); k++) {
+                char check[128];
+
+                world("");
+                put_build(commit_of("main"), "bytes", 1000);
+                put_old_programs(ids);
+                rows_as_before();
+                end();
+                killed_at(kills[k].place, kills[k].order);
+                snprintf(check, sizeof(check), "[ $(ls store/deltas | wc -l) = %u ]", kills[k].files);
+                shell(check);
+                ck_assert_uint_eq(old_rows(), kills[k].rows);
+                assert_ok(workspace_open("store", 0, &w));
+                ck_assert_uint_eq(old_rows(), 0);
+                for (unsigned n = 0; n < N_OLD; n++)
+                        assert_old_program(&ids[n], n);
+                w = workspace_close(w);
+                shell("rm -rf store repo");
+        }
+}
+END_TEST
+
+static bool is_file(const struct digest *id)
+{
+        char path[PATH_SIZE] = "store/deltas/";
+
+        digest_hex(id, path + strlen(path));
+        return access(path, F_OK) == 0;
+}
+
+/* A row that is damaged is one program less; a full disk leaves what it has no room for where it is. */
+START_TEST(test_programs_of_a_table_not_all)
+{
+        struct digest ids[N_OLD];
+        unsigned lost = N_OLD;
+
+        world("");
+        put_build(commit_of("main"), "bytes", 1000);
+        put_old_programs(ids);
+        rows_as_before();
+        end();
+        ck_assert(mkdir("faults", 0700) == 0);
+        shell("echo fail ENOSPC after 5 >faults/programs.place; SOLVERFS_FAULTS=$PWD/faults $SOLVERFS_COMMAND --store store case list 2>said; "
+              "grep -q 'not all of its programs' said; [ $(ls store/deltas | wc -l) = 5 ]");
+        ck_assert_uint_eq(old_rows(), 2 * N_OLD);
+        {
+                char key[1 + DIGEST_SIZE] = "d";
+                struct store *s = open_old_table();
+                struct store_txn *t;
+
+                do /* one on which nothing builds */
+                        ck_assert_uint_gt(--lost, N_OLD - 4);
+                while (is_file(&ids[lost]));
+                memcpy(key + 1, ids[lost].bytes, DIGEST_SIZE);
+                assert_ok(store_write(s, &t));
+                assert_ok(store_delete(t, 0, SLICE(key, sizeof(key))));
+                assert_ok(store_commit(t));
+                store_close(s);
+        }
+        assert_ok(workspace_open("store", 0, &w));
+        for (unsigned n = 0; n < N_OLD; n++)
+                if (n != lost)
+                        assert_old_program(&ids[n], n);
+        ck_assert(!programs_has(workspace_programs(w), &ids[lost]));
+        ck_assert_uint_eq(old_rows(), 0);
+        w = workspace_close(w);
+}
+END_TEST
+
+SUITE("takeover", test_taken_over, test_what_is_measured_anew, test_environment, test_more_than_a_chunk, test_programs_of_a_table,
+      test_programs_of_a_table_killed, test_programs_of_a_table_not_all)

@@ -18,7 +18,7 @@ import argparse, collections, ctypes, json, os, random, re, shutil, signal, subp
 
 COMMITS, CASES_BEGIN = 24, 12
 CELL = ["result", "time", "cputime", "memory", "stdout", "stderr", "run.json"]
-SEAMS = """store.begin store.commit store.journaled store.committed journal.append journal.sync programs.put programs.get cases.place
+SEAMS = """store.begin store.commit store.journaled store.committed journal.append journal.sync programs.put programs.place programs.get cases.place
 cases.enter build.checkout build.command build.keep execute.start execute.started execute.end keeper.start keeper.begin
 keeper.begun keeper.end engine.compute engine.answer
 open.answer""".split()
@@ -342,7 +342,7 @@ class World:
         for name in self.added:
             check(os.path.exists(f"{self.mnt}/cases/by-name/{name}.smt2"), f"case {name} was added, and is lost")
         p = subprocess.run([self.solverfs, "fsck", "-q"], cwd=self.top, env=self.environment, capture_output=True, text=True, timeout=300)
-        found = [l for l in p.stdout.splitlines() if not re.match(r"note\tprograms\t\d+ programs? (are|is) not kept|note\tcases\t\d+ files .* are of no case", l)]
+        found = [l for l in p.stdout.splitlines() if not re.match(r"note\tprograms\t\d+ programs? (are|is) not kept|note\tprograms\t\d+ programs? (are|is) of no build|note\tcases\t\d+ files .* are of no case", l)]
         check(p.returncode == 0 and not found and not p.stderr, f"fsck: status {p.returncode}, says {p.stdout}{p.stderr}")
         if thoroughly:
             self.check_cached()

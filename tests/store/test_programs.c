@@ -8,31 +8,21 @@
 
 #include "cache/store/programs.h"
 
-static struct store *store;
-
-static struct programs *open_programs_with(int flags, uint64_t bound)
+static struct programs *open_programs_with(bool read_only, uint64_t bound)
 {
-        static const struct store_table tables[] = {{"programs", false}};
         static FILE *nowhere;
         struct programs *p;
 
         if (!nowhere)
-                nowhere = fopen("/dev/null", "w");
+                nowhere = fopen("log", "a");
         log_set(LOG_LEVEL_ERROR, nowhere);
-        assert_ok(store_open("s", tables, 1, flags, &store));
-        assert_ok(programs_open(store, 0, bound, &p));
+        assert_ok(programs_open("s", read_only, bound, &p));
         return p;
 }
 
 static struct programs *open_programs(void)
 {
-        return open_programs_with(STORE_CREATE, 1 << 30);
-}
-
-static void close_programs(struct programs *p)
-{
-        programs_close(p);
-        store_close(store);
+        return open_programs_with(false, 1 << 30);
 }
 
 #define SIZE 200000
@@ -95,14 +85,15 @@ static void empty_folder(void)
         ck_assert_int_eq(mkdir("s/programs", 0700), 0);
 }
 
-static unsigned count_files(void)
+/* Names that do not begin with a dot, but for those with this beginning. */
+static unsigned count_in(const char *dir, const char *but)
 {
-        DIR *d = opendir("s/programs");
+        DIR *d = opendir(dir);
         struct dirent *e;
         unsigned n = 0;
 
         while ((e = readdir(d)))
-                n += e->d_name[0] != '.' || strncmp(e->d_name, ".new", 4) == 0;
+                n += e->d_name[0] != '.' || (but && strncmp(e->d_name, but, strlen(but)) == 0);
         closedir(d);
         return n;
 }
@@ -149,10 +140,10 @@ START_TEST(test_put_get_run)
         close(fd);
         ck_assert_int_eq(stat("s/programs", &st), 0);
         ck_assert_int_eq(st.st_mode & 07777, 0700);
-        close_programs(p);
+        programs_close(p);
         p = open_programs();
         ck_assert(programs_has(p, &id));
-        close_programs(p);
+        programs_close(p);
 }
 END_TEST
 
@@ -173,7 +164,7 @@ START_TEST(test_empty_and_tiny)
         ck_assert_int_eq(fstat(fd, &st), 0);
         ck_assert_int_eq((int)st.st_size, 0);
         close(fd);
-        close_programs(p);
+        programs_close(p);
 }
 END_TEST
 
@@ -213,7 +204,7 @@ START_TEST(test_neighbours_are_small)
                 ck_assert_uint_eq(depth, 0);
                 ck_assert(digest_is_zero(&base));
         }
-        close_programs(p);
+        programs_close(p);
 }
 END_TEST
 
@@ -224,7 +215,7 @@ START_TEST(test_near_that_is_not_there)
 
         put_version(p, 3, &absent, &id);
         assert_version(p, &id, 3);
-        close_programs(p);
+        programs_close(p);
 }
 END_TEST
 
@@ -239,8 +230,8 @@ START_TEST(test_remove_keeps_what_builds_on_it)
                 put_version(p, n, n > 0 ? &ids[n - 1] : NULL, &ids[n]);
         put_version(p, 10, &ids[2], &ids[5]); /* two build on 2 */
         for (unsigned i = 0; i < ARRAY_SIZE(order); i++) {
-                assert_ok(programs_remove(p, &ids[order[i]]));
-                assert_error(programs_remove(p, &ids[order[i]]), ENOENT);
+                assert_ok(programs_remove(p, &ids[order[i]], 1, NULL));
+                assert_ok(programs_remove(p, &ids[order[i]], 1, NULL)); /* it is not there, and that is what was wanted */
                 empty_folder();
                 assert_error(programs_get(p, &ids[order[i]], &fd, NULL), ENOENT);
                 for (unsigned n = 0; n < ARRAY_SIZE(ids); n++) {
@@ -252,118 +243,203 @@ START_TEST(test_remove_keeps_what_builds_on_it)
                                 assert_version(p, &ids[n], n == 5 ? 10 : n);
                 }
         }
-        close_programs(p);
+        programs_close(p);
 }
 END_TEST
 
-static int spoil_frame(void *user, struct slice key, struct slice value)
+static int by_bytes(const void *a, const void *b)
 {
-        struct store_txn *t = user;
-        cleanup_free char *copy = malloc(value.size);
+        return memcmp(a, b, DIGEST_SIZE);
+}
 
-        memcpy(copy, value.data, value.size);
-        copy[value.size / 2] ^= 1;
-        assert_ok(store_put(t, 0, key, SLICE(copy, value.size)));
-        return 0;
+/* All at once: what goes is not stored anew for what goes with it, and what stays has a chain of what stays. */
+START_TEST(test_remove_many)
+{
+        struct programs *p = open_programs();
+        struct digest ids[2 * PROGRAMS_CHAIN], going[ARRAY_SIZE(ids)], base;
+        uint64_t stored;
+        unsigned depth;
+        size_t n = 0;
+
+        for (unsigned i = 0; i < ARRAY_SIZE(ids); i++)
+                put_version(p, i, i > 0 ? &ids[i - 1] : NULL, &ids[i]);
+        for (unsigned i = 0; i < ARRAY_SIZE(ids); i++)
+                if (i % 4 != 3)
+                        going[n++] = ids[i];
+        qsort(going, n, sizeof(*going), by_bytes);
+        assert_ok(programs_remove(p, going, n, NULL));
+        ck_assert_uint_eq(count_in("s/deltas", NULL), ARRAY_SIZE(ids) / 4);
+        empty_folder();
+        for (unsigned i = 0; i < ARRAY_SIZE(ids); i++) {
+                ck_assert_int_eq(programs_has(p, &ids[i]), i % 4 == 3);
+                if (i % 4 == 3)
+                        assert_version(p, &ids[i], i);
+        }
+        assert_ok(programs_info(p, &ids[3], &stored, &depth, &base));
+        ck_assert_uint_eq(depth, 0);
+        assert_ok(programs_info(p, &ids[7], &stored, &depth, &base));
+        ck_assert(digest_equal(&base, &ids[3]));
+        programs_close(p);
+}
+END_TEST
+
+/* -- files that are not as they were written -- */
+
+static const char *file_of(const struct digest *id)
+{
+        static char path[PATH_SIZE];
+
+        strcpy(path, "s/deltas/");
+        digest_hex(id, path + strlen(path));
+        return path;
+}
+
+static void flip(const char *path, off_t at)
+{
+        int fd = open(path, O_RDWR);
+        uint8_t byte;
+
+        ck_assert_int_eq(pread(fd, &byte, 1, at), 1);
+        byte ^= 1;
+        ck_assert_int_eq(pwrite(fd, &byte, 1, at), 1);
+        close(fd);
+}
+
+#define HEADER 104
+
+/* `other` is sound, and has a file of its own. */
+static void spoil(unsigned how, const struct digest *id, const struct digest *other)
+{
+        cleanup_blob struct blob b = {0};
+        const char *path = file_of(id);
+        struct stat st;
+
+        ck_assert_int_eq(stat(path, &st), 0);
+        ck_assert_int_eq(st.st_mode & 07777, 0600);
+        if (how < HEADER)
+                flip(path, how);
+        else if (how == HEADER)
+                flip(path, HEADER + (st.st_size - HEADER) / 2);
+        else if (how == HEADER + 1)
+                ck_assert_int_eq(unlink(path), 0);
+        else if (how == HEADER + 2)
+                ck_assert_int_eq(truncate(path, st.st_size - 1), 0);
+        else if (how == HEADER + 3)
+                ck_assert_int_eq(truncate(path, st.st_size + 1), 0);
+        else if (how == HEADER + 4)
+                ck_assert_int_eq(truncate(path, HEADER - 1), 0);
+        else if (how == HEADER + 5)
+                ck_assert_int_eq(truncate(path, 0), 0);
+        else if (how == HEADER + 6) { /* a sound file, but of another program */
+                assert_ok(read_file(file_of(other), SIZE_MAX / 2, &b));
+                assert_ok(write_file_atomic(file_of(id), b.data, b.size, 0600));
+        } else if (how == HEADER + 7) { /* a sound frame, but of another program */
+                int fd = open(path, O_RDWR);
+
+                assert_ok(read_file(file_of(other), SIZE_MAX / 2, &b));
+                if ((off_t)b.size == st.st_size)
+                        ck_assert_int_eq(pwrite(fd, (const char *)b.data + HEADER, b.size - HEADER, HEADER), (int)b.size - HEADER);
+                else
+                        ck_assert_int_eq(ftruncate(fd, HEADER), 0);
+                close(fd);
+        } else {
+                ck_assert_int_eq(unlink(path), 0);
+                ck_assert_int_eq(how == HEADER + 8 ? mkfifo(path, 0600) : symlink("/dev/zero", path), 0);
+        }
+}
+
+#define WAYS (HEADER + 10)
+
+/* Is that damage seen without decoding anything? */
+static bool shows(unsigned how)
+{
+        return how != HEADER && how != HEADER + 7;
 }
 
 /* What does not come out right is not there, nor what builds on it; the rest is, and all can be stored again. */
-START_TEST(test_damaged_in_the_store)
+START_TEST(test_damaged)
 {
         struct programs *p = open_programs();
         struct digest ids[4], other;
-        struct store_txn *t;
-        char key[1 + DIGEST_SIZE] = "d";
-        int fd;
 
-        for (unsigned n = 0; n < ARRAY_SIZE(ids); n++)
-                put_version(p, n, n > 0 ? &ids[n - 1] : NULL, &ids[n]);
         assert_ok(put_bytes(p, "another", 7, NULL, &other));
-        memcpy(key + 1, ids[1].bytes, DIGEST_SIZE);
-        assert_ok(store_write(store, &t));
-        assert_ok(store_each(t, 0, SLICE(key, sizeof(key)), SLICE(NULL, 0), true, spoil_frame, t));
-        assert_ok(store_commit(t));
-        empty_folder();
-        assert_version(p, &ids[0], 0);
-        assert_error(programs_get(p, &ids[3], &fd, NULL), ENOENT);
-        for (unsigned n = 0; n < ARRAY_SIZE(ids); n++)
-                ck_assert_int_eq(programs_has(p, &ids[n]), n == 0);
-        ck_assert(programs_has(p, &other));
-        for (unsigned n = 1; n < ARRAY_SIZE(ids); n++) {
-                put_version(p, n, &ids[n - 1], &ids[n]);
-                assert_version(p, &ids[n], n);
-        }
-        close_programs(p);
+        for (unsigned how = 0; how < WAYS; how += how < HEADER ? 13 : 1)
+                for (unsigned first = 0; first < 4; first++) {
+                        int fd;
+
+                        for (unsigned n = 0; n < ARRAY_SIZE(ids); n++)
+                                put_version(p, n, n > 0 ? &ids[n - 1] : NULL, &ids[n]);
+                        empty_folder();
+                        spoil(how, &ids[1], &other);
+                        for (unsigned n = 0; n < ARRAY_SIZE(ids) && shows(how); n++)
+                                ck_assert_int_eq(programs_has(p, &ids[n]), n == 0);
+                        if (first == 1)
+                                assert_error(programs_get(p, &ids[1], &fd, NULL), ENOENT);
+                        else if (first == 2) /* by way of what builds on it */
+                                assert_error(programs_get(p, &ids[3], &fd, NULL), ENOENT);
+                        else if (first == 3) /* 1 is what would have to be stored anew first */
+                                assert_ok(programs_remove(p, &ids[0], 1, NULL));
+                        for (unsigned n = 0; n < ARRAY_SIZE(ids) && (first == 1 || first == 2); n++)
+                                ck_assert_msg(programs_has(p, &ids[n]) == (n == 0), "%u %u %u", how, first, n);
+                        for (unsigned n = 0; n < ARRAY_SIZE(ids); n++) {
+                                if (first == 0 && n > 0 && !shows(how))
+                                        continue; /* nobody has read it yet */
+                                put_version(p, n, n > 0 ? &ids[n - 1] : NULL, &ids[n]);
+                                assert_version(p, &ids[n], n);
+                        }
+                        assert_ok(programs_verify(p, &other, true));
+                        for (unsigned n = 0; n < ARRAY_SIZE(ids); n++) /* the next round begins anew */
+                                assert_ok(programs_remove(p, &ids[n], 1, NULL));
+                        ck_assert_uint_eq(count_in("s/deltas", NULL), 1);
+                }
+        programs_close(p);
 }
 END_TEST
 
-static int drop_frame(void *user, struct slice key, struct slice)
-{
-        return store_delete(user, 0, key);
-}
-
-/* As the store drops a value that is damaged. */
-static void lose_frame(const struct digest *id)
-{
-        char key[1 + DIGEST_SIZE] = "d";
-        struct store_txn *t;
-
-        memcpy(key + 1, id->bytes, DIGEST_SIZE);
-        assert_ok(store_write(store, &t));
-        assert_ok(store_each(t, 0, SLICE(key, sizeof(key)), SLICE(NULL, 0), true, drop_frame, t));
-        assert_ok(store_commit(t));
-}
-
-/* A program is not there without its frame, nor is what builds on it; and all can be stored again, or removed. */
-START_TEST(test_lost_in_the_store)
+/* fsck's look: the same damage, with nothing changed, and with it. */
+START_TEST(test_verify)
 {
         struct programs *p = open_programs();
-        struct digest ids[4];
-        int fd;
+        struct digest ids[4], other;
 
-        for (unsigned round = 0; round < 3; round++) {
-                for (unsigned n = 0; n < ARRAY_SIZE(ids); n++)
-                        put_version(p, n, n > 0 ? &ids[n - 1] : NULL, &ids[n]);
-                empty_folder();
-                lose_frame(&ids[1]);
-                if (round == 0) {
-                        ck_assert(!programs_has(p, &ids[1]));
-                        assert_error(programs_get(p, &ids[1], &fd, NULL), ENOENT);
-                } else if (round == 1) {
-                        assert_error(programs_get(p, &ids[3], &fd, NULL), ENOENT);
-                        for (unsigned n = 1; n < ARRAY_SIZE(ids); n++)
-                                ck_assert(!programs_has(p, &ids[n]));
-                } else /* 1 is what must be stored anew first */
-                        assert_ok(programs_remove(p, &ids[0]));
+        assert_ok(put_bytes(p, "another", 7, NULL, &other));
+        for (unsigned how = 0; how < WAYS; how += how < HEADER ? 13 : 1) {
                 for (unsigned n = 0; n < ARRAY_SIZE(ids); n++) {
                         put_version(p, n, n > 0 ? &ids[n - 1] : NULL, &ids[n]);
-                        assert_version(p, &ids[n], n);
+                        assert_ok(programs_verify(p, &ids[n], false));
                 }
+                spoil(how, &ids[1], &other);
+                for (unsigned n = 1; n < ARRAY_SIZE(ids); n++)
+                        assert_error(programs_verify(p, &ids[n], true), how == HEADER + 1 && n == 1 ? ENOENT : EBADMSG);
+                ck_assert_uint_eq(count_in("s/deltas", NULL), how == HEADER + 1 ? 4 : 5);
+                assert_error(programs_verify(p, &ids[3], false), EBADMSG);
+                for (unsigned n = 1; n < ARRAY_SIZE(ids); n++)
+                        assert_error(programs_verify(p, &ids[n], false), ENOENT);
+                assert_ok(programs_verify(p, &ids[0], false));
+                assert_ok(programs_verify(p, &other, false));
+                ck_assert_uint_eq(count_in("s/deltas", NULL), 2);
         }
-        close_programs(p);
+        programs_close(p);
 }
 END_TEST
 
-/* Content that is a valid frame, but of something else. */
-START_TEST(test_wrong_in_the_store)
+/* A file that was not finished goes with the next removal, a stranger's stays. */
+START_TEST(test_left_by_killed_processes)
 {
         struct programs *p = open_programs();
-        char a[1 + DIGEST_SIZE] = "d", b[1 + DIGEST_SIZE] = "d";
-        struct digest ids[2];
-        cleanup_blob struct blob frame = {0};
-        int fd;
+        struct digest id;
+        char path[PATH_SIZE];
 
-        assert_ok(put_bytes(p, "aaaaaaaaaaaaaaaaaaaaaaaaa", 25, NULL, &ids[0]));
-        assert_ok(put_bytes(p, "bbbbbbbbbbbbbbbbbbbbbbbbb", 25, NULL, &ids[1]));
-        memcpy(a + 1, ids[0].bytes, DIGEST_SIZE);
-        memcpy(b + 1, ids[1].bytes, DIGEST_SIZE);
-        assert_ok(store_fetch(store, 0, SLICE(a, sizeof(a)), &frame));
-        assert_ok(store_set(store, 0, SLICE(b, sizeof(b)), SLICE(frame.data, frame.size)));
-        assert_error(programs_get(p, &ids[1], &fd, NULL), ENOENT);
-        ck_assert(!programs_has(p, &ids[1]));
-        assert_ok(programs_get(p, &ids[0], &fd, NULL));
-        close(fd);
-        close_programs(p);
+        put_version(p, 1, NULL, &id);
+        snprintf(path, sizeof(path), "%s.a1B2c3", file_of(&id));
+        assert_ok(write_file_atomic(path, "half", 4, 0600));
+        assert_ok(write_file_atomic("s/deltas/notes", "mine", 4, 0600));
+        ck_assert_uint_eq(count_in("s/deltas", NULL), 3);
+        assert_ok(programs_remove(p, NULL, 0, NULL));
+        ck_assert_uint_eq(count_in("s/deltas", NULL), 2);
+        ck_assert_int_eq(access("s/deltas/notes", F_OK), 0);
+        assert_version(p, &id, 1);
+        programs_close(p);
 }
 END_TEST
 
@@ -389,13 +465,13 @@ START_TEST(test_a_file_somebody_wrote_to_is_made_anew)
         unlink(path);
         ck_assert_int_eq(symlink("/bin/false", path), 0);
         assert_version(p, &id, 1);
-        close_programs(p);
+        programs_close(p);
 }
 END_TEST
 
 START_TEST(test_eviction)
 {
-        struct programs *p = open_programs_with(STORE_CREATE, 3 * SIZE + SIZE / 2); /* room for three */
+        struct programs *p = open_programs_with(false, 3 * SIZE + SIZE / 2); /* room for three */
         struct digest ids[6];
         char paths[6][PATH_SIZE];
         int fds[6];
@@ -420,15 +496,15 @@ START_TEST(test_eviction)
         assert_ok(programs_get(p, &ids[4], &fds[4], paths[4]));
         assert_ok(programs_get(p, &ids[5], &fds[5], paths[5])); /* four in use: more than the bound */
         ck_assert_int_eq(access(paths[0], F_OK), -1);
-        ck_assert_uint_eq(count_files(), 4);
+        ck_assert_uint_eq(count_in("s/programs", ".new"), 4);
         for (unsigned n = 1; n < 6; n += n == 1 ? 2 : 1) {
                 ck_assert_int_eq(access(paths[n], F_OK), 0);
                 close(fds[n]);
         }
         for (unsigned n = 0; n < ARRAY_SIZE(ids); n++)
                 assert_version(p, &ids[n], n);
-        ck_assert_uint_eq(count_files(), 3);
-        close_programs(p);
+        ck_assert_uint_eq(count_in("s/programs", ".new"), 3);
+        programs_close(p);
 }
 END_TEST
 
@@ -439,12 +515,12 @@ START_TEST(test_read_only)
         char data[100] = "x";
 
         put_version(p, 1, NULL, &id);
-        close_programs(p);
-        p = open_programs_with(STORE_READ_ONLY, 1 << 30);
+        programs_close(p);
+        p = open_programs_with(true, 1 << 30);
         assert_error(put_bytes(p, data, sizeof(data), NULL, &other), EROFS);
-        assert_error(programs_remove(p, &id), EROFS);
+        assert_error(programs_remove(p, &id, 1, NULL), EROFS);
         assert_version(p, &id, 1);
-        close_programs(p);
+        programs_close(p);
 }
 END_TEST
 
@@ -481,7 +557,7 @@ START_TEST(test_many_at_once)
         pid_t pid;
 
         assert_ok(read_file("/bin/true", 1 << 24, &program));
-        p = open_programs_with(STORE_CREATE, 2 * program.size + 100);
+        p = open_programs_with(false, 2 * program.size + 100);
         for (unsigned i = 0; i < ARRAY_SIZE(shared_ids); i++) { /* true, with something behind it */
                 cleanup_buffer struct buffer b = {0};
 
@@ -489,9 +565,9 @@ START_TEST(test_many_at_once)
                 buffer_addf(&b, "%u", i);
                 assert_ok(put_bytes(p, b.data, b.size, i > 0 ? &shared_ids[i - 1] : NULL, &shared_ids[i]));
         }
-        close_programs(p);
+        programs_close(p);
         pid = fork();
-        p = open_programs_with(0, 2 * program.size + 100);
+        p = open_programs_with(false, 2 * program.size + 100);
         for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
                 pthread_create(&threads[i], NULL, get_and_run, p);
         for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
@@ -501,10 +577,76 @@ START_TEST(test_many_at_once)
         ck_assert_uint_eq(failures, 0);
         waitpid(pid, &status, 0);
         ck_assert_int_eq(status, 0);
-        close_programs(p);
+        programs_close(p);
+}
+END_TEST
+
+/* -- several processes that store and remove the same and neighbouring programs -- */
+
+#define VERSIONS 24
+
+static struct digest version_ids[VERSIONS];
+
+static int put_and_remove(unsigned seed)
+{
+        struct programs *p = open_programs();
+
+        for (unsigned i = 0; i < 60; i++) {
+                unsigned n = (unsigned)rand_r(&seed) % VERSIONS, near = (unsigned)rand_r(&seed) % VERSIONS;
+                struct digest id;
+                int fd, r;
+
+                if (rand_r(&seed) % 3 == 0) {
+                        assert_ok(programs_remove(p, &version_ids[n], 1, NULL));
+                } else {
+                        put_version(p, n, &version_ids[near], &id);
+                        ck_assert(digest_equal(&id, &version_ids[n]));
+                }
+                r = programs_get(p, &version_ids[near], &fd, NULL);
+                ck_assert(r == 0 || r == -ENOENT);
+                if (r == 0)
+                        close(fd);
+                r = programs_verify(p, &version_ids[near], true);
+                ck_assert_msg(r == 0 || r == -ENOENT || r == -EBADMSG, "%d", r); /* looking takes no lock */
+        }
+        programs_close(p);
+        return 0;
+}
+
+START_TEST(test_processes_store_and_remove)
+{
+        pid_t pids[4];
+        struct programs *p;
+
+        for (unsigned n = 0; n < VERSIONS; n++) {
+                char data[SIZE + 100];
+
+                digest_of(data, version(n, data), &version_ids[n]);
+        }
+        for (unsigned i = 0; i < ARRAY_SIZE(pids); i++) {
+                pids[i] = fork();
+                if (pids[i] == 0)
+                        _exit(put_and_remove(i + 1));
+        }
+        for (unsigned i = 0; i < ARRAY_SIZE(pids); i++) {
+                int status;
+
+                ck_assert_int_eq(waitpid(pids[i], &status, 0), pids[i]);
+                ck_assert_int_eq(status, 0);
+        }
+        p = open_programs();
+        for (unsigned n = 0; n < VERSIONS; n++)
+                if (programs_has(p, &version_ids[n])) {
+                        assert_ok(programs_verify(p, &version_ids[n], true));
+                        empty_folder();
+                        assert_version(p, &version_ids[n], n);
+                }
+        programs_close(p);
+        ck_assert_int_eq(system("! grep . log"), 0); /* nobody took anything for damaged */
 }
 END_TEST
 
 SUITE("programs", test_put_get_run, test_empty_and_tiny, test_neighbours_are_small, test_near_that_is_not_there,
-      test_remove_keeps_what_builds_on_it, test_damaged_in_the_store, test_lost_in_the_store, test_wrong_in_the_store,
-      test_a_file_somebody_wrote_to_is_made_anew, test_eviction, test_read_only, test_many_at_once)
+      test_remove_keeps_what_builds_on_it, test_remove_many, test_damaged, test_verify, test_left_by_killed_processes,
+      test_a_file_somebody_wrote_to_is_made_anew, test_eviction, test_read_only,
+      test_many_at_once, test_processes_store_and_remove)
