@@ -53,6 +53,21 @@ static void close_all(int fds[6])
                 closep(&fds[i]);
 }
 
+/* Only its end tells that it has gone: one that cannot be watched is not kept. */
+static int watch_process(struct node *n)
+{
+        int r;
+
+        n->process = pidfd_open(n->pid, 0);
+        if (n->process >= 0)
+                return 0;
+        r = -errno;
+        kill(-n->pid, SIGKILL);
+        while (waitpid(n->pid, NULL, 0) < 0 && errno == EINTR)
+                ;
+        return r;
+}
+
 static int start_process(struct node *n, const char *command)
 {
         int fds[6] = {-1, -1, -1, -1, -1, -1}, r = 0; /* pairs: what is read, what is written */
@@ -61,8 +76,9 @@ static int start_process(struct node *n, const char *command)
                 r = pipe2(fds + 2 * i, O_CLOEXEC) < 0 ? -errno : 0;
         if (r == 0)
                 r = spawn_shell(command, (const int[]){fds[0], fds[3], fds[5]}, environ, &n->pid); /* the launcher may need ours */
+        if (r == 0)
+                r = watch_process(n);
         if (r == 0) {
-                n->process = pidfd_open(n->pid, 0);
                 n->in = steal_fd(&fds[1]);
                 n->out = steal_fd(&fds[2]);
                 n->err = steal_fd(&fds[4]);

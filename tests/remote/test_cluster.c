@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "core/remote/message.h"
 #include "core/run/host.h"
@@ -321,6 +323,55 @@ START_TEST(test_launch_fails)
 }
 END_TEST
 
+static void leave_descriptors(unsigned n)
+{
+        struct rlimit limit;
+        int first = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+        ck_assert_int_ge(first, 0); /* none is free below it */
+        close(first);
+        ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+        limit.rlim_cur = (rlim_t)first + n;
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static bool has_why(struct cluster *c)
+{
+        return view(c).why[0] != '\0';
+}
+
+/* However few there are: a worker is launched or not, and when the cluster is closed it has gone. */
+START_TEST(test_no_descriptors)
+{
+        int worker;
+        FILE *f;
+
+        for (unsigned n = 0; n < 10; n++) {
+                pid_t pid = fork();
+                int status;
+
+                if (pid == 0) {
+                        struct cluster *c = open_lab("echo $$ >>launched; exec sleep 1000");
+                        struct cluster_slot *s;
+
+                        leave_descriptors(n);
+                        assert_error(cluster_take(c, 0, 1, &s), EAGAIN);
+                        while (view(c).queued == 0 && !has_why(c))
+                                usleep(1000);
+                        cluster_close(c);
+                        _exit(0);
+                }
+                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+                ck_assert_int_eq(status, 0);
+        }
+        f = fopen("launched", "re");
+        ck_assert_ptr_nonnull(f);
+        while (fscanf(f, "%d", &worker) == 1)
+                ck_assert(kill(worker, 0) < 0 && errno == ESRCH);
+        fclose(f);
+}
+END_TEST
+
 START_TEST(test_noise)
 {
         struct cluster *c = open_lab("echo Welcome to the lab; exec {worker}");
@@ -509,5 +560,5 @@ START_TEST(test_walltime)
 }
 END_TEST
 
-SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_closed, test_launch_fails, test_noise, test_refused, test_uneven, test_toolchains, test_unfaithful,
+SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_closed, test_launch_fails, test_no_descriptors, test_noise, test_refused, test_uneven, test_toolchains, test_unfaithful,
               test_walltime)
