@@ -108,9 +108,9 @@ static bool is_disturbed(const struct execute_result *r)
 /* It ran against the clock and not to the end of its CPU time: it slept, or something kept it from running that no counter shows. */
 static bool is_short_of_cpu(const struct measurement *m, const struct sample *s)
 {
-        const uint64_t limit = m->request->limits.wall_ns;
+        const uint64_t wall = m->request->limits.wall_ns, cpu = m->request->limits.cpu_ns, limit = cpu != 0 ? MIN(wall, cpu) : wall;
 
-        return s->verdict == VERDICT_TIMEOUT && limit != 0 && s->cpu_ns + small_share(limit) < limit;
+        return s->verdict == VERDICT_TIMEOUT && wall != 0 && s->cpu_ns + small_share(limit) < limit;
 }
 
 static int take_sample(struct measurement *m)

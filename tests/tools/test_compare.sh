@@ -140,4 +140,12 @@ test_that "a look is not listed, and starts nothing" '
 	cat "$mnt"/toy/compare/v1..lost/* >/dev/null && find "$mnt/toy/compare" "$mnt/compare" "$mnt/sets" >/dev/null && [ -z "$(ls "$mnt/toy/compare")" ] && [ "$(grep ^solverfs_asked_total "$mnt/.solverfs/stats")" = "$before" ]'
 run 1 -q compare toy@v1 toy@wrong --pairs 5
 test_that "what is compared later shows up" '[ "$(ls "$mnt/toy/compare")" = "$a..$(git -C toy rev-parse wrong)" ] && [ "$(sed -n 2p "$mnt/toy/compare/v1..wrong/regressions.tsv" | cut -f 2)" = wrong ]'
+
+# -- a limit of CPU time --
+
+make_script note
+script_commit note 1 "echo >>'$top/starts'; echo 'lasts 5' >&2"
+toy_recipe note 'samples = 5' 'timeout = 100s' 'cputime = 1s'
+test_that "a run that its limit of CPU time ended is done once" '
+	printf "[solverfs]\n\tsandbox = none\n" >>"$SOLVERFS_STORE/config" && run 0 solver add --recipe note.recipe note note && run 0 run note v1 plain.smt2 && [ "$(field 2)" = timeout ] && [ "$(wc -l <"$top/starts")" = 1 ]'
 echo "1..$n"
