@@ -59,8 +59,16 @@ static void look_at_job(void *user, const struct job_view *j)
 }
 
 struct waiting {
-        char what[128]; /* "": for a core */
+        char what[256]; /* "": not said */
 };
+
+static void look_at_queued(void *user, const struct job_view *j)
+{
+        struct waiting *w = user;
+
+        if (j->pid == getpid() && j->state == JOB_QUEUED && !*w->what && strncmp(j->phase, "waits for a core", 16) == 0)
+                snprintf(w->what, sizeof(w->what), "%s", j->phase);
+}
 
 static void look_at_away(void *user, const struct away_view *v)
 {
@@ -77,9 +85,11 @@ static const char *what_for(struct engine *e, struct waiting *w)
 
         engine_counters(e, &c);
         *w = (struct waiting){0};
-        if (c.queued > 0 && engine_each_away(e, look_at_away, w) == 0 && *w->what)
-                return w->what;
-        return c.queued > 0 ? "waits for a core, as other work has them all" : "waiting";
+        if (c.queued > 0)
+                engine_each_away(e, look_at_away, w);
+        if (c.queued > 0 && !*w->what)
+                engine_each_job(e, look_at_queued, w);
+        return *w->what ? w->what : c.queued > 0 ? "waits for a core" : "waiting";
 }
 
 static int show(void *user, const struct ask_progress *p)
@@ -87,7 +97,7 @@ static int show(void *user, const struct ask_progress *p)
         struct state *s = user;
         struct looking l = {0};
         struct waiting waiting;
-        char what[320];
+        char what[400];
 
         engine_each_job(s->a->engine, look_at_job, &l);
         if (l.running == 0)

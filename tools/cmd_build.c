@@ -159,7 +159,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         commit_hex(b->solver, commit, hex);
         if (r < 0) {
                 complain("%s %.12s: %s", b->solver->recipe->name, hex, reason);
-                worse(b, status_of(r) == STATUS_ABSENT ? STATUS_ABSENT : STATUS_SYSTEM);
+                worse(b, status_of_value(r));
                 return;
         }
         record = ((struct build_value *)v)->record;

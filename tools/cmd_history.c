@@ -169,7 +169,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
 
                 commit_hex(o->solver, cell.commit, sha);
                 complain("%s %.12s on case %u: %s", o->solver_name, sha, cell.info->id, reason);
-                worse(o, status_of(r) == STATUS_ABSENT ? STATUS_ABSENT : STATUS_SYSTEM);
+                worse(o, status_of_value(r));
                 return;
         }
         see(o, w.place, w.test, run->fact);

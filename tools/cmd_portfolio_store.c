@@ -265,7 +265,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
 
         if (r < 0) {
                 complain("portfolio %s on case %u: %s", p->name, info->id, reason);
-                a->status = MAX(a->status, STATUS_SYSTEM);
+                a->status = MAX(a->status, (int)status_of_value(r));
                 return;
         }
         t = ((const struct trial_value *)v)->trial;

@@ -214,7 +214,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         commit_hex(o->solver, cell.commit, commit);
         if (r < 0) {
                 complain("%s %.12s on case %u: %s", o->solver->recipe->name, commit, cell.info->id, reason);
-                worse(o, status_of(r) == STATUS_ABSENT ? STATUS_ABSENT : STATUS_SYSTEM);
+                worse(o, status_of_value(r));
                 return;
         }
         disputed = is_disputed(o, i, &cell, run->fact);

@@ -2,6 +2,7 @@
 #include "command.h"
 #include "core/query/disturbed.h"
 #include "core/query/incremental.h"
+#include "core/run/slot.h"
 
 #include <poll.h>
 
@@ -11,7 +12,7 @@ struct looking {
         bool json, watch;
         size_t n_running, n_queued, n_disturbed;
         size_t n_shown, n_hidden; /* rows; of waiting jobs that a terminal has no lines for */
-        json_t *jobs, *wrong, *contradictions, *revoked, *clusters; /* --json */
+        json_t *jobs, *wrong, *contradictions, *revoked, *clusters, *cores; /* --json */
 };
 
 static const struct column columns[] = {{"PID", 7, true, 3},       {"JOB", 5, true},        {"STATE", 7, false}, {"RUNNING (s)", 11, true},
@@ -119,6 +120,31 @@ static void look_away(void *user, const struct away_view *v)
         note("process %d: %s", v->pid, line.data ? line.data : "");
 }
 
+static json_t *owner_json(const struct slot_owner *o)
+{
+        cleanup_free char *what = printable(o->note.what);
+
+        if (!o->is_there)
+                return json_null();
+        if (!o->is_known)
+                return json_object();
+        return json_pack("{s:s, s:i, s:i, s:f, s:f}", "what", what, "pid", (int)o->note.pid, "uid", (int)o->note.uid, "seconds",
+                         (double)o->age_ns / 1e9, "without-core", (double)o->lent_ns / 1e9);
+}
+
+static void look_slot(void *user, const struct slot_view *v)
+{
+        struct looking *l = user;
+        cleanup_buffer struct buffer line = {0};
+
+        if (l->json) {
+                json_array_append_new(l->cores, json_pack("{s:i, s:o, s:o}", "core", v->cpu, "run", owner_json(&v->run), "build", owner_json(&v->build)));
+                return;
+        }
+        slot_view_line(v, &line);
+        note("%s", line.data ? line.data : "");
+}
+
 static int look_once(struct looking *l, struct workspace *w)
 {
         cleanup_free char *store = printable(workspace_dir(w));
@@ -131,6 +157,7 @@ static int look_once(struct looking *l, struct workspace *w)
         l->contradictions = l->json ? json_array() : NULL;
         l->revoked = l->json ? json_array() : NULL;
         l->clusters = l->json ? json_array() : NULL;
+        l->cores = l->json ? json_array() : NULL;
         r = wrong_answers(w, look_wrong, l);
         if (r == 0)
                 r = incremental_each_revoked(w, look_revoked, l);
@@ -140,19 +167,22 @@ static int look_once(struct looking *l, struct workspace *w)
                 r = engine_each_job_of_store(workspace_dir(w), look, l);
         if (r == 0)
                 r = engine_each_away_of_store(workspace_dir(w), look_away, l);
+        if (r == 0)
+                r = engine_each_slot_of_store(workspace_dir(w), look_slot, l);
         if (r < 0) {
                 json_decref(l->jobs);
                 json_decref(l->wrong);
                 json_decref(l->contradictions);
                 json_decref(l->revoked);
                 json_decref(l->clusters);
+                json_decref(l->cores);
                 return fail_as(STATUS_SYSTEM, r);
         }
         snprintf(shown, sizeof(shown), " (%zu of them are not shown: 'solverfs status | less' has all)", l->n_hidden);
         if (l->json)
-                output_json(json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "store", store, "running", (int)l->n_running, "queued",
+                output_json(json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "store", store, "running", (int)l->n_running, "queued",
                                       (int)l->n_queued, "disturbed", (int)l->n_disturbed, "jobs", l->jobs, "wrong", l->wrong, "contradictions", l->contradictions,
-                                      "revoked", l->revoked, "clusters", l->clusters));
+                                      "revoked", l->revoked, "clusters", l->clusters, "cores", l->cores));
         else if (l->n_running + l->n_queued == 0)
                 note("nothing runs and nothing waits");
         else
@@ -170,7 +200,7 @@ int cmd_status(int argc, char **argv)
                                                      {0}};
         static const char doc[] =
                 "Show what runs and what waits, in every mount and command on the store: process, job, state, seconds it "
-                "has run, seconds left (if known), who waits for it, what it is, how far it is. The workers of clusters, known wrong answers and how many "
+                "has run, seconds left (if known), who waits for it, what it is, how far it is. The cores of this machine that anybody's runs and builds have, the workers of clusters, known wrong answers and how many "
                 "disturbed results wait to be measured again are reported on standard error.";
         cleanup_workspace struct workspace *w = NULL;
         struct looking l = {0};

@@ -12,11 +12,13 @@ struct common common;
 /* -- options ---------------------------------------------------------------------------------------------------- */
 
 enum {
-        KEY_STORE = 0x1000
+        KEY_STORE = 0x1000,
+        KEY_WAIT,
 }; /* long only */
 
 static const struct argp_option common_argp_options[] = {
         {"store", KEY_STORE, "DIR", 0, "The store (default: $SOLVERFS_STORE, else ~/.local/share/solverfs)", -2},
+        {"wait", KEY_WAIT, "TIME", 0, "Give up (status 75) where no core has been free for TIME, 0: at once (default: wait)", -2},
         {"quiet", 'q', NULL, 0, "No notes and no progress, only results and errors", -2},
         {"verbose", 'v', NULL, 0, "Say more; twice: everything", -2},
         {NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1},
@@ -33,6 +35,10 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
                 return 0;
         case 'h': /* argp's own is -?, which nobody types */
                 argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+                return 0;
+        case KEY_WAIT:
+                common.gives_up = true;
+                common.wait_ns = strcmp(arg, "0") == 0 ? 0 : command_duration(state, "--wait", arg);
                 return 0;
         case 'q':
                 common.quiet = true;
@@ -193,7 +199,7 @@ int command_run_on(struct workspace *w, const char *place)
 
 int command_engine(struct workspace *w, struct engine **ret)
 {
-        int r = workspace_engine(w, NULL, ret);
+        int r = workspace_engine(w, &(struct engine_options){.gives_up = common.gives_up, .wait_ns = common.wait_ns}, ret);
 
         return r < 0 ? fail_as(STATUS_SYSTEM, r) : STATUS_OK;
 }

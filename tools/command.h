@@ -18,6 +18,8 @@ struct common {
         const char *store; /* --store; NULL: not given */
         bool quiet;
         unsigned verbose;
+        bool gives_up;      /* --wait: where no core is free */
+        uint64_t wait_ns;   /* for so long */
         unsigned umask; /* as it was when we began; for what is the user's and no store's */
 };
 extern struct common common;

@@ -141,6 +141,8 @@ enum status status_of(int r)
                 return STATUS_ABSENT;
         case EPROTONOSUPPORT:
                 return STATUS_FORMAT;
+        case EAGAIN:
+                return STATUS_BUSY;
         case EINTR:
         case ECANCELED:
                 return STATUS_INTERRUPTED;
@@ -162,6 +164,13 @@ enum status status_of(int r)
         default:
                 return STATUS_FAILED;
         }
+}
+
+enum status status_of_value(int r)
+{
+        enum status s = status_of(r);
+
+        return s == STATUS_ABSENT || s == STATUS_BUSY ? s : STATUS_SYSTEM;
 }
 
 int fail_as(enum status status, int r)

@@ -18,6 +18,7 @@ enum status {
         STATUS_SYSTEM = 4, /* the store, the disk or this machine failed */
         STATUS_FORMAT = 5, /* the store is of another version of solverfs */
         STATUS_ALARM = 6,  /* `watch --once` told of an alarm */
+        STATUS_BUSY = 75,  /* no core, or no room in the queue, was free in time; it may be another time (EX_TEMPFAIL of sysexits.h) */
         STATUS_INTERRUPTED = 130,
         STATUS_PIPE = 141, /* standard output was closed */
 };
@@ -30,6 +31,7 @@ void complain(const char *format, ...) printf_like(1, 2);   /* always, behind "s
 void alarm_line(const char *format, ...) printf_like(1, 2); /* the same, red on a terminal: for what must not be overlooked */
 
 enum status status_of(int r); /* of a -errno */
+enum status status_of_value(int r); /* of one that could not be had */
 int fail(int r);              /* complains with error_message(r); status_of(r) */
 int fail_as(enum status status, int r);
 

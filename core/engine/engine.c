@@ -304,6 +304,8 @@ enum job_state engine_peek(struct engine *e, struct query *q, uint64_t *ret_job,
         if (j) {
                 state = j->started ? JOB_RUNNING : JOB_QUEUED;
                 *ret_job = j->id;
+                if (j->stage == STAGE_QUEUED && *schedule_refusal(j))
+                        *ret_reason = strdup(schedule_refusal(j));
         } else
                 for (size_t i = 0; i < ENGINE_FAILURES; i++)
                         if (e->failures[i].reason && digest_equal(&e->failures[i].key, &q->key)) {

@@ -41,6 +41,7 @@
 #define ENGINE_SLOTS_MAX 64 /* cores one engine uses at most */
 
 struct core_loan;
+struct slot_view;
 struct engine;
 struct store;
 struct job;
@@ -148,6 +149,8 @@ struct engine_options {
         unsigned cores;    /* slots to use at most; 0: all that host_cores() gives */
         unsigned queue;    /* jobs at most; further askers get -EAGAIN; 0: 65536 */
         uint64_t grace_ns; /* after the last waiter left; 0: 3 s */
+        bool gives_up;     /* jobs for which others leave no core for wait_ns end with -EAGAIN, and who has the cores */
+        uint64_t wait_ns;
 };
 int engine_open(const struct engine_place *place, const struct engine_options *options, struct engine **ret);
 struct engine *engine_close(struct engine *e); /* cancels what runs, answers every waiter with -ECANCELED, joins all threads */
@@ -185,7 +188,8 @@ enum job_state {
         JOB_FAILED
 };
 const char *job_state_name(enum job_state s); /* "cold" … */
-/* The state of a query without touching it; *ret_job its job's number (0: none); ret_reason (free()) of a remembered failure. */
+/* The state of a query without touching it; *ret_job its job's number (0: none); ret_reason (free()) of a remembered failure, or who has the cores that it
+ * waits for. */
 enum job_state engine_peek(struct engine *e, struct query *q, uint64_t *ret_job, char **ret_reason);
 
 struct job_view {
@@ -204,6 +208,9 @@ struct job_view {
 int engine_each_job(struct engine *e, void (*fn)(void *user, const struct job_view *j), void *user);
 /* The same for a process without an engine: all engines alive on the store. */
 int engine_each_job_of_store(const char *store_dir, void (*fn)(void *user, const struct job_view *j), void *user);
+
+/* The cores of this machine that somebody has, of whichever store. */
+int engine_each_slot_of_store(const char *store_dir, void (*fn)(void *user, const struct slot_view *v), void *user);
 
 /* The slots elsewhere of this engine, or of all engines alive on a store. */
 int engine_each_away(struct engine *e, void (*fn)(void *user, const struct away_view *v), void *user);

@@ -152,6 +152,10 @@ struct engine {
         int borrowed[ENGINE_SLOTS_MAX]; /* and of those that have a build; -1 */
         unsigned n_owned;
         int marks[N_SLOT_MARKS]; /* ours; -1 */
+        struct refusal {         /* of runs; of builds */
+                uint64_t since, looked; /* since when others have left no core for any; 0: not so */
+                char who[256];          /* "waits for a core: …" */
+        } refusals[2];
         uint64_t next_id, next_mark;
         struct failure failures[ENGINE_FAILURES];
         unsigned next_failure;
@@ -219,6 +223,7 @@ void load_add(struct load *l, struct job *j, uint64_t now);
 /* schedule.c */
 int schedule_start(struct engine *e);
 void schedule_stop(struct engine *e); /* without the lock; returns when no job runs */
+const char *schedule_refusal(const struct job *j); /* why it waits for a slot; "": it waits for its turn; lock held */
 
 /* engine_view.c */
 int view_open(struct engine *e);

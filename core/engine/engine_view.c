@@ -11,7 +11,7 @@
 struct shown {
         struct job *job; /* a ref */
         struct job_view view;
-        char phase[PHASE_SIZE];
+        char phase[2 * PHASE_SIZE]; /* who has the cores may be long */
 };
 
 static void view_fill(struct shown *s, struct job *j, uint64_t now)
@@ -21,7 +21,7 @@ static void view_fill(struct shown *s, struct job *j, uint64_t now)
 
         job_ref(j);
         s->job = j;
-        memcpy(s->phase, j->phase, sizeof(s->phase));
+        memcpy(s->phase, j->phase, sizeof(j->phase));
         s->view = (struct job_view){
                 .id = j->id,
                 .pid = getpid(),
@@ -45,6 +45,8 @@ static void view_fill(struct shown *s, struct job *j, uint64_t now)
                 snprintf(s->phase, sizeof(s->phase), "waits for what it needs");
         else if (j->stage == STAGE_WAITS && !j->phase[0])
                 snprintf(s->phase, sizeof(s->phase), "waits for what it asked");
+        else if (j->stage == STAGE_QUEUED && *schedule_refusal(j))
+                snprintf(s->phase, sizeof(s->phase), "%s", schedule_refusal(j));
         else if (j->stage == STAGE_ELSEWHERE)
                 snprintf(s->phase, sizeof(s->phase), "another process is at it");
 }
@@ -370,6 +372,16 @@ int engine_each_job(struct engine *e, void (*fn)(void *user, const struct job_vi
 int engine_each_job_of_store(const char *store_dir, void (*fn)(void *user, const struct job_view *j), void *user)
 {
         return view_each_other(store_dir, 0, &(struct looking){.job = fn, .user = user});
+}
+
+int engine_each_slot_of_store(const char *store_dir, void (*fn)(void *user, const struct slot_view *v), void *user)
+{
+        char own[PATH_SIZE], folder[PATH_SIZE];
+        int r = path_join(own, store_dir, "slots");
+
+        if (r == 0)
+                r = slot_folder(own, folder, NULL);
+        return r == 0 ? slot_each(folder, fn, user) : r;
 }
 
 int engine_each_away_of_store(const char *store_dir, void (*fn)(void *user, const struct away_view *v), void *user)

@@ -726,23 +726,75 @@ static bool has_free(const struct engine *e, enum resource r)
         return false;
 }
 
-static void look_slots(struct engine *e, enum resource resource, uint64_t now, uint64_t *when)
+/* -- others have all cores -- */
+
+static struct refusal *refusal_of(struct engine *e, enum resource r)
+{
+        return &e->refusals[r == RESOURCE_BUILD];
+}
+
+const char *schedule_refusal(const struct job *j)
+{
+        const enum resource r = j->query->type->resource;
+
+        return r == RESOURCE_CORE || r == RESOURCE_BUILD ? refusal_of(j->engine, r)->who : "";
+}
+
+/* A job of ours has some: what waits, waits for its turn. */
+static bool has_any(const struct engine *e, enum resource r)
+{
+        return r == RESOURCE_CORE ? e->n_owned > 0 : e->running[r] > 0;
+}
+
+static void give_up(struct engine *e, enum resource r, const char *who)
 {
         struct job *j;
 
-        while ((j = first_of(e, resource)) && has_free(e, resource)) { /* else a worker's end wakes us */
+        while ((j = first_of(e, r))) {
+                job_dequeue(j);
+                job_finish(j, -EAGAIN, NULL, who);
+        }
+}
+
+static void look_refused(struct engine *e, enum resource r, bool is_refused, uint64_t now)
+{
+        struct refusal *f = refusal_of(e, r);
+        cleanup_buffer struct buffer who = {0};
+
+        if (!is_refused || has_any(e, r)) {
+                *f = (struct refusal){0};
+                return;
+        }
+        f->since = f->since ?: now;
+        if (f->looked == 0 || now - f->looked >= NSEC_PER_SEC) {
+                slot_waits_line(e->slots_dir, r == RESOURCE_BUILD, &who);
+                snprintf(f->who, sizeof(f->who), "%s", who.data ?: "");
+                f->looked = now;
+                e->dirty = true;
+        }
+        if (e->options.gives_up && now - f->since >= e->options.wait_ns)
+                give_up(e, r, f->who);
+}
+
+static void look_slots(struct engine *e, enum resource resource, uint64_t now, uint64_t *when)
+{
+        bool is_refused = false;
+        struct job *j;
+
+        while (!is_refused && (j = first_of(e, resource)) && has_free(e, resource)) { /* else a worker's end wakes us */
                 int r = is_others_turn(j) ? -EAGAIN : slots_take(j);
 
-                if (r == -EAGAIN) {
-                        sooner(when, now + SLOT_LOOK_NS);
-                        break;
-                }
-                if (r < 0)
+                if (r == -EAGAIN)
+                        is_refused = true;
+                else if (r < 0)
                         job_cannot_lock(j, r);
                 else
                         job_claim(j, when);
                 look_marks(e);
         }
+        if (is_refused)
+                sooner(when, now + SLOT_LOOK_NS);
+        look_refused(e, resource, is_refused, now);
         look_marks(e);
 }
 

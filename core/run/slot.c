@@ -177,10 +177,11 @@ static void owner_of(int fd, enum core_lock which, uint64_t now, struct slot_own
         *ret = (struct slot_owner){.is_there = core_is_locked(fd, which)};
         if (!ret->is_there || !core_note_read(fd, which, &ret->note))
                 return;
-        ret->is_known = true;
         snprintf(path, sizeof(path), "/proc/%d", (int)ret->note.pid);
-        if (stat(path, &st) == 0)
-                ret->note.uid = st.st_uid; /* the note's can be anybody's */
+        if (stat(path, &st) < 0) /* it was the last owner's, or is one of another container */
+                return;
+        ret->is_known = true;
+        ret->note.uid = st.st_uid;
         ret->age_ns = now - MIN(now, ret->note.since_ns);
         ret->lent_ns = ret->note.lent_ns != 0 ? now - MIN(now, ret->note.lent_ns) : 0;
 }
@@ -203,7 +204,8 @@ int slot_each(const char *folder, void (*fn)(void *user, const struct slot_view 
                         return r;
                 owner_of(fd, CORE_RUN, now, &v.run);
                 owner_of(fd, CORE_BUILD, now, &v.build);
-                fn(user, &v);
+                if (v.run.is_there || v.build.is_there)
+                        fn(user, &v);
         }
         return 0;
 }
@@ -217,29 +219,76 @@ static void add_owner(struct buffer *b, const struct slot_owner *o)
                 buffer_adds(b, "somebody");
                 return;
         }
+        buffer_add_printable(b, o->note.what);
         getpwuid_r(o->note.uid, &entry, text, sizeof(text), &user);
+        buffer_adds(b, " (");
         if (user)
                 buffer_add_printable(b, user->pw_name);
         else
                 buffer_addf(b, "user %u", o->note.uid);
-        buffer_addf(b, " (process %d): ", (int)o->note.pid);
-        buffer_add_printable(b, o->note.what);
-        buffer_addf(b, ", for %.0f s", (double)o->age_ns / 1e9);
+        buffer_addf(b, ", process %d)", (int)o->note.pid);
+}
+
+static void add_time(struct buffer *b, const struct slot_owner *o)
+{
+        if (!o->is_known)
+                return;
+        buffer_addf(b, " for %.0f s", (double)o->age_ns / 1e9);
         if (o->note.likely_ns > o->age_ns)
                 buffer_addf(b, ", about %.0f s left", (double)(o->note.likely_ns - o->age_ns) / 1e9);
 }
 
 void slot_view_line(const struct slot_view *v, struct buffer *ret)
 {
+        const struct slot_owner *owners[] = {&v->run, &v->build};
+
         buffer_addf(ret, "core %d: ", v->cpu);
-        if (v->run.is_there)
-                add_owner(ret, &v->run);
-        if (v->run.is_there && v->build.is_there)
-                buffer_adds(ret, "; ");
-        if (v->build.is_there)
-                add_owner(ret, &v->build);
+        for (size_t i = 0; i < ARRAY_SIZE(owners); i++) {
+                if (!owners[i]->is_there)
+                        continue;
+                if (i > 0 && v->run.is_there)
+                        buffer_adds(ret, "; ");
+                add_owner(ret, owners[i]);
+                add_time(ret, owners[i]);
+        }
         if (v->build.lent_ns > 0)
-                buffer_addf(ret, ", which has not had this core for %.0f s", (double)v->build.lent_ns / 1e9);
+                buffer_addf(ret, ", without this core for %.0f s", (double)v->build.lent_ns / 1e9);
+}
+
+struct waits {
+        bool is_build;
+        unsigned n;
+        struct slot_view first; /* one that has said who it is, if any has */
+};
+
+static const struct slot_owner *keeper_of(const struct waits *w, const struct slot_view *v)
+{
+        return w->is_build || !v->run.is_there ? &v->build : &v->run;
+}
+
+static void look_at_owner(void *user, const struct slot_view *v)
+{
+        struct waits *w = user;
+
+        if (!keeper_of(w, v)->is_there)
+                return;
+        if (w->n++ == 0 || (keeper_of(w, v)->is_known && !keeper_of(w, &w->first)->is_known))
+                w->first = *v;
+}
+
+void slot_waits_line(const char *folder, bool is_build, struct buffer *ret)
+{
+        struct waits w = {.is_build = is_build};
+
+        buffer_adds(ret, is_build ? "waits for a core without a build" : "waits for a core");
+        if (slot_each(folder, look_at_owner, &w) < 0 || w.n == 0)
+                return;
+        buffer_adds(ret, ": ");
+        add_owner(ret, keeper_of(&w, &w.first));
+        buffer_addf(ret, " has core %d", w.first.cpu);
+        add_time(ret, keeper_of(&w, &w.first));
+        if (w.n > 1)
+                buffer_addf(ret, "; others have %u more", w.n - 1);
 }
 
 /* -- leases -- */

@@ -53,7 +53,7 @@ bool slot_is_marked(const char *folder, enum slot_mark m);
 /* For others to see; `likely_ns`: how long, 0: not known. */
 void slot_note(int lock, enum slot_use use, bool is_person, uint64_t likely_ns, const char *what);
 struct slot_owner {
-        bool is_there, is_known; /* known: it has said who it is */
+        bool is_there, is_known; /* known: it has said who it is, and is a process that we see */
         struct core_note note;   /* what it says; its text may be anybody's */
         uint64_t age_ns, lent_ns; /* for how long; of a build: for how long it has not had the core, 0: it has it */
 };
@@ -61,9 +61,13 @@ struct slot_view {
         int cpu;
         struct slot_owner run, build;
 };
+/* Those that somebody has. */
 int slot_each(const char *folder, void (*fn)(void *user, const struct slot_view *v), void *user);
-/* "core 0: ann (process 123): run kissat 1a2b3c4d5e6f case 42, for 3 s", without a newline. */
+/* "core 0: run kissat 1a2b3c4d5e6f case 42 (ann, process 123) for 3 s", without a newline. */
 void slot_view_line(const struct slot_view *v, struct buffer *ret);
+
+/* "waits for a core: run kissat 1a2b3c4d5e6f case 42 (ann, process 123) has core 0 for 3 s, about 9 s left; others have 1 more". */
+void slot_waits_line(const char *folder, bool is_build, struct buffer *ret);
 
 /* -- without a job of the engine -- */
 

@@ -6,6 +6,7 @@
 #include <lmdb.h>
 #include <zstd.h>
 
+#include "core/run/slot.h"
 #include "version.h"
 
 enum {
@@ -80,6 +81,12 @@ static void status_cluster(void *user, const struct away_view *v)
         buffer_adds(user, "\n");
 }
 
+static void status_slot(void *user, const struct slot_view *v)
+{
+        slot_view_line(v, user);
+        buffer_adds(user, "\n");
+}
+
 static int live_status(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_buffer struct buffer mistakes = {0};
@@ -99,6 +106,7 @@ static int live_status(struct tree *t, const struct node *n, struct buffer *ret)
                 buffer_addf(ret, "CONFIG: %s\n", line);
         wrong_answers(tree_workspace(t), status_wrong, ret);
         engine_each_away(tree_engine(t), status_cluster, ret);
+        engine_each_slot_of_store(workspace_dir(tree_workspace(t)), status_slot, ret);
         return engine_each_job(tree_engine(t), status_job, ret);
 }
 

@@ -9,6 +9,8 @@
 
 #include "core/engine/engine.h"
 #include "core/query/workspace.h"
+#include "core/run/host.h"
+#include "core/run/slot.h"
 
 /* Shared by every process of a test. */
 static struct control {
@@ -497,6 +499,122 @@ static void see_priority_of_one(void *user, const struct job_view *j)
                 *(enum priority *)user = j->priority;
 }
 
+static void ask_build(unsigned number, enum priority p, struct answers *a)
+{
+        struct query *q = number_new(number, -1, RESOURCE_BUILD);
+        struct ticket *t = NULL;
+
+        assert_ok(engine_ask(e, q, p, false, count_answer, a, &t));
+        query_unref(q);
+}
+
+/* Of this process and of another. */
+START_TEST(test_runs_do_not_wait_for_builds)
+{
+        struct answers builds = ANSWERS, runs = ANSWERS;
+        struct engine_counters c;
+        int status;
+        pid_t pid;
+
+        start(NULL);
+        control->hold_builds = true;
+        engine_counters(e, &c);
+        for (unsigned i = 0; i < c.slots + 2; i++)
+                ask_build(100 + i, i % 2, &builds);
+        wait_for(&control->computed, 1);
+        for (unsigned i = 0; i < 20; i++)
+                ask(i, i % 2, &runs);
+        wait_for(&runs.n, 20);
+        ck_assert_uint_eq(runs.ok, 20);
+        pid = fork();
+        if (pid == 0) {
+                struct workspace *second;
+                struct engine *also;
+                struct query *q = number_new(50, -1, RESOURCE_CORE);
+                struct value *v = NULL;
+
+                if (workspace_create("second") < 0 || workspace_open("second", 0, &second) < 0 ||
+                    workspace_engine(second, NULL, &also) < 0)
+                        _exit(1);
+                w = second;
+                _exit(engine_get(also, q, PRIORITY_BATCH, false, -1, &v) == 0 ? 0 : 2);
+        }
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert_int_eq(status, 0);
+        ck_assert_uint_eq(builds.n, 0);
+        control->hold_builds = false;
+        wait_for(&builds.n, c.slots + 2);
+        ck_assert_uint_eq(builds.ok, c.slots + 2);
+        close_engine();
+}
+END_TEST
+
+/* One who has cores leaves the next one to one who has none, of the same rank. */
+START_TEST(test_those_who_have_none_come_first)
+{
+        struct answers a = ANSWERS, people = ANSWERS;
+        struct engine_counters c;
+        int mark;
+
+        NEEDS_TWO_CORES;
+        start(NULL);
+        engine_counters(e, &c);
+        control->hold = true;
+        ask(1, PRIORITY_BATCH, &a);
+        wait_for(&control->computed, 1);
+        assert_ok(slot_mark(getenv("SOLVERFS_SLOTS"), SLOT_BATCH_HAS_NONE, &mark));
+        ask(2, PRIORITY_BATCH, &a);
+        usleep(100000);
+        ck_assert_uint_eq(control->computed, 1);
+        ask(3, PRIORITY_PERSON, &people);
+        wait_for(&control->computed, 2);
+        close(mark);
+        control->hold = false;
+        wait_for(&a.n, 2);
+        wait_for(&people.n, 1);
+        ck_assert_uint_eq(a.ok + people.ok, 3);
+        close_engine();
+}
+END_TEST
+
+START_TEST(test_giving_up)
+{
+        struct answers a = ANSWERS;
+        int locks[64], cpus[64];
+        size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
+        char *reason = NULL;
+        struct query *q = number_new(3, -1, RESOURCE_CORE);
+        uint64_t job;
+
+        start(&(struct engine_options){.gives_up = true});
+        for (size_t i = 0; i < n; i++) {
+                assert_ok(slot_try(getenv("SOLVERFS_SLOTS"), cpus[i], SLOT_RUN, &locks[i]));
+                slot_note(locks[i], SLOT_RUN, false, 0, "run other 1234 case 5");
+        }
+        ask(1, PRIORITY_PERSON, &a);
+        ask(2, PRIORITY_BATCH, &a);
+        wait_for(&a.n, 2);
+        ck_assert_int_eq(a.last, -EAGAIN);
+        ck_assert_msg(strstr(a.reason, "waits for a core: run other 1234 case 5 ("), "%s", a.reason);
+        ask_build(4, PRIORITY_PERSON, &a); /* which borrows it */
+        wait_for(&a.n, 3);
+        ck_assert_uint_eq(a.ok, 1);
+        close_engine();
+        open_engine(NULL);
+        ask(3, PRIORITY_PERSON, &a);
+        while (engine_peek(e, q, &job, &reason) == JOB_QUEUED && !reason)
+                usleep(1000);
+        ck_assert_ptr_nonnull(strstr(reason, "run other 1234 case 5"));
+        free(reason);
+        for (size_t i = 0; i < n; i++)
+                close(locks[i]);
+        wait_for(&a.n, 4);
+        ck_assert_uint_eq(a.ok, 2);
+        query_unref(q);
+        close_engine();
+}
+END_TEST
+
 START_TEST(test_a_person_joins_while_a_need_is_asked_for)
 {
         struct answers a = ANSWERS;
@@ -857,6 +975,7 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_what_is_needed_is_gone_when_its_turn_comes, test_the_last_to_leave_cancels_after_the_grace,
       test_who_comes_back_in_time_joins, test_who_asks_for_a_cancelled_one_gets_a_new_one, test_people_come_before_batches,
       test_a_job_takes_more_slots_and_drops_them, test_a_batch_gives_way_to_a_person,
+      test_runs_do_not_wait_for_builds, test_those_who_have_none_come_first, test_giving_up,
       test_a_person_joins_while_a_need_is_asked_for, test_the_queue_is_bounded, test_again_computes_what_is_there,
       test_get_can_be_interrupted, test_get_is_interrupted_beside_answers, test_a_damaged_store_is_read,
       test_locks_cannot_be_taken, test_closing_answers_everybody, test_one_computation_in_all_processes,

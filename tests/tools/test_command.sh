@@ -167,8 +167,13 @@ run 0 solver add --recipe fails.recipe late toy && run 1 build late v1 && run 0 
 test_that "a build that failed at once says nothing of how long others take" 'terminal "$solverfs" build late v1 && has out "build late" && ! has out left'
 run 0 solver remove late
 hold_cores
-waits_for_core() { terminal timeout -s INT "$1" "$solverfs" run toy v1 1 --seed 99; has out "run: waits for a core, as other work has them all"; }
+waits_for_core() { terminal timeout -s INT "$1" "$solverfs" run toy v1 1 --seed 99; has out "run: waits for a core: somebody has core 0"; }
 test_that "a run that waits for a core says so" 'waits_for_core 4 || waits_for_core 50'
+test_that "--wait gives up with status 75, and says who has the cores" '
+	run 75 run toy v1 1 --seed 99 --wait 0 && has err "on case 1: waits for a core: somebody has core 0" && run 75 run toy v1 1 2 --seed 99 --wait 100ms && run 75 build toy v1 --again --wait 0 &&
+	has err "waits for a core without a build: somebody has core 0" && run 2 run toy v1 1 --wait never'
+test_that "what is known needs no core" 'run 0 run toy v1 1 --wait 0'
+test_that "status says who has cores" 'run 0 status && has err "core 0: somebody; somebody" && run 0 status --json && [ "$(python3 -c "import json; print(json.load(open(\"out\"))[\"cores\"][0][\"run\"])")" = "{}" ]'
 let_cores_go
 test_that "run --json has everything of the run" 'run 0 run toy v1 1 --json && [ "$(python3 -c "import json; o = json.load(open(\"out\")); print(o[\"case\"], o[\"result\"], o[\"wrong\"], o[\"commit\"], \"run\" in o)")" = "1 sat False $first True" ]'
 test_that "--again measures anew" 'sleep 1; run 0 run toy v1 1 --json && cp out old && run 0 run toy v1 1 --again --json && [ "$(python3 -c "import json; print(json.load(open(\"old\"))[\"measured\"] < json.load(open(\"out\"))[\"measured\"])")" = True ]'

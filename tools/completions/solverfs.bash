@@ -54,7 +54,7 @@ _solverfs() {
 		case ${words[i]} in
 		--store) store=${words[++i]} ;;
 		--store=*) store=${words[i]#*=} ;;
-		--recipe | -r | --name | -n | --status | --seed | -s | --timeout | -t | --print | -p | --output | -o | --keep | -k | --options)
+		--wait | --recipe | -r | --name | -n | --status | --seed | -s | --timeout | -t | --print | -p | --output | -o | --keep | -k | --options)
 			case ${words[i]}:$command in
 			-n:fsck | -n:gc) ;;
 			*) i=$((i + 1)) ;;
@@ -83,7 +83,7 @@ _solverfs() {
 	--reference | --target | --from | --to | --seed | --timeout | --keep | --name | --status | --options) return ;;
 	esac
 
-	local common="--store --quiet --verbose --help"
+	local common="--store --wait --quiet --verbose --help"
 	if [[ $cur == -* ]]; then
 		local own=""
 		case $command in
