@@ -1,6 +1,7 @@
 /* Query run: one commit on one case. */
 #include "core/build/era.h"
 #include "core/run/measure.h"
+#include "core/run/surroundings.h"
 #include "core/query/answers.h"
 #include "core/query/disturbed.h"
 #include "core/query/held.h"
@@ -87,20 +88,35 @@ static int find_missing_build(struct run_query *q, const struct digest *key, str
         return *ret ? 0 : r;
 }
 
+/* Before half an hour goes into a program that may not be run then. */
+static int check_surroundings(const struct run_query *q)
+{
+        const struct recipe_limits *l = &q->limits;
+
+        return q->cell.solver->place ? 0
+                                     : surroundings_check(&(struct execute_request){.timed = true,
+                                                                                    .stack = l->stack,
+                                                                                    .memory = l->memory,
+                                                                                    .cpu_ns = l->cpu_ns,
+                                                                                    .processes = l->processes});
+}
+
 static int run_query_need(struct query *query, struct query_list *ret)
 {
         struct run_query *q = (struct run_query *)query;
-        struct query *build = NULL;
+        cleanup(query_unrefp) struct query *build = NULL;
         int r = find_missing_build(q, &q->build_key, &build);
 
-        return r == 0 && build ? query_list_add(ret, build) : r;
+        if (r == 0 && build)
+                r = check_surroundings(q);
+        return r == 0 && build ? query_list_add(ret, steal_pointer(build)) : r;
 }
 
 static int unbuilt_need(struct query *query, struct query_list *ret)
 {
         struct run_query *q = (struct run_query *)query;
         cleanup(value_unrefp) struct value *v = NULL;
-        struct query *first = NULL;
+        cleanup(query_unrefp) struct query *first = NULL;
         char machine[PATH_SIZE];
         struct digest key;
         int r = run_query_find(query, &v);
@@ -110,11 +126,13 @@ static int unbuilt_need(struct query *query, struct query_list *ret)
         r = key_of_build(q, &key);
         if (r == 0)
                 r = find_missing_build(q, &key, &first);
+        if (r == 0 && first)
+                r = check_surroundings(q);
         if (r == 0 && !first && !cell_machine(&q->cell, machine))
                 r = query_machine(q->cell.solver->place, &first);
         if (r == 0 && !first)
                 r = run_query_new(q->workspace, &q->cell, &key, &first);
-        return r < 0 ? r : query_list_add(ret, first);
+        return r < 0 ? r : query_list_add(ret, steal_pointer(first));
 }
 
 static int unbuilt_compute(struct query *query, struct job *, struct value **ret)

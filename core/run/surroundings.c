@@ -1,5 +1,7 @@
 #include <inttypes.h>
 #include <jansson.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include "core/run/execute.h"
 #include "core/run/surroundings.h"
@@ -155,23 +157,66 @@ int surroundings_refusal(const struct execute_request *q, uint32_t part, int err
         char wanted[32] = "unlimited";
 
         if (part == PART_NICE)
-                return errorf(-error,
+                return errorf(-EIO,
                               "a timed run has niceness 0, and this process may not go back to it (%s): start solverfs "
                               "without 'nice'",
                               strerror(error));
         if (part == PART_CLASS)
-                return errorf(-error,
+                return errorf(-EIO,
                               "a timed run is scheduled like any other process, and this one may not leave its own class (%s): "
                               "start solverfs without 'chrt'",
                               strerror(error));
         if (part >= SURROUNDINGS_LIMITS)
-                return errorf(-error, "the personality of a run cannot be set: %s", strerror(error));
+                return errorf(-EIO, "the personality of a run cannot be set: %s", strerror(error));
         surroundings_of(q, &s);
         if (s.limits[part].rlim_max != RLIM_INFINITY)
                 snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)s.limits[part].rlim_max);
-        return errorf(-error,
+        return errorf(-EIO,
                       "the limit '%s' of a run cannot be %s (%s): this process has a lower hard limit; start solverfs from a "
                       "shell where 'ulimit -H%c' is not lower%s",
                       resources[part].name, wanted, strerror(error), resources[part].option[1],
                       part == RLIMIT_STACK ? ", or lower 'stack' in the recipe" : "");
+}
+
+struct refused {
+        enum surroundings_part part;
+        int error;
+};
+
+static void *try_schedule(void *user)
+{
+        struct refused *refused = user;
+
+        refused->error = surroundings_set_schedule(&refused->part) ? 0 : errno;
+        return NULL;
+}
+
+/* Scheduling is a thread's own: one that ends shows what is allowed. */
+static int check_schedule(const struct execute_request *q)
+{
+        struct refused refused = {0};
+        pthread_t thread;
+        int r = -pthread_create(&thread, NULL, try_schedule, &refused);
+
+        if (r < 0)
+                return errorf(r, "cannot start a thread: %s", strerror(-r));
+        pthread_join(thread, NULL);
+        return refused.error ? surroundings_refusal(q, refused.part, refused.error) : 0;
+}
+
+int surroundings_check(const struct execute_request *q)
+{
+        struct surroundings s;
+        int r = q->timed ? check_schedule(q) : 0;
+
+        surroundings_of(q, &s);
+        for (unsigned i = 0; i < SURROUNDINGS_LIMITS && r == 0 && geteuid() != 0; i++) {
+                struct rlimit now;
+
+                if (i == RLIMIT_NPROC && s.limits[i].rlim_max == RLIM_INFINITY)
+                        continue; /* then it is the system's */
+                if (getrlimit((__rlimit_resource_t)i, &now) == 0 && now.rlim_max < s.limits[i].rlim_max)
+                        r = surroundings_refusal(q, i, EPERM);
+        }
+        return r;
 }

@@ -50,5 +50,7 @@ bool surroundings_set(const struct surroundings *s, uint64_t tasks, uint32_t *re
 void surroundings_of(const struct execute_request *q, struct surroundings *ret);
 const char *surroundings_variable(const struct execute_request *q, size_t i); /* the i-th NAME=VALUE; NULL behind the last */
 struct json_t *surroundings_json(const struct execute_request *q);            /* new reference; for run.json */
-/* The sentence for a part that could not be set, and -error. */
+/* Will a program have them, started by this process? 0, or -EIO with a sentence: before anything is done for the sake of a run. */
+int surroundings_check(const struct execute_request *q);
+/* The sentence for a part that could not be set, and -EIO. */
 int surroundings_refusal(const struct execute_request *q, uint32_t part, int error);
