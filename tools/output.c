@@ -39,14 +39,16 @@ static void erase_locked(void)
         out.drawn = false;
 }
 
-/* A line on stderr (of the log, of a library) must not stand behind a bar: on a terminal stderr is a stream that takes the bar away
- * first. */
-static ssize_t write_beside_bar(void *cookie, const char *data, size_t size)
+/* All that goes to stderr (ours, of the log, of argp) goes through this: it takes the bar away first, and no name in it is an order to a terminal. */
+static ssize_t write_safely(void *cookie, const char *data, size_t size)
 {
+        cleanup_buffer struct buffer b = {0};
+
         pthread_mutex_lock(&out.lock);
         erase_locked();
         pthread_mutex_unlock(&out.lock);
-        return write_all(STDERR_FILENO, data, size) < 0 ? 0 : (ssize_t)size;
+        buffer_add_safe(&b, data, size);
+        return buffer_error(&b) < 0 || write_all(STDERR_FILENO, b.data, b.size) < 0 ? 0 : (ssize_t)size;
 }
 
 static enum status broken_output(int error)
@@ -69,20 +71,19 @@ static void end_of_help(void)
 void output_setup(void)
 {
         static char help[32 << 10]; /* a whole help: an error of a write before the last one leaves no errno behind */
+        static char line[16 << 10]; /* so that no character of it is cut in two */
         const char *term = getenv("TERM");
+        FILE *safe;
 
         setvbuf(stdout, help, _IOFBF, sizeof(help));
         atexit(end_of_help);
         out.terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
         out.output_terminal = isatty(STDOUT_FILENO);
         out.colour = out.terminal && !*(getenv("NO_COLOR") ?: ""); /* https://no-color.org */
-        if (out.terminal) {
-                FILE *beside = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_beside_bar});
-
-                if (beside) {
-                        setvbuf(beside, NULL, _IOLBF, 0);
-                        stderr = beside;
-                }
+        safe = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_safely});
+        if (safe) {
+                setvbuf(safe, line, _IOLBF, sizeof(line));
+                stderr = safe;
         }
 }
 
@@ -124,12 +125,24 @@ void complain(const char *format, ...)
         va_end(args);
 }
 
+/* Beside the stream, which would show it as bytes. */
+static void colour(const char *sequence)
+{
+        if (!out.colour)
+                return;
+        progress_clear();
+        (void)!write(STDERR_FILENO, sequence, strlen(sequence));
+}
+
 void alarm_line(const char *format, ...)
 {
         va_list args;
 
         va_start(args, format);
-        say(out.colour ? "\033[1;31msolverfs: " : "solverfs: ", format, args, out.colour ? "\033[0m\n" : "\n");
+        colour("\033[1;31m");
+        say("solverfs: ", format, args, "");
+        colour("\033[0m");
+        fputs("\n", stderr);
         va_end(args);
 }
 
@@ -266,12 +279,15 @@ static void choose_columns(const struct column *columns, size_t n, unsigned widt
         }
 }
 
-/* The text with each whole name of a commit cut to COMMIT_SHOWN digits; free(). */
-static char *shorten_commits(const char *text)
+/* The text as a terminal may have it, with each whole name of a commit cut to COMMIT_SHOWN digits; free(). */
+static char *shown_text(const char *cell)
 {
-        char *shown = strdup(text), *to = shown;
+        struct buffer b = {0};
+        char *shown, *to;
 
-        while (shown && *text) {
+        buffer_add_safe(&b, cell, strlen(cell));
+        shown = to = b.data;
+        for (const char *text = shown; shown && *text;) {
                 size_t n = strspn(text, "0123456789abcdef"), kept = n == COMMIT_DIGITS ? COMMIT_SHOWN : MAX(n, 1);
 
                 memmove(to, text, kept);
@@ -310,7 +326,7 @@ static void table_row_aligned(struct buffer *to, const struct column *columns, s
         assert(n <= COLUMNS_MOST);
         choose_columns(columns, n, width, left_out);
         for (size_t i = 0; i < n; i++) {
-                cleanup_free char *shown = shorten_commits(cells[i]);
+                cleanup_free char *shown = shown_text(cells[i]);
                 unsigned used, pad;
 
                 if (left_out[i])
@@ -340,8 +356,10 @@ void table_row(struct buffer *to, const struct column *columns, size_t n, const 
                 table_row_aligned(to, columns, n, cells);
                 return;
         }
-        for (size_t i = 0; i < n; i++)
-                buffer_addf(to, "%s%s", i > 0 ? "\t" : "", cells[i]);
+        for (size_t i = 0; i < n; i++) {
+                buffer_adds(to, i > 0 ? "\t" : "");
+                buffer_add_safe(to, cells[i], strlen(cells[i]));
+        }
         buffer_adds(to, "\n");
 }
 
@@ -397,7 +415,7 @@ static void measure_columns(const char *text, struct column columns[COLUMNS_MOST
                 size_t n = table_cells(&rest, cells, COLUMNS_MOST);
 
                 for (size_t i = 0; n > 1 && i < n; i++) {
-                        cleanup_free char *shown = shorten_commits(cells[i]);
+                        cleanup_free char *shown = shown_text(cells[i]);
 
                         columns[i].name = "";
                         columns[i].width = MAX(columns[i].width, columns_of(shown ? shown : cells[i]));
@@ -413,14 +431,14 @@ void output_table(const char *text)
         cleanup_free char *copy = NULL;
         char *rest;
 
-        if (!out.output_terminal) {
-                buffer_adds(&b, text);
+        buffer_add_safe(&b, text, strlen(text));
+        if (!out.output_terminal || b.failed) {
                 output_write(&b);
                 return;
         }
-        measure_columns(text, columns);
-        rest = copy = strdup(text);
-        b.failed |= !copy;
+        measure_columns(b.data, columns);
+        rest = copy = steal_pointer(b.data);
+        b = (struct buffer){0};
         while (rest && *rest) {
                 const char *cells[COLUMNS_MOST];
                 size_t n = table_cells(&rest, cells, COLUMNS_MOST);
@@ -435,7 +453,7 @@ void output_table(const char *text)
 
 void json_row(struct buffer *to, json_t *j)
 {
-        cleanup_free char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
+        cleanup_free char *text = j ? json_dumps(j, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 
         json_decref(j);
         if (text)
@@ -559,9 +577,9 @@ static bool same_but_for_numbers(const char *a, const char *b)
 void progress_show_range(const char *what, uint64_t done, uint64_t total, uint64_t least, uint64_t most)
 {
         cleanup_free char *shown = NULL;
-        char text[80], phase[sizeof(out.what)];
+        char text[80], counts[64] = "", phase[sizeof(out.what)];
         uint64_t now = now_ns();
-        bool is_new;
+        bool is_new, is_due = false;
 
         if (out.quiet)
                 return;
@@ -576,16 +594,15 @@ void progress_show_range(const char *what, uint64_t done, uint64_t total, uint64
                 draw_locked(shown, done, total, text);
                 out.told = now;
         } else if (!out.terminal && now - out.told >= (is_new ? PHASE_EVERY : LINE_EVERY)) {
-                char counts[64] = "";
-
-                if (total > 0)
-                        snprintf(counts, sizeof(counts), ": %llu of %llu", (unsigned long long)done, (unsigned long long)total);
-                fprintf(stderr, "%s%s%s%s\n", shown, counts, *text ? ", " : "", text);
-                fflush(stderr);
+                is_due = true;
                 out.told = now;
                 strcpy(out.what, phase);
         }
         pthread_mutex_unlock(&out.lock);
+        if (total > 0)
+                snprintf(counts, sizeof(counts), ": %llu of %llu", (unsigned long long)done, (unsigned long long)total);
+        if (is_due) /* without the lock: the stream takes it */
+                fprintf(stderr, "%s%s%s%s\n", shown, counts, *text ? ", " : "", text);
 }
 
 void progress_clear(void)

@@ -62,7 +62,7 @@ void output_json(json_t *j); /* a json_row() */
 /* The status a process ends with: `status`, unless standard output could not be written. */
 int output_end(int status);
 
-/* A name with tabs, newlines, backslashes, other control bytes and invalid UTF-8 written as \t \n \\ \xNN; free(). Never NULL. */
+/* buffer_add_printable(); free(). Never NULL. For names that may hold a tab or a new line: other controls no table shows, and no message. */
 char *printable(const char *name);
 
 /* "3m 20s", for people. */

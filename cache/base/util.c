@@ -143,23 +143,50 @@ void buffer_add_shell_word(struct buffer *b, const char *word)
         buffer_adds(b, "'");
 }
 
-void buffer_add_printable(struct buffer *b, const char *text)
+bool utf8_is_control(const void *text, size_t n)
+{
+        static const struct {
+                uint32_t first, last;
+        } ranges[] = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x180e, 0x180e},   {0x200b, 0x200b},  {0x200e, 0x200f},
+                      {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+        const unsigned char *p = text;
+        uint32_t c = n < 2 ? p[0] : p[0] & (0xffU >> (n + 1));
+
+        for (size_t i = 1; i < n; i++)
+                c = c << 6 | (p[i] & 0x3f);
+        for (size_t i = 0; i < ARRAY_SIZE(ranges); i++)
+                if (c >= ranges[i].first && c <= ranges[i].last)
+                        return true;
+        return false;
+}
+
+static void add_escaped(struct buffer *b, const char *text, size_t size, bool is_name)
 {
         const unsigned char *p = (const unsigned char *)text;
 
         buffer_adds(b, "");
-        for (size_t left = strlen(text), n; left > 0; p += n, left -= n) {
+        for (size_t left = size, n; left > 0; p += n, left -= n) {
                 bool valid = (n = utf8_length(p, left)) > 0;
 
                 n = MAX(n, (size_t)1);
-                if (*p == '\\' || *p == '\t' || *p == '\n')
+                if (is_name && (*p == '\\' || *p == '\t' || *p == '\n'))
                         buffer_addf(b, "\\%c", *p == '\\' ? '\\' : *p == '\t' ? 't' : 'n');
-                else if (!valid || *p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0)) /* the last: C1 controls */
+                else if (!valid || (*p != '\t' && *p != '\n' && utf8_is_control(p, n)))
                         for (size_t i = 0; i < n; i++)
                                 buffer_addf(b, "\\x%02x", p[i]);
                 else
                         buffer_add(b, p, n);
         }
+}
+
+void buffer_add_printable(struct buffer *b, const char *text)
+{
+        add_escaped(b, text, strlen(text), true);
+}
+
+void buffer_add_safe(struct buffer *b, const char *text, size_t size)
+{
+        add_escaped(b, text, size, false);
 }
 
 void buffer_add_url_path(struct buffer *b, const char *path)

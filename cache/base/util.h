@@ -142,10 +142,14 @@ int buffer_steal(struct buffer *b, struct blob *ret); /* moves the bytes into a 
 
 /* Bytes of the UTF-8 sequence that `text` begins with (RFC 3629: no overlong forms, no surrogates); 0: it is none. `left` bytes are there. */
 size_t utf8_length(const void *text, size_t left);
+/* Is the sequence of that length a control character, or one that turns, joins or hides text: soft hyphens, directions, zero widths, tags? */
+bool utf8_is_control(const void *text, size_t n);
 /* In quotes, as a shell and recipe_split() read it back. */
 void buffer_add_shell_word(struct buffer *b, const char *word);
-/* Tabs, newlines, backslashes, other control bytes and bytes that are not valid UTF-8 as \t \n \\ \xNN. */
+/* Tabs, newlines, backslashes, the bytes of other controls (utf8_is_control()) and bytes that are not valid UTF-8 as \t \n \\ \xNN. */
 void buffer_add_printable(struct buffer *b, const char *text);
+/* The same but for tabs, newlines and backslashes, which stay: for lines in which names may be printable already. */
+void buffer_add_safe(struct buffer *b, const char *text, size_t size);
 /* A path as it stands in a URL, and back: %XX for what means something else there (RFC 3986, 2.1). */
 void buffer_add_url_path(struct buffer *b, const char *path);
 void url_decode(char *text); /* in place; a % that two digits do not follow, and %00, stay */

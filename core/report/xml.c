@@ -3,20 +3,9 @@
 /* A sequence of utf8_length() n. */
 static bool is_allowed(const unsigned char *p, size_t n)
 {
-        switch (n) {
-        case 1:
-                return (*p >= 0x20 && *p != 0x7f) || *p == '\t' || *p == '\n';
-        case 2:
-                return !(p[0] == 0xc2 && p[1] < 0xa0); /* C1 controls */
-        case 3:
-                if (p[0] == 0xef && p[1] == 0xbf) /* U+FFFE and U+FFFF */
-                        return p[2] < 0xbe;
-                if (p[0] == 0xe2 && p[1] == 0x80) /* U+202A to U+202E */
-                        return !(p[2] >= 0xaa && p[2] <= 0xae);
-                return !(p[0] == 0xe2 && p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9); /* U+2066 to U+2069 */
-        default:
-                return n == 4;
-        }
+        if (n == 0 || (n == 3 && p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe)) /* U+FFFE and U+FFFF */
+                return false;
+        return *p == '\t' || *p == '\n' || !utf8_is_control(p, n);
 }
 
 void xml_add_allowed(struct buffer *to, const char *text)

@@ -171,12 +171,17 @@ START_TEST(test_printable)
                 {"\t\n\\\x1b\x7f", "\\t\\n\\\\\\x1b\\x7f"},
                 {"\xff\xc3", "\\xff\\xc3"},
                 {"\xc2\x9b\xed\xa0\x80", "\\xc2\\x9b\\xed\\xa0\\x80"},
+                {"\xe2\x80\xae\xf3\xa0\x80\x81", "\\xe2\\x80\\xae\\xf3\\xa0\\x80\\x81"}, /* U+202E, U+E0001 */
+                {"\xe2\x80\x8d\xe2\x80\x90\xef\xb7\xba", "\xe2\x80\x8d\xe2\x80\x90\xef\xb7\xba"},   /* a joiner, a hyphen, a letter */
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
                 cleanup_buffer struct buffer b = {0};
 
                 buffer_add_printable(&b, table[i].text);
+                ck_assert_str_eq(b.data, table[i].printable);
+                b.size = 0;
+                buffer_add_safe(&b, table[i].printable, strlen(table[i].printable));
                 ck_assert_str_eq(b.data, table[i].printable);
         }
 }

@@ -57,6 +57,29 @@ test_that "no line of help is broken behind an indented one" '
 		awk -v c="$command" "/^[a-z(-]/ && before ~ /^  / { print \"# \" c \": \" \$0; bad = 1 } { before = \$0 } END { exit bad }" help || exit 1
 	done <commands'
 
+# A name that would clear the screen, ring, turn the text round (U+202E, U+2066), hide (U+200B) and set a title (C1), with a byte that is no UTF-8.
+evil=$(printf 'e\033[2J\a\342\200\256vil\342\201\246\342\200\213\302\235\377.smt2')
+shown='e\\x1b\[2J\\x07\\xe2\\x80\\xaevil\\xe2\\x81\\xa6\\xe2\\x80\\x8b\\xc2\\x9d\\xff.smt2'
+printf '; answer: sat\n(set-info :status unsat)\n(check-sat)\n(exit)\n' >"$evil"
+git -C toy tag "$(printf 'tag\342\200\256')" v3
+is_safe() { # nothing but text, new lines, tabs, and what a terminal gets from us: the ends of bars, and red
+	sed 's/\x1b\[\(1;31\|0\|K\)\?[mK]//g; s/\r//g' "$@" | LC_ALL=C grep -qaE "$(printf '[\001-\010\013-\037\177\377]|\302[\200-\237]|\342\200[\213\256]|\342\201\246')" && return 1
+	return 0
+}
+test_that "a name with control characters, or such as turn or hide text, is shown by their bytes" '
+	run 0 case add "$evil" && has out "$shown$" && is_safe out err && run 1 case add "nosuch$evil" && has err "nosuch$shown" && is_safe err &&
+	run 3 case remove "nosuch$evil" && is_safe err && run 2 case add --status "$evil" x && is_safe err && run 3 run "$evil" HEAD 1 && is_safe err && run 3 run toy "$evil" 1 && is_safe err'
+run 0 solver update toy
+test_that "... in every table, to a file and to a terminal" '
+	run 1 run toy v1 v3 "$evil" -q
+	run 2 set add "s$evil" 1 && is_safe err || exit 1
+	for command in "case list" "run toy v1 all" "history toy all --known" "compare toy@v1 toy@v3 --known" "status" "set list" "solver list" "steps toy" "export -f csv" "export -f jsonl" "doctor" "fsck"; do
+		for json in "" --json; do
+			"$solverfs" $command $json >out 2>err
+			is_safe out err && on 200 24 "$solverfs" $command $json && is_safe screen || { echo "# $command $json" && cat -v out err screen && exit 1; }
+		done
+	done'
+
 run 1 run toy v1 wrong.smt2
 test_that "an alarm is red, unless NO_COLOR says otherwise" '
 	on 80 24 "$solverfs" status && grep -q "$(printf "\033\[1;31m")solverfs: WRONG ANSWER" screen &&
