@@ -192,7 +192,7 @@ int cmd_solver_add(int argc, char **argv)
                 "Add a solver: clone REPO (a path or a URL) with its whole history into the store and index it.\v"
                 "Recipes by name are looked for in the folders of $SOLVERFS_RECIPES and where solverfs was installed. "
                 "A recipe's variants are added with it.\n\n"
-                "  solverfs solver add kissat https://github.com/arminbiere/kissat\n"
+                "  solverfs recipe draft ~/src/mysolver >mine.recipe\n"
                 "  solverfs solver add mine ~/src/mysolver --recipe mine.recipe\n"
                 "  solverfs solver add --replace mine --recipe mine.recipe";
         cleanup_workspace struct workspace *w = NULL;

@@ -106,7 +106,7 @@ test_that "solver list --json" 'run 0 solver list --json && [ "$(head -1 out | p
 test_that "a repository is listed as a name is, whatever is in its path" '
 	run 0 -q init --store tabs && git clone -q --bare toy "$(printf "a\tb")" && run 0 solver add --store tabs toy "$(printf "a\tb")" --recipe recipes/toy.recipe && run 0 solver list --store tabs && [ "$(head -1 out | cut -f 6)" = "$top/a\\tb" ]'
 test_that "a solver is not added twice" 'run 1 solver add toy toy --recipe recipes/toy.recipe && has err "already"'
-test_that "the recipes that come with solverfs are found by name" 'run 1 solver add kissat nowhere && has err nowhere'
+test_that "the recipes that come with solverfs are found by name" 'run 1 solver add strand nowhere && has err nowhere'
 test_that "no such solver is status 3" 'run 3 build nosuch HEAD && has err "nosuch.*toy"'
 test_that "no such revision is status 3" 'run 3 build toy nosuch && has err nosuch && run 3 build toy -- --help && run 3 build toy "HEAD^{/(}"'
 

@@ -334,7 +334,7 @@ test_that "and again, with the same repository" 'sed -i "s/= prog/= toy/" work.r
 test_that "from another one it is no replacement" 'git init -q third && run 1 solver add --replace work third --recipe work.recipe && has err "comes from .*toy"'
 test_that "a variant has no recipe of its own to replace" 'run 1 solver add --replace work-v --recipe work.recipe && has err "is a variant of work"'
 test_that "--replace of a new solver wants a repository" 'run 1 solver add --replace fresh --recipe work.recipe && has err "say where its repository is" && run 0 solver add --replace fresh toy --recipe work.recipe'
-test_that "the recipes that come with solverfs are listed" 'run 0 solver add --list && has out "^kissat	/"'
+test_that "the recipes that come with solverfs are listed" 'run 0 solver add --list && has out "^strand	/"'
 
 # -- what a build reads beside its repository: folders of the machine, submodules, downloads --
 
