@@ -27,7 +27,7 @@ error_t campaign_option(struct campaign_command *c, int key, char *arg, struct a
         case OPTION_FOR:
                 s->seconds = campaign_seconds(state, "--for", arg);
                 return 0;
-        case OPTION_TIMEOUT:
+        case 't':
                 s->timeout = campaign_seconds(state, "--timeout", arg);
                 return 0;
         case OPTION_CLOCK:

@@ -20,7 +20,6 @@ enum {
         OPTION_REFERENCE = 256,
         OPTION_ORACLE,
         OPTION_FOR,
-        OPTION_TIMEOUT,
         OPTION_CLOCK,
         OPTION_SEED,
         OPTION_NAME,

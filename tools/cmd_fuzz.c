@@ -103,7 +103,7 @@ int cmd_fuzz(int argc, char **argv)
                 {"svg", OPTION_SVG, "PREFIX", 0,
                  "write the mean of what they found over time to PREFIX-finds.svg, and PREFIX-culprits.svg", 0},
                 {"threshold", OPTION_THRESHOLD, "TIME", 0, "how much slower is a regression; default 10s", 0},
-                {"timeout", OPTION_TIMEOUT, "TIME", 0, "of a run; default 20s", 0},
+                {"timeout", 't', "TIME", 0, "of a run; default 20s", 0},
                 {"window", OPTION_WINDOW, "TIME", 0, "the window of the adaptive configuration (sprfinder); default 10m", 0},
                 {"corpus", OPTION_CORPUS, "DIR", 0, "mutate the inputs below DIR and generate none", 0},
                 {"oracle", OPTION_ORACLE, "VERSION", 0, "a version to ask where two contradict each other; may be repeated", 0},

@@ -94,7 +94,7 @@ int cmd_incompleteness(int argc, char **argv)
                  "what the seeds are; auto (the default): as each says by :status or its name, else as the versions answer", 0},
                 {"iterations", OPTION_ITERATIONS, "N", 0, "steps for each seed; default 300", 0},
                 {"chain", OPTION_CHAIN, "N", 0, "steps from a seed until it begins at the seed again; default 25", 0},
-                {"timeout", OPTION_TIMEOUT, "TIME", 0, "of a run; default 10s", 0},
+                {"timeout", 't', "TIME", 0, "of a run; default 10s", 0},
                 {"for", OPTION_FOR, "TIME", 0, "how long to work in all: 10m, 12h; it ends earlier when all seeds are done", 0},
                 {"jobs", 'j', "N", 0, "chains at the same time; default: one for each core", 0},
                 {"no-reduce", OPTION_NO_REDUCE, NULL, 0, "do not: findings with the same cause are then told apart less well", 0},
@@ -115,7 +115,7 @@ int cmd_incompleteness(int argc, char **argv)
                        "too.\n\n"
                        "A campaign that is interrupted goes on when the same command is given again.\n\n"
                        "Example:\n"
-                       "  solverfs incompleteness cvc5 --reference cvc4-1.8 --target main --seeds dir"};
+                       "  solverfs incompleteness cvc5 --reference cvc4-1.8 --target main --seeds dir --for 12h"};
         struct hunting h = {0};
 
         campaign_settings_new(&h.command.settings);

@@ -298,6 +298,40 @@ static void localizing_done(struct localizing *o, size_t n_cases)
         localization_free(o->search);
 }
 
+/* Takes a reference; a case is there once. */
+static int add_case(struct case_selection *to, struct case_info *info)
+{
+        for (size_t i = 0; i < to->n; i++)
+                if (to->list[i]->id == info->id)
+                        return STATUS_OK;
+        if (list_grow(to->list, to->n) < 0)
+                return fail(-ENOMEM);
+        to->list[to->n++] = case_info_ref(info);
+        return STATUS_OK;
+}
+
+/* A word is as for all commands, or a finding: its input is a case that no list has. */
+static int choose_cases(struct localizing *o, struct workspace *w, struct solver *s, struct case_selection *ret)
+{
+        for (size_t i = 0; i < o->n_words; i++) {
+                cleanup_case_selection struct case_selection more = {0};
+                cleanup_finding struct finding *f = NULL;
+                cleanup(case_info_unrefp) struct case_info *input = NULL;
+                int r = command_finding(w, s, o->words[i], &f);
+
+                if (r == 1)
+                        r = cases_get(workspace_cases(w), f->case_id, &input);
+                if (r < 0)
+                        return fail(r);
+                r = input ? add_case(ret, input) : command_cases(w, &o->words[i], 1, &more);
+                for (size_t k = 0; r == STATUS_OK && k < more.n; k++)
+                        r = add_case(ret, more.list[k]);
+                if (r != STATUS_OK)
+                        return r;
+        }
+        return STATUS_OK;
+}
+
 int cmd_localize(int argc, char **argv)
 {
         static const struct argp_option options[] = {
@@ -315,7 +349,7 @@ int cmd_localize(int argc, char **argv)
         static const char doc[] =
                 "Find the commits that made cases slow. Prints a line for each case and culprit: case, commit, seconds before "
                 "it, seconds "
-                "after it, subject. Where the commits between cannot be built, commit is the range FIRST..LAST that holds the "
+                "after it, subject. Where the commits between cannot be built, commit is the range BEFORE..LAST that holds the "
                 "culprit. A "
                 "case without a culprit has '-' for its commit, its seconds at reference and target, and why.\v"
                 "A build is done once for all cases that need it; runs are repeated on what is built until it is decided where a "
@@ -323,6 +357,7 @@ int cmd_localize(int argc, char **argv)
                 "slow, so that noise does not mislead; every culprit is verified by runs of it and the commit before it in turn. "
                 "What was "
                 "measured before is used, and an interrupted search goes on where it was.\n"
+                "A FINDING is one such as spr/3: its input.\n"
                 "The exit status is 1 when a case has no culprit, got faster, cannot be decided, or an end cannot be built.\n"
                 "\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 17 42\n"
@@ -333,7 +368,7 @@ int cmd_localize(int argc, char **argv)
         struct localizing o = {0};
         int r;
 
-        command_parse(&(struct argp){options, parse, "SOLVER CASE...", doc}, argc, argv, &o);
+        command_parse(&(struct argp){options, parse, "SOLVER CASE|FINDING...", doc}, argc, argv, &o);
         o.signals = command_signals();
         if (o.signals < 0)
                 return fail(o.signals);
@@ -349,7 +384,7 @@ int cmd_localize(int argc, char **argv)
         if (r == STATUS_OK)
                 r = resolve(&o);
         if (r == STATUS_OK)
-                r = command_cases(w, o.words, o.n_words, &cases);
+                r = choose_cases(&o, w, s, &cases);
         if (r == STATUS_OK)
                 r = localize_and_print(&o, &cases);
         localizing_done(&o, cases.n);

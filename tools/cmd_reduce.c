@@ -162,33 +162,6 @@ static int read_input_file(struct reducing *o, const char *path)
         return r < 0 ? errorf(r, "cannot read %s: %s", path, strerror(-r)) : 0;
 }
 
-/* "spr/3": a finding. 1: it is one; 0: the word is none. */
-static int find_finding(struct workspace *w, const struct solver *s, const char *word, struct finding **ret)
-{
-        const char *slash = strchr(word, '/');
-        char *end;
-        unsigned long number;
-        int r;
-
-        if (!slash || slash[1] < '1' || slash[1] > '9')
-                return 0;
-        number = strtoul(slash + 1, &end, 10);
-        if (*end != '\0' || number > UINT32_MAX)
-                return 0;
-        for (int kind = 0; kind < N_FINDING_KINDS; kind++) {
-                const char *folder = finding_folder((enum finding_kind)kind);
-
-                if (strlen(folder) != (size_t)(slash - word) || strncmp(folder, word, (size_t)(slash - word)) != 0)
-                        continue;
-                r = finding_get(w, s->number, (uint32_t)number, ret);
-                if (r == 0 && strcmp(finding_folder((*ret)->kind), folder) != 0)
-                        r = errorf(-ENOENT, "finding %lu stands in %s/, not in %s/", number, finding_folder((*ret)->kind),
-                                   folder);
-                return r < 0 ? r : 1;
-        }
-        return 0;
-}
-
 /* A case of the store (1), or a file (0). */
 static int read_word(struct reducing *o, struct workspace *w, const char *word, struct case_info **ret)
 {
@@ -293,7 +266,7 @@ static int make_query(struct reducing *o, struct workspace *w, struct solver *s,
         cleanup_finding struct finding *f = NULL;
         struct reduction_options options;
         char what[32];
-        int r = find_finding(w, s, o->words[1], &f);
+        int r = command_finding(w, s, o->words[1], &f);
 
         if (r == 1)
                 return query_of_finding(o, w, s, f, ret);

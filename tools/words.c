@@ -63,6 +63,32 @@ int command_commit(struct solver *s, const char *option, const char *word, uint3
         return r;
 }
 
+int command_finding(struct workspace *w, const struct solver *s, const char *word, struct finding **ret)
+{
+        const char *slash = strchr(word, '/');
+        char *end;
+        unsigned long number;
+        int r;
+
+        if (!slash || slash[1] < '1' || slash[1] > '9')
+                return 0;
+        number = strtoul(slash + 1, &end, 10);
+        if (*end != '\0' || number > UINT32_MAX)
+                return 0;
+        for (int kind = 0; kind < N_FINDING_KINDS; kind++) {
+                const char *folder = finding_folder((enum finding_kind)kind);
+
+                if (strlen(folder) != (size_t)(slash - word) || strncmp(folder, word, (size_t)(slash - word)) != 0)
+                        continue;
+                r = finding_get(w, s->number, (uint32_t)number, ret);
+                if (r == 0 && strcmp(finding_folder((*ret)->kind), folder) != 0)
+                        r = errorf(-ENOENT, "finding %lu stands in %s/, not in %s/", number, finding_folder((*ret)->kind),
+                                   folder);
+                return r < 0 ? r : 1;
+        }
+        return 0;
+}
+
 int command_line(struct solver *s, const char *from, const char *to, struct revisions *ret)
 {
         uint32_t first = COMMIT_NONE, last;

@@ -4,12 +4,15 @@
 
 #include "command.h"
 #include "core/query/select.h"
+#include "core/study/finding/finding.h"
 
 int command_solver(struct workspace *w, const char *name, struct solver **ret);
 /* Can its recipe be told a seed, where one `is_asked` for? */
 int command_seed(const struct solver *s, bool is_asked);
 int command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret);
 int command_cases(struct workspace *w, char *const *words, size_t n, struct case_selection *ret);
+/* "spr/3": a finding of the solver. 1: it is one; 0: the word is none; -errno. */
+int command_finding(struct workspace *w, const struct solver *s, const char *word, struct finding **ret);
 /* Another machine by its name, as --machine has it; *ret: free(), NULL for this one or when `word` is NULL. */
 int command_machine(struct workspace *w, const char *word, char **ret);
 /* What `option` takes: exactly one commit. */

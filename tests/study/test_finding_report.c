@@ -106,8 +106,8 @@ START_TEST(test_a_search_that_is_not_finished)
         world(FINDING_SPR);
         localized(3, "unfinished");
         assert_says("| one of 3 (`git log %.12s..%.12s`) | 0.250 | 1.500 |", commits[0], commits[3]);
-        assert_says("not finished: they are not yet verified. `solverfs localize toy --reference %s --target %s --timeout 1500ms --clock cpu %u` goes on",
-                    commits[0], commits[3], f->case_id);
+        assert_says("not finished: they are not yet verified. `solverfs localize toy --reference %s --target %s --timeout 1500ms --clock cpu spr/%u` goes on",
+                    commits[0], commits[3], f->number);
         localized(1, "unfinished");
         assert_says("| `%.12s` (4) | 0.250 |", commits[3]);
         assert_says("not yet verified");

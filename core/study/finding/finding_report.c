@@ -399,8 +399,8 @@ static void add_unfinished(const struct solver *s, const struct finding *f, cons
                 return;
         }
         format_duration((uint64_t)(f->timeout * 1e9), timeout);
-        buffer_addf(ret, "`solverfs localize %s --reference %s --target %s --timeout %s%s %u` goes on with it.\n\n", s->recipe->name, f->reference,
-                    f->target, timeout, f->is_cpu_time ? " --clock cpu" : "", f->case_id);
+        buffer_addf(ret, "`solverfs localize %s --reference %s --target %s --timeout %s%s %s/%u` goes on with it.\n\n", s->recipe->name, f->reference,
+                    f->target, timeout, f->is_cpu_time ? " --clock cpu" : "", finding_folder(f->kind), f->number);
 }
 
 /* As far as they are known: nothing is searched for. */
