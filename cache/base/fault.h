@@ -42,6 +42,7 @@
  *     measure.sample   a sample was taken: fail EBUSY, as if others had disturbed it; another errno, as if nobody had
  *     run.clock        before a run: fail ETIME, and it lasts as long as its program says (core/run/told_time.h)
  *     case.looked      at the file of a case being written   case.closed      its RELEASE came
+ *     case.flush       before it is made a case
  *     campaign.found   a finding stored, not in the campaign's journal
  *     portfolio.answered  a case is answered, the trial is not in the store
  *     import.campaign  before a file of an imported campaign is written, and before what makes it whole

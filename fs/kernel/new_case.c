@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
+#include "cache/base/fault.h"
+
 struct new_case {
         unsigned refs;
         struct cases *cases; /* borrowed */
@@ -172,6 +174,8 @@ int new_case_flush(struct new_case *n)
         else if (st.st_size == 0)
                 r = errorf(-EINVAL, "'%s' is empty: not a case", n->name);
         else if (n->dirty)
+                r = fault_at("case.flush");
+        if (r == 0 && n->dirty)
                 r = new_case_commit(n);
         if (r == 0)
                 n->dirty = false;

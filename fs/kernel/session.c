@@ -293,6 +293,8 @@ int session_new(struct workspace *w, struct engine *e, bool finished, struct ses
                 r = node_map_new(&s->nodes);
         if (r == 0)
                 r = writing_new(&s->writing);
+        if (r == 0 && !finished)
+                r = writers_new(&s->writers);
         if (r == 0)
                 r = contents_new(&s->contents);
         if (r == 0)
@@ -310,6 +312,7 @@ struct session *session_free(struct session *s)
         if (!s)
                 return NULL;
         waiters_free(s->waiters);
+        s->writers = writers_free(s->writers);
         file_close_all(s);
         s->contents = contents_free(s->contents);
         s->writing = writing_free(s->writing);
@@ -337,6 +340,8 @@ int session_attach(struct session *s, struct fuse_session *fuse)
 void session_drain(struct session *s)
 {
         waiters_drain(s->waiters);
+        if (s->writers)
+                writers_drain(s->writers);
 }
 
 void session_interrupt(struct session *s)

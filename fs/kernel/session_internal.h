@@ -10,7 +10,7 @@ struct session;
 
 /* `e` answers cold opens. `finished`: only what is finished is there (-o cached). */
 int session_new(struct workspace *w, struct engine *e, bool finished, struct session **ret);
-/* Answers every parked reader, and returns when none is left. Call it before libfuse's session ends, whose requests they hold. */
+/* Answers every parked reader and every writer, and returns when none is left. Call it before libfuse's session ends, whose requests they hold. */
 void session_drain(struct session *s);
 struct session *session_free(struct session *s);
 /* Once libfuse's session is mounted: notifications go through it, from now until it is attached to NULL. */

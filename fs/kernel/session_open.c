@@ -381,12 +381,11 @@ void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct
 
 void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-        struct session *s = session_of(req);
-
-        if (writing_is(ino))
-                write_release(s, fi);
-        else
-                handle_close(s, (struct handle *)(uintptr_t)fi->fh);
+        if (writing_is(ino)) {
+                write_release(req, ino, fi);
+                return;
+        }
+        handle_close(session_of(req), (struct handle *)(uintptr_t)fi->fh);
         fuse_reply_err(req, 0);
 }
 

@@ -11,6 +11,7 @@
 #include "fs/kernel/new_case.h"
 #include "fs/routes/routes.h"
 #include "fs/kernel/session_internal.h"
+#include "fs/kernel/writers.h"
 
 struct session {
         struct tree *tree;                 /* owned */
@@ -21,6 +22,7 @@ struct session {
         struct kernel_cache *kernel_cache; /* owned */
         struct node_map *nodes;            /* owned */
         struct writing *writing;           /* owned */
+        struct writers *writers;           /* owned; NULL in a finished one */
         struct contents *contents;         /* owned */
         struct fuse_session *fuse;         /* borrowed; NULL until attached */
 
@@ -95,7 +97,7 @@ void write_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_
 void write_unlink(fuse_req_t req, fuse_ino_t parent, const char *name);
 void write_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int which, struct fuse_file_info *fi);
 void write_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size, int flags);
-void write_release(struct session *s, struct fuse_file_info *fi);
+void write_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 
 /* -- state, by extended attributes: user.solverfs.state, .reason, .job -- */
 

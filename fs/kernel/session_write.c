@@ -1,4 +1,4 @@
-/* Writing: only new cases. */
+/* Writing: only new cases. What waits for the disk is done by the writers (writers.h), who reply; the threads that read requests hand it over. */
 #include "fs/kernel/session_parts.h"
 
 #include <limits.h>
@@ -206,13 +206,77 @@ static void forget_new_case(struct writing *w, struct new_case *n)
         new_case_unref(n);
 }
 
-void write_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t, struct fuse_file_info *fi)
+/* -- requests, handed over -- */
+
+struct writing_request {
+        struct chore chore;
+        fuse_req_t req;
+        void (*fn)(const struct writing_request *w); /* replies */
+        fuse_ino_t ino, to_ino;
+        struct fuse_file_info fi;
+        struct stat attr;
+        int which;
+        off_t offset;
+        size_t size; /* of data */
+        const char *to; /* behind the name in data */
+        char data[];
+};
+
+static void request_do(struct chore *c)
 {
+        struct writing_request *w = (struct writing_request *)c; /* its first member */
+
+        w->fn(w);
+        free(w);
+}
+
+/* With room for its data; NULL when it was answered: no memory is left. */
+static struct writing_request *request_new(fuse_req_t req, void (*fn)(const struct writing_request *w), fuse_ino_t ino,
+                                           const struct fuse_file_info *fi, size_t size)
+{
+        struct writing_request *w = malloc(sizeof(*w) + size);
+
+        if (!w) {
+                fuse_reply_err(req, ENOMEM);
+                return NULL;
+        }
+        *w = (struct writing_request){.chore.fn = request_do, .req = req, .fn = fn, .ino = ino, .size = size};
+        if (fi)
+                w->fi = *fi;
+        return w;
+}
+
+static void hand_over(struct writing_request *w)
+{
+        writers_do(session_of(w->req)->writers, &w->chore);
+}
+
+static void hand_over_names(fuse_req_t req, void (*fn)(const struct writing_request *w), fuse_ino_t parent, const char *name,
+                            fuse_ino_t new_parent, const char *to, unsigned flags, const struct fuse_file_info *fi)
+{
+        size_t size = strlen(name) + 1, to_size = strlen(to) + 1;
+        struct writing_request *w = request_new(req, fn, parent, fi, size + to_size);
+
+        if (!w)
+                return;
+        memcpy(w->data, name, size);
+        memcpy(w->data + size, to, to_size);
+        w->to = w->data + size;
+        w->to_ino = new_parent;
+        w->which = (int)flags;
+        hand_over(w);
+}
+
+static void do_create(const struct writing_request *w)
+{
+        fuse_req_t req = w->req;
         struct session *s = session_of(req);
+        const char *name = w->data;
         struct new_file *entry = calloc(1, sizeof(*entry));
+        struct fuse_file_info fi = w->fi;
         cleanup_node struct node dir = {0};
         struct fuse_entry_param e = {0};
-        int r = entry ? tree_node(s->tree, parent, &dir) : -ENOMEM;
+        int r = entry ? tree_node(s->tree, w->ino, &dir) : -ENOMEM;
 
         if (r == 0 && !dir.route->takes)
                 r = -EROFS;
@@ -233,10 +297,15 @@ void write_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t, s
         pthread_mutex_unlock(&s->writing->lock);
         e.ino = new_case_ino(entry->file);
         writing_stat(s->writing, e.ino, &e.attr);
-        fi->fh = (uintptr_t)entry->file;
-        fi->direct_io = 1;
-        if (fuse_reply_create(req, &e, fi) < 0) /* interrupted meanwhile: there will be no release */
+        fi.fh = (uintptr_t)entry->file;
+        fi.direct_io = 1;
+        if (fuse_reply_create(req, &e, &fi) < 0) /* interrupted meanwhile: there will be no release */
                 forget_new_case(s->writing, entry->file);
+}
+
+void write_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t, struct fuse_file_info *fi)
+{
+        hand_over_names(req, do_create, parent, name, 0, "", 0, fi);
 }
 
 /* A file that is no case by its first line is refused at once: a shell's `echo hello >cases/x` looks at write(), not at close(). Files that programs keep
@@ -255,28 +324,54 @@ static int check_first_line(struct new_case *n, const char *data, size_t size)
         return r;
 }
 
-void write_write(fuse_req_t req, fuse_ino_t, const char *data, size_t size, off_t offset, struct fuse_file_info *fi)
+static struct new_case *written_to(const struct fuse_file_info *fi)
 {
-        struct new_case *n = (struct new_case *)(uintptr_t)fi->fh;
-        int r = offset == 0 ? check_first_line(n, data, size) : 0;
-        ssize_t written = r < 0 ? r : new_case_write(n, data, size, offset);
+        return (struct new_case *)(uintptr_t)fi->fh;
+}
+
+static void do_write(const struct writing_request *w)
+{
+        struct new_case *n = written_to(&w->fi);
+        int r = w->offset == 0 ? check_first_line(n, w->data, w->size) : 0;
+        ssize_t written = r < 0 ? r : new_case_write(n, w->data, w->size, w->offset);
 
         if (written < 0)
-                fuse_reply_err(req, (int)-written);
+                fuse_reply_err(w->req, (int)-written);
         else
-                fuse_reply_write(req, (size_t)written);
+                fuse_reply_write(w->req, (size_t)written);
+}
+
+void write_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off_t offset, struct fuse_file_info *fi)
+{
+        struct writing_request *w = request_new(req, do_write, ino, fi, size);
+
+        if (!w)
+                return;
+        memcpy(w->data, data, size);
+        w->offset = offset;
+        hand_over(w);
+}
+
+static void do_flush(const struct writing_request *w)
+{
+        struct new_case *n = written_to(&w->fi);
+        int r = new_case_flush(n);
+
+        if (r < 0)
+                log_info("a case was not added: %s", error_message(r));
+        else
+                note_written(session_of(w->req)->writing, n); /* close() returns before RELEASE comes */
+        fuse_reply_err(w->req, r == -EEXIST || r == -EINVAL || r == -EFBIG ? -r : r < 0 ? session_error(r, "case", NULL) : 0);
 }
 
 void write_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-        int r = writing_is(ino) ? new_case_flush((struct new_case *)(uintptr_t)fi->fh) : 0;
+        struct writing_request *w;
 
-        if (r < 0)
-                log_info("a case was not added: %s", error_message(r));
-        else if (writing_is(ino))
-                note_written(session_of(req)->writing,
-                             (struct new_case *)(uintptr_t)fi->fh); /* close() returns before RELEASE comes */
-        fuse_reply_err(req, r == -EEXIST || r == -EINVAL || r == -EFBIG ? -r : r < 0 ? session_error(r, "case", NULL) : 0);
+        if (!writing_is(ino))
+                fuse_reply_err(req, 0);
+        else if ((w = request_new(req, do_flush, ino, fi, 0)))
+                hand_over(w);
 }
 
 void write_fsync(fuse_req_t req, fuse_ino_t ino, int, struct fuse_file_info *fi)
@@ -322,50 +417,73 @@ static int rename_written(struct session *s, const char *name, const char *to)
         return r;
 }
 
-void write_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent, const char *to, unsigned flags)
+static void do_rename(const struct writing_request *w)
 {
-        struct session *s = session_of(req);
-        int r = !is_cases(s, parent) || !is_cases(s, new_parent) ? -EROFS : flags & ~RENAME_NOREPLACE ? -EINVAL : 0;
+        struct session *s = session_of(w->req);
+        unsigned flags = (unsigned)w->which;
+        int r = !is_cases(s, w->ino) || !is_cases(s, w->to_ino) ? -EROFS : flags & ~RENAME_NOREPLACE ? -EINVAL : 0;
 
         if (r == 0)
-                r = rename_written(s, name, to);
+                r = rename_written(s, w->data, w->to);
         if (r == -EEXIST)
                 log_info("a case was not renamed: %s", error_message(r));
-        fuse_reply_err(req, r == -EEXIST || r == -EINVAL || r == -ENAMETOOLONG ? -r : r < 0 ? session_error(r, name, NULL) : 0);
+        fuse_reply_err(w->req, r == -EEXIST || r == -EINVAL || r == -ENAMETOOLONG ? -r : r < 0 ? session_error(r, w->data, NULL) : 0);
 }
 
-void write_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+void write_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent, const char *to, unsigned flags)
 {
-        struct session *s = session_of(req);
+        hand_over_names(req, do_rename, parent, name, new_parent, to, flags, NULL);
+}
+
+static void do_unlink(const struct writing_request *w)
+{
+        struct session *s = session_of(w->req);
         struct written f;
-        int r = is_cases(s, parent) && written_is_there(s, name, &f) ? 0 : -EROFS;
+        int r = is_cases(s, w->ino) && written_is_there(s, w->data, &f) ? 0 : -EROFS;
 
         if (r == 0 && f.made)
                 r = cases_remove(workspace_cases(tree_workspace(s->tree)), f.id);
         if (r == 0)
                 written_remove(s->writing, f.ino);
-        fuse_reply_err(req, r < 0 ? session_error(r, name, NULL) : 0);
+        fuse_reply_err(w->req, r < 0 ? session_error(r, w->data, NULL) : 0);
+}
+
+void write_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+        hand_over_names(req, do_unlink, parent, name, 0, "", 0, NULL);
 }
 
 /* Times, modes and owners of a file being written, and of the folder, are accepted and mean nothing (cp -p, rsync -a); a length is set. */
-void write_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int which, struct fuse_file_info *)
+static void do_setattr(const struct writing_request *w)
 {
-        struct session *s = session_of(req);
+        struct session *s = session_of(w->req);
+        fuse_ino_t ino = w->ino;
         cleanup(new_case_unrefp) struct new_case *n = writing_is(ino) ? new_case_of(s->writing, ino) : NULL;
         double timeout;
         struct stat st;
         int r = 0;
 
-        if (n && (which & FUSE_SET_ATTR_SIZE))
-                r = new_case_truncate(n, attr->st_size);
-        else if (!n && ((!writing_is(ino) && !is_cases(s, ino)) || (which & FUSE_SET_ATTR_SIZE)))
+        if (n && (w->which & FUSE_SET_ATTR_SIZE))
+                r = new_case_truncate(n, w->attr.st_size);
+        else if (!n && ((!writing_is(ino) && !is_cases(s, ino)) || (w->which & FUSE_SET_ATTR_SIZE)))
                 r = -EROFS;
         if (r == 0)
                 r = session_stat(s, ino, &st, &timeout);
         if (r == 0)
-                fuse_reply_attr(req, &st, 0);
+                fuse_reply_attr(w->req, &st, 0);
         else
-                fuse_reply_err(req, -r);
+                fuse_reply_err(w->req, -r);
+}
+
+void write_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int which, struct fuse_file_info *)
+{
+        struct writing_request *w = request_new(req, do_setattr, ino, NULL, 0);
+
+        if (!w)
+                return;
+        w->attr = *attr;
+        w->which = which;
+        hand_over(w);
 }
 
 void write_setxattr(fuse_req_t req, fuse_ino_t ino, const char *, const char *, size_t, int)
@@ -374,8 +492,20 @@ void write_setxattr(fuse_req_t req, fuse_ino_t ino, const char *, const char *, 
         fuse_reply_err(req, writing_is(ino) ? EOPNOTSUPP : EROFS);
 }
 
-void write_release(struct session *s, struct fuse_file_info *fi)
+static void do_release(const struct writing_request *w)
 {
-        forget_new_case(s->writing, (struct new_case *)(uintptr_t)fi->fh);
+        forget_new_case(session_of(w->req)->writing, written_to(&w->fi));
         fault_at("case.closed");
+        fuse_reply_err(w->req, 0);
+}
+
+void write_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+        struct session *s = session_of(req);
+        struct writing_request *w = request_new(req, do_release, ino, fi, 0);
+
+        if (w)
+                hand_over(w);
+        else
+                forget_new_case(s->writing, written_to(fi));
 }

@@ -713,6 +713,38 @@ START_TEST(test_closed_while_looked_at)
 }
 END_TEST
 
+/* As many as there are threads that read requests, and then some: none of them waits for the disk. */
+#define STUCK 6
+
+START_TEST(test_others_are_answered_while_cases_are_committed)
+{
+        unsigned id;
+
+        faults_begin();
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("known.smt2", "; do print sat\n");
+        assert_content(at(CELL "result", id), "sat\n");
+        fault_set("case.flush", at("block after %u", fault_met("case.flush")));
+        assert_shell("for i in $(seq %d); do seq -f \"; $i %%.0f\" 1 30000 >new$i.smt2; done", STUCK);
+        assert_shell("for i in $(seq %d); do { cp new$i.smt2 mnt/cases/; echo $? >new$i.done; } & done", STUCK);
+        await(fault_met("case.flush") >= 5); /* four are stuck, and the others wait for one of them */
+        for (int i = 0; i < 20; i++) {
+                struct stat st;
+
+                ck_assert_int_eq(stat(at(CELL "time", id), &st), 0);
+                ck_assert(stat(at("mnt/tiny/tags/nothing-%d", i), &st) < 0 && errno == ENOENT);
+                assert_content(at(CELL "result", id), "sat\n");
+        }
+        assert_shell("ls mnt/cases; ls mnt/tiny/tags; ! ls new*.done");
+        fault_clear("case.flush");
+        for (int i = 1; i <= STUCK; i++)
+                await(access(at("new%d.done", i), F_OK) == 0);
+        assert_shell("for i in $(seq %d); do grep -qx 0 new$i.done && cmp new$i.smt2 mnt/cases/by-name/new$i.smt2/input.smt2 || exit 1; done", STUCK);
+        world_end();
+}
+END_TEST
+
 MOUNT_SUITE("mount_cases", {test_cp}, {test_write_cp_p}, {test_write_cp_a}, {test_write_redirection},
             {test_write_redirection_of_many}, {test_write_printf_redirection}, {test_write_tee}, {test_write_dd},
             {test_write_dd_fsync}, {test_write_mv}, {test_write_install}, {test_write_tar}, {test_write_rename},
@@ -722,4 +754,5 @@ MOUNT_SUITE("mount_cases", {test_cp}, {test_write_cp_p}, {test_write_cp_a}, {tes
             {test_two_writers_of_a_name}, {test_empty}, {test_a_writer_is_killed}, {test_names}, {test_folders_of_names},
             {test_changes_from_elsewhere}, {test_remove}, {test_many_at_once}, {test_large}, {test_dimacs},
             {test_the_rest_is_read_only}, {test_another_user_is_kept_out, NEEDS_ROOT}, {test_another_user_reads, NEEDS_ROOT},
-            {test_statfs}, {test_closed_while_looked_at})
+            {test_statfs}, {test_closed_while_looked_at},
+            {test_others_are_answered_while_cases_are_committed})

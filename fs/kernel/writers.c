@@ -1,0 +1,104 @@
+#include "fs/kernel/writers.h"
+
+#include <pthread.h>
+
+#include "cache/base/util.h"
+
+#define WRITERS 4 /* a small case is not kept waiting by a large one's sync */
+
+struct writers {
+        pthread_t threads[WRITERS];
+        size_t n_threads;
+
+        pthread_mutex_t lock;
+        pthread_cond_t come, done; /* a chore, or the end; the last of all chores */
+        /* under lock */
+        struct chore *first, **end; /* that nobody does yet */
+        size_t n_busy;
+        bool ending;
+};
+
+static void *writers_thread(void *user)
+{
+        struct writers *w = user;
+
+        pthread_mutex_lock(&w->lock);
+        for (;;) {
+                struct chore *c = w->first;
+
+                if (!c && w->ending)
+                        break;
+                if (!c) {
+                        pthread_cond_wait(&w->come, &w->lock);
+                        continue;
+                }
+                w->first = c->next;
+                if (!w->first)
+                        w->end = &w->first;
+                w->n_busy++;
+                pthread_mutex_unlock(&w->lock);
+                c->fn(c);
+                pthread_mutex_lock(&w->lock);
+                w->n_busy--;
+                if (!w->first && w->n_busy == 0)
+                        pthread_cond_broadcast(&w->done);
+        }
+        pthread_mutex_unlock(&w->lock);
+        return NULL;
+}
+
+void writers_do(struct writers *w, struct chore *c)
+{
+        c->next = NULL;
+        pthread_mutex_lock(&w->lock);
+        *w->end = c;
+        w->end = &c->next;
+        pthread_cond_signal(&w->come);
+        pthread_mutex_unlock(&w->lock);
+}
+
+void writers_drain(struct writers *w)
+{
+        pthread_mutex_lock(&w->lock);
+        while (w->first || w->n_busy > 0)
+                pthread_cond_wait(&w->done, &w->lock);
+        pthread_mutex_unlock(&w->lock);
+}
+
+int writers_new(struct writers **ret)
+{
+        struct writers *w = calloc(1, sizeof(*w));
+        int r = 0;
+
+        if (!w)
+                return -ENOMEM;
+        w->end = &w->first;
+        pthread_mutex_init(&w->lock, NULL);
+        pthread_cond_init(&w->come, NULL);
+        pthread_cond_init(&w->done, NULL);
+        for (; r == 0 && w->n_threads < WRITERS; w->n_threads += r == 0)
+                r = -pthread_create(&w->threads[w->n_threads], NULL, writers_thread, w);
+        if (r < 0) {
+                writers_free(w);
+                return errorf(r, "cannot start a thread: %s", strerror(-r));
+        }
+        *ret = w;
+        return 0;
+}
+
+struct writers *writers_free(struct writers *w)
+{
+        if (!w)
+                return NULL;
+        pthread_mutex_lock(&w->lock);
+        w->ending = true;
+        pthread_cond_broadcast(&w->come);
+        pthread_mutex_unlock(&w->lock);
+        for (size_t i = 0; i < w->n_threads; i++)
+                pthread_join(w->threads[i], NULL);
+        pthread_cond_destroy(&w->come);
+        pthread_cond_destroy(&w->done);
+        pthread_mutex_destroy(&w->lock);
+        free(w);
+        return NULL;
+}
