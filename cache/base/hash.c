@@ -1,31 +1,27 @@
 #include "cache/base/hash.h"
 
-#include <openssl/evp.h>
+#include <nettle/sha2.h>
 #include <xxhash.h>
 
 struct hasher {
-        EVP_MD_CTX *context;
+        struct sha256_ctx context;
 };
-
-static void must(bool done)
-{
-        if (!done) {
-                log_error("SHA-256 failed: no memory left");
-                abort();
-        }
-}
 
 struct hasher *hasher_new(void)
 {
-        struct hasher *h = calloc(1, sizeof(*h));
+        struct hasher *h = malloc(sizeof(*h));
 
-        must(h && (h->context = EVP_MD_CTX_new()) && EVP_DigestInit_ex(h->context, EVP_sha256(), NULL) == 1);
+        if (!h) {
+                log_error("SHA-256 failed: no memory left");
+                abort();
+        }
+        sha256_init(&h->context);
         return h;
 }
 
 void hasher_add(struct hasher *h, const void *data, size_t size)
 {
-        must(EVP_DigestUpdate(h->context, data, size) == 1);
+        sha256_update(&h->context, size, data);
 }
 
 void hasher_number(struct hasher *h, uint64_t n)
@@ -53,14 +49,17 @@ void hasher_string(struct hasher *h, const char *s)
 
 void hasher_finish(struct hasher *h, struct digest *ret)
 {
-        must(EVP_DigestFinal_ex(h->context, ret->bytes, NULL) == 1);
-        EVP_MD_CTX_free(h->context);
+        sha256_digest(&h->context, DIGEST_SIZE, ret->bytes);
         free(h);
 }
 
 void digest_of(const void *data, size_t size, struct digest *ret)
 {
-        must(EVP_Digest(data, size, ret->bytes, NULL, EVP_sha256(), NULL) == 1);
+        struct sha256_ctx context;
+
+        sha256_init(&context);
+        sha256_update(&context, size, data);
+        sha256_digest(&context, DIGEST_SIZE, ret->bytes);
 }
 
 int digest_of_fd(int fd, struct digest *ret, uint64_t *ret_size)

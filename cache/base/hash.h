@@ -1,4 +1,4 @@
-/* Content hashes: SHA-256 by OpenSSL's libcrypto. A digest names content or a query's inputs; equal digests are taken to be
+/* Content hashes: SHA-256 by Nettle. A digest names content or a query's inputs; equal digests are taken to be
  * equal content. Thread-safe: every call has its own state. No call fails: when a few hundred bytes cannot be had the process ends, as a
  * wrong digest would be worse than none. */
 #pragma once

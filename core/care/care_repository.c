@@ -3,23 +3,22 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
+#include <nettle/sha1.h>
 #include <sys/stat.h>
 
 /* Packs and their indexes end in the SHA-1 of all that stands before (gitformat-pack(5)): one read tells every flipped bit. */
 static int trailer_is_right(int dirfd, const char *name, bool *ret)
 {
         cleanup_close int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC);
-        uint8_t trailer[20], sum[EVP_MAX_MD_SIZE], block[1 << 16];
-        EVP_MD_CTX *hash = EVP_MD_CTX_new();
+        uint8_t trailer[SHA1_DIGEST_SIZE], sum[SHA1_DIGEST_SIZE], block[1 << 16];
+        struct sha1_ctx hash;
         struct stat st;
         off_t left;
         int r = 0;
 
         *ret = false;
-        if (!hash || EVP_DigestInit_ex(hash, EVP_sha1(), NULL) != 1)
-                r = -ENOMEM;
-        else if (fd < 0 || fstat(fd, &st) < 0)
+        sha1_init(&hash);
+        if (fd < 0 || fstat(fd, &st) < 0)
                 r = -errno;
         left = r == 0 ? st.st_size - (off_t)sizeof(trailer) : -1;
         while (r == 0 && left > 0) {
@@ -27,14 +26,13 @@ static int trailer_is_right(int dirfd, const char *name, bool *ret)
 
                 if (n <= 0)
                         r = n < 0 ? -errno : -EIO;
-                else if (EVP_DigestUpdate(hash, block, (size_t)n) != 1)
-                        r = -EIO;
+                else
+                        sha1_update(&hash, (size_t)n, block);
                 left -= n;
         }
-        if (r == 0 && left == 0 && EVP_DigestFinal_ex(hash, sum, NULL) == 1 &&
-            read(fd, trailer, sizeof(trailer)) == (ssize_t)sizeof(trailer))
+        sha1_digest(&hash, sizeof(sum), sum);
+        if (r == 0 && left == 0 && read(fd, trailer, sizeof(trailer)) == (ssize_t)sizeof(trailer))
                 *ret = memcmp(sum, trailer, sizeof(trailer)) == 0;
-        EVP_MD_CTX_free(hash);
         return r;
 }
 
