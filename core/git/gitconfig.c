@@ -42,6 +42,7 @@ struct walk {
         bool (*wanted)(const char *section);
         struct gitconfig *g;
         struct mistakes mistakes;
+        bool is_odd; /* there is something in it that readers may disagree on */
 };
 
 static int peek(const struct walk *w)
@@ -57,6 +58,7 @@ static int next(struct walk *w)
         if (c == EOF)
                 return EOF;
         w->at++;
+        w->is_odd |= c == '\r' || c == '\\';
         if (c == '\r' && peek(w) == '\n')
                 return next(w);
         if (c == '\n')
@@ -80,6 +82,7 @@ static int take_word(struct walk *w, char **ret)
 {
         size_t from = w->at;
 
+        w->is_odd |= !isalpha(peek(w));
         while (isalnum(peek(w)) || peek(w) == '-')
                 w->at++;
         *ret = strndup(w->text + from, w->at - from);
@@ -129,6 +132,7 @@ static int take_header(struct walk *w)
         r = take_word(w, &s->name);
         if (r < 0)
                 return r;
+        w->is_odd |= peek(w) != ']' && !(peek(w) == ' ' && w->at + 1 < w->size && w->text[w->at + 1] == '"');
         skip_blanks(w);
         if (peek(w) == '"') {
                 r = take_subsection(w, s);
@@ -140,6 +144,7 @@ static int take_header(struct walk *w)
         if (strcmp(s->name, "include") == 0 || strcmp(s->name, "includeif") == 0)
                 return errorf(-EINVAL, "%s:%u: [%s] is not supported here; put the text in this file", w->label, s->line,
                               s->name);
+        w->is_odd |= peek(w) != EOF && peek(w) != '\n';
         s->end = s->body = w->at;
         return 0;
 }
@@ -192,6 +197,7 @@ static int take_value(struct walk *w, bool wanted, const char *key, char **ret, 
                 if (!quoted && (c == ';' || c == '#')) {
                         if (wanted && (c == ';' || !isblank(previous)))
                                 return refuse_comment(w, key, c);
+                        w->is_odd = true;
                         skip_line(w);
                         break;
                 }
@@ -217,6 +223,7 @@ static int take_value(struct walk *w, bool wanted, const char *key, char **ret, 
                 return errorf(-EINVAL, "%s:%u: key '%s': the quotes are not closed", w->label, line, key);
         if (buffer_error(&b) < 0)
                 return -ENOMEM;
+        w->is_odd |= *ret_lost_quotes;
         b.data[solid] = '\0';
         *ret = steal_pointer(b.data);
         return 0;
@@ -245,8 +252,10 @@ static int take_entry(struct walk *w)
                 r = take_value(w, w->wanted(s->name), e->key, &e->value, &e->lost_quotes);
                 if (r < 0)
                         return r;
-        } else
+        } else {
+                w->is_odd = true;
                 skip_line(w);
+        }
         s->end = w->at;
         return 0;
 }
@@ -269,8 +278,10 @@ static int walk_text(struct walk *w)
 {
         int r = 0;
 
-        if (w->size >= 3 && memcmp(w->text, "\xef\xbb\xbf", 3) == 0)
+        if (w->size >= 3 && memcmp(w->text, "\xef\xbb\xbf", 3) == 0) {
                 w->at = 3; /* git skips a byte order mark too */
+                w->is_odd = true;
+        }
         while (r == 0 && peek(w) != EOF) {
                 r = walk_line(w);
                 if (r == -EINVAL) {
@@ -369,7 +380,7 @@ int gitconfig_parse(const char *label, struct slice text, bool (*wanted)(const c
         if (r == 0)
                 r = walk_text(&w);
         mistakes_done(&w.mistakes);
-        if (r == 0)
+        if (r == 0 && w.is_odd)
                 r = read_by_libgit2(&w);
         if (r < 0)
                 return r;

@@ -1,9 +1,9 @@
-/* git-config text, read by libgit2, with what libgit2 does not tell: on which line an entry stands, and where in the text.
+/* git-config text, with what libgit2 does not tell: on which line an entry stands, and where in the text.
  *
- * The text is walked once more beside libgit2 for that. The walk also catches what git-config silently does to shell text: an
- * unquoted `;` or `#` cuts the value off (`build = ./configure; make` is `./configure`). In sections the caller wants, a `;` outside
- * quotes is refused, and `#` is a comment only after a blank. Both readers must agree on every wanted value, or it is refused:
- * libgit2 1.5 does not see the comment in `"a\\" # b`.
+ * The reading here also catches what git-config silently does to shell text: an unquoted `;` or `#` cuts the value off (`build = ./configure; make`
+ * is `./configure`). In sections the caller wants, a `;` outside quotes is refused, and `#` is a comment only after a blank. Where a text has
+ * anything that readers of git-config may disagree on (an escape, quotes inside a value, a comment behind one, a key without a value), libgit2
+ * reads it, too, and both must agree on every wanted value, or it is refused: libgit2 1.5 does not see the comment in `"a\\" # b`.
  *
  * Owned by the caller; not shared between threads while being made. */
 #pragma once
