@@ -2,6 +2,7 @@
 #include "core/query/workspace_internal.h"
 
 #include "core/query/takeover.h"
+#include "core/run/toolchain_file.h"
 
 static const struct cases_tables cases_tables = {.cases = TABLE_CASES, .names = TABLE_CASE_NAMES, .digests = TABLE_CASE_DIGESTS};
 
@@ -127,6 +128,19 @@ static int open_contents(struct workspace *w)
         return r;
 }
 
+static int keep_toolchain(const struct workspace *w)
+{
+        char path[PATH_SIZE];
+        int r;
+
+        if (store_read_only(w->store))
+                return 0;
+        r = path_join(path, w->dir, "toolchain");
+        if (r == 0)
+                host_toolchain_keep(path);
+        return r;
+}
+
 int workspace_open(const char *dir, int flags, struct workspace **ret)
 {
         cleanup_free char *absolute = realpath(dir, NULL);
@@ -146,6 +160,8 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
                 r = open_store(w, flags);
         if (r == 0)
                 r = open_contents(w);
+        if (r == 0 && !w->as_it_is)
+                r = keep_toolchain(w);
         if (r == 0 && !w->as_it_is)
                 r = runs_take_over(w);
         if (r == 0 && !w->as_it_is)

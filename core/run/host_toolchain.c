@@ -1,5 +1,5 @@
 /* The compilers and build tools of this machine: which ones they are, for keys, and whether one of them has been exchanged. */
-#include "core/run/host.h"
+#include "core/run/toolchain_file.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "cache/base/hash.h"
+#include "core/run/host.h"
 
 static const char *const folders[] = {"/usr/local/bin", "/usr/bin"};
 static const char *const tools[] = {"cc", "c++", "ld", "ar", "make", "cmake", "ninja", "python3"};
@@ -195,11 +196,97 @@ static int ask_tools(char ret[DIGEST_HEX_SIZE])
 
 static struct {
         pthread_mutex_t lock;
-        bool known;           /* under lock, as the rest */
+        char *file;           /* under lock, as the rest; NULL: nothing is kept */
+        bool known;
+        bool asked;           /* by this process */
         uint64_t looked;      /* ns */
         struct digest moment; /* of the tools: an upgrade under a running daemon is noticed at the price of a few stat() */
         char hex[DIGEST_HEX_SIZE];
 } toolchain = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* -- the file: two digests, of what it holds for and the toolchain's -- */
+
+#define KEPT_SIZE ((size_t)2 * DIGEST_HEX_SIZE) /* with a blank and a newline */
+
+void host_toolchain_keep(const char *path)
+{
+        pthread_mutex_lock(&toolchain.lock);
+        if (!toolchain.file)
+                toolchain.file = strdup(path);
+        pthread_mutex_unlock(&toolchain.lock);
+}
+
+static void kept_for(const struct digest *moment, char ret[DIGEST_HEX_SIZE])
+{
+        struct hasher *h = hasher_new();
+        struct digest d;
+
+        hasher_add(h, moment->bytes, DIGEST_SIZE);
+        hasher_string(h, gnu_get_libc_version());
+        hasher_finish(h, &d);
+        digest_hex(&d, ret);
+}
+
+static bool is_script(const char *path)
+{
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+        char head[2];
+
+        return fd >= 0 && read(fd, head, 2) == 2 && memcmp(head, "#!", 2) == 0;
+}
+
+static bool may_be_kept(void)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(tools); i++)
+                for (size_t k = 0; k < ARRAY_SIZE(folders); k++) {
+                        char path[64];
+
+                        snprintf(path, sizeof(path), "%s/%s", folders[k], tools[i]);
+                        if (is_script(path))
+                                return false;
+                }
+        return toolchain.file;
+}
+
+static void keep(const struct digest *moment)
+{
+        char text[KEPT_SIZE + 1], key[DIGEST_HEX_SIZE];
+
+        if (!may_be_kept())
+                return;
+        kept_for(moment, key);
+        snprintf(text, sizeof(text), "%s %s\n", key, toolchain.hex);
+        if (write_file_atomic(toolchain.file, text, KEPT_SIZE, 0600) < 0)
+                log_debug("%s is not written: the compilers are asked again next time", toolchain.file);
+}
+
+static bool read_kept(const struct digest *moment, char ret[DIGEST_HEX_SIZE])
+{
+        cleanup_blob struct blob b = {0};
+        char key[DIGEST_HEX_SIZE];
+        struct digest d;
+
+        kept_for(moment, key);
+        if (!toolchain.file || read_file(toolchain.file, KEPT_SIZE, &b) < 0 || b.size != KEPT_SIZE ||
+            memcmp(b.data, key, DIGEST_HEX_SIZE - 1) != 0)
+                return false;
+        snprintf(ret, DIGEST_HEX_SIZE, "%s", (const char *)b.data + DIGEST_HEX_SIZE);
+        return digest_parse(ret, &d) == 0;
+}
+
+/* Lock held. */
+static int find_out(const struct digest *moment, bool may_be_old)
+{
+        int r;
+
+        if (may_be_old && !toolchain.known && read_kept(moment, toolchain.hex))
+                return 0;
+        r = ask_tools(toolchain.hex);
+        toolchain.asked = r == 0;
+        if (r == 0)
+                keep(moment);
+        return r;
+}
 
 static int look_within(uint64_t age_ns, char ret[DIGEST_HEX_SIZE])
 {
@@ -208,10 +295,12 @@ static int look_within(uint64_t age_ns, char ret[DIGEST_HEX_SIZE])
 
         pthread_mutex_lock(&toolchain.lock);
         if (!toolchain.known || now_ns() - toolchain.looked >= age_ns) {
+                bool may_be_old = age_ns > 0;
+
                 tools_digest(add_moment, false, &now);
                 toolchain.looked = now_ns();
-                if (!toolchain.known || !digest_equal(&toolchain.moment, &now)) {
-                        r = ask_tools(toolchain.hex);
+                if (!toolchain.known || !digest_equal(&toolchain.moment, &now) || (!may_be_old && !toolchain.asked)) {
+                        r = find_out(&now, may_be_old);
                         toolchain.known = r == 0;
                         toolchain.moment = now;
                 }
