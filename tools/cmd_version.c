@@ -21,17 +21,15 @@ int cmd_version(int argc, char **argv)
         static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object", 0}, {0}};
         bool json = false;
         int major, minor, revision;
-        char git[48], lmdb[48];
+        char lmdb[48];
 
-        command_parse(&(struct argp){options, parse, NULL, "Print the versions of solverfs and of the libraries it runs on."},
+        command_parse(&(struct argp){options, parse, NULL, "Print the versions of solverfs, of the libraries it runs on, and of the libgit2 it was built with."},
                       argc, argv, &json);
-        git_libgit2_version(&major, &minor, &revision);
-        snprintf(git, sizeof(git), "%d.%d.%d", major, minor, revision);
         mdb_version(&major, &minor, &revision);
         snprintf(lmdb, sizeof(lmdb), "%d.%d.%d", major, minor, revision);
 
         const char *const rows[][2] = {
-                {"solverfs", SOLVERFS_VERSION}, {"libfuse", fuse_pkgversion()},    {"libgit2", git}, {"lmdb", lmdb},
+                {"solverfs", SOLVERFS_VERSION}, {"libfuse", fuse_pkgversion()},    {"libgit2", LIBGIT2_VERSION}, {"lmdb", lmdb},
                 {"zstd", ZSTD_versionString()}, {"jansson", jansson_version_str()}};
 
         if (json) {

@@ -18,6 +18,12 @@ void git_begin(void)
         pthread_once(&once, begin);
 }
 
+void git_may_begin(void)
+{
+        if (!git_begins_by_itself)
+                git_begin();
+}
+
 const char *git_error_text(void)
 {
         const git_error *e = git_error_last();

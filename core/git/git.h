@@ -14,6 +14,9 @@
 
 /* Before the first use of libgit2 in any function that may be the first; cheap when done already. Thread-safe. */
 void git_begin(void);
+/* The same for what may do without libgit2 in the end. A program in which the first call begins it (tools/delayed.h) has this function. */
+bool git_begins_by_itself(void) __attribute__((weak));
+void git_may_begin(void);
 /* libgit2's last sentence on this thread. */
 const char *git_error_text(void);
 /* libgit2's error as our -errno, by its code and class; 0 stays 0. */

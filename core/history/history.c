@@ -43,7 +43,7 @@ int history_open(struct store *s, const struct history_tables *tables, const cha
                               .repos_dir = strdup(repos_dir),
                               .silence_ns = HISTORY_SILENCE_NS};
         pthread_mutex_init(&h->lock, NULL);
-        git_begin();
+        git_may_begin();
         if (!h->name || !h->repos_dir || asprintf(&h->path, "%s/%s.git", repos_dir, name) < 0) {
                 h->path = NULL;
                 history_free(h);
@@ -206,7 +206,7 @@ int history_commit(struct history *h, uint32_t number, struct commit *ret)
         if (r < 0)
                 return r;
         p = b.data;
-        git_oid_fromraw(&ret->oid, p);
+        memcpy(ret->oid.id, p, GIT_OID_RAWSZ);
         ret->committed = (int64_t)key_get_u64(p + GIT_OID_RAWSZ);
         ret->indexed = (int64_t)key_get_u64(p + GIT_OID_RAWSZ + 8);
         ret->first_parent = first_parent(&b);

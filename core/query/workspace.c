@@ -153,7 +153,7 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
         if (!w)
                 return -ENOMEM;
         w->as_it_is = flags & WORKSPACE_AS_IT_IS;
-        git_libgit2_init();
+        git_may_begin();
         pthread_mutex_init(&w->lock, NULL);
         r = set_paths(w, absolute);
         if (r == 0)
@@ -201,7 +201,6 @@ struct workspace *workspace_close(struct workspace *w)
         buffer_done(&w->told);
         pthread_mutex_destroy(&w->lock);
         free(w);
-        git_libgit2_shutdown();
         return NULL;
 }
 

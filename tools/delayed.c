@@ -1,0 +1,34 @@
+#include "delayed.h"
+
+#include <dlfcn.h>
+
+#include "command.h"
+#include "core/git/git.h"
+
+/* Nothing can go on without it, and no caller expects that it is not there. */
+static void give_up(const char *what)
+{
+        complain("%s; install the package that it is in", what ? what : "a library is missing");
+        _exit(STATUS_SYSTEM);
+}
+
+void *delayed_bind(size_t function)
+{
+        const char *name = delayed_functions[function];
+        void *library = dlopen(delayed_libraries[delayed_owners[function]], RTLD_LAZY | RTLD_LOCAL), *found;
+
+        if (!library)
+                give_up(dlerror());
+        found = dlsym(library, name);
+        if (!found)
+                give_up(dlerror());
+        __atomic_store_n(&delayed_slots[function], found, __ATOMIC_RELEASE);
+        if (strncmp(name, "git_", 4) == 0 && strncmp(name, "git_libgit2_", 12) != 0)
+                git_begin();
+        return found;
+}
+
+bool git_begins_by_itself(void)
+{
+        return true;
+}
