@@ -108,13 +108,44 @@ static int role_program(char **argv)
         return -r;
 }
 
+static int role_put_near(char **argv)
+{
+        int fd = open(argv[0], O_RDONLY | O_CLOEXEC), near = open(argv[1], O_RDONLY | O_CLOEXEC), r;
+        struct digest id, near_id;
+        struct programs *p;
+        uint64_t size;
+
+        must(programs_open("s", false, 1 << 20, &p));
+        must(digest_of_fd(near, &near_id, NULL));
+        r = programs_put(p, fd, &near_id, &id, &size);
+        close(fd);
+        close(near);
+        programs_close(p);
+        return -r;
+}
+
+static int role_verify(char **argv)
+{
+        int fd = open(argv[0], O_RDONLY | O_CLOEXEC), r;
+        struct programs *p;
+        struct digest id;
+
+        must(programs_open("s", false, 1 << 20, &p));
+        must(digest_of_fd(fd, &id, NULL));
+        close(fd);
+        r = programs_verify(p, &id, false);
+        programs_close(p);
+        return -r;
+}
+
 static int play(char **argv)
 {
         static const struct {
                 const char *name;
                 int (*play)(char **argv);
         } roles[] = {
-                {"meet", role_meet}, {"put", role_put}, {"compact", role_compact}, {"add", role_add}, {"program", role_program}};
+                {"meet", role_meet}, {"put", role_put}, {"compact", role_compact}, {"add", role_add}, {"program", role_program},
+                {"put-near", role_put_near}, {"verify", role_verify}};
 
         for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
                 if (strcmp(argv[0], roles[i].name) == 0)
@@ -327,6 +358,110 @@ START_TEST(test_a_program_is_not_stored)
 }
 END_TEST
 
+/* Programs that differ in a few bytes: files `a`, `b` and `c`, stored unless their name is not in `stored`. */
+static struct programs *neighbours(const char *stored, struct digest ids[3])
+{
+        struct programs *p;
+        char data[5000];
+        unsigned seed = 1;
+
+        for (size_t i = 0; i < sizeof(data); i++)
+                data[i] = (char)((seed = seed * 1103515245 + 12345) >> 16);
+        assert_ok(programs_open("s", false, 1 << 20, &p));
+        for (unsigned n = 0; n < 3; n++) {
+                const char name[] = {(char)('a' + n), '\0'};
+                struct digest id;
+                uint64_t size;
+                int fd;
+
+                memset(data + 100 * n, 'a' + (int)n, 50);
+                assert_ok(write_file_atomic(name, data, sizeof(data), 0600));
+                digest_of(data, sizeof(data), &ids[n]);
+                if (!strchr(stored, name[0]))
+                        continue;
+                fd = open(name, O_RDONLY | O_CLOEXEC);
+                assert_ok(programs_put(p, fd, n > 0 ? &ids[n - 1] : NULL, &id, &size));
+                close(fd);
+        }
+        return p;
+}
+
+static unsigned depth_of(struct programs *p, const struct digest *id)
+{
+        struct digest base;
+        uint64_t stored;
+        unsigned depth;
+
+        assert_ok(programs_info(p, id, &stored, &depth, &base));
+        return depth;
+}
+
+/* A chain that is changed under a reader's hands is no damage. */
+START_TEST(test_a_base_goes_while_a_program_is_read)
+{
+        struct programs *p;
+        struct digest ids[3];
+        pid_t reader;
+
+        p = neighbours("abc", ids);
+        ck_assert_uint_eq(depth_of(p, &ids[2]), 2);
+        faults_begin();
+        fault_set("programs.read", "block\n"); /* with c open, and not b */
+        reader = role_start("verify", "c", NULL);
+        await_met("programs.read", 1);
+        assert_ok(programs_remove(p, &ids[1], 1, NULL));
+        fault_clear("programs.read");
+        ck_assert_int_eq(role_wait(reader), 0);
+        ck_assert(programs_has(p, &ids[2]));
+        programs_close(p);
+}
+END_TEST
+
+/* A program is being stored as a delta when its base goes: it is stored whole. */
+START_TEST(test_a_base_goes_while_a_program_is_stored)
+{
+        struct programs *p;
+        struct digest ids[3];
+        pid_t writer;
+
+        p = neighbours("ab", ids);
+        faults_begin();
+        fault_set("programs.place", "block\n");
+        writer = role_start("put-near", "c", "b");
+        await_met("programs.place", 1);
+        assert_ok(programs_remove(p, &ids[1], 1, NULL));
+        fault_clear("programs.place");
+        ck_assert_int_eq(role_wait(writer), 0);
+        ck_assert_uint_eq(depth_of(p, &ids[2]), 0);
+        assert_ok(programs_verify(p, &ids[2], true));
+        programs_close(p);
+}
+END_TEST
+
+/* Two store the same: the first is not replaced, as something may build on it. */
+START_TEST(test_a_program_is_stored_twice)
+{
+        struct programs *p;
+        struct digest ids[3], id;
+        uint64_t size;
+        pid_t writer;
+        int fd;
+
+        p = neighbours("ab", ids);
+        faults_begin();
+        fault_set("programs.place", "block\n");
+        writer = role_start("put-near", "c", "b");
+        await_met("programs.place", 1);
+        fd = open("c", O_RDONLY | O_CLOEXEC);
+        assert_ok(programs_put(p, fd, NULL, &id, &size));
+        close(fd);
+        fault_clear("programs.place");
+        ck_assert_int_eq(role_wait(writer), 0);
+        ck_assert_uint_eq(depth_of(p, &ids[2]), 0);
+        programs_close(p);
+}
+END_TEST
+
 /* -- cases, disturbed -- */
 
 static const char *const adding[] = {"cases.place", "cases.enter", "store.commit", "journal.append", "store.journaled"};
@@ -387,6 +522,9 @@ int main(int argc, char **argv)
                                      test_a_write_fails,
                                      test_a_compaction_fails,
                                      test_a_program_is_not_stored,
+                                     test_a_base_goes_while_a_program_is_read,
+                                     test_a_base_goes_while_a_program_is_stored,
+                                     test_a_program_is_stored_twice,
                                      test_adding_a_case_dies,
                                      test_a_failed_case_is_anothers,
                                      test_a_failed_case_leaves_nothing};

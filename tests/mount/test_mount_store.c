@@ -281,7 +281,7 @@ static void sweep(const char *place)
 
 START_TEST(test_no_room_at_any_write)
 {
-        static const char *const places[] = {"build.checkout", "build.command", "programs.put",    "programs.place", "execute.start",
+        static const char *const places[] = {"build.checkout", "build.command", "programs.place",  "execute.start",
                                              "cases.place",    "cases.enter",   "store.begin",     "store.commit",
                                              "journal.append", "journal.sync",  "store.journaled", "engine.compute",
                                              "keeper.start",   "keeper.begin"};
