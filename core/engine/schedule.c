@@ -101,7 +101,7 @@ static int slots_begin(struct job *j, uint64_t slots)
         for (unsigned i = 0; i < j->engine->n_slots && r == 0; i++) {
                 if (!(slots >> i & 1))
                         continue;
-                slot_note(*job_lock(j, i), is_build ? SLOT_BUILD : SLOT_RUN, j->priority == PRIORITY_PERSON, j->cost.mean_ns, what.data ?: "");
+                slot_note(*job_lock(j, i), is_build ? SLOT_BUILD : SLOT_RUN, j->cost.mean_ns, what.data ?: "");
                 r = is_build ? 0 : slot_await(*job_lock(j, i), j->cancel_fd);
         }
         return r;
@@ -767,7 +767,9 @@ static void look_refused(struct engine *e, enum resource r, bool is_refused, uin
         }
         f->since = f->since ?: now;
         if (f->looked == 0 || now - f->looked >= NSEC_PER_SEC) {
+                pthread_mutex_unlock(&e->lock); /* names of users may be asked of another machine */
                 slot_waits_line(e->slots_dir, r == RESOURCE_BUILD, &who);
+                pthread_mutex_lock(&e->lock);
                 snprintf(f->who, sizeof(f->who), "%s", who.data ?: "");
                 f->looked = now;
                 e->dirty = true;

@@ -33,11 +33,10 @@ bool core_is_locked(int fd, enum core_lock which); /* by another open of the fil
 struct core_note {
         uint32_t magic;
         int32_t pid;
-        uint32_t uid;
-        uint32_t is_person;
         uint64_t since_ns, likely_ns; /* now_ns(); how long it is likely to take, 0: not known */
         uint64_t lent_ns;             /* since when a build has lent the core, 0: it has not */
-        char what[152];               /* "run kissat 1a2b3c4d5e6f case 42" */
+        uint32_t uid;
+        char what[148];               /* "run kissat 1a2b3c4d5e6f case 42" */
 };
 
 /* `which`: CORE_RUN or CORE_BUILD. Nothing comes of a note that cannot be written or read. */

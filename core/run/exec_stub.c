@@ -609,10 +609,12 @@ static void lend_if_due(struct run *run)
 
         if (now < lender_next(&run->lender) || !lender_look(&run->lender, now, &run->cpus))
                 return;
-        if (CPU_COUNT(&run->cpus) > 0)
+        if (CPU_COUNT(&run->cpus) > 0) {
                 tree_bind(namespace, &run->cpus);
-        else if (run->frozen == 0)
+                sched_setaffinity(0, sizeof(run->cpus), &run->cpus); /* our looks are the build's, too */
+        } else if (run->frozen == 0) {
                 freeze(run);
+        }
         lender_leave(&run->lender, now);
         if (CPU_COUNT(&run->cpus) > 0 && run->frozen != 0)
                 thaw(run);
@@ -630,6 +632,7 @@ static void await_core(struct run *run)
                 wait_for_something(run, lender_next(&run->lender));
                 read_control(run);
         }
+        sched_setaffinity(0, sizeof(run->cpus), &run->cpus);
         run->standing = clock_now() - run->frozen;
         run->frozen = 0;
         say_standing(run);

@@ -156,12 +156,11 @@ bool slot_is_marked(const char *folder, enum slot_mark m)
 
 /* -- whose they are -- */
 
-void slot_note(int lock, enum slot_use use, bool is_person, uint64_t likely_ns, const char *what)
+void slot_note(int lock, enum slot_use use, uint64_t likely_ns, const char *what)
 {
         struct core_note n = {.magic = CORE_NOTE_MAGIC,
                               .pid = getpid(),
                               .uid = geteuid(),
-                              .is_person = is_person,
                               .since_ns = now_ns(),
                               .likely_ns = likely_ns};
 
@@ -338,7 +337,7 @@ int slot_lease(const char *own_folder, const char *what, int cancel_fd, struct s
                 return r;
         }
         __atomic_add_fetch(&n_leased, 1, __ATOMIC_RELAXED);
-        slot_note(s.lock, SLOT_RUN, false, 0, what);
+        slot_note(s.lock, SLOT_RUN, 0, what);
         CPU_ZERO(&s.cpus);
         CPU_SET((size_t)s.cpu, &s.cpus);
         *ret = s;
@@ -374,7 +373,7 @@ int slot_borrow(const char *own_folder, const char *what, size_t most, int cance
                         r = slot_is_marked(folder, SLOT_PERSON_BUILDS) ? -EAGAIN : slot_try(folder, cpus[i], SLOT_BUILD, &ret[*ret_n].lock);
                         if (r < 0)
                                 continue;
-                        slot_note(ret[*ret_n].lock, SLOT_BUILD, false, 0, what);
+                        slot_note(ret[*ret_n].lock, SLOT_BUILD, 0, what);
                         ret[(*ret_n)++].cpu = cpus[i];
                 }
                 if (*ret_n > 0)

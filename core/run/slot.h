@@ -51,7 +51,7 @@ bool slot_is_marked(const char *folder, enum slot_mark m);
 /* -- whose they are -- */
 
 /* For others to see; `likely_ns`: how long, 0: not known. */
-void slot_note(int lock, enum slot_use use, bool is_person, uint64_t likely_ns, const char *what);
+void slot_note(int lock, enum slot_use use, uint64_t likely_ns, const char *what);
 struct slot_owner {
         bool is_there, is_known; /* known: it has said who it is, and is a process that we see */
         struct core_note note;   /* what it says; its text may be anybody's */

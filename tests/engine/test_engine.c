@@ -589,7 +589,7 @@ START_TEST(test_giving_up)
         start(&(struct engine_options){.gives_up = true});
         for (size_t i = 0; i < n; i++) {
                 assert_ok(slot_try(getenv("SOLVERFS_SLOTS"), cpus[i], SLOT_RUN, &locks[i]));
-                slot_note(locks[i], SLOT_RUN, false, 0, "run other 1234 case 5");
+                slot_note(locks[i], SLOT_RUN, 0, "run other 1234 case 5");
         }
         ask(1, PRIORITY_PERSON, &a);
         ask(2, PRIORITY_BATCH, &a);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "cache/base/process.h"
+#include "core/run/exec_lend.h"
 #include "core/run/host.h"
 #include "core/run/slot.h"
 
@@ -324,5 +325,87 @@ START_TEST(test_the_builder_is_stopped)
 }
 END_TEST
 
-SUITE("lend", test_a_build_leaves_cores_and_comes_back, test_a_build_begins_when_it_may, test_what_stands_still_can_be_cancelled,
+/* By times that are told: a core that was lent for a minute is the build's for as long. */
+START_TEST(test_a_builds_turn)
+{
+        const uint64_t second = NSEC_PER_SEC;
+        struct exec_request request = {.n_loans = 1};
+        struct lender l = {.n = 0};
+        uint64_t now = 1000 * second;
+        int build, run, other;
+        cpu_set_t set;
+
+        prepare();
+        request.loans[0] = (uint16_t)cpus[0];
+        assert_ok(slot_try(folder, cpus[0], SLOT_BUILD, &build));
+        ck_assert_int_eq(dup3(build, EXEC_FDS, O_CLOEXEC), EXEC_FDS);
+        lender_begin(&l, &request);
+        ck_assert(lender_look(&l, now, &set));
+        ck_assert(CPU_ISSET((size_t)cpus[0], &set));
+        ck_assert(!lender_look(&l, now += second, &set));
+        assert_ok(slot_try(folder, cpus[0], SLOT_RUN, &run));
+        ck_assert(core_is_locked(run, CORE_MOVES));
+        ck_assert(lender_look(&l, now += second, &set));
+        ck_assert_int_eq(CPU_COUNT(&set), 0);
+        ck_assert(core_is_locked(run, CORE_MOVES)); /* until it has left */
+        lender_leave(&l, now);
+        ck_assert(!core_is_locked(run, CORE_MOVES));
+        ck_assert(!lender_look(&l, now += 59 * second, &set));
+        ck_assert(!core_is_locked(run, CORE_TURN));
+        ck_assert(!lender_look(&l, now += second, &set));
+        ck_assert(core_is_locked(run, CORE_TURN));
+        close(run);
+        assert_error(slot_try(folder, cpus[0], SLOT_RUN, &run), EAGAIN);
+        ck_assert(!lender_look(&l, now += second, &set)); /* the next run of a series may come */
+        ck_assert(lender_look(&l, now += second, &set));
+        ck_assert(!lender_look(&l, now += 61 * second, &set));
+        assert_error(slot_try(folder, cpus[0], SLOT_RUN, &run), EAGAIN);
+        ck_assert(!lender_look(&l, now += second, &set));
+        assert_ok(slot_try(folder, cpus[0], SLOT_RUN, &run));
+        lender_end(&l);
+        ck_assert(!core_is_locked(run, CORE_MOVES));
+        assert_error(slot_try(folder, cpus[0], SLOT_BUILD, &other), EAGAIN);
+        close(run);
+        close(build);
+}
+END_TEST
+
+/* Who may not signal a build of ours. */
+START_TEST(test_another_users_run)
+{
+        char up[PATH_SIZE];
+        struct building b;
+        int status;
+        pid_t pid;
+
+        if (geteuid() != 0)
+                return;
+        ck_assert_ptr_nonnull(getcwd(up, sizeof(up)));
+        for (int i = 0; i < 2; i++) { /* the folders above, which belong to the test alone */
+                ck_assert_int_eq(chmod(up, 0755), 0);
+                *strrchr(up, '/') = '\0';
+        }
+        begin(&b, SANDBOX_BWRAP, 1);
+        go(&b);
+        await_more(&b);
+        pid = fork();
+        if (pid == 0) {
+                if (setresgid(65533, 65533, 65533) < 0 || setresuid(65533, 65533, 65533) < 0)
+                        _exit(99);
+                own(cpus[0]);
+                pause();
+        }
+        while (!core_is_locked(b.loans[0].lock, CORE_RUN))
+                usleep(1000);
+        while (!stands_still(&b))
+                ;
+        ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
+        ck_assert_int_eq(kill(pid, SIGKILL), 0);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        await_more(&b); /* a run that is killed has the core no more */
+        end(&b);
+}
+END_TEST
+
+SUITE("lend", test_a_builds_turn, test_another_users_run, test_a_build_leaves_cores_and_comes_back, test_a_build_begins_when_it_may, test_what_stands_still_can_be_cancelled,
       test_time_that_it_stands_still_is_not_its_own, test_the_builder_is_killed, test_the_builder_is_stopped)

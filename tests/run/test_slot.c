@@ -222,13 +222,13 @@ START_TEST(test_who_has_it)
         int build, run;
 
         assert_ok(slot_try(folder, 0, SLOT_BUILD, &build));
-        slot_note(build, SLOT_BUILD, true, 0, "build toy\n1234");
+        slot_note(build, SLOT_BUILD, 0, "build toy\n1234");
         core_note_lent(build, now_ns() - 7 * NSEC_PER_SEC);
         assert_ok(slot_try(folder, 0, SLOT_RUN, &run));
         assert_ok(slot_each(folder, look, &line));
         ck_assert_ptr_nonnull(strstr(line, "core 0: somebody; "));
         free(line);
-        slot_note(run, SLOT_RUN, false, 100 * NSEC_PER_SEC, "run toy 1234 case 1");
+        slot_note(run, SLOT_RUN, 100 * NSEC_PER_SEC, "run toy 1234 case 1");
         assert_ok(slot_each(folder, look, &line));
         snprintf(expected, sizeof(expected), ", process %d) for 0 s, about 100 s left; build toy", (int)getpid());
         ck_assert_msg(strstr(line, expected), "%s", line);
