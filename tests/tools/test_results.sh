@@ -149,7 +149,7 @@ refused_first() { # refused_first BEFORE... : by what, and with which limit
 test_that "a run that will be refused is refused before its program is built" '
 	chmod 755 "$top" && mkdir nobody && cp -R toy a.smt2 nobody && chmod -R go+rX nobody && sed "s/build = .*/build = false/" recipes/toy.recipe | sed "/variant/,\$d" >nobody/late.recipe &&
 	if [ "$(id -u)" = 0 ]; then chown -R 65534:65534 nobody; fi && cd nobody &&
-	as_nobody "$solverfs" init -q && as_nobody "$solverfs" case add -q a.smt2 && as_nobody "$solverfs" solver add -q --recipe late.recipe late toy &&
+	as_nobody "$solverfs" init -q && as_nobody "$solverfs" case add -q a.smt2 >added && as_nobody "$solverfs" solver add -q --recipe late.recipe late toy &&
 	refused_first nice -n 5 && refused_first bash -c "ulimit -s 1024; \"\$@\"" limited'
 test_that "nothing of this was kept as a crash or memout" 'run 0 run toy v1 d.smt2 && [ "$(field 2)" = sat ]'
 
