@@ -238,7 +238,7 @@ static void write_end(const struct report *r, struct buffer *b)
                 buffer_add(b, r->left_out.data, r->left_out.size);
                 buffer_adds(b, "</ul>\n");
         }
-        buffer_adds(b, "<p>Made by solverfs from what is stored; nothing was measured for it. Plots are drawn by uPlot (MIT).</p>\n</footer>\n");
+        buffer_adds(b, "<p>Made by solverfs from what is stored; nothing was measured for it.</p>\n</footer>\n");
 }
 
 /* -- the page ------------------------------------------------------------------------------------------------------ */
