@@ -12,7 +12,7 @@ static const struct group {
         const char *name;
         int (*run)(void);
 } groups[] = {{"tree", bench_tree}, {"wait", bench_wait}, {"run", bench_run}, {"build", bench_build}, {"store", bench_store}, {"report", bench_report},
-            {"export", bench_export}, {"remote", bench_remote}};
+            {"export", bench_export}, {"remote", bench_remote}, {"command", bench_command}};
 
 /* -- small things -- */
 

@@ -66,3 +66,4 @@ int bench_store(void); /* facts */
 int bench_report(void); /* report.html */
 int bench_export(void); /* solverfs export */
 int bench_remote(void); /* workers */
+int bench_command(void); /* the command, from execve to exit */

@@ -192,6 +192,49 @@ static int row_p99(struct fixture *f)
         return r;
 }
 
+/* -- while cases are written -- */
+
+#define COPIES    8
+#define COPY_SIZE "50M"
+
+static pid_t copies_start(const struct fixture *f, unsigned round)
+{
+        pid_t pid = fork();
+
+        if (pid == 0)
+                _exit(bench_shell(f->dir, "for i in $(seq %d); do cp copy-$i '%s/cases/bench-%u-$i.smt2' & done; wait", COPIES, f->mount, round) == 0 ? 0 : 1);
+        return pid;
+}
+
+static int row_writers(struct fixture *f)
+{
+        unsigned rounds = MIN(bench.rounds, 3u);
+        double with[3], without[3], ratio[3];
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && i < rounds; i++) {
+                int status = 1;
+                pid_t pid;
+
+                r = bench_shell(f->dir, "for i in $(seq %d); do { echo '; %u '$i; yes '(check-sat)' | head -c " COPY_SIZE "; } >copy-$i; done; sync", COPIES, i);
+                if (r == 0)
+                        r = stat_p99(f, &without[i]);
+                if (r < 0)
+                        break;
+                pid = copies_start(f, i);
+                r = pid < 0 ? -errno : stat_p99(f, &with[i]);
+                ratio[i] = with[i] / without[i];
+                if (pid > 0 && (waitpid(pid, &status, 0) != pid || status != 0) && r == 0)
+                        r = errorf(-EIO, "a case could not be copied into %s/cases", f->mount);
+                if (r == 0)
+                        r = bench_shell(f->dir, "rm -f copy-* '%s'/cases/bench-%u-*.smt2", f->mount, i);
+        }
+        if (r == 0)
+                bench_print(&(struct row){.what = "p99 of stat while 8 cases of 50 MB are written", .against = "without"},
+                            bench_median(with, rounds), bench_median(without, rounds), bench_median(ratio, rounds));
+        return r;
+}
+
 int bench_wait(void)
 {
         cleanup_fixture struct fixture f = {0};
@@ -206,5 +249,7 @@ int bench_wait(void)
                 r = fixture_mount(&f);
         if (r == 0)
                 r = row_p99(&f);
+        if (r == 0)
+                r = row_writers(&f);
         return r;
 }
