@@ -22,9 +22,9 @@ void *delayed_bind(size_t function)
         found = dlsym(library, name);
         if (!found)
                 give_up(dlerror());
-        __atomic_store_n(&delayed_slots[function], found, __ATOMIC_RELEASE);
         if (strncmp(name, "git_", 4) == 0 && strncmp(name, "git_libgit2_", 12) != 0)
                 git_begin();
+        __atomic_store_n(&delayed_slots[function], found, __ATOMIC_RELEASE); /* only now: another thread calls at once what it finds there */
         return found;
 }
 
