@@ -84,6 +84,7 @@ static const char top_end[] =
         "    4  the store, the disk or this machine failed\n"
         "    5  the store is of another version of solverfs\n"
         "    6  'solverfs watch --once' told of an alarm\n"
+        "    7  a campaign's inputs would be others than those it began with\n"
         "   75  with --wait: no core was free in time; or the queue is full: try again later\n"
         "  130  interrupted\n"
         "  141  standard output was closed\n"

@@ -161,6 +161,8 @@ enum status status_of(int r)
                 return STATUS_INTERRUPTED;
         case EPIPE:
                 return STATUS_PIPE;
+        case EKEYREJECTED:
+                return STATUS_OTHER;
         case EACCES:
         case EBADMSG:
         case EIO:

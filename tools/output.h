@@ -18,6 +18,7 @@ enum status {
         STATUS_SYSTEM = 4, /* the store, the disk or this machine failed */
         STATUS_FORMAT = 5, /* the store is of another version of solverfs */
         STATUS_ALARM = 6,  /* `watch --once` told of an alarm */
+        STATUS_OTHER = 7,  /* a campaign cannot go on with other inputs than it began with */
         STATUS_BUSY = 75,  /* no core, or no room in the queue, was free in time; it may be another time (EX_TEMPFAIL of sysexits.h) */
         STATUS_INTERRUPTED = 130,
         STATUS_PIPE = 141, /* standard output was closed */

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "cache/base/hash.h"
 #include "core/smtlib/print.h"
 
 const struct strategy_options strategy_defaults = {
@@ -142,18 +143,25 @@ void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struc
         i->ran[version] = true;
 }
 
-/* The target's time is that of an answer or of the timeout: a target that says unknown at once is not slow. */
+/* How much longer than the fastest version before it: its own time is that of an answer or of the timeout, as one that says unknown at once is not
+ * slow. */
+static double slowdown(const struct strategy *s, const struct input *i, unsigned version)
+{
+        double least = s->options.timeout;
+
+        for (unsigned v = 0; v < version; v++)
+                if (i->ran[v])
+                        least = fmin(least, solved_after(s, &i->outcomes[v]));
+        return (i->ran[version] ? i->outcomes[version].seconds : 0) - least;
+}
+
 static void score(const struct strategy *s, struct input *i)
 {
         unsigned target = s->options.versions - 1;
-        double least = s->options.timeout, slow = 0;
 
-        for (unsigned v = 0; v < target; v++)
-                if (i->ran[v])
-                        least = fmin(least, solved_after(s, &i->outcomes[v]));
-        if (i->ran[target])
-                slow = i->outcomes[target].seconds;
-        i->score = slow - least;
+        i->score = slowdown(s, i, target);
+        for (unsigned v = 1; s->options.every_version && v < target; v++)
+                i->score = fmax(i->score, slowdown(s, i, v));
         i->is_candidate = i->score > s->options.threshold;
 }
 
@@ -272,6 +280,45 @@ struct strategy *strategy_free(struct strategy *s)
         generator_free(s->generator);
         free(s);
         return NULL;
+}
+
+/* -- fingerprint -- */
+
+#define FINGERPRINT_INPUTS 40
+
+/* One input, of which every fourth is slow at the end, and a find. */
+static int probe(struct strategy *s, double *now, uint64_t *hash)
+{
+        struct strategy_input input;
+        unsigned version;
+        double seconds, score;
+        int r = strategy_next(s, *now, &input);
+
+        if (r < 0)
+                return r;
+        *hash = *hash * 31 + hash_quick(input.text.data, input.text.size);
+        while (strategy_step(s, input.id, &version, &seconds)) {
+                bool is_slow = input.id % 4 == 0 && version + 1 == s->options.versions;
+
+                strategy_ran(s, input.id, version,
+                             &(struct outcome){is_slow ? seconds : 0, is_slow ? VERDICT_TIMEOUT : VERDICT_SAT});
+        }
+        *now += s->options.window / 8;
+        if (strategy_finish(s, input.id, *now, &score))
+                strategy_confirmed(s, input.id, true, input.id % 3);
+        return 0;
+}
+
+int strategy_fingerprint(const struct strategy_options *options, uint64_t *ret)
+{
+        cleanup_strategy struct strategy *s = NULL;
+        double now = 0;
+        int r = strategy_new(options, &s);
+
+        *ret = 0;
+        for (unsigned i = 0; r == 0 && i < FINGERPRINT_INPUTS; i++)
+                r = probe(s, &now, ret);
+        return r == -ENOSPC ? 0 : r;
 }
 
 /* -- enumerate -- */

@@ -9,7 +9,8 @@
  *     strategy_confirmed()     whether the campaign's own, careful runs say so, too
  *
  * Several inputs may be under way at once. The last version is the target, the others are references; the score of an input is the target's
- * time minus the least of the others' (SPRFinder, definition 1). A reference that does not answer counts as not having solved.
+ * time minus the least of the others' (SPRFinder, definition 1); with every_version, the most of all versions' over those before them. A reference
+ * that does not answer counts as not having solved.
  *
  * The strategies:
  *     random               every input is new; the generator's parameters stay
@@ -52,7 +53,7 @@ struct strategy_options {
         struct script *const *corpus; /* inputs to mutate beside what is generated; may be NULL; copied */
         size_t n_corpus;
         bool corpus_only;   /* generate nothing: another theory than strings */
-        bool every_version; /* never spare a version its run: regressions between any two are wanted (--pairs any) */
+        bool every_version; /* a slowdown between any two versions counts (--pairs any): none is spared its run */
 };
 extern const struct strategy_options strategy_defaults; /* but for versions, timeout, threshold and seed */
 
@@ -86,6 +87,10 @@ void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t 
 
 /* Tells the cause of a find that was confirmed before the cause was known. */
 void strategy_learned(struct strategy *s, uint64_t id, uint64_t cause);
+
+/* The same as long as the same options lead to the same inputs: of the first that come where made-up outcomes are told. Another version of solverfs may
+ * generate others. */
+int strategy_fingerprint(const struct strategy_options *options, uint64_t *ret);
 
 /* For progress and operators.tsv: every arm with what is expected of it. */
 struct strategy_arm {

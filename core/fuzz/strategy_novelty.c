@@ -457,7 +457,7 @@ static void novelty_finish(struct strategy *s, struct input *i, double now)
 {
         struct novelty *n = s->state;
         unsigned target = s->options.versions - 1;
-        double worth = worth_of(s, i), share = fmax(0, fmin(1, worth / s->options.threshold));
+        double worth = s->options.every_version ? i->score : worth_of(s, i), share = fmax(0, fmin(1, worth / s->options.threshold));
 
         if (i->ran[target])
                 note_time(s, i->outcomes[target].seconds);

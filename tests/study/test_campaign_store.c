@@ -221,6 +221,7 @@ static const struct campaign_record records[] = {
         {.event = EVENT_FINISH, .id = 1, .now = 22},
         {.event = EVENT_CONFIRMED, .id = 1, .now = 99, .is_find = true, .cause = UINT64_MAX, .finding = 7},
         {.event = EVENT_CAUSE, .id = 1, .now = 120, .cause = 5},
+        {.event = EVENT_AGAIN, .id = 2, .now = 130, .step = 3, .version = 2, .seconds = 0.5, .verdict = VERDICT_UNSAT},
 };
 
 static void write_journal(void)
@@ -247,6 +248,7 @@ static void assert_record(const struct campaign_record *a, const struct campaign
         ck_assert_int_eq(a->is_find, b->is_find);
         ck_assert_uint_eq(a->cause, b->cause);
         ck_assert_uint_eq(a->finding, b->finding);
+        ck_assert_uint_eq(a->step, b->step);
 }
 
 START_TEST(test_the_journal_is_told_again)
@@ -336,7 +338,7 @@ START_TEST(test_a_journal_of_format_1)
         ck_assert_uint_eq(again.n, 2);
         assert_record(&again.list[1], &records[6]);
         assert_ok(read_file("old", SIZE_MAX, &bytes));
-        ck_assert_mem_eq(bytes.data, "solverfs campaign 2\n", 20);
+        ck_assert_mem_eq(bytes.data, "solverfs campaign 3\n", 20);
 }
 END_TEST
 

@@ -33,6 +33,14 @@ bool campaign_is_over(struct campaign *c)
         return is_over;
 }
 
+void campaign_end(struct campaign *c)
+{
+        pthread_mutex_lock(&c->lock);
+        c->is_over = true;
+        pthread_cond_broadcast(&c->changed);
+        pthread_mutex_unlock(&c->lock);
+}
+
 uint64_t campaign_count_findings(const struct campaign_status *s)
 {
         return s->finds + s->soundness + s->crashes;
@@ -61,8 +69,7 @@ static int open_campaign(struct campaign *c, struct campaign_settings *full)
                 return r;
         c->fingerprint_before = steal_pointer(there.fingerprint);
         c->log = fopen(path, "ae");
-        c->status = (struct campaign_status){
-                .begun = status.begun ? status.begun : now_seconds(), .soundness = status.soundness, .crashes = status.crashes};
+        c->status = (struct campaign_status){.begun = status.begun ? status.begun : now_seconds()};
         return path_join(path, c->folder, "journal");
 }
 
@@ -96,6 +103,8 @@ static void campaign_done(struct campaign *c)
         free(c->confirmed);
         free(c->ran);
         free(c->found);
+        for (size_t i = 0; i < c->n_signatures; i++)
+                free(c->signatures[i]);
         free(c->signatures);
         free(c->fingerprint);
         free(c->fingerprint_before);
@@ -148,6 +157,7 @@ static void end_search(struct campaign *c)
 static int run_campaign(struct campaign *c, struct campaign_settings *full)
 {
         int r = campaign_check_machine(c), k;
+        bool has_time;
 
         if (r == 0)
                 r = begin_hunt(c);
@@ -161,11 +171,12 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
                 r = campaign_record_status(c, CAMPAIGN_RUNNING);
         if (r < 0)
                 return r;
+        has_time = campaign_now(c) < full->seconds; /* before there are other threads */
         r = campaign_start_localizer(c);
-        if (r == 0 && campaign_now(c) < full->seconds)
+        if (r == 0 && has_time)
                 r = campaign_search(c);
         else
-                c->is_over = true; /* the localizer waits for it */
+                campaign_end(c); /* the localizer waits for it */
         end_search(c);
         campaign_end_localizer(c);
         if (r == 0)

@@ -2,6 +2,8 @@
 
 #include <fts.h>
 
+#include "cache/base/hash.h"
+
 #define SEED_SIZE_MAX (64u << 20)
 
 static int compare_names(const FTSENT **a, const FTSENT **b)
@@ -17,7 +19,7 @@ static bool is_smt(const char *name)
 }
 
 /* 1: it cannot be used, which was said. */
-static int read_seed(const char *path, void (*say)(void *user, const char *line), void *user, struct script **ret)
+static int read_seed(const char *path, void (*say)(void *user, const char *line), void *user, struct corpus *into, struct script **ret)
 {
         cleanup_blob struct blob b = {0};
         char line[PATH_SIZE + 512];
@@ -27,8 +29,10 @@ static int read_seed(const char *path, void (*say)(void *user, const char *line)
                 r = script_read(SLICE(b.data, b.size), &(struct script_options){.name = path, .dialect = DIALECT_2_6}, ret);
         if (r == -ENOMEM)
                 return r;
-        if (r == 0)
+        if (r == 0) {
+                into->hash = into->hash * 31 + hash_quick(b.data, b.size);
                 return 0;
+        }
         snprintf(line, sizeof(line), "left out: %s", error_message(r));
         say(user, line);
         return 1;
@@ -64,7 +68,7 @@ int corpus_read(const char *dir, void (*say)(void *user, const char *line), void
                         r = -ENOMEM;
                         break;
                 }
-                r = read_seed(f->fts_path, say, user, &ret->list[ret->n]);
+                r = read_seed(f->fts_path, say, user, ret, &ret->list[ret->n]);
                 if (r == 0) {
                         ret->names[ret->n] = strdup(f->fts_path + root_length(dir, f->fts_path));
                         r = ret->names[ret->n++] ? 0 : -ENOMEM;

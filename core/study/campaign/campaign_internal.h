@@ -19,6 +19,7 @@ struct corpus {
         char **names;         /* owned: paths, from the corpus' folder on */
         size_t n;
         uint64_t skipped;
+        uint64_t hash; /* of their bytes, in their order */
 };
 int corpus_read(const char *dir, void (*say)(void *user, const char *line), void *user, struct corpus *ret);
 void corpus_done(struct corpus *c);
@@ -68,7 +69,7 @@ struct campaign {
         enum dialect dialect;
         struct held *programs; /* owned; of each version */
         struct corpus corpus;
-        char *fingerprint;        /* owned; of what the hunt cannot go on without, set by its begin(), or NULL */
+        char *fingerprint;        /* owned; begun by the hunt's begin() (campaign_check_fingerprint()) */
         char *fingerprint_before; /* owned; of the campaign that is there */
         FILE *log;
 
@@ -93,11 +94,12 @@ struct campaign {
         uint64_t n_tried;             /* inputs of the first worker */
         struct campaign_found *found; /* owned */
         size_t n_found;
-        char *signatures; /* owned: of crashes and contradictions that were recorded, one a line */
+        char **signatures; /* owned: of the crashes that were kept */
+        size_t n_signatures;
         /* Inputs that a killed session had under way. */
         struct strategy_input *left;
         size_t n_left;
-        /* What the journal has of inputs that are not finished: their runs; and, while it is told again, their confirmations. */
+        /* What the journal has of inputs that are not finished: their runs, of both kinds; and, while it is told again, their confirmations. */
         struct campaign_record *ran; /* owned */
         size_t n_ran;
         struct campaign_record *confirmed; /* owned */
@@ -111,7 +113,8 @@ struct campaign {
 /* -- campaign.c -- */
 
 double campaign_now(struct campaign *c);  /* seconds of work; under the lock */
-bool campaign_is_over(struct campaign *c); /* takes and leaves the lock */
+bool campaign_is_over(struct campaign *c); /* takes and leaves the lock, as campaign_end() */
+void campaign_end(struct campaign *c);     /* its search, for all threads */
 uint64_t campaign_count_findings(const struct campaign_status *s); /* of all kinds */
 /* Under the lock: to the journal. */
 int campaign_note(struct campaign *c, const struct campaign_record *r);
@@ -125,8 +128,10 @@ int campaign_hold_versions(struct campaign *c);
 
 /* Is it the campaign that is there? Its decisions follow from these settings, so none may change: -EEXIST with a sentence. */
 int campaign_check_settings(const struct campaign_settings *there, const struct campaign_settings *s);
-/* Decisions are told again from the journal, which fits these seeds and rules only. -EEXIST with a sentence. */
-int campaign_check_fingerprint(const struct campaign *c, struct campaign_settings *full);
+/* The journal's outcomes are those of the inputs that the hunt made of its corpus, seed and rules, on these programs; numbers alone tell which input is
+ * meant. Where one of these is another, every outcome would be taken for another input's: -EKEYREJECTED with a sentence, and nothing is changed. The
+ * fingerprint is of these, a word "PART:HASH" each. One that an earlier solverfs wrote has fewer, or is a hash of seeds and rules alone. */
+int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *full);
 /* Opens the journal and tells it to the hunt again; a session begins. */
 int campaign_resume(struct campaign *c);
 bool campaign_is_under_way(const struct campaign *c, uint64_t id); /* while the journal is told again */
@@ -204,6 +209,9 @@ struct trial {
 };
 
 int trial_run(struct trial *t, unsigned version, double seconds, struct answer *ret);
+/* With the whole timeout, to confirm what other runs showed; journaled. The run of a round (from 1 on) of this input that a session which was cut off
+ * had done is not done again: its ending is not known then. */
+int trial_run_again(struct trial *t, unsigned round, unsigned version, struct answer *ret);
 /* The same on another text; `ret_output` gets what the program printed. */
 int trial_run_text(struct trial *t, unsigned version, struct slice text, double seconds, struct answer *ret,
                    struct buffer *ret_output);
@@ -213,5 +221,7 @@ int trial_keep(struct trial *t, struct finding *f, const char *what);
 int trial_find_kept(struct trial *t, enum finding_kind kind, struct finding **ret);
 int trial_set_versions(struct finding *f, const struct version *reference, const struct version *target); /* reference: or NULL */
 int trial_add_answers(struct trial *t, struct finding *f);
+/* Under the lock: a crash of this signature is kept. 0: one is already; 1: it is the first. */
+int campaign_sign(struct campaign *c, const char *signature);
 /* Crashes and contradictions among the answers are findings. 1: two versions contradict each other: whatever they took, it is no regression. */
 int trial_look_for_errors(struct trial *t);

@@ -10,9 +10,8 @@
 #include "cache/store/store.h"
 
 /* A record: size(1) of what follows, the fields, checksum(4) of the fields. The file begins with its format; format 1 had no causes and no
- * numbers of findings. */
-#define MAGIC      "solverfs campaign 2\n"
-#define MAGIC_1    "solverfs campaign 1\n"
+ * numbers of findings, format 2 no runs that confirm. */
+#define MAGIC      "solverfs campaign 3\n"
 #define MAGIC_SIZE (sizeof(MAGIC) - 1)
 
 struct campaign_journal {
@@ -21,6 +20,25 @@ struct campaign_journal {
         bool is_dirty;
 };
 
+static bool is_run(enum campaign_event e)
+{
+        return e == EVENT_RAN || e == EVENT_STEP || e == EVENT_AGAIN;
+}
+
+static bool has_step(enum campaign_event e)
+{
+        return e == EVENT_STEP || e == EVENT_FOUND || e == EVENT_AGAIN;
+}
+
+/* This format, or an earlier one. */
+static bool is_readable(const struct blob *b)
+{
+        const char *p = b->data;
+
+        return b->size >= MAGIC_SIZE && memcmp(p, MAGIC, MAGIC_SIZE - 2) == 0 && p[MAGIC_SIZE - 2] >= '1' &&
+               p[MAGIC_SIZE - 2] <= MAGIC[MAGIC_SIZE - 2] && p[MAGIC_SIZE - 1] == '\n';
+}
+
 static int encode(const struct campaign_record *r, struct buffer *ret)
 {
         cleanup_buffer struct buffer b = {0};
@@ -28,9 +46,9 @@ static int encode(const struct campaign_record *r, struct buffer *ret)
         record_put_u8(&b, (uint8_t)r->event);
         record_put_u64(&b, r->id);
         record_put_real(&b, r->now);
-        if (r->event == EVENT_STEP || r->event == EVENT_FOUND)
+        if (has_step(r->event))
                 record_put_u32(&b, r->step);
-        if (r->event == EVENT_RAN || r->event == EVENT_STEP) {
+        if (is_run(r->event)) {
                 record_put_u16(&b, (uint16_t)r->version);
                 record_put_real(&b, r->seconds);
                 record_put_u8(&b, (uint8_t)r->verdict);
@@ -72,9 +90,9 @@ static bool decode(struct slice bytes, struct campaign_record *ret, size_t *ret_
         event = record_u8(&r);
         *ret = (struct campaign_record){.event = (enum campaign_event)event, .id = record_u64(&r)};
         ret->now = record_real(&r);
-        if (ret->event == EVENT_STEP || ret->event == EVENT_FOUND)
+        if (has_step(ret->event))
                 ret->step = record_u32(&r);
-        if (ret->event == EVENT_RAN || ret->event == EVENT_STEP) {
+        if (is_run(ret->event)) {
                 ret->version = record_u16(&r);
                 ret->seconds = record_real(&r);
                 verdict = record_u8(&r);
@@ -113,7 +131,7 @@ static int read_records(int fd, const char *path, int (*replay)(void *user, cons
                 return errorf(r, "cannot read %s: %s", path, strerror(-r));
         if (b.size < MAGIC_SIZE && memcmp(b.data, MAGIC, b.size) == 0)
                 return 0; /* its making was broken off */
-        if (b.size < MAGIC_SIZE || (memcmp(b.data, MAGIC, MAGIC_SIZE) != 0 && memcmp(b.data, MAGIC_1, MAGIC_SIZE) != 0))
+        if (!is_readable(&b))
                 return errorf(-EPROTONOSUPPORT, "%s is no journal of a campaign, or one of another solverfs", path);
         while (r == 0 && decode(SLICE((const char *)b.data + at, b.size - at), &record, &n)) {
                 at += n;
@@ -147,7 +165,7 @@ int campaign_journal_open(const char *path, int (*replay)(void *user, const stru
         r = read_records(j->fd, path, replay, user, &j->size);
         if (r < 0)
                 return r;
-        /* The format is written anew, also where it was 1: what is added is of this one. */
+        /* The format is written anew, also where it was an earlier one: what is added is of this one. */
         j->size = MAX(j->size, MAGIC_SIZE);
         r = ftruncate(j->fd, (off_t)j->size) < 0 || lseek(j->fd, 0, SEEK_SET) < 0 ? -errno : write_all(j->fd, MAGIC, MAGIC_SIZE);
         if (r == 0 && lseek(j->fd, (off_t)j->size, SEEK_SET) < 0)

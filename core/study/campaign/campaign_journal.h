@@ -14,7 +14,8 @@ enum campaign_event {
         EVENT_SESSION,   /* somebody took it up again; seconds: time used before */
         EVENT_CAUSE,     /* id, cause: what was localized later */
         EVENT_STEP,      /* of a chain: id, step, version, seconds, verdict, rule, direction */
-        EVENT_FOUND, /* what a step came to: id, step, version, kind; cause: the finding's number, 0: not confirmed; is_find: it was new */
+        EVENT_FOUND,     /* what a step came to: id, step, version, kind; cause: the finding's number, 0: not confirmed; is_find: it was new */
+        EVENT_AGAIN,     /* a run that confirms: id, step (the round; 0: of a crash or a contradiction), version, seconds, verdict */
         N_EVENTS
 };
 

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "cache/store/store.h"
+
 /* -- is it the same? -- */
 
 static int check_list(const char *what, char *const *a, char *const *b)
@@ -36,14 +38,64 @@ int campaign_check_settings(const struct campaign_settings *there, const struct 
                       s->name, has.data ? has.data : "");
 }
 
-int campaign_check_fingerprint(const struct campaign *c, struct campaign_settings *full)
+/* -- does the journal fit? -- */
+
+static const struct fingerprint_part {
+        const char *name, *what, *otherwise;
+} fingerprint_parts[] = {
+        {"programs", "the programs of its versions, or the commands that run them, are others now", "restore them"},
+        {"corpus", "the files below its corpus are others now", "restore them"},
+        {"seeds", "it began with other seeds, or other rules", "restore the seeds"},
+        {"inputs", "this solverfs generates other inputs", "use the one that began it"},
+};
+
+/* Behind what the hunt said. */
+static int complete_fingerprint(struct campaign *c)
 {
-        if (!c->fingerprint)
-                return 0;
-        if (c->fingerprint_before && strcmp(c->fingerprint_before, c->fingerprint) != 0)
-                return errorf(-EEXIST,
-                              "the campaign '%s' began with other seeds in %s, or other rules; give this one another --name",
-                              full->name, full->corpus);
+        cleanup_free char *own = steal_pointer(c->fingerprint);
+        struct hasher *h = hasher_new();
+        struct digest programs;
+
+        for (size_t i = 0; i < c->n_versions; i++) {
+                const struct recipe *recipe = c->versions[i]->solver->recipe;
+                struct digest run;
+
+                for (size_t k = 0; k < c->programs[i].n; k++)
+                        hasher_add(h, c->programs[i].list[k].id.bytes, DIGEST_SIZE);
+                recipe_run_digest(recipe, false, 0, &recipe->limits, &run);
+                hasher_add(h, run.bytes, DIGEST_SIZE);
+        }
+        hasher_finish(h, &programs);
+        if (asprintf(&c->fingerprint, "programs:%016" PRIx64 " %s", key_get_u64(programs.bytes), own) < 0)
+                c->fingerprint = NULL;
+        return c->fingerprint ? 0 : -ENOMEM;
+}
+
+/* The part's hash, as text; "": it has none. */
+static struct slice part_of(const char *fingerprint, const char *part)
+{
+        size_t n = strlen(part);
+
+        for (const char *p = fingerprint; *p; p += strcspn(p, " "), p += *p == ' ')
+                if (strncmp(p, part, n) == 0 && p[n] == ':')
+                        return SLICE(p + n + 1, strcspn(p + n + 1, " "));
+        return strcmp(part, "seeds") == 0 && !strchr(fingerprint, ':') ? slice_string(fingerprint) : SLICE("", 0);
+}
+
+int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *full)
+{
+        int r = complete_fingerprint(c);
+
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(fingerprint_parts) && c->fingerprint_before; i++) {
+                const struct fingerprint_part *p = &fingerprint_parts[i];
+                struct slice before = part_of(c->fingerprint_before, p->name), now = part_of(c->fingerprint, p->name);
+
+                if (before.size > 0 && now.size > 0 && (before.size != now.size || memcmp(before.data, now.data, now.size) != 0))
+                        r = errorf(-EKEYREJECTED, "the campaign '%s' cannot go on: %s; %s, or give this one another --name", full->name,
+                                   p->what, p->otherwise);
+        }
+        if (r < 0)
+                return r;
         full->fingerprint = strdup(c->fingerprint);
         return full->fingerprint ? 0 : -ENOMEM;
 }
@@ -113,6 +165,10 @@ int campaign_resume(struct campaign *c)
         c->began_ns = now_ns();
         c->solved_before = c->status.solving;
         c->found_before = campaign_count_findings(&c->status);
+        if (r == 0 && c->status.inputs > 0 && !c->fingerprint_before) {
+                campaign_say(c, "an earlier solverfs began it, and did not note what its inputs follow from; they are taken to be the same");
+                c->n_ran = 0; /* perhaps they are not: what was under way is judged by runs of this session alone */
+        }
         if (r == 0 && c->status.inputs > 0)
                 campaign_say(c, "goes on behind %" PRIu64 " inputs and %.0f seconds", c->status.inputs, c->worked_before);
         return r < 0 ? r : campaign_note(c, &(struct campaign_record){.event = EVENT_SESSION});

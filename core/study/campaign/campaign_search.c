@@ -185,11 +185,8 @@ int campaign_search(struct campaign *c)
                         break;
                 }
         }
-        if (r < 0) {
-                pthread_mutex_lock(&c->lock);
-                c->is_over = true;
-                pthread_mutex_unlock(&c->lock);
-        }
+        if (r < 0)
+                campaign_end(c);
         k = watch_over(c, started);
         for (unsigned i = 0; i < started; i++)
                 pthread_join(threads[i], NULL);

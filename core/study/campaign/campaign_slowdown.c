@@ -60,7 +60,7 @@ static int run_pair(struct trial *t, struct pair *p, unsigned round)
                 bool is_target = (i + round) % 2;
                 unsigned version = is_target ? p->target : p->reference;
                 struct answer *a = &p->last[is_target];
-                int r = trial_run(t, version, t->seat->campaign->settings->timeout, a);
+                int r = trial_run_again(t, round + 1, version, a);
 
                 if (r < 0)
                         return r;
@@ -137,7 +137,8 @@ static double solved_after(const struct campaign *c, const struct answer *a)
         return a->ran && verdict_is_decided(a->verdict) ? a->seconds : c->settings->timeout;
 }
 
-/* The pair with the largest slowdown: of any version and a later one, or only of the target. False: none is above the threshold. */
+/* The pair with the largest slowdown: of any version and a later one, or only of the target. False: none is above the threshold. The strategy
+ * judges by the same (score() in strategy.c). */
 static bool choose_pair(const struct trial *t, struct pair *p)
 {
         const struct campaign *c = t->seat->campaign;
@@ -165,7 +166,7 @@ static void take_answers(struct trial *t)
 
         pthread_mutex_lock(&c->lock);
         for (size_t i = 0; i < c->n_ran; i++)
-                if (c->ran[i].id == t->input->id && c->ran[i].version < c->n_versions)
+                if (c->ran[i].event == EVENT_RAN && c->ran[i].id == t->input->id && c->ran[i].version < c->n_versions)
                         t->answers[c->ran[i].version] =
                                 (struct answer){.ran = true, .seconds = c->ran[i].seconds, .verdict = c->ran[i].verdict};
         pthread_mutex_unlock(&c->lock);
@@ -246,11 +247,24 @@ static int check(const struct campaign_settings *s)
                                                  : errorf(-EINVAL, "a campaign needs a --reference to compare the target with");
 }
 
+/* What is kept counts, also where a session was killed before it could note it. */
+static int remember(void *user, struct finding *f)
+{
+        struct campaign *c = user;
+
+        if (strcmp(f->campaign, c->settings->name) != 0)
+                return 0;
+        c->status.crashes += f->kind == FINDING_CRASH;
+        c->status.soundness += f->kind == FINDING_SOUNDNESS;
+        return f->kind == FINDING_CRASH && *f->signature ? MIN(campaign_sign(c, f->signature), 0) : 0;
+}
+
 static int begin(struct campaign *c)
 {
         const struct campaign_settings *s = c->settings;
         struct strategy_options o = strategy_defaults;
         struct strategy *strategy = NULL;
+        uint64_t inputs;
         int r;
 
         o.kind = s->strategy;
@@ -266,7 +280,13 @@ static int begin(struct campaign *c)
         o.dialect = c->dialect;
         r = strategy_new(&o, &strategy);
         c->state = strategy;
-        return r;
+        if (r == 0)
+                r = strategy_fingerprint(&o, &inputs);
+        if (r == 0 && asprintf(&c->fingerprint, "corpus:%016" PRIx64 " inputs:%016" PRIx64, c->corpus.hash, inputs) < 0)
+                c->fingerprint = NULL;
+        if (r == 0 && !c->fingerprint)
+                r = -ENOMEM;
+        return r < 0 ? r : findings_each(c->workspace, c->solver->number, finding_folder(FINDING_CRASH), remember, c);
 }
 
 static void end(struct campaign *c)
@@ -319,6 +339,8 @@ static int replay(struct campaign *c, const struct campaign_record *r)
         switch (r->event) {
         case EVENT_RAN:
                 strategy_ran(c->state, r->id, r->version, &(struct outcome){.seconds = r->seconds, .verdict = r->verdict});
+                /* fall through */
+        case EVENT_AGAIN:
                 c->status.runs++;
                 c->status.solving += r->seconds;
                 if (list_grow(c->ran, c->n_ran) < 0)

@@ -115,53 +115,126 @@ int trial_add_answers(struct trial *t, struct finding *f)
         return r;
 }
 
-/* Notes that something of this signature was recorded; false: it was before. Crashes come by the hundred, and one is enough. */
-static bool is_first(struct campaign *c, const char *signature)
-{
-        cleanup_free char *line = NULL, *all = NULL;
-        bool is_new;
+/* -- running once more -- */
 
-        if (asprintf(&line, "\n%s\n", signature) < 0)
-                return false;
-        pthread_mutex_lock(&c->lock);
-        is_new = !c->signatures || !strstr(c->signatures, line);
-        if (is_new && asprintf(&all, "%s%s", c->signatures ? c->signatures : "", line) >= 0) {
-                free(c->signatures);
-                c->signatures = steal_pointer(all);
-        }
-        pthread_mutex_unlock(&c->lock);
-        return is_new;
-}
-
-static int note_crash(struct trial *t, unsigned version)
+/* The same run in a session that was cut off. */
+static bool recall(struct trial *t, unsigned round, unsigned version, struct answer *ret)
 {
         struct campaign *c = t->seat->campaign;
-        cleanup_finding struct finding *f = NULL;
-        char signature[300], what[400];
-        struct answer again;
+        bool is_known = false;
+
+        pthread_mutex_lock(&c->lock);
+        for (size_t i = 0; i < c->n_ran && !is_known && round > 0; i++) {
+                const struct campaign_record *r = &c->ran[i];
+
+                is_known = r->event == EVENT_AGAIN && r->id == t->input->id && r->step == round && r->version == version;
+                if (is_known)
+                        *ret = (struct answer){.ran = true, .seconds = r->seconds, .verdict = r->verdict};
+        }
+        pthread_mutex_unlock(&c->lock);
+        return is_known;
+}
+
+int trial_run_again(struct trial *t, unsigned round, unsigned version, struct answer *ret)
+{
+        struct campaign *c = t->seat->campaign;
+        int r = recall(t, round, version, ret) ? 1 : trial_run(t, version, c->settings->timeout, ret);
+
+        if (r != 0)
+                return MIN(r, 0);
+        pthread_mutex_lock(&c->lock);
+        r = campaign_note(c, &(struct campaign_record){.event = EVENT_AGAIN,
+                                                       .id = t->input->id,
+                                                       .step = round,
+                                                       .version = version,
+                                                       .seconds = ret->seconds,
+                                                       .verdict = ret->verdict});
+        pthread_mutex_unlock(&c->lock);
+        return r;
+}
+
+/* -- crashes -- */
+
+/* What is the same for all crashes of one place; as chains write it (chain_finding.c), so that both are one. */
+static int crash_signature(const struct trial *t, unsigned version, const char *ending, struct buffer *ret)
+{
+        buffer_addf(ret, "%s\t%s\t-\t-\t-\t", finding_kind_name(FINDING_CRASH), t->seat->campaign->versions[version]->text);
+        buffer_add_printable(ret, ending);
+        return buffer_error(ret);
+}
+
+static bool is_signed(const struct campaign *c, const char *signature)
+{
+        for (size_t i = 0; i < c->n_signatures; i++)
+                if (strcmp(c->signatures[i], signature) == 0)
+                        return true;
+        return false;
+}
+
+int campaign_sign(struct campaign *c, const char *signature)
+{
+        if (is_signed(c, signature))
+                return 0;
+        if (list_grow(c->signatures, c->n_signatures) < 0)
+                return -ENOMEM;
+        c->signatures[c->n_signatures] = strdup(signature);
+        return c->signatures[c->n_signatures] ? (c->n_signatures++, 1) : -ENOMEM;
+}
+
+static int keep_crash(struct trial *t, unsigned version, const struct answer *again, const char *signature)
+{
+        struct campaign *c = t->seat->campaign;
+        cleanup_finding struct finding *f = finding_new();
+        char what[400];
         int r;
 
-        snprintf(signature, sizeof(signature), "crash %.40s %s", c->versions[version]->text, t->answers[version].ending);
-        if (!is_first(c, signature))
-                return 0;
-        r = trial_run(t, version, c->settings->timeout, &again); /* once more, before it is said of anybody */
-        if (r < 0 || again.verdict != VERDICT_CRASH)
-                return r;
-        f = finding_new();
         if (!f)
                 return -ENOMEM;
         f->kind = FINDING_CRASH;
-        r = trial_set_versions(f, NULL, c->versions[version]);
+        free(f->signature);
+        f->signature = strdup(signature);
+        r = f->signature ? trial_set_versions(f, NULL, c->versions[version]) : -ENOMEM;
         if (r == 0)
                 r = trial_add_answers(t, f);
-        snprintf(what, sizeof(what), "%s crashed (%s)", c->versions[version]->name, again.ending);
+        snprintf(what, sizeof(what), "%s crashed (%s)", c->versions[version]->name, again->ending);
         if (r == 0)
                 r = trial_keep(t, f, what);
         pthread_mutex_lock(&c->lock);
         c->status.crashes += r == 0;
         pthread_mutex_unlock(&c->lock);
-        return r < 0 ? r : 0;
+        return MIN(r, 0);
 }
+
+/* Crashes come by the hundred, and one of a place is enough. One that does not crash again is none, and stands for no other. */
+static int note_crash(struct trial *t, unsigned version)
+{
+        struct campaign *c = t->seat->campaign;
+        cleanup_buffer struct buffer seen = {0}, signature = {0};
+        const struct answer *a = &t->answers[version];
+        struct answer again;
+        bool is_known;
+        int r = crash_signature(t, version, a->ending, &seen);
+
+        if (r < 0)
+                return r;
+        pthread_mutex_lock(&c->lock);
+        is_known = *a->ending && is_signed(c, seen.data); /* of the journal's runs no ending is known */
+        pthread_mutex_unlock(&c->lock);
+        if (is_known)
+                return 0;
+        r = trial_run_again(t, 0, version, &again);
+        if (r < 0 || again.verdict != VERDICT_CRASH)
+                return r;
+        r = crash_signature(t, version, again.ending, &signature);
+        if (r < 0)
+                return r;
+        pthread_mutex_lock(&c->lock);
+        r = campaign_sign(c, signature.data);
+        pthread_mutex_unlock(&c->lock);
+        return r == 1 ? keep_crash(t, version, &again, signature.data) : r;
+}
+
+/* -- contradictions -- */
 
 /* All other versions, the oracles above all: who else says what. */
 static int ask_everybody(struct trial *t)
@@ -171,7 +244,7 @@ static int ask_everybody(struct trial *t)
 
         for (unsigned v = 0; r == 0 && v < c->n_versions; v++)
                 if (!t->answers[v].ran || !verdict_is_decided(t->answers[v].verdict))
-                        r = trial_run(t, v, c->settings->timeout, &t->answers[v]);
+                        r = trial_run_again(t, 0, v, &t->answers[v]);
         return r;
 }
 

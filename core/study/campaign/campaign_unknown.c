@@ -117,7 +117,7 @@ static int take_fingerprint(struct campaign *c, const struct unknown_hunt *h)
         }
         for (size_t i = 0; i < h->n_seeds; i++)
                 XXH3_64bits_update(state, h->seeds[i].text[LOGIC_STATED].data, h->seeds[i].text[LOGIC_STATED].size);
-        if (asprintf(&c->fingerprint, "%016" PRIx64, (uint64_t)XXH3_64bits_digest(state)) < 0)
+        if (asprintf(&c->fingerprint, "seeds:%016" PRIx64, (uint64_t)XXH3_64bits_digest(state)) < 0)
                 c->fingerprint = NULL;
         XXH3_freeState(state);
         return c->fingerprint ? 0 : -ENOMEM;
@@ -133,7 +133,6 @@ static int begin(struct campaign *c)
                 return r;
         h->chains = (c->settings->iterations + c->settings->chain - 1) / c->settings->chain;
         h->uses = calloc(weaken_n_rules(h->weaken), sizeof(*h->uses));
-        c->status.soundness = c->status.crashes = 0; /* the journal has them */
         r = h->uses ? seeds_read(c, h) : -ENOMEM;
         if (r == 0)
                 r = take_fingerprint(c, h);
