@@ -217,7 +217,7 @@ int cmd_portfolio_show(int argc, char **argv)
                 return r;
         r = portfolio_open(w, o.words[0], &p);
         if (r == 0)
-                r = portfolio_print_arms(p, &arms);
+                r = portfolio_print_arms(w, p, &arms);
         if (r == 0)
                 r = portfolio_print_score(w, p, &score);
         if (r == 0 && (buffer_error(&arms) < 0 || buffer_error(&score) < 0))

@@ -63,6 +63,19 @@ static struct learned *take_latest(struct pool *pool, const struct digest *epoch
         return found;
 }
 
+/* Those that were wrong are asked no more. */
+static int leave_out(struct workspace *w, const struct portfolio *p, struct learned *l)
+{
+        for (uint32_t a = 0; a < p->n_arms; a++) {
+                int r = arm_was_wrong(w, p, a, NULL);
+
+                if (r < 0 && r != -ENOENT)
+                        return r;
+                learner_leave_out(l->learner, a, r == 0);
+        }
+        return 0;
+}
+
 static int make(const struct portfolio *p, size_t features, struct learned **ret)
 {
         struct learner_settings settings = portfolio_learner_settings(p);
@@ -107,16 +120,25 @@ static int tell_all(struct workspace *w, const struct portfolio *p, struct learn
 int learned_take(struct workspace *w, const struct portfolio *p, size_t features, struct learned **ret)
 {
         struct pool *pool = pool_of(w);
+        uint64_t taken_back = trials_taken_back(w, p); /* before they are read: one that is taken back meanwhile is told at most once more */
         struct learned *l;
         int r = 0;
 
         if (!pool)
                 return -ENOMEM;
         l = take_latest(pool, &p->epoch, features);
+        if (l && l->taken_back != taken_back) { /* it was told what is no longer so */
+                learned_free(l);
+                l = NULL;
+        }
         if (!l)
                 r = make(p, features, &l);
-        if (r == 0)
+        if (r == 0) {
+                l->taken_back = taken_back;
                 r = tell_all(w, p, l);
+        }
+        if (r == 0)
+                r = leave_out(w, p, l);
         if (r < 0)
                 learned_free(l);
         else

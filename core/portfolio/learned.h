@@ -10,6 +10,7 @@ struct learned {
         /* private */
         struct digest epoch;
         size_t features;
+        uint64_t taken_back; /* trials_taken_back() then */
         struct learned *older;
 };
 

@@ -116,7 +116,9 @@ int learner_new(const struct learner_settings *settings, size_t arms, size_t fea
         l->shares = calloc(arms, sizeof(*l->shares));
         l->score = calloc(arms, sizeof(*l->score));
         l->fixed = calloc(arms, sizeof(*l->fixed));
-        if (!l->order || !l->shares || !l->score || !l->fixed)
+        l->left_out = calloc(arms, sizeof(*l->left_out));
+        l->attempts = calloc(arms, sizeof(*l->attempts));
+        if (!l->order || !l->shares || !l->score || !l->fixed || !l->left_out || !l->attempts)
                 return -ENOMEM;
         for (size_t i = 0; i < arms; i++)
                 l->fixed[i] = (uint32_t)i;
@@ -147,6 +149,8 @@ void learner_free(struct learner *l)
         free(l->shares);
         free(l->score);
         free(l->fixed);
+        free(l->left_out);
+        free(l->attempts);
         free(l);
 }
 
@@ -238,24 +242,38 @@ static double time_left(const struct learner *l, const struct attempt *attempts)
         return left > l->settings.limit * 1e-9 ? left : 0;
 }
 
+void learner_leave_out(struct learner *l, uint32_t arm, bool is_left_out)
+{
+        l->left_out[arm] = is_left_out;
+}
+
+/* The order's next arm that has not run; l->arms: none. */
+static size_t next_in_order(const struct learner *l, const struct attempt *attempts, size_t at)
+{
+        while (at < l->arms && attempts[l->order[at]].ending != ENDING_NONE)
+                at++;
+        return at;
+}
+
 bool learner_next(struct learner *l, const struct attempt *attempts, struct step *ret)
 {
         double left = time_left(l, attempts);
 
         if (left == 0)
                 return false;
+        memcpy(l->attempts, attempts, l->arms * sizeof(*attempts));
+        for (size_t a = 0; a < l->arms; a++)
+                if (l->left_out[a])
+                        l->attempts[a].ending = ENDING_FAILED;
         if (!l->allocation)
-                return l->selector->next(l, l->selecting, attempts, ret);
-        for (; l->at < l->arms; l->at++) {
-                uint32_t arm = l->order[l->at];
-                bool last = l->at + 1 == l->arms;
-                double until = attempts[arm].seconds + (last ? left : fmin(left, l->shares[arm]));
+                return l->selector->next(l, l->selecting, l->attempts, ret);
+        while ((l->at = next_in_order(l, l->attempts, l->at)) < l->arms) {
+                uint32_t arm = l->order[l->at++];
+                bool is_last = next_in_order(l, l->attempts, l->at) == l->arms;
 
-                if (until > attempts[arm].seconds && attempts[arm].ending == ENDING_NONE) {
-                        l->at++;
-                        *ret = (struct step){arm, until};
+                *ret = (struct step){arm, is_last ? left : fmin(left, l->shares[arm])};
+                if (ret->until > 0)
                         return true;
-                }
         }
         return false;
 }

@@ -29,6 +29,7 @@ enum {
         WITHOUT_HARDNESS = 2, /* no model of runtimes: hazards are counted alone, over a flat prior */
         WITHOUT_CURVES = 4,   /* the model alone: no hazards counted among similar queries */
         WITHOUT_PAUSING = 8,  /* each arm gets one turn */
+        WITHOUT_GUARD = 16,   /* however far it is behind its best arm */
 };
 
 struct learner_settings {
@@ -57,6 +58,9 @@ DEFINE_CLEANUP(struct learner *, learner_free)
 
 /* For a selector `fixed`: the arms in the order to be tried; arms not named come behind, in theirs. -EINVAL: out of range, or twice. */
 int learner_fix(struct learner *l, const uint32_t *arms, size_t n);
+
+/* The arm gets no turn any more, or does again. */
+void learner_leave_out(struct learner *l, uint32_t arm, bool is_left_out);
 
 struct step {
         uint32_t arm;

@@ -44,6 +44,8 @@ struct learner {
         double *score; /* of each arm; a selector's scratch */
         size_t at;     /* in the order */
         uint32_t *fixed;
+        bool *left_out;           /* arms that get no turn */
+        struct attempt *attempts; /* scratch: as if these had failed */
 };
 
 extern const struct selector selector_thompson, selector_epsilon, selector_exp3, selector_random,

@@ -103,10 +103,13 @@ DEFINE_CLEANUP(struct trial *, trial_unref)
 
 int trial_encode(const struct trial *t, struct buffer *ret);
 int trial_decode(struct slice bytes, struct trial **ret); /* -EBADMSG */
-/* Puts it as the next one of the epoch, unless the case has one already: then *ret is that, which counts. Sets the number, to at least what
- * it was: that many trials are known to be there. */
-int trial_put(struct workspace *w, const struct portfolio *p, struct trial *t, struct trial **ret);
-int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret); /* -ENOENT */
+/* Puts it as the next one of the epoch, unless the case has one already that stands: then *ret is that, which counts. Sets the number, to at least
+ * what it was: that many trials are known to be there. */
+int trial_put(struct workspace *w, const struct portfolio *p, const struct case_info *info, struct trial *t, struct trial **ret);
+/* -ENOENT: there is none, or its answer is taken back: the arm that gave it was wrong since, or another one is known to contradict it. */
+int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret);
+int trial_find_any(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret); /* one that is taken back, too */
+uint64_t trials_taken_back(struct workspace *w, const struct portfolio *p); /* and replaced; only ever more */
 struct trial_list {
         struct trial **list; /* by number */
         size_t n;
@@ -138,7 +141,7 @@ extern const struct query_type query_trial_type;
 
 /* -- files ------------------------------------------------------------------------------------------------------- */
 
-int portfolio_print_arms(const struct portfolio *p, struct buffer *ret);                       /* arms.tsv */
+int portfolio_print_arms(struct workspace *w, const struct portfolio *p, struct buffer *ret);  /* arms.tsv */
 int portfolio_print_score(struct workspace *w, const struct portfolio *p, struct buffer *ret); /* score.tsv */
 int portfolio_plot_score(struct workspace *w, const struct portfolio *p, struct buffer *ret);  /* score.svg */
 enum trial_file {

@@ -15,7 +15,24 @@ static inline bool is_wrong(enum verdict v, const struct case_info *info)
         return info->n_expected == 1 && verdict_is_decided(v) && verdict_is_decided(info->expected[0]) && info->expected[0] != v;
 }
 
-/* Compares the winner's answer with the case's :status and with the runs of all arms alone, known[p->n_arms], of which those that are not known are
- * zero. *ret: the first contradiction in a sentence, free(); NULL when there is none. */
-int trial_contradiction(const struct portfolio *p, const struct case_info *info, const struct trial *t, const struct trial_run *known,
-                        char **ret);
+/* -- trust.c -- */
+
+/* An arm that answered against a case's :status is asked no more in this epoch, and what it answered is taken back. -ENOENT: it was never wrong.
+ * ret_why: free(), or NULL. */
+int arm_note_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t case_id, const char *why);
+int arm_was_wrong(struct workspace *w, const struct portfolio *p, size_t arm, char **ret_why);
+
+enum judgement {
+        JUDGED_STANDS,
+        JUDGED_WRONG,       /* against the case's :status */
+        JUDGED_CONTRADICTED /* by an arm that was never wrong, and the case has no :status: nobody knows who is right */
+};
+/* The arm's answer beside the :status and all other answers, runs[p->n_arms]. Where any differs *ret_why (NULL before, free()) says so, also where
+ * the answer stands. */
+int answer_judge(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *runs,
+                 enum judgement *ret, char **ret_why);
+/* What each arm is known to answer, in this trial or alone; those of which nothing is known are zero. */
+void answers_known(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t,
+                   struct trial_run *ret);
+/* False: its answer is taken back, by what is known now. */
+bool trial_stands(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t);

@@ -98,13 +98,27 @@ static int trial_query_need(struct query *query, struct query_list *ret)
         return place && !trial_is_alone(q) ? running_need_away(q, ret) : need_here(q, ret);
 }
 
+/* Meanwhile the arm was wrong on another case. The stored trial is taken back; whoever asks again is answered by another arm. */
+static int withhold(const struct portfolio *p, struct trial *t)
+{
+        free(t->alarm);
+        t->alarm = NULL;
+        if (asprintf(&t->alarm, "%s answered, and was wrong on another case meanwhile: ask again", p->arms[t->winner].name) < 0)
+                t->alarm = NULL;
+        t->winner = (uint32_t)t->n_arms;
+        t->verdict = VERDICT_UNKNOWN;
+        return t->alarm ? 0 : -ENOMEM;
+}
+
 static int compute(struct trial_query *q, struct running *run, struct value **ret)
 {
         cleanup_trial struct trial *kept = NULL;
         int r = trial_is_alone(q) ? running_alone(run) : running_portfolio(run);
 
         if (r == 0 && !trial_is_alone(q))
-                r = trial_put(q->workspace, q->portfolio, run->trial, &kept);
+                r = trial_put(q->workspace, q->portfolio, q->info, run->trial, &kept);
+        if (r == 0 && !trial_is_alone(q) && !trial_stands(q->workspace, q->portfolio, q->info, kept))
+                r = withhold(q->portfolio, kept);
         if (r < 0)
                 return r;
         *ret = value_of(kept ? kept : run->trial);

@@ -93,6 +93,14 @@ static struct attempt run_of(const struct replaying *p, size_t table, size_t que
         return run_table_run(p->r->tables[table], query, p->map[table * p->arms + arm], seconds);
 }
 
+/* Has the arm come to the answer, and is that against the status? It is asked no more then. */
+static bool is_wrong(const struct replaying *p, size_t table, size_t query, size_t arm, const struct attempt *a)
+{
+        const struct run_table *t = p->r->tables[table];
+
+        return a->ending == ENDING_FAILED && t->wrong[query * t->arms + p->map[table * p->arms + arm]];
+}
+
 /* The fastest arm's number, or arms when none solves it. */
 static size_t fastest(const struct replaying *p, size_t table, size_t query, double *ret_par2)
 {
@@ -128,6 +136,8 @@ static int replay_query(struct replaying *p, struct learner *l, size_t table, si
                 *a = run_of(p, table, query, step.arm, step.until);
                 used += a->seconds;
                 solved = a->ending == ENDING_SOLVED;
+                if (is_wrong(p, table, query, step.arm, a))
+                        learner_leave_out(l, step.arm, true);
                 if (turns++ == 0 && to && best < p->arms)
                         to->first_best += step.arm == best;
         }

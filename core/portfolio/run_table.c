@@ -10,6 +10,10 @@ struct reading {
         unsigned line;
         char **cells; /* of the line that is being read; pointers into the text */
         size_t n;
+        bool has_status;
+        /* Of each query. */
+        char *answers; /* × arms: 's', 'u', or 0 */
+        char *status;  /* likewise */
 };
 
 #define refuse(reading, format, ...) errorf(-EINVAL, "%s:%u: " format, (reading)->name, (reading)->line, ##__VA_ARGS__)
@@ -31,6 +35,7 @@ void run_table_free(struct run_table *t)
         free(t->name);
         free(t->values);
         free(t->runs);
+        free(t->wrong);
         free(t);
 }
 
@@ -79,7 +84,8 @@ static int read_heading(struct reading *r)
 
         if (strcmp(r->cells[0], "query") != 0)
                 return refuse(r, "the heading must begin with 'query', and begins with '%s'", r->cells[0]);
-        for (size_t i = 1; i < r->n && ret == 0; i++) {
+        r->has_status = r->n > 1 && strcmp(r->cells[1], "status") == 0;
+        for (size_t i = 1 + r->has_status; i < r->n && ret == 0; i++) {
                 size_t size = stem(r->cells[i], "_result");
 
                 if (size > 0)
@@ -124,10 +130,24 @@ static int read_ending(struct reading *r, size_t arm, const char *result, const 
                 result, r->t->arm[arm]);
 }
 
+static int grow(char **list, size_t size)
+{
+        char *grown = realloc(*list, size);
+
+        if (grown)
+                *list = grown;
+        return grown ? 0 : -ENOMEM;
+}
+
+static char answer_of(const char *result)
+{
+        return strcmp(result, "sat") == 0 ? 's' : strcmp(result, "unsat") == 0 ? 'u' : 0;
+}
+
 static int read_row(struct reading *r)
 {
         struct run_table *t = r->t;
-        const size_t columns = 1 + t->features + 2 * t->arms, q = t->queries;
+        const size_t begin = 1 + r->has_status, columns = begin + t->features + 2 * t->arms, q = t->queries;
         bool sat = false, unsat = false;
 
         if (r->n != columns)
@@ -143,27 +163,62 @@ static int read_row(struct reading *r)
                 if (!runs)
                         return -ENOMEM;
                 t->runs = runs;
+                if (grow(&r->answers, (2 * q + 2) * t->arms) < 0 || grow(&r->status, 2 * q + 2) < 0)
+                        return -ENOMEM;
         }
+        r->status[q] = r->has_status ? answer_of(r->cells[1]) : 0;
         for (size_t i = 0; i < t->features; i++) {
                 double *value = &t->values[q * t->features + i];
 
-                if (!read_number(r->cells[1 + i], value))
-                        return refuse(r, "'%s' is no number (%s)", r->cells[1 + i], t->feature[i]);
+                if (!read_number(r->cells[begin + i], value))
+                        return refuse(r, "'%s' is no number (%s)", r->cells[begin + i], t->feature[i]);
                 if (!isfinite(*value))
                         *value = NAN;
         }
         for (size_t i = 0; i < t->arms; i++) {
-                char **cell = &r->cells[1 + t->features + 2 * i];
+                char **cell = &r->cells[begin + t->features + 2 * i];
                 int ret = read_ending(r, i, cell[0], cell[1], &t->runs[q * t->arms + i]);
 
                 if (ret < 0)
                         return ret;
-                sat |= strcmp(cell[0], "sat") == 0;
-                unsat |= strcmp(cell[0], "unsat") == 0;
+                r->answers[q * t->arms + i] = answer_of(cell[0]);
+                sat |= r->answers[q * t->arms + i] == 's';
+                unsat |= r->answers[q * t->arms + i] == 'u';
         }
         if (sat && unsat && t->alarms++ == 0)
                 t->first_alarm = r->line;
         return add_name(&t->query, &t->queries, r->cells[0], strlen(r->cells[0]));
+}
+
+static bool is_contradicted(const struct reading *r, size_t query, size_t arm, const bool *is_liar)
+{
+        const char *answers = &r->answers[query * r->t->arms];
+
+        if (r->status[query])
+                return false;
+        for (size_t i = 0; i < r->t->arms; i++)
+                if (answers[i] && answers[i] != answers[arm] && !is_liar[i])
+                        return true;
+        return false;
+}
+
+/* As a portfolio does (answer_judge()). */
+static int judge(struct reading *r)
+{
+        struct run_table *t = r->t;
+        cleanup_free bool *is_liar = calloc(t->arms, sizeof(*is_liar));
+
+        t->wrong = calloc(t->queries * t->arms, sizeof(*t->wrong));
+        if (!t->wrong || !is_liar)
+                return -ENOMEM;
+        for (size_t i = 0; i < t->queries * t->arms; i++) {
+                t->wrong[i] = r->answers[i] && r->status[i / t->arms] && r->answers[i] != r->status[i / t->arms];
+                is_liar[i % t->arms] |= t->wrong[i];
+        }
+        for (size_t i = 0; i < t->queries * t->arms; i++)
+                if (r->answers[i] && (t->wrong[i] || is_contradicted(r, i / t->arms, i % t->arms, is_liar)))
+                        t->runs[i].ending = ENDING_FAILED;
+        return 0;
 }
 
 static int read_lines(struct reading *r, char *text)
@@ -197,7 +252,11 @@ int run_table_parse(const char *name, struct slice text, struct run_table **ret)
         if (memchr(text.data, '\0', text.size))
                 return errorf(-EINVAL, "%s: a NUL byte in it; this is no table of text", name);
         result = read_lines(&r, copy);
+        if (result == 0)
+                result = judge(&r);
         free(r.cells);
+        free(r.answers);
+        free(r.status);
         if (result < 0)
                 return result;
         *ret = steal_pointer(t);

@@ -1,8 +1,9 @@
 /* Recorded runs of several arms on many queries: what a replay asks instead of running a solver.
  *
- * Tab-separated, a heading first: `query`, the features under names of their own, then for each arm `<arm>_result` and `<arm>_seconds`. A
+ * Tab-separated, a heading first: `query`, perhaps `status` (the right answer, or unknown), the features under names of their own, then for each arm `<arm>_result` and `<arm>_seconds`. A
  * result is sat, unsat, unknown, timeout, memout, crash or error. A feature that is no finite number (`nan`) is one that is not known.
- * A table is read once and never changed: any number of threads may use it. */
+ * An answer against the status is wrong; one that an arm which is nowhere wrong contradicts, where no status is known, is worth nothing. Both are
+ * failures. A table is read once and never changed: any number of threads may use it. */
 #pragma once
 
 #include "cache/base/util.h"
@@ -29,6 +30,7 @@ struct run_table {
         char **query;         /* names */
         double *values;       /* queries × features; NaN: not known */
         struct attempt *runs; /* queries × arms; never ENDING_NONE, ENDING_STOPPED for a timeout */
+        bool *wrong;          /* queries × arms: answers against the status */
         size_t alarms;        /* queries that one arm calls sat and another one unsat */
         unsigned first_alarm; /* line of the first of them */
 };

@@ -125,11 +125,38 @@ void trial_find_alarm(const struct trial_query *q, struct trial *t)
 {
         const struct portfolio *p = q->portfolio;
         cleanup_free struct trial_run *known = calloc(p->n_arms + 1, sizeof(*known));
+        enum judgement judgement;
 
-        for (size_t i = 0; known && i < p->n_arms; i++)
-                arm_known(q->workspace, p, &p->arms[i], q->info, (double)p->wall_ns / NSEC_PER_SEC, &known[i]);
-        if (!known || trial_contradiction(p, q->info, t, known, &t->alarm) < 0)
-                t->alarm = NULL;
+        if (!known)
+                return;
+        answers_known(q->workspace, p, q->info, t, known);
+        if (answer_judge(q->workspace, p, q->info, t->winner, known, &judgement, &t->alarm) == 0 && judgement == JUDGED_WRONG)
+                arm_note_wrong(q->workspace, p, t->winner, t->case_id, t->alarm);
+}
+
+/* An arm has answered. An answer that is wrong or contradicted is none: the arm has failed, and the next one gets its turn. */
+static int judge(struct running *run, size_t arm)
+{
+        const struct trial_query *q = run->query;
+        const struct portfolio *p = q->portfolio;
+        struct trial *t = run->trial;
+        cleanup_free struct trial_run *known = calloc(p->n_arms, sizeof(*known));
+        enum judgement judgement;
+        int r;
+
+        if (!known)
+                return -ENOMEM;
+        t->runs[arm].attempt = run->attempts[arm];
+        answers_known(q->workspace, p, q->info, t, known);
+        r = answer_judge(q->workspace, p, q->info, arm, known, &judgement, &t->alarm);
+        if (r < 0 || judgement == JUDGED_STANDS)
+                return r;
+        run->attempts[arm].ending = t->runs[arm].attempt.ending = ENDING_FAILED;
+        if (judgement == JUDGED_WRONG) {
+                learner_leave_out(run->learned->learner, (uint32_t)arm, true);
+                r = arm_note_wrong(q->workspace, p, arm, t->case_id, t->alarm);
+        }
+        return r;
 }
 
 static void sum_up(struct running *run)
@@ -147,9 +174,10 @@ static void sum_up(struct running *run)
                         t->winner = i;
         }
         t->verdict = t->winner < t->n_arms ? t->runs[t->winner].verdict : stopped ? VERDICT_TIMEOUT : VERDICT_UNKNOWN;
-        if (t->winner == t->n_arms)
-                return;
-        trial_find_alarm(run->query, t);
+        if (trial_is_alone(run->query) && t->winner < t->n_arms)
+                trial_find_alarm(run->query, t);
+        if (!trial_is_alone(run->query) && t->n_turns == 0)
+                t->alarm = strdup("no arm is left, as every arm was wrong before ('solverfs portfolio show'): correct a :status that is wrong, and reset it");
         if (t->alarm)
                 log_warning("portfolio %s, case %u: %s", run->query->portfolio->name, t->case_id, t->alarm);
 }
@@ -184,6 +212,7 @@ static void forget_turns(struct running *run)
         memset(run->attempts, 0, t->n_arms * sizeof(*run->attempts));
         memset(t->runs, 0, t->n_arms * sizeof(*t->runs));
         t->n_turns = 0;
+        free(steal_pointer(t->alarm));
         free(steal_pointer(t->expected));
 }
 
@@ -216,6 +245,8 @@ static int run_arms(struct running *run)
                 if (r == 0)
                         r = take_turn(run, step);
                 if (r == 0 && run->attempts[step->arm].ending == ENDING_SOLVED)
+                        r = judge(run, step->arm);
+                if (run->attempts[step->arm].ending == ENDING_SOLVED)
                         break;
         }
         return r;

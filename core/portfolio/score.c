@@ -7,7 +7,22 @@
 #include "core/report/plot.h"
 #include "core/smtlib/feature.h"
 
-int portfolio_print_arms(const struct portfolio *p, struct buffer *ret)
+static void print_problem(struct workspace *w, const struct portfolio *p, size_t arm, struct buffer *ret)
+{
+        cleanup_free char *why = NULL;
+
+        if (p->arms[arm].problem) {
+                buffer_add_printable(ret, p->arms[arm].problem);
+        } else if (arm_was_wrong(w, p, arm, &why) == 0) {
+                buffer_adds(ret, "asked no more until the portfolio is reset: wrong on ");
+                buffer_add_printable(ret, why);
+        } else {
+                buffer_adds(ret, "-");
+        }
+        buffer_adds(ret, "\n");
+}
+
+int portfolio_print_arms(struct workspace *w, const struct portfolio *p, struct buffer *ret)
 {
         buffer_adds(ret, "arm\tkind\twhat\tseed\tproblem\n");
         for (size_t i = 0; i < p->n_arms; i++) {
@@ -24,8 +39,7 @@ int portfolio_print_arms(const struct portfolio *p, struct buffer *ret)
                         buffer_addf(ret, "\t%llu\t", (unsigned long long)a->seed);
                 else
                         buffer_adds(ret, "\t-\t");
-                buffer_add_printable(ret, a->problem ? a->problem : "-");
-                buffer_adds(ret, "\n");
+                print_problem(w, p, i, ret);
         }
         return buffer_error(ret);
 }
@@ -56,8 +70,9 @@ static void print_order(const struct portfolio *p, const struct trial *t, struct
                         last &= t->turns[k].arm != turn->arm;
                 buffer_addf(ret, "%zu\t", i + 1);
                 buffer_add_printable(ret, turn->arm < p->n_arms ? p->arms[turn->arm].name : "?");
-                buffer_addf(ret, "\t%.6f\t%.6f\t%s%s\n", turn->until, last ? run->attempt.seconds : turn->until,
-                            last ? ending_name(run) : "stopped", last && run->known ? " (known)" : "");
+                buffer_addf(ret, "\t%.6f\t%.6f\t%s%s%s\n", turn->until, last ? run->attempt.seconds : turn->until,
+                            last ? ending_name(run) : "stopped", last && run->known ? " (known)" : "",
+                            last && run->attempt.ending == ENDING_FAILED && verdict_is_decided(run->verdict) ? " (not taken)" : "");
         }
 }
 
@@ -90,8 +105,9 @@ struct standing { /* one line of score.tsv */
 struct scored { /* a case that the portfolio answered */
         double portfolio, best;
         double *arms;                    /* PAR-2 of each; NaN: not known */
-        char *alarm;                     /* owned; NULL: no contradiction is known */
+        char *alarm;                     /* owned; NULL: nothing contradicts its answer, or an arm's that was not taken */
         bool first_was_best, comparable; /* every arm is known */
+        bool is_taken_back;
 };
 
 struct score {
@@ -125,53 +141,80 @@ static void stand(struct standing *s, double score, double limit)
         s->cases++;
 }
 
-/* A wrong answer solves nothing. */
-static double score_run(const struct trial_run *run, const struct case_info *info, double limit)
-{
-        return info && is_wrong(run->verdict, info) ? 2 * limit : par2(&run->attempt, limit);
-}
-
-/* The arm's run by itself: a fact, which is *ret_known then, or its own run in the trial when that came to its end. */
-static double alone(struct workspace *w, const struct portfolio *p, size_t arm, const struct trial *t,
-                    const struct case_info *info, double limit, struct trial_run *ret_known)
+/* The arm's run by itself: a fact, or its own run in the trial when that came to its end. -ENOENT: it is not known. */
+static int find_run(const struct portfolio *p, size_t arm, const struct trial *t, const struct case_info *info, double limit,
+                    const struct trial_run *fact, struct trial_run *ret)
 {
         const struct trial_run *own = &t->runs[arm];
 
+        *ret = (struct trial_run){.attempt = {ENDING_FAILED, 0}, .verdict = VERDICT_ERROR};
         if (p->arms[arm].problem || (info && p->arms[arm].recipe && p->arms[arm].recipe->format != info->format))
-                return 2 * limit;
-        if (info && arm_known(w, p, &p->arms[arm], info, limit, ret_known) == 0)
-                return score_run(ret_known, info, limit);
-        if (own->attempt.ending == ENDING_SOLVED || own->attempt.ending == ENDING_FAILED ||
-            (own->attempt.ending == ENDING_STOPPED && own->attempt.seconds >= limit * (1 - 1e-9)))
-                return score_run(own, info, limit);
-        return NAN;
+                return 0;
+        *ret = fact->attempt.ending != ENDING_NONE ? *fact : *own;
+        return ret->attempt.ending == ENDING_NONE ||
+                               (ret->attempt.ending == ENDING_STOPPED && ret->attempt.seconds < limit * (1 - 1e-9))
+                       ? -ENOENT
+                       : 0;
+}
+
+/* PAR-2 of an arm's run; an answer that is wrong or contradicted solves nothing. *ret_why: as of answer_judge(). */
+static int score_run(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *run,
+                     const struct trial_run *answers, double limit, double *ret, char **ret_why)
+{
+        enum judgement judgement = JUDGED_STANDS;
+        int r = 0;
+
+        if (info && run->attempt.ending == ENDING_SOLVED)
+                r = answer_judge(w, p, info, arm, answers, &judgement, ret_why);
+        *ret = judgement == JUDGED_STANDS ? par2(&run->attempt, limit) : 2 * limit;
+        return r;
+}
+
+static int score_arms(struct workspace *w, const struct portfolio *p, const struct trial *t, const struct case_info *info, double limit,
+                      struct scored *c)
+{
+        cleanup_free struct trial_run *answers = calloc(p->n_arms, sizeof(*answers)), *facts = calloc(p->n_arms, sizeof(*facts));
+        int r = answers && facts ? 0 : -ENOMEM;
+
+        for (size_t a = 0; a < p->n_arms && r == 0 && info; a++)
+                arm_known(w, p, &p->arms[a], info, limit, &facts[a]);
+        if (r == 0 && info)
+                answers_known(w, p, info, t, answers);
+        for (size_t a = 0; a < p->n_arms && r == 0; a++) {
+                struct trial_run run;
+                char **why = a == t->winner ? &c->alarm : &(char *){NULL};
+
+                c->arms[a] = NAN;
+                if (find_run(p, a, t, info, limit, &facts[a], &run) == 0)
+                        r = score_run(w, p, info, a, &run, answers, limit, &c->arms[a], why);
+                if (a != t->winner)
+                        free(*why);
+        }
+        return r;
 }
 
 static int score_case(struct workspace *w, const struct portfolio *p, const struct trial *t, double limit, struct scored *c)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         uint32_t first = t->n_turns > 0 ? t->turns[0].arm : 0;
-        cleanup_free struct trial_run *known = calloc(p->n_arms, sizeof(*known));
+        int r;
 
         c->arms = calloc(p->n_arms, sizeof(*c->arms));
-        if (!c->arms || !known)
+        if (!c->arms || (*t->alarm && !(c->alarm = strdup(t->alarm))))
                 return -ENOMEM;
         cases_get(workspace_cases(w), t->case_id, &info);
-        c->portfolio = t->winner < t->n_arms && !(info && is_wrong(t->verdict, info)) ? t->seconds : 2 * limit;
+        r = score_arms(w, p, t, info, limit, c);
+        c->is_taken_back = info && !trial_stands(w, p, info, t);
+        c->portfolio = t->winner < t->n_arms && !c->is_taken_back ? t->seconds : 2 * limit;
         c->best = 2 * limit;
         c->comparable = true;
         for (size_t a = 0; a < p->n_arms; a++) {
-                c->arms[a] = alone(w, p, a, t, info, limit, &known[a]);
                 c->comparable &= !isnan(c->arms[a]);
                 if (c->arms[a] < c->best)
                         c->best = c->arms[a];
         }
         c->first_was_best = first < p->n_arms && c->arms[first] <= c->best && c->best < 2 * limit;
-        if (*t->alarm)
-                c->alarm = strdup(t->alarm);
-        else if (info)
-                return trial_contradiction(p, info, t, known, &c->alarm);
-        return *t->alarm && !c->alarm ? -ENOMEM : 0;
+        return r;
 }
 
 static int score_all(struct workspace *w, const struct portfolio *p, struct score *s)
@@ -262,6 +305,10 @@ int portfolio_print_score(struct workspace *w, const struct portfolio *p, struct
         for (size_t i = 0; i < s.trials.n; i++)
                 if (s.cases[i].alarm)
                         buffer_addf(ret, "# alarm: case %u: %s\n", s.trials.list[i]->case_id, s.cases[i].alarm);
+        for (size_t i = 0; i < s.trials.n; i++)
+                if (s.cases[i].is_taken_back)
+                        buffer_addf(ret, "# taken back: case %u: %s said %s; it is asked anew\n", s.trials.list[i]->case_id,
+                                    p->arms[s.trials.list[i]->winner].name, verdict_name(s.trials.list[i]->verdict));
         return buffer_error(ret);
 }
 
@@ -331,7 +378,7 @@ static int table_row(struct workspace *w, const struct portfolio *p, struct case
         r = portfolio_features(w, info, &n, &features);
         if (r < 0)
                 return r;
-        buffer_addf(b, "%u", info->id);
+        buffer_addf(b, "%u\t%s", info->id, info->n_expected == 1 ? verdict_name(info->expected[0]) : "unknown");
         for (size_t i = 0; i < n; i++)
                 buffer_addf(b, "\t%.17g", features[i]);
         buffer_add(b, runs.data ? runs.data : "", runs.size);
@@ -347,7 +394,7 @@ int portfolio_table(struct workspace *w, const struct portfolio *p, struct case_
         const struct feature *names[] = {smt_features(&smt), cnf_features(&cnf)};
 
         *ret_left_out = 0;
-        buffer_adds(&b, "query");
+        buffer_adds(&b, "query\tstatus");
         for (size_t i = 0; i < smt; i++)
                 buffer_addf(&b, "\t%s", names[0][i].name);
         for (size_t i = 0; i < cnf; i++)

@@ -1,5 +1,5 @@
 /* Trials as the store keeps them. Keys: epoch ‖ 't' ‖ number → trial; epoch ‖ 'c' ‖ case → number; an arm's identity ‖ 'a' ‖ case's sha256 ‖ limits →
- * trial of that arm alone. */
+ * trial of that arm alone; epoch ‖ 'b' → how many were taken back. */
 #include "core/portfolio/portfolio_internal.h"
 
 #include "cache/base/record.h"
@@ -181,7 +181,7 @@ static int find_in(struct store_txn *t, const struct digest *epoch, uint32_t cas
         return r < 0 ? r : trial_decode(SLICE(value.data, value.size), ret);
 }
 
-int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret)
+int trial_find_any(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
         int r = store_read(workspace_store(w), &t);
@@ -189,11 +189,53 @@ int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id,
         return r < 0 ? r : find_in(t, &p->epoch, case_id, ret);
 }
 
+int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_trial struct trial *t = NULL;
+        int r = trial_find_any(w, p, case_id, &t);
+
+        if (r == 0)
+                r = cases_get(workspace_cases(w), case_id, &info);
+        if (r < 0)
+                return r;
+        if (!trial_stands(w, p, info, t))
+                return -ENOENT;
+        *ret = steal_pointer(t);
+        return 0;
+}
+
+static uint64_t trials_taken_back_in(struct store_txn *t, const struct digest *epoch)
+{
+        cleanup_blob struct blob value = {0};
+        uint8_t key[KEY_SIZE];
+
+        return store_get(t, TABLE_PORTFOLIOS, make_key(key, epoch, 'b', 0), &value) == 0 && value.size == 8 ? key_get_u64(value.data) : 0;
+}
+
+uint64_t trials_taken_back(struct workspace *w, const struct portfolio *p)
+{
+        cleanup_txn struct store_txn *t = NULL;
+
+        return store_read(workspace_store(w), &t) == 0 ? trials_taken_back_in(t, &p->epoch) : 0;
+}
+
 struct putting {
         const struct portfolio *portfolio;
         struct trial *trial, *there;
         uint32_t number_least;
+        const struct trial *instead; /* of this one, which is taken back; NULL: none */
 };
+
+/* Learners that were told of it are made anew (learned.c). */
+static int take_back(struct store_txn *t, const struct digest *epoch, const struct trial *old)
+{
+        uint8_t key[KEY_SIZE], value[8];
+        int r = store_delete(t, TABLE_PORTFOLIOS, make_key(key, epoch, 't', old->number));
+
+        key_u64(value, trials_taken_back_in(t, epoch) + 1);
+        return r < 0 ? r : store_put(t, TABLE_PORTFOLIOS, make_key(key, epoch, 'b', 0), SLICE(value, sizeof(value)));
+}
 
 static int last_number(void *user, struct slice key, struct slice value)
 {
@@ -212,6 +254,11 @@ static int put_in(void *user, struct store_txn *t)
         uint32_t next = p->number_least;
         int r = find_in(t, epoch, p->trial->case_id, &p->there);
 
+        if (r == 0 && p->instead && p->there->number == p->instead->number) {
+                p->there = trial_unref(p->there);
+                r = take_back(t, epoch, p->instead);
+                r = r < 0 ? r : -ENOENT;
+        }
         if (r != -ENOENT)
                 return r;
         r = store_each(t, TABLE_PORTFOLIOS, SLICE(make_key(key, epoch, 't', 0).data, DIGEST_SIZE + 1),
@@ -228,9 +275,11 @@ static int put_in(void *user, struct store_txn *t)
                                  SLICE(number, sizeof(number)));
 }
 
-int trial_put(struct workspace *w, const struct portfolio *p, struct trial *t, struct trial **ret)
+int trial_put(struct workspace *w, const struct portfolio *p, const struct case_info *info, struct trial *t, struct trial **ret)
 {
-        struct putting put = {.portfolio = p, .trial = t, .number_least = t->number};
+        cleanup_trial struct trial *old = NULL;
+        bool is_bad = trial_find_any(w, p, t->case_id, &old) == 0 && !trial_stands(w, p, info, old);
+        struct putting put = {.portfolio = p, .trial = t, .number_least = t->number, .instead = is_bad ? old : NULL};
         int r = store_update(workspace_store(w), put_in, &put);
 
         if (r < 0) {
@@ -368,24 +417,4 @@ int arm_keep(struct workspace *w, const struct portfolio *p, const struct arm *a
         int r = trial_encode(&t, &b);
 
         return r < 0 ? r : store_set(workspace_store(w), TABLE_PORTFOLIOS, arm_key(key, p, a, info), SLICE(b.data, b.size));
-}
-
-int trial_contradiction(const struct portfolio *p, const struct case_info *info, const struct trial *t,
-                        const struct trial_run *known, char **ret)
-{
-        const char *winner;
-        int n = 0;
-
-        *ret = NULL;
-        if (t->winner >= p->n_arms)
-                return 0;
-        winner = p->arms[t->winner].name;
-        if (is_wrong(t->verdict, info))
-                n = asprintf(ret, "%s says %s, the case's :status is %s", winner, verdict_name(t->verdict),
-                             verdict_name(info->expected[0]));
-        for (size_t i = 0; n == 0 && i < p->n_arms; i++)
-                if (i != t->winner && known[i].attempt.ending == ENDING_SOLVED && known[i].verdict != t->verdict)
-                        n = asprintf(ret, "%s says %s, %s says %s", winner, verdict_name(t->verdict), p->arms[i].name,
-                                     verdict_name(known[i].verdict));
-        return n < 0 ? -ENOMEM : 0;
 }

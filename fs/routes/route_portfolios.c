@@ -86,7 +86,7 @@ static int arms_text(struct tree *t, const struct node *n, struct buffer *ret)
         cleanup_portfolio struct portfolio *p = NULL;
         int r = portfolio_get(t, n->inode.item, &p);
 
-        return r < 0 ? r : portfolio_print_arms(p, ret);
+        return r < 0 ? r : portfolio_print_arms(tree_workspace(t), p, ret);
 }
 
 static int score_text(struct tree *t, const struct node *n, struct buffer *ret)

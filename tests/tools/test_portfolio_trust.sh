@@ -1,0 +1,73 @@
+#!/bin/bash
+# An arm that lies, through the real command: its answers are never served, count for nothing, and cost it its place. Prints TAP.
+# Usage: test_portfolio_trust.sh SOLVERFS
+. "$(dirname "$0")/command.sh"
+
+mnt=$top/mnt
+mkdir "$mnt"
+clean_up() {
+	grep -q "$(printf '%s' "$mnt" | sed 's/ /\\\\040/g') fuse.solverfs" /proc/self/mounts && timeout 200 "$solverfs" -q unmount --lazy "$mnt"
+	cd /
+}
+
+# The liar says sat of everything, at once. The others take a moment, and say what stands in the case; "third" does not know more than that it is hard.
+printf '#!/bin/sh\necho sat\n' >liar.sh
+printf '#!/bin/sh\nsleep 0.1\nsed -n "s/^; truth: //p" "$1"\n' >honest.sh
+printf '#!/bin/sh\nsleep 0.1\necho unknown\n' >third.sh
+chmod +x ./*.sh
+arm() { echo "$1: '$top/$1.sh' {case}"; }
+for i in $(seq 26); do
+	truth=$([ $((i % 3)) = 0 ] && echo sat || echo unsat)
+	printf '; case %d\n; truth: %s\n(set-logic QF_LIA)\n(set-info :status %s)\n(check-sat)\n' "$i" "$truth" "$truth" >"known$i.smt2"
+done
+for i in 1 2 3; do printf '; case %d\n; truth: unsat\n(set-logic QF_LIA)\n(check-sat)\n' "$i" >"open$i.smt2"; done
+run 0 init -q
+run 0 case add open?.smt2 known?.smt2 known??.smt2
+by() { awk -F'\t' -v s="$1" '$4 == s' out | grep -c .; } # by ARM: cases that it answered
+
+run 0 portfolio add p "$(arm liar)" "$(arm honest)" --timeout 10s
+"$solverfs" portfolio run p open1.smt2 open2.smt2 >before 2>/dev/null
+test_that "before anybody knows better, an arm is believed" '[ "$(cut -f 2 before | sort -u)" = sat ] && [ "$(cut -f 4 before | sort -u)" = liar ]'
+test_that "of 26 cases whose :status is known none is answered wrongly, and all are answered" '
+	run 1 portfolio run p known{1..26}.smt2 && [ "$(grep -c . out)" = 26 ] && [ "$(by honest)" -ge 25 ] &&
+	for i in $(seq 26); do [ "$(awk -F"\t" -v n="known$i.smt2" "\$5 == n { print \$2 }" out)" = "$(sed -n "s/^; truth: //p" "known$i.smt2")" ] || exit 1; done'
+test_that "its first wrong answer is told, and it is not asked for another one" '
+	[ "$(grep -c "SOUNDNESS: .*liar says sat, the case.s :status is unsat" err)" -le 2 ] && grep -q SOUNDNESS err'
+test_that "what it answered before is taken back: the cases are asked anew" '
+	run 0 portfolio show p && has out "^# taken back: case 1: liar said sat; it is asked anew" && run 0 portfolio run p open1.smt2 open2.smt2 && [ "$(field 2 | sort -u)" = unsat ] && [ "$(by honest)" = 2 ]'
+test_that "its place is lost until the portfolio is reset, and the reason is shown" '
+	run 0 portfolio run p open3.smt2 && [ "$(by honest)" = 1 ] && run 0 portfolio show p &&
+	has out "^liar.*asked no more until the portfolio is reset: wrong on case [0-9]+: liar says sat, the case.s :status is unsat" && ! has out "taken back" && run 0 portfolio list && [ "$(field 4)" = 29 ]'
+test_that "the mount answers the same, and names no liar" '
+	run 0 mount "$mnt" && [ "$(cat "$mnt/portfolios/p/cases/1/result")" = unsat ] && [ "$(cat "$mnt/portfolios/p/cases/1/solver")" = honest ]; r=$?; run 0 unmount "$mnt"; (exit $r)'
+test_that "after a reset it is an arm like any other" '
+	run 0 portfolio reset p && run 0 portfolio show p && ! has out "asked no more" && run 0 portfolio list && [ "$(field 4)" = 0 ]'
+test_that "an arm that is seen to be wrong alone has no place either" '
+	run 1 portfolio run p known1.smt2 --alone && run 0 portfolio show p && has out "^liar.*asked no more" && run 0 portfolio run p open1.smt2 && [ "$(field 2,4)" = "$(printf "unsat\thonest")" ]'
+
+# Nobody knows who is right: no :status.
+run 0 portfolio add q "$(arm liar)" "$(arm honest)" "$(arm third)" --timeout 10s
+test_that "where arms contradict each other and no :status decides, nobody is served" '
+	{ run 0 portfolio run q open1.smt2 --alone || has err SOUNDNESS; } && run 1 portfolio run q open1.smt2 && [ "$(field 2,4)" = "$(printf "unknown\t-")" ] && has err "SOUNDNESS: .* says (sat|unsat), .* says"'
+"$solverfs" portfolio run q open2.smt2 >before 2>/dev/null
+test_that "an answer that another arm contradicts later is taken back" '
+	[ "$(cut -f 2 before)" != unknown ] && { run 0 portfolio run q open2.smt2 --alone || has err SOUNDNESS; } && run 1 portfolio run q open2.smt2 && [ "$(field 2)" = unknown ] && run 0 fsck'
+test_that "when one of them is proven wrong, the other is believed" '
+	run 1 portfolio run q known1.smt2 --alone && run 0 portfolio show q && has out "^liar.*asked no more" && run 0 portfolio reset q && run 1 portfolio run q known2.smt2 --alone &&
+	{ run 0 portfolio run q open1.smt2 || has err SOUNDNESS; } && [ "$(field 2,4)" = "$(printf "unsat\thonest")" ]'
+run 0 portfolio add r "$(arm liar)" --timeout 10s
+test_that "where every arm was wrong nobody is asked" '
+	run 1 portfolio run r known1.smt2 && [ "$(field 2,4)" = "$(printf "unknown\t-")" ] && run 1 portfolio run r open3.smt2 && [ "$(field 2,4)" = "$(printf "unknown\t-")" ] && has err "every arm was wrong before"'
+
+# -- replays --
+
+row() { printf '%s\t%s\t1\t%s\t%s\t%s\t%s\n' "$@"; }
+printf 'query\tstatus\tf\tliar_result\tliar_seconds\thonest_result\thonest_seconds\n' >t.tsv
+for i in $(seq 50); do row "q$i" unsat sat 0.1 unsat 2; done >>t.tsv
+test_that "a replay judges by the status: a lie solves nothing, and is asked for once" '
+	run 0 portfolio replay t.tsv --limit 20 && [ "$(head -1 out | cut -f 5)" = 50.0 ] && has out "^only honest	-	100.0	0.0	50.0" &&
+	awk -F"\t" "NR == 1 && \$3 > 100.2 { exit 1 }" out'
+cut -f 1,3- t.tsv >open.tsv
+test_that "without a status, answers that contradict each other solve nothing" 'run 0 portfolio replay open.tsv --limit 20 && has out "^virtual best	-	2000.0	0.0	0.0"'
+
+echo "1..$n"
