@@ -77,9 +77,10 @@ static const struct choice parts[] = {
         {"hardness", "no model of runtimes, a flat prior instead"},
         {"curves", "the model of runtimes alone"},
         {"pausing", "each arm gets one turn"},
+        {"guard", "go on however far it is behind its best arm"},
         {0},
 };
-static const unsigned part_flags[] = {WITHOUT_FEATURES, WITHOUT_HARDNESS, WITHOUT_CURVES, WITHOUT_PAUSING};
+static const unsigned part_flags[] = {WITHOUT_FEATURES, WITHOUT_HARDNESS, WITHOUT_CURVES, WITHOUT_PAUSING, WITHOUT_GUARD};
 
 static void parse_without(struct argp_state *state, const char *arg, unsigned *ret)
 {
@@ -93,7 +94,7 @@ static void parse_without(struct argp_state *state, const char *arg, unsigned *r
                 while (parts[part].name && strcmp(parts[part].name, words.list[i]) != 0)
                         part++;
                 if (!parts[part].name)
-                        argp_error(state, "--without takes features, hardness, curves and pausing, and not '%s'", words.list[i]);
+                        argp_error(state, "--without takes features, hardness, curves, pausing and guard, and not '%s'", words.list[i]);
                 else
                         *ret |= part_flags[part];
         }
@@ -378,7 +379,7 @@ int cmd_portfolio_replay(int argc, char **argv)
                 {"reward", OPTION_REWARD, "binary|exponential", 0, "1 for a solved query, or (1 - t/T)^4", 0},
                 {"confidence", OPTION_CONFIDENCE, "DELTA", 0, "Of the allocations expo and nearest; 0.05 unless told", 0},
                 {"without", OPTION_WITHOUT, "PART[,PART...]", 0,
-                 "Leave parts of the selector survival out: features, hardness, curves, pausing", 0},
+                 "Leave parts of the selector survival out: features, hardness, curves, pausing, guard", 0},
                 {"arms", OPTION_ARMS, "ARM[,ARM...]", 0,
                  "Instead of tables, what the store knows of these (as for 'portfolio add'), at --limit", 0},
                 {"set", OPTION_SET, "CASES", 0,

@@ -12,7 +12,7 @@
 #define NOISE_ARM       5 /* and that one weighs in an arm's own */
 #define NOISE_LEAST     .15
 #define NEVER           .25
-#define NEVER_RUNS      3
+#define NEVER_RUNS      2
 #define NEVER_MOST      .95
 #define VARIANCE        1.0
 #define LEVEL_MOST      6.0

@@ -10,7 +10,13 @@
  * Schedule. For independent arms that can be paused, the order that minimizes the expected time to the first success is the one that always
  * continues the arm with the highest ratio of chance to expected time over the best horizon (Sevcik's rule for jobs of random length; as
  * Streeter and Golovin's greedy schedule for arms that are known, 2008). After each turn the hazards are worked out anew, with what the turn
- * told. */
+ * told.
+ *
+ * Guard. The schedule is greedy, and knows little at first: where every arm needs a large part of the limit, it divides the limit among all until
+ * none has enough. So it is held against its best arm. Each query is also charged what each arm alone would have cost, as far as that ran, and
+ * beyond by the arm's own curve (Kaplan and Meier, 1958). While the schedule is behind by more than GUARD_SHARE and GUARD_LIMITS, or nothing
+ * was solved yet, one arm has the query to itself. It is drawn by Thompson sampling from these costs: the less often an arm came to its end, the
+ * wider the draw. */
 #include "core/portfolio/hardness.h"
 #include "core/portfolio/learner_internal.h"
 #include "core/portfolio/similar.h"
@@ -30,6 +36,13 @@
 #define DONE_SOONER .1
 #define GAVE_UP     .3
 #define NOT_KNOWN   .7
+/* How far behind its best arm the schedule may be, in part of that arm's cost, and in limits besides; what is expected of an arm that nothing is
+ * known of, in limits, and how far the draw of its cost may be off. */
+#define GUARD_SHARE  .05
+#define GUARD_LIMITS 10
+#define ALONE        1.3
+#define ALONE_SPREAD .3
+#define SEARCH_HEAD  .1 /* of the limit: the schedule's part while nothing was solved yet */
 
 struct curve { /* of one arm, weighted by similarity */
         double solved[BINS], failed[BINS], running[BINS];
@@ -45,7 +58,10 @@ struct survival {
         unsigned char *bin;        /* × arms: where the attempt ended, BINS when it had not begun */
         size_t fitted;             /* when the hardness was fitted last */
         struct similar similar;
-        struct curve *all; /* each arm's over all of them, unweighted; for its failures */
+        struct curve *all; /* each arm's over all of them, unweighted; for its failures, and for: */
+        double cost;       /* PAR-2 of all of them, */
+        double *alone;     /* and what each arm alone would have cost */
+        size_t *ended, *solved; /* on how many it came to its end, and to an answer */
         /* Of the present query. */
         struct neighbour near[NEAREST];
         double base[NEAREST];
@@ -54,6 +70,8 @@ struct survival {
         double *still; /* arms × levels × (BINS + 1): the model's survival at the bins' edges */
         struct curve *near_curve;
         uint32_t *tie;
+        size_t only; /* the arm that has it to itself, arms: none; */
+        double head; /* but for this part of the limit, which comes first and is the schedule's */
 };
 
 #define STILL(s, arm, g) (&(s)->still[((arm)*HARDNESS_LEVELS + (g)) * (BINS + 1)])
@@ -70,11 +88,14 @@ static int survival_init(struct learner *l, void *state)
         for (int b = 0; b <= BINS; b++)
                 s->log_edge[b] = log(s->edge[b]);
         s->all = calloc(l->arms, sizeof(*s->all));
+        s->alone = calloc(l->arms, sizeof(*s->alone));
+        s->ended = calloc(l->arms, sizeof(*s->ended));
+        s->solved = calloc(l->arms, sizeof(*s->solved));
         s->offset = calloc(l->arms, sizeof(*s->offset));
         s->still = calloc(l->arms * HARDNESS_LEVELS * (BINS + 1), sizeof(*s->still));
         s->near_curve = calloc(l->arms, sizeof(*s->near_curve));
         s->tie = calloc(l->arms, sizeof(*s->tie));
-        return r < 0 || !s->all || !s->offset || !s->still || !s->near_curve || !s->tie ? -ENOMEM : 0;
+        return r < 0 || !s->all || !s->alone || !s->ended || !s->solved || !s->offset || !s->still || !s->near_curve || !s->tie ? -ENOMEM : 0;
 }
 
 static void survival_done(void *state)
@@ -89,6 +110,9 @@ static void survival_done(void *state)
         free(s->weight);
         free(s->bin);
         free(s->all);
+        free(s->alone);
+        free(s->ended);
+        free(s->solved);
         free(s->offset);
         free(s->still);
         free(s->near_curve);
@@ -134,6 +158,95 @@ static void sum_running(struct curve *c)
 {
         for (int b = BINS - 2; b >= 0; b--)
                 c->running[b] += c->running[b + 1];
+}
+
+/* -- guard ------------------------------------------------------------------------------------------------------- */
+
+/* What the arm alone would have cost, PAR-2; beyond where it was stopped by all of its own runs, of which KAPLAN_MEIER keeps a bin apart that
+ * few have reached. */
+#define KAPLAN_MEIER .05
+static double cost_alone(const struct learner *l, const struct survival *s, size_t arm, const struct attempt *a)
+{
+        const struct curve *all = &s->all[arm];
+        double limit = l->settings.limit, running = 1, failed = 0, sum = 0;
+
+        if (a->ending == ENDING_SOLVED)
+                return a->seconds;
+        for (int b = a->ending == ENDING_FAILED ? BINS : a->ending == ENDING_STOPPED ? bins_over(s, a->seconds) : 0; b < BINS; b++) {
+                double now = running / (all->running[b] + KAPLAN_MEIER);
+
+                sum += now * all->solved[b] * (s->edge[b] + s->edge[b + 1]) / 2;
+                failed += now * all->failed[b];
+                running -= now * (all->solved[b] + all->failed[b]);
+        }
+        return sum + (running + failed) * 2 * limit;
+}
+
+/* The best arm by what each alone would have cost; arms: none has solved anything. */
+static size_t find_leader(const struct learner *l, const struct survival *s)
+{
+        size_t leader = l->arms;
+
+        for (size_t a = 0; a < l->arms; a++)
+                if (s->solved[a] > 0 && !l->left_out[a] && (leader == l->arms || s->alone[a] < s->alone[leader]))
+                        leader = a;
+        return leader;
+}
+
+static void charge(const struct learner *l, struct survival *s, const struct attempt *attempts)
+{
+        double used = 0;
+        bool is_solved = false;
+
+        for (size_t a = 0; a < l->arms; a++) {
+                s->alone[a] += cost_alone(l, s, a, &attempts[a]);
+                s->solved[a] += attempts[a].ending == ENDING_SOLVED;
+                s->ended[a] += attempts[a].ending == ENDING_SOLVED || attempts[a].ending == ENDING_FAILED ||
+                               attempts[a].seconds > .9 * l->settings.limit;
+                used += attempts[a].seconds;
+                is_solved |= attempts[a].ending == ENDING_SOLVED;
+        }
+        s->cost += is_solved ? used : 2 * l->settings.limit;
+}
+
+static void charge_anew(const struct learner *l, struct survival *s)
+{
+        s->cost = 0;
+        memset(s->alone, 0, l->arms * sizeof(*s->alone));
+        memset(s->ended, 0, l->arms * sizeof(*s->ended));
+        memset(s->solved, 0, l->arms * sizeof(*s->solved));
+        for (size_t i = 0; i < l->past.n; i++)
+                charge(l, s, past_attempts(&l->past, i));
+}
+
+/* The arm that seems cheapest in a draw. */
+static size_t draw_arm(struct learner *l, const struct survival *s)
+{
+        double least = INFINITY, limit = l->settings.limit;
+        size_t ret = l->arms;
+
+        for (size_t a = 0; a < l->arms; a++) {
+                double n = (double)s->ended[a], mean = (s->alone[a] / (double)l->past.n * n + ALONE * limit) / (n + 1),
+                       drawn = mean + ALONE_SPREAD * limit / sqrt(n + 1) * random_normal(&l->random);
+
+                if (drawn < least && !l->left_out[a]) {
+                        least = drawn;
+                        ret = a;
+                }
+        }
+        return ret;
+}
+
+static void choose_only(struct learner *l, struct survival *s)
+{
+        size_t leader = find_leader(l, s);
+        bool is_search = leader == l->arms,
+             is_behind = !is_search && s->cost > (1 + GUARD_SHARE) * s->alone[leader] + GUARD_LIMITS * l->settings.limit;
+
+        s->only = l->arms;
+        s->head = is_search ? SEARCH_HEAD : 0;
+        if (l->past.n > 0 && (is_search || is_behind) && !(l->settings.without & WITHOUT_GUARD))
+                s->only = draw_arm(l, s);
 }
 
 /* -- similar queries --------------------------------------------------------------------------------------------- */
@@ -201,6 +314,7 @@ static int survival_begin(struct learner *l, void *state)
         find_similar(l, s);
         predict(l, s);
         find_still(l, s);
+        choose_only(l, s);
         for (uint32_t a = 0; a < l->arms; a++)
                 s->tie[a] = a;
         random_shuffle(&l->random, s->tie, l->arms);
@@ -238,7 +352,7 @@ static double likeness(const struct learner *l, const struct attempt *seen, cons
         double ret = 1;
 
         for (size_t a = 0; a < l->arms; a++) {
-                if (now[a].ending == ENDING_NONE)
+                if (now[a].ending == ENDING_NONE || l->left_out[a])
                         continue;
                 if (seen[a].ending == ENDING_NONE)
                         ret *= NOT_KNOWN;
@@ -355,16 +469,18 @@ static bool survival_next(struct learner *l, void *state, const struct attempt *
 {
         struct survival *s = state;
         double levels[HARDNESS_LEVELS], left = l->settings.limit, best = -1;
+        bool has_only;
 
         for (size_t a = 0; a < l->arms; a++)
                 left -= attempts[a].seconds;
+        has_only = s->only < l->arms && left <= (1 - s->head) * l->settings.limit && may_run(l, &attempts[s->only]);
         count_similar(l, s, attempts);
         weigh_levels(l, s, attempts, levels);
         for (size_t i = 0; i < l->arms; i++) {
                 uint32_t arm = s->tie[i];
                 double until = 0, ratio;
 
-                if (!may_run(l, &attempts[arm]))
+                if (!may_run(l, &attempts[arm]) || (has_only && arm != s->only))
                         continue;
                 ratio = best_turn(l, s, arm, attempts[arm].seconds, left, levels, &until);
                 if (ratio > best) {
@@ -372,6 +488,8 @@ static bool survival_next(struct learner *l, void *state, const struct attempt *
                         *ret = (struct step){arm, until};
                 }
         }
+        if (s->only < l->arms && !has_only && s->head > 0 && may_run(l, &attempts[s->only]))
+                ret->until = fmin(ret->until, attempts[ret->arm].seconds + left - (1 - s->head) * l->settings.limit + 1e-6);
         return best >= 0;
 }
 
@@ -429,6 +547,7 @@ static void add_curves(const struct learner *l, struct survival *s, const struct
                 for (int b = 0; b <= bin; b++)
                         s->all[a].running[b]++;
                 s->all[a].failed[bin] += attempts[a].ending == ENDING_FAILED;
+                s->all[a].solved[bin] += attempts[a].ending == ENDING_SOLVED;
         }
 }
 
@@ -457,6 +576,7 @@ static void refit(const struct learner *l, struct survival *s)
                 s->level[i] = hardness_look(&s->hardness, past_attempts(&l->past, i), s->predicted[i], NULL,
                                             &s->residual[i * l->arms], &s->weight[i * l->arms])
                                       .mean;
+        charge_anew(l, s);
 }
 
 static int survival_learn(struct learner *l, void *state, const struct attempt *attempts)
@@ -471,6 +591,7 @@ static int survival_learn(struct learner *l, void *state, const struct attempt *
         refit(l, s);
         add_curves(l, s, attempts);
         add_hardness(l, s, attempts);
+        charge(l, s, attempts);
         return 0;
 }
 
