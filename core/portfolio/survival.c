@@ -16,7 +16,7 @@
  * none has enough. So it is held against its best arm. Each query is also charged what each arm alone would have cost, as far as that ran, and
  * beyond by the arm's own curve (Kaplan and Meier, 1958). While the schedule is behind by more than GUARD_SHARE and GUARD_LIMITS, or nothing
  * was solved yet, one arm has the query to itself. It is drawn by Thompson sampling from these costs: the less often an arm came to its end, the
- * wider the draw. */
+ * wider the draw. An arm that has solved something has a query to itself, too, while less than EXPLORE of all time went to it. */
 #include "core/portfolio/hardness.h"
 #include "core/portfolio/learner_internal.h"
 #include "core/portfolio/similar.h"
@@ -42,7 +42,8 @@
 #define GUARD_LIMITS 10
 #define ALONE        1.3
 #define ALONE_SPREAD .3
-#define SEARCH_HEAD  .1 /* of the limit: the schedule's part while nothing was solved yet */
+#define EXPLORE      .02 /* of all time, at least, for each arm that has solved anything */
+#define SEARCH_HEAD  .1  /* of the limit: the schedule's part while nothing was solved yet */
 
 struct curve { /* of one arm, weighted by similarity */
         double solved[BINS], failed[BINS], running[BINS];
@@ -61,6 +62,7 @@ struct survival {
         struct curve *all; /* each arm's over all of them, unweighted; for its failures, and for: */
         double cost;       /* PAR-2 of all of them, */
         double *alone;     /* and what each arm alone would have cost */
+        double *spent;     /* seconds that each arm had */
         size_t *ended, *solved; /* on how many it came to its end, and to an answer */
         /* Of the present query. */
         struct neighbour near[NEAREST];
@@ -89,13 +91,14 @@ static int survival_init(struct learner *l, void *state)
                 s->log_edge[b] = log(s->edge[b]);
         s->all = calloc(l->arms, sizeof(*s->all));
         s->alone = calloc(l->arms, sizeof(*s->alone));
+        s->spent = calloc(l->arms, sizeof(*s->spent));
         s->ended = calloc(l->arms, sizeof(*s->ended));
         s->solved = calloc(l->arms, sizeof(*s->solved));
         s->offset = calloc(l->arms, sizeof(*s->offset));
         s->still = calloc(l->arms * HARDNESS_LEVELS * (BINS + 1), sizeof(*s->still));
         s->near_curve = calloc(l->arms, sizeof(*s->near_curve));
         s->tie = calloc(l->arms, sizeof(*s->tie));
-        return r < 0 || !s->all || !s->alone || !s->ended || !s->solved || !s->offset || !s->still || !s->near_curve || !s->tie ? -ENOMEM : 0;
+        return r < 0 || !s->all || !s->alone || !s->spent || !s->ended || !s->solved || !s->offset || !s->still || !s->near_curve || !s->tie ? -ENOMEM : 0;
 }
 
 static void survival_done(void *state)
@@ -111,6 +114,7 @@ static void survival_done(void *state)
         free(s->bin);
         free(s->all);
         free(s->alone);
+        free(s->spent);
         free(s->ended);
         free(s->solved);
         free(s->offset);
@@ -204,6 +208,7 @@ static void charge(const struct learner *l, struct survival *s, const struct att
                 s->ended[a] += attempts[a].ending == ENDING_SOLVED || attempts[a].ending == ENDING_FAILED ||
                                attempts[a].seconds > .9 * l->settings.limit;
                 used += attempts[a].seconds;
+                s->spent[a] += attempts[a].seconds;
                 is_solved |= attempts[a].ending == ENDING_SOLVED;
         }
         s->cost += is_solved ? used : 2 * l->settings.limit;
@@ -213,6 +218,7 @@ static void charge_anew(const struct learner *l, struct survival *s)
 {
         s->cost = 0;
         memset(s->alone, 0, l->arms * sizeof(*s->alone));
+        memset(s->spent, 0, l->arms * sizeof(*s->spent));
         memset(s->ended, 0, l->arms * sizeof(*s->ended));
         memset(s->solved, 0, l->arms * sizeof(*s->solved));
         for (size_t i = 0; i < l->past.n; i++)
@@ -237,6 +243,17 @@ static size_t draw_arm(struct learner *l, const struct survival *s)
         return ret;
 }
 
+/* An arm that has solved something and got less than EXPLORE of the time; of several the one that got least. arms: none. */
+static size_t find_neglected(const struct learner *l, const struct survival *s)
+{
+        size_t ret = l->arms;
+
+        for (size_t a = 0; a < l->arms; a++)
+                if (s->solved[a] > 0 && !l->left_out[a] && s->spent[a] < EXPLORE * s->cost && (ret == l->arms || s->spent[a] < s->spent[ret]))
+                        ret = a;
+        return ret;
+}
+
 static void choose_only(struct learner *l, struct survival *s)
 {
         size_t leader = find_leader(l, s);
@@ -245,8 +262,8 @@ static void choose_only(struct learner *l, struct survival *s)
 
         s->only = l->arms;
         s->head = is_search ? SEARCH_HEAD : 0;
-        if (l->past.n > 0 && (is_search || is_behind) && !(l->settings.without & WITHOUT_GUARD))
-                s->only = draw_arm(l, s);
+        if (l->past.n > 0 && !(l->settings.without & WITHOUT_GUARD))
+                s->only = is_search || is_behind ? draw_arm(l, s) : find_neglected(l, s);
 }
 
 /* -- similar queries --------------------------------------------------------------------------------------------- */
