@@ -1,6 +1,7 @@
 #include "tests/support/test.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 
 #include "cache/base/hash.h"
 
@@ -202,6 +203,31 @@ START_TEST(test_fields_do_not_run_together)
 }
 END_TEST
 
+static void digest_late(void)
+{
+        struct digest d;
+
+        digest_of("abc", 3, &d);
+}
+
+/* Handlers run in the reverse of their order: this one, which is there first, runs behind those of libraries, as a thread does that is still at work. */
+START_TEST(test_digests_while_the_process_ends)
+{
+        struct digest d;
+        pid_t pid = fork();
+        int status;
+
+        if (pid == 0) {
+                if (atexit(digest_late) != 0)
+                        _exit(1);
+                digest_of("abc", 3, &d);
+                exit(0);
+        }
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 START_TEST(test_what_is_closed_by_hand_is_not_closed_again)
 {
         int other;
@@ -219,4 +245,4 @@ END_TEST
 
 SUITE("util", test_what_is_closed_by_hand_is_not_closed_again, test_errorf_keeps_the_sentence, test_buffer_grows, test_last_lines,
       test_url_paths, test_lists_grow, test_write_file_atomic_replaces, test_remove_tree_does_not_follow_links, test_remove_tree_has_no_bottom,
-      test_digest, test_printable, test_fields_do_not_run_together)
+      test_digest, test_digests_while_the_process_ends, test_printable, test_fields_do_not_run_together)
