@@ -120,6 +120,18 @@ static int clone_into(const char *path, git_repository *local, struct remote_fet
         return r;
 }
 
+/* What libgit2 says of a protocol that it does not know is another sentence in each version, and a word in some. */
+static int check_protocol(const char *url)
+{
+        static const char *const protocols[] = {"https", "http", "ssh", "git", "git+ssh", "ssh+git"};
+        const char *end = strstr(url, "://");
+
+        for (size_t i = 0; end && i < ARRAY_SIZE(protocols); i++)
+                if (strlen(protocols[i]) == (size_t)(end - url) && strncasecmp(url, protocols[i], (size_t)(end - url)) == 0)
+                        return 0;
+        return end ? errorf(-EINVAL, "cannot fetch by '%.*s': use https, http, ssh or git, or name a folder", (int)MIN(end - url, 100), url) : 0;
+}
+
 /* Makes a relative path absolute, since later readers of the config run in other folders. *ret_local stays NULL for a remote repository. */
 int history_address(const char *url, char ret[PATH_SIZE], git_repository **ret_local)
 {
@@ -131,7 +143,7 @@ int history_address(const char *url, char ret[PATH_SIZE], git_repository **ret_l
                 return errorf(-ENAMETOOLONG, "the repository's address is too long");
         if (!path && !strstr(url, "://") && !strchr(url, ':'))
                 return errorf(-ENOENT, "there is no repository at %s", url);
-        return path ? open_local(ret, ret_local) : 0;
+        return path ? open_local(ret, ret_local) : check_protocol(url);
 }
 
 static int finish_clone(const char *part, const char *path, const char *repos_dir)

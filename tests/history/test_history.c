@@ -1017,7 +1017,7 @@ START_TEST(test_clone_sources_that_do_not_work)
         check_clone_fails("bare-empty", ENODATA, "has no commits yet");
         check_clone_fails("shallow", EINVAL, "fetch --unshallow");
         check_clone_fails("http://127.0.0.1:1/x.git", EIO, "cannot fetch from http://127.0.0.1:1/x.git");
-        check_clone_fails("nosuch://x/y", EINVAL, "cannot fetch from");
+        check_clone_fails("nosuch://x/y", EINVAL, "cannot fetch by 'nosuch': use https");
 }
 END_TEST
 
