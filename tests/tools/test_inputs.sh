@@ -84,7 +84,7 @@ repository 1 'is not a git repository' ".git is a symlink to itself" 'rm -rf .gi
 repository 1 '.git is a fifo' ".git is a fifo" 'rm -rf .git; mkfifo .git'
 repository 4 'cannot open .*config' "its config cannot be read" 'echo "[core" >.git/config'
 repository 4 'cannot open .*version 99' "of a later format" 'git config core.repositoryformatversion 99'
-repository 4 'cannot open .*objectformat' "of SHA-256" 'rm -rf .git; git init --object-format=sha256'
+repository 4 'cannot open .*object ?format' "of SHA-256" 'rm -rf .git; git init --object-format=sha256'
 repository 4 'refs/heads/main of .* cannot be read.*fsck' "the newest commit is damaged" 'over $(loose HEAD)'
 repository 4 'refs/heads/main of .* cannot be read.*fsck' "the newest commit is empty" 'f=$(loose HEAD); chmod u+w $f; : >$f'
 repository 4 'refs/heads/main of .* cannot be read.*fsck' "the newest commit is lost" 'rm -f $(loose HEAD)'
