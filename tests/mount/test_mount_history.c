@@ -284,7 +284,7 @@ END_TEST
 
 START_TEST(test_a_documentation_commit_shares_the_build)
 {
-        struct world w = {.settings = "sandbox = none\n", .recipe = at("environment = \"COUNT=%s\"\n", absolute("builds"))};
+        struct world w = {.settings = "sandbox = none\n", .recipe = at("environment = \"COUNT=%s\"\n", recipe_path("builds"))};
         unsigned id;
 
         world_make(&w);
@@ -306,7 +306,7 @@ END_TEST
 
 START_TEST(test_a_variant_shares_the_build)
 {
-        struct world w = {.settings = "sandbox = none\n", .recipe = at("environment = \"COUNT=%s\"\n", absolute("builds"))};
+        struct world w = {.settings = "sandbox = none\n", .recipe = at("environment = \"COUNT=%s\"\n", recipe_path("builds"))};
         unsigned id;
 
         world_make(&w);

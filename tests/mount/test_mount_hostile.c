@@ -352,7 +352,7 @@ static void add_solver(const char *name, const struct build_row *row)
                 "build = \"",
                 row->limits ? row->limits : "");
         for (; (hole = strstr(text, "%1$s")); text = hole + 4)
-                fprintf(f, "%.*s'%s'", (int)(hole - text), text, absolute("."));
+                fprintf(f, "%.*s%s", (int)(hole - text), text, recipe_word("."));
         fprintf(f, "%s\"\n", text);
         ck_assert_int_eq(fclose(f), 0);
         assert_shell("solverfs solver add %s repo --recipe hostile.recipe", name);

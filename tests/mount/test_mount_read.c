@@ -447,7 +447,7 @@ END_TEST
 
 START_TEST(test_cached_shows_what_is_finished)
 {
-        struct world w = {.settings = "sandbox = none\n", .recipe = at("environment = \"COUNT=%s\"\n", absolute("builds"))};
+        struct world w = {.settings = "sandbox = none\n", .recipe = at("environment = \"COUNT=%s\"\n", recipe_path("builds"))};
         const char *sha;
         unsigned id, other;
 
@@ -486,7 +486,7 @@ END_TEST
 /* What gc took is not built again for a reader of cached/. */
 START_TEST(test_cached_builds_nothing_again)
 {
-        struct world w = {.settings = "sandbox = none\n", .recipe = at("environment = \"COUNT=%s\"\n", absolute("builds"))};
+        struct world w = {.settings = "sandbox = none\n", .recipe = at("environment = \"COUNT=%s\"\n", recipe_path("builds"))};
 
         world_make(&w);
         mount_start("mnt", NULL);
@@ -603,8 +603,7 @@ END_TEST
 
 START_TEST(test_build_status)
 {
-        const char *gate = absolute("gate");
-        struct world w = {.settings = "sandbox = none\ngrace = 600s\n", .recipe = at("environment = \"GATE=%s\"\n", gate)};
+        struct world w = {.settings = "sandbox = none\ngrace = 600s\n", .recipe = at("environment = \"GATE=%s\"\n", recipe_path("gate"))};
         pid_t reader, run;
 
         world_make(&w);

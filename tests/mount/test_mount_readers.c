@@ -95,7 +95,7 @@ static void check_signal_in_the_queue(int signal)
 static void check_signal_in_a_build(int signal)
 {
         struct world w = {.settings = "sandbox = none\ngrace = 1s\n",
-                          .recipe = at("environment = \"GATE=%s\"\n", absolute("gate"))};
+                          .recipe = at("environment = \"GATE=%s\"\n", recipe_path("gate"))};
         pid_t reader;
 
         world_make(&w);

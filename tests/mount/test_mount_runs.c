@@ -621,8 +621,8 @@ static void say(const char *line, bool broken)
 START_TEST(test_built_again)
 {
         struct world w = {.settings = "sandbox = none\n",
-                          .recipe = at("samples = 1\nbuild = \"cat '%s' >>src/version; cat '%s'; test ! -e '%s'\"\n",
-                                       absolute("say"), absolute("say"), absolute("broken"))};
+                          .recipe = at("samples = 1\nbuild = \"cat %s >>src/version; cat %s; test ! -e %s\"\n",
+                                       recipe_word("say"), recipe_word("say"), recipe_word("broken"))};
         static const char log_is[] = "solverfs build --log tiny HEAD | cmp - %s/build/log";
         struct stat st;
         unsigned id;

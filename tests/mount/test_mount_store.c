@@ -488,7 +488,7 @@ END_TEST
 START_TEST(test_two_daemons_and_three_commands)
 {
         static const char *const revisions[] = {"v1", "v2.0", "HEAD~5", "HEAD"}, *const dirs[] = {"mnt", "mnt2"};
-        struct world w = {.settings = "sandbox = none\n", .recipe = at("environment = \"COUNT=%s\"\n", absolute("builds"))};
+        struct world w = {.settings = "sandbox = none\n", .recipe = at("environment = \"COUNT=%s\"\n", recipe_path("builds"))};
         pid_t readers[ARRAY_SIZE(revisions) * ARRAY_SIZE(dirs) * 6], commands[3];
         unsigned ids[6];
         size_t n = 0;

@@ -56,7 +56,7 @@ START_TEST(test_readers_of_a_cold_commit)
 {
         struct world w = {
                 .settings = "sandbox = none\n",
-                .recipe = at("environment = \"COUNT=%s\"\nenvironment = \"GATE=%s\"\n", absolute("builds"), absolute("gate"))};
+                .recipe = at("environment = \"COUNT=%s\"\nenvironment = \"GATE=%s\"\n", recipe_path("builds"), recipe_path("gate"))};
         pid_t readers[90];
         unsigned ids[3];
 
@@ -460,7 +460,7 @@ END_TEST
 START_TEST(test_cancelled_build)
 {
         struct world w = {.settings = "sandbox = none\ngrace = 1s\n",
-                          .recipe = at("environment = \"GATE=%s\"\n", absolute("gate"))};
+                          .recipe = at("environment = \"GATE=%s\"\n", recipe_path("gate"))};
         pid_t reader;
 
         world_make(&w);
@@ -640,7 +640,7 @@ END_TEST
 START_TEST(test_next_start_sweeps)
 {
         struct world w = {.settings = "sandbox = none\ngrace = 600s\n",
-                          .recipe = at("environment = \"GATE=%s\"\n", absolute("gate"))};
+                          .recipe = at("environment = \"GATE=%s\"\n", recipe_path("gate"))};
         struct mount *m, *living;
         pid_t reader, other_reader;
         unsigned run, other;
@@ -699,7 +699,7 @@ END_TEST
 /* What gc took has to be built again. When that fails, what was known and measured stays, and nothing calls the commit unbuildable. */
 START_TEST(test_built_again_behind_gc)
 {
-        struct world w = {.settings = "sandbox = none\n", .recipe = at("build = \"test ! -e '%s'\"\n", absolute("broken"))};
+        struct world w = {.settings = "sandbox = none\n", .recipe = at("build = \"test ! -e %s\"\n", recipe_word("broken"))};
         unsigned id, other;
 
         world_make(&w);

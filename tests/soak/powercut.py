@@ -19,7 +19,7 @@ and by a mount, of another boot, and a cold value is read.
 
 Prints how many cuts; exit status 1, and what it was built from is kept, at the first disk that is not so.
 """
-import argparse, collections, fcntl, json, os, random, re, shutil, struct, subprocess, sys, tempfile, threading
+import argparse, collections, fcntl, json, os, random, re, shlex, shutil, struct, subprocess, sys, tempfile, threading
 
 SECTOR = 512
 HEADER = struct.Struct("=B7xQQII")
@@ -292,7 +292,7 @@ class Solverfs:
         self.plain = dict(os.environ, HOME=top, SOLVERFS_SLOTS=top + "/slots", LC_ALL="C", GIT_CONFIG_NOSYSTEM="1")
         with open(f"{top}/tiny.recipe", "w") as f:
             f.write(RECIPE)
-        self.sh(f"git init -q -b main repo; cd repo; git config user.name T; git config user.email t@example.org; cp '{tiny}' tiny")
+        self.sh(f"git init -q -b main repo; cd repo; git config user.name T; git config user.email t@example.org; cp {shlex.quote(tiny)} tiny")
         self.commit(4)
 
     def sh(self, text):
@@ -318,7 +318,7 @@ class Solverfs:
         go("init", "-q")
         with open(f"{self.top}/settings", "w") as f:
             f.write(SETTINGS)
-        subprocess.run(["sh", "-ec", f"cat settings >>'{recording.store}/config'; sync '{recording.store}/config'"], cwd=self.top, check=True,
+        subprocess.run(["sh", "-ec", f"cat settings >>{shlex.quote(recording.store)}/config; sync {shlex.quote(recording.store)}/config"], cwd=self.top, check=True,
                        env=dict(self.plain, **recording.environment))  # fmt: skip
         recording.note(["init"])
         go("solver", "add", "-q", "tiny", "repo", "--recipe", "tiny.recipe")

@@ -53,6 +53,37 @@ const char *absolute(const char *path)
         return at("%s/%s", here, path);
 }
 
+/* With this before, and that behind, each of these characters. */
+static const char *escaped(const char *text, const char *characters, const char *before, const char *behind)
+{
+        char result[2 * PATH_SIZE];
+        size_t n = 0;
+
+        for (; *text && n < sizeof(result) - 8; text++) {
+                const bool odd = strchr(characters, *text);
+
+                n += (size_t)snprintf(result + n, sizeof(result) - n, "%s%c%s", odd ? before : "", *text, odd ? behind : "");
+        }
+        ck_assert_int_eq(*text, '\0');
+        result[n] = '\0';
+        return at("%s", result);
+}
+
+const char *shell_word(const char *path)
+{
+        return at("'%s'", escaped(absolute(path), "'", "'\\", "'"));
+}
+
+const char *recipe_path(const char *path)
+{
+        return escaped(absolute(path), "\\\"", "\\", "");
+}
+
+const char *recipe_word(const char *path)
+{
+        return escaped(shell_word(path), "\\\"", "\\", "");
+}
+
 static void nap_ms(long ms)
 {
         nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
@@ -782,6 +813,18 @@ void world_make(const struct world *w)
         assert_shell("mkdir home && solverfs init && solverfs solver add tiny repo --recipe tiny.recipe");
         if (w->settings)
                 add_settings(store, w->settings);
+}
+
+/* The checkout may lie in a home that is its owner's alone. */
+void command_for_others(void)
+{
+        const char *command = getenv("SOLVERFS_COMMAND");
+        const char *folder = at("%.*s", (int)(strrchr(command, '/') - command), command);
+
+        setenv("SOLVERFS_FOR_OTHERS", absolute("for-others"), 1);
+        setenv("SOLVERFS_BUILT", folder, 1);
+        assert_shell("umask 022; mkdir -p for-others && cp \"$SOLVERFS_COMMAND\" for-others && find \"$SOLVERFS_BUILT/../core\" -name 'solverfs-*' -type f "
+                     "-perm /111 -exec cp {} for-others ';'");
 }
 
 void world_expects(const char *pattern)

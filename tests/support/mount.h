@@ -123,6 +123,9 @@ unsigned case_id(const char *name); /* what mnt/cases/by-name/<name> points to; 
 const char *at(const char *format, ...) printf_like(1, 2);
 #define CELL "mnt/tiny/commits/HEAD/cases/%u/"
 const char *absolute(const char *path); /* below the test's folder; in the ring of at() */
+const char *shell_word(const char *path);  /* absolute(), whatever is in its name, as a word for the shell */
+const char *recipe_path(const char *path); /* absolute(), in a value of a recipe that stands in double quotes */
+const char *recipe_word(const char *path); /* shell_word(), in such a value */
 
 /* The whole file, by open() and read(): its size or -errno. *ret (free()) ends with a NUL that is not counted. */
 ssize_t read_whole(const char *path, char **ret);
@@ -149,6 +152,9 @@ uint64_t counter(const char *dir, const char *name);
 /* Runs a shell command; the exit status (-signal). What it prints, on both streams, is in shell_output until the next one. */
 extern char *shell_output;
 int shell(const char *format, ...) printf_like(1, 2);
+/* Before a command of shell(): another user runs it, for whom command_for_others() has put solverfs where everybody may run it. */
+#define AS_NOBODY "PATH=\"$SOLVERFS_FOR_OTHERS:$PATH\" setpriv --reuid 65534 --regid 65534 --clear-groups"
+void command_for_others(void);
 #define assert_shell(...)                                                                                              \
         do {                                                                                                           \
                 int shell_status = shell(__VA_ARGS__);                                                                 \

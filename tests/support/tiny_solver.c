@@ -92,11 +92,13 @@ static void forks(long n)
         }
 }
 
+/* Whole or not at all: a test reads it as soon as it is there. */
 static void write_pid(const char *path)
 {
-        FILE *f = fopen(path, "we");
+        char part[4096];
+        FILE *f = snprintf(part, sizeof(part), "%s.part", path) < (int)sizeof(part) ? fopen(part, "we") : NULL;
 
-        if (!f || fprintf(f, "%d\n", (int)getpid()) < 0 || fclose(f) != 0) {
+        if (!f || fprintf(f, "%d\n", (int)getpid()) < 0 || fclose(f) != 0 || rename(part, path) < 0) {
                 fprintf(stderr, "%s: %s\n", path, strerror(errno));
                 exit(6);
         }
