@@ -79,7 +79,7 @@ int cmd_fsck(int argc, char **argv)
 
         command_parse(&(struct argp){options, parse, NULL, doc}, argc, argv, &c);
         command_stoppable();
-        r = command_open(WORKSPACE_AS_IT_IS | (c.look_only ? STORE_READ_ONLY : 0), &w);
+        r = command_open(c.look_only ? STORE_READ_ONLY : STORE_CHECK, &w);
         if (r != STATUS_OK)
                 return r;
         r = care_check(w, c.look_only, &(struct care_watch){.found = found, .user = &c, .progress = &command_progress}, &report);

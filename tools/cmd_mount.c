@@ -1,4 +1,5 @@
 /* solverfs mount: becomes the daemon that serves the store, in the background or in the foreground. */
+#include "cache/base/lost.h"
 #include "command.h"
 #include "fs/kernel/session.h"
 #include "mounts.h"
@@ -125,6 +126,25 @@ static void answer(struct mounting *m, int status, const char *sentence)
         (void)!write(fd, text, strlen(text));
 }
 
+/* In the foreground, where a daemon in the background has its log. */
+static void begin_again_when_lost(struct mounting *m)
+{
+        char *argv[16] = {(char *)"solverfs", (char *)"--store", m->store, (char *)"mount", (char *)"--foreground"};
+        size_t n = 5;
+
+        for (unsigned i = 0; i < MIN(common.verbose + !m->foreground, 2u); i++)
+                argv[n++] = (char *)"--verbose";
+        if (common.quiet && m->foreground)
+                argv[n++] = (char *)"--quiet";
+        if (m->options.size > 0) {
+                argv[n++] = (char *)"--options";
+                argv[n++] = m->options.data;
+        }
+        argv[n++] = (char *)"--";
+        argv[n] = m->mountpoint;
+        lost_daemon(argv);
+}
+
 static void on_ready(void *user, int r)
 {
         struct mounting *m = user;
@@ -132,6 +152,7 @@ static void on_ready(void *user, int r)
         if (r < 0)
                 return; /* session_run() returns it, and serve() says why */
         log_info("%s is mounted at %s", m->store, m->mountpoint);
+        begin_again_when_lost(m);
         answer(m, STATUS_OK, "");
         if (m->foreground)
                 notify("READY=1");
@@ -196,6 +217,7 @@ static void become_daemon(struct mounting *m)
         FILE *log = open_log(m->store);
         int null = open("/dev/null", O_RDWR | O_CLOEXEC), r;
 
+        lost_output(); /* who waits for our answer would not have that of another */
         setsid();
         if (chdir("/") < 0 || null < 0)
                 _exit(STATUS_SYSTEM);

@@ -1,4 +1,5 @@
 /* solverfs worker: runs programs for another machine, over standard input and output. */
+#include "cache/base/lost.h"
 #include "command.h"
 #include "core/remote/walltime.h"
 #include "core/remote/worker.h"
@@ -95,6 +96,7 @@ int cmd_worker(int argc, char **argv)
         int r;
 
         command_parse(&(struct argp){options, parse, NULL, doc}, argc, argv, &s);
+        lost_output(); /* what was read from the other machine would not come again */
         find_end(&s);
         r = find_folder(&s, folder);
         if (r == 0)

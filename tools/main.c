@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "cache/base/lost.h"
 #include "version.h"
 
 /* A subcommand: its name as typed, one or two words. */
@@ -85,6 +86,7 @@ static const char top_end[] =
         "    5  the store is of another version of solverfs\n"
         "    6  'solverfs watch --once' told of an alarm\n"
         "    7  a campaign's inputs would be others than those it began with\n"
+        "    8  the command met damaged memory after it had printed something; run it again\n"
         "   75  with --wait: no core was free in time; or the queue is full: try again later\n"
         "  130  interrupted\n"
         "  141  standard output was closed\n"
@@ -194,6 +196,7 @@ int main(int argc, char **argv)
 
         if (!take_standard_descriptors())
                 return STATUS_SYSTEM;
+        lost_begin(argv);
 
         argp_program_version = "solverfs " SOLVERFS_VERSION;
         argp_err_exit_status = STATUS_USAGE;

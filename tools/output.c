@@ -1,5 +1,7 @@
 #include "output.h"
 
+#include "cache/base/lost.h"
+
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -47,6 +49,7 @@ static ssize_t write_safely(void *cookie, const char *data, size_t size)
         pthread_mutex_lock(&out.lock);
         erase_locked();
         pthread_mutex_unlock(&out.lock);
+        lost_output();
         buffer_add_safe(&b, data, size);
         return buffer_error(&b) < 0 || write_all(STDERR_FILENO, b.data, b.size) < 0 ? 0 : (ssize_t)size;
 }
@@ -99,6 +102,7 @@ void output_quiet(bool quiet, unsigned verbose)
 
 __attribute__((format(printf, 2, 0))) static void say(const char *before, const char *format, va_list args, const char *after)
 {
+        lost_output();
         fputs(before, stderr);
         vfprintf(stderr, format, args);
         fputs(after, stderr);
@@ -212,6 +216,7 @@ void output_write(const struct buffer *b)
                 return;
         if (out.output_terminal)
                 progress_clear();
+        lost_output();
         r = b->failed ? -ENOMEM : write_all(STDOUT_FILENO, b->data, b->size);
         if (r < 0)
                 out.output_error = -r;
@@ -532,6 +537,7 @@ static void draw_locked(const char *what, uint64_t done, uint64_t total, const c
         }
         if (*left && used < width)
                 buffer_addf(&b, "  %s", left);
+        lost_output();
         if (!b.failed)
                 (void)!write(STDERR_FILENO, b.data, b.size);
         out.drawn = true;

@@ -1,7 +1,10 @@
 #include "cache/base/guard.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <ucontext.h>
+
+#include "cache/base/lost.h"
 
 /* False reports of the sanitizers, switched off. A jump out of LMDB abandons a mutex that LMDB held, and the file that the mutex is in: nobody
  * holds it afterwards. And a sanitizer looks at the bytes of a reply behind the system call, when the reader may have read them and closed
@@ -48,12 +51,61 @@ static void pass_on(int signal_number, siginfo_t *info, void *context)
         }
 }
 
+#define NULL_PAGE 65536 /* nothing is ever mapped below */
+
+/* A line of /proc/self/maps: "low-high perms offset device inode   path". */
+static bool line_covers(const char *line, const char *file, uintptr_t address)
+{
+        uintptr_t bounds[2] = {0, 0};
+        const char *p = line, *found;
+
+        for (unsigned i = 0; i < 2; i++) {
+                for (; (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'f'); p++)
+                        bounds[i] = bounds[i] << 4 | (uintptr_t)(*p <= '9' ? *p - '0' : *p - 'a' + 10);
+                if (*p++ != "- "[i])
+                        return false;
+        }
+        found = address >= bounds[0] && address < bounds[1] ? strstr(p, file) : NULL;
+        return found && (found[strlen(file)] == '\0' || found[strlen(file)] == ' '); /* " (deleted)" */
+}
+
+/* By system calls alone. */
+static bool is_mapped_from(const char *file, uintptr_t address)
+{
+        int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+        char line[PATH_SIZE + 128], block[512];
+        size_t n = 0;
+        ssize_t got;
+        bool found = false;
+
+        while (fd >= 0 && !found && (got = read(fd, block, sizeof(block))) > 0)
+                for (ssize_t i = 0; i < got && !found; i++) {
+                        if (block[i] == '\n') {
+                                line[n] = '\0';
+                                found = line_covers(line, file, address);
+                                n = 0;
+                        } else if (n < sizeof(line) - 1) {
+                                line[n++] = block[i];
+                        }
+                }
+        if (fd >= 0)
+                close(fd);
+        return found;
+}
+
+static bool is_in_range(const struct guard_range *r, const char *address)
+{
+        if (!r->file)
+                return address >= r->low && address < r->high;
+        return (uintptr_t)address < NULL_PAGE || is_mapped_from(r->file, (uintptr_t)address);
+}
+
 static void on_fault(int signal_number, siginfo_t *info, void *context)
 {
         struct guard *g = guard_current;
         const char *address = info->si_addr;
 
-        if (g && info->si_code > 0 && (!g->range || (address >= g->range->low && address < g->range->high))) {
+        if (g && info->si_code > 0 && is_in_range(g->range, address)) {
                 /* as it was: a sanitizer that stands between us and the kernel blocks every signal meanwhile */
                 pthread_sigmask(SIG_SETMASK, &((const ucontext_t *)context)->uc_sigmask, NULL);
                 jump_out(g);
@@ -85,7 +137,7 @@ void guard_fail(void)
 {
         if (guard_current)
                 jump_out(guard_current);
-        abort();
+        process_lost("an assertion of LMDB failed");
 }
 
 void guard_block_signals(sigset_t *ret_before)

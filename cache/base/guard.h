@@ -1,7 +1,7 @@
 /* Surviving a fault in mapped memory. LMDB trusts its pages and reads them through a map: a page that was truncated away or cannot
  * be read from the disk is a SIGBUS, a damaged one may send it astray. Between guard_enter() and guard_leave() a SIGBUS or
- * SIGSEGV of this thread jumps back to guard_set(), which then returns true: with a range, when the address lies in it; without
- * one, any. Every other fault goes to the handler that was there before (a sanitizer's, or none).
+ * SIGSEGV of this thread jumps back to guard_set(), which then returns true, when the address lies in the range. Every other fault goes to
+ * the handler that was there before (a sanitizer's, lost.h's, or none): what was written astray is not known.
  *
  *     struct guard g;
  *     if (guard_set(&g))
@@ -20,13 +20,16 @@
 
 #include "cache/base/util.h"
 
+/* Addresses from `low` to below `high`; or, with `file`, those where files with paths that end so are mapped, which is looked up when a fault
+ * happens, and a null pointer's. */
 struct guard_range {
         const char *low, *high;
+        const char *file;
 };
 
 struct guard {
         sigjmp_buf jump;
-        const struct guard_range *range; /* borrowed; NULL: everywhere */
+        const struct guard_range *range; /* borrowed */
         struct guard *outer;
 };
 

@@ -5,12 +5,12 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "cache/base/lost.h"
 #include "cache/store/pages.h"
 
 #define FULL_BELOW     (1 << 20)  /* free bytes */
 #define LARGE          (64 << 10) /* bytes of a value from which on it is worth a system call to doubt it */
 #define READERS        1022
-#define TABLES         64
 #define MAP_SIZE_LEAST (UINT64_C(16) << 20)
 
 /* -- errors ----------------------------------------------------------------------------------------------------- */
@@ -22,32 +22,35 @@ bool db_is_current(struct db *d)
         return stat(d->data, &st) < 0 || (st.st_dev == d->device && st.st_ino == d->inode);
 }
 
-int db_damaged(struct db *d, const char *what)
+void db_mark(struct db *d, const char *what)
+{
+        cleanup_close int fd = -1;
+
+        if (d->read_only)
+                return;
+        fd = openat(d->folder, DB_DAMAGED, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0 && errno != ENOENT) /* it was set aside, and has been deleted since */
+                log_error("cannot write %s/" DB_DAMAGED ": %s", d->dir, strerror(errno));
+        else if (fd >= 0)
+                (void)!write(fd, what, strlen(what));
+}
+
+void db_condemn(struct db *d, const char *what)
 {
         if (!atomic_exchange(&d->damaged, true)) {
+                db_mark(d, what);
                 log_error("the index in %s is damaged (%s); it is made anew from the journal", d->dir, what);
-                if (!d->read_only) {
-                        cleanup_close int fd = openat(d->folder, DB_DAMAGED, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-
-                        if (fd < 0 && errno != ENOENT) /* it was set aside, and has been deleted since */
-                                log_error("cannot write %s/" DB_DAMAGED ": %s", d->dir, strerror(errno));
-                }
         }
+}
+
+int db_damaged(struct db *d, const char *what)
+{
+        if (!d->read_only && !d->fresh && !atomic_load(&d->damaged)) {
+                db_mark(d, what);
+                lost_before_output();
+        }
+        db_condemn(d, what);
         return errorf(-EIO, "the index in %s is damaged (%s); 'solverfs fsck' makes it anew from the journal", d->dir, what);
-}
-
-static int replaced(struct db *d)
-{
-        atomic_store(&d->damaged, true);
-        return errorf(-EIO, "the index in %s was made anew by another process", d->dir);
-}
-
-static int fault(struct db *d)
-{
-        /* Aborting would walk lists of cursors that lay on the stack we jumped out of. */
-        if (d->writing && pthread_equal(d->writer, pthread_self()))
-                d->broken = true;
-        return db_damaged(d, "a page could not be read");
 }
 
 static int fail(struct db *d, int rc, const char *what)
@@ -84,6 +87,7 @@ static int fail(struct db *d, int rc, const char *what)
         case MDB_PAGE_FULL:
         case MDB_INCOMPATIBLE:
         case MDB_BAD_DBI:
+        case MDB_BAD_RSLOT:
                 return db_damaged(d, mdb_strerror(rc));
         default:
                 if (rc < 0) /* LMDB's own: a transaction that failed before, a bad reader slot … */
@@ -92,18 +96,21 @@ static int fail(struct db *d, int rc, const char *what)
         }
 }
 
-/* Runs `call`, an expression, under the guard. */
-#define GUARDED(d, what, call)                                                       \
+/* Where a read may be jumped out of. */
+static const struct guard_range in_map = {.file = "/data.mdb"};
+
+/* Runs `call`, an expression that writes nothing but what lies on the stack. */
+#define READING(d, what, call)                                                       \
         ({                                                                           \
                 struct guard guarded_g;                                              \
                 int guarded_r;                                                       \
                                                                                      \
                 if (guard_set(&guarded_g)) {                                         \
-                        guarded_r = fault(d);                                        \
+                        guarded_r = db_damaged(d, "a page could not be read");       \
                 } else {                                                             \
                         int guarded_rc;                                              \
                                                                                      \
-                        guard_enter(&guarded_g, NULL);                               \
+                        guard_enter(&guarded_g, &in_map);                            \
                         guarded_rc = (call);                                         \
                         guard_leave(&guarded_g);                                     \
                         guarded_r = guarded_rc == 0 ? 0 : fail(d, guarded_rc, what); \
@@ -164,7 +171,7 @@ static int try_open(struct db *d, uint64_t size, unsigned flags)
         if (rc == 0)
                 rc = mdb_env_set_maxreaders(d->env, READERS);
         if (rc == 0)
-                rc = mdb_env_set_maxdbs(d->env, TABLES);
+                rc = mdb_env_set_maxdbs(d->env, DB_TABLES);
         if (rc == 0)
                 rc = mdb_env_set_assert(d->env, on_assertion);
         if (rc == 0)
@@ -194,7 +201,7 @@ static int open_env(struct db *d)
 {
         /* NOMETASYNC: the journal makes a commit durable. NOTLS: a reader belongs to its transaction, which we pool. */
         unsigned flags = MDB_NOMETASYNC | MDB_NOTLS | (d->read_only ? MDB_RDONLY : 0);
-        int rc = open_sized(d, flags);
+        int rc = open_sized(d, flags | (d->unlocked ? MDB_NOLOCK : 0));
 
         if ((rc == EACCES || rc == EROFS || rc == EPERM) && d->read_only) {
                 d->unlocked = true;
@@ -205,48 +212,51 @@ static int open_env(struct db *d)
         return fail(d, rc, "open the index");
 }
 
-/* LMDB would say just that it is no good, as of a damaged one. */
-static int check_format(struct db *d)
+static int open_files(struct db *d)
 {
-        cleanup_close int fd = open(d->data, O_RDONLY | O_CLOEXEC);
+        struct stat st;
+        int r = d->read_only ? 0 : make_file(d->dir, "data.mdb");
 
-        return fd < 0 ? 0 : pages_format(fd, d->data);
+        if (r == 0 && !d->read_only)
+                r = make_file(d->dir, "lock.mdb");
+        if (r < 0)
+                return r;
+        d->fd = open(d->data, O_RDONLY | O_CLOEXEC);
+        if (d->fd < 0 || fstat(d->fd, &st) < 0)
+                return errorf(-errno, "cannot open %s: %s", d->data, strerror(errno));
+        d->device = st.st_dev;
+        d->inode = st.st_ino;
+        return pages_look(d->fd, d->data);
 }
 
-int db_open(const char *dir, bool read_only, struct db **ret)
+int db_open(const char *dir, int flags, struct db **ret)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
         struct db *d = calloc(1, sizeof(*d));
-        struct stat st;
         int r = 0;
 
         if (!d)
                 return -ENOMEM;
         pthread_once(&once, watch_forks);
-        d->read_only = read_only;
+        d->read_only = flags & DB_READ_ONLY;
+        d->fresh = flags & DB_FRESH;
+        d->unlocked = flags & DB_UNLOCKED;
         d->forks = atomic_load(&forks);
+        d->fd = -1;
         d->dir = strdup(dir);
         if (!d->dir || asprintf(&d->data, "%s/data.mdb", dir) < 0)
                 r = -ENOMEM;
         d->folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (r == 0 && d->folder < 0)
                 r = errorf(-errno, "cannot open %s: %s", dir, strerror(errno));
-        if (r == 0 && !read_only)
-                r = make_file(dir, "data.mdb");
-        if (r == 0 && !read_only)
-                r = make_file(dir, "lock.mdb");
         if (r == 0)
                 r = guard_install();
         if (r == 0)
-                r = check_format(d);
+                r = open_files(d);
         if (r == 0)
                 r = open_env(d);
-        if (r == 0 && stat(d->data, &st) < 0)
-                r = errorf(-errno, "cannot look at %s: %s", d->data, strerror(errno));
-        if (r == 0) {
-                d->device = st.st_dev;
-                d->inode = st.st_ino;
-        }
+        if (r == 0 && !d->read_only && !d->fresh)
+                lost_mark(d->folder, DB_DAMAGED);
         if (r < 0) {
                 db_close(d);
                 return r;
@@ -259,12 +269,17 @@ struct db *db_close(struct db *d)
 {
         if (!d)
                 return NULL;
-        /* A broken one keeps its map: the lock in there is one this thread still holds, and the C library follows it. */
-        if (d->env && db_is_ours(d) && !d->broken)
+        lost_unmark(d->folder);
+        if (d->env && db_is_ours(d))
                 mdb_env_close(d->env);
+        for (size_t i = 0; i < ARRAY_SIZE(d->names); i++)
+                free(d->names[i]);
+        pages_free(d->pages);
         free(d->dir);
         if (d->folder >= 0)
                 close(d->folder);
+        if (d->fd >= 0)
+                close(d->fd);
         free(d->data);
         free(d);
         return NULL;
@@ -287,19 +302,34 @@ int db_usable(struct db *d)
 
 /* -- transactions ----------------------------------------------------------------------------------------------- */
 
-static int begin_write(struct db *d, MDB_txn **ret)
+/* lock.mdb holds a mutex for beginning to write, which is free, as the store has a lock of its own, and one for beginning to read, which is
+ * held for a moment. */
+static int begin_watched(struct db *d, unsigned flags, MDB_txn **ret)
 {
-        static MDB_txn *const beginning = (MDB_txn *)1; /* a fault may come when there is none yet */
+        struct lost_watch watch;
         int r;
 
-        if (faccessat(d->folder, DB_DAMAGED, F_OK, 0) == 0) /* another process found it so, and may hold LMDB's lock for good */
-                return db_damaged(d, "another process found it so");
-        if (!db_is_current(d))
-                return replaced(d);
-        d->writer = pthread_self();
-        d->writing = beginning;
-        r = GUARDED(d, "begin a write transaction", mdb_txn_begin(d->env, NULL, 0, ret));
-        d->writing = r == 0 ? *ret : NULL;
+        lost_watch_begin(&watch, "LMDB's lock cannot be had: lock.mdb is damaged");
+        r = flags & MDB_RDONLY ? READING(d, "begin a read transaction", mdb_txn_begin(d->env, NULL, flags, ret))
+                               : fail(d, mdb_txn_begin(d->env, NULL, flags, ret), "begin a write transaction");
+        lost_watch_end(&watch);
+        return r;
+}
+
+static int begin_write(struct db *d, MDB_txn **ret)
+{
+        int r = 0;
+
+        d->pages = pages_free(d->pages);
+        if (!d->fresh)
+                r = pages_begin(d->fd, d->data, &d->pages);
+        if (r < 0)
+                return r == -EIO ? db_damaged(d, error_message(r)) : r;
+        r = begin_watched(d, 0, ret);
+        if (r == 0 && d->pages && mdb_txn_id(*ret) != pages_txn(d->pages) + 1) {
+                db_abort(d, *ret);
+                return db_damaged(d, "lock.mdb has the number of another transaction");
+        }
         return r;
 }
 
@@ -309,20 +339,20 @@ int db_begin(struct db *d, bool write, MDB_txn **ret)
 
         if (r < 0)
                 return r;
-        return write ? begin_write(d, ret) : GUARDED(d, "begin a read transaction", mdb_txn_begin(d->env, NULL, MDB_RDONLY, ret));
+        return write ? begin_write(d, ret) : begin_watched(d, MDB_RDONLY, ret);
 }
 
 int db_renew(struct db *d, MDB_txn *txn)
 {
         int r = db_usable(d);
 
-        return r < 0 ? r : GUARDED(d, "begin a read transaction", mdb_txn_renew(txn));
+        return r < 0 ? r : READING(d, "begin a read transaction", mdb_txn_renew(txn));
 }
 
 void db_reset(struct db *d, MDB_txn *txn)
 {
         if (db_is_ours(d))
-                GUARDED(d, "end a read transaction", (mdb_txn_reset(txn), 0));
+                mdb_txn_reset(txn);
 }
 
 static bool is_full(struct db *d)
@@ -332,48 +362,45 @@ static bool is_full(struct db *d)
         return statvfs(d->dir, &v) == 0 && v.f_bavail * v.f_frsize < FULL_BELOW;
 }
 
-static int commit_guarded(struct db *d, MDB_txn *txn)
-{
-        struct guard g;
-        int rc;
-
-        if (guard_set(&g))
-                return fault(d);
-        guard_enter(&g, NULL);
-        rc = mdb_txn_commit(txn);
-        guard_leave(&g);
-        if (rc == EIO && is_full(d)) /* LMDB's word for a short write */
-                rc = ENOSPC;
-        return rc == 0 ? 0 : fail(d, rc, "commit");
-}
-
 int db_commit(struct db *d, MDB_txn *txn)
 {
-        int r = db_usable(d);
+        int rc, r = db_usable(d);
 
         if (r < 0) {
                 db_abort(d, txn);
                 return r;
         }
-        r = commit_guarded(d, txn);
-        if (txn == d->writing)
-                d->writing = NULL;
-        return r;
+        rc = mdb_txn_commit(txn);
+        if (rc == EIO && is_full(d)) /* LMDB's word for a short write */
+                rc = ENOSPC;
+        return fail(d, rc, "commit");
 }
 
 void db_abort(struct db *d, MDB_txn *txn)
 {
-        bool writing = txn && txn == d->writing;
+        if (txn && db_is_ours(d))
+                mdb_txn_abort(txn);
+}
 
-        if (writing)
-                d->writing = NULL;
-        if (txn && db_is_ours(d) && !(writing && d->broken))
-                GUARDED(d, "abort", (mdb_txn_abort(txn), 0));
+static int add_table(struct db *d, const char *name, MDB_dbi dbi)
+{
+        if (!name || d->names[dbi])
+                return 0;
+        d->names[dbi] = strdup(name);
+        return d->names[dbi] ? 0 : -ENOMEM;
 }
 
 int db_table(struct db *d, MDB_txn *txn, const char *name, bool create, MDB_dbi *ret)
 {
-        return GUARDED(d, "open a table", mdb_dbi_open(txn, name, create ? MDB_CREATE : 0, ret));
+        unsigned flags = 0;
+        int r = create ? fail(d, mdb_dbi_open(txn, name, MDB_CREATE, ret), "open a table")
+                       : READING(d, "open a table", mdb_dbi_open(txn, name, 0, ret));
+
+        if (r == 0)
+                r = fail(d, mdb_dbi_flags(txn, *ret, &flags), "open a table");
+        if (r == 0 && flags != 0)
+                r = db_damaged(d, "a table has flags that no table has");
+        return r == 0 && !d->read_only ? add_table(d, name, *ret) : r;
 }
 
 /* -- keys and values -------------------------------------------------------------------------------------------- */
@@ -396,7 +423,7 @@ static int check_size(struct db *d, size_t size)
 int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct slice *ret)
 {
         MDB_val k = to_val(key), v = {0};
-        int r = GUARDED(d, "read", mdb_get(txn, dbi, &k, &v));
+        int r = READING(d, "read", mdb_get(txn, dbi, &k, &v));
 
         if (r == 0)
                 r = check_size(d, v.mv_size);
@@ -408,48 +435,55 @@ int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct sli
 
 int db_copy(struct db *d, void *to, struct slice from)
 {
-        return GUARDED(d, "read", (memcpy(to, from.data, from.size), 0));
+        return READING(d, "read", (memcpy(to, from.data, from.size), 0));
+}
+
+/* Are the pages sound that LMDB will read to put or delete the key? */
+static int look(struct db *d, MDB_dbi dbi, struct slice key, bool whole)
+{
+        int r = 0;
+
+        if (d->pages)
+                r = whole ? pages_table(d->pages, d->names[dbi]) : pages_path(d->pages, d->names[dbi], key);
+        return r == -EIO ? db_damaged(d, error_message(r)) : r;
 }
 
 int db_put(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct slice value)
 {
         MDB_val k = to_val(key), v = to_val(value);
+        int r = look(d, dbi, key, false);
 
-        return GUARDED(d, "write", mdb_put(txn, dbi, &k, &v, 0));
+        return r < 0 ? r : fail(d, mdb_put(txn, dbi, &k, &v, 0), "write");
 }
 
 int db_delete(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key)
 {
         MDB_val k = to_val(key);
+        int r = look(d, dbi, key, true);
 
-        return GUARDED(d, "delete", mdb_del(txn, dbi, &k, NULL));
-}
-
-int db_empty(struct db *d, MDB_txn *txn, MDB_dbi dbi)
-{
-        return GUARDED(d, "empty a table", mdb_drop(txn, dbi, 0));
+        return r < 0 ? r : fail(d, mdb_del(txn, dbi, &k, NULL), "delete");
 }
 
 int db_stat(struct db *d, MDB_txn *txn, MDB_dbi dbi, MDB_stat *ret)
 {
-        return GUARDED(d, "look at a table", mdb_stat(txn, dbi, ret));
+        return READING(d, "look at a table", mdb_stat(txn, dbi, ret));
 }
 
 /* -- cursors ---------------------------------------------------------------------------------------------------- */
 
 int db_cursor(struct db *d, MDB_txn *txn, MDB_dbi dbi, MDB_cursor **ret)
 {
-        return GUARDED(d, "read", mdb_cursor_open(txn, dbi, ret));
+        return READING(d, "read", mdb_cursor_open(txn, dbi, ret));
 }
 
 void db_cursor_close(struct db *d, MDB_cursor *c)
 {
-        GUARDED(d, "read", (mdb_cursor_close(c), 0));
+        mdb_cursor_close(c);
 }
 
 static int cursor_get(struct db *d, MDB_cursor *c, MDB_val *key, MDB_val *value, MDB_cursor_op op)
 {
-        return GUARDED(d, "read", mdb_cursor_get(c, key, value, op));
+        return READING(d, "read", mdb_cursor_get(c, key, value, op));
 }
 
 int db_cursor_get(struct db *d, MDB_cursor *c, MDB_cursor_op op, uint8_t key[512], size_t *key_size, struct slice *ret_value)
@@ -477,7 +511,7 @@ int db_info(struct db *d, MDB_envinfo *ret)
 {
         int r = db_usable(d);
 
-        return r < 0 ? r : GUARDED(d, "look at the index", mdb_env_info(d->env, ret));
+        return r < 0 ? r : READING(d, "look at the index", mdb_env_info(d->env, ret));
 }
 
 uint64_t db_last_txn(struct db *d)
@@ -489,10 +523,14 @@ uint64_t db_last_txn(struct db *d)
 
 void db_clear_readers(struct db *d)
 {
-        GUARDED(d, "clear dead readers", mdb_reader_check(d->env, NULL));
+        struct lost_watch watch;
+
+        lost_watch_begin(&watch, "LMDB's lock cannot be had: lock.mdb is damaged");
+        mdb_reader_check(d->env, NULL);
+        lost_watch_end(&watch);
 }
 
 int db_sync(struct db *d)
 {
-        return GUARDED(d, "sync", mdb_env_sync(d->env, 1));
+        return fail(d, mdb_env_sync(d->env, 1), "sync");
 }

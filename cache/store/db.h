@@ -1,13 +1,13 @@
-/* LMDB, made to survive damage: every call that touches the map runs under a fault guard (guard.h), and every error is an errno with
- * a sentence. Only the store uses this.
+/* LMDB, made to survive damage. LMDB trusts its pages. So
  *
- * The guard is for any address: where a damaged page sends LMDB is anybody's guess, and under it there is nothing but LMDB.
+ * - what LMDB is going to read in a write transaction is looked at before (pages.h);
+ * - a read touches nothing but the map and the stack: a fault at an address in the map, or a failed assertion, is jumped out of (guard.h);
+ * - any other fault, and a transaction that cannot be begun for seconds because lock.mdb is damaged, is the process's end (lost.h).
  *
- * After a fault, a failed assertion or a page that cannot be, the environment is marked damaged: this call and all later ones are -EIO.
- * A file `damaged` beside LMDB's makes other processes stop writing, and tells the next process that opens it to make it anew: in a
- * new folder under the same name, so that a process with the old one open notices at its next write.
+ * Once damage was met, the index is marked: this call and all later ones on this handle are -EIO, and a file `damaged` beside LMDB's tells
+ * the next process that opens it to make it anew (store_index.c). Every error is an errno with a sentence. Only the store uses this.
  *
- * A process may open an environment only once (LMDB's locks are per process). Threads: any, a write transaction stays in its own.
+ * A process may open an index only once (LMDB's locks are per process). Threads: any, a write transaction stays in its own.
  */
 #pragma once
 
@@ -17,22 +17,26 @@
 
 #include "cache/base/guard.h"
 
+#define DB_TABLES 64 /* most tables */
+
+struct pages;
+
 struct db {
         char *dir;    /* of data.mdb and lock.mdb */
         MDB_env *env; /* owned */
         bool read_only;
+        bool fresh;    /* nobody else knows it yet: its pages need no look */
         bool unlocked; /* lock.mdb could not be had: nothing keeps a writer from reusing the pages we read */
         uint64_t size; /* of the map */
         int folder;    /* dir, opened: the mark is of this index, also when it was set aside meanwhile */
+        int fd;        /* of data.mdb, to look at pages */
         char *data;    /* path of data.mdb */
         dev_t device;  /* of data.mdb as it was opened */
         ino_t inode;
         _Atomic bool damaged;
-        /* the write transaction; under the store's write lock */
-        MDB_txn *writing;
-        pthread_t writer;
-        bool broken;    /* it was jumped out of: LMDB's state is anybody's guess, and its lock stays with us */
-        unsigned forks; /* as counted when it was opened: a child must not use it */
+        unsigned forks;             /* as counted when it was opened: a child must not use it */
+        struct pages *pages;        /* of the write transaction; under the store's write lock */
+        char *names[DB_TABLES + 2]; /* by MDB_dbi; under the store's write lock */
 };
 
 #define DB_DAMAGED "damaged" /* name of the mark */
@@ -40,13 +44,24 @@ struct db {
 /* The most address space to reserve; less is taken when the system does not give it. $SOLVERFS_MAP_SIZE (bytes) overrides it. */
 #define DB_MAP_SIZE (UINT64_C(1) << 40)
 
-int db_open(const char *dir, bool read_only, struct db **ret); /* makes the files, 0600, unless read_only */
+enum db_flags {
+        DB_READ_ONLY = 1 << 0,
+        DB_FRESH = 1 << 1,    /* see struct db */
+        DB_UNLOCKED = 1 << 2, /* with DB_READ_ONLY: leaves lock.mdb alone */
+};
+
+int db_open(const char *dir, int flags, struct db **ret); /* makes the files, 0600, unless read-only */
 struct db *db_close(struct db *d);
 bool db_is_ours(const struct db *d); /* not opened by the process we were forked from */
 int db_usable(struct db *d);         /* 0; -EIO: damaged, or opened by the process we were forked from */
 bool db_is_current(struct db *d);    /* nobody has made the index anew since */
 
-int db_damaged(struct db *d, const char *what); /* marks it; returns -EIO */
+/* Marks the index. The handle goes on being used: for a value that is damaged on a sound page. */
+void db_mark(struct db *d, const char *what);
+/* Marks it and ends the handle's use. */
+void db_condemn(struct db *d, const char *what);
+/* The same; -EIO. A command that has printed nothing yet is started anew and does not return. */
+int db_damaged(struct db *d, const char *what);
 
 int db_begin(struct db *d, bool write, MDB_txn **ret);
 int db_renew(struct db *d, MDB_txn *txn);
@@ -60,7 +75,6 @@ int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct sli
 int db_copy(struct db *d, void *to, struct slice from);
 int db_put(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct slice value);
 int db_delete(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key);
-int db_empty(struct db *d, MDB_txn *txn, MDB_dbi dbi); /* deletes all keys */
 int db_stat(struct db *d, MDB_txn *txn, MDB_dbi dbi, MDB_stat *ret);
 
 int db_cursor(struct db *d, MDB_txn *txn, MDB_dbi dbi, MDB_cursor **ret);

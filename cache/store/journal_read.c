@@ -255,6 +255,8 @@ int journal_read_all(struct journal *j, struct journal_position upto, journal_fn
                 counts->damaged += at.segment != next; /* those in between are lost, with what they said of keys before them */
                 next = at.segment + 1;
                 r = read_segment(j, &at, at.segment == upto.segment ? upto.offset : UINT64_MAX, true, fn, user, counts);
+                /* its end is gone, and with it perhaps the last word on any key */
+                counts->damaged += r == 0 && at.segment == upto.segment && upto.offset != UINT64_MAX && at.offset < upto.offset;
                 if (r == 0)
                         r = journal_next_segment(j, at.segment, &at, &base);
         }

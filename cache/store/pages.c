@@ -11,14 +11,14 @@
 #define NO_ROOT      UINT64_MAX
 #define DEPTH_MOST   32
 #define KEY_MOST     511
-#define CLOCK_EVERY  64 /* pages */
+#define FREE_FLAGS   0x08 /* of the free list's tree: keys are numbers */
 
+/* A page in the file has just one of these: 0x10, for one, would make LMDB take it for its own copy and write to it in the map. */
 enum {
         PAGE_BRANCH = 0x01,
         PAGE_LEAF = 0x02,
         PAGE_OVERFLOW = 0x04,
         PAGE_META = 0x08,
-        PAGE_KINDS = 0x6f, /* these, and leaves of fixed-size keys and sub-pages, which we have none of */
 };
 enum {
         NODE_BIG = 0x01, /* the value is the number of its first overflow page */
@@ -69,56 +69,72 @@ static void tree_read(const uint8_t *p, struct tree *ret)
         };
 }
 
-struct check {
-        int fd;
-        const char *name;
+struct meta {
+        bool valid;
         uint32_t page_size;
-        uint64_t last; /* page number */
-        uint64_t deadline;
-        uint8_t *seen; /* a bit for each page */
-        uint8_t *room; /* a byte for each of a page's: taken by a node */
-        struct pages_report *report;
+        uint64_t last, txn; /* number of the last page; of the transaction */
         struct tree free, main;
 };
 
-static void check_done(struct check *c)
-{
-        free(c->seen);
-        free(c->room);
-}
+#define TABLE_NAME_MOST 64
 
-static int damaged(struct check *c, uint64_t page, const char *what)
+struct table {
+        char name[TABLE_NAME_MOST + 1];
+        struct tree tree;
+        bool whole; /* all of it was looked at */
+};
+
+/* One snapshot, and what was seen of it. */
+struct pages {
+        int fd;
+        const char *name;
+        struct meta meta;
+        uint8_t *seen;    /* a bit for each page that was met */
+        uint8_t *checked; /* a bit for each page whose content was looked at */
+        uint8_t *room;    /* a byte for each of a page's: taken by a node */
+        uint8_t *levels;  /* of a path: a page for each level … */
+        uint64_t at[DEPTH_MOST];
+        struct table *tables; /* malloc'd */
+        size_t n_tables;
+        bool deep; /* tables are walked when the tree of their names is */
+        struct pages_report report;
+};
+
+static int damaged(struct pages *c, uint64_t page, const char *what)
 {
         return errorf(-EIO, "%s is damaged: page %" PRIu64 ": %s", c->name, page, what);
 }
 
 /* -- meta pages ------------------------------------------------------------------------------------------------- */
 
-struct found_meta {
-        bool valid;
-        uint32_t page_size;
-        uint64_t last, txn;
-        struct tree free, main;
-};
+static bool tree_is_possible(const struct tree *t, uint16_t flags, uint64_t last)
+{
+        if (t->flags != flags || (t->root == NO_ROOT) != (t->depth == 0))
+                return false;
+        return t->root == NO_ROOT ? t->entries == 0 : t->root >= 2 && t->root <= last && t->depth <= DEPTH_MOST;
+}
 
-static void meta_read(int fd, off_t offset, struct found_meta *ret)
+static void meta_read(int fd, off_t offset, struct meta *ret)
 {
         uint8_t p[HEADER + 24 + 2 * TREE_SIZE + 16];
 
-        *ret = (struct found_meta){0};
+        *ret = (struct meta){0};
         if (pread(fd, p, sizeof(p), offset) != sizeof(p))
                 return;
-        if (!(get16(p + 10) & PAGE_META) || get32(p + HEADER) != META_MAGIC || get32(p + HEADER + 4) != META_VERSION)
+        if (get16(p + 10) != PAGE_META || get32(p + HEADER) != META_MAGIC || get32(p + HEADER + 4) != META_VERSION)
                 return;
         tree_read(p + HEADER + 24, &ret->free);
         tree_read(p + HEADER + 24 + TREE_SIZE, &ret->main);
         ret->page_size = get32(p + HEADER + 24); /* the free list's first field */
         ret->last = get64(p + HEADER + 24 + 2 * TREE_SIZE);
         ret->txn = get64(p + HEADER + 24 + 2 * TREE_SIZE + 8);
-        ret->valid = ret->page_size >= 256 && ret->page_size <= 65536 && (ret->page_size & (ret->page_size - 1)) == 0;
+        ret->valid = ret->page_size >= 256 && ret->page_size <= 32768 && (ret->page_size & (ret->page_size - 1)) == 0 &&
+                     ret->last >= 1 && ret->last < UINT64_C(1) << 47 && tree_is_possible(&ret->free, FREE_FLAGS, ret->last) &&
+                     tree_is_possible(&ret->main, 0, ret->last);
 }
 
-int pages_format(int fd, const char *name)
+/* Another LMDB's, as both meta pages say; one alone is damaged. */
+static int check_format(int fd, const char *name)
 {
         uint32_t versions[2];
 
@@ -138,90 +154,102 @@ int pages_format(int fd, const char *name)
                       name, versions[0], META_VERSION, versions[0] > META_VERSION ? "a newer" : "an older");
 }
 
-/* Both must be sound, or LMDB may take the bad one: it chooses by number alone. */
-static int choose_meta(struct check *c, uint64_t txn, uint64_t size)
+/* Both must be sound, or LMDB may take the bad one: it chooses by number alone. -EAGAIN: neither is of the transaction `txn`. */
+static int choose_meta(int fd, const char *name, uint64_t txn, struct meta *ret)
 {
-        struct found_meta metas[2], *chosen;
+        struct meta metas[2], *newest;
+        struct stat st;
 
-        meta_read(c->fd, 0, &metas[0]);
+        if (fstat(fd, &st) < 0)
+                return errorf(-errno, "cannot look at %s: %s", name, strerror(errno));
+        meta_read(fd, 0, &metas[0]);
         if (!metas[0].valid)
-                return errorf(-EIO, "%s is damaged: its first meta page is not one", c->name);
-        meta_read(c->fd, metas[0].page_size, &metas[1]);
+                return errorf(-EIO, "%s is damaged: its first meta page is not one", name);
+        meta_read(fd, metas[0].page_size, &metas[1]);
         if (!metas[1].valid || metas[1].page_size != metas[0].page_size)
-                return errorf(-EIO, "%s is damaged: its second meta page is not one", c->name);
-        chosen = &metas[metas[1].txn > metas[0].txn];
-        if (txn != 0)
-                chosen = &metas[metas[1].txn == txn];
-        if (txn != 0 && chosen->txn != txn)
-                return -EAGAIN;
-        c->page_size = chosen->page_size;
-        c->last = chosen->last;
-        c->free = chosen->free;
-        c->main = chosen->main;
-        if (c->last < 1 || c->last >= UINT64_C(1) << 47)
-                return errorf(-EIO, "%s is damaged: its meta page claims %" PRIu64 " pages", c->name, c->last);
-        if ((c->last + 1) * c->page_size > size)
-                return errorf(-EIO, "%s is damaged: it has %" PRIu64 " bytes where its meta page claims %" PRIu64, c->name, size,
-                              (c->last + 1) * c->page_size);
-        return 0;
+                return errorf(-EIO, "%s is damaged: its second meta page is not one", name);
+        newest = &metas[metas[1].txn > metas[0].txn];
+        if ((newest->last + 1) * newest->page_size > (uint64_t)st.st_size)
+                return errorf(-EIO, "%s is damaged: it has %" PRIu64 " bytes where its meta page claims %" PRIu64, name,
+                              (uint64_t)st.st_size, (newest->last + 1) * newest->page_size);
+        /* Each transaction's number is its page's, and the file never shrinks. */
+        if ((metas[0].txn & 1) != 0 || ((metas[1].txn & 1) != 1 && metas[1].txn != 0) || metas[newest == metas].last > newest->last)
+                return errorf(-EIO, "%s is damaged: its meta pages contradict each other", name);
+        *ret = txn == 0 ? *newest : metas[metas[1].txn == txn];
+        return txn != 0 && ret->txn != txn ? -EAGAIN : 0;
+}
+
+int pages_look(int fd, const char *name)
+{
+        struct meta meta;
+        struct stat st;
+        int r = check_format(fd, name);
+
+        if (r < 0 || (fstat(fd, &st) == 0 && st.st_size == 0))
+                return r;
+        return choose_meta(fd, name, 0, &meta);
 }
 
 /* -- pages ------------------------------------------------------------------------------------------------------ */
 
-static int see(struct check *c, uint64_t page)
+static bool bit(const uint8_t *bits, uint64_t page)
 {
-        if (page < 2 || page > c->last)
+        return bits[page / 8] >> page % 8 & 1;
+}
+
+static void set_bit(uint8_t *bits, uint64_t page)
+{
+        bits[page / 8] |= (uint8_t)(1 << page % 8);
+}
+
+static int see(struct pages *c, uint64_t page)
+{
+        if (page < 2 || page > c->meta.last)
                 return damaged(c, page, "there is no such page");
-        if (c->seen[page / 8] >> page % 8 & 1)
+        if (bit(c->seen, page))
                 return damaged(c, page, "it is used twice");
-        c->seen[page / 8] |= (uint8_t)(1 << page % 8);
+        set_bit(c->seen, page);
         return 0;
 }
 
-static int read_at(struct check *c, uint64_t page, uint64_t offset, void *to, size_t size)
+static int read_at(struct pages *c, uint64_t page, uint64_t offset, void *to, size_t size)
 {
-        ssize_t n = pread(c->fd, to, size, (off_t)(page * c->page_size + offset));
+        ssize_t n = pread(c->fd, to, size, (off_t)(page * c->meta.page_size + offset));
 
         if (n < 0)
                 return errorf(-EIO, "cannot read %s: %s", c->name, strerror(errno));
         return (size_t)n == size ? 0 : damaged(c, page, "it is cut short");
 }
 
-static int out_of_time(struct check *c)
+static int read_page(struct pages *c, uint64_t page, uint8_t *to)
 {
-        if (c->report->pages++ % CLOCK_EVERY == 0 && c->deadline != 0 && now_ns() > c->deadline)
-                return -ETIME;
-        return 0;
-}
+        int r = read_at(c, page, 0, to, c->meta.page_size);
 
-static int read_page(struct check *c, uint64_t page, uint8_t *to)
-{
-        int r = see(c, page);
-
-        if (r == 0)
-                r = out_of_time(c);
-        if (r == 0)
-                r = read_at(c, page, 0, to, c->page_size);
+        c->report.pages++;
         if (r == 0 && get64(to) != page)
                 r = damaged(c, page, "it has another number");
         return r;
 }
 
-/* The run of overflow pages that holds `size` bytes; *ret_pages how many. */
-static int see_overflow(struct check *c, uint64_t page, uint64_t size, uint64_t *ret_pages)
+/* The run of overflow pages that holds `size` bytes; *ret_pages how many. A path may come by twice. */
+static int see_overflow(struct pages *c, uint64_t page, uint64_t size, bool again, uint64_t *ret_pages)
 {
-        uint64_t wanted = (HEADER - 1 + size) / c->page_size + 1;
+        uint64_t wanted = (HEADER - 1 + size) / c->meta.page_size + 1;
         uint8_t header[HEADER];
         int r;
 
-        if (page < 2 || page > c->last || wanted > c->last - page + 1)
+        if (page < 2 || page > c->meta.last || wanted > c->meta.last - page + 1)
                 return damaged(c, page, "a value's pages reach out of the file");
         r = read_at(c, page, 0, header, sizeof(header));
-        if (r == 0 &&
-            (get64(header) != page || (get16(header + 10) & PAGE_KINDS) != PAGE_OVERFLOW || get32(header + 12) != wanted))
+        if (r == 0 && (get64(header) != page || get16(header + 10) != PAGE_OVERFLOW || get32(header + 12) != wanted))
                 r = damaged(c, page, "it is not the value's that points to it");
-        for (uint64_t i = 0; r == 0 && i < wanted; i++)
+        if (r == 0 && again && bit(c->checked, page))
+                return 0;
+        for (uint64_t i = 0; r == 0 && i < wanted; i++) {
                 r = see(c, page + i);
+                if (r == 0 && again)
+                        set_bit(c->checked, page + i);
+        }
         *ret_pages = wanted;
         return r;
 }
@@ -236,11 +264,11 @@ enum tree_kind {
 
 /* A walk through one tree, in the order of its keys. */
 struct walk {
-        struct check *check;
+        struct pages *pages;
         enum tree_kind kind;
         const struct tree *tree;
         struct tree counted;
-        uint8_t *pages; /* malloc'd: one for each level */
+        uint8_t *levels; /* malloc'd: a page for each level */
         uint8_t key[KEY_MOST];
         size_t key_size;
         bool has_key;
@@ -257,12 +285,12 @@ struct node {
 
 static int node_read(struct walk *w, const uint8_t *page, unsigned index, bool branch, struct node *ret)
 {
-        struct check *c = w->check;
+        struct pages *c = w->pages;
         uint16_t lower = get16(page + 12), at = get16(page + HEADER + 2 * index);
         const uint8_t *p = page + at;
         uint64_t size;
 
-        if (at < lower || at + NODE_HEADER > c->page_size)
+        if (at < lower || at + NODE_HEADER > c->meta.page_size)
                 return damaged(c, get64(page), "a node lies outside of it");
         *ret = (struct node){
                 .key = p + NODE_HEADER,
@@ -277,7 +305,7 @@ static int node_read(struct walk *w, const uint8_t *page, unsigned index, bool b
                 size += ret->flags & NODE_BIG ? sizeof(uint64_t) : ret->value_size;
                 ret->value = ret->key + ret->key_size;
         }
-        if (at + size > c->page_size)
+        if (at + size > c->meta.page_size)
                 return damaged(c, get64(page), "a node reaches out of it");
         ret->size = size;
         if (ret->key_size > KEY_MOST || (ret->key_size == 0 && !(branch && index == 0)))
@@ -285,12 +313,17 @@ static int node_read(struct walk *w, const uint8_t *page, unsigned index, bool b
         return 0;
 }
 
+static unsigned nodes_of(const uint8_t *page)
+{
+        return (get16(page + 12) - HEADER) / 2u;
+}
+
 /* LMDB moves nodes about by their sizes: they must fill the page's end, without gaps and without lying over each other. */
-static int node_takes_room(struct check *c, const uint8_t *page, const struct node *n)
+static int node_takes_room(struct pages *c, const uint8_t *page, const struct node *n)
 {
         size_t at = (size_t)(n->key - NODE_HEADER - page), size = (n->size + 1) & ~(size_t)1;
 
-        if (at < get16(page + 14) || at + size > c->page_size || memchr(c->room + at, 1, size))
+        if (at < get16(page + 14) || at + size > c->meta.page_size || memchr(c->room + at, 1, size))
                 return damaged(c, get64(page), "its nodes lie over each other");
         memset(c->room + at, 1, size);
         return 0;
@@ -298,18 +331,18 @@ static int node_takes_room(struct check *c, const uint8_t *page, const struct no
 
 static int nodes_fill_room(struct walk *w, const uint8_t *page, unsigned n, bool branch)
 {
-        struct check *c = w->check;
+        struct pages *c = w->pages;
         uint16_t upper = get16(page + 14);
         struct node node;
         int r = 0;
 
-        memset(c->room, 0, c->page_size);
+        memset(c->room, 0, c->meta.page_size);
         for (unsigned i = 0; r == 0 && i < n; i++) {
                 r = node_read(w, page, i, branch, &node);
                 if (r == 0)
                         r = node_takes_room(c, page, &node);
         }
-        if (r == 0 && memchr(c->room + upper, 0, c->page_size - upper))
+        if (r == 0 && memchr(c->room + upper, 0, c->meta.page_size - upper))
                 r = damaged(c, get64(page), "there are gaps between its nodes");
         return r;
 }
@@ -328,12 +361,12 @@ static int compare(enum tree_kind kind, const uint8_t *a, size_t a_size, const u
 static int next_key(struct walk *w, uint64_t page, const struct node *n, bool separator)
 {
         if (w->kind == TREE_FREE && n->key_size != sizeof(uint64_t))
-                return damaged(w->check, page, "a transaction's number has another size");
+                return damaged(w->pages, page, "a transaction's number has another size");
         if (w->has_key) {
                 int c = compare(w->kind, w->key, w->key_size, n->key, n->key_size);
 
                 if (c > 0 || (c == 0 && !w->separator))
-                        return damaged(w->check, page, "its keys are out of order");
+                        return damaged(w->pages, page, "its keys are out of order");
         }
         memcpy(w->key, n->key, n->key_size);
         w->key_size = n->key_size;
@@ -342,10 +375,10 @@ static int next_key(struct walk *w, uint64_t page, const struct node *n, bool se
         return 0;
 }
 
-static int walk_tree(struct check *c, enum tree_kind kind, const struct tree *t);
+static int walk_tree(struct pages *c, enum tree_kind kind, const struct tree *t);
 
 /* A list of pages that a transaction freed: a count, then their numbers, descending. */
-static int free_list(struct check *c, uint64_t page, const uint8_t *list, uint64_t size)
+static int free_list(struct pages *c, uint64_t page, const uint8_t *list, uint64_t size)
 {
         uint64_t n = size >= sizeof(uint64_t) ? get64(list) : UINT64_MAX, before = UINT64_MAX;
 
@@ -365,7 +398,7 @@ static int free_list(struct check *c, uint64_t page, const uint8_t *list, uint64
         return 0;
 }
 
-static int big_free_list(struct check *c, uint64_t first, uint64_t size)
+static int big_free_list(struct pages *c, uint64_t first, uint64_t size)
 {
         cleanup_free uint8_t *list = malloc(size);
         int r = list ? read_at(c, first, HEADER, list, size) : -ENOMEM;
@@ -373,63 +406,79 @@ static int big_free_list(struct check *c, uint64_t first, uint64_t size)
         return r < 0 ? r : free_list(c, first, list, size);
 }
 
-static int subtree(struct check *c, uint64_t page, const struct node *n)
+static int subtree(struct pages *c, uint64_t page, const struct node *n)
 {
-        struct tree t;
+        struct table *t;
 
-        if (n->value_size != TREE_SIZE || n->flags != NODE_SUB)
+        if (n->value_size != TREE_SIZE || n->flags != NODE_SUB || n->key_size > TABLE_NAME_MOST)
                 return damaged(c, page, "a table is not described as one");
-        tree_read(n->value, &t);
-        if (t.flags != 0)
-                return damaged(c, page, "a table has flags that no table has");
-        return walk_tree(c, TREE_TABLE, &t);
+        if (list_grow(c->tables, c->n_tables) < 0)
+                return -ENOMEM;
+        t = &c->tables[c->n_tables++];
+        *t = (struct table){0};
+        memcpy(t->name, n->key, n->key_size);
+        tree_read(n->value, &t->tree);
+        if (!tree_is_possible(&t->tree, 0, c->meta.last))
+                return damaged(c, page, "a table is described as none can be");
+        return c->deep ? walk_tree(c, TREE_TABLE, &t->tree) : 0;
 }
 
 static int leaf_node(struct walk *w, uint64_t page, const struct node *n)
 {
-        struct check *c = w->check;
+        struct pages *c = w->pages;
         uint64_t pages = 0, first = 0;
         int r = next_key(w, page, n, false);
 
         if (r < 0)
                 return r;
         w->counted.entries++;
-        c->report->entries++;
+        c->report.entries++;
         if (n->flags & ~(w->kind == TREE_MAIN ? NODE_BIG | NODE_SUB : NODE_BIG))
                 return damaged(c, page, "a node has flags that no node has");
         if (n->flags & NODE_BIG) {
                 first = get64(n->value);
-                r = see_overflow(c, first, n->value_size, &pages);
+                r = see_overflow(c, first, n->value_size, false, &pages);
                 w->counted.overflows += pages;
         }
         if (r < 0 || w->kind == TREE_TABLE)
                 return r;
+        if (w->kind == TREE_FREE && (get64(n->key) == 0 || get64(n->key) > c->meta.txn))
+                return damaged(c, page, "it is of a transaction that has not been");
         if (w->kind == TREE_MAIN)
                 return subtree(c, page, n);
         return n->flags & NODE_BIG ? big_free_list(c, first, n->value_size) : free_list(c, page, n->value, n->value_size);
 }
 
+/* Is its content what a page in this place can have? Not looked at: what it refers to, and its keys' order. */
+static int check_page(struct walk *w, const uint8_t *page, bool branch)
+{
+        struct pages *c = w->pages;
+        uint16_t lower = get16(page + 12), upper = get16(page + 14);
+
+        if (get16(page + 10) != (branch ? PAGE_BRANCH : PAGE_LEAF))
+                return damaged(c, get64(page), "it is of another kind than its place");
+        if (lower < HEADER || lower % 2 != 0 || lower > upper || upper > c->meta.page_size)
+                return damaged(c, get64(page), "its bounds are impossible");
+        if (lower < HEADER + (branch ? 2 * 2 : 2))
+                return damaged(c, get64(page), "it has too few nodes");
+        return nodes_fill_room(w, page, nodes_of(page), branch);
+}
+
 static int walk_page(struct walk *w, uint64_t number, unsigned depth)
 {
-        struct check *c = w->check;
-        uint8_t *page = w->pages + (size_t)depth * c->page_size;
+        struct pages *c = w->pages;
+        uint8_t *page = w->levels + (size_t)depth * c->meta.page_size;
         bool branch = depth + 1 < w->tree->depth;
-        uint16_t lower, upper;
-        int r = read_page(c, number, page);
+        int r = see(c, number);
 
+        if (r == 0)
+                r = read_page(c, number, page);
+        if (r == 0)
+                r = check_page(w, page, branch);
         if (r < 0)
                 return r;
-        lower = get16(page + 12);
-        upper = get16(page + 14);
-        if ((get16(page + 10) & PAGE_KINDS) != (branch ? PAGE_BRANCH : PAGE_LEAF))
-                return damaged(c, number, "it is of another kind than its place");
-        if (lower < HEADER || lower % 2 != 0 || lower > upper || upper > c->page_size)
-                return damaged(c, number, "its bounds are impossible");
-        if (branch && lower < HEADER + 2 * 2)
-                return damaged(c, number, "a branch with fewer than two children");
         *(branch ? &w->counted.branches : &w->counted.leaves) += 1;
-        r = nodes_fill_room(w, page, (lower - HEADER) / 2u, branch);
-        for (unsigned i = 0; r == 0 && i < (lower - HEADER) / 2u; i++) {
+        for (unsigned i = 0; r == 0 && i < nodes_of(page); i++) {
                 struct node n;
 
                 r = node_read(w, page, i, branch, &n);
@@ -445,56 +494,212 @@ static int walk_page(struct walk *w, uint64_t number, unsigned depth)
 
 static void walk_done(struct walk *w)
 {
-        free(w->pages);
+        free(w->levels);
 }
 
-static int walk_tree(struct check *c, enum tree_kind kind, const struct tree *t)
+static int walk_tree(struct pages *c, enum tree_kind kind, const struct tree *t)
 {
-        cleanup(walk_done) struct walk w = {.check = c, .kind = kind, .tree = t};
+        struct tree tree = *t; /* the list of tables may move */
+        cleanup(walk_done) struct walk w = {.pages = c, .kind = kind, .tree = &tree};
         int r;
 
-        if (t->root == NO_ROOT)
-                return t->entries == 0 && t->depth == 0 ? 0
-                                                        : errorf(-EIO, "%s is damaged: a table has entries and no root", c->name);
-        if (t->depth < 1 || t->depth > DEPTH_MOST)
-                return errorf(-EIO, "%s is damaged: a table is %u pages deep", c->name, t->depth);
-        w.pages = malloc((size_t)t->depth * c->page_size);
-        r = w.pages ? walk_page(&w, t->root, 0) : -ENOMEM;
+        if (tree.root == NO_ROOT)
+                return 0;
+        w.levels = malloc((size_t)tree.depth * c->meta.page_size);
+        r = w.levels ? walk_page(&w, tree.root, 0) : -ENOMEM;
         if (r < 0)
                 return r;
-        if (w.counted.entries != t->entries || w.counted.branches != t->branches || w.counted.leaves != t->leaves ||
-            w.counted.overflows != t->overflows)
+        if (w.counted.entries != tree.entries || w.counted.branches != tree.branches || w.counted.leaves != tree.leaves ||
+            w.counted.overflows != tree.overflows)
                 return errorf(-EIO, "%s is damaged: a table has not as many entries or pages as it says", c->name);
         return 0;
 }
 
-int pages_check(int fd, const char *name, uint64_t txn, uint64_t deadline, struct pages_report *ret)
+/* -- paths ------------------------------------------------------------------------------------------------------ */
+
+/* A page on the way to a key, looked at when it is met first. *ret is valid until another page of this level is. */
+static int path_page(struct pages *c, const struct tree *t, uint64_t number, unsigned level, const uint8_t **ret)
 {
-        cleanup(check_done) struct check c = {.fd = fd, .name = name, .deadline = deadline, .report = ret};
+        struct walk w = {.pages = c, .kind = TREE_TABLE, .tree = t};
+        uint8_t *page = c->levels + (size_t)level * c->meta.page_size;
+        bool branch = level + 1u < t->depth;
+        int r;
+
+        *ret = page;
+        if (c->at[level] == number)
+                return 0;
+        c->at[level] = 0;
+        if (number < 2 || number > c->meta.last)
+                return damaged(c, number, "there is no such page");
+        r = read_page(c, number, page);
+        if (r == 0 && !bit(c->checked, number)) {
+                r = see(c, number);
+                if (r == 0)
+                        r = check_page(&w, page, branch);
+                for (unsigned i = branch; r == 0 && i < nodes_of(page); i++) {
+                        struct node n;
+
+                        r = node_read(&w, page, i, branch, &n);
+                        if (r == 0)
+                                r = next_key(&w, number, &n, false);
+                        if (r == 0 && !branch && n.flags & ~NODE_BIG)
+                                r = damaged(c, number, "a node has flags that no node has");
+                }
+                if (r == 0)
+                        set_bit(c->checked, number);
+        } else if (r == 0 && get16(page + 10) != (branch ? PAGE_BRANCH : PAGE_LEAF)) {
+                r = damaged(c, number, "it is of another kind than its place");
+        }
+        if (r == 0)
+                c->at[level] = number;
+        return r;
+}
+
+/* The last node whose key is not above `key`; a branch's first has none. False when all are above. */
+static bool find_node(struct walk *w, const uint8_t *page, bool branch, struct slice key, struct node *ret, bool *ret_exact)
+{
+        unsigned low = branch, high = nodes_of(page);
+
+        *ret_exact = false;
+        while (low < high) {
+                unsigned middle = (low + high) / 2;
+                struct node n;
+                int order;
+
+                if (node_read(w, page, middle, branch, &n) < 0)
+                        return false; /* it was looked at */
+                order = compare(w->kind, n.key, n.key_size, key.data, key.size);
+                *ret_exact |= order == 0;
+                if (order <= 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low > 0 && node_read(w, page, low - 1, branch, ret) == 0;
+}
+
+static struct table *find_table(struct pages *p, const char *name)
+{
+        for (size_t i = 0; i < p->n_tables; i++)
+                if (strcmp(p->tables[i].name, name) == 0)
+                        return &p->tables[i];
+        return NULL;
+}
+
+int pages_path(struct pages *p, const char *table, struct slice key)
+{
+        const struct table *t = find_table(p, table);
+        struct walk w = {.pages = p, .kind = TREE_TABLE};
+        uint64_t number;
+        int r = 0;
+
+        if (!t || t->whole || t->tree.root == NO_ROOT)
+                return 0;
+        w.tree = &t->tree;
+        number = t->tree.root;
+        for (unsigned level = 0; r == 0 && level < t->tree.depth; level++) {
+                bool branch = level + 1u < t->tree.depth, exact;
+                const uint8_t *page;
+                struct node n = {0};
+                uint64_t pages;
+
+                r = path_page(p, &t->tree, number, level, &page);
+                if (r == 0 && find_node(&w, page, branch, key, &n, &exact) && !branch && exact && n.flags & NODE_BIG)
+                        r = see_overflow(p, get64(n.value), n.value_size, true, &pages);
+                number = n.child;
+        }
+        return r;
+}
+
+int pages_table(struct pages *p, const char *table)
+{
+        struct table *t = find_table(p, table);
+        int r;
+
+        if (!t || t->whole)
+                return 0;
+        /* What paths have seen of it is met again. */
+        for (uint64_t page = 0; page <= p->meta.last / 8; page++)
+                p->seen[page] &= (uint8_t)~p->checked[page];
+        memset(p->checked, 0, p->meta.last / 8 + 1);
+        r = walk_tree(p, TREE_TABLE, &t->tree);
+        t->whole = r == 0;
+        return r;
+}
+
+/* -- snapshots -------------------------------------------------------------------------------------------------- */
+
+struct pages *pages_free(struct pages *p)
+{
+        if (!p)
+                return NULL;
+        free(p->seen);
+        free(p->checked);
+        free(p->room);
+        free(p->levels);
+        free(p->tables);
+        free(p);
+        return NULL;
+}
+
+DEFINE_CLEANUP(struct pages *, pages_free)
+
+static int begin(int fd, const char *name, uint64_t txn, bool deep, struct pages **ret)
+{
+        cleanup(pages_freep) struct pages *p = calloc(1, sizeof(*p));
+        uint16_t depth = 0;
+        size_t bits;
+        int r = p ? check_format(fd, name) : -ENOMEM;
+
+        if (r < 0)
+                return r;
+        p->fd = fd;
+        p->name = name;
+        p->deep = deep;
+        r = choose_meta(fd, name, txn, &p->meta);
+        if (r < 0)
+                return r;
+        bits = p->meta.last / 8 + 1;
+        p->seen = calloc(1, bits);
+        p->checked = calloc(1, bits);
+        p->room = malloc(p->meta.page_size);
+        if (!p->seen || !p->checked || !p->room)
+                return -ENOMEM;
+        /* The free list first: writing into a page that is in use is the worst that can happen. */
+        r = walk_tree(p, TREE_FREE, &p->meta.free);
+        if (r == 0)
+                r = walk_tree(p, TREE_MAIN, &p->meta.main);
+        for (size_t i = 0; r == 0 && i < p->n_tables; i++)
+                depth = MAX(depth, p->tables[i].tree.depth);
+        p->levels = malloc(MAX(depth, (uint16_t)1) * p->meta.page_size);
+        if (r == 0 && !p->levels)
+                r = -ENOMEM;
+        if (r == 0)
+                *ret = steal_pointer(p);
+        return r;
+}
+
+int pages_begin(int fd, const char *name, struct pages **ret)
+{
+        return begin(fd, name, 0, false, ret);
+}
+
+uint64_t pages_txn(const struct pages *p)
+{
+        return p->meta.txn;
+}
+
+int pages_check(int fd, const char *name, uint64_t txn, struct pages_report *ret)
+{
+        cleanup(pages_freep) struct pages *p = NULL;
         struct stat st;
         int r;
 
-        *ret = (struct pages_report){.complete = true};
+        *ret = (struct pages_report){0};
         if (fstat(fd, &st) < 0)
                 return errorf(-errno, "cannot look at %s: %s", name, strerror(errno));
-        if (st.st_size == 0)
-                return 0;
-        r = pages_format(fd, name);
-        if (r == 0)
-                r = choose_meta(&c, txn, (uint64_t)st.st_size);
-        if (r < 0)
-                return r;
-        c.seen = calloc(1, c.last / 8 + 1);
-        c.room = malloc(c.page_size);
-        if (!c.seen || !c.room)
-                return -ENOMEM;
-        /* The free list first: writing into a page that is in use is the worst that can happen. */
-        r = walk_tree(&c, TREE_FREE, &c.free);
-        if (r == 0)
-                r = walk_tree(&c, TREE_MAIN, &c.main);
-        if (r == -ETIME) {
-                ret->complete = false;
-                return 0;
-        }
+        r = st.st_size == 0 ? 0 : begin(fd, name, txn, true, &p);
+        if (p)
+                *ret = p->report;
         return r;
 }

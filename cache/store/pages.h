@@ -12,12 +12,45 @@
 
 struct pages_report {
         uint64_t pages, entries; /* looked at */
-        bool complete;           /* else the time was up */
 };
 
-/* -EPROTONOSUPPORT: another LMDB's, as both meta pages say; one alone is damaged. */
-int pages_format(int fd, const char *name);
-/* `txn` is the snapshot's number, of which the caller holds a read transaction; 0: the newest, with nobody writing. `deadline` in
- * now_ns() time, 0: none. An empty file is sound. -EIO with a sentence that begins with `name`: damaged. -EAGAIN: writers have gone on
- * since, and the meta pages are not of this snapshot any more. Else as pages_format(). */
-int pages_check(int fd, const char *name, uint64_t txn, uint64_t deadline, struct pages_report *ret);
+/* All of these: -EIO with a sentence that begins with `name`: damaged. -EPROTONOSUPPORT: another LMDB's, as both meta pages say; one alone
+ * is damaged. */
+
+/* The meta pages, and that the file is as long as they say; an empty file is sound. Cheap: before LMDB opens the file, which divides by what
+ * stands there. */
+int pages_look(int fd, const char *name);
+/* All of it. `txn` is the snapshot's number, of which the caller holds a read transaction; 0: the newest, with nobody writing. -EAGAIN:
+ * writers have gone on since, and the meta pages are not of this snapshot any more. */
+int pages_check(int fd, const char *name, uint64_t txn, struct pages_report *ret);
+
+/* -- for a write transaction ------------------------------------------------------------------------------------ *
+ *
+ * Before LMDB writes, each page that it is going to read is looked at here. A write in LMDB is copy on write: it reads clean pages, those of the
+ * snapshot that the transaction began on, and changes copies of its own (dirty pages), which it made from clean ones. So it never
+ * follows rubbish when every clean page it reads is sound. Which those are, by mdb.c of LMDB 0.9:
+ *
+ *   mdb_txn_begin      a meta page                                               pages_begin() looks at both
+ *   mdb_page_alloc     the free list: a cursor over it, each record's list       pages_begin() walks the whole tree, and all lists:
+ *   mdb_freelist_save  the same tree, written, rebalanced                        in range, in order, no page twice
+ *   mdb_cursor_touch,  the tree of tables, on the way to the table's name        pages_begin() walks it whole
+ *   mdb_txn_commit
+ *   mdb_put            the pages from the table's root to the key's leaf, and    pages_path()
+ *                      the header of the old value's overflow pages, of which
+ *                      mp_pages is believed when they are freed
+ *   mdb_page_split     the leaf and the pages above it, which are dirty by then
+ *   mdb_del            as mdb_put; then mdb_rebalance: siblings, their lowest    pages_table() walks the whole tree, once in a
+ *                      leaves, siblings further up                               transaction
+ *
+ * The path in the snapshot is the path that LMDB takes although its tree has changed since the transaction began: while keys are only put, pages are
+ * only split, so that between the same two separators lies the same clean page. Only a deletion moves separators, and after one all of the
+ * table was looked at. Pages spilled to the disk in a huge transaction are LMDB's own, written a moment ago.
+ *
+ * What remains: a page that is overwritten from outside between the look and LMDB's reading, some microseconds later. */
+struct pages;
+
+int pages_begin(int fd, const char *name, struct pages **ret); /* the newest snapshot, with nobody else writing */
+struct pages *pages_free(struct pages *p);                     /* NULL */
+uint64_t pages_txn(const struct pages *p);                     /* number of the snapshot */
+int pages_path(struct pages *p, const char *table, struct slice key); /* a table that is not there is sound */
+int pages_table(struct pages *p, const char *table);

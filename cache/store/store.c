@@ -23,102 +23,73 @@ int environment_lock(struct environment *e)
         return 0;
 }
 
-bool environment_trylock(struct environment *e)
-{
-        if (pthread_mutex_trylock(&e->writer) != 0)
-                return false;
-        if (lock_take(e->write_fd, false) == 0)
-                return true;
-        pthread_mutex_unlock(&e->writer);
-        return false;
-}
-
 void environment_unlock(struct environment *e)
 {
         lock_drop(e->write_fd);
         pthread_mutex_unlock(&e->writer);
 }
 
-/* -- up to where the journal is applied ------------------------------------------------------------------------- */
+/* -- what the store knows of itself ----------------------------------------------------------------------------- */
 
-int applied_get(struct environment *e, MDB_txn *txn, struct journal_position *ret)
+/* Framed like all values; the older form was the bare bytes, of `size`. -EBADMSG without a sentence. */
+int meta_get(struct db *db, MDB_txn *txn, MDB_dbi meta, const char *key, size_t size, struct blob *ret)
 {
-        uint8_t bytes[16];
-        struct slice value;
-        int r = db_get(e->db, txn, e->meta, slice_string(META_APPLIED), &value);
+        cleanup_blob struct blob frame = {0};
+        struct slice in_map;
+        int r = db_get(db, txn, meta, slice_string(key), &in_map);
 
-        *ret = (struct journal_position){0};
-        if (r == -ENOENT)
+        if (r == 0 && !(frame.owned = malloc(in_map.size + 1)))
+                r = -ENOMEM;
+        if (r == 0)
+                r = db_copy(db, frame.owned, in_map);
+        if (r < 0)
+                return r;
+        frame.data = frame.owned;
+        frame.size = in_map.size;
+        if (frame.size == size) {
+                *ret = frame;
+                frame = (struct blob){0};
                 return 0;
-        if (r == 0 && value.size != sizeof(bytes))
-                return errorf(-EIO, "the index in %s does not say up to where the journal is applied", e->dir);
-        if (r == 0)
-                r = db_copy(e->db, bytes, value);
-        if (r == 0)
-                *ret = (struct journal_position){key_get_u64(bytes), key_get_u64(bytes + 8)};
+        }
+        r = frame_decode(slice_string(key), SLICE(frame.data, frame.size), ret);
+        if (r == -EBADMSG || (r == 0 && ret->size != size))
+                return db_damaged(db, "what it says of itself does not check out");
+        if (r == 0 && !ret->owned)
+                ret->owned = steal_pointer(frame.owned);
         return r;
 }
 
-int applied_put(struct environment *e, MDB_txn *txn, struct journal_position at)
+int meta_put(struct db *db, MDB_txn *txn, MDB_dbi meta, const char *key, struct slice value)
+{
+        cleanup_buffer struct buffer frame = {0};
+        int r = frame_encode(slice_string(key), value, &frame);
+
+        return r < 0 ? r : db_put(db, txn, meta, slice_string(key), SLICE(frame.data, frame.size));
+}
+
+/* -- up to where the journal is applied ------------------------------------------------------------------------- */
+
+int applied_get(struct db *db, MDB_txn *txn, MDB_dbi meta, struct journal_position *ret)
+{
+        cleanup_blob struct blob value = {0};
+        int r = meta_get(db, txn, meta, META_APPLIED, 16, &value);
+
+        *ret = (struct journal_position){0};
+        if (r == 0)
+                *ret = (struct journal_position){key_get_u64(value.data), key_get_u64((const uint8_t *)value.data + 8)};
+        return r == -ENOENT ? 0 : r;
+}
+
+int applied_put(struct db *db, MDB_txn *txn, MDB_dbi meta, struct journal_position at)
 {
         uint8_t bytes[16];
 
         key_u64(bytes, at.segment);
         key_u64(bytes + 8, at.offset);
-        return db_put(e->db, txn, e->meta, slice_string(META_APPLIED), SLICE(bytes, sizeof(bytes)));
+        return meta_put(db, txn, meta, META_APPLIED, SLICE(bytes, sizeof(bytes)));
 }
 
 /* -- transactions ----------------------------------------------------------------------------------------------- */
-
-_Thread_local unsigned transactions;
-
-/* Counts a transaction in: until it is counted out the index stays the one it began on. */
-static struct store_txn *count_in(struct environment *e, bool write)
-{
-        struct store_txn *t = NULL;
-
-        pthread_mutex_lock(&e->pool_lock);
-        while (e->healing && transactions == 0)
-                pthread_cond_wait(&e->pool_changed, &e->pool_lock);
-        e->n_open++;
-        transactions++;
-        if (!write && (t = e->pool))
-                e->pool = t->next;
-        pthread_mutex_unlock(&e->pool_lock);
-        return t;
-}
-
-/* Counts it out; `spare` goes to the pool. */
-static void leave(struct environment *e, struct store_txn *spare)
-{
-        pthread_mutex_lock(&e->pool_lock);
-        if (spare) {
-                spare->next = e->pool;
-                e->pool = spare;
-        }
-        transactions--;
-        if (--e->n_open == 0 && e->healing)
-                pthread_cond_broadcast(&e->pool_changed);
-        pthread_mutex_unlock(&e->pool_lock);
-}
-
-/* While this thread is counted in, once. */
-static bool wants_healing(struct environment *e)
-{
-        return transactions == 1 && !e->read_only && db_is_ours(e->db) && db_usable(e->db) < 0;
-}
-
-/* Before every transaction: an index that was found damaged is made anew first, unless this thread stands on the damaged one itself. */
-static struct store_txn *enter(struct environment *e, bool write)
-{
-        struct store_txn *t = count_in(e, write);
-
-        if (!wants_healing(e))
-                return t;
-        leave(e, t);
-        heal(e); /* the transaction says so when it could not */
-        return count_in(e, write);
-}
 
 static struct store_txn *txn_new(struct store *s, bool write)
 {
@@ -133,68 +104,62 @@ static struct store_txn *txn_new(struct store *s, bool write)
         return t;
 }
 
-static int begin_reading(struct environment *e, MDB_txn **ret)
+static int begin_reading(struct db *db, MDB_txn **ret)
 {
-        int r = db_begin(e->db, false, ret);
+        int r = db_begin(db, false, ret);
 
         if (r == -EAGAIN) { /* slots of dead processes count, too */
-                db_clear_readers(e->db);
-                r = db_begin(e->db, false, ret);
+                db_clear_readers(db);
+                r = db_begin(db, false, ret);
         }
         return r;
 }
 
-static int begin_or_renew(struct store *s, struct store_txn **t)
+static struct store_txn *take_spare(struct environment *e, struct index *x)
 {
+        struct store_txn *t;
+
+        pthread_mutex_lock(&e->pool_lock);
+        t = x->pool;
+        if (t)
+                x->pool = t->next;
+        pthread_mutex_unlock(&e->pool_lock);
+        return t;
+}
+
+static int begin_or_renew(struct store *s, struct index *x, struct store_txn **t)
+{
+        *t = take_spare(s->env, x);
         if (*t)
-                return db_renew(s->env->db, (*t)->txn);
+                return db_renew(x->db, (*t)->txn);
         *t = txn_new(s, false);
-        return *t ? begin_reading(s->env, &(*t)->txn) : -ENOMEM;
+        return *t ? begin_reading(x->db, &(*t)->txn) : -ENOMEM;
 }
 
 int store_read(struct store *s, struct store_txn **ret)
 {
-        struct store_txn *t;
+        struct store_txn *t = NULL;
+        struct index *x = NULL;
         int r = fault_at("store.read");
 
         *ret = NULL;
-        if (r < 0)
-                return r;
-        t = enter(s->env, false);
-        r = begin_or_renew(s, &t);
+        if (r == 0)
+                r = index_enter(s->env, false, &x);
+        if (r == 0)
+                r = begin_or_renew(s, x, &t);
         if (r < 0) {
                 if (t)
-                        db_abort(s->env->db, t->txn);
+                        db_abort(x->db, t->txn);
                 free(t);
-                leave(s->env, NULL);
+                index_leave(s->env, x);
                 return r;
         }
         t->store = s;
+        t->index = x;
         t->arena_used = 0;
         t->error = 0;
         *ret = t;
         return 0;
-}
-
-bool txn_begin_again(struct store_txn *t, int error)
-{
-        struct environment *e = t->env;
-
-        if (error != -EIO || t->write)
-                return false;
-        if (db_usable(e->db) == 0) /* LMDB gave up the transaction at something it did not tell */
-                db_damaged(e->db, error_message(error));
-        if (!wants_healing(e))
-                return false;
-        db_abort(e->db, t->txn);
-        t->txn = NULL;
-        leave(e, NULL);
-        t->error = heal(e);
-        enter(e, true);
-        if (t->error == 0)
-                t->error = begin_reading(e, &t->txn);
-        t->renewed++;
-        return t->error == 0;
 }
 
 /* A process that died between writing its journal and committing leaves a group that LMDB has not got. */
@@ -208,23 +173,24 @@ static int catch_up(struct store_txn *t, bool lost)
                 return 0;
         if (r <= 0)
                 return r;
-        r = replay(e, t->store->tables, t->store->n_tables, false, &t->txn, &t->at, &counts);
+        r = replay(e, t->index, false, &t->txn, &t->at, &counts);
         return r < 0 ? r : journal_cut(e->journal, t->at);
 }
 
 static int begin_writing(struct store_txn *t, bool lost)
 {
         struct environment *e = t->env;
+        struct db *db = t->index->db;
         uint64_t now = now_ns();
-        int r = db_begin(e->db, true, &t->txn);
+        int r = db_begin(db, true, &t->txn);
 
         if (r < 0)
                 return r;
         if (now - e->readers_cleared_ns > CLEAR_READERS_NS) {
-                db_clear_readers(e->db); /* what a dead one was reading would keep pages from reuse */
+                db_clear_readers(db); /* what a dead one was reading would keep pages from reuse */
                 e->readers_cleared_ns = now;
         }
-        r = applied_get(e, t->txn, &t->found);
+        r = applied_get(db, t->txn, t->index->meta, &t->found);
         t->at = t->found;
         if (r == 0)
                 r = catch_up(t, lost);
@@ -232,7 +198,19 @@ static int begin_writing(struct store_txn *t, bool lost)
                 r = fault_at("store.begin");
         t->start = journal_next_group(t->at);
         if (r < 0)
-                db_abort(e->db, t->txn);
+                db_abort(db, t->txn);
+        return r;
+}
+
+/* Under the write lock the index in force stays in force, but for one that another process replaced. */
+static int write_enter(struct store_txn *t, bool lost)
+{
+        int r = index_enter(t->env, true, &t->index);
+
+        if (r == 0)
+                r = begin_writing(t, lost);
+        if (r < 0)
+                index_leave(t->env, t->index);
         return r;
 }
 
@@ -247,23 +225,21 @@ int write_begin(struct store *s, bool lost, struct store_txn **ret)
         t = txn_new(s, true);
         if (!t)
                 return -ENOMEM;
-        enter(s->env, true);
         r = environment_lock(s->env);
         if (r == 0) {
-                r = begin_writing(t, lost);
+                r = write_enter(t, lost);
                 if (r < 0)
                         environment_unlock(s->env);
         }
-        if (r < 0) {
-                leave(s->env, NULL);
+        if (r < 0)
                 free(t);
-                return r;
-        }
-        *ret = t;
-        return 0;
+        else
+                *ret = t;
+        return r;
 }
 
-/* A journal that lost a part is written anew from the index, which has it all; an index may turn out to be damaged only here. */
+/* A journal that lost a part is written anew from the index, which has it all; an index may turn out to be damaged only here, and is made
+ * anew then. */
 int store_write(struct store *s, struct store_txn **ret)
 {
         int r = write_begin(s, false, ret);
@@ -287,6 +263,7 @@ static void txn_free(struct store_txn *t)
 static int commit_writing(struct store_txn *t)
 {
         struct environment *e = t->env;
+        struct db *db = t->index->db;
         struct journal_position end = t->at;
         bool journaled = t->n_records > 0;
         int r = t->error;
@@ -299,18 +276,18 @@ static int commit_writing(struct store_txn *t)
                 end = (struct journal_position){t->start.segment, t->start.offset + t->group.size};
         }
         if (r == 0 && !journal_position_equal(end, t->found))
-                r = applied_put(e, t->txn, end);
+                r = applied_put(db, t->txn, t->index->meta, end);
         if (r == 0 && journaled)
                 r = journal_append(e->journal, t->start, SLICE(t->group.data, t->group.size));
         if (r < 0) {
-                db_abort(e->db, t->txn);
+                db_abort(db, t->txn);
                 return r;
         }
         r = fault_at("store.journaled");
         if (r < 0)
-                db_abort(e->db, t->txn);
+                db_abort(db, t->txn);
         else
-                r = db_commit(e->db, t->txn);
+                r = db_commit(db, t->txn);
         if (r < 0 && journaled) {
                 cleanup_free char *why = strdup(error_message(r));
                 int cut = journal_cut(e->journal, t->start);
@@ -334,8 +311,8 @@ int store_commit(struct store_txn *t)
         r = commit_writing(t);
         if (r == 0)
                 fault_at("store.committed"); /* a crash: it cannot fail any more */
+        index_leave(e, t->index);
         environment_unlock(e);
-        leave(e, NULL);
         txn_free(t);
         return r;
 }
@@ -360,23 +337,26 @@ int store_update(struct store *s, store_update_fn fn, void *user)
 struct store_txn *store_end(struct store_txn *t)
 {
         struct environment *e;
+        struct index *x;
 
         if (!t)
                 return NULL;
         e = t->env;
-        if (t->write) {
-                db_abort(e->db, t->txn);
-                environment_unlock(e);
-        }
-        if (t->write || !t->txn || db_usable(e->db) < 0) {
-                if (!t->write)
-                        db_abort(e->db, t->txn);
-                leave(e, NULL);
-                txn_free(t);
+        x = t->index;
+        if (!t->write && db_usable(x->db) == 0) {
+                db_reset(x->db, t->txn);
+                pthread_mutex_lock(&e->pool_lock);
+                t->next = x->pool;
+                x->pool = t;
+                pthread_mutex_unlock(&e->pool_lock);
+                index_leave(e, x);
                 return NULL;
         }
-        db_reset(e->db, t->txn);
-        leave(e, t);
+        db_abort(x->db, t->txn);
+        index_leave(e, x);
+        if (t->write)
+                environment_unlock(e);
+        txn_free(t);
         return NULL;
 }
 
@@ -398,7 +378,7 @@ static int take_frame(struct store_txn *t, struct slice in_map, struct blob *ret
                 to = owned = malloc(in_map.size);
         if (!to)
                 return -ENOMEM;
-        r = db_copy(t->env->db, to, in_map);
+        r = db_copy(t->index->db, to, in_map);
         if (r < 0) {
                 free(owned);
                 return r;
@@ -416,28 +396,21 @@ int txn_open_frame(struct store_txn *t, const struct table *table, struct slice 
         return r == -EBADMSG ? mend(t, table, key, ret) : r;
 }
 
-static int find_frame(struct store_txn *t, const struct table *b, struct slice key, struct blob *ret)
-{
-        struct slice in_map;
-        int r = t->txn ? db_get(t->env->db, t->txn, b->dbi, key, &in_map) : t->error;
-
-        return r == 0 ? take_frame(t, in_map, ret) : r;
-}
-
 int store_get(struct store_txn *t, size_t table, struct slice key, struct blob *ret)
 {
         struct table *b = txn_table(t, table);
         struct blob frame = {0};
+        struct slice in_map;
         int r;
 
         *ret = (struct blob){0};
-        if (!b->present || key.size == 0 || key.size > STORE_KEY_MAX) {
+        if (!txn_has(t, b) || key.size == 0 || key.size > STORE_KEY_MAX) {
                 error_clear();
                 return -ENOENT;
         }
-        r = find_frame(t, b, key, &frame);
-        if (txn_begin_again(t, r))
-                r = find_frame(t, b, key, &frame);
+        r = db_get(t->index->db, t->txn, txn_dbi(t, b), key, &in_map);
+        if (r == 0)
+                r = take_frame(t, in_map, &frame);
         if (r == 0)
                 r = txn_open_frame(t, b, key, SLICE(frame.data, frame.size), ret);
         if (r == 0 && !ret->owned) /* it lies raw in the frame */
@@ -450,14 +423,9 @@ bool store_has(struct store_txn *t, size_t table, struct slice key)
 {
         struct table *b = txn_table(t, table);
         struct slice in_map;
-        int r;
 
-        if (!b->present || key.size == 0 || key.size > STORE_KEY_MAX || !t->txn)
-                return false;
-        r = db_get(t->env->db, t->txn, b->dbi, key, &in_map);
-        if (txn_begin_again(t, r))
-                r = db_get(t->env->db, t->txn, b->dbi, key, &in_map);
-        return r == 0;
+        return txn_has(t, b) && key.size > 0 && key.size <= STORE_KEY_MAX &&
+               db_get(t->index->db, t->txn, txn_dbi(t, b), key, &in_map) == 0;
 }
 
 /* After an error LMDB's transaction may hold a part of the change: it can only be given up. */
@@ -482,7 +450,7 @@ int store_put(struct store_txn *t, size_t table, struct slice key, struct slice 
         frame->size = 0;
         r = frame_encode(key, value, frame);
         if (r == 0)
-                r = db_put(t->env->db, t->txn, b->dbi, key, SLICE(frame->data, frame->size));
+                r = db_put(t->index->db, t->txn, txn_dbi(t, b), key, SLICE(frame->data, frame->size));
         if (r == 0 && b->journaled) {
                 journal_add(&t->group, t->start, JOURNAL_PUT, slice_string(b->name), key, SLICE(frame->data, frame->size));
                 t->n_records++;
@@ -505,7 +473,7 @@ int store_delete(struct store_txn *t, size_t table, struct slice key)
                 error_clear();
                 return -ENOENT;
         }
-        r = db_delete(t->env->db, t->txn, b->dbi, key);
+        r = db_delete(t->index->db, t->txn, txn_dbi(t, b), key);
         if (r == -ENOENT)
                 return r;
         if (r == 0 && b->journaled) {
@@ -518,7 +486,7 @@ int store_delete(struct store_txn *t, size_t table, struct slice key)
 
 /* -- one-shot forms --------------------------------------------------------------------------------------------- */
 
-int store_fetch(struct store *s, size_t table, struct slice key, struct blob *ret)
+static int fetch(struct store *s, size_t table, struct slice key, struct blob *ret)
 {
         cleanup_txn struct store_txn *t = NULL;
         struct blob b = {0};
@@ -538,6 +506,14 @@ int store_fetch(struct store *s, size_t table, struct slice key, struct blob *re
         return r;
 }
 
+/* The second time on an index that was made anew. */
+int store_fetch(struct store *s, size_t table, struct slice key, struct blob *ret)
+{
+        int r = fetch(s, table, key, ret);
+
+        return r == -EIO ? fetch(s, table, key, ret) : r;
+}
+
 struct set {
         size_t table;
         struct slice key, value;
@@ -555,12 +531,15 @@ int store_set(struct store *s, size_t table, struct slice key, struct slice valu
         return store_update(s, set_value, &(struct set){table, key, value});
 }
 
+/* An index made anew counts anew. */
 uint64_t store_generation(struct store *s)
 {
-        uint64_t n;
+        struct index *x;
+        uint64_t n = 0;
 
-        enter(s->env, true);
-        n = db_last_txn(s->env->db);
-        leave(s->env, NULL);
+        if (index_enter(s->env, false, &x) == 0) {
+                n = db_last_txn(x->db) ^ (uint64_t)x->db->inode << 32;
+                index_leave(s->env, x);
+        }
         return n;
 }

@@ -45,6 +45,7 @@ struct store_table {
 enum store_flags {
         STORE_CREATE = 1 << 0,    /* make it when the folder is empty or absent */
         STORE_READ_ONLY = 1 << 1, /* also chosen, with a warning, when the disk is read-only */
+        STORE_CHECK = 1 << 2,     /* looks at every page of the index before it is used; not when read-only */
 };
 
 #define STORE_KEY_MAX 480 /* bytes in a key */

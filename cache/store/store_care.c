@@ -3,15 +3,16 @@
 #include <xxhash.h>
 
 #include "cache/base/fault.h"
+#include "cache/store/pages.h"
 
 /* -- statistics ------------------------------------------------------------------------------------------------- */
 
-static int table_stats(struct store *s, MDB_txn *txn, struct store_stats *ret, uint64_t *ret_page)
+static int table_stats(struct store *s, struct index *x, MDB_txn *txn, struct store_stats *ret, uint64_t *ret_page)
 {
         for (size_t i = 0; i < s->n_tables && ret->n_tables < ARRAY_SIZE(ret->tables); i++) {
                 struct table *t = &s->tables[i];
                 MDB_stat stat = {0};
-                int r = t->present ? db_stat(s->env->db, txn, t->dbi, &stat) : 0;
+                int r = x->tables[t->slot].present ? db_stat(x->db, txn, x->tables[t->slot].dbi, &stat) : 0;
 
                 if (r < 0)
                         return r;
@@ -34,9 +35,9 @@ int store_stats(struct store *s, struct store_stats *ret)
 
         *ret = (struct store_stats){0};
         if (r == 0)
-                r = table_stats(s, t->txn, ret, &page);
+                r = table_stats(s, t->index, t->txn, ret, &page);
         if (r == 0)
-                r = db_info(s->env->db, &info);
+                r = db_info(t->index->db, &info);
         if (r == 0 && s->env->journal)
                 r = journal_size(s->env->journal, &ret->journal_bytes);
         if (r < 0)
@@ -46,42 +47,33 @@ int store_stats(struct store *s, struct store_stats *ret)
         return 0;
 }
 
-/* -- compacting ------------------------------------------------------------------------------------------------- */
+/* -- the index as a segment of the journal ------------------------------------------------------------------------------------------------- */
 
-static bool is_journaled(struct store *s, const char *name)
+static bool is_journaled(struct environment *e, const char *name)
 {
         if (name[0] == '@')
                 return false;
-        for (size_t i = 0; i < s->n_tables; i++)
-                if (strcmp(s->tables[i].name, name) == 0)
-                        return s->tables[i].journaled;
+        for (size_t i = 0; i < DB_TABLES && e->tables[i].name; i++)
+                if (strcmp(e->tables[i].name, name) == 0)
+                        return e->tables[i].journaled;
         return true; /* it came out of the journal: another version's */
 }
 
-static int compact_table(struct store_txn *t, const char *name, struct journal_compaction *c)
+static int compact_table(struct db *db, MDB_txn *txn, const char *name, struct journal_compaction *c)
 {
-        struct environment *e = t->env;
         cleanup(walk_done) struct walk w = {0};
         MDB_dbi dbi;
-        int r = db_table(e->db, t->txn, name, false, &dbi);
+        int r = db_table(db, txn, name, false, &dbi);
 
         if (r < 0)
                 return r;
-        for (r = walk_first(&w, e, t->txn, dbi, SLICE(NULL, 0), true); r == 0; r = walk_next(&w, true)) {
-                struct table table = {.name = (char *)name, .journaled = true, .dbi = dbi};
+        for (r = walk_first(&w, db, txn, dbi, SLICE(NULL, 0), true); r == 0; r = walk_next(&w, true)) {
                 struct slice key = SLICE(w.key, w.key_size), frame = SLICE(w.frame, w.frame_size);
                 cleanup_blob struct blob value = {0};
-                cleanup_buffer struct buffer mended = {0};
 
                 r = frame_decode(key, frame, &value);
-                if (r == -EBADMSG) { /* only the old journal has it: the last chance to look there */
-                        r = mend(t, &table, key, &value);
-                        if (r == -ENOENT)
-                                continue;
-                        if (r == 0)
-                                r = frame_encode(key, SLICE(value.data, value.size), &mended);
-                        frame = SLICE(mended.data, mended.size);
-                }
+                if (r == -EBADMSG)
+                        return db_damaged(db, "a value does not check out");
                 if (r == 0)
                         r = journal_compact_add(c, slice_string(name), key, frame);
                 if (r < 0)
@@ -91,23 +83,22 @@ static int compact_table(struct store_txn *t, const char *name, struct journal_c
 }
 
 /* The names of all tables there are stand in the nameless one. */
-static int compact_tables(struct store_txn *t, struct journal_compaction *c)
+static int compact_tables(struct environment *e, struct db *db, MDB_txn *txn, struct journal_compaction *c)
 {
-        struct environment *e = t->env;
         cleanup(walk_done) struct walk w = {0};
         MDB_dbi names;
-        int r = db_table(e->db, t->txn, NULL, false, &names);
+        int r = db_table(db, txn, NULL, false, &names);
 
         if (r < 0)
                 return r;
-        for (r = walk_first(&w, e, t->txn, names, SLICE(NULL, 0), false); r == 0; r = walk_next(&w, false)) {
+        for (r = walk_first(&w, db, txn, names, SLICE(NULL, 0), false); r == 0; r = walk_next(&w, false)) {
                 char name[sizeof(w.key) + 1];
 
                 memcpy(name, w.key, w.key_size);
                 name[w.key_size] = '\0';
-                if (w.key_size > JOURNAL_TABLE_MAX || !is_journaled(t->store, name))
+                if (w.key_size > JOURNAL_TABLE_MAX || !is_journaled(e, name))
                         continue;
-                r = compact_table(t, name, c);
+                r = compact_table(db, txn, name, c);
                 if (r < 0)
                         return r;
         }
@@ -116,16 +107,15 @@ static int compact_tables(struct store_txn *t, struct journal_compaction *c)
 
 /* The new segment is in force from when LMDB says that it is applied; a crash before that finds a segment made of exactly what LMDB
  * has, and takes it. */
-static int compact_in(struct store_txn *t, uint64_t *ret_segment)
+int compact_index(struct environment *e, struct index *x, MDB_txn *txn, struct journal_position at, uint64_t *ret_segment)
 {
-        struct environment *e = t->env;
         struct journal_compaction *c;
         struct journal_position end;
-        int r = journal_compact_begin(e->journal, t->at, &c);
+        int r = journal_compact_begin(e->journal, at, &c);
 
         if (r < 0)
                 return r;
-        r = compact_tables(t, c);
+        r = compact_tables(e, x->db, txn, c);
         if (r < 0) {
                 journal_compact_abort(c);
                 return r;
@@ -134,37 +124,7 @@ static int compact_in(struct store_txn *t, uint64_t *ret_segment)
         if (r < 0)
                 return r;
         *ret_segment = end.segment;
-        return applied_put(e, t->txn, end);
-}
-
-int store_compact(struct store *s)
-{
-        struct environment *e = s->env;
-        struct store_txn *t;
-        uint64_t segment = 0;
-        bool in_force;
-        int r = write_begin(s, true, &t);
-
-        if (r < 0)
-                return r;
-        r = compact_in(t, &segment);
-        /* Not by store_commit(): it would let go of the lock before a segment that did not come into force is gone. */
-        if (r == 0)
-                r = db_commit(e->db, t->txn);
-        else
-                db_abort(e->db, t->txn);
-        t->txn = NULL;
-        in_force = r == 0;
-        if (r == 0)
-                r = fault_at("store.compacted");
-        if (r == 0)
-                r = db_sync(e->db);
-        if (r == 0)
-                journal_remove_before(e->journal, segment);
-        else if (segment != 0 && !in_force) /* else both stay: nobody knows which one the disk says is applied */
-                journal_remove(e->journal, segment);
-        store_end(t);
-        return r;
+        return applied_put(x->db, txn, x->meta, end);
 }
 
 /* -- checking --------------------------------------------------------------------------------------------------- */
@@ -187,14 +147,12 @@ struct check {
         struct kernel_cache *known; /* malloc'd; sorted by key once the journal is read, the last word on each */
         size_t n;
         struct journal_counts counts;
-        bool journal_lacks;   /* something that is in the index */
-        struct buffer wanted; /* keys (XXH128_hash_t) to put back from the journal */
+        bool journal_lacks; /* something that is in the index */
 };
 
 static void check_done(struct check *c)
 {
         free(c->known);
-        buffer_done(&c->wanted);
 }
 
 static void tell(struct check *c, const char *format, ...) printf_like(2, 3);
@@ -291,22 +249,16 @@ static bool is_certain(const struct check *c, const struct kernel_cache *k)
         return k->damaged == c->counts.damaged;
 }
 
-static int want(struct check *c, const struct kernel_cache *k)
+/* A value that an index made anew has, or has not. */
+static void count_damaged(struct check *c, const struct kernel_cache *k)
 {
-        buffer_add(&c->wanted, &k->key, sizeof(k->key));
-        return buffer_error(&c->wanted);
-}
-
-/* A key that is in the index and should not be as it is. */
-static int drop(struct check *c, const struct table *table, struct slice key)
-{
-        int r;
-
+        c->report->damaged++;
         if (c->look_only)
-                return 0;
-        r = db_delete(c->txn->env->db, c->txn->txn, table->dbi, key);
-        c->report->dropped += r == 0;
-        return r == -ENOENT ? 0 : r;
+                return;
+        if (k && !k->deleted && is_certain(c, k))
+                c->report->restored++;
+        else
+                c->report->dropped++;
 }
 
 static int check_value(struct check *c, const struct table *table, struct slice key, struct slice frame)
@@ -332,21 +284,18 @@ static int check_value(struct check *c, const struct table *table, struct slice 
         } else {
                 return 0;
         }
-        c->report->damaged++;
-        if (k && !k->deleted && is_certain(c, k))
-                return want(c, k);
-        return drop(c, table, key);
+        count_damaged(c, k);
+        return 0;
 }
 
 static int check_table(struct check *c, const struct table *table)
 {
-        struct environment *e = c->txn->env;
         cleanup(walk_done) struct walk w = {0};
         int r;
 
-        if (!table->present)
+        if (!txn_has(c->txn, table))
                 return 0;
-        for (r = walk_first(&w, e, c->txn->txn, table->dbi, SLICE(NULL, 0), true); r == 0; r = walk_next(&w, true)) {
+        for (r = walk_first(&w, c->txn->index->db, c->txn->txn, txn_dbi(c->txn, table), SLICE(NULL, 0), true); r == 0; r = walk_next(&w, true)) {
                 r = check_value(c, table, SLICE(w.key, w.key_size), SLICE(w.frame, w.frame_size));
                 if (r < 0)
                         return r;
@@ -354,45 +303,19 @@ static int check_table(struct check *c, const struct table *table)
         return r == -ENOENT ? 0 : r;
 }
 
-/* Puts back what is wanted, once more through the journal. */
-static int put_back(void *user, const struct journal_record *record)
-{
-        struct check *c = user;
-        struct table *table = own_table(c->txn->store, record->table);
-        XXH128_hash_t key = hash_key(record->table, record->key);
-        struct kernel_cache *k = record->op == JOURNAL_PUT ? find_known(c, key) : NULL;
-
-        if (!k || k->frame != XXH3_64bits(record->frame.data, record->frame.size) ||
-            !find_in_list(&key, c->wanted.data, c->wanted.size / sizeof(key), sizeof(key), XXH128_cmp))
-                return 0;
-        if (!table)
-                return 0;
-        if (k->seen) { /* it may be there more than once */
-                c->report->restored++;
-                k->seen = false;
-        }
-        return db_put(c->txn->env->db, c->txn->txn, table->dbi, record->key, record->frame);
-}
-
 /* Keys the journal has and the index lost; but an index that is sound knows better than a journal that is not. */
-static int check_missing(struct check *c)
+static void check_missing(struct check *c)
 {
         bool index_is_sound = c->report->damaged == 0;
-        int r = 0;
 
-        for (size_t i = 0; r == 0 && i < c->n; i++) {
+        for (size_t i = 0; i < c->n; i++) {
                 struct kernel_cache *k = &c->known[i];
 
                 if (k->seen || k->deleted || (!is_certain(c, k) && index_is_sound))
                         continue;
                 tell(c, "the index lacks a value that the journal has");
-                c->report->damaged++;
-                k->seen = true;
-                r = want(c, k);
+                count_damaged(c, k);
         }
-        if (r == 0)
-                sort_list(c->wanted.data, c->wanted.size / sizeof(XXH128_hash_t), sizeof(XXH128_hash_t), XXH128_cmp);
-        return r;
 }
 
 static int check_journal(struct check *c, struct journal_position upto)
@@ -410,19 +333,96 @@ static int check_journal(struct check *c, struct journal_position upto)
 static int check_all(struct check *c)
 {
         struct store *s = c->txn->store;
-        struct journal_counts counts = {0};
         struct journal_position upto;
-        int r = applied_get(s->env, c->txn->txn, &upto);
+        int r = applied_get(c->txn->index->db, c->txn->txn, c->txn->index->meta, &upto);
 
         if (r == 0)
                 r = check_journal(c, upto);
         for (size_t i = 0; r == 0 && i < s->n_tables; i++)
                 r = check_table(c, &s->tables[i]);
         if (r == 0)
-                r = check_missing(c);
-        if (r == 0 && !c->look_only && c->wanted.size > 0)
-                r = journal_read_all(s->env->journal, upto, put_back, c, &counts);
+                check_missing(c);
         return r;
+}
+
+/* All pages of the index as this transaction sees it; a writer stands on the snapshot of the transaction before its own. */
+static int check_pages(const struct store_txn *t)
+{
+        struct db *db = t->index->db;
+        struct pages_report report;
+
+        return pages_check(db->fd, db->data, mdb_txn_id(t->txn) - t->write, &report);
+}
+
+/* -- compacting a store ----------------------------------------------------------------------------------------- */
+
+/* An index that lost something would make the journal lose it, too. */
+static int check_before_compacting(struct store_txn *t)
+{
+        struct store_report report = {0};
+        cleanup(check_done) struct check c = {.txn = t, .report = &report, .look_only = true};
+        int r = check_pages(t);
+
+        if (r == 0)
+                r = check_all(&c);
+        if (r == 0 && report.damaged > 0)
+                r = db_damaged(t->index->db, "it is not what the journal says");
+        return r;
+}
+
+static int compact_once(struct store *s)
+{
+        struct environment *e = s->env;
+        struct store_txn *t;
+        uint64_t segment = 0;
+        bool in_force;
+        int r = write_begin(s, true, &t);
+
+        if (r < 0)
+                return r;
+        r = check_before_compacting(t);
+        if (r == 0)
+                r = compact_index(e, t->index, t->txn, t->at, &segment);
+        /* Not by store_commit(): it would let go of the lock before a segment that did not come into force is gone. */
+        if (r == 0)
+                r = db_commit(t->index->db, t->txn);
+        else
+                db_abort(t->index->db, t->txn);
+        t->txn = NULL;
+        in_force = r == 0;
+        if (r == 0)
+                r = fault_at("store.compacted");
+        if (r == 0)
+                r = db_sync(t->index->db);
+        if (r == 0) {
+                journal_remove_before(e->journal, segment);
+                e->journal_lost = false;
+        } else if (segment != 0 && !in_force) { /* else both stay: nobody knows which one the disk says is applied */
+                journal_remove(e->journal, segment);
+        }
+        store_end(t);
+        return r;
+}
+
+/* The second time from an index that was made anew. */
+int store_compact(struct store *s)
+{
+        int r = compact_once(s);
+
+        return r == -EIO ? compact_once(s) : r;
+}
+
+/* -- checking a store ------------------------------------------------------------------------------------------- */
+
+/* Reports repairs made before this check: when the store was opened, or by a transaction that met the damage. Under the write lock. */
+static void tell_made_anew(struct check *c, struct environment *e)
+{
+        if (e->index_anew)
+                tell(c, "the index was damaged or gone, and made anew from the journal");
+        if (e->journal_anew)
+                tell(c, "a part of the journal was gone, and it was written anew from the index");
+        c->report->rebuilt |= e->index_anew;
+        e->index_anew = e->journal_anew = false;
 }
 
 /* A transaction whose pages are sound. */
@@ -434,24 +434,47 @@ static int check_begin(struct check *c, struct store *s)
                 r = c->look_only ? store_read(s, &c->txn) : store_write(s, &c->txn);
                 if (r < 0)
                         return r;
-                r = check_pages(s->env, c->txn->txn, c->txn->write);
-                if (r < 0)
+                r = check_pages(c->txn);
+                if (r == -EAGAIN) /* many were written since it began */
                         c->txn = store_end(c->txn);
-        } while (r == -EAGAIN); /* many were written since it began */
+        } while (r == -EAGAIN);
         if (r == -EIO)
                 tell(c, "%s", error_message(r));
         return r;
 }
 
-/* Reports repairs made before this check: when the store was opened, or by a transaction that met the damage. Under the write lock. */
-static void tell_mended(struct check *c, struct environment *e)
+/* 1: the index is odd, and will be made anew before the next transaction. */
+static int check_once(struct check *c, struct store *s)
 {
-        if (e->index_anew)
-                tell(c, "the index was damaged or gone, and made anew from the journal");
-        if (e->journal_anew)
-                tell(c, "a part of the journal was gone, and it was written anew from the index");
-        c->report->rebuilt |= e->index_anew;
-        e->index_anew = e->journal_anew = false;
+        bool odd;
+        int r = check_begin(c, s);
+
+        if (r == 0 && !c->look_only)
+                tell_made_anew(c, s->env);
+        if (r == 0)
+                r = check_all(c);
+        odd = r == -EIO || (r == 0 && c->report->damaged > 0);
+        if (odd && c->txn && !c->look_only)
+                db_condemn(c->txn->index->db, "'solverfs fsck' found it odd");
+        c->txn = store_end(c->txn);
+        return odd && !c->look_only ? 1 : r;
+}
+
+static int check_anew(struct check *c, struct store *s)
+{
+        struct store_report before = *c->report, *r = c->report;
+        cleanup(check_done) struct check again = {.report = r, .say = c->say, .user = c->user};
+        int result;
+
+        *r = (struct store_report){0};
+        result = check_once(&again, s);
+        if (result == 1)
+                result = errorf(-EIO, "the index in %s is damaged again and again: is the disk sound?", s->dir);
+        c->journal_lacks |= again.journal_lacks;
+        r->damaged = before.damaged;
+        r->dropped = before.dropped;
+        r->restored = before.restored;
+        return result;
 }
 
 int store_check(struct store *s, bool look_only, struct store_report *ret, void (*say)(void *user, const char *line), void *user)
@@ -460,17 +483,10 @@ int store_check(struct store *s, bool look_only, struct store_report *ret, void 
         int r;
 
         *ret = (struct store_report){0};
-        r = check_begin(&c, s);
-        if (r == 0 && !c.look_only)
-                tell_mended(&c, s->env);
-        if (r == 0)
-                r = check_all(&c);
-        if (r < 0 || c.look_only) {
-                store_end(c.txn);
-                return r;
-        }
-        r = store_commit(c.txn);
-        if (r == 0 && (c.journal_lacks || ret->journal_damaged > 0)) {
+        r = check_once(&c, s);
+        if (r == 1)
+                r = check_anew(&c, s);
+        if (r == 0 && !c.look_only && (c.journal_lacks || ret->journal_damaged > 0)) {
                 tell(&c, "the journal is written anew from the index");
                 r = store_compact(s);
         }

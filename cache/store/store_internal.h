@@ -1,5 +1,5 @@
-/* Shared by the parts of the store: store.c (transactions), store_together.c (updates that share one), store_walk.c, store_open.c (opening), store_index.c (LMDB's folder),
- * store_replay.c (the journal applied), store_care.c (checking, compacting) and store_mend.c. */
+/* Shared by the parts of the store: store.c (transactions), store_together.c (updates that share one), store_walk.c, store_open.c (handles),
+ * store_index.c (the index opened, and made anew), store_replay.c (the journal applied), store_care.c (checking, compacting) and store_mend.c. */
 #pragma once
 
 #include <pthread.h>
@@ -10,6 +10,19 @@
 #include "cache/store/journal.h"
 #include "cache/store/store.h"
 
+/* An index that is open. The environment has the one in force; an older one, found damaged or replaced since, lives until its last
+ * transaction ends. */
+struct index {
+        struct db *db;
+        unsigned refs; /* under pool_lock: the environment's, and one for each transaction */
+        MDB_dbi meta;  /* what the store knows of itself */
+        struct {
+                MDB_dbi dbi;
+                bool present; /* else it is not there yet (read-only), and empty */
+        } tables[DB_TABLES]; /* by slot */
+        struct store_txn *pool; /* under pool_lock: read transactions that were reset */
+};
+
 /* The state shared by all handles of one folder in this process, since a process may open an LMDB environment only once. */
 struct environment {
         unsigned refs; /* under the registry's lock */
@@ -18,31 +31,28 @@ struct environment {
         struct environment *next; /* in the registry */
         char *dir;
         bool read_only;
-        int open_fd;  /* shared lock while open, so that a rebuild knows that nobody is; -1 on a read-only disk */
-        int write_fd; /* locked by the process that writes */
-        struct db *db;
-        MDB_dbi meta; /* what the store knows of itself */
-        bool has_meta;
+        int open_fd;             /* shared lock while open, so that a repair knows that nobody is; -1 on a read-only disk */
+        int write_fd;            /* locked by the process that writes */
         struct journal *journal; /* NULL when read-only and there is none */
 
         pthread_mutex_t writer;        /* held by the thread that writes, around write_fd's lock */
+        struct {
+                char *name;
+                bool journaled;
+        } tables[DB_TABLES];           /* under writer: those of all handles; a table's place is its slot */
         bool index_anew, journal_anew; /* under writer: made anew since it was opened, and not reported yet */
+        bool journal_lost;             /* under writer: the index has what the journal lost */
         struct buffer scratch;         /* under writer: the frame being put */
         uint64_t readers_cleared_ns;   /* under writer */
 
         pthread_mutex_t pool_lock;
-        pthread_cond_t pool_changed;
-        struct store_txn *pool; /* under pool_lock: read transactions that were reset */
-        unsigned n_open;        /* under pool_lock: transactions of this process that have begun and not ended */
-        bool healing;           /* under pool_lock: no other may begin */
-        struct store *handles;  /* under the registry's lock */
+        struct index *index; /* under pool_lock; changed under writer as well */
 };
 
 struct table {
         char *name;
         bool journaled;
-        bool present; /* else it is not there yet (read-only), and empty */
-        MDB_dbi dbi;
+        unsigned slot;
 };
 
 STAILQ_HEAD(update_list, update);
@@ -56,8 +66,6 @@ struct together {
 
 struct store {
         struct environment *env;
-        struct store *next; /* of the environment's handles */
-        bool journal_lost;  /* while opening: the index has what the journal lost */
         char *dir;
         bool read_only;
         struct together together;
@@ -70,10 +78,10 @@ struct store {
 struct store_txn {
         struct store *store;
         struct environment *env;
+        struct index *index;
         MDB_txn *txn;
         bool write;
         int error;              /* of an earlier put: nothing more can be done but to give up */
-        unsigned renewed;       /* reading: how often it began again, on an index made anew */
         struct store_txn *next; /* in the pool */
 
         /* writing */
@@ -88,14 +96,17 @@ struct store_txn {
         char arena[ARENA_SIZE];
 };
 
-/* Opens LMDB; a damaged one is set aside and begun anew. Only alone it can be looked at: others may be writing. Under the write lock. */
-int index_open(struct environment *e, bool alone);
-/* Renames a damaged index instead of deleting it, so that it can be examined. Only the last one is kept. */
-int index_set_aside(const char *dir);
+/* store_index.c. Opens the index, and makes it anew from the journal first when it is odd in any way. Under the write lock, unless
+ * the environment is read-only. `cut`: nobody else has the store open; what lies behind the journal's last whole group is cut off.
+ * `check`: every page is looked at first. */
+int index_open(struct environment *e, bool cut, bool check, struct index **ret);
+void index_close(struct environment *e);
+int index_add_tables(struct environment *e); /* those of e->tables that are not open yet; under the write lock */
+/* The index in force, held. One that was found damaged, or was replaced by another process, is made anew or opened anew first: `locked`
+ * says that the caller has the write lock. */
+int index_enter(struct environment *e, bool locked, struct index **ret);
+void index_leave(struct environment *e, struct index *x); /* NULL is fine */
 
-/* Makes a damaged index anew while the store is open, once every transaction of this process has ended; a thread that has one open itself
- * cannot. 0; -EIO with why not. */
-int heal(struct environment *e);
 extern _Thread_local unsigned transactions; /* this thread's, in any store */
 
 /* Begins a write transaction. `lost` goes on although a part of the journal is gone: only to write it anew. -ENODATA without a sentence:
@@ -108,40 +119,50 @@ int write_begin(struct store *s, bool lost, struct store_txn **ret);
 #define STORE_FORMAT 1
 
 struct table *txn_table(struct store_txn *t, size_t table);
-/* Is the error that of a damaged index, and has reading begun again on one made anew? Pointers given out before are then invalid. */
-bool txn_begin_again(struct store_txn *t, int error);
+static inline MDB_dbi txn_dbi(const struct store_txn *t, const struct table *table)
+{
+        return t->index->tables[table->slot].dbi;
+}
+static inline bool txn_has(const struct store_txn *t, const struct table *table)
+{
+        return t->index->tables[table->slot].present;
+}
 int txn_open_frame(struct store_txn *t, const struct table *table, struct slice key, struct slice frame,
                    struct blob *ret); /* *ret may point into `frame` */
 
 /* store_walk.c. A walk over one table: keys and frames, copied out of the map. -ENOENT at the end. */
 struct walk {
-        struct environment *env;
+        struct db *db;
         MDB_cursor *cursor;
         uint8_t key[512], last[512];
         size_t key_size, last_size;
         char *frame; /* malloc'd; grows */
         size_t frame_size, capacity;
 };
-int walk_first(struct walk *w, struct environment *e, MDB_txn *txn, MDB_dbi dbi, struct slice from, bool frames);
+int walk_first(struct walk *w, struct db *db, MDB_txn *txn, MDB_dbi dbi, struct slice from, bool frames);
 int walk_next(struct walk *w, bool frames);
 void walk_done(struct walk *w);
 
 /* The environment's write lock, between threads and processes. */
 int environment_lock(struct environment *e);
 void environment_unlock(struct environment *e);
-bool environment_trylock(struct environment *e); /* without waiting */
 
-/* Looks at all pages of the index as this transaction sees it (pages.h): before LMDB is let write where damage was found. */
-int check_pages(struct environment *e, MDB_txn *txn, bool writing);
-
-/* Repairs a value that fails its check: *ret is the value put back from the journal; -ENOENT: the journal has none, and the value was
- * dropped. Another error: the journal could not be read, and the value is left as it is. */
+/* store_mend.c. A value that fails its check: *ret is the journal's last word on it. -ENOENT: it has none, or may not have the last. Another
+ * error: the journal could not be read. */
 int mend(struct store_txn *t, const struct table *table, struct slice key, struct blob *ret);
+/* The frame of a key as the journal has it, up to a position. -ENOENT: it has none, or may not have the last word on it: an old value is
+ * worse than none. */
+int journal_frame(struct environment *e, struct journal_position upto, struct slice table, struct slice key, struct blob *ret);
 
-int applied_get(struct environment *e, MDB_txn *txn, struct journal_position *ret); /* {0, 0} when nothing was */
-int applied_put(struct environment *e, MDB_txn *txn, struct journal_position at);
+/* store_care.c. A compacted segment with all that the index has in the journaled tables. Its number, to be in force once `txn` is committed. */
+int compact_index(struct environment *e, struct index *x, MDB_txn *txn, struct journal_position at, uint64_t *ret_segment);
 
-/* Applies to `*txn` what the journal has beyond *at, under the write lock. With `alone` (nobody else has the store open) it
- * commits and begins anew on the way, so that it can be long. */
-int replay(struct environment *e, const struct table *tables, size_t n_tables, bool alone, MDB_txn **txn,
-           struct journal_position *at, struct journal_counts *counts);
+int meta_get(struct db *db, MDB_txn *txn, MDB_dbi meta, const char *key, size_t size, struct blob *ret);
+int meta_put(struct db *db, MDB_txn *txn, MDB_dbi meta, const char *key, struct slice value);
+int applied_get(struct db *db, MDB_txn *txn, MDB_dbi meta, struct journal_position *ret); /* {0, 0} when nothing was */
+int applied_put(struct db *db, MDB_txn *txn, MDB_dbi meta, struct journal_position at);
+
+/* Applies to `*txn` what the journal has beyond *at, under the write lock. With `alone` (the index is not in force yet) it commits and
+ * begins anew on the way, so that it can be long. -EIO: the index is older than the journal. */
+int replay(struct environment *e, struct index *x, bool alone, MDB_txn **txn, struct journal_position *at,
+           struct journal_counts *counts);

@@ -13,21 +13,11 @@ static struct {
 
 /* -- the environment -------------------------------------------------------------------------------------------- */
 
-static void drain_pool(struct environment *e)
-{
-        struct store_txn *t;
-
-        while ((t = e->pool)) {
-                e->pool = t->next;
-                db_abort(e->db, t->txn);
-                free(t);
-        }
-}
-
 static void environment_free(struct environment *e)
 {
-        drain_pool(e);
-        db_close(e->db);
+        index_close(e);
+        for (size_t i = 0; i < DB_TABLES; i++)
+                free(e->tables[i].name);
         journal_close(e->journal);
         if (e->write_fd >= 0)
                 close(e->write_fd);
@@ -36,7 +26,6 @@ static void environment_free(struct environment *e)
         buffer_done(&e->scratch);
         pthread_mutex_destroy(&e->writer);
         pthread_mutex_destroy(&e->pool_lock);
-        pthread_cond_destroy(&e->pool_changed);
         free(e->dir);
         free(e);
 }
@@ -45,7 +34,6 @@ static struct environment *environment_new(const char *dir)
 {
         struct environment *e = calloc(1, sizeof(*e));
         pthread_mutexattr_t attributes;
-        pthread_condattr_t clock;
 
         if (!e)
                 return NULL;
@@ -57,10 +45,6 @@ static struct environment *environment_new(const char *dir)
         pthread_mutex_init(&e->writer, &attributes);
         pthread_mutexattr_destroy(&attributes);
         pthread_mutex_init(&e->pool_lock, NULL);
-        pthread_condattr_init(&clock);
-        pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-        pthread_cond_init(&e->pool_changed, &clock);
-        pthread_condattr_destroy(&clock);
         e->dir = strdup(dir);
         if (!e->dir) {
                 environment_free(e);
@@ -100,18 +84,6 @@ static int prepare_folder(const char *dir, int flags)
         return r;
 }
 
-static int open_index_locked(struct environment *e, bool alone)
-{
-        int r = e->read_only ? 0 : environment_lock(e);
-
-        if (r < 0)
-                return r;
-        r = index_open(e, alone);
-        if (!e->read_only)
-                environment_unlock(e);
-        return r;
-}
-
 static int open_journal(struct environment *e)
 {
         char path[PATH_SIZE];
@@ -135,222 +107,6 @@ static int take_open_lock(struct environment *e, bool *ret_alone)
         return r;
 }
 
-static int check_format(struct environment *e, MDB_txn *txn, bool *ret_fresh)
-{
-        struct slice value;
-        uint8_t bytes[4];
-        int r = db_get(e->db, txn, e->meta, slice_string(META_FORMAT), &value);
-
-        *ret_fresh = r == -ENOENT;
-        if (r == -ENOENT && e->read_only)
-                return errorf(-EIO, "the index in %s is empty; open the store for writing to make it from the journal", e->dir);
-        if (r == -ENOENT) {
-                key_u32(bytes, STORE_FORMAT);
-                return db_put(e->db, txn, e->meta, slice_string(META_FORMAT), SLICE(bytes, sizeof(bytes)));
-        }
-        if (r == 0 && value.size != sizeof(bytes))
-                return db_damaged(e->db, "it has no format number");
-        if (r == 0)
-                r = db_copy(e->db, bytes, value);
-        if (r == 0 && key_get_u32(bytes) != STORE_FORMAT)
-                return errorf(
-                        -EPROTONOSUPPORT,
-                        "the index in %s/lmdb has format %u and this solverfs knows format %d only; nothing was changed: use %s",
-                        e->dir, key_get_u32(bytes), STORE_FORMAT,
-                        key_get_u32(bytes) > STORE_FORMAT ? "a newer one" : "the one that made it");
-        return r;
-}
-
-static int open_tables(struct store *s, MDB_txn *txn)
-{
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < s->n_tables; i++) {
-                struct table *t = &s->tables[i];
-
-                r = db_table(s->env->db, txn, t->name, !s->env->read_only, &t->dbi);
-                t->present = r == 0;
-                if (r == -ENOENT)
-                        r = 0;
-        }
-        return r;
-}
-
-/* Under the write lock: tables, format, and what the journal has that LMDB has not. */
-static int bring_up(struct store *s, MDB_txn **txn, bool alone)
-{
-        struct environment *e = s->env;
-        struct journal_counts counts = {0};
-        struct journal_position found, at;
-        bool fresh;
-        int r = db_table(e->db, *txn, META_TABLE, true, &e->meta);
-
-        s->journal_lost = false;
-        if (r == 0)
-                r = check_format(e, *txn, &fresh);
-        if (r == 0)
-                r = open_tables(s, *txn);
-        if (r == 0)
-                r = applied_get(e, *txn, &found);
-        if (r == 0)
-                r = journal_pending(e->journal, found);
-        if (r == -ENODATA) {
-                log_error("a part of the journal in %s/journal is gone; it is written anew from the index", e->dir);
-                s->journal_lost = e->journal_anew = true;
-                r = 1; /* there may be more behind the part that is gone */
-        }
-        if (r < 0)
-                return r;
-        at = found;
-        if (r > 0) {
-                e->index_anew |= fresh;
-                if (fresh)
-                        log_warning("making the index of %s from its journal", e->dir);
-                r = replay(e, s->tables, s->n_tables, alone, txn, &at, &counts);
-                if (r == 0 && counts.damaged > 0)
-                        log_error("the journal of %s is damaged in %llu places; 'solverfs fsck' says more", e->dir,
-                                  (unsigned long long)counts.damaged);
-        }
-        if (r == 0 && !journal_position_equal(at, found))
-                r = applied_put(e, *txn, at);
-        /* After a power cut there may be anything behind the last whole group; once more is written it must not look like a part of that. */
-        if (r == 0 && alone && at.segment != 0 && !s->journal_lost)
-                r = journal_cut(e->journal, at);
-        return r;
-}
-
-static int bring_up_writing(struct store *s, bool alone)
-{
-        struct environment *e = s->env;
-        MDB_txn *txn = NULL;
-        int r = environment_lock(e);
-
-        if (r < 0)
-                return r;
-        r = db_begin(e->db, true, &txn);
-        if (r == 0)
-                r = bring_up(s, &txn, alone);
-        if (r == 0)
-                r = db_commit(e->db, txn);
-        else
-                db_abort(e->db, txn);
-        environment_unlock(e);
-        return r;
-}
-
-/* -- making it anew while it is open ---------------------------------------------------------------------------- */
-
-#define HEAL_NS (5 * NSEC_PER_SEC) /* for the transactions of other threads to end; they are short */
-
-/* No transaction begins from here on, and none is open. */
-static bool heal_begin(struct environment *e)
-{
-        uint64_t until = now_ns() + HEAL_NS;
-        struct timespec at = {.tv_sec = (time_t)(until / NSEC_PER_SEC), .tv_nsec = (long)(until % NSEC_PER_SEC)};
-        int rc = 0;
-
-        pthread_mutex_lock(&e->pool_lock);
-        e->healing = true;
-        while (e->n_open > 0 && rc == 0)
-                rc = pthread_cond_timedwait(&e->pool_changed, &e->pool_lock, &at);
-        if (e->n_open == 0)
-                drain_pool(e);
-        rc = e->n_open;
-        pthread_mutex_unlock(&e->pool_lock);
-        return rc == 0;
-}
-
-static void heal_end(struct environment *e)
-{
-        pthread_mutex_lock(&e->pool_lock);
-        e->healing = false;
-        pthread_cond_broadcast(&e->pool_changed);
-        pthread_mutex_unlock(&e->pool_lock);
-}
-
-/* All handles have numbers of their own for the new index's tables. */
-static int bring_up_again(struct environment *e, bool anew)
-{
-        MDB_txn *txn = NULL;
-        int r = db_begin(e->db, true, &txn);
-
-        for (struct store *s = e->handles; r == 0 && s; s = s->next)
-                r = bring_up(s, &txn, anew);
-        if (r == 0)
-                return db_commit(e->db, txn);
-        db_abort(e->db, txn);
-        return r;
-}
-
-/* Under the write lock. Another process may have been first. */
-static int renew_index(struct environment *e)
-{
-        struct db *old = e->db, *new;
-        bool anew = db_is_current(old);
-        int r = anew ? index_set_aside(e->dir) : 0;
-
-        if (r == 0)
-                r = db_open(old->dir, false, &new);
-        if (r < 0)
-                return r;
-        e->db = new;
-        e->index_anew = true;
-        r = bring_up_again(e, anew);
-        if (r < 0) {
-                e->db = old;
-                db_close(new);
-                return r;
-        }
-        db_close(old);
-        log_info("the index in %s is whole again", e->dir);
-        return 0;
-}
-
-int heal(struct environment *e)
-{
-        int r;
-
-        pthread_mutex_lock(&registry.lock);
-        r = db_usable(e->db);
-        if (r == 0 || e->read_only || !db_is_ours(e->db)) {
-                pthread_mutex_unlock(&registry.lock);
-                return r;
-        }
-        if (!heal_begin(e))
-                r = errorf(-EIO, "the index in %s is damaged, and cannot be made anew while it is being read", e->dir);
-        else
-                r = environment_lock(e);
-        if (r == 0) {
-                r = renew_index(e);
-                environment_unlock(e);
-        }
-        heal_end(e);
-        pthread_mutex_unlock(&registry.lock);
-        return r;
-}
-
-static int bring_up_reading(struct store *s)
-{
-        struct environment *e = s->env;
-        MDB_txn *txn;
-        bool fresh;
-        int r = db_begin(e->db, false, &txn);
-
-        if (r < 0)
-                return r;
-        r = db_table(e->db, txn, META_TABLE, false, &e->meta);
-        if (r == -ENOENT)
-                r = errorf(-EIO, "the index in %s is empty; open the store for writing to make it from the journal", e->dir);
-        if (r == 0)
-                r = check_format(e, txn, &fresh);
-        if (r == 0)
-                r = open_tables(s, txn);
-        if (r == 0)
-                return db_commit(e->db, txn); /* keeps the tables' handles */
-        db_abort(e->db, txn);
-        return r;
-}
-
 static int environment_open(struct environment *e, bool *ret_alone)
 {
         int r = take_open_lock(e, ret_alone);
@@ -359,12 +115,46 @@ static int environment_open(struct environment *e, bool *ret_alone)
                 r = open_journal(e); /* first: it says when the store is of a newer solverfs */
         if (r == 0 && !e->read_only)
                 r = lock_open(e->dir, "write.lock", &e->write_fd);
-        if (r == 0)
-                r = open_index_locked(e, *ret_alone);
-        if (r == 0 && e->db->unlocked)
-                log_warning("%s cannot be locked; reading it while another process writes may fail", e->dir);
-        if (r == 0 && !e->read_only)
-                db_clear_readers(e->db);
+        return r;
+}
+
+/* A handle's tables are the environment's. True: there are new ones. */
+static int add_tables(struct environment *e, struct store *s, bool *ret_added)
+{
+        for (size_t i = 0; i < s->n_tables; i++) {
+                unsigned slot = 0;
+
+                while (slot < DB_TABLES - 1 && e->tables[slot].name && strcmp(e->tables[slot].name, s->tables[i].name) != 0)
+                        slot++;
+                if (slot == DB_TABLES - 1)
+                        return errorf(-EINVAL, "too many tables");
+                if (!e->tables[slot].name) {
+                        e->tables[slot].name = strdup(s->tables[i].name);
+                        if (!e->tables[slot].name)
+                                return -ENOMEM;
+                        e->tables[slot].journaled = s->tables[i].journaled;
+                        *ret_added = true;
+                }
+                s->tables[i].slot = slot;
+        }
+        return 0;
+}
+
+static int open_index_locked(struct store *s, bool alone, bool check)
+{
+        struct environment *e = s->env;
+        bool added = false;
+        int r = e->read_only ? 0 : environment_lock(e);
+
+        if (r < 0)
+                return r;
+        r = add_tables(e, s, &added);
+        if (r == 0 && !e->index)
+                r = index_open(e, alone, check, &e->index);
+        else if (r == 0 && added)
+                r = index_add_tables(e);
+        if (!e->read_only)
+                environment_unlock(e);
         return r;
 }
 
@@ -404,7 +194,7 @@ static struct store *store_new(const char *dir, const struct store_table *tables
 static struct environment *registry_find(const struct stat *st)
 {
         for (struct environment *e = registry.first; e; e = e->next)
-                if (e->device == st->st_dev && e->inode == st->st_ino && db_is_ours(e->db))
+                if (e->device == st->st_dev && e->inode == st->st_ino && db_is_ours(e->index->db))
                         return e;
         return NULL;
 }
@@ -422,22 +212,11 @@ static void registry_unref(struct environment *e)
         environment_free(e);
 }
 
-static void handle_drop(struct store *s)
-{
-        struct store **p = &s->env->handles;
-
-        while (*p && *p != s)
-                p = &(*p)->next;
-        if (*p)
-                *p = s->next;
-        registry_unref(s->env);
-}
-
 /* Under the registry's lock. */
-static int open_handle(struct store *s, const struct stat *st)
+static int open_handle(struct store *s, const struct stat *st, bool check)
 {
         struct environment *e = registry_find(st);
-        bool alone = false;
+        bool alone = false, first = !e;
         int r = 0;
 
         if (e) {
@@ -453,23 +232,23 @@ static int open_handle(struct store *s, const struct stat *st)
                 e->inode = st->st_ino;
                 e->read_only = s->read_only;
                 r = environment_open(e, &alone);
-                if (r == 0) {
-                        e->next = registry.first;
-                        registry.first = e;
-                }
         }
         if (r == 0)
-                r = e->read_only ? bring_up_reading(s) : bring_up_writing(s, alone);
-        if (r == 0) {
-                s->next = e->handles;
-                e->handles = s;
+                r = open_index_locked(s, alone, check);
+        if (r == 0 && first) {
+                e->next = registry.first;
+                registry.first = e;
+                if (e->index->db->unlocked)
+                        log_warning("%s cannot be locked; reading it while another process writes may fail", e->dir);
+                if (!e->read_only)
+                        db_clear_readers(e->index->db);
         }
         if (r == 0 && alone) {
                 journal_sweep(e->journal);
                 r = lock_share(e->open_fd);
         }
         if (r < 0)
-                handle_drop(s);
+                registry_unref(e);
         return r;
 }
 
@@ -484,7 +263,7 @@ static int choose_read_only(struct store *s)
         return 0;
 }
 
-static int open_once(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store **ret)
+int store_open(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store **ret)
 {
         struct store *s = store_new(dir, tables, n_tables);
         struct stat st;
@@ -501,10 +280,10 @@ static int open_once(const char *dir, const struct store_table *tables, size_t n
                 r = errorf(-errno, "cannot use the store in %s: %s", dir, strerror(errno));
         if (r == 0) {
                 pthread_mutex_lock(&registry.lock);
-                r = open_handle(s, &st);
+                r = open_handle(s, &st, flags & STORE_CHECK);
                 pthread_mutex_unlock(&registry.lock);
         }
-        if (r == 0 && s->journal_lost) {
+        if (r == 0 && s->env->journal_lost) {
                 r = store_compact(s);
                 if (r < 0)
                         return store_close(s), r;
@@ -517,28 +296,12 @@ static int open_once(const char *dir, const struct store_table *tables, size_t n
         return 0;
 }
 
-#define OPEN_TRIES 3
-
-int store_open(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store **ret)
-{
-        char mark[PATH_SIZE];
-        int r = path_join(mark, dir, "lmdb/" DB_DAMAGED);
-
-        for (unsigned tries = 1; r == 0; tries++) {
-                r = open_once(dir, tables, n_tables, flags, ret);
-                if (r != -EIO || flags & STORE_READ_ONLY || tries == OPEN_TRIES || access(mark, F_OK) < 0)
-                        break;
-                r = 0; /* another process found it damaged behind our look at it: now it is made anew */
-        }
-        return r;
-}
-
 struct store *store_close(struct store *s)
 {
         if (!s)
                 return NULL;
         pthread_mutex_lock(&registry.lock);
-        handle_drop(s);
+        registry_unref(s->env);
         pthread_mutex_unlock(&registry.lock);
         store_free(s);
         return NULL;

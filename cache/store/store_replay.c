@@ -5,8 +5,7 @@
 
 struct replayer {
         struct environment *env;
-        const struct table *tables;
-        size_t n_tables;
+        struct index *index;
         bool alone;
         MDB_txn **txn;
         struct journal_position *at;
@@ -21,15 +20,15 @@ static int table_by_name(struct replayer *p, struct slice name, MDB_dbi *ret)
         char text[JOURNAL_TABLE_MAX + 1];
         int r;
 
-        for (size_t i = 0; i < p->n_tables; i++)
-                if (strlen(p->tables[i].name) == name.size && memcmp(p->tables[i].name, name.data, name.size) == 0) {
-                        *ret = p->tables[i].dbi;
+        for (size_t i = 0; i < DB_TABLES && p->env->tables[i].name; i++)
+                if (strlen(p->env->tables[i].name) == name.size && memcmp(p->env->tables[i].name, name.data, name.size) == 0) {
+                        *ret = p->index->tables[i].dbi;
                         return 0;
                 }
         memcpy(text, name.data, name.size);
         text[name.size] = '\0';
         if (strcmp(text, p->other_name) != 0) {
-                r = db_table(p->env->db, *p->txn, text, true, &p->other);
+                r = db_table(p->index->db, *p->txn, text, true, &p->other);
                 if (r < 0)
                         return r;
                 memcpy(p->other_name, text, name.size + 1);
@@ -40,14 +39,14 @@ static int table_by_name(struct replayer *p, struct slice name, MDB_dbi *ret)
 
 static int replay_commit(struct replayer *p, struct journal_position end)
 {
-        struct db *db = p->env->db;
+        struct db *db = p->index->db;
         int r;
 
         *p->at = end;
         if (!p->alone || p->bytes < REPLAY_CHUNK)
                 return 0;
         p->bytes = 0;
-        r = applied_put(p->env, *p->txn, end);
+        r = applied_put(db, *p->txn, p->index->meta, end);
         if (r < 0)
                 return r;
         r = db_commit(db, *p->txn);
@@ -68,8 +67,8 @@ static int replay_record(void *user, const struct journal_record *record)
                 return r;
         p->bytes += record->key.size + record->frame.size;
         if (record->op == JOURNAL_PUT)
-                return db_put(p->env->db, *p->txn, dbi, record->key, record->frame);
-        r = db_delete(p->env->db, *p->txn, dbi, record->key);
+                return db_put(p->index->db, *p->txn, dbi, record->key, record->frame);
+        r = db_delete(p->index->db, *p->txn, dbi, record->key);
         return r == -ENOENT ? 0 : r;
 }
 
@@ -82,34 +81,27 @@ static int pass_over(void *user, const struct journal_record *record)
         return 0;
 }
 
-/* A compacted segment lies ahead. When it was made from exactly what LMDB has, there is nothing to apply; else LMDB is older,
- * and what was deleted since would come back if its content were only added to. */
+/* A compacted segment lies ahead. When it was made from exactly what LMDB has, there is nothing to apply; else LMDB is older, and what was
+ * deleted since would come back if its content were only added to. */
 static int enter_compacted(struct replayer *p, struct journal_position base, struct journal_position first)
 {
         struct journal_position end = first;
         struct journal_counts counts = {0};
-        bool same = journal_position_equal(base, *p->at);
-        int r = 0;
+        int r;
 
-        *p->at = first;
-        if (same) {
-                r = journal_read(p->env->journal, &end, false, pass_over, &end, &counts);
-                *p->at = end;
-                return r;
-        }
-        for (size_t i = 0; r == 0 && i < p->n_tables; i++)
-                if (p->tables[i].journaled)
-                        r = db_empty(p->env->db, *p->txn, p->tables[i].dbi);
+        if (!journal_position_equal(base, *p->at))
+                return db_damaged(p->index->db, "it is older than its journal");
+        r = journal_read(p->env->journal, &end, false, pass_over, &end, &counts);
+        *p->at = end;
         return r;
 }
 
-int replay(struct environment *e, const struct table *tables, size_t n_tables, bool alone, MDB_txn **txn,
-           struct journal_position *at, struct journal_counts *counts)
+int replay(struct environment *e, struct index *x, bool alone, MDB_txn **txn, struct journal_position *at,
+           struct journal_counts *counts)
 {
         struct replayer p = {
                 .env = e,
-                .tables = tables,
-                .n_tables = n_tables,
+                .index = x,
                 .alone = alone,
                 .txn = txn,
                 .at = at,

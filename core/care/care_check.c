@@ -43,15 +43,10 @@ int care_step(struct checking *c, const char *what, uint64_t done, uint64_t tota
 static int check_store(struct checking *c)
 {
         struct store *store = workspace_store(c->workspace);
-        int r;
 
         c->area = "store";
         c->kind = c->look_only ? CARE_DAMAGED : CARE_REPAIRED;
-        r = store_check(store, c->look_only, &c->report->store, say, c);
-        if (r != -EIO || c->look_only)
-                return r;
-        /* Pages of the index: the next transaction makes it anew, which is then looked at. */
-        return store_check(store, false, &c->report->store, say, c);
+        return store_check(store, c->look_only, &c->report->store, say, c);
 }
 
 /* -- builds and facts ------------------------------------------------------------------------------------------- */

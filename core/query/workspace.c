@@ -105,7 +105,7 @@ static int open_store(struct workspace *w, int flags)
                 r = workspace_make_folders(w->dir); /* of an older store, or one that lost some */
         if (r == -EROFS || r == -EACCES || r == -EPERM)
                 r = 0; /* store_open() goes on read-only, and says so */
-        return r < 0 ? r : store_open(w->dir, workspace_tables, N_TABLES, flags & ~WORKSPACE_AS_IT_IS, &w->store);
+        return r < 0 ? r : store_open(w->dir, workspace_tables, N_TABLES, flags, &w->store);
 }
 
 static int open_contents(struct workspace *w)
@@ -152,7 +152,6 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
         w = calloc(1, sizeof(*w));
         if (!w)
                 return -ENOMEM;
-        w->as_it_is = flags & WORKSPACE_AS_IT_IS;
         git_may_begin();
         pthread_mutex_init(&w->lock, NULL);
         r = set_paths(w, absolute);
@@ -160,11 +159,11 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
                 r = open_store(w, flags);
         if (r == 0)
                 r = open_contents(w);
-        if (r == 0 && !w->as_it_is)
+        if (r == 0)
                 r = keep_toolchain(w);
-        if (r == 0 && !w->as_it_is)
+        if (r == 0)
                 r = runs_take_over(w);
-        if (r == 0 && !w->as_it_is)
+        if (r == 0)
                 r = programs_take_over(w);
         if (r < 0) {
                 cleanup_free char *reason = strdup(error_message(r));

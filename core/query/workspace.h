@@ -60,10 +60,7 @@ int workspace_default_dir(const char *given, char ret[PATH_SIZE]);
 int workspace_create(const char *dir); /* -EEXIST when there is a store already; goes on with one whose making was broken off */
 /* 0 when a store is there, be it without its config (which workspace_open() looks into); -ENOENT. */
 int workspace_find(const char *dir);
-/* `flags` are those of store_open(), and WORKSPACE_AS_IT_IS: opening writes nothing. fsck wants that, as LMDB corrupts memory when it
- * writes into a damaged index. */
-#define WORKSPACE_AS_IT_IS (1 << 16)
-int workspace_open(const char *dir, int flags, struct workspace **ret);
+int workspace_open(const char *dir, int flags, struct workspace **ret); /* `flags` are those of store_open() */
 struct workspace *workspace_close(struct workspace *w);
 
 const char *workspace_dir(struct workspace *w);

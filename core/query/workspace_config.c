@@ -72,7 +72,7 @@ static int take_config(struct workspace *w, const struct config_text *c)
         w->recipes_changed += w->solvers && any_recipe_differs(w->solvers, l);
         solver_list_unref(w->solvers);
         w->solvers = l;
-        r = w->as_it_is ? 0 : config_text_keep(w->store, c);
+        r = config_text_keep(w->store, c);
         if (r < 0) {
                 workspace_note_mistake(w, "no copy of the config is kept", r);
                 w->unfinished = true;

@@ -24,7 +24,6 @@ struct workspace {
         size_t n_places;
         const char *run_on; /* borrowed: workspace_run_on(); NULL: as the config says */
 
-        bool as_it_is; /* opened so: no copy of the config is kept until somebody else opens the store */
         pthread_mutex_t lock;
         /* under lock */
         struct repository *repositories; /* owned; opened once, kept */

@@ -1,0 +1,234 @@
+#include "cache/base/lost.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#define VARIABLE   "SOLVERFS_LOST" /* "<pid> <time>" of the process that executed itself: an environment is inherited, a pid is not */
+#define MARKS_MOST 16
+#define WATCH_S    5
+
+static struct {
+        bool begun, again; /* again: it is the second time already */
+        char **argv; /* a copy: who parses them changes them */
+        mode_t umask;
+        char **environment; /* as it was in the beginning, and room for ours in front */
+        char variable[64];
+        sigset_t mask;
+        _Atomic bool output, is_daemon;
+        uint64_t started; /* seconds */
+        pthread_mutex_t lock;
+        struct {
+                _Atomic int folder; /* and one more: 0 is free */
+                const char *_Atomic name;
+        } marks[MARKS_MOST];
+} lost = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static uint64_t seconds(void)
+{
+        struct timespec t;
+
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (uint64_t)t.tv_sec;
+}
+
+/* -- ending ----------------------------------------------------------------------------------------------------- */
+
+static void say(const char *text)
+{
+        (void)!write(STDERR_FILENO, text, strlen(text));
+}
+
+static void put_number(char **to, uint64_t n)
+{
+        char digits[24];
+        size_t i = sizeof(digits);
+
+        do
+                digits[--i] = (char)('0' + n % 10);
+        while (n /= 10);
+        memcpy(*to, digits + i, sizeof(digits) - i);
+        *to += sizeof(digits) - i;
+}
+
+static void make_marks(void)
+{
+        for (size_t i = 0; i < MARKS_MOST; i++) {
+                int folder = atomic_load(&lost.marks[i].folder) - 1;
+                int fd = folder < 0 ? -1 : openat(folder, lost.marks[i].name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+                if (fd >= 0)
+                        close(fd);
+        }
+}
+
+/* The kernel ends all other threads. */
+static void execute_again(void)
+{
+        char *at = lost.variable + strlen(VARIABLE "=");
+
+        put_number(&at, (uint64_t)getpid());
+        *at++ = ' ';
+        put_number(&at, seconds());
+        *at = '\0';
+        lost.environment[0] = lost.variable;
+        umask(lost.umask);
+        sigprocmask(SIG_SETMASK, &lost.mask, NULL);
+        execve("/proc/self/exe", lost.argv, lost.environment);
+}
+
+static bool can_begin_again(void)
+{
+        if (!lost.begun || !lost.environment || !lost.argv)
+                return false;
+        if (lost.is_daemon)
+                return !lost.again || seconds() - lost.started >= LOST_AGAIN_S;
+        return !lost.again && !lost.output;
+}
+
+void process_lost(const char *why)
+{
+        static atomic_flag once = ATOMIC_FLAG_INIT;
+
+        while (atomic_flag_test_and_set(&once)) /* another thread is at it */
+                pause();
+        make_marks();
+        if (can_begin_again()) {
+                if (lost.is_daemon) {
+                        say("solverfs: error: ");
+                        say(why);
+                        say("; the daemon begins anew\n");
+                }
+                execute_again();
+        }
+        say("solverfs: ");
+        say(why);
+        say(lost.is_daemon ? "; mount again: nothing that was kept is lost\n"
+                           : "; run the command again: nothing that was kept is lost\n");
+        _exit(LOST_STATUS);
+}
+
+void lost_before_output(void)
+{
+        if (can_begin_again() && !lost.is_daemon)
+                execute_again();
+}
+
+/* -- signals ---------------------------------------------------------------------------------------------------- */
+
+static const struct {
+        int number;
+        const char *why;
+} signals[] = {{SIGSEGV, "a memory fault: perhaps a damaged file"},
+               {SIGBUS, "a memory fault: perhaps a damaged disk"},
+               {SIGABRT, "memory was found damaged, or a wait had no end"},
+               {SIGFPE, "a division by zero: perhaps a damaged file"},
+               {SIGILL, "an impossible instruction"}};
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+        if (info->si_code == SI_TIMER && info->si_value.sival_ptr)
+                process_lost(info->si_value.sival_ptr);
+        for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+                if (signals[i].number == number)
+                        process_lost(signals[i].why);
+        process_lost("a signal");
+}
+
+static char **copy_list(char *const list[], size_t room, size_t *ret_n)
+{
+        char **copy;
+        size_t n = 0;
+
+        while (list[n])
+                n++;
+        copy = calloc(room + n + 1, sizeof(*copy));
+        if (copy)
+                memcpy(copy + room, list, n * sizeof(*list));
+        if (ret_n)
+                *ret_n = n;
+        return copy;
+}
+
+void lost_begin(char **argv)
+{
+        struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK}, before;
+        const char *earlier = getenv(VARIABLE);
+        unsigned long long pid = 0, at = 0;
+
+        lost.again = earlier && sscanf(earlier, "%llu %llu", &pid, &at) == 2 && pid == (unsigned long long)getpid();
+        unsetenv(VARIABLE); /* nobody else's */
+        lost.environment = copy_list(environ, 1, NULL);
+        lost.argv = copy_list(argv, 0, NULL);
+        memcpy(lost.variable, VARIABLE "=", sizeof(VARIABLE "="));
+        lost.started = seconds();
+        lost.umask = umask(077);
+        umask(lost.umask);
+        pthread_sigmask(SIG_SETMASK, NULL, &lost.mask);
+        sigfillset(&action.sa_mask);
+        for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+                if (sigaction(signals[i].number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+                        sigaction(signals[i].number, &action, NULL);
+        lost.begun = true;
+}
+
+void lost_output(void)
+{
+        atomic_store_explicit(&lost.output, true, memory_order_relaxed);
+}
+
+void lost_daemon(char *const argv[])
+{
+        size_t n;
+        char **copy = copy_list(argv, 0, &n);
+
+        for (size_t i = 0; copy && i < n; i++)
+                if (!(copy[i] = strdup(argv[i])))
+                        return;
+        if (!copy)
+                return;
+        lost.argv = copy;
+        lost.is_daemon = true;
+}
+
+void lost_mark(int folder, const char *name)
+{
+        pthread_mutex_lock(&lost.lock);
+        for (size_t i = 0; i < MARKS_MOST; i++)
+                if (lost.marks[i].folder == 0) {
+                        lost.marks[i].name = name;
+                        lost.marks[i].folder = folder + 1;
+                        break;
+                }
+        pthread_mutex_unlock(&lost.lock);
+}
+
+void lost_unmark(int folder)
+{
+        pthread_mutex_lock(&lost.lock);
+        for (size_t i = 0; folder >= 0 && i < MARKS_MOST; i++)
+                if (lost.marks[i].folder == folder + 1)
+                        lost.marks[i].folder = 0;
+        pthread_mutex_unlock(&lost.lock);
+}
+
+/* -- waits that must end ---------------------------------------------------------------------------------------- */
+
+void lost_watch_begin(struct lost_watch *w, const char *why)
+{
+        struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGABRT, .sigev_value.sival_ptr = (void *)why};
+        struct itimerspec in = {.it_value.tv_sec = WATCH_S};
+
+        w->set = lost.begun && timer_create(CLOCK_MONOTONIC, &event, &w->timer) == 0;
+        if (w->set && timer_settime(w->timer, 0, &in, NULL) < 0)
+                lost_watch_end(w);
+}
+
+void lost_watch_end(struct lost_watch *w)
+{
+        if (w->set)
+                timer_delete(w->timer);
+        w->set = false;
+}
