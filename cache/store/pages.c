@@ -231,26 +231,29 @@ static int read_page(struct pages *c, uint64_t page, uint8_t *to)
         return r;
 }
 
-/* The run of overflow pages that holds `size` bytes; *ret_pages how many. A path may come by twice. */
+/* The run of overflow pages that holds `size` bytes; *ret_pages how many: more than it needs when a larger value was there before, in the same
+ * transaction. A path may come by twice. */
 static int see_overflow(struct pages *c, uint64_t page, uint64_t size, bool again, uint64_t *ret_pages)
 {
-        uint64_t wanted = (HEADER - 1 + size) / c->meta.page_size + 1;
+        uint64_t n = (HEADER - 1 + size) / c->meta.page_size + 1;
         uint8_t header[HEADER];
         int r;
 
-        if (page < 2 || page > c->meta.last || wanted > c->meta.last - page + 1)
+        if (page < 2 || page > c->meta.last || n > c->meta.last - page + 1)
                 return damaged(c, page, "a value's pages reach out of the file");
         r = read_at(c, page, 0, header, sizeof(header));
-        if (r == 0 && (get64(header) != page || get16(header + 10) != PAGE_OVERFLOW || get32(header + 12) != wanted))
+        if (r == 0 && (get64(header) != page || get16(header + 10) != PAGE_OVERFLOW || get32(header + 12) < n ||
+                       get32(header + 12) > c->meta.last - page + 1))
                 r = damaged(c, page, "it is not the value's that points to it");
+        n = get32(header + 12);
         if (r == 0 && again && bit(c->checked, page))
                 return 0;
-        for (uint64_t i = 0; r == 0 && i < wanted; i++) {
+        for (uint64_t i = 0; r == 0 && i < n; i++) {
                 r = see(c, page + i);
                 if (r == 0 && again)
                         set_bit(c->checked, page + i);
         }
-        *ret_pages = wanted;
+        *ret_pages = n;
         return r;
 }
 

@@ -158,8 +158,31 @@ int store_read(struct store *s, struct store_txn **ret)
         t->index = x;
         t->arena_used = 0;
         t->error = 0;
+        t->was_read = false;
         *ret = t;
         return 0;
+}
+
+bool txn_begin_anew(struct store_txn *t, int error)
+{
+        struct environment *e = t->env;
+        struct index *x = NULL;
+        int r;
+
+        if (error != -EIO || t->write || t->was_read || e->read_only)
+                return false;
+        if (db_usable(t->index->db) == 0) /* LMDB gave up the transaction at something it did not tell */
+                db_condemn(t->index->db, error_message(error));
+        r = index_enter(e, false, &x);
+        if (r < 0)
+                return false;
+        db_abort(t->index->db, t->txn);
+        index_leave(e, t->index);
+        t->index = x;
+        t->txn = NULL;
+        t->was_read = true;
+        t->error = begin_reading(x->db, &t->txn);
+        return t->error == 0;
 }
 
 /* A process that died between writing its journal and committing leaves a group that LMDB has not got. */
@@ -343,7 +366,7 @@ struct store_txn *store_end(struct store_txn *t)
                 return NULL;
         e = t->env;
         x = t->index;
-        if (!t->write && db_usable(x->db) == 0) {
+        if (!t->write && t->txn && db_usable(x->db) == 0) {
                 db_reset(x->db, t->txn);
                 pthread_mutex_lock(&e->pool_lock);
                 t->next = x->pool;
@@ -396,11 +419,18 @@ int txn_open_frame(struct store_txn *t, const struct table *table, struct slice 
         return r == -EBADMSG ? mend(t, table, key, ret) : r;
 }
 
+static int find_frame(struct store_txn *t, const struct table *b, struct slice key, struct blob *ret)
+{
+        struct slice in_map;
+        int r = t->txn ? db_get(t->index->db, t->txn, txn_dbi(t, b), key, &in_map) : t->error;
+
+        return r == 0 ? take_frame(t, in_map, ret) : r;
+}
+
 int store_get(struct store_txn *t, size_t table, struct slice key, struct blob *ret)
 {
         struct table *b = txn_table(t, table);
         struct blob frame = {0};
-        struct slice in_map;
         int r;
 
         *ret = (struct blob){0};
@@ -408,9 +438,10 @@ int store_get(struct store_txn *t, size_t table, struct slice key, struct blob *
                 error_clear();
                 return -ENOENT;
         }
-        r = db_get(t->index->db, t->txn, txn_dbi(t, b), key, &in_map);
-        if (r == 0)
-                r = take_frame(t, in_map, &frame);
+        r = find_frame(t, b, key, &frame);
+        if (txn_begin_anew(t, r))
+                r = find_frame(t, b, key, &frame);
+        t->was_read = true;
         if (r == 0)
                 r = txn_open_frame(t, b, key, SLICE(frame.data, frame.size), ret);
         if (r == 0 && !ret->owned) /* it lies raw in the frame */
@@ -423,9 +454,15 @@ bool store_has(struct store_txn *t, size_t table, struct slice key)
 {
         struct table *b = txn_table(t, table);
         struct slice in_map;
+        int r;
 
-        return txn_has(t, b) && key.size > 0 && key.size <= STORE_KEY_MAX &&
-               db_get(t->index->db, t->txn, txn_dbi(t, b), key, &in_map) == 0;
+        if (!txn_has(t, b) || key.size == 0 || key.size > STORE_KEY_MAX || !t->txn)
+                return false;
+        r = db_get(t->index->db, t->txn, txn_dbi(t, b), key, &in_map);
+        if (txn_begin_anew(t, r))
+                r = db_get(t->index->db, t->txn, txn_dbi(t, b), key, &in_map);
+        t->was_read = true;
+        return r == 0;
 }
 
 /* After an error LMDB's transaction may hold a part of the change: it can only be given up. */
@@ -486,7 +523,7 @@ int store_delete(struct store_txn *t, size_t table, struct slice key)
 
 /* -- one-shot forms --------------------------------------------------------------------------------------------- */
 
-static int fetch(struct store *s, size_t table, struct slice key, struct blob *ret)
+int store_fetch(struct store *s, size_t table, struct slice key, struct blob *ret)
 {
         cleanup_txn struct store_txn *t = NULL;
         struct blob b = {0};
@@ -504,14 +541,6 @@ static int fetch(struct store *s, size_t table, struct slice key, struct blob *r
         if (r == 0)
                 *ret = b;
         return r;
-}
-
-/* The second time on an index that was made anew. */
-int store_fetch(struct store *s, size_t table, struct slice key, struct blob *ret)
-{
-        int r = fetch(s, table, key, ret);
-
-        return r == -EIO ? fetch(s, table, key, ret) : r;
 }
 
 struct set {

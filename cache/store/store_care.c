@@ -366,8 +366,8 @@ static int check_before_compacting(struct store_txn *t)
         if (r == 0)
                 r = check_all(&c);
         if (r == 0 && report.damaged > 0)
-                r = db_damaged(t->index->db, "it is not what the journal says");
-        return r;
+                r = errorf(-EIO, "the index in %s is not what the journal says", t->store->dir);
+        return r == -EIO ? db_damaged(t->index->db, error_message(r)) : r;
 }
 
 static int compact_once(struct store *s)

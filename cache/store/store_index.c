@@ -361,7 +361,7 @@ static int look_at(struct environment *e, const char *path, bool check)
         if (access(data, F_OK) == 0)
                 return check ? check_all_pages(data) : 0;
         r = journal_first(e->journal, &first, NULL);
-        return r == 0 && first.segment != 0 ? errorf(-EIO, "there is no index in %s", path) : r;
+        return r == 0 && first.segment != 0 ? errorf(-EIO, "there is no index in %s: it is made from the journal", path) : r;
 }
 
 static int open_or_make(struct environment *e, bool cut, bool check, bool anew, struct index **ret)

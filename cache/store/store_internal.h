@@ -81,6 +81,7 @@ struct store_txn {
         struct index *index;
         MDB_txn *txn;
         bool write;
+        bool was_read;          /* something of it was given out */
         int error;              /* of an earlier put: nothing more can be done but to give up */
         struct store_txn *next; /* in the pool */
 
@@ -127,6 +128,8 @@ static inline bool txn_has(const struct store_txn *t, const struct table *table)
 {
         return t->index->tables[table->slot].present;
 }
+/* Is the error that of a damaged index, and has the transaction, of which nothing was given out yet, begun anew on another? */
+bool txn_begin_anew(struct store_txn *t, int error);
 int txn_open_frame(struct store_txn *t, const struct table *table, struct slice key, struct slice frame,
                    struct blob *ret); /* *ret may point into `frame` */
 

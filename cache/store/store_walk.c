@@ -79,8 +79,17 @@ int store_each(struct store_txn *t, size_t table, struct slice prefix, struct sl
 
         if (!txn_has(t, b) || first.size > STORE_KEY_MAX)
                 return 0;
-        for (r = walk_first(&w, t->index->db, t->txn, txn_dbi(t, b), first, values); r == 0 && begins_with(&w, prefix);
-             r = walk_next(&w, values)) {
+        if (!t->txn)
+                return t->error;
+        r = walk_first(&w, t->index->db, t->txn, txn_dbi(t, b), first, values);
+        if (r < 0 && r != -ENOENT) {
+                walk_done(&w); /* its cursor is the old transaction's */
+                w = (struct walk){0};
+                if (txn_begin_anew(t, r))
+                        r = walk_first(&w, t->index->db, t->txn, txn_dbi(t, b), first, values);
+        }
+        t->was_read = true;
+        for (; r == 0 && begins_with(&w, prefix); r = walk_next(&w, values)) {
                 cleanup_blob struct blob value = {0};
                 struct slice key = SLICE(w.key, w.key_size);
 
