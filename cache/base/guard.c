@@ -51,7 +51,8 @@ static void pass_on(int signal_number, siginfo_t *info, void *context)
         }
 }
 
-#define NULL_PAGE 65536 /* nothing is ever mapped below */
+#define NULL_PAGE 65536                /* nothing is ever mapped below */
+#define BEYOND    (UINT64_C(4) << 30) /* how far a page's header can send LMDB: 2^31 nodes of two bytes */
 
 /* A line of /proc/self/maps: "low-high perms offset device inode   path". */
 static bool line_covers(const char *line, const char *file, uintptr_t address)
@@ -65,7 +66,7 @@ static bool line_covers(const char *line, const char *file, uintptr_t address)
                 if (*p++ != "- "[i])
                         return false;
         }
-        found = address >= bounds[0] && address < bounds[1] ? strstr(p, file) : NULL;
+        found = address >= bounds[0] && address < bounds[1] + BEYOND ? strstr(p, file) : NULL;
         return found && (found[strlen(file)] == '\0' || found[strlen(file)] == ' '); /* " (deleted)" */
 }
 

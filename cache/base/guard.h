@@ -20,8 +20,8 @@
 
 #include "cache/base/util.h"
 
-/* Addresses from `low` to below `high`; or, with `file`, those where files with paths that end so are mapped, which is looked up when a fault
- * happens, and a null pointer's. */
+/* Addresses from `low` to below `high`; or, with `file`, those where files with paths that end so are mapped, and four gigabytes further, which is
+ * looked up when a fault happens, and a null pointer's. */
 struct guard_range {
         const char *low, *high;
         const char *file;

@@ -326,6 +326,7 @@ static int begin_write(struct db *d, MDB_txn **ret)
         if (r < 0)
                 return r == -EIO ? db_damaged(d, error_message(r)) : r;
         r = begin_watched(d, 0, ret);
+        d->writing = r == 0 ? *ret : NULL;
         if (r == 0 && d->pages && mdb_txn_id(*ret) != pages_txn(d->pages) + 1) {
                 db_abort(d, *ret);
                 return db_damaged(d, "lock.mdb has the number of another transaction");
@@ -362,10 +363,22 @@ static bool is_full(struct db *d)
         return statvfs(d->dir, &v) == 0 && v.f_bavail * v.f_frsize < FULL_BELOW;
 }
 
+/* LMDB reads the free list's pages when it commits, and the transaction may have taken long. */
+static int look_again(struct db *d)
+{
+        int r;
+
+        d->pages = pages_free(d->pages);
+        r = pages_begin(d->fd, d->data, &d->pages);
+        return r == -EIO ? db_damaged(d, error_message(r)) : r;
+}
+
 int db_commit(struct db *d, MDB_txn *txn)
 {
         int rc, r = db_usable(d);
 
+        if (r == 0 && txn == d->writing && d->pages)
+                r = look_again(d);
         if (r < 0) {
                 db_abort(d, txn);
                 return r;

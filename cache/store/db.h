@@ -36,6 +36,7 @@ struct db {
         _Atomic bool damaged;
         unsigned forks;             /* as counted when it was opened: a child must not use it */
         struct pages *pages;        /* of the write transaction; under the store's write lock */
+        MDB_txn *writing;           /* likewise */
         char *names[DB_TABLES + 2]; /* by MDB_dbi; under the store's write lock */
 };
 

@@ -1,11 +1,13 @@
 /* Indexes damaged at random: nothing that was kept is lost, nothing wrong is read, and no process ends by a signal.
  *
- *     soak_damage [--rounds N] [--first ROUND] [--seed SEED] [--beside]       10,000 rounds; another seed each time, which is printed
+ *     soak_damage [--rounds N] [--first ROUND] [--seed SEED] [--beside [--between]]
+ *
+ * 10,000 rounds; another seed each time, which is printed.
  *
  * Each round takes a good store, damages its index (bits, headers, pages of rubbish, lost, stale and misplaced pages, a cut file; sometimes lock.mdb), and then
  * opens, reads, writes, deletes and checks it. With --beside a second process has the store open all the while, reads and writes; it may find
- * that it is lost (lost.h) only where the damage hits it in the midst of an operation, which is counted. In a folder of its own below
- * the working directory. Under valgrind or with a sanitizer any invalid access ends it. */
+ * that it is lost (lost.h) only where the damage hits it in the midst of an operation, which is counted, and never happens with
+ * --between. In a folder of its own below the working directory. Under valgrind or with a sanitizer any invalid access ends it. */
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -32,7 +34,7 @@ static const struct store_table tables[N] = {[FACTS] = {"facts", true}, [NAMES] 
 
 static struct {
         unsigned long long rounds, first, seed, round;
-        bool beside;
+        bool beside, between;
         unsigned long long odd, rebuilt, lost, errors, stale; /* seen */
         const char *what;
         bool may_be_stale; /* the damage is a page as it once was */
@@ -397,7 +399,7 @@ static void round_alone(struct random *r)
 /* Every other time it is the first to meet the damage, or meets it in the midst of what it does. */
 static void round_beside(struct random *r)
 {
-        bool in_the_midst = random_below(r, 2), is_lock;
+        bool in_the_midst = random_below(r, 2) && !soak.between, is_lock;
         struct second p;
         struct store *s;
 
@@ -434,7 +436,9 @@ static void round_beside(struct random *r)
 int main(int argc, char **argv)
 {
         static const struct option options[] = {
-                {"rounds", required_argument, NULL, 'r'}, {"seed", required_argument, NULL, 's'}, {"first", required_argument, NULL, 'f'}, {"beside", no_argument, NULL, 'b'}, {0}};
+                {"rounds", required_argument, NULL, 'r'}, {"seed", required_argument, NULL, 's'},
+                {"first", required_argument, NULL, 'f'},  {"beside", no_argument, NULL, 'b'},
+                {"between", no_argument, NULL, 'w'},      {0}};
         char folder[] = "soak-damage-XXXXXX";
         FILE *nowhere = fopen("/dev/null", "we");
 
@@ -450,6 +454,8 @@ int main(int argc, char **argv)
                         soak.first = strtoull(optarg, NULL, 10);
                 else if (c == 'b')
                         soak.beside = true;
+                else if (c == 'w')
+                        soak.between = true;
                 else
                         return 2;
         }
