@@ -244,6 +244,83 @@ START_TEST(test_a_pause)
 }
 END_TEST
 
+/* -- lost: what a fault in memory does to us, be it sent by hand ------------------------------------------------- */
+
+/* The kernel knows attributes of a dead mount, and below it is an empty folder. */
+static bool answers(void)
+{
+        return shell("stat -f mnt && test -e mnt/README") == 0;
+}
+
+/* The same process mounts again; its readers are told, its runs end, and what was kept is there. */
+START_TEST(test_a_daemon_that_is_lost)
+{
+        struct mount *m;
+        pid_t reader, run;
+        unsigned id, kept;
+        int error;
+
+        planned_world();
+        world_expects("begins anew|dead mount|found damaged|was set aside|from its journal");
+        m = mount_start("mnt", NULL);
+        kept = case_add("kept.smt2", "; do print sat\n");
+        assert_content(cell(kept, "result"), "sat\n");
+        sleep(2); /* LOST_AGAIN_S */
+        for (unsigned times = 0; times < 2; times++) {
+                id = waiting_case(at("%u.smt2", times), "print sat");
+                reader = reader_start(cell(id, "result"), "copy");
+                run = await_run(1);
+                ck_assert_int_eq(kill(m->pid, times ? SIGABRT : SIGSEGV), 0);
+                error = process_wait(reader);
+                ck_assert_msg(error == ECONNABORTED || error == ENOTCONN, "%d", error);
+                await(!process_lives(run));
+                await(answers());
+                ck_assert(process_runs(m->pid));
+                assert_content(cell(kept, "result"), "sat\n");
+                assert_content(at("mnt/tiny/cached/HEAD/cases/%u/result", kept), "sat\n");
+                write_whole("go", "");
+                assert_content(cell(id, "result"), "sat\n");
+                sleep(2);
+        }
+        world_end();
+}
+END_TEST
+
+/* Once it begins anew, and nobody sees it; the second time it says so. */
+START_TEST(test_a_command_that_is_lost)
+{
+        unsigned id;
+        pid_t command;
+
+        planned_world();
+        world_expects("found damaged|was set aside|from its journal");
+        mount_start("mnt", NULL);
+        for (unsigned times = 1; times <= 2; times++) {
+                id = waiting_case(at("%u.smt2", times), "print sat");
+                command = shell_start("exec solverfs run -q tiny HEAD %u --print result > out 2> err", id);
+                for (unsigned n = 1; n <= times; n++) {
+                        pid_t run = await_run(n);
+
+                        assert_shell("rm pid");
+                        ck_assert_int_eq(kill(command, SIGSEGV), 0);
+                        await(!process_lives(run));
+                }
+                if (times == 1) {
+                        write_whole("go", "");
+                        ck_assert_int_eq(process_wait(command), 0);
+                        assert_content("out", "sat\n");
+                } else {
+                        ck_assert_int_eq(process_wait(command), 7);
+                        assert_content("out", "");
+                        assert_shell("grep -q 'run the command again' err");
+                }
+        }
+        assert_shell("solverfs fsck || solverfs fsck");
+        assert_shell("solverfs gc"); /* what one that is killed leaves */
+        world_end();
+}
+END_TEST
+
 /* The machine has no memory left: here a group of processes, which the kernel treats alike. */
 #define GROUP "/sys/fs/cgroup/memory/solverfs-test-killed"
 
@@ -274,4 +351,5 @@ START_TEST(test_no_memory)
 END_TEST
 
 MOUNT_SUITE("mount_killed", {test_builds}, {test_runs}, {test_helpers}, {test_a_helper_that_ends_before_a_run}, {test_a_pause},
+            {test_a_daemon_that_is_lost}, {test_a_command_that_is_lost},
             {test_no_memory, NEEDS_ROOT})
