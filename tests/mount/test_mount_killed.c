@@ -282,6 +282,8 @@ START_TEST(test_a_daemon_that_is_lost)
                 assert_content(cell(id, "result"), "sat\n");
                 sleep(2);
         }
+        mount_stop(m);
+        assert_shell("solverfs gc"); /* what one that is killed leaves */
         world_end();
 }
 END_TEST
