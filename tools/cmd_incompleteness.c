@@ -115,7 +115,7 @@ int cmd_incompleteness(int argc, char **argv)
                        "too.\n\n"
                        "A campaign that is interrupted goes on when the same command is given again.\n\n"
                        "Example:\n"
-                       "  solverfs incompleteness cvc5 --reference cvc4-1.8 --target main --seeds dir --for 12h"};
+                       "  solverfs incompleteness z3 --reference v1 --target v2 --seeds dir --for 12h"};
         struct hunting h = {0};
 
         campaign_settings_new(&h.command.settings);
