@@ -43,9 +43,12 @@ static void make_run(struct random *random, double hardness, double limit, struc
                                   .verdict = seconds < limit ? VERDICT_SAT : VERDICT_TIMEOUT};
 }
 
+/* Of every trial: nothing is known of its answer. */
+static const struct case_info question;
+
 /* One arm, or two, are run; the learner says which in real life, and it costs the same. */
-static int put_one(struct workspace *w, const struct portfolio *p, struct learner *l, struct random *random, uint32_t number,
-                   size_t differ)
+static int put_one(struct workspace *w, const struct portfolio *p, const struct case_info *info, struct learner *l, struct random *random,
+                   uint32_t number, size_t differ)
 {
         struct trial *t = calloc(1, sizeof(*t)), *kept = NULL;
         double hardness = random_normal(random);
@@ -63,7 +66,7 @@ static int put_one(struct workspace *w, const struct portfolio *p, struct learne
         make_features(random, t->n_features, differ, t->features);
         for (int i = 0; i < 2; i++)
                 make_run(random, hardness, (double)p->wall_ns / NSEC_PER_SEC, &t->runs[random_below(random, ARMS)]);
-        r = trial_put(w, p, t, &kept);
+        r = trial_put(w, p, info, t, &kept);
         trial_unref(kept);
         trial_unref(t);
         return r;
@@ -93,7 +96,7 @@ static void measure(struct workspace *w, const struct portfolio *p, uint32_t n, 
         }
         begin = cpu_ms();
         for (uint32_t i = 0; i < 10; i++)
-                check(put_one(w, p, l->learner, &random, n + i, differ), "putting");
+                check(put_one(w, p, &question, l->learner, &random, n + i, differ), "putting");
         put = (cpu_ms() - begin) / 10;
         learned_give(w, l);
         begin = cpu_ms();
@@ -125,7 +128,7 @@ int main(int argc, char **argv)
         check(portfolio_open(w, "p", &p), "opening it");
         check(learned_take(w, p, portfolio_n_features(), &l), "a learner");
         for (uint32_t i = 0; i < n; i++)
-                check(put_one(w, p, l->learner, &random, i, differ), "putting a trial");
+                check(put_one(w, p, &question, l->learner, &random, i, differ), "putting a trial");
         learned_give(w, l);
         workspace_close(w);
         check(workspace_open(dir, 0, &w), "opening it again");
