@@ -82,7 +82,7 @@ END_TEST
 START_TEST(test_umask_777)
 {
         world_make(NULL);
-        umask(0777); /* not even for us */
+        umask(0777); /* not even for us: only root can read what it has made so */
         whole_story();
         umask(022);
         world_end();
@@ -150,5 +150,5 @@ START_TEST(test_allow_other)
 }
 END_TEST
 
-MOUNT_SUITE("mount_private", {test_umask_000}, {test_umask_077}, {test_umask_777}, {test_others_see_nothing, NEEDS_ROOT},
+MOUNT_SUITE("mount_private", {test_umask_000}, {test_umask_077}, {test_umask_777, NEEDS_ROOT}, {test_others_see_nothing, NEEDS_ROOT},
             {test_allow_other, NEEDS_ROOT})

@@ -649,7 +649,7 @@ START_TEST(test_built_again)
         await(shell("ls done/tiny/cached/HEAD/cases/%u | grep -qx time", id) == 0);
         await(shell(log_is, "done/tiny/cached/HEAD") == 0);
         for (int i = 0; i < 2; i++) {
-                assert_shell("cp mnt/tiny/head/bin/tiny two && tail -c 4 two | grep -x two && two=$(stat -c %%s two) && "
+                assert_shell("cp -f mnt/tiny/head/bin/tiny two && tail -c 4 two | grep -x two && two=$(stat -c %%s two) && "
                              "test $two = $(stat -c %%s mnt/tiny/head/bin/tiny)");
                 assert_shell("cmp two done/tiny/cached/HEAD/bin/tiny");
         }
