@@ -69,7 +69,7 @@ int cmd_fsck(int argc, char **argv)
         static const char doc[] = "Check every value, measurement, program, case and repository of the store, and repair what "
                                   "can be. Prints what it found: "
                                   "repaired, damaged or note; the area; what.\v"
-                                  "Damaged values are put back from the journal, or dropped and worked out again when asked for. "
+                                  "A damaged index is made anew from the journal; a value that the journal lost is worked out again when asked for. "
                                   "Exit status 0 when nothing "
                                   "is damaged now and nothing was, 1 otherwise.";
         cleanup_workspace struct workspace *w = NULL;

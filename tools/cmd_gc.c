@@ -2,7 +2,6 @@
 #include <ctype.h>
 #include <unistd.h>
 
-#include "cache/base/lost.h"
 #include "command.h"
 #include "core/care/care.h"
 
@@ -72,7 +71,6 @@ static bool says_yes(void)
 {
         char answer[16];
 
-        lost_output();
         fputs("free them? [y/N] ", stderr);
         fflush(stderr); /* it is buffered by lines */
         return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');

@@ -102,7 +102,6 @@ void output_quiet(bool quiet, unsigned verbose)
 
 __attribute__((format(printf, 2, 0))) static void say(const char *before, const char *format, va_list args, const char *after)
 {
-        lost_output();
         fputs(before, stderr);
         vfprintf(stderr, format, args);
         fputs(after, stderr);

@@ -9,8 +9,6 @@
 #include <sys/sendfile.h>
 #include <time.h>
 
-#include "cache/base/lost.h"
-
 /* -- lists -- */
 
 int list_grow_sized(void *list, size_t n, size_t size)
@@ -284,7 +282,6 @@ void log_line(enum log_level level, const char *format, ...)
                         strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
                         fprintf(to, "%s [%d] ", stamp, (int)getpid());
                 }
-                lost_output();
                 fprintf(to, "solverfs: %s: ", names[level]);
                 va_start(args, format);
                 vfprintf(to, format, args);

@@ -8,14 +8,19 @@
  * Tables that are not journaled (built programs) hold only what can be worked out again.
  *
  * Values are framed: format version, codec (raw or zstd), length, XXH3 checksum of the raw bytes. A value that does not check
- * out is logged, counted, dropped and reported as absent: -ENOENT. LMDB's own pages have no checksums and LMDB trusts them, so
- * store_open(), when nobody else has it open, looks at them first without LMDB (pages.h: for a quarter of a second at most); what
- * does not pass is set aside (lmdb.damaged-<time>, the last one is kept) and made anew from the journal. A fault (SIGBUS, SIGSEGV)
- * inside the map is caught (guard.h), so that a page damaged under a running daemon is not its end: the index is set aside and made anew
- * from the journal, as soon as the transactions of this process have ended, and what was being read is read again there. Other processes
- * notice when they write, or when they meet the damage themselves. A write transaction in which it shows fails with -EIO; store_update()
- * runs it again. Read-only nothing can be made anew: -EIO for all later calls. A damaged value is put back from the journal, and a journal
- * that lost a part is written anew from the index.
+ * out is answered from the journal; if that has no certain last word on it, it counts as absent: -ENOENT.
+ *
+ * LMDB's own pages have no checksums and LMDB trusts them. So before LMDB writes, each page that it is going to read is looked at (pages.h),
+ * and a fault inside its map while it reads is caught (guard.h). An index that is odd in any way is not mended: before the next transaction a
+ * new one is made from the journal, in a folder of its own, and takes the old one's name (store_index.c); the old one is set aside as
+ * lmdb.damaged-<time>, the last one is kept. Other processes notice and change over. A transaction that stands on the damage ends with
+ * -EIO, unless nothing was read in it yet: then it begins anew. store_update() runs once more. Read-only nothing can be made anew: -EIO
+ * for all later calls. What LMDB does not notice in a damaged page it reads (a key that is hidden, a page as it was earlier) is found by
+ * store_check(), which compares index and journal in both directions. A journal that lost a part is written anew from the index, which
+ * is compared with what is left of it first.
+ *
+ * Opening looks at the meta pages and the file's size: two reads of 168 bytes. The free list and the tree of tables are looked at when a write
+ * transaction begins, all pages with STORE_CHECK.
  *
  * Threads. A store may be used by any thread and any number of processes. One write transaction at a time (LMDB's lock, which
  * a dead process frees). Read transactions are per thread, short, and never held over a wait: they keep old pages from reuse.
@@ -26,7 +31,7 @@
  * $SOLVERFS_MAP_SIZE bounds the address space reserved for the index, and with it the index: 1 TiB, or what the system gives.
  *
  * Errors: -ENOENT (no such key), -ENOSPC (disk or map full; nothing of the transaction is kept), -EROFS (opened read-only),
- * -EIO (damaged and not repaired by now), -EPROTONOSUPPORT (written by a newer or older solverfs), -ENOMEM. All with a sentence. After a put or
+ * -EIO (damaged; the next transaction finds it made anew), -EPROTONOSUPPORT (written by a newer or older solverfs), -ENOMEM. All with a sentence. After a put or
  * delete failed (other than -ENOENT) the transaction can only be ended: committing it returns that error.
  */
 #pragma once
@@ -102,12 +107,13 @@ uint64_t store_generation(struct store *s);
 
 struct store_report {
         uint64_t values, bytes;                    /* checked */
-        uint64_t damaged, dropped;                 /* values that did not check out; removed */
-        uint64_t restored;                         /* of those, put back from the journal */
+        uint64_t damaged, dropped;                 /* values that did not check out; of those, absent now */
+        uint64_t restored;                         /* and those that the journal had */
         uint64_t journal_records, journal_damaged; /* records read; skipped because their checksum was wrong */
         bool rebuilt;                              /* LMDB was thrown away and made anew */
 };
-/* Checks every value and every journal record; puts back or drops what is damaged unless `look_only`. */
+/* Checks every page, every value and every journal record. Unless `look_only`, an index in which anything is odd is made anew, and a journal
+ * that lacks something is written anew. */
 int store_check(struct store *s, bool look_only, struct store_report *ret, void (*say)(void *user, const char *line), void *user);
 
 /* Writes the journal anew with only what is alive; others may go on using the store, but writers wait. When it fails, the old one stays
