@@ -306,7 +306,7 @@ START_TEST(test_a_command_that_is_lost)
                         ck_assert_int_eq(process_wait(command), 0);
                         assert_content("out", "sat\n");
                 } else {
-                        ck_assert_int_eq(process_wait(command), 7);
+                        ck_assert_int_eq(process_wait(command), 8);
                         assert_content("out", "");
                         assert_shell("grep -q 'run the command again' err");
                 }
