@@ -344,11 +344,12 @@ static int check_all_pages(const char *data)
         return fd < 0 ? errorf(-errno, "cannot open %s: %s", data, strerror(errno)) : pages_check(fd, data, 0, &report);
 }
 
-/* Is it marked as damaged, or not there although the journal has something? 0, or -EIO with a sentence. */
+/* Is it marked as damaged, or not there (or empty) although the journal has something? 0, or -EIO with a sentence. */
 static int look_at(struct environment *e, const char *path, bool check)
 {
         char mark[PATH_SIZE], data[PATH_SIZE];
         struct journal_position first;
+        struct stat st;
         int r = path_join(mark, path, DB_DAMAGED);
 
         if (r == 0)
@@ -358,7 +359,7 @@ static int look_at(struct environment *e, const char *path, bool check)
                               e->read_only ? "; 'solverfs fsck' makes it anew from the journal" : "");
         if (r < 0 || e->read_only)
                 return r;
-        if (access(data, F_OK) == 0)
+        if (stat(data, &st) == 0 && st.st_size > 0)
                 return check ? check_all_pages(data) : 0;
         r = journal_first(e->journal, &first, NULL);
         return r == 0 && first.segment != 0 ? errorf(-EIO, "there is no index in %s: it is made from the journal", path) : r;

@@ -502,7 +502,7 @@ static int bounds(char **argv) /* everything that holds us, as the kernel says i
         while (f && fgets(line, sizeof(line), f))
                 if (strchr(line, ':') && !strstr(line, "lo:"))
                         printf("a network device: %s", line);
-        report("shm of key 0x50fe", shmget(0x50fe, 1, 0));
+        report("shm of the test", shmget(atoi(argument(argv, 2)), 1, 0));
         report("/dev/fuse", open("/dev/fuse", O_RDWR));
         report("/dev/kmsg", open("/dev/kmsg", O_RDONLY));
         return 0;
