@@ -5,7 +5,7 @@
  * then commits LMDB without syncing its meta page (MDB_NOMETASYNC), and records in LMDB up to where the journal is applied. So a
  * commit costs the same two syncs as bare LMDB's, `kill -9` or a power cut loses at most the transaction in flight, and LMDB
  * itself can be thrown away: store_open() replays what LMDB has not applied, be it all.
- * Tables that are not journaled (built programs) hold only what can be worked out again.
+ * Tables that are not journaled hold only what can be worked out again; built programs are files (programs.h).
  *
  * Values are framed: format version, codec (raw or zstd), length, XXH3 checksum of the raw bytes. A value that does not check
  * out is answered from the journal; if that has no certain last word on it, it counts as absent: -ENOENT.
