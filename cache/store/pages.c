@@ -621,7 +621,7 @@ int pages_table(struct pages *p, const char *table)
 
         if (!t || t->whole)
                 return 0;
-        /* What paths have seen of it is met again. */
+        /* The walk meets again the pages that paths have seen. */
         for (uint64_t page = 0; page <= p->meta.last / 8; page++)
                 p->seen[page] &= (uint8_t)~p->checked[page];
         memset(p->checked, 0, p->meta.last / 8 + 1);

@@ -47,7 +47,7 @@ int pages_check(int fd, const char *name, uint64_t txn, struct pages_report *ret
  * only split, so that between the same two separators lies the same clean page. Only a deletion moves separators, and after one all of the
  * table was looked at. Pages spilled to the disk in a huge transaction are LMDB's own, written a moment ago.
  *
- * What remains: a page that is overwritten from outside between the look and LMDB's reading, some microseconds later. */
+ * One window remains: a page overwritten from outside between the look and LMDB's reading, some microseconds later. */
 struct pages;
 
 int pages_begin(int fd, const char *name, struct pages **ret); /* the newest snapshot, with nobody else writing */

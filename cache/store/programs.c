@@ -231,7 +231,7 @@ static bool is_unfinished(const char *name)
         return strspn(name, "0123456789abcdef") == DIGEST_HEX_SIZE - 1 && name[DIGEST_HEX_SIZE - 1] == '.';
 }
 
-/* What builds on what: a file each, without its content. */
+/* The programs and their bases, without content. */
 struct links {
         const struct programs *programs;
         struct program *list; /* malloc'd */
@@ -359,7 +359,7 @@ static int try_content(const struct programs *p, const struct digest *id, bool e
         return r;
 }
 
-/* What cannot be read today may be another day, but not for `strict`. -ENOENT and -EBADMSG without a sentence. */
+/* An unreadable program (-EIO) is kept, as the disk may recover; `strict` drops it. -ENOENT and -EBADMSG without a sentence. */
 static int content_or_drop(struct programs *p, const struct digest *id, bool strict, struct blob *ret)
 {
         cleanup_close int lock = -1;

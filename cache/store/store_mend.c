@@ -1,4 +1,4 @@
-/* What the journal says of a key whose value does not check out. */
+/* The journal's last word on a key whose value does not check out. */
 #include "cache/store/store_internal.h"
 
 /* Looks for one key in the journal. */

@@ -132,7 +132,7 @@ int cases_stage(struct cases *c, int *ret_fd, char ret_path[PATH_SIZE])
 
 /* -- adding ----------------------------------------------------------------------------------------------------- */
 
-/* What a case's bytes tell. */
+/* Format, logic and answers, as the bytes of a case tell them. */
 struct content {
         enum format format;
         char *logic;

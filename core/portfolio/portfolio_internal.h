@@ -31,7 +31,7 @@ enum judgement {
  * the answer stands. */
 int answer_judge(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *runs,
                  enum judgement *ret, char **ret_why);
-/* What each arm is known to answer, in this trial or alone; those of which nothing is known are zero. */
+/* Each arm's known answer, in this trial or alone; zero where nothing is known. */
 void answers_known(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t,
                    struct trial_run *ret);
 /* False: its answer is taken back, by what is known now. */

@@ -1,4 +1,4 @@
-/* What an answer is worth beside the case's :status and the other arms' answers, and which arms were wrong: epoch ‖ 'w' ‖ arm → why. */
+/* Answers judged by the case's :status and the other arms' answers; the arms that were wrong (epoch ‖ 'w' ‖ arm → why). */
 #include "core/portfolio/portfolio_internal.h"
 
 #include "cache/store/store.h"

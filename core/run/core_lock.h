@@ -29,7 +29,7 @@ bool core_is_locked(int fd, enum core_lock which); /* by another open of the fil
 
 #define CORE_NOTE_MAGIC UINT32_C(0x4c533031)
 
-/* Of the owner of CORE_RUN, and behind it of that of CORE_BUILD. */
+/* The owner of CORE_RUN has the first note in the file, that of CORE_BUILD the second. */
 struct core_note {
         uint32_t magic;
         int32_t pid;

@@ -103,6 +103,14 @@ static const char *const marks[N_SLOT_MARKS] = {
         [SLOT_BATCH_HAS_NONE] = "batch-has-none",
 };
 
+static int open_core(const char *folder, int cpu, bool shared, int *ret_fd)
+{
+        char name[32];
+
+        snprintf(name, sizeof(name), "cpu%d", cpu);
+        return lock_open_public(folder, name, shared, ret_fd);
+}
+
 static int try_run(int fd, enum slot_use use)
 {
         int r = use == SLOT_RUN && core_is_locked(fd, CORE_TURN) ? -EAGAIN : core_lock(fd, CORE_RUN);
@@ -113,17 +121,14 @@ static int try_run(int fd, enum slot_use use)
 int slot_try(const char *folder, int cpu, enum slot_use use, int *ret_lock)
 {
         cleanup_close int fd = -1;
-        char name[32];
-        int r;
+        int r = open_core(folder, cpu, false, &fd);
 
-        snprintf(name, sizeof(name), "cpu%d", cpu);
-        r = lock_open_public(folder, name, false, &fd);
         if (r < 0)
                 return r;
         r = use == SLOT_BUILD ? core_lock(fd, CORE_BUILD) : try_run(fd, use);
         if (r == 0)
                 *ret_lock = steal_fd(&fd);
-        return r == 0 || r == -EAGAIN ? r : errorf(r, "cannot lock %s/%s: %s", folder, name, strerror(-r));
+        return r == 0 || r == -EAGAIN ? r : errorf(r, "cannot lock %s/cpu%d: %s", folder, cpu, strerror(-r));
 }
 
 int slot_await(int lock, int cancel_fd)
@@ -194,11 +199,8 @@ int slot_each(const char *folder, void (*fn)(void *user, const struct slot_view 
         for (size_t i = 0; i < n; i++) {
                 struct slot_view v = {.cpu = cpus[i]};
                 cleanup_close int fd = -1;
-                char name[32];
-                int r;
+                int r = open_core(folder, cpus[i], true, &fd);
 
-                snprintf(name, sizeof(name), "cpu%d", cpus[i]);
-                r = lock_open_public(folder, name, true, &fd);
                 if (r < 0)
                         return r;
                 owner_of(fd, CORE_RUN, now, &v.run);
