@@ -90,18 +90,19 @@ int session_error(int r, const char *what, const char *reason)
 
 /* -- init, lookup, getattr, readlink -- */
 
+/* What is asked of the kernel, all of it: not what this libfuse has by default. Of a mount of what is finished nobody is asked at open, so pages
+ * go when a size or time is seen to be another; and it is there to be read whole, so names come with attributes however many are asked for at once. */
+#define WANTED          (FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_IOCTL_DIR | FUSE_CAP_READDIRPLUS)
+#define WANTED_GROWING  (WANTED | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_EXPLICIT_INVAL_DATA)
+#define WANTED_FINISHED (WANTED | FUSE_CAP_AUTO_INVAL_DATA)
+
+#define WRITERS 4 /* a small case is not kept waiting by a large one's sync */
+
 static void op_init(void *user, struct fuse_conn_info *conn)
 {
         struct session *s = user;
 
-        if (s->finished) /* nobody is asked at open: pages go when a size or time is seen to be another */
-                conn->want |= FUSE_CAP_AUTO_INVAL_DATA;
-        else
-                conn->want &= ~(unsigned)FUSE_CAP_AUTO_INVAL_DATA; /* READDIRPLUS and its AUTO are libfuse's default */
-        if (!s->finished && conn->capable & FUSE_CAP_EXPLICIT_INVAL_DATA)
-                conn->want |= FUSE_CAP_EXPLICIT_INVAL_DATA;
-        if (s->finished) /* it is there to be read whole: names come with attributes, however many are asked for at once */
-                conn->want &= ~(unsigned)FUSE_CAP_READDIRPLUS_AUTO;
+        conn->want = conn->capable & (s->finished ? WANTED_FINISHED : WANTED_GROWING);
         s->no_opendir = s->finished && conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT;
         conn->max_background = 1000; /* readers of many files at once: the default of 12 would make them take turns */
         conn->congestion_threshold = 750;
@@ -294,7 +295,9 @@ int session_new(struct workspace *w, struct engine *e, bool finished, struct ses
         if (r == 0)
                 r = writing_new(&s->writing);
         if (r == 0 && !finished)
-                r = writers_new(&s->writers);
+                r = writers_new(WRITERS, &s->writers);
+        if (r == 0 && !finished)
+                r = writers_new(1, &s->namers);
         if (r == 0)
                 r = contents_new(&s->contents);
         if (r == 0)
@@ -313,6 +316,7 @@ struct session *session_free(struct session *s)
                 return NULL;
         waiters_free(s->waiters);
         s->writers = writers_free(s->writers);
+        s->namers = writers_free(s->namers);
         file_close_all(s);
         s->contents = contents_free(s->contents);
         s->writing = writing_free(s->writing);
@@ -342,6 +346,8 @@ void session_drain(struct session *s)
         waiters_drain(s->waiters);
         if (s->writers)
                 writers_drain(s->writers);
+        if (s->namers)
+                writers_drain(s->namers);
 }
 
 void session_interrupt(struct session *s)

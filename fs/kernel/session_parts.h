@@ -22,7 +22,7 @@ struct session {
         struct kernel_cache *kernel_cache; /* owned */
         struct node_map *nodes;            /* owned */
         struct writing *writing;           /* owned */
-        struct writers *writers;           /* owned; NULL in a finished one */
+        struct writers *writers, *namers;  /* owned; NULL in a finished one. Who writes files, and who makes, renames and removes them */
         struct contents *contents;         /* owned */
         struct fuse_session *fuse;         /* borrowed; NULL until attached */
 

@@ -264,7 +264,7 @@ static void hand_over_names(fuse_req_t req, void (*fn)(const struct writing_requ
         w->to = w->data + size;
         w->to_ino = new_parent;
         w->which = (int)flags;
-        hand_over(w);
+        writers_do(session_of(req)->namers, &w->chore);
 }
 
 static void do_create(const struct writing_request *w)
@@ -483,7 +483,10 @@ void write_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int which,
                 return;
         w->attr = *attr;
         w->which = which;
-        hand_over(w);
+        if (writing_is(ino))
+                hand_over(w);
+        else
+                writers_do(session_of(req)->namers, &w->chore); /* the folder, which is locked meanwhile */
 }
 
 void write_setxattr(fuse_req_t req, fuse_ino_t ino, const char *, const char *, size_t, int)

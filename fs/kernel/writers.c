@@ -4,10 +4,7 @@
 
 #include "cache/base/util.h"
 
-#define WRITERS 4 /* a small case is not kept waiting by a large one's sync */
-
 struct writers {
-        pthread_t threads[WRITERS];
         size_t n_threads;
 
         pthread_mutex_t lock;
@@ -16,6 +13,8 @@ struct writers {
         struct chore *first, **end; /* that nobody does yet */
         size_t n_busy;
         bool ending;
+
+        pthread_t threads[];
 };
 
 static void *writers_thread(void *user)
@@ -65,9 +64,9 @@ void writers_drain(struct writers *w)
         pthread_mutex_unlock(&w->lock);
 }
 
-int writers_new(struct writers **ret)
+int writers_new(unsigned n_threads, struct writers **ret)
 {
-        struct writers *w = calloc(1, sizeof(*w));
+        struct writers *w = calloc(1, sizeof(*w) + n_threads * sizeof(w->threads[0]));
         int r = 0;
 
         if (!w)
@@ -76,7 +75,7 @@ int writers_new(struct writers **ret)
         pthread_mutex_init(&w->lock, NULL);
         pthread_cond_init(&w->come, NULL);
         pthread_cond_init(&w->done, NULL);
-        for (; r == 0 && w->n_threads < WRITERS; w->n_threads += r == 0)
+        for (; r == 0 && w->n_threads < n_threads; w->n_threads += r == 0)
                 r = -pthread_create(&w->threads[w->n_threads], NULL, writers_thread, w);
         if (r < 0) {
                 writers_free(w);
