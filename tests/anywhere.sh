@@ -31,15 +31,15 @@ in_namespace() { # in_namespace SCRIPT ARGUMENT…: a shell that has mounts of i
 
 # -- conditions: each runs "$@" --
 
-user() { # another user, without root, who owns the checkout and what is built
+user() { # another user, without root, who cloned HEAD and builds it
 	root_only
-	local copy
-	folder copy checkout
-	cp -a "$source/." "$copy" && rm -rf "$copy/.git" && git clone -q --no-checkout "$source" "$copy/clone" && mv "$copy/clone/.git" "$copy" && rmdir "$copy/clone" &&
-		git -C "$copy" reset -q && chown -R 65534:65534 "${copy%/*}" || return
-	# shellcheck disable=SC2016
-	in_namespace 'mount --bind "$1" "$2" && cd "$2"; shift 2; exec "$@"' "$copy" "$source" \
-		setpriv --reuid 65534 --regid 65534 --clear-groups env -u XDG_RUNTIME_DIR HOME="${copy%/*}" USER=nobody LOGNAME=nobody "$@"
+	local home
+	folder home
+	git clone -q "$source" "$home/solverfs" && cd "$home/solverfs" || return
+	! command -v ccache >/dev/null || { mkdir "$home/.cache" && cp -r "$(ccache -k cache_dir)" "$home/.cache/ccache"; } || return
+	chown -R 65534:65534 "$home" || return
+	setpriv --reuid 65534 --regid 65534 --clear-groups env -u XDG_RUNTIME_DIR PATH=/usr/local/bin:/usr/bin:/bin HOME="$home" USER=nobody LOGNAME=nobody \
+		"$PWD/tests/anywhere.sh" "${@:2}"
 }
 one-core() { # one core
 	taskset -c 0 "$@"
@@ -89,8 +89,8 @@ odd-checkout() { # the sources in such a folder, and what is built
 	git clone -q "$source" "$copy/solverfs" && cd "$copy/solverfs" || return
 	"$PWD/tests/anywhere.sh" "${@:2}"
 }
-files() { # 256 descriptors
-	(ulimit -n 256 && "$@")
+files() { # 256 descriptors, as many systems give; a hard limit below 4,096 is refused (docs/measuring.md)
+	(ulimit -Sn 256 && "$@")
 }
 umask-077() { # files that nobody else may read
 	(umask 077 && "$@")
@@ -136,10 +136,13 @@ trixie() { # Debian 13: a system of its own, which stays in ANYWHERE_TRIXIE (/va
 	enter "$system" /root/solverfs/tests/anywhere.sh "${@:2}"
 }
 
-# Debian's own root: a chroot alone may make no user namespaces.
+# Debian's own root: a chroot alone may make no user namespaces. Its users and cores are this machine's, and so is who has taken which: a run that
+# has another one's user has its processes counted against its own limit.
 enter() { # enter SYSTEM COMMAND…
 	# shellcheck disable=SC2016
 	in_namespace 'mount --bind "$1" "$1"; cd "$1"; mount --rbind /dev dev; mount -t proc proc proc; mount --rbind /sys sys; mount -t tmpfs -o mode=1777 none run
+		mkdir -p /run/solverfs
+		for leases in solverfs lock/solverfs; do [ ! -d "/run/$leases" ] || { mkdir -p "run/$leases"; mount --bind "/run/$leases" "run/$leases"; }; done
 		cp -L /etc/resolv.conf etc/; mkdir -p .before; pivot_root . .before; umount --lazy /.before; cd /root; shift
 		exec env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"' "$@"
 }

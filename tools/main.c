@@ -196,7 +196,7 @@ int main(int argc, char **argv)
 
         if (!take_standard_descriptors())
                 return STATUS_SYSTEM;
-        lost_begin(argv);
+        lost_begin(argv, STATUS_LOST);
 
         argp_program_version = "solverfs " SOLVERFS_VERSION;
         argp_err_exit_status = STATUS_USAGE;

@@ -13,7 +13,7 @@
 #define PHASE_EVERY NSEC_PER_SEC
 
 /* Tables on a terminal. */
-#define COLUMNS_MOST  16
+#define COLUMNS_MOST 20
 #define GAP           2
 #define LAST_LEAST    8 /* of a last column that has no width of its own */
 #define COMMIT_DIGITS 40
@@ -253,6 +253,25 @@ static struct winsize terminal_size(int fd)
         if (ioctl(fd, TIOCGWINSZ, &size) < 0 || size.ws_col == 0 || size.ws_row == 0)
                 size = (struct winsize){.ws_col = 80, .ws_row = 24};
         return size;
+}
+
+void output_text(const char *text)
+{
+        const unsigned most = out.output_terminal ? terminal_size(STDOUT_FILENO).ws_col : UINT_MAX;
+        cleanup_free char *words = strdup(text);
+        cleanup_buffer struct buffer b = {0};
+        unsigned at = 0;
+
+        for (char *rest = words, *word; words && (word = strsep(&rest, " "));) {
+                unsigned width = columns_of(word);
+                bool fits = at == 0 || at + 1 + width <= most;
+
+                buffer_addf(&b, "%s%s", at == 0 ? "" : fits ? " " : "\n  ", word);
+                at = fits ? at + (at > 0) + width : 2 + width;
+        }
+        buffer_adds(&b, "\n");
+        b.failed |= !words;
+        output_write(&b);
 }
 
 unsigned output_lines(void)

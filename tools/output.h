@@ -19,6 +19,7 @@ enum status {
         STATUS_FORMAT = 5, /* the store is of another version of solverfs */
         STATUS_ALARM = 6,  /* `watch --once` told of an alarm */
         STATUS_OTHER = 7,  /* a campaign cannot go on with other inputs than it began with */
+        STATUS_LOST = 8,   /* its memory was damaged when it had printed something (cache/base/lost.h) */
         STATUS_BUSY = 75,  /* no core, or no room in the queue, was free in time; it may be another time (EX_TEMPFAIL of sysexits.h) */
         STATUS_INTERRUPTED = 130,
         STATUS_PIPE = 141, /* standard output was closed */
@@ -50,6 +51,7 @@ void table_heading(struct buffer *to, const struct column *columns, size_t n); /
 void table_row(struct buffer *to, const struct column *columns, size_t n, const char *const *cells);
 void json_row(struct buffer *to, json_t *j); /* an object on a line of its own; takes the reference */
 void output_write(const struct buffer *b);   /* to standard output; an error is kept for output_end() */
+void output_text(const char *text);          /* and a new line; on a terminal broken between words, the next lines indented */
 /* Takes the next line off *text, which is cut up, and its tab-separated cells; how many there are. */
 size_t table_cells(char **text, const char **cells, size_t most);
 unsigned output_lines(void);                 /* of the terminal that standard output is; UINT_MAX where it is none */

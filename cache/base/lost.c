@@ -12,6 +12,7 @@
 
 static struct {
         bool begun, again; /* again: it is the second time already */
+        int status;
         char **argv; /* a copy: who parses them changes them */
         mode_t umask;
         char **environment; /* as it was in the beginning, and room for ours in front */
@@ -107,7 +108,7 @@ void process_lost(const char *why)
         say(why);
         say(lost.is_daemon ? "; mount again: nothing that was kept is lost\n"
                            : "; run the command again: nothing that was kept is lost\n");
-        _exit(LOST_STATUS);
+        _exit(lost.status);
 }
 
 void lost_before_output(void)
@@ -152,12 +153,13 @@ static char **copy_list(char *const list[], size_t room, size_t *ret_n)
         return copy;
 }
 
-void lost_begin(char **argv)
+void lost_begin(char **argv, int status)
 {
         struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK}, before;
         const char *earlier = getenv(VARIABLE);
         unsigned long long pid = 0, at = 0;
 
+        lost.status = status;
         lost.again = earlier && sscanf(earlier, "%llu %llu", &pid, &at) == 2 && pid == (unsigned long long)getpid();
         unsetenv(VARIABLE); /* nobody else's */
         lost.environment = copy_list(environ, 1, NULL);

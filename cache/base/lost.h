@@ -2,7 +2,7 @@
  * that is rubbish. Nothing of it is believed any more, so nothing is repaired: it ends, by calls that are safe in a signal handler, and
  * if it can it begins anew by executing itself, under the same process id.
  *
- *   a command   begins anew, once, unless it has printed something: then it ends with a sentence and status LOST_STATUS
+ *   a command   begins anew, once, unless it has printed something: then it ends with a sentence and the status for that
  *   a daemon    begins anew with the arguments it gave lost_daemon(); one that is lost again within LOST_AGAIN_S seconds ends
  *
  * Every descriptor here is close-on-exec, and locks go with their descriptors. A sanitizer's handlers stay in force.
@@ -13,10 +13,10 @@
 
 #include "cache/base/util.h"
 
-#define LOST_STATUS  8
 #define LOST_AGAIN_S 2
 
-void lost_begin(char **argv); /* first thing in main(): the arguments, the environment and the signal mask are those of now */
+/* First thing in main(): the arguments, the environment and the signal mask are those of now. `status`: to end with where it cannot begin anew. */
+void lost_begin(char **argv, int status);
 void lost_output(void);       /* from here on somebody may have seen output. Called before each write to standard output or error; cheap */
 void lost_daemon(char *const argv[]); /* copied */
 

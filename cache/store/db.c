@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 
 #include "cache/base/lost.h"
 #include "cache/store/pages.h"
@@ -316,13 +317,33 @@ static int begin_watched(struct db *d, unsigned flags, MDB_txn **ret)
         return r;
 }
 
+/* LMDB does not say where it has the file mapped. Some file systems give other numbers there than stat() does: then it is not found. */
+static void find_map(struct db *d)
+{
+        FILE *f = fopen("/proc/self/maps", "re");
+        unsigned long low, high, offset, inode;
+        cleanup_free char *line = NULL;
+        unsigned major_number, minor_number;
+        size_t size = 0;
+
+        d->map_sought = true;
+        while (f && !d->map && getline(&line, &size, f) > 0)
+                if (sscanf(line, "%lx-%lx %*s %lx %x:%x %lu", &low, &high, &offset, &major_number, &minor_number, &inode) == 6 &&
+                    offset == 0 && inode == d->inode && makedev(major_number, minor_number) == d->device && high - low >= d->size)
+                        d->map = (const char *)low;
+        if (f)
+                fclose(f);
+}
+
 static int begin_write(struct db *d, MDB_txn **ret)
 {
         int r = 0;
 
+        if (!d->fresh && !d->map_sought)
+                find_map(d);
         d->pages = pages_free(d->pages);
         if (!d->fresh)
-                r = pages_begin(d->fd, d->data, &d->pages);
+                r = pages_begin(d->fd, d->data, d->map, d->size, &d->pages);
         if (r < 0)
                 return r == -EIO ? db_damaged(d, error_message(r)) : r;
         r = begin_watched(d, 0, ret);
@@ -366,10 +387,8 @@ static bool is_full(struct db *d)
 /* LMDB reads the free list's pages when it commits, and the transaction may have taken long. */
 static int look_again(struct db *d)
 {
-        int r;
+        int r = pages_look_again(d->pages);
 
-        d->pages = pages_free(d->pages);
-        r = pages_begin(d->fd, d->data, &d->pages);
         return r == -EIO ? db_damaged(d, error_message(r)) : r;
 }
 
@@ -452,12 +471,10 @@ int db_copy(struct db *d, void *to, struct slice from)
 }
 
 /* Are the pages sound that LMDB will read to put or delete the key? */
-static int look(struct db *d, MDB_dbi dbi, struct slice key, bool whole)
+static int look(struct db *d, MDB_dbi dbi, struct slice key, bool deletes)
 {
-        int r = 0;
+        int r = d->pages ? pages_path(d->pages, d->names[dbi], key, deletes) : 0;
 
-        if (d->pages)
-                r = whole ? pages_table(d->pages, d->names[dbi]) : pages_path(d->pages, d->names[dbi], key);
         return r == -EIO ? db_damaged(d, error_message(r)) : r;
 }
 

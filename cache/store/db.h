@@ -33,6 +33,8 @@ struct db {
         char *data;    /* path of data.mdb */
         dev_t device;  /* of data.mdb as it was opened */
         ino_t inode;
+        const char *map;            /* LMDB's, of data.mdb; NULL: not known; under the store's write lock */
+        bool map_sought;            /* likewise */
         _Atomic bool damaged;
         unsigned forks;             /* as counted when it was opened: a child must not use it */
         struct pages *pages;        /* of the write transaction; under the store's write lock */

@@ -1,4 +1,4 @@
-/* The journal: an append-only log of every put and delete in the store's journaled tables, in segments <dir>/journal/<number>.
+/* The journal: an append-only log of every put and delete in the store, in segments <dir>/journal/<number>.
  *
  * A segment is a header and groups; a group is the records of one transaction and a commit record. Every record has a checksum of its
  * own, seeded with its place, so that one damaged record costs itself and not its neighbours, and bytes of an older life of the disk

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
+#include "cache/base/guard.h"
+
 #define META_MAGIC   UINT32_C(0xBEEFC0DE)
 #define META_VERSION 1
 #define HEADER       16 /* of a page: number u64, pad u16, flags u16, then lower and upper u16, or a count of pages u32 */
@@ -81,23 +83,32 @@ struct meta {
 struct table {
         char name[TABLE_NAME_MOST + 1];
         struct tree tree;
-        bool whole; /* all of it was looked at */
+        bool deleted, whole; /* something was, in this transaction; all of it was looked at */
+        uint64_t read;       /* pages, in looking around */
+};
+
+#define KEPT 16 /* branch pages that were read last */
+
+struct kept {
+        uint64_t number; /* 0: none */
+        uint8_t *page;   /* malloc'd when it is needed */
 };
 
 /* One snapshot, and what was seen of it. */
 struct pages {
         int fd;
         const char *name;
+        const char *map; /* NULL: read by fd */
+        uint64_t map_size;
         struct meta meta;
         uint8_t *seen;    /* a bit for each page that was met */
         uint8_t *checked; /* a bit for each page whose content was looked at */
         uint8_t *room;    /* a byte for each of a page's: taken by a node */
-        uint8_t *levels;  /* of a path: a page for each level … */
-        uint64_t at[DEPTH_MOST];
+        struct kept kept[KEPT + 1]; /* by number; the last has the last leaf */
         struct table *tables; /* malloc'd */
         size_t n_tables;
         bool deep; /* tables are walked when the tree of their names is */
-        struct pages_report report;
+        uint64_t n_read;
 };
 
 static int damaged(struct pages *c, uint64_t page, const char *what)
@@ -160,8 +171,6 @@ static int choose_meta(int fd, const char *name, uint64_t txn, struct meta *ret)
         struct meta metas[2], *newest;
         struct stat st;
 
-        if (fstat(fd, &st) < 0)
-                return errorf(-errno, "cannot look at %s: %s", name, strerror(errno));
         meta_read(fd, 0, &metas[0]);
         if (!metas[0].valid)
                 return errorf(-EIO, "%s is damaged: its first meta page is not one", name);
@@ -169,6 +178,8 @@ static int choose_meta(int fd, const char *name, uint64_t txn, struct meta *ret)
         if (!metas[1].valid || metas[1].page_size != metas[0].page_size)
                 return errorf(-EIO, "%s is damaged: its second meta page is not one", name);
         newest = &metas[metas[1].txn > metas[0].txn];
+        if (fstat(fd, &st) < 0) /* only now: beside a writer the file grows before a meta page says so */
+                return errorf(-errno, "cannot look at %s: %s", name, strerror(errno));
         if ((newest->last + 1) * newest->page_size > (uint64_t)st.st_size)
                 return errorf(-EIO, "%s is damaged: it has %" PRIu64 " bytes where its meta page claims %" PRIu64, name,
                               (uint64_t)st.st_size, (newest->last + 1) * newest->page_size);
@@ -212,10 +223,27 @@ static int see(struct pages *c, uint64_t page)
         return 0;
 }
 
+static int copy_from_map(struct pages *c, uint64_t page, const char *from, void *to, size_t size)
+{
+        const struct guard_range range = {.low = from, .high = from + size};
+        struct guard g;
+
+        if (guard_set(&g))
+                return damaged(c, page, "it cannot be read");
+        guard_enter(&g, &range);
+        memcpy(to, from, size);
+        guard_leave(&g);
+        return 0;
+}
+
 static int read_at(struct pages *c, uint64_t page, uint64_t offset, void *to, size_t size)
 {
-        ssize_t n = pread(c->fd, to, size, (off_t)(page * c->meta.page_size + offset));
+        uint64_t at = page * c->meta.page_size + offset;
+        ssize_t n;
 
+        if (c->map && at + size <= c->map_size)
+                return copy_from_map(c, page, c->map + at, to, size);
+        n = pread(c->fd, to, size, (off_t)at);
         if (n < 0)
                 return errorf(-EIO, "cannot read %s: %s", c->name, strerror(errno));
         return (size_t)n == size ? 0 : damaged(c, page, "it is cut short");
@@ -225,7 +253,7 @@ static int read_page(struct pages *c, uint64_t page, uint8_t *to)
 {
         int r = read_at(c, page, 0, to, c->meta.page_size);
 
-        c->report.pages++;
+        c->n_read++;
         if (r == 0 && get64(to) != page)
                 r = damaged(c, page, "it has another number");
         return r;
@@ -435,7 +463,6 @@ static int leaf_node(struct walk *w, uint64_t page, const struct node *n)
         if (r < 0)
                 return r;
         w->counted.entries++;
-        c->report.entries++;
         if (n->flags & ~(w->kind == TREE_MAIN ? NODE_BIG | NODE_SUB : NODE_BIG))
                 return damaged(c, page, "a node has flags that no node has");
         if (n->flags & NODE_BIG) {
@@ -520,46 +547,56 @@ static int walk_tree(struct pages *c, enum tree_kind kind, const struct tree *t)
 
 /* -- paths ------------------------------------------------------------------------------------------------------ */
 
-/* A page on the way to a key, looked at when it is met first. *ret is valid until another page of this level is. */
-static int path_page(struct pages *c, const struct tree *t, uint64_t number, unsigned level, const uint8_t **ret)
+#define RUN_MOST 32 /* pages beside a path that were looked at before; beyond, the whole table is looked at */
+
+/* Keys and flags of a page that is met first. */
+static int check_nodes(struct walk *w, const uint8_t *page, bool branch)
 {
-        struct walk w = {.pages = c, .kind = TREE_TABLE, .tree = t};
-        uint8_t *page = c->levels + (size_t)level * c->meta.page_size;
-        bool branch = level + 1u < t->depth;
-        int r;
+        int r = see(w->pages, get64(page));
 
-        *ret = page;
-        if (c->at[level] == number)
-                return 0;
-        c->at[level] = 0;
-        if (number < 2 || number > c->meta.last)
-                return damaged(c, number, "there is no such page");
-        r = read_page(c, number, page);
-        if (r == 0 && !bit(c->checked, number)) {
-                r = see(c, number);
-                if (r == 0)
-                        r = check_page(&w, page, branch);
-                for (unsigned i = branch; r == 0 && i < nodes_of(page); i++) {
-                        struct node n;
+        for (unsigned i = branch; r == 0 && i < nodes_of(page); i++) {
+                struct node n;
 
-                        r = node_read(&w, page, i, branch, &n);
-                        if (r == 0)
-                                r = next_key(&w, number, &n, false);
-                        if (r == 0 && !branch && n.flags & ~NODE_BIG)
-                                r = damaged(c, number, "a node has flags that no node has");
-                }
+                r = node_read(w, page, i, branch, &n);
                 if (r == 0)
-                        set_bit(c->checked, number);
-        } else if (r == 0 && get16(page + 10) != (branch ? PAGE_BRANCH : PAGE_LEAF)) {
-                r = damaged(c, number, "it is of another kind than its place");
+                        r = next_key(w, get64(page), &n, false);
+                if (r == 0 && !branch && n.flags & ~NODE_BIG)
+                        r = damaged(w->pages, get64(page), "a node has flags that no node has");
         }
-        if (r == 0)
-                c->at[level] = number;
         return r;
 }
 
-/* The last node whose key is not above `key`; a branch's first has none. False when all are above. */
-static bool find_node(struct walk *w, const uint8_t *page, bool branch, struct slice key, struct node *ret, bool *ret_exact)
+/* *ret is valid until the next call. */
+static int path_page(struct pages *c, const struct tree *t, uint64_t number, unsigned level, const uint8_t **ret)
+{
+        struct walk w = {.pages = c, .kind = TREE_TABLE, .tree = t};
+        bool branch = level + 1u < t->depth;
+        struct kept *k = &c->kept[branch ? number % KEPT : KEPT];
+        int r = 0;
+
+        if (k->number != number) {
+                if (number < 2 || number > c->meta.last)
+                        return damaged(c, number, "there is no such page");
+                k->number = 0;
+                if (!k->page && !(k->page = malloc(c->meta.page_size)))
+                        return -ENOMEM;
+                r = read_page(c, number, k->page);
+                if (r == 0)
+                        r = check_page(&w, k->page, branch);
+                if (r == 0 && !bit(c->checked, number))
+                        r = check_nodes(&w, k->page, branch);
+        }
+        if (r < 0)
+                return r;
+        set_bit(c->checked, number);
+        k->number = number;
+        *ret = k->page;
+        return 0;
+}
+
+/* The last node whose key is not above `key`, and *ret_index; a branch's first has no key. False when all are above. */
+static bool find_node(struct walk *w, const uint8_t *page, bool branch, struct slice key, struct node *ret, unsigned *ret_index,
+                      bool *ret_exact)
 {
         unsigned low = branch, high = nodes_of(page);
 
@@ -578,7 +615,117 @@ static bool find_node(struct walk *w, const uint8_t *page, bool branch, struct s
                 else
                         high = middle;
         }
+        *ret_index = low > 0 ? low - 1 : 0;
         return low > 0 && node_read(w, page, low - 1, branch, ret) == 0;
+}
+
+/* The way from a table's root to one of its pages. */
+struct way {
+        const struct tree *tree;
+        uint64_t number[DEPTH_MOST];
+        unsigned index[DEPTH_MOST]; /* of the child that it takes */
+        bool known;                 /* the page met last had been looked at before */
+};
+
+/* To the leaf that has the key, or would. */
+static int way_to(struct pages *p, struct way *way, struct slice key)
+{
+        const struct tree *t = way->tree;
+        struct walk w = {.pages = p, .kind = TREE_TABLE, .tree = t};
+        int r = 0;
+
+        way->number[0] = t->root;
+        for (unsigned level = 0; r == 0 && level < t->depth; level++) {
+                bool branch = level + 1u < t->depth, exact;
+                const uint8_t *page;
+                struct node n = {0};
+                uint64_t pages;
+
+                r = path_page(p, t, way->number[level], level, &page);
+                if (r < 0)
+                        return r;
+                if (find_node(&w, page, branch, key, &n, &way->index[level], &exact) && !branch && exact && n.flags & NODE_BIG)
+                        r = see_overflow(p, get64(n.value), n.value_size, true, &pages);
+                if (branch)
+                        way->number[level + 1] = n.child;
+        }
+        return r;
+}
+
+/* From the child taken at `level` to its first or last page at the level `to`. */
+static int descend(struct pages *p, struct way *way, unsigned level, unsigned to, bool last)
+{
+        struct walk w = {.pages = p, .kind = TREE_TABLE, .tree = way->tree};
+        const uint8_t *page;
+        struct node n = {0};
+        int r = path_page(p, way->tree, way->number[level], level, &page);
+
+        for (; r == 0 && level < to; level++) {
+                r = node_read(&w, page, way->index[level], true, &n);
+                way->number[level + 1] = n.child;
+                way->known = n.child <= p->meta.last && bit(p->checked, n.child);
+                if (r == 0)
+                        r = path_page(p, way->tree, n.child, level + 1, &page);
+                if (r == 0)
+                        way->index[level + 1] = last ? nodes_of(page) - 1 : 0;
+        }
+        return r;
+}
+
+static int look_at_lowest(struct pages *p, const struct way *way, unsigned level)
+{
+        struct way low = *way;
+
+        low.index[level] = 0;
+        return descend(p, &low, level, low.tree->depth - 1u, false);
+}
+
+/* To the page beside the one at `level`. 1: there is none. */
+static int step(struct pages *p, struct way *way, unsigned level, bool right)
+{
+        unsigned up = level;
+        const uint8_t *page;
+
+        do {
+                int r = up == 0 ? 1 : path_page(p, way->tree, way->number[up - 1], up - 1, &page);
+
+                if (r != 0)
+                        return r;
+                up--;
+        } while (right ? way->index[up] + 1 >= nodes_of(page) : way->index[up] == 0);
+        way->index[up] += right ? 1u : -1u;
+        return descend(p, way, up, level, !right);
+}
+
+/* To the first page beside the one at `level` that was not looked at. 1: too many were. */
+static int look_beside(struct pages *p, struct way way, unsigned level, bool right)
+{
+        int r = 0;
+
+        for (unsigned n = 0; r == 0 && n < RUN_MOST; n++) {
+                bool known;
+
+                r = step(p, &way, level, right);
+                if (r != 0)
+                        return MIN(r, 0);
+                known = way.known;
+                r = look_at_lowest(p, &way, level);
+                if (!known)
+                        return r;
+        }
+        return r < 0 ? r : 1;
+}
+
+static int look_around(struct pages *p, const struct way *way)
+{
+        int r = 0;
+
+        for (unsigned level = way->tree->depth - 1u; r == 0 && level > 0; level--) {
+                r = look_at_lowest(p, way, level);
+                for (int right = 0; r == 0 && right < 2; right++)
+                        r = look_beside(p, *way, level, right);
+        }
+        return r;
 }
 
 static struct table *find_table(struct pages *p, const char *name)
@@ -589,45 +736,40 @@ static struct table *find_table(struct pages *p, const char *name)
         return NULL;
 }
 
-int pages_path(struct pages *p, const char *table, struct slice key)
+static int look_at_table(struct pages *p, struct table *t)
 {
-        const struct table *t = find_table(p, table);
-        struct walk w = {.pages = p, .kind = TREE_TABLE};
-        uint64_t number;
-        int r = 0;
-
-        if (!t || t->whole || t->tree.root == NO_ROOT)
-                return 0;
-        w.tree = &t->tree;
-        number = t->tree.root;
-        for (unsigned level = 0; r == 0 && level < t->tree.depth; level++) {
-                bool branch = level + 1u < t->tree.depth, exact;
-                const uint8_t *page;
-                struct node n = {0};
-                uint64_t pages;
-
-                r = path_page(p, &t->tree, number, level, &page);
-                if (r == 0 && find_node(&w, page, branch, key, &n, &exact) && !branch && exact && n.flags & NODE_BIG)
-                        r = see_overflow(p, get64(n.value), n.value_size, true, &pages);
-                number = n.child;
-        }
-        return r;
-}
-
-int pages_table(struct pages *p, const char *table)
-{
-        struct table *t = find_table(p, table);
         int r;
 
-        if (!t || t->whole)
-                return 0;
         /* The walk meets again the pages that paths have seen. */
         for (uint64_t page = 0; page <= p->meta.last / 8; page++)
                 p->seen[page] &= (uint8_t)~p->checked[page];
-        memset(p->checked, 0, p->meta.last / 8 + 1);
         r = walk_tree(p, TREE_TABLE, &t->tree);
         t->whole = r == 0;
         return r;
+}
+
+int pages_path(struct pages *p, const char *table, struct slice key, bool around)
+{
+        struct table *t = find_table(p, table);
+        struct way way;
+        uint64_t before = p->n_read;
+        int r;
+
+        if (!t || t->whole || t->tree.root == NO_ROOT)
+                return 0;
+        way.tree = &t->tree;
+        r = way_to(p, &way, key);
+        t->deleted |= around;
+        if (r < 0 || !t->deleted)
+                return r;
+        r = look_around(p, &way);
+        t->read += p->n_read - before;
+        return r == 1 || (r == 0 && t->read > t->tree.branches + t->tree.leaves) ? look_at_table(p, t) : r;
+}
+
+bool pages_was_looked_at(const struct pages *p, uint64_t page)
+{
+        return page <= p->meta.last && (bit(p->checked, page) || bit(p->seen, page));
 }
 
 /* -- snapshots -------------------------------------------------------------------------------------------------- */
@@ -639,7 +781,8 @@ struct pages *pages_free(struct pages *p)
         free(p->seen);
         free(p->checked);
         free(p->room);
-        free(p->levels);
+        for (size_t i = 0; i < ARRAY_SIZE(p->kept); i++)
+                free(p->kept[i].page);
         free(p->tables);
         free(p);
         return NULL;
@@ -647,19 +790,16 @@ struct pages *pages_free(struct pages *p)
 
 DEFINE_CLEANUP(struct pages *, pages_free)
 
-static int begin(int fd, const char *name, uint64_t txn, bool deep, struct pages **ret)
+static int begin(const struct pages *how, uint64_t txn, struct pages **ret)
 {
         cleanup(pages_freep) struct pages *p = calloc(1, sizeof(*p));
-        uint16_t depth = 0;
         size_t bits;
-        int r = p ? check_format(fd, name) : -ENOMEM;
+        int r;
 
-        if (r < 0)
-                return r;
-        p->fd = fd;
-        p->name = name;
-        p->deep = deep;
-        r = choose_meta(fd, name, txn, &p->meta);
+        if (!p)
+                return -ENOMEM;
+        *p = *how;
+        r = choose_meta(p->fd, p->name, txn, &p->meta);
         if (r < 0)
                 return r;
         bits = p->meta.last / 8 + 1;
@@ -672,19 +812,14 @@ static int begin(int fd, const char *name, uint64_t txn, bool deep, struct pages
         r = walk_tree(p, TREE_FREE, &p->meta.free);
         if (r == 0)
                 r = walk_tree(p, TREE_MAIN, &p->meta.main);
-        for (size_t i = 0; r == 0 && i < p->n_tables; i++)
-                depth = MAX(depth, p->tables[i].tree.depth);
-        p->levels = malloc(MAX(depth, (uint16_t)1) * p->meta.page_size);
-        if (r == 0 && !p->levels)
-                r = -ENOMEM;
         if (r == 0)
                 *ret = steal_pointer(p);
         return r;
 }
 
-int pages_begin(int fd, const char *name, struct pages **ret)
+int pages_begin(int fd, const char *name, const char *map, uint64_t map_size, struct pages **ret)
 {
-        return begin(fd, name, 0, false, ret);
+        return begin(&(struct pages){.fd = fd, .name = name, .map = map, .map_size = map_size}, 0, ret);
 }
 
 uint64_t pages_txn(const struct pages *p)
@@ -692,17 +827,19 @@ uint64_t pages_txn(const struct pages *p)
         return p->meta.txn;
 }
 
-int pages_check(int fd, const char *name, uint64_t txn, struct pages_report *ret)
+int pages_look_again(struct pages *p)
+{
+        memset(p->seen, 0, p->meta.last / 8 + 1);
+        return walk_tree(p, TREE_FREE, &p->meta.free);
+}
+
+int pages_check(int fd, const char *name, uint64_t txn)
 {
         cleanup(pages_freep) struct pages *p = NULL;
         struct stat st;
-        int r;
+        int r = check_format(fd, name);
 
-        *ret = (struct pages_report){0};
-        if (fstat(fd, &st) < 0)
-                return errorf(-errno, "cannot look at %s: %s", name, strerror(errno));
-        r = st.st_size == 0 ? 0 : begin(fd, name, txn, true, &p);
-        if (p)
-                *ret = p->report;
-        return r;
+        if (r == 0 && fstat(fd, &st) < 0)
+                r = errorf(-errno, "cannot look at %s: %s", name, strerror(errno));
+        return r < 0 || st.st_size == 0 ? r : begin(&(struct pages){.fd = fd, .name = name, .deep = true}, txn, &p);
 }

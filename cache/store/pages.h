@@ -1,4 +1,4 @@
-/* Looks at the structure of an LMDB data file without LMDB, which trusts every page: reads by pread and checks all that LMDB would
+/* Looks at the structure of an LMDB data file without LMDB, which trusts every page: reads copies, and checks all that LMDB would
  * follow. So neither a truncated nor a damaged file can fault, loop or write astray here.
  *
  * Checked, of one snapshot: the meta pages; the file's size against the last page they claim; the free list; every branch and leaf page
@@ -10,10 +10,6 @@
 
 #include "cache/base/util.h"
 
-struct pages_report {
-        uint64_t pages, entries; /* looked at */
-};
-
 /* All of these: -EIO with a sentence that begins with `name`: damaged. -EPROTONOSUPPORT: another LMDB's, as both meta pages say; one alone
  * is damaged. */
 
@@ -22,7 +18,7 @@ struct pages_report {
 int pages_look(int fd, const char *name);
 /* All of it. `txn` is the snapshot's number, of which the caller holds a read transaction; 0: the newest, with nobody writing. -EAGAIN:
  * writers have gone on since, and the meta pages are not of this snapshot any more. */
-int pages_check(int fd, const char *name, uint64_t txn, struct pages_report *ret);
+int pages_check(int fd, const char *name, uint64_t txn);
 
 /* -- for a write transaction ------------------------------------------------------------------------------------ *
  *
@@ -33,25 +29,33 @@ int pages_check(int fd, const char *name, uint64_t txn, struct pages_report *ret
  *   mdb_txn_begin      a meta page                                               pages_begin() looks at both
  *   mdb_page_alloc     the free list: a cursor over it, each record's list       pages_begin() walks the whole tree, and all lists:
  *   mdb_freelist_save  the same tree, written, rebalanced                        in range, in order, no page twice; once more
-                                                                                before the commit
+                                                                                before the commit: pages_look_again()
  *   mdb_cursor_touch,  the tree of tables, on the way to the table's name        pages_begin() walks it whole
  *   mdb_txn_commit
  *   mdb_put            the pages from the table's root to the key's leaf, and    pages_path()
  *                      the header of the old value's overflow pages, of which
  *                      mp_pages is believed when they are freed
  *   mdb_page_split     the leaf and the pages above it, which are dirty by then
- *   mdb_del            as mdb_put; then mdb_rebalance: siblings, their lowest    pages_table() walks the whole tree, once in a
- *                      leaves, siblings further up                               transaction
+ *   mdb_del            as mdb_put; then mdb_rebalance, on each level from the    pages_path() with `around`: on each level the pages
+ *                      leaf up: a page beside it, the lowest leaf below that or  on both sides, and the lowest leaf below each
+ *                      below the page itself; at last the next leaf
  *
  * The path in the snapshot is the path that LMDB takes although its tree has changed since the transaction began: while keys are only put, pages are
- * only split, so that between the same two separators lies the same clean page. Only a deletion moves separators, and after one all of the
- * table was looked at. Pages spilled to the disk in a huge transaction are LMDB's own, written a moment ago.
+ * only split, so that between the same two separators lies the same clean page. A deletion moves separators, always up to the lowest key of the page
+ * on the right, and merges pages that lie beside each other: a dirty page is made from a run of pages that all were looked at. So behind the
+ * first deletion in a table each look goes left and right to the first page that was not looked at yet; what LMDB meets is that one or within the
+ * run. When runs get long, or as many pages were read as the table has, the whole table is looked at instead, once. Pages spilled to the disk
+ * in a huge transaction are LMDB's own, written a moment ago.
  *
  * One window remains: a page overwritten from outside between the look and LMDB's reading, some microseconds later. */
 struct pages;
 
-int pages_begin(int fd, const char *name, struct pages **ret); /* the newest snapshot, with nobody else writing */
+/* The newest snapshot, with nobody else writing. `map` (may be NULL; borrowed): where LMDB has the file mapped, so many bytes; reading is much
+ * cheaper there than by system calls, and a fault is -EIO. guard_install() came before. */
+int pages_begin(int fd, const char *name, const char *map, uint64_t map_size, struct pages **ret);
 struct pages *pages_free(struct pages *p);                     /* NULL */
 uint64_t pages_txn(const struct pages *p);                     /* number of the snapshot */
-int pages_path(struct pages *p, const char *table, struct slice key); /* a table that is not there is sound */
-int pages_table(struct pages *p, const char *table);
+/* Before the key is put or, with `around`, deleted. A table that is not there is sound. */
+int pages_path(struct pages *p, const char *table, struct slice key, bool around);
+int pages_look_again(struct pages *p); /* at the free list, before the commit; nothing more can be asked of p */
+bool pages_was_looked_at(const struct pages *p, uint64_t page); /* a table's, or of a large value; for tests */

@@ -288,19 +288,19 @@ static int commit_writing(struct store_txn *t)
         struct environment *e = t->env;
         struct db *db = t->index->db;
         struct journal_position end = t->at;
-        bool journaled = t->n_records > 0;
+        bool changed = t->n_records > 0;
         int r = t->error;
 
         if (r == 0)
                 r = fault_at("store.commit");
-        if (r == 0 && journaled) {
+        if (r == 0 && changed) {
                 journal_add_commit(&t->group, t->start, t->n_records);
                 r = buffer_error(&t->group);
                 end = (struct journal_position){t->start.segment, t->start.offset + t->group.size};
         }
         if (r == 0 && !journal_position_equal(end, t->found))
                 r = applied_put(db, t->txn, t->index->meta, end);
-        if (r == 0 && journaled)
+        if (r == 0 && changed)
                 r = journal_append(e->journal, t->start, SLICE(t->group.data, t->group.size));
         if (r < 0) {
                 db_abort(db, t->txn);
@@ -311,7 +311,7 @@ static int commit_writing(struct store_txn *t)
                 db_abort(db, t->txn);
         else
                 r = db_commit(db, t->txn);
-        if (r < 0 && journaled) {
+        if (r < 0 && changed) {
                 cleanup_free char *why = strdup(error_message(r));
                 int cut = journal_cut(e->journal, t->start);
 
@@ -488,7 +488,7 @@ int store_put(struct store_txn *t, size_t table, struct slice key, struct slice 
         r = frame_encode(key, value, frame);
         if (r == 0)
                 r = db_put(t->index->db, t->txn, txn_dbi(t, b), key, SLICE(frame->data, frame->size));
-        if (r == 0 && b->journaled) {
+        if (r == 0) {
                 journal_add(&t->group, t->start, JOURNAL_PUT, slice_string(b->name), key, SLICE(frame->data, frame->size));
                 t->n_records++;
                 r = buffer_error(&t->group);
@@ -513,7 +513,7 @@ int store_delete(struct store_txn *t, size_t table, struct slice key)
         r = db_delete(t->index->db, t->txn, txn_dbi(t, b), key);
         if (r == -ENOENT)
                 return r;
-        if (r == 0 && b->journaled) {
+        if (r == 0) {
                 journal_add(&t->group, t->start, JOURNAL_DELETE, slice_string(b->name), key, SLICE(NULL, 0));
                 t->n_records++;
                 r = buffer_error(&t->group);

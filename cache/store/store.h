@@ -1,11 +1,11 @@
 /* The store: tables of keys and values, kept for good. It knows nothing of solvers.
  *
  * Shape. One LMDB environment (<dir>/lmdb) with named tables, and an append-only journal (<dir>/journal/) of every put
- * and delete in the tables marked `journaled`. The journal is the write-ahead log: a commit appends its records and syncs them,
+ * and delete. The journal is the write-ahead log: a commit appends its records and syncs them,
  * then commits LMDB without syncing its meta page (MDB_NOMETASYNC), and records in LMDB up to where the journal is applied. So a
  * commit costs the same two syncs as bare LMDB's, `kill -9` or a power cut loses at most the transaction in flight, and LMDB
  * itself can be thrown away: store_open() replays what LMDB has not applied, be it all.
- * Tables that are not journaled hold only what can be worked out again; built programs are files (programs.h).
+ * Built programs are files (programs.h).
  *
  * Values are framed: format version, codec (raw or zstd), length, XXH3 checksum of the raw bytes. A value that does not check
  * out is answered from the journal; if that has no certain last word on it, it counts as absent: -ENOENT.
@@ -41,11 +41,9 @@
 struct store;
 struct store_txn;
 
-/* A table, named for good. Its number is its place in the array given to store_open(). */
-struct store_table {
-        const char *name;
-        bool journaled;
-};
+/* Earlier versions kept programs in a table of this name and in no journal. Its rows go along when an index is made anew, and into no
+ * compacted journal. */
+#define STORE_OLD_PROGRAMS "programs"
 
 enum store_flags {
         STORE_CREATE = 1 << 0,    /* make it when the folder is empty or absent */
@@ -55,7 +53,8 @@ enum store_flags {
 
 #define STORE_KEY_MAX 480 /* bytes in a key */
 
-int store_open(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store **ret);
+/* A table is named for good. Its number is its place in `tables`, which is copied. */
+int store_open(const char *dir, const char *const *tables, size_t n_tables, int flags, struct store **ret);
 struct store *store_close(struct store *s); /* NULL; no transaction may be open */
 const char *store_dir(const struct store *s);
 bool store_read_only(const struct store *s);

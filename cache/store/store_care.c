@@ -49,16 +49,6 @@ int store_stats(struct store *s, struct store_stats *ret)
 
 /* -- the index as a segment of the journal ------------------------------------------------------------------------------------------------- */
 
-static bool is_journaled(struct environment *e, const char *name)
-{
-        if (name[0] == '@')
-                return false;
-        for (size_t i = 0; i < DB_TABLES && e->tables[i].name; i++)
-                if (strcmp(e->tables[i].name, name) == 0)
-                        return e->tables[i].journaled;
-        return true; /* it came out of the journal: another version's */
-}
-
 static int compact_table(struct db *db, MDB_txn *txn, const char *name, struct journal_compaction *c)
 {
         cleanup(walk_done) struct walk w = {0};
@@ -83,7 +73,7 @@ static int compact_table(struct db *db, MDB_txn *txn, const char *name, struct j
 }
 
 /* The names of all tables there are stand in the nameless one. */
-static int compact_tables(struct environment *e, struct db *db, MDB_txn *txn, struct journal_compaction *c)
+static int compact_tables(struct db *db, MDB_txn *txn, struct journal_compaction *c)
 {
         cleanup(walk_done) struct walk w = {0};
         MDB_dbi names;
@@ -96,7 +86,7 @@ static int compact_tables(struct environment *e, struct db *db, MDB_txn *txn, st
 
                 memcpy(name, w.key, w.key_size);
                 name[w.key_size] = '\0';
-                if (w.key_size > JOURNAL_TABLE_MAX || !is_journaled(e, name))
+                if (w.key_size > JOURNAL_TABLE_MAX || name[0] == '@' || strcmp(name, STORE_OLD_PROGRAMS) == 0)
                         continue;
                 r = compact_table(db, txn, name, c);
                 if (r < 0)
@@ -115,7 +105,7 @@ int compact_index(struct environment *e, struct index *x, MDB_txn *txn, struct j
 
         if (r < 0)
                 return r;
-        r = compact_tables(e, x->db, txn, c);
+        r = compact_tables(x->db, txn, c);
         if (r < 0) {
                 journal_compact_abort(c);
                 return r;
@@ -130,7 +120,7 @@ int compact_index(struct environment *e, struct index *x, MDB_txn *txn, struct j
 /* -- checking --------------------------------------------------------------------------------------------------- */
 
 /* The state of a key according to the journal, found by the key's hash: 128 bits, enough to tell millions of keys apart. */
-struct kernel_cache {
+struct last_word {
         XXH128_hash_t key;
         uint64_t frame; /* hash of it */
         uint64_t order;
@@ -144,7 +134,7 @@ struct check {
         void (*say)(void *user, const char *line);
         void *user;
         bool look_only;
-        struct kernel_cache *known; /* malloc'd; sorted by key once the journal is read, the last word on each */
+        struct last_word *known; /* malloc'd; sorted by key once the journal is read, the last word on each */
         size_t n;
         struct journal_counts counts;
         bool journal_lacks; /* something that is in the index */
@@ -189,11 +179,11 @@ static int know(void *user, const struct journal_record *record)
         struct check *c = user;
         struct table *table = own_table(c->txn->store, record->table);
 
-        if (record->op == JOURNAL_COMMIT || !table || !table->journaled)
+        if (record->op == JOURNAL_COMMIT || !table)
                 return 0;
         if (list_grow(c->known, c->n) < 0)
                 return -ENOMEM;
-        c->known[c->n] = (struct kernel_cache){
+        c->known[c->n] = (struct last_word){
                 .key = hash_key(record->table, record->key),
                 .frame = XXH3_64bits(record->frame.data, record->frame.size),
                 .order = c->n,
@@ -206,7 +196,7 @@ static int know(void *user, const struct journal_record *record)
 
 static int compare_known(const void *a, const void *b)
 {
-        const struct kernel_cache *x = a, *y = b;
+        const struct last_word *x = a, *y = b;
         int c = XXH128_cmp(&x->key, &y->key);
 
         return c != 0 ? c : (x->order > y->order) - (x->order < y->order);
@@ -225,7 +215,7 @@ static void keep_last_words(struct check *c)
         c->n = kept;
 }
 
-static struct kernel_cache *find_known(struct check *c, XXH128_hash_t key)
+static struct last_word *find_known(struct check *c, XXH128_hash_t key)
 {
         size_t low = 0, high = c->n;
 
@@ -244,13 +234,13 @@ static struct kernel_cache *find_known(struct check *c, XXH128_hash_t key)
 }
 
 /* Is it really the journal's last word on its key? A damaged record behind it may have been a later one. */
-static bool is_certain(const struct check *c, const struct kernel_cache *k)
+static bool is_certain(const struct check *c, const struct last_word *k)
 {
         return k->damaged == c->counts.damaged;
 }
 
 /* A value that an index made anew has, or has not. */
-static void count_damaged(struct check *c, const struct kernel_cache *k)
+static void count_damaged(struct check *c, const struct last_word *k)
 {
         c->report->damaged++;
         if (c->look_only)
@@ -263,7 +253,7 @@ static void count_damaged(struct check *c, const struct kernel_cache *k)
 
 static int check_value(struct check *c, const struct table *table, struct slice key, struct slice frame)
 {
-        struct kernel_cache *k = table->journaled ? find_known(c, hash_key(slice_string(table->name), key)) : NULL;
+        struct last_word *k = find_known(c, hash_key(slice_string(table->name), key));
         cleanup_blob struct blob value = {0};
         int r = frame_decode(key, frame, &value);
 
@@ -275,11 +265,11 @@ static int check_value(struct check *c, const struct table *table, struct slice 
                 k->seen = true;
         if (r == -EBADMSG) {
                 tell(c, "a value in the table %s does not check out", table->name);
-        } else if (table->journaled && !k) {
+        } else if (!k) {
                 c->journal_lacks = true;
                 tell(c, "the journal lacks a value of the table %s", table->name);
                 return 0;
-        } else if (k && is_certain(c, k) && (k->deleted || k->frame != XXH3_64bits(frame.data, frame.size))) {
+        } else if (is_certain(c, k) && (k->deleted || k->frame != XXH3_64bits(frame.data, frame.size))) {
                 tell(c, "a value in the table %s is not the last one the journal has", table->name);
         } else {
                 return 0;
@@ -309,7 +299,7 @@ static void check_missing(struct check *c)
         bool index_is_sound = c->report->damaged == 0;
 
         for (size_t i = 0; i < c->n; i++) {
-                struct kernel_cache *k = &c->known[i];
+                struct last_word *k = &c->known[i];
 
                 if (k->seen || k->deleted || (!is_certain(c, k) && index_is_sound))
                         continue;
@@ -349,9 +339,8 @@ static int check_all(struct check *c)
 static int check_pages(const struct store_txn *t)
 {
         struct db *db = t->index->db;
-        struct pages_report report;
 
-        return pages_check(db->fd, db->data, mdb_txn_id(t->txn) - t->write, &report);
+        return pages_check(db->fd, db->data, mdb_txn_id(t->txn) - t->write);
 }
 
 /* -- compacting a store ----------------------------------------------------------------------------------------- */

@@ -86,8 +86,8 @@ static int open_tables(struct environment *e, struct index *x, MDB_txn *txn, boo
         bool absent = false;
         int r = db_table(x->db, txn, META_TABLE, create, &x->meta);
 
-        for (size_t i = 0; r == 0 && i < DB_TABLES && e->tables[i].name; i++) {
-                r = db_table(x->db, txn, e->tables[i].name, create, &x->tables[i].dbi);
+        for (size_t i = 0; r == 0 && i < DB_TABLES && e->tables[i]; i++) {
+                r = db_table(x->db, txn, e->tables[i], create, &x->tables[i].dbi);
                 x->tables[i].present = r == 0;
                 absent |= r == -ENOENT;
                 if (r == -ENOENT)
@@ -194,48 +194,61 @@ static int rescue_table(struct environment *e, struct index *x, MDB_txn *txn, st
 {
         cleanup(walk_done) struct walk w = {0};
         MDB_dbi to, dbi;
-        int r = db_table(x->db, txn, name, true, &to);
+        int r;
 
-        if (r < 0 || db_table(old, from, name, false, &dbi) < 0)
-                return r;
+        if (db_table(old, from, name, false, &dbi) < 0)
+                return 0;
+        r = db_table(x->db, txn, name, true, &to);
         for (int step = walk_first(&w, old, from, dbi, SLICE(NULL, 0), true); r == 0 && step == 0; step = walk_next(&w, true))
                 r = rescue_value(e, x, txn, to, name, &w, upto);
         return r;
 }
 
+/* `at`: up to where the journal was applied to the old one, and to where it is now. */
 static int rescue_tables(struct environment *e, struct index *x, MDB_txn **txn, struct db *old, MDB_txn *from,
-                         struct journal_position upto)
+                         struct journal_position *at)
 {
-        struct journal_position at = upto;
         struct journal_counts counts = {0};
         int r = 0;
 
-        for (size_t i = 0; r == 0 && i < DB_TABLES && e->tables[i].name; i++)
-                r = rescue_table(e, x, *txn, old, from, e->tables[i].name, upto);
+        for (size_t i = 0; r == 0 && i < DB_TABLES && e->tables[i]; i++)
+                r = rescue_table(e, x, *txn, old, from, e->tables[i], *at);
         /* A transaction that the old index had not got yet is newer than what it has. */
-        if (r == 0)
-                r = replay(e, x, false, txn, &at, &counts);
-        return r;
+        return r < 0 ? r : replay(e, x, false, txn, at, &counts);
 }
 
-/* Up to where the journal was applied to the old index; {0, 0} when it cannot be told. */
-static struct journal_position applied_once(struct db *old, MDB_txn *from)
+/* Up to where the journal was applied to the old index; `at` when it cannot be told. */
+static struct journal_position applied_once(struct db *old, MDB_txn *from, struct journal_position at)
 {
-        struct journal_position at = {0};
+        struct journal_position applied = {0};
         MDB_dbi meta;
 
-        if (db_table(old, from, META_TABLE, false, &meta) < 0 || applied_get(old, from, meta, &at) < 0)
-                at = (struct journal_position){0};
-        return at;
+        if (db_table(old, from, META_TABLE, false, &meta) < 0 || applied_get(old, from, meta, &applied) < 0 || applied.segment == 0)
+                return at;
+        return applied;
 }
 
-/* If the journal is damaged, or ends before what was applied, which is `at` now. It is written anew then, from what there is. */
+/* If the journal is damaged, or ends before what was applied, which is `at` now. It is written anew then, from what there is; but from no index
+ * that is older than all of it. */
+static int rescue_facts(struct environment *e, struct index *x, MDB_txn **txn, struct db *old, MDB_txn *from, uint64_t damaged,
+                        struct journal_position at, uint64_t *ret_segment)
+{
+        struct journal_position applied = applied_once(old, from, at), first;
+        int r = journal_first(e->journal, &first, NULL);
+
+        damaged += applied.segment > at.segment || (applied.segment == at.segment && applied.offset > at.offset);
+        if (r < 0 || damaged == 0 || applied.segment < first.segment)
+                return r;
+        log_warning("the journal of %s is damaged as well: what the old index still has is taken over", e->dir);
+        r = rescue_tables(e, x, txn, old, from, &applied);
+        return r < 0 ? r : compact_index(e, x, *txn, applied, ret_segment);
+}
+
 static int rescue(struct environment *e, struct index *x, const char *path, uint64_t damaged, struct journal_position at,
                   uint64_t *ret_segment)
 {
-        struct journal_position applied, last = at;
         struct db *old;
-        MDB_txn *from, *txn = NULL;
+        MDB_txn *from, *txn;
         int r;
 
         if (db_open(path, DB_READ_ONLY | DB_UNLOCKED, &old) < 0)
@@ -244,16 +257,11 @@ static int rescue(struct environment *e, struct index *x, const char *path, uint
                 db_close(old);
                 return 0;
         }
-        applied = applied_once(old, from);
-        damaged += applied.segment > at.segment || (applied.segment == at.segment && applied.offset > at.offset);
-        r = damaged > 0 ? db_begin(x->db, true, &txn) : 0;
-        if (txn) {
-                log_warning("the journal of %s is damaged as well: what the old index still has is taken over", e->dir);
-                if (applied.segment != 0 && applied.segment >= at.segment)
-                        last = applied;
-                r = rescue_tables(e, x, &txn, old, from, last);
+        r = db_begin(x->db, true, &txn);
+        if (r == 0) {
+                r = rescue_table(e, x, txn, old, from, STORE_OLD_PROGRAMS, at); /* no journal has them */
                 if (r == 0)
-                        r = compact_index(e, x, txn, last, ret_segment);
+                        r = rescue_facts(e, x, &txn, old, from, damaged, at, ret_segment);
                 if (r == 0)
                         r = db_commit(x->db, txn);
                 else
@@ -339,9 +347,8 @@ static int try_open(struct environment *e, const char *path, bool cut, struct in
 static int check_all_pages(const char *data)
 {
         cleanup_close int fd = open(data, O_RDONLY | O_CLOEXEC);
-        struct pages_report report;
 
-        return fd < 0 ? errorf(-errno, "cannot open %s: %s", data, strerror(errno)) : pages_check(fd, data, 0, &report);
+        return fd < 0 ? errorf(-errno, "cannot open %s: %s", data, strerror(errno)) : pages_check(fd, data, 0);
 }
 
 /* Is it marked as damaged, or not there (or empty) although the journal has something? 0, or -EIO with a sentence. */

@@ -36,10 +36,7 @@ struct environment {
         struct journal *journal; /* NULL when read-only and there is none */
 
         pthread_mutex_t writer;        /* held by the thread that writes, around write_fd's lock */
-        struct {
-                char *name;
-                bool journaled;
-        } tables[DB_TABLES];           /* under writer: those of all handles; a table's place is its slot */
+        char *tables[DB_TABLES];       /* under writer: names of those of all handles; a table's place is its slot */
         bool index_anew, journal_anew; /* under writer: made anew since it was opened, and not reported yet */
         bool journal_lost;             /* under writer: the index has what the journal lost */
         struct buffer scratch;         /* under writer: the frame being put */
@@ -50,8 +47,7 @@ struct environment {
 };
 
 struct table {
-        char *name;
-        bool journaled;
+        const char *name; /* the environment's */
         unsigned slot;
 };
 
@@ -157,7 +153,7 @@ int mend(struct store_txn *t, const struct table *table, struct slice key, struc
  * worse than none. */
 int journal_frame(struct environment *e, struct journal_position upto, struct slice table, struct slice key, struct blob *ret);
 
-/* store_care.c. A compacted segment with all that the index has in the journaled tables. Its number, to be in force once `txn` is committed. */
+/* store_care.c. A compacted segment with all that the index has. Its number, to be in force once `txn` is committed. */
 int compact_index(struct environment *e, struct index *x, MDB_txn *txn, struct journal_position at, uint64_t *ret_segment);
 
 int meta_get(struct db *db, MDB_txn *txn, MDB_dbi meta, const char *key, size_t size, struct blob *ret);

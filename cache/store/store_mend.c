@@ -69,7 +69,7 @@ int mend(struct store_txn *t, const struct table *table, struct slice key, struc
         int r = applied_get(t->index->db, t->txn, t->index->meta, &upto);
 
         if (r == 0)
-                r = table->journaled ? journal_frame(t->env, upto, slice_string(table->name), key, &frame) : -ENOENT;
+                r = journal_frame(t->env, upto, slice_string(table->name), key, &frame);
         if (r == 0)
                 r = frame_decode(key, SLICE(frame.data, frame.size), &value);
         if (r < 0 && r != -ENOENT && r != -EBADMSG) /* an unreadable journal proves nothing about the value */

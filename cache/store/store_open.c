@@ -17,7 +17,7 @@ static void environment_free(struct environment *e)
 {
         index_close(e);
         for (size_t i = 0; i < DB_TABLES; i++)
-                free(e->tables[i].name);
+                free(e->tables[i]);
         journal_close(e->journal);
         if (e->write_fd >= 0)
                 close(e->write_fd);
@@ -119,28 +119,28 @@ static int environment_open(struct environment *e, bool *ret_alone)
 }
 
 /* A handle's tables are the environment's. True: there are new ones. */
-static int add_tables(struct environment *e, struct store *s, bool *ret_added)
+static int add_tables(struct environment *e, struct store *s, const char *const *names, bool *ret_added)
 {
         for (size_t i = 0; i < s->n_tables; i++) {
                 unsigned slot = 0;
 
-                while (slot < DB_TABLES - 1 && e->tables[slot].name && strcmp(e->tables[slot].name, s->tables[i].name) != 0)
+                assert(strlen(names[i]) <= JOURNAL_TABLE_MAX && names[i][0] != '@');
+                while (slot < DB_TABLES - 1 && e->tables[slot] && strcmp(e->tables[slot], names[i]) != 0)
                         slot++;
                 if (slot == DB_TABLES - 1)
                         return errorf(-EINVAL, "too many tables");
-                if (!e->tables[slot].name) {
-                        e->tables[slot].name = strdup(s->tables[i].name);
-                        if (!e->tables[slot].name)
+                if (!e->tables[slot]) {
+                        e->tables[slot] = strdup(names[i]);
+                        if (!e->tables[slot])
                                 return -ENOMEM;
-                        e->tables[slot].journaled = s->tables[i].journaled;
                         *ret_added = true;
                 }
-                s->tables[i].slot = slot;
+                s->tables[i] = (struct table){e->tables[slot], slot};
         }
         return 0;
 }
 
-static int open_index_locked(struct store *s, bool alone, bool check)
+static int open_index_locked(struct store *s, const char *const *tables, bool alone, bool check)
 {
         struct environment *e = s->env;
         bool added = false;
@@ -148,7 +148,7 @@ static int open_index_locked(struct store *s, bool alone, bool check)
 
         if (r < 0)
                 return r;
-        r = add_tables(e, s, &added);
+        r = add_tables(e, s, tables, &added);
         if (r == 0 && !e->index)
                 r = index_open(e, alone, check, &e->index);
         else if (r == 0 && added)
@@ -162,14 +162,12 @@ static int open_index_locked(struct store *s, bool alone, bool check)
 
 static void store_free(struct store *s)
 {
-        for (size_t i = 0; i < s->n_tables; i++)
-                free(s->tables[i].name);
         pthread_mutex_destroy(&s->together.lock);
         free(s->dir);
         free(s);
 }
 
-static struct store *store_new(const char *dir, const struct store_table *tables, size_t n_tables)
+static struct store *store_new(const char *dir, size_t n_tables)
 {
         struct store *s = calloc(1, sizeof(*s) + n_tables * sizeof(*s->tables));
 
@@ -179,14 +177,9 @@ static struct store *store_new(const char *dir, const struct store_table *tables
         pthread_mutex_init(&s->together.lock, NULL);
         STAILQ_INIT(&s->together.waiting);
         s->dir = strdup(dir);
-        for (size_t i = 0; i < n_tables; i++) {
-                assert(strlen(tables[i].name) <= JOURNAL_TABLE_MAX && tables[i].name[0] != '@');
-                s->tables[i].journaled = tables[i].journaled;
-                s->tables[i].name = strdup(tables[i].name);
-                if (!s->tables[i].name || !s->dir) {
-                        store_free(s);
-                        return NULL;
-                }
+        if (!s->dir) {
+                store_free(s);
+                return NULL;
         }
         return s;
 }
@@ -213,7 +206,7 @@ static void registry_unref(struct environment *e)
 }
 
 /* Under the registry's lock. */
-static int open_handle(struct store *s, const struct stat *st, bool check)
+static int open_handle(struct store *s, const char *const *tables, const struct stat *st, bool check)
 {
         struct environment *e = registry_find(st);
         bool alone = false, first = !e;
@@ -234,7 +227,7 @@ static int open_handle(struct store *s, const struct stat *st, bool check)
                 r = environment_open(e, &alone);
         }
         if (r == 0)
-                r = open_index_locked(s, alone, check);
+                r = open_index_locked(s, tables, alone, check);
         if (r == 0 && first) {
                 e->next = registry.first;
                 registry.first = e;
@@ -263,9 +256,9 @@ static int choose_read_only(struct store *s)
         return 0;
 }
 
-int store_open(const char *dir, const struct store_table *tables, size_t n_tables, int flags, struct store **ret)
+int store_open(const char *dir, const char *const *tables, size_t n_tables, int flags, struct store **ret)
 {
-        struct store *s = store_new(dir, tables, n_tables);
+        struct store *s = store_new(dir, n_tables);
         struct stat st;
         int r;
 
@@ -280,7 +273,7 @@ int store_open(const char *dir, const struct store_table *tables, size_t n_table
                 r = errorf(-errno, "cannot use the store in %s: %s", dir, strerror(errno));
         if (r == 0) {
                 pthread_mutex_lock(&registry.lock);
-                r = open_handle(s, &st, flags & STORE_CHECK);
+                r = open_handle(s, tables, &st, flags & STORE_CHECK);
                 pthread_mutex_unlock(&registry.lock);
         }
         if (r == 0 && s->env->journal_lost) {

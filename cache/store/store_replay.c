@@ -20,8 +20,8 @@ static int table_by_name(struct replayer *p, struct slice name, MDB_dbi *ret)
         char text[JOURNAL_TABLE_MAX + 1];
         int r;
 
-        for (size_t i = 0; i < DB_TABLES && p->env->tables[i].name; i++)
-                if (strlen(p->env->tables[i].name) == name.size && memcmp(p->env->tables[i].name, name.data, name.size) == 0) {
+        for (size_t i = 0; i < DB_TABLES && p->env->tables[i]; i++)
+                if (strlen(p->env->tables[i]) == name.size && memcmp(p->env->tables[i], name.data, name.size) == 0) {
                         *ret = p->index->tables[i].dbi;
                         return 0;
                 }

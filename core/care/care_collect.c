@@ -529,9 +529,7 @@ static int compact_journal(struct collecting *c)
         if (r < 0)
                 return r;
         for (size_t i = 0; i < before.n_tables; i++)
-                for (size_t k = 0; k < N_TABLES; k++)
-                        if (workspace_tables[k].journaled && strcmp(workspace_tables[k].name, before.tables[i].name) == 0)
-                                alive += before.tables[i].bytes;
+                alive += before.tables[i].bytes;
         after = before;
         if (before.journal_bytes > 2 * alive + JOURNAL_WORTH) {
                 if (c->plan->dry_run)

@@ -36,7 +36,7 @@ struct case_info *case_info_ref(struct case_info *c);
 DEFINE_CLEANUP(struct case_info *, case_info_unref)
 
 struct cases_tables {
-        size_t cases, names, digests; /* all journaled */
+        size_t cases, names, digests;
 };
 int cases_open(struct store *s, const struct cases_tables *tables, struct cases **ret);
 struct cases *cases_close(struct cases *c);

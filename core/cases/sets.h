@@ -18,7 +18,7 @@ struct case_set {
 struct case_set *case_set_unref(struct case_set *s); /* NULL */
 DEFINE_CLEANUP(struct case_set *, case_set_unref)
 
-/* The table (of the store's array) that the sets are in; journaled. */
+/* The table (of the store's array) that the sets are in. */
 struct sets;
 int sets_open(struct store *s, size_t table, struct sets **ret);
 struct sets *sets_close(struct sets *s);

@@ -24,7 +24,7 @@
 
 struct history;
 
-/* The tables (of the caller's array) that the index lives in; all journaled. */
+/* The tables (of the caller's array) that the index lives in. */
 struct history_tables {
         size_t commits, oids, refs, sources;
 };

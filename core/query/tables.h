@@ -26,4 +26,4 @@ enum table {
         TABLE_ALARMS,    /* core/study/watch/alarm.h */
         N_TABLES
 };
-extern const struct store_table workspace_tables[N_TABLES];
+extern const char *const workspace_tables[N_TABLES];

@@ -334,7 +334,7 @@ static bool has_builds(struct workspace *w)
 
 /* -- programs: "m" id → version, size, base; "d" id → a frame ------------------------------------------------------ */
 
-static const struct store_table program_table = {"programs", false};
+static const char *const program_table = STORE_OLD_PROGRAMS;
 
 struct program_row {
         uint8_t key[1 + DIGEST_SIZE];

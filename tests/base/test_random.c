@@ -1,4 +1,5 @@
-/* Random numbers: the published sequence, moments and shapes of the distributions, edges. Seeds are fixed, so nothing here is a matter of luck. */
+/* Random numbers: the published sequence, moments and shapes of the distributions, edges. Seeds are fixed unless
+ * $SOLVERFS_TEST_SEED is set, and each bound is some five deviations wide. */
 #include "cache/base/random.h"
 
 #include <math.h>
@@ -49,7 +50,7 @@ START_TEST(test_below)
         struct random r;
         unsigned count[6] = {0};
 
-        random_seed(&r, 3);
+        random_seed(&r, test_seed(3));
         for (int i = 0; i < 60000; i++)
                 count[random_below(&r, 6)]++;
         for (int i = 0; i < 6; i++) {
@@ -103,7 +104,7 @@ START_TEST(test_moments)
                 struct random r;
                 double sum = 0, squares = 0, mean, variance;
 
-                random_seed(&r, 11 + i);
+                random_seed(&r, test_seed(11 + i));
                 for (int n = 0; n < DRAWS; n++) {
                         double x = rows[i].draw(&r, rows[i].a, rows[i].b);
 
@@ -134,7 +135,7 @@ START_TEST(test_shape_of_beta)
         struct random r;
         double worst = 0;
 
-        random_seed(&r, 5);
+        random_seed(&r, test_seed(5));
         for (int i = 0; i < DRAWS; i++)
                 draws[i] = random_beta(&r, 2, 3);
         qsort(draws, DRAWS, sizeof(*draws), compare_doubles);
@@ -143,7 +144,7 @@ START_TEST(test_shape_of_beta)
 
                 worst = fmax(worst, fabs(below - (i + .5) / DRAWS));
         }
-        ck_assert_msg(worst < 1.95 / sqrt(DRAWS), "distance %f", worst);
+        ck_assert_msg(worst < 3 / sqrt(DRAWS), "distance %f", worst);
 }
 END_TEST
 
@@ -151,7 +152,7 @@ START_TEST(test_extreme_shapes)
 {
         struct random r;
 
-        random_seed(&r, 1);
+        random_seed(&r, test_seed(1));
         for (int i = 0; i < 10000; i++) {
                 double tiny = random_beta(&r, 1e-300, 1e-300), low = random_beta(&r, 1e-9, 1e9), high = random_beta(&r, 1e9, 1);
 
@@ -167,7 +168,7 @@ START_TEST(test_shuffle)
         struct random r;
         unsigned seen[6] = {0};
 
-        random_seed(&r, 9);
+        random_seed(&r, test_seed(9));
         for (int i = 0; i < 6000; i++) {
                 uint32_t list[] = {0, 1, 2};
 

@@ -2,19 +2,24 @@
  *
  * A slow disk is had by SOLVERFS_FAULTS=DIR and a file DIR/journal.sync that says "delay 10" (cache/base/fault.h): each commit then takes ten
  * milliseconds longer. */
+#include <fcntl.h>
 #include <lmdb.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "bench.h"
+#include "cache/base/guard.h"
+#include "cache/store/pages.h"
 #include "core/query/query.h"
 
 #define KEY_SIZE   (RUN_KEY_SIZE + 5 * 8)
 #define VALUE_SIZE 600 /* a fact with its run.json */
 #define FACTS      100000
 #define SINGLES    1000
+#define LOOKED_AT  200000 /* facts of the store whose pages are looked at */
 #define THREADS    64
 
 struct writer {
@@ -220,11 +225,180 @@ static int rows_of_crowds(uint64_t facts)
         return r;
 }
 
+/* -- what it costs to look at each page before LMDB reads it ------------------------------------------------------ */
+
+struct looker {
+        struct writer writer;
+        struct store *store;
+        clockid_t clock;
+        int fd; /* of data.mdb */
+        const char *data;
+        char *map;
+        size_t map_size;
+};
+
+static double seconds_of(clockid_t clock)
+{
+        struct timespec t;
+
+        clock_gettime(clock, &t);
+        return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int measure_commit(void *user, double *ret)
+{
+        struct looker *l = user;
+        struct writer *w = &l->writer;
+        double began = seconds_of(l->clock);
+        int r = 0;
+
+        for (size_t done = 0; r == 0 && done < w->facts; done += w->batch, w->next += w->batch)
+                r = write_ours(l->store, w, w->next);
+        *ret = (seconds_of(l->clock) - began) / (double)(w->facts / w->batch);
+        return r;
+}
+
+/* A page that is met first is a page fault, which in the store is LMDB's a moment later. */
+static int touch_map(const struct looker *l)
+{
+        struct stat st;
+
+        if (fstat(l->fd, &st) < 0)
+                return errorf(-errno, "cannot look at %s: %s", l->data, strerror(errno));
+        for (size_t at = 0; at < MIN((size_t)st.st_size, l->map_size); at += 4096)
+                (void)*(const volatile char *)(l->map + at);
+        return 0;
+}
+
+/* All that is looked at before facts are put and committed, and nothing else. */
+static int look_at_commit(struct looker *l, uint64_t first)
+{
+        struct pages *p = NULL;
+        int r = pages_begin(l->fd, l->data, l->map, l->map_size, &p);
+
+        for (size_t i = 0; r == 0 && i < l->writer.batch; i++) {
+                uint8_t key[KEY_SIZE];
+                char value[VALUE_SIZE];
+
+                make_fact(first + i, key, value);
+                r = pages_path(p, workspace_tables[TABLE_FACTS], SLICE(key, sizeof(key)), false);
+        }
+        if (r == 0)
+                r = pages_path(p, "@store", slice_string("journal"), false);
+        if (r == 0)
+                r = pages_look_again(p);
+        pages_free(p);
+        return r;
+}
+
+static int measure_look(void *user, double *ret)
+{
+        struct looker *l = user;
+        const struct writer *w = &l->writer;
+        double began;
+        int r = touch_map(l);
+
+        began = seconds_of(l->clock);
+        for (size_t done = 0; r == 0 && done < w->facts; done += w->batch)
+                r = look_at_commit(l, w->next + done);
+        *ret = (seconds_of(l->clock) - began) / (double)(w->facts / w->batch);
+        return r;
+}
+
+static int delete_fact(void *user, struct store_txn *t)
+{
+        uint64_t *number = user;
+        uint8_t key[KEY_SIZE];
+        char value[VALUE_SIZE];
+
+        make_fact((*number)++, key, value);
+        return store_delete(t, TABLE_FACTS, SLICE(key, sizeof(key)));
+}
+
+static int measure_delete(void *user, double *ret)
+{
+        struct looker *l = user;
+        double began = seconds_of(l->clock);
+        int r = store_update(l->store, delete_fact, &l->writer.next);
+
+        *ret = seconds_of(l->clock) - began;
+        return r;
+}
+
+/* As LMDB does, with room to grow. */
+static int map_data(struct looker *l)
+{
+        struct stat st;
+        void *map = MAP_FAILED;
+
+        l->fd = open(l->data, O_RDONLY | O_CLOEXEC);
+        if (l->fd >= 0 && fstat(l->fd, &st) == 0) {
+                l->map_size = (size_t)st.st_size * 4;
+                map = mmap(NULL, l->map_size, PROT_READ, MAP_SHARED, l->fd, 0);
+        }
+        if (map == MAP_FAILED)
+                return errorf(-errno, "cannot map %s: %s", l->data, strerror(errno));
+        l->map = map;
+        return guard_install();
+}
+
+static int row_of_looks(struct looker *l, size_t facts, size_t batch, clockid_t clock)
+{
+        char text[96];
+
+        l->writer.facts = 10 * batch;
+        l->writer.batch = batch;
+        l->clock = clock;
+        snprintf(text, sizeof(text), "pages looked at for a commit of %zu facts beside %zu%s", batch, facts,
+                 clock == CLOCK_MONOTONIC ? "" : ", CPU time");
+        return bench_compare(&(struct row){.what = text, .against = "the whole commit", .most = 0.05}, measure_look, l,
+                             measure_commit, l);
+}
+
+static int rows_of_looks(size_t facts)
+{
+        char dir[PATH_SIZE], data[PATH_SIZE], text[96];
+        struct looker l = {.writer = {.dir = dir, .facts = facts, .batch = 1000}, .data = data, .fd = -1}, first;
+        double seconds;
+        int r = path_join(dir, bench.dir, "store-looks");
+
+        if (r == 0)
+                r = path_join(data, dir, "lmdb/data.mdb");
+        if (r == 0)
+                r = remove_tree(dir);
+        if (r == 0)
+                r = store_open(dir, workspace_tables, N_TABLES, STORE_CREATE, &l.store);
+        if (r == 0)
+                r = measure_commit(&l, &seconds);
+        if (r == 0)
+                r = map_data(&l);
+        for (size_t batch = 1; r == 0 && batch <= 100; batch *= 100) {
+                r = row_of_looks(&l, facts, batch, CLOCK_MONOTONIC);
+                if (r == 0)
+                        r = row_of_looks(&l, facts, batch, CLOCK_THREAD_CPUTIME_ID);
+        }
+        first = l;
+        first.writer.next = 0;
+        first.clock = CLOCK_THREAD_CPUTIME_ID;
+        snprintf(text, sizeof(text), "a fact deleted beside %zu, CPU time", facts);
+        if (r == 0)
+                r = bench_compare(&(struct row){.what = text, .judge = JUDGE_ALONE, .most = 0.005}, measure_delete, &first, NULL, NULL);
+        if (l.map)
+                munmap(l.map, l.map_size);
+        if (l.fd >= 0)
+                close(l.fd);
+        store_close(l.store);
+        remove_tree(dir);
+        return r;
+}
+
 int bench_store(void)
 {
         int r = row((size_t)FACTS * bench.scale, 100, 10);
 
         if (r == 0)
                 r = row((size_t)SINGLES * bench.scale, 1, 10);
-        return r < 0 ? r : rows_of_crowds((uint64_t)SINGLES * bench.scale);
+        if (r == 0)
+                r = rows_of_crowds((uint64_t)SINGLES * bench.scale);
+        return r < 0 ? r : rows_of_looks((size_t)LOOKED_AT * bench.scale);
 }

@@ -24,8 +24,8 @@ enum {
         REFS,
         SOURCES
 };
-static const struct store_table store_tables[] = {
-        {"commits", true}, {"oids", true}, {"refs", true}, {"sources", true}};
+static const char *const store_tables[] = {
+        "commits", "oids", "refs", "sources"};
 static const struct history_tables tables = {COMMITS, OIDS, REFS, SOURCES};
 static struct store *store;
 static struct history *history;

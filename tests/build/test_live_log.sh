@@ -36,19 +36,12 @@ follow() { # into a new file: what is awaited in it is of this follower
 	"$solverfs" build --log toy "$1" >out.follower 2>err.follower </dev/null &
 	follower=$!
 }
-await() { # await CONDITION
-	local end=$((SECONDS + 60))
-	until eval "$1"; do
-		[ $SECONDS -lt $end ] || { echo "# never: $1"; return 1; }
-		sleep 0.02
-	done
-}
 # go TEXT: the build goes on with it, in whichever tree it is
-go() { for tree in store/work/toy*/? node/work/?; do [ -d "$tree" ] && echo "$1" >go.new && mv go.new "$tree/go"; done 2>/dev/null; }
+go() { for tree in store/work/toy*/? node/work/?; do [ -d "$tree" ] && echo "$1" >go.new && chmod 644 go.new && mv go.new "$tree/go"; done 2>/dev/null; }
 goes() { kill -0 "$1" 2>/dev/null; }
 # finish TEXT STATUS PROCESS: goes on with TEXT, as often as it is begun, until the process has ended with STATUS
 finish() {
-	local got end=$((SECONDS + 200))
+	local got end=$((SECONDS + 200 * ${CK_TIMEOUT_MULTIPLIER:-1}))
 	while goes "$3"; do
 		go "$1"
 		[ $SECONDS -lt $end ] || { echo "# it never ended"; kill -9 "$3"; }

@@ -9,7 +9,7 @@ static struct store *store;
 
 static struct sets *open_sets(void)
 {
-        static const struct store_table list[] = {{"sets", true}};
+        static const char *const list[] = {"sets"};
         struct sets *s;
 
         assert_ok(store_open("s", list, ARRAY_SIZE(list), STORE_CREATE, &store));

@@ -76,7 +76,7 @@ START_TEST(test_formulas_are_well_sorted)
                 struct generate_options o = generate_defaults;
 
                 o.dialect = d;
-                assert_ok(generator_new(&o, 7, &g));
+                assert_ok(generator_new(&o, test_seed(7), &g));
                 for (int i = 0; i < 300; i++) {
                         cleanup_script struct script *s = NULL, *again = NULL;
 
@@ -93,7 +93,7 @@ START_TEST(test_every_operator_of_the_theory_comes)
         cleanup_generator struct generator *g = NULL;
         bool seen[N_OPS] = {false};
 
-        assert_ok(generator_new(&generate_defaults, 1, &g));
+        assert_ok(generator_new(&generate_defaults, test_seed(1), &g));
         for (int i = 0; i < 3000; i++) {
                 cleanup_script struct script *s = NULL;
 
@@ -117,7 +117,7 @@ START_TEST(test_parameters_are_kept)
         o.assertions = 3;
         o.depth = 4;
         o.literal_length = 7;
-        assert_ok(generator_new(&o, 5, &g));
+        assert_ok(generator_new(&o, test_seed(5), &g));
         for (int i = 0; i < 200; i++) {
                 cleanup_script struct script *s = NULL;
                 size_t asserts = 0, constants = 0;
@@ -150,9 +150,9 @@ START_TEST(test_same_seed_same_formulas)
         cleanup_generator struct generator *a = NULL, *b = NULL, *c = NULL;
         bool differs = false;
 
-        assert_ok(generator_new(&generate_defaults, 3, &a));
-        assert_ok(generator_new(&generate_defaults, 3, &b));
-        assert_ok(generator_new(&generate_defaults, 4, &c));
+        assert_ok(generator_new(&generate_defaults, test_seed(3), &a));
+        assert_ok(generator_new(&generate_defaults, test_seed(3), &b));
+        assert_ok(generator_new(&generate_defaults, test_seed(4), &c));
         for (int i = 0; i < 50; i++) {
                 cleanup_script struct script *x = NULL, *y = NULL, *z = NULL;
 
@@ -187,7 +187,7 @@ START_TEST(test_templates)
 {
         cleanup_generator struct generator *g = NULL;
 
-        assert_ok(generator_new(&generate_defaults, 9, &g));
+        assert_ok(generator_new(&generate_defaults, test_seed(9), &g));
         for (int t = 0; t < N_TEMPLATES; t++)
                 for (unsigned size = 1; size <= 9; size++) {
                         cleanup_script struct script *s = NULL, *again = NULL;
@@ -265,7 +265,7 @@ START_TEST(test_the_wanted_operator_is_there)
         cleanup_script struct script *s = read_text(mixed[4]);
         cleanup_generator struct generator *g = NULL;
 
-        assert_ok(generator_new(&generate_defaults, 2, &g));
+        assert_ok(generator_new(&generate_defaults, test_seed(2), &g));
         for (int i = 0; i < 200; i++) {
                 static const enum op actions[] = {OP_STR_CONTAINS, OP_STR_SUBSTR, OP_RE_UNION, OP_STR_TO_INT, OP_STR_REPLACE_ALL};
                 enum op action = actions[i % (int)ARRAY_SIZE(actions)];
@@ -284,7 +284,7 @@ START_TEST(test_theories_are_not_mixed)
 {
         cleanup_generator struct generator *g = NULL;
 
-        assert_ok(generator_new(&generate_defaults, 2, &g));
+        assert_ok(generator_new(&generate_defaults, test_seed(2), &g));
         for (size_t k = 0; k < 4; k++) {
                 cleanup_script struct script *s = read_text(mixed[k]);
                 enum op ops[N_OPS];
@@ -310,7 +310,7 @@ START_TEST(test_mutants_keep_to_their_logic)
         cleanup_generator struct generator *g = NULL;
         unsigned done = 0;
 
-        assert_ok(generator_new(&generate_defaults, 3, &g));
+        assert_ok(generator_new(&generate_defaults, test_seed(3), &g));
         for (unsigned i = 0; i < 4000; i++) {
                 cleanup_script struct script *s = read_text(texts[i % ARRAY_SIZE(texts)]), *with = NULL;
                 const struct logic logic = logic_of(s->logic->name.data);
@@ -338,7 +338,7 @@ START_TEST(test_nothing_to_change)
         cleanup_generator struct generator *g = NULL;
         struct script *with = NULL;
 
-        assert_ok(generator_new(&generate_defaults, 2, &g));
+        assert_ok(generator_new(&generate_defaults, test_seed(2), &g));
         assert_error(mutate_operator(g, s, OP_STR_CONCAT, &with), ENOENT);
         assert_error(mutate_transform(g, s, TRANSFORM_REVERSE, &with), ENOENT);
         assert_error(mutate_operator(g, none, OP_NOT, &with), ENOENT);
@@ -359,7 +359,7 @@ START_TEST(test_transformers)
         };
         cleanup_generator struct generator *g = NULL;
 
-        assert_ok(generator_new(&generate_defaults, 2, &g));
+        assert_ok(generator_new(&generate_defaults, test_seed(2), &g));
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
                 cleanup_script struct script *s = NULL, *with = NULL;
                 cleanup_free char *text = NULL;
@@ -437,7 +437,7 @@ START_TEST(test_bandit_learns)
         struct random random;
         unsigned chosen[3] = {0};
 
-        random_seed(&random, 1);
+        random_seed(&random, test_seed(1));
         assert_ok(bandit_init(&b, 3));
         for (int i = 0; i < 2000; i++) {
                 static const double chance[] = {0.1, 0.5, 0.2};
@@ -475,7 +475,7 @@ START_TEST(test_warping)
 
         ck_assert(warping_distance(one, 3, stretched, 5) == 0);
         ck_assert(isinf(warping_distance(one, 0, one, 3)));
-        random_seed(&random, 1);
+        random_seed(&random, test_seed(1));
         for (int i = 0; i < 200; i++) {
                 double a[5], b[5];
                 size_t n = 1 + random_below(&random, 5), m = 1 + random_below(&random, 5);

@@ -7,7 +7,7 @@
 #include "tests/support/planted.h"
 #include "tests/support/test.h"
 
-static struct strategy_options options_of(enum strategy_kind kind, uint64_t seed)
+static struct strategy_options options_of(enum strategy_kind kind, unsigned seed)
 {
         struct strategy_options o = strategy_defaults;
 
@@ -15,7 +15,7 @@ static struct strategy_options options_of(enum strategy_kind kind, uint64_t seed
         o.timeout = 20;
         o.threshold = 10;
         o.window = 60;
-        o.seed = seed;
+        o.seed = test_seed(seed);
         return o;
 }
 
@@ -146,7 +146,7 @@ START_TEST(test_several_under_way)
                 unsigned done = 0;
                 struct random random;
 
-                random_seed(&random, 1);
+                random_seed(&random, test_seed(1));
                 assert_ok(strategy_new(&o, &s));
                 for (unsigned round = 0; done < 100; round++) {
                         size_t at = random_below(&random, 3);

@@ -19,7 +19,7 @@ enum {
         REFS,
         SOURCES
 };
-static const struct store_table store_tables[] = {{"commits", true}, {"oids", true}, {"refs", true}, {"sources", true}};
+static const char *const store_tables[] = {"commits", "oids", "refs", "sources"};
 static const struct history_tables tables = {COMMITS, OIDS, REFS, SOURCES};
 static struct store *store;
 static struct history *history;
@@ -406,7 +406,7 @@ START_TEST(test_revisions_at_random)
 
         make_repository();
         begin("r");
-        srand(1);
+        srand(test_seed(1));
         for (int i = 0; i < 20000; i++) {
                 char text[256] = "";
                 uint32_t number;

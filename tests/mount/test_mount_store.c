@@ -84,7 +84,7 @@ END_TEST
 /* Pages of rubbish: LMDB may not notice, but what is read is right or an error, and fsck beside the daemon brings all back. */
 START_TEST(test_pages_overwritten_under_the_daemon)
 {
-        unsigned ids[CASES], seed = 1, errors = 0;
+        unsigned ids[CASES], seed = test_seed(1), errors = 0;
         struct mount *m;
 
         world_make(NULL);
@@ -188,11 +188,9 @@ static bool comes(unsigned id, unsigned i)
 
 START_TEST(test_flips_under_the_daemon)
 {
-        const char *given = getenv("SOLVERFS_SEED");
-        unsigned ids[CASES], seed = given ? (unsigned)atoi(given) : 7, errors = 0, unseen = 0, fscks, most = 0, more;
+        unsigned ids[CASES], seed = test_seed(7), errors = 0, unseen = 0, fscks, most = 0, more;
         struct mount *m;
 
-        fprintf(stderr, "seed %u\n", seed);
         world_make(NULL);
         world_expects(".");
         m = mount_start("mnt", NULL);

@@ -11,8 +11,8 @@
 
 #define GATED "; do count %s\n; do wait %s\n; do print sat\n"
 
-static struct world open_world = {.settings = "sandbox = none\ngrace = 600s\n"}; /* what nobody waits for goes on for long */
-static struct world hasty_world = {.settings = "sandbox = none\ngrace = 1s\n"};
+static struct world open_world = {.settings = "sandbox = none\ngrace = 600s\n", .recipe = "timeout = 1h\n"}; /* what nobody waits for goes on for long */
+static struct world hasty_world = {.settings = "sandbox = none\ngrace = 1s\n", .recipe = "timeout = 1h\n"};
 
 /* A case that counts its runs in ./count and waits for ./gate, on a commit that is built. */
 static unsigned gated_case(const char *name)

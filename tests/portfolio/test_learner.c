@@ -6,12 +6,12 @@
 
 #define LIMIT 60.0
 
-static struct learner *make(const char *selector, const char *allocation, size_t arms, size_t features, uint64_t seed)
+static struct learner *make(const char *selector, const char *allocation, size_t arms, size_t features, unsigned seed)
 {
         struct learner *l = NULL;
 
         assert_ok(learner_new(
-                &(struct learner_settings){.selector = selector, .allocation = allocation, .limit = LIMIT, .seed = seed}, arms,
+                &(struct learner_settings){.selector = selector, .allocation = allocation, .limit = LIMIT, .seed = test_seed(seed)}, arms,
                 features, &l));
         return l;
 }
@@ -280,7 +280,7 @@ START_TEST(test_hardness_is_not_the_arms_fault)
         static double predicted[400];
         struct random r;
 
-        random_seed(&r, 3);
+        random_seed(&r, test_seed(3));
         assert_ok(hardness_init(&h, 2, LIMIT));
         assert_ok(past_init(&past, 2, 0));
         for (size_t i = 0; i < ARRAY_SIZE(predicted); i++) {

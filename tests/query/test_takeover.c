@@ -1,6 +1,7 @@
 /* A store as it was before results stood under their program's digest: its rows are put by hand. */
 #include "tests/support/toy_workspace.h"
 #include "tests/support/old_fact.h"
+#include "tests/support/old_table.h"
 
 #include <fcntl.h>
 
@@ -284,17 +285,17 @@ static struct slice old_program(unsigned n)
         return SLICE(data, sizeof(data));
 }
 
-static void put_row(struct store *s, char kind, const struct digest *id, const void *data, size_t size)
+static void put_row(char kind, const struct digest *id, const void *data, size_t size)
 {
         char key[1 + DIGEST_SIZE] = {kind};
 
         memcpy(key + 1, id->bytes, DIGEST_SIZE);
-        assert_ok(store_set(s, 0, SLICE(key, sizeof(key)), SLICE(data, size)));
+        put_old_row("store/lmdb", "programs", SLICE(key, sizeof(key)), SLICE(data, size));
 }
 
 static struct store *open_old_table(void)
 {
-        static const struct store_table table = {"programs", false};
+        static const char *const table = "programs";
         struct store *s;
 
         assert_ok(store_open("store", &table, 1, 0, &s));
@@ -304,8 +305,6 @@ static struct store *open_old_table(void)
 /* As they were written: a keyframe, and three chains of deltas behind it. */
 static void put_old_programs(struct digest ids[N_OLD])
 {
-        struct store *s = open_old_table();
-
         for (unsigned n = 0; n < N_OLD; n++) {
                 cleanup_blob struct blob frame = {0}, base = {0};
                 uint8_t meta[8 + 8 + DIGEST_SIZE] = {1};
@@ -320,10 +319,9 @@ static void put_old_programs(struct digest ids[N_OLD])
                 digest_of(content.data, content.size, &ids[n]);
                 key_u64(meta + 8, content.size);
                 assert_ok(delta_encode(content, SLICE(base.data, base.size), delta_bound(content.size), &frame));
-                put_row(s, 'd', &ids[n], frame.data, frame.size);
-                put_row(s, 'm', &ids[n], meta, sizeof(meta));
+                put_row('d', &ids[n], frame.data, frame.size);
+                put_row('m', &ids[n], meta, sizeof(meta));
         }
-        store_close(s);
 }
 
 static uint64_t old_rows(void)
@@ -470,5 +468,25 @@ START_TEST(test_programs_of_a_table_not_all)
 }
 END_TEST
 
+/* No journal has them: an index that is made anew before they are files takes them along. */
+START_TEST(test_programs_of_an_index_made_anew)
+{
+        struct digest ids[N_OLD];
+
+        world("");
+        put_build(commit_of("main"), "bytes", 1000);
+        put_old_programs(ids);
+        rows_as_before();
+        end();
+        shell("touch store/lmdb/damaged");
+        assert_ok(workspace_open("store", 0, &w));
+        shell("ls -d store/lmdb.damaged-*");
+        for (unsigned n = 0; n < N_OLD; n++)
+                assert_old_program(&ids[n], n);
+        ck_assert_uint_eq(old_rows(), 0);
+        w = workspace_close(w);
+}
+END_TEST
+
 SUITE("takeover", test_taken_over, test_what_is_measured_anew, test_environment, test_more_than_a_chunk, test_programs_of_a_table,
-      test_programs_of_a_table_killed, test_programs_of_a_table_not_all)
+      test_programs_of_a_table_killed, test_programs_of_a_table_not_all, test_programs_of_an_index_made_anew)

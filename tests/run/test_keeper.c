@@ -35,10 +35,10 @@ static int run_in(struct keeper *k, const struct execute_request *q, const char 
 
 static struct execute_request looking(const struct execute_request *q)
 {
-        static char *words[] = {(char *)"/test/attacker", (char *)"look", NULL};
+        static char *look_words[] = {(char *)"/test/attacker", (char *)"look", NULL}, *exit_words[] = {(char *)"/test/attacker", (char *)"exit", (char *)"0", NULL};
         struct execute_request look = usual;
 
-        look.argv = words;
+        look.argv = q->sandbox == SANDBOX_BWRAP ? look_words : exit_words; /* without a sandbox the whole machine is there, which others change */
         look.binds = q->binds;
         look.n_binds = q->n_binds;
         look.sandbox = q->sandbox;

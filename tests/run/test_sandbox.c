@@ -25,7 +25,7 @@ static bool survives(const char *command)
         close(from[1]);
         ck_assert_int_eq(read(from[0], text, sizeof(text)), strlen("ready\n"));
         sandbox_sweep();
-        ck_assert_int_eq(dprintf(to[1], "go on\n"), 6);
+        dprintf(to[1], "go on\n"); /* what was killed may have gone */
         n = read(from[0], text, sizeof(text));
         close(to[1]);
         close(from[0]);

@@ -20,6 +20,9 @@ Each kind gets its share of the builds, whatever a build of it takes. A project 
 """
 import argparse, hashlib, json, os, random, shutil, subprocess, sys, tempfile, time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../support"))
+from seed import test_seed
+
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC", "SOURCE_DATE_EPOCH": "315532800",
                "HOME": "/tmp", "TMPDIR": "/tmp", "USER": "solverfs", "LOGNAME": "solverfs"}
 GIT = ["git", "-c", "user.name=fuzz", "-c", "user.email=fuzz@localhost", "-c", "core.autocrlf=false", "-c", "gc.auto=0", "-c", "core.safecrlf=false"]
@@ -486,7 +489,7 @@ def main():
     parser.add_argument("command", metavar="SOLVERFS")
     options = parser.parse_args()
     options.command = os.path.abspath(options.command)
-    seed = options.seed if options.seed is not None else random.randrange(10 ** 9)
+    seed = test_seed(options.seed)
     kinds = options.kinds.split(",") if options.kinds else list(KINDS)
     counts = {k: {"builds": 0, "projects": 0, "incremental": 0} for k in kinds}
     counts.update({"tidy": 0, "verified": 0, "refused": 0, "unsound recipes": 0, "by hand": 0, "unbuildable": 0, "no answer": 0, "changes": {}})

@@ -2,7 +2,7 @@
  *
  *     soak_damage [--rounds N] [--first ROUND] [--seed SEED] [--beside [--between]]
  *
- * 10,000 rounds; another seed each time, which is printed.
+ * 10,000 rounds; another seed each time (seed.h), which is printed.
  *
  * Each round takes a good store, damages its index (bits, headers, pages of rubbish, lost, stale and misplaced pages, a cut file; sometimes lock.mdb), and then
  * opens, reads, writes, deletes and checks it. With --beside a second process has the store open all the while, reads and writes; it may find
@@ -16,21 +16,22 @@
 #include <sys/wait.h>
 
 #include "cache/base/lost.h"
-#include "cache/base/random.h"
 #include "cache/store/store.h"
+#include "tests/support/seed.h"
 
 enum {
         FACTS,
         NAMES,
         N
 };
-static const struct store_table tables[N] = {[FACTS] = {"facts", true}, [NAMES] = {"names", true}};
+static const char *const tables[N] = {[FACTS] = "facts", [NAMES] = "names"};
 
 #define DATA   "store/lmdb/data.mdb"
 #define LOCK   "store/lmdb/lock.mdb"
 #define PAGE   4096
 #define VALUES 600 /* of the good store; every seventh was deleted */
 #define MORE   40  /* put after the damage */
+#define LOST   8   /* exit status of a process that was (lost.h) */
 
 static struct {
         unsigned long long rounds, first, seed, round;
@@ -350,7 +351,7 @@ static void second_end(struct second *p, bool in_the_midst)
         close(p->to);
         close(p->from);
         waitpid(p->pid, &status, 0);
-        if (WIFEXITED(status) && WEXITSTATUS(status) == LOST_STATUS && in_the_midst)
+        if (WIFEXITED(status) && WEXITSTATUS(status) == LOST && in_the_midst)
                 soak.lost++;
         else if (status != 0)
                 complain("the second process ended with status %x", (unsigned)status);
@@ -442,9 +443,9 @@ int main(int argc, char **argv)
         char folder[] = "soak-damage-XXXXXX";
         FILE *nowhere = fopen("/dev/null", "we");
 
-        lost_begin(argv);
+        lost_begin(argv, LOST);
         lost_output();
-        soak.seed = now_ns() % 1000000;
+        soak.seed = test_seed_fresh();
         for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
                 if (c == 'r')
                         soak.rounds = strtoull(optarg, NULL, 10);

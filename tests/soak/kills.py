@@ -16,6 +16,9 @@ Prints a line for every fifty rounds and one at the end; exit status 1, and the 
 """
 import argparse, collections, ctypes, json, os, random, re, shutil, signal, subprocess, sys, tempfile, threading, time, traceback
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../support"))
+from seed import test_seed
+
 COMMITS, CASES_BEGIN = 24, 12
 CELL = ["result", "time", "cputime", "memory", "stdout", "stderr", "run.json"]
 SEAMS = """store.begin store.commit store.journaled store.committed journal.append journal.sync programs.put programs.place programs.get cases.place
@@ -377,11 +380,12 @@ class World:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.add_argument("--seed", type=int)
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("solverfs")
     parser.add_argument("tiny")
     a = parser.parse_args()
+    a.seed = test_seed(a.seed)
     if not os.access("/dev/fuse", os.W_OK):
         print("no /dev/fuse here")
         sys.exit(77)

@@ -12,6 +12,9 @@ the locks of runs, core/run/core_lock.h, held by a process of their own). A run 
 """
 import argparse, fcntl, os, random, shutil, signal, struct, subprocess, sys, tempfile, time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../support"))
+from seed import test_seed
+
 RUN, BUILD, MOVES = 0, 1, 2
 GETLK, SETLK = 36, 37  # F_OFD_*
 
@@ -189,9 +192,10 @@ class Soak:
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--rounds", type=int, default=60)
-    p.add_argument("--seed", type=int, default=time.time_ns() & 0xffff)
+    p.add_argument("--seed", type=int)
     p.add_argument("solverfs", metavar="SOLVERFS")
     o = p.parse_args()
+    o.seed = test_seed(o.seed)
     o.solverfs = os.path.realpath(o.solverfs)
     print("lend.py --rounds %d --seed %d" % (o.rounds, o.seed), flush=True)
     s = Soak(o)

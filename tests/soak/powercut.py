@@ -21,6 +21,9 @@ Prints how many cuts; exit status 1, and what it was built from is kept, at the 
 """
 import argparse, collections, fcntl, json, os, random, re, shlex, shutil, struct, subprocess, sys, tempfile, threading
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../support"))
+from seed import test_seed
+
 SECTOR = 512
 HEADER = struct.Struct("=B7xQQII")
 Op = collections.namedtuple("Op", "kind inode offset path data")
@@ -416,13 +419,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--cuts", type=int, default=10**9)
     parser.add_argument("--whole", type=int, default=400, help="cuts of the real thing")
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.add_argument("--seed", type=int)
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("program")
     parser.add_argument("library")
     parser.add_argument("solverfs", nargs="?")
     parser.add_argument("tiny", nargs="?")
     a = parser.parse_args()
+    a.seed = test_seed(a.seed)
     if a.solverfs and not os.access("/dev/fuse", os.W_OK):
         print("no /dev/fuse here")
         sys.exit(77)

@@ -11,11 +11,11 @@
 #include "cache/store/store.h"
 
 enum {
-        JOURNALED,
-        UNJOURNALED,
+        FACTS,
+        OTHERS,
         N_TABLES
 };
-static const struct store_table tables[N_TABLES] = {{"facts", true}, {"programs", false}};
+static const char *const tables[N_TABLES] = {"facts", "others"};
 
 #define KEYS       16
 #define VALUE_MOST 6000
@@ -63,12 +63,12 @@ static void write_one(struct store *s, unsigned txn, unsigned *seed)
                 unsigned k = (first + i) % KEYS;
 
                 snprintf(key, sizeof(key), "%u", k);
-                r = gone ? store_delete(t, JOURNALED, slice_string(key))
-                         : store_put(t, JOURNALED, slice_string(key), SLICE(value, value_of(k, txn, value)));
+                r = gone ? store_delete(t, FACTS, slice_string(key))
+                         : store_put(t, FACTS, slice_string(key), SLICE(value, value_of(k, txn, value)));
                 if (r == -ENOENT)
                         r = 0;
                 if (r == 0)
-                        r = store_put(t, UNJOURNALED, slice_string(key), SLICE(value, value_of(k, txn, value)));
+                        r = store_put(t, OTHERS, slice_string(key), SLICE(value, value_of(k, txn, value)));
         }
         if (r == 0)
                 r = store_commit(t);
@@ -131,9 +131,9 @@ static int print_all(const char *dir)
         if (r == 0)
                 r = store_read(s, &t);
         if (r == 0)
-                r = store_each(t, JOURNALED, SLICE(NULL, 0), SLICE(NULL, 0), true, print_one, (void *)"");
+                r = store_each(t, FACTS, SLICE(NULL, 0), SLICE(NULL, 0), true, print_one, (void *)"");
         if (r == 0)
-                r = store_each(t, UNJOURNALED, SLICE(NULL, 0), SLICE(NULL, 0), true, print_one, (void *)"other ");
+                r = store_each(t, OTHERS, SLICE(NULL, 0), SLICE(NULL, 0), true, print_one, (void *)"other ");
         if (r < 0)
                 fail(r, "read");
         store_end(t);

@@ -532,7 +532,7 @@ static _Atomic unsigned failures;
 static void *get_and_run(void *user)
 {
         struct programs *p = user;
-        unsigned seed = (unsigned)(uintptr_t)&seed;
+        unsigned seed = test_seed_fresh();
 
         for (unsigned i = 0; i < 40; i++) {
                 const struct digest *id = &shared_ids[rand_r(&seed) % ARRAY_SIZE(shared_ids)];
@@ -626,7 +626,7 @@ START_TEST(test_processes_store_and_remove)
         for (unsigned i = 0; i < ARRAY_SIZE(pids); i++) {
                 pids[i] = fork();
                 if (pids[i] == 0)
-                        _exit(put_and_remove(i + 1));
+                        _exit(put_and_remove(test_seed(i + 1)));
         }
         for (unsigned i = 0; i < ARRAY_SIZE(pids); i++) {
                 int status;

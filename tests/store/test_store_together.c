@@ -14,7 +14,7 @@ enum {
         NAMES,
         N
 };
-static const struct store_table tables[N] = {{"facts", true}, {"names", true}};
+static const char *const tables[N] = {"facts", "names"};
 
 #define MANY 12
 

@@ -216,6 +216,14 @@ static void print_everything(const char *why, pid_t of)
         fflush(stderr);
 }
 
+/* How many times longer a hang is waited for, as Check has it. */
+static long patience(void)
+{
+        const char *multiplier = getenv("CK_TIMEOUT_MULTIPLIER");
+
+        return multiplier ? MAX(atol(multiplier), 1L) : 1;
+}
+
 /* A process that outwaits the test, and tells of it before Check ends it. */
 static void watch(void)
 {
@@ -227,14 +235,14 @@ static void watch(void)
         if (watchdog > 0)
                 return;
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        nap_ms((TEST_SECONDS - 15) * 1000);
+        nap_ms((TEST_SECONDS - 15) * 1000 * patience());
         print_everything("the test takes too long", test);
         _exit(0);
 }
 
 void await_look(int *turns, const char *what, const char *file, int line)
 {
-        if (++*turns > 9000) {
+        if (++*turns > 9000 * patience()) {
                 print_everything(what, getpid());
                 ck_abort_msg("%s:%d: never came: %s", file, line, what);
         }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cache/base/util.h"
+#include "tests/support/seed.h"
 
 #define assert_ok(expression)                                                                 \
         do {                                                                                  \
@@ -82,7 +83,7 @@ static inline int test_main(const char *name, const TTest *const *tests, size_t 
         if (failed == 0)
                 remove_tree(test_base);
         else
-                fprintf(stderr, "left for inspection: %s\n", test_base);
+                fprintf(stderr, "left for inspection: %s; SOLVERFS_TEST_SEED=%s\n", test_base, getenv("SOLVERFS_TEST_SEED") ?: "");
         return failed > 0;
 }
 

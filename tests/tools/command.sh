@@ -4,8 +4,15 @@ set -u
 solverfs=$(readlink -f "$1")
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 top=$(mktemp -d "${TMPDIR:-/tmp}/solverfs command 1XXXXXX") # with spaces and a digit behind one, as a home may have
-trap 'clean_up; rm -rf "$top"' EXIT
+trap 'clean_up; cd /; rm -rf "$top"' EXIT
 clean_up() { :; } # a script may have more to do
+is_mounted() { grep -q "$(printf '%s' "$1" | sed 's/ /\\\\040/g') fuse.solverfs" /proc/self/mounts; } # is_mounted FOLDER
+# make_mount: a folder $mnt, which is unmounted at the end.
+make_mount() {
+	mnt=$top/mnt
+	mkdir "$mnt"
+	clean_up() { ! is_mounted "$mnt" || timeout 200 "$solverfs" -q unmount --lazy "$mnt"; }
+}
 cd "$top" || exit 1
 export top HOME=$top/home SOLVERFS_STORE=$top/store SOLVERFS_SLOTS=$top/slots GIT_CONFIG_GLOBAL=/dev/null LC_ALL=C.UTF-8
 unset SOLVERFS_RECIPES XDG_DATA_HOME NOTIFY_SOCKET
@@ -27,11 +34,11 @@ ok() { # ok CONDITION-STATUS DESCRIPTION
 		sed 's/^/# err: /' err
 	fi
 }
-# run STATUS ARGUMENT...: calls solverfs, for $limit seconds (200) at most, keeps `out` and `err`; 0 when it ends with STATUS.
+# run STATUS ARGUMENT...: calls solverfs, for $limit seconds (200) at most, times $CK_TIMEOUT_MULTIPLIER; keeps `out` and `err`; 0 when it ends with STATUS.
 run() {
 	local want=$1 got
 	shift
-	timeout -k 5 "${limit:-200}" "$solverfs" "$@" >out 2>err </dev/null
+	timeout -k 5 $((${limit:-200} * ${CK_TIMEOUT_MULTIPLIER:-1})) "$solverfs" "$@" >out 2>err </dev/null
 	got=$?
 	[ $got = "$want" ] || {
 		echo "# 'solverfs $*' ended with $got, not $want"
@@ -52,6 +59,7 @@ await() {
 	echo "# never: $1"
 	return 1
 }
+random_bytes() { python3 "$source_dir/tests/support/seed.py" "$1"; }
 # Those of the processes in FILE that do not end.
 left_of() { # left_of FILE
 	for pid in $(cat "$1"); do await "! kill -0 $pid 2>/dev/null" || echo "$pid is left"; done

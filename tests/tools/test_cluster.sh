@@ -41,8 +41,8 @@ test_that "--machine shows what is known of the cluster, also of a solver that r
 	run 0 run toy v1 all --machine lab --json && [ "$(jq -r .run.machine out | sort -u | cut -d / -f 1)" = lab ] && run 0 export -f csv toy --machine lab && [ $(wc -l <out) = 13 ] &&
 	run 0 history toy 1 --machine lab && [ $(wc -l <out) = 2 ]'
 test_that "compare --machine compares that, and nothing else" '
-	run 0 compare toy@v1 toy@v3 --machine lab --json && jq -e ".compared == 6 and (.machine | startswith(\"lab/\"))" out >/dev/null &&
-	run 0 compare toy@v1 toy@v3 --machine "$here" --json && jq -e --arg m "$here" ".compared == 0 and .machine == \$m" out >/dev/null'
+	run 0 compare toy@v1 toy@v3 --machine lab --json && jq -e ".set.compared == 6 and (.machine | startswith(\"lab/\"))" out >/dev/null &&
+	run 0 compare toy@v1 toy@v3 --machine "$here" --json && jq -e --arg m "$here" ".set.compared == 0 and .machine == \$m" out >/dev/null'
 
 # Three descriptors a worker, and some of our own.
 printf '[cluster "wide"]\n\tlaunch = "exec {worker} --slots 1 --folder %s/node"\n\tworkers = 6\n' "'$top'" >>store/config

@@ -57,7 +57,7 @@ test_that "the head itself can run nothing" 'run 3 run slow v1 1 && has err "SOL
 for way in whole solver on; do
 	test_that "$way: run" "away $way 0 run slow v1 length.smt2 && has out '	sat	'"
 	test_that "$way: history" "away $way 0 history slow length.smt2 && [ \$(grep -c '	sat	' out) = 3 ]"
-	test_that "$way: compare" "away $way 0 compare slow@v1 slow@v2 --pairs 2 --json && jq -e '.compared == 2' out >/dev/null"
+	test_that "$way: compare" "away $way 0 compare slow@v1 slow@v2 --pairs 2 --json && jq -e '.set.compared == 2' out >/dev/null"
 	test_that "$way: noise" "away $way 0 noise slow v1 v2 all -n 2 && [ \"\$(cut -f 2 out | tr '\n' ' ')\" = '2 2 ' ]"
 	test_that "$way: localize" "away $way 0 localize slow length.smt2 --reference v1 --target v3 && has out '$(git -C slow rev-parse --short=12 v2)'"
 	test_that "$way: reduce" "away $way 0 reduce slow length.smt2 --reference v1 --target v2 --timeout 1700ms --for 3s && has out str.len"

@@ -228,7 +228,7 @@ unknown=$!
 await "grep -q '^; a case' /proc/$unknown/cmdline"
 test_that "a file of unknown size is taken whole" 'run 0 case add /proc/$unknown/cmdline && { ! $mounted || cmp /proc/$unknown/cmdline "$mnt/cases/$(field 1)/input.smt2"; }'
 kill $unknown
-test_that "bytes of any kind are taken as they are" '{ printf "("; head -c 100000 /dev/urandom; } >binary.smt2 && run 0 case add binary.smt2 && { ! $mounted || cmp binary.smt2 "$mnt/cases/$(field 1)/input.smt2"; } && run 0 run toy HEAD binary.smt2'
+test_that "bytes of any kind are taken as they are" '{ printf "("; random_bytes 100000; } >binary.smt2 && run 0 case add binary.smt2 && { ! $mounted || cmp binary.smt2 "$mnt/cases/$(field 1)/input.smt2"; } && run 0 run toy HEAD binary.smt2'
 printf '; answer: sat\n; answer: unsat\n(set-info :status sat)(check-sat)(set-info :status unsat)(check-sat)\n' >several.smt2
 printf '; answer: unsat\n; answer: unsat\n(set-info :status sat)(check-sat)(set-info :status unsat)(check-sat); 2\n' >several2.smt2
 run 0 case add several.smt2 several2.smt2

@@ -462,7 +462,7 @@ static uint64_t names_entries(struct tester *t)
 
         assert_ok(store_stats(workspace_store(t->workspace), &s));
         for (size_t i = 0; i < s.n_tables; i++)
-                if (strcmp(s.tables[i].name, workspace_tables[TABLE_NAMES].name) == 0)
+                if (strcmp(s.tables[i].name, workspace_tables[TABLE_NAMES]) == 0)
                         return s.tables[i].entries;
         ck_abort_msg("no table of names");
         return 0;

@@ -12,9 +12,13 @@ A "sat" is asked again by itself; what is not "sat" then was an error of the sol
 """
 import argparse
 import collections
+import os
 import shutil
 import subprocess
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../support"))
+from seed import test_seed
 
 
 def solver_commands(timeout):
@@ -145,6 +149,7 @@ def main():
     p.add_argument("program")
     p.add_argument("rules", nargs="*")
     o = p.parse_args()
+    o.seed = test_seed(o.seed)
     solvers = {name: c for name, c in solver_commands(o.timeout).items() if shutil.which(name)}
     if not solvers:
         print("1..0 # SKIP neither z3 nor cvc5 is installed")

@@ -1,0 +1,206 @@
+/* What is looked at before LMDB writes is all that it reads: pages that were not looked at cannot be read at all here. */
+#include "tests/support/test.h"
+
+#include <fcntl.h>
+#include <lmdb.h>
+#include <sys/mman.h>
+
+#include "cache/base/random.h"
+#include "cache/store/pages.h"
+
+#define DATA  "i/data.mdb"
+#define TABLE "table"
+#define KEYS  2500
+#define PAGE  4096
+
+static struct {
+        MDB_env *env;
+        MDB_dbi dbi;
+        int fd;
+        char *map;               /* LMDB's, of the file */
+        size_t key_size;         /* the longer, the deeper the tree */
+        unsigned versions[KEYS]; /* of each key's value; 0: it is not there */
+        struct random random;
+} world;
+
+static char *find_map(void)
+{
+        FILE *f = fopen("/proc/self/maps", "re");
+        void *found = NULL;
+        char line[4096];
+
+        ck_assert_ptr_nonnull(f);
+        while (!found && fgets(line, sizeof(line), f))
+                if (strstr(line, "/" DATA))
+                        ck_assert_int_eq(sscanf(line, "%p", &found), 1);
+        fclose(f);
+        ck_assert_ptr_nonnull(found);
+        return found;
+}
+
+static void world_open(size_t key_size)
+{
+        MDB_txn *txn;
+
+        ck_assert_int_eq(sysconf(_SC_PAGESIZE), PAGE);
+        world.key_size = key_size;
+        random_seed_part(&world.random, test_seed((unsigned)key_size), 0);
+        ck_assert_int_eq(mkdir("i", 0700), 0);
+        ck_assert_int_eq(mdb_env_create(&world.env), 0);
+        ck_assert_int_eq(mdb_env_set_mapsize(world.env, (size_t)256 << 20), 0);
+        ck_assert_int_eq(mdb_env_set_maxdbs(world.env, 4), 0);
+        ck_assert_int_eq(mdb_env_open(world.env, "i", MDB_NOSYNC, 0600), 0);
+        ck_assert_int_eq(mdb_txn_begin(world.env, NULL, 0, &txn), 0);
+        ck_assert_int_eq(mdb_dbi_open(txn, TABLE, MDB_CREATE, &world.dbi), 0);
+        ck_assert_int_eq(mdb_txn_commit(txn), 0);
+        world.fd = open(DATA, O_RDONLY | O_CLOEXEC);
+        ck_assert_int_ge(world.fd, 0);
+        world.map = find_map();
+}
+
+static MDB_val key_of(unsigned i, char key[512])
+{
+        memset(key, 'k', world.key_size);
+        snprintf(key, 16, "%08u", i);
+        key[8] = 'k';
+        return (MDB_val){world.key_size, key};
+}
+
+static MDB_val value_of(unsigned i, unsigned version, char value[16384])
+{
+        struct random r;
+        size_t size;
+
+        random_seed_part(&r, i, version);
+        size = random_below(&r, 20) == 0 ? 1500 + random_below(&r, 12000) : random_below(&r, 900);
+        memset(value, 'a' + (int)random_below(&r, 26), size);
+        return (MDB_val){size, value};
+}
+
+/* -- a transaction ---------------------------------------------------------------------------------------------- */
+
+static uint64_t pages_in_file(void)
+{
+        struct stat st;
+
+        ck_assert_int_eq(fstat(world.fd, &st), 0);
+        return (uint64_t)st.st_size / PAGE;
+}
+
+static void protect(uint64_t page, uint64_t n, int how)
+{
+        ck_assert_int_eq(mprotect(world.map + page * PAGE, n * PAGE, how), 0);
+}
+
+/* Those that were looked at since. */
+static void let_read(const struct pages *p, bool *readable, uint64_t n)
+{
+        for (uint64_t page = 2; page < n; page++)
+                if (!readable[page] && pages_was_looked_at(p, page)) {
+                        readable[page] = true;
+                        protect(page, 1, PROT_READ);
+                }
+}
+
+static void change(MDB_txn *txn, unsigned i, bool deletes)
+{
+        char key[512], value[16384];
+        MDB_val k = key_of(i, key), v;
+
+        if (deletes) {
+                ck_assert_int_eq(mdb_del(txn, world.dbi, &k, NULL), world.versions[i] > 0 ? 0 : MDB_NOTFOUND);
+                world.versions[i] = 0;
+                return;
+        }
+        v = value_of(i, ++world.versions[i], value);
+        ck_assert_int_eq(mdb_put(txn, world.dbi, &k, &v, 0), 0);
+}
+
+/* `n` changes, to keys at random or to those behind `from`, so many of ten of them deletions. */
+static void transaction(unsigned n, unsigned from, unsigned deletions)
+{
+        uint64_t n_pages = pages_in_file();
+        cleanup_free bool *readable = calloc(n_pages, sizeof(*readable));
+        struct pages *p;
+        MDB_txn *txn;
+
+        assert_ok(pages_begin(world.fd, DATA, NULL, 0, &p));
+        ck_assert_int_eq(mdb_txn_begin(world.env, NULL, 0, &txn), 0);
+        if (n_pages > 2)
+                protect(2, n_pages - 2, PROT_NONE);
+        for (unsigned k = 0; k < n; k++) {
+                unsigned i = from < KEYS ? (from + k) % KEYS : (unsigned)random_below(&world.random, KEYS);
+                bool deletes = random_below(&world.random, 10) < deletions;
+                char key[512];
+                MDB_val name = key_of(i, key);
+
+                assert_ok(pages_path(p, TABLE, SLICE(name.mv_data, name.mv_size), deletes));
+                let_read(p, readable, n_pages);
+                change(txn, i, deletes);
+        }
+        assert_ok(pages_look_again(p));
+        ck_assert_int_eq(mdb_txn_commit(txn), 0);
+        if (n_pages > 2)
+                protect(2, n_pages - 2, PROT_READ);
+        pages_free(p);
+}
+
+static void assert_content(void)
+{
+        MDB_txn *txn;
+
+        assert_ok(pages_check(world.fd, DATA, 0));
+        ck_assert_int_eq(mdb_txn_begin(world.env, NULL, MDB_RDONLY, &txn), 0);
+        for (unsigned i = 0; i < KEYS; i++) {
+                char key[512], value[16384];
+                MDB_val k = key_of(i, key), v, right = value_of(i, world.versions[i], value);
+
+                ck_assert_int_eq(mdb_get(txn, world.dbi, &k, &v), world.versions[i] > 0 ? 0 : MDB_NOTFOUND);
+                ck_assert(world.versions[i] == 0 || (v.mv_size == right.mv_size && memcmp(v.mv_data, right.mv_data, v.mv_size) == 0));
+        }
+        mdb_txn_abort(txn);
+}
+
+static void changes(size_t key_size)
+{
+        world_open(key_size);
+        for (unsigned i = 0; i < KEYS; i += 100)
+                transaction(100, i, 0);
+        for (unsigned round = 0, at = 0; round < 600; round++) {
+                struct random *r = &world.random;
+                unsigned few = 1 + (unsigned)random_below(r, 8), many = 1 + (unsigned)random_below(r, 200);
+
+                if (round / 50 % 3 == 0) { /* along the keys, so that branches are emptied, too */
+                        transaction(few, at, 8 + (unsigned)random_below(r, 3));
+                        at = (at + few) % KEYS;
+                } else if (round / 50 % 3 == 1) {
+                        transaction(few, KEYS, (unsigned)random_below(r, 11));
+                } else {
+                        transaction(many, random_below(r, 2) ? (unsigned)random_below(r, KEYS) : KEYS, (unsigned)random_below(r, 4));
+                }
+                if (round % 50 == 49)
+                        assert_content();
+        }
+        mdb_env_close(world.env);
+        close(world.fd);
+}
+
+START_TEST(test_short_keys)
+{
+        changes(20);
+}
+END_TEST
+
+START_TEST(test_long_keys)
+{
+        changes(200);
+}
+END_TEST
+
+START_TEST(test_the_longest_keys)
+{
+        changes(480);
+}
+END_TEST
+
+SUITE("pages", test_short_keys, test_long_keys, test_the_longest_keys)
