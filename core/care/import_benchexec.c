@@ -28,6 +28,30 @@ struct reading {
         struct benchexec_run run;
 };
 
+/* -- where ---------------------------------------------------------------------------------------------------------- */
+
+/* expat 2.9 has other names for both, and deprecates these. */
+#define OLD_NAMES (XML_MAJOR_VERSION == 2 && XML_MINOR_VERSION < 9)
+
+static unsigned long line_number(const struct reading *d)
+{
+#if OLD_NAMES
+        return XML_GetCurrentLineNumber(d->parser);
+#else
+        return XML_GetCurrentLineNumber64(d->parser);
+#endif
+}
+
+/* -1: nowhere. */
+static int64_t byte_index(const struct reading *d)
+{
+#if OLD_NAMES
+        return XML_GetCurrentByteIndex(d->parser);
+#else
+        return XML_GetCurrentByteIndex64(d->parser);
+#endif
+}
+
 /* -- errors -------------------------------------------------------------------------------------------------------- */
 
 static void refuse(struct reading *d, const char *format, ...) printf_like(2, 3);
@@ -43,8 +67,7 @@ static void refuse(struct reading *d, const char *format, ...)
         vsnprintf(line, sizeof(line), format, args);
         va_end(args);
         buffer_add_printable(&text, line);
-        d->error = errorf(-EINVAL, "%s:%lu: %s", d->name, (unsigned long)XML_GetCurrentLineNumber(d->parser),
-                          text.data ? text.data : "");
+        d->error = errorf(-EINVAL, "%s:%lu: %s", d->name, line_number(d), text.data ? text.data : "");
         XML_StopParser(d->parser, XML_FALSE);
 }
 
@@ -269,7 +292,7 @@ static void begin_run(struct reading *d, const char **a)
 {
         d->in_run = true;
         d->has_wall = false;
-        d->run = (struct benchexec_run){.line = (unsigned long)XML_GetCurrentLineNumber(d->parser)};
+        d->run = (struct benchexec_run){.line = line_number(d)};
         if (!attribute(a, "name"))
                 refuse(d, "a run without a name");
         keep(d, &d->run.name, attribute(a, "name"));
@@ -410,12 +433,12 @@ static int check_size(const struct reading *d, struct archive *a)
 /* expat may wait until it has twice of what it last looked at. */
 static int check_token(const struct reading *d)
 {
-        XML_Index begin = XML_GetCurrentByteIndex(d->parser);
+        int64_t begin = byte_index(d);
 
         if (begin < 0 || d->fed - (uint64_t)begin <= 2 * TOKEN_MOST + PIECE)
                 return 0;
         return errorf(-EFBIG, "%s:%lu: what begins here is longer than %d MiB: no document of BenchExec has that", d->name,
-                      (unsigned long)XML_GetCurrentLineNumber(d->parser), TOKEN_MOST >> 20);
+                      line_number(d), TOKEN_MOST >> 20);
 }
 
 static int feed(struct reading *d, const void *data, size_t n, bool last)
@@ -425,7 +448,7 @@ static int feed(struct reading *d, const void *data, size_t n, bool last)
                 return d->error != 0 || last ? d->error : check_token(d);
         if (d->error != 0)
                 return d->error;
-        return errorf(-EINVAL, "%s:%lu: %s: no complete XML", d->name, (unsigned long)XML_GetCurrentLineNumber(d->parser),
+        return errorf(-EINVAL, "%s:%lu: %s: no complete XML", d->name, line_number(d),
                       XML_ErrorString(XML_GetErrorCode(d->parser)));
 }
 

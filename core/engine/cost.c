@@ -83,7 +83,7 @@ static void load_add_own(struct load *l, struct job *j, uint64_t now)
 
 void load_add(struct load *l, struct job *j, uint64_t now)
 {
-        enum resource resource = j->query->type->resource;
+        enum resource resource = j->resource;
         struct wait *w;
 
         if (j->mark == l->mark)

@@ -104,6 +104,7 @@ int query_list_add(struct query_list *n, struct query *q);
 struct query_type {
         const char *name; /* "run" */
         enum resource resource;
+        enum resource (*resource_of)(const struct query *q); /* where it differs from query to query; asked once a job. NULL: `resource` */
         /* The stored value: 0; -ENOENT when it must be worked out; else an error. Must be cheap: it is called in the mount's handlers. */
         int (*find)(struct query *q, struct value **ret);
         /* Adds the queries whose values compute() cannot do without and that are not there yet; asked until it adds none. NULL: never any. */

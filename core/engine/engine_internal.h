@@ -71,6 +71,7 @@ struct queue {
 struct job {
         struct engine *engine;
         struct query *query; /* owns a ref */
+        enum resource resource;
         uint64_t id;
         bool again;
         /* under engine->lock: one until job_finish(), one for each wait of it, one for who looks at it without the lock */

@@ -31,7 +31,7 @@ void job_dequeue(struct job *j)
 void job_queue(struct job *j)
 {
         j->stage = STAGE_QUEUED;
-        queue_add(&j->engine->queues[j->query->type->resource][j->priority], j);
+        queue_add(&j->engine->queues[j->resource][j->priority], j);
         engine_wake(j->engine);
 }
 
@@ -101,6 +101,7 @@ struct job *job_new(struct engine *e, struct query *q, bool again)
                 return NULL;
         j->engine = e;
         j->query = query_ref(q);
+        j->resource = q->type->resource_of ? q->type->resource_of(q) : q->type->resource;
         j->again = again;
         j->refs = 1;
         j->claim = j->cancel_fd = -1;

@@ -42,13 +42,13 @@ static int slot_take(struct engine *e, unsigned slot, enum slot_use use, uint64_
 
 static int *job_lock(const struct job *j, unsigned slot)
 {
-        return j->query->type->resource == RESOURCE_BUILD ? &j->engine->borrowed[slot] : &j->engine->owned[slot];
+        return j->resource == RESOURCE_BUILD ? &j->engine->borrowed[slot] : &j->engine->owned[slot];
 }
 
 static void slot_give_back(struct job *j, unsigned slot)
 {
         closep(job_lock(j, slot));
-        j->engine->n_owned -= j->query->type->resource != RESOURCE_BUILD;
+        j->engine->n_owned -= j->resource != RESOURCE_BUILD;
 }
 
 static void slots_release(struct job *j)
@@ -81,7 +81,7 @@ static int slots_take(struct job *j)
         struct engine *e = j->engine;
         int r = -EAGAIN;
 
-        if (j->query->type->resource == RESOURCE_BUILD)
+        if (j->resource == RESOURCE_BUILD)
                 return slots_borrow(j);
         for (enum slot_use use = SLOT_SPARE; use <= last && r == -EAGAIN; use++)
                 for (unsigned i = 0; i < e->n_slots && r == -EAGAIN; i++)
@@ -92,7 +92,7 @@ static int slots_take(struct job *j)
 /* Says whose its slots are, and waits until builds have left them. Lock not held. */
 static int slots_begin(struct job *j, uint64_t slots)
 {
-        const bool is_build = j->query->type->resource == RESOURCE_BUILD;
+        const bool is_build = j->resource == RESOURCE_BUILD;
         cleanup_buffer struct buffer what = {0};
         int r = 0;
 
@@ -296,7 +296,7 @@ static bool job_lacks(struct job *j)
 /* Its slot elsewhere was lost, or could not be used after all: another one may do it. */
 static bool is_for_another(struct job *j, int r)
 {
-        if (j->query->type->resource != RESOURCE_AWAY || j->cancelled)
+        if (j->resource != RESOURCE_AWAY || j->cancelled)
                 return false;
         return r == -ERESTART || (r == -EREMOTEIO && j->n_lost++ < ENGINE_LOST_MOST);
 }
@@ -384,7 +384,7 @@ static void *job_thread(void *user)
 {
         struct job *j = user;
         struct engine *e = j->engine;
-        enum resource resource = j->query->type->resource;
+        enum resource resource = j->resource;
         cleanup(value_unrefp) struct value *v = NULL;
         cleanup_free char *reason = NULL;
         uint64_t began = now_ns();
@@ -443,7 +443,7 @@ static void job_start(struct job *j)
         j->started = j->started ?: now_ns();
         j->progress = (struct progress){.tell = job_tell, .stop = job_is_cancelled, .user = j};
         j->cancel_fd = eventfd(0, EFD_CLOEXEC);
-        e->running[j->query->type->resource]++;
+        e->running[j->resource]++;
         e->counters.started++;
         e->n_workers++;
         e->dirty = true;
@@ -457,7 +457,7 @@ static void job_start(struct job *j)
         if (r < 0) {
                 claim_release(j);
                 slots_release(j);
-                e->running[j->query->type->resource]--;
+                e->running[j->resource]--;
                 e->n_workers--;
                 job_finish(j, r, NULL, "no thread or descriptor left to run it with");
         }
@@ -710,7 +710,7 @@ static bool is_others_turn(const struct job *j)
         const struct engine *e = j->engine;
         const bool is_person = j->priority == PRIORITY_PERSON;
 
-        if (j->query->type->resource == RESOURCE_BUILD)
+        if (j->resource == RESOURCE_BUILD)
                 return !is_person && is_marked(e, SLOT_PERSON_BUILDS);
         return (!is_person && is_marked(e, SLOT_PERSON_WAITS)) ||
                (e->n_owned > 0 && is_marked(e, is_person ? SLOT_PERSON_HAS_NONE : SLOT_BATCH_HAS_NONE));
@@ -735,7 +735,7 @@ static struct refusal *refusal_of(struct engine *e, enum resource r)
 
 const char *schedule_refusal(const struct job *j)
 {
-        const enum resource r = j->query->type->resource;
+        const enum resource r = j->resource;
 
         return r == RESOURCE_CORE || r == RESOURCE_BUILD ? refusal_of(j->engine, r)->who : "";
 }

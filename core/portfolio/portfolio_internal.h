@@ -17,21 +17,23 @@ static inline bool is_wrong(enum verdict v, const struct case_info *info)
 
 /* -- trust.c -- */
 
-/* An arm that answered against a case's :status is asked no more in this epoch, and what it answered is taken back. -ENOENT: it was never wrong.
- * ret_why: free(), or NULL. */
+/* An arm that answered against a case's :status is asked no more in this epoch, and what it answered is taken back. -ENOENT: it was never wrong, or
+ * that :status is in doubt since (JUDGED_CONTRADICTED). ret_why: free(), or NULL. */
 int arm_note_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t case_id, const char *why);
 int arm_was_wrong(struct workspace *w, const struct portfolio *p, size_t arm, char **ret_why);
 
 enum judgement {
         JUDGED_STANDS,
         JUDGED_WRONG,       /* against the case's :status */
-        JUDGED_CONTRADICTED /* by an arm that was never wrong, and the case has no :status: nobody knows who is right */
+        /* By an arm that was never wrong, and the case has no :status; or two arms of different solvers, not wrong elsewhere, agree against the
+         * :status. Nobody knows who is right. */
+        JUDGED_CONTRADICTED
 };
-/* The arm's answer beside the :status and all other answers, runs[p->n_arms]. Where any differs *ret_why (NULL before, free()) says so, also where
- * the answer stands. */
+/* The arm's answer beside the :status and all other answers, runs[p->n_arms]. Where any differs *ret_why (NULL or allocated before, free()) says so,
+ * also where the answer stands. */
 int answer_judge(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *runs,
                  enum judgement *ret, char **ret_why);
-/* Each arm's known answer, in this trial or alone; zero where nothing is known. */
+/* Each arm's known answer, in this trial (NULL: none) or alone; zero where nothing is known. */
 void answers_known(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t,
                    struct trial_run *ret);
 /* False: its answer is taken back, by what is known now. */

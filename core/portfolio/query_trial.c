@@ -164,21 +164,25 @@ static void trial_query_free(struct query *query)
         free(q);
 }
 
-#define TRIAL_TYPE(needed)                                                                                          \
-        {                                                                                                           \
-                .name = "portfolio", .resource = (needed), .find = trial_query_find, .need = trial_query_need,      \
-                .compute = trial_query_compute, .describe = trial_query_describe, .estimate = trial_query_estimate, \
-                .free_query = trial_query_free, .free_value = trial_value_free,                                     \
-        }
-const struct query_type query_trial_type = TRIAL_TYPE(RESOURCE_CORE);
-static const struct query_type query_trial_away_type = TRIAL_TYPE(RESOURCE_DISK); /* counting turns needs no core */
-
-static bool is_away(const struct portfolio *p)
+static enum resource trial_query_resource(const struct query *query)
 {
         struct run_place *place;
 
-        return running_place(p, &place) == 0 && place;
+        /* Counting turns needs no core. */
+        return running_place(((const struct trial_query *)query)->portfolio, &place) == 0 && place ? RESOURCE_DISK : RESOURCE_CORE;
 }
+
+const struct query_type query_trial_type = {
+        .name = "portfolio",
+        .resource_of = trial_query_resource,
+        .find = trial_query_find,
+        .need = trial_query_need,
+        .compute = trial_query_compute,
+        .describe = trial_query_describe,
+        .estimate = trial_query_estimate,
+        .free_query = trial_query_free,
+        .free_value = trial_value_free,
+};
 
 int query_arm(struct workspace *w, struct portfolio *p, size_t arm, struct case_info *info, struct query **ret)
 {
@@ -187,7 +191,7 @@ int query_arm(struct workspace *w, struct portfolio *p, size_t arm, struct case_
 
         if (!q)
                 return -ENOMEM;
-        q->query = (struct query){.type = is_away(p) ? &query_trial_away_type : &query_trial_type, .refs = 1};
+        q->query = (struct query){.type = &query_trial_type, .refs = 1};
         q->workspace = w;
         q->portfolio = portfolio_ref(p);
         q->info = case_info_ref(info);

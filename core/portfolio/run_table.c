@@ -202,6 +202,40 @@ static bool is_contradicted(const struct reading *r, size_t query, size_t arm, c
         return false;
 }
 
+/* Versions of one solver are named NAME@REVISION. */
+static bool is_same_solver(const char *a, const char *b)
+{
+        size_t n = strcspn(a, "@");
+
+        return n == strcspn(b, "@") && strncmp(a, b, n) == 0;
+}
+
+/* Two arms of different solvers answer against the status; is_liar: those that do not count, or NULL. */
+static bool is_doubted(const struct run_table *t, size_t query, const bool *is_liar)
+{
+        const bool *wrong = &t->wrong[query * t->arms];
+        const char *first = NULL;
+
+        for (size_t i = 0; i < t->arms; i++) {
+                if (!wrong[i] || (is_liar && is_liar[i]))
+                        continue;
+                if (first && !is_same_solver(first, t->arm[i]))
+                        return true;
+                first = t->arm[i];
+        }
+        return false;
+}
+
+static void find_wrong(struct reading *r, bool *is_liar)
+{
+        struct run_table *t = r->t;
+
+        for (size_t i = 0; i < t->queries * t->arms; i++)
+                t->wrong[i] = r->answers[i] && r->status[i / t->arms] && r->answers[i] != r->status[i / t->arms];
+        for (size_t i = 0; i < t->queries * t->arms; i++)
+                is_liar[i % t->arms] |= t->wrong[i] && !is_doubted(t, i / t->arms, NULL);
+}
+
 /* As a portfolio does (answer_judge()). */
 static int judge(struct reading *r)
 {
@@ -211,13 +245,16 @@ static int judge(struct reading *r)
         t->wrong = calloc(t->queries * t->arms, sizeof(*t->wrong));
         if (!t->wrong || !is_liar)
                 return -ENOMEM;
-        for (size_t i = 0; i < t->queries * t->arms; i++) {
-                t->wrong[i] = r->answers[i] && r->status[i / t->arms] && r->answers[i] != r->status[i / t->arms];
-                is_liar[i % t->arms] |= t->wrong[i];
+        find_wrong(r, is_liar);
+        for (size_t q = 0; q < t->queries; q++) {
+                bool in_doubt = is_doubted(t, q, is_liar);
+
+                for (size_t a = 0, i = q * t->arms; a < t->arms; a++, i++) {
+                        if (r->answers[i] && (in_doubt || t->wrong[i] || is_contradicted(r, q, a, is_liar)))
+                                t->runs[i].ending = ENDING_FAILED;
+                        t->wrong[i] &= !in_doubt;
+                }
         }
-        for (size_t i = 0; i < t->queries * t->arms; i++)
-                if (r->answers[i] && (t->wrong[i] || is_contradicted(r, i / t->arms, i % t->arms, is_liar)))
-                        t->runs[i].ending = ENDING_FAILED;
         return 0;
 }
 

@@ -2,8 +2,8 @@
  *
  * Tab-separated, a heading first: `query`, perhaps `status` (the right answer, or unknown), the features under names of their own, then for each arm `<arm>_result` and `<arm>_seconds`. A
  * result is sat, unsat, unknown, timeout, memout, crash or error. A feature that is no finite number (`nan`) is one that is not known.
- * An answer against the status is wrong; one that an arm which is nowhere wrong contradicts, where no status is known, is worth nothing. Both are
- * failures. A table is read once and never changed: any number of threads may use it. */
+ * An answer against the status is wrong; one that an arm which is nowhere wrong contradicts, where no status is known, is worth nothing; and so is
+ * every answer where two arms of different solvers that are nowhere else wrong agree against the status. All these are failures. A table is read once and never changed: any number of threads may use it. */
 #pragma once
 
 #include "cache/base/util.h"

@@ -1,6 +1,8 @@
 /* Answers judged by the case's :status and the other arms' answers; the arms that were wrong (epoch ‖ 'w' ‖ arm → why). */
 #include "core/portfolio/portfolio_internal.h"
 
+#include <inttypes.h>
+
 #include "cache/store/store.h"
 
 /* -- arms that were wrong ---------------------------------------------------------------------------------------- */
@@ -29,23 +31,88 @@ int arm_note_wrong(struct workspace *w, const struct portfolio *p, size_t arm, u
         return store_set(workspace_store(w), TABLE_PORTFOLIOS, wrong_key(key, p, (uint32_t)arm), slice_string(line));
 }
 
-int arm_was_wrong(struct workspace *w, const struct portfolio *p, size_t arm, char **ret_why)
+/* As it was noted, with the case it was wrong on. -ENOENT. */
+static int find_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t *ret_case, char **ret_why)
 {
         cleanup_blob struct blob value = {0};
         uint8_t key[KEY_SIZE];
         int r = store_fetch(workspace_store(w), TABLE_PORTFOLIOS, wrong_key(key, p, (uint32_t)arm), &value);
 
-        if (r == 0 && ret_why)
-                *ret_why = strndup(value.data, value.size);
-        return r < 0 || !ret_why || *ret_why ? r : -ENOMEM;
+        if (r < 0)
+                return r;
+        *ret_why = strndup(value.data, value.size);
+        if (!*ret_why)
+                return -ENOMEM;
+        if (sscanf(*ret_why, "case %" SCNu32 ":", ret_case) != 1)
+                *ret_case = 0;
+        return 0;
 }
 
-/* -- an answer --------------------------------------------------------------------------------------------------- */
+/* -- a :status in doubt ------------------------------------------------------------------------------------------ */
 
 static bool says(const struct trial_run *run)
 {
         return (run->attempt.ending == ENDING_SOLVED || run->attempt.ending == ENDING_FAILED) && verdict_is_decided(run->verdict);
 }
+
+/* Against the :status, and of an arm that was not wrong on another case. */
+static bool is_witness(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *run)
+{
+        cleanup_free char *why = NULL;
+        uint32_t case_id;
+
+        return says(run) && is_wrong(run->verdict, info) && (find_wrong(w, p, arm, &case_id, &why) == -ENOENT || case_id == info->id);
+}
+
+static bool is_same_solver(const struct arm *a, const struct arm *b)
+{
+        if (a->solver && b->solver)
+                return a->solver->history == b->solver->history;
+        return !a->solver && !b->solver && strcmp(a->program, b->program) == 0;
+}
+
+/* Two arms of different solvers that both answer against the :status: then it is not they who are doubted. */
+static bool find_witnesses(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial_run *runs, size_t ret[2])
+{
+        for (ret[0] = 0; ret[0] < p->n_arms; ret[0]++) {
+                if (!is_witness(w, p, info, ret[0], &runs[ret[0]]))
+                        continue;
+                for (ret[1] = ret[0] + 1; ret[1] < p->n_arms; ret[1]++)
+                        if (is_witness(w, p, info, ret[1], &runs[ret[1]]) && !is_same_solver(&p->arms[ret[0]], &p->arms[ret[1]]))
+                                return true;
+        }
+        return false;
+}
+
+/* By all that is known of the case now. */
+static bool is_status_doubted(struct workspace *w, const struct portfolio *p, uint32_t case_id)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_trial struct trial *t = NULL;
+        cleanup_free struct trial_run *known = calloc(p->n_arms + 1, sizeof(*known));
+        size_t witnesses[2];
+
+        if (!known || cases_get(workspace_cases(w), case_id, &info) < 0)
+                return false;
+        trial_find_any(w, p, case_id, &t);
+        answers_known(w, p, info, t, known);
+        return find_witnesses(w, p, info, known, witnesses);
+}
+
+int arm_was_wrong(struct workspace *w, const struct portfolio *p, size_t arm, char **ret_why)
+{
+        cleanup_free char *why = NULL;
+        uint32_t case_id;
+        int r = find_wrong(w, p, arm, &case_id, &why);
+
+        if (r == 0 && is_status_doubted(w, p, case_id))
+                return -ENOENT;
+        if (r == 0 && ret_why)
+                *ret_why = steal_pointer(why);
+        return r;
+}
+
+/* -- an answer --------------------------------------------------------------------------------------------------- */
 
 static int write_why(const struct portfolio *p, size_t arm, enum verdict verdict, const char *other, enum verdict says, char **ret)
 {
@@ -56,14 +123,28 @@ static int write_why(const struct portfolio *p, size_t arm, enum verdict verdict
         return *ret ? 0 : -ENOMEM;
 }
 
+static int write_doubt(const struct portfolio *p, const size_t witnesses[2], const struct case_info *info, enum verdict verdict, char **ret)
+{
+        free(*ret);
+        if (asprintf(ret, "%s and %s say %s, the case's :status is %s: one of them is wrong", p->arms[witnesses[0]].name, p->arms[witnesses[1]].name,
+                     verdict_name(verdict), verdict_name(info->expected[0])) < 0)
+                *ret = NULL;
+        return *ret ? 0 : -ENOMEM;
+}
+
 int answer_judge(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *runs,
                  enum judgement *ret, char **ret_why)
 {
         enum verdict verdict = runs[arm].verdict;
         char other[300];
+        size_t witnesses[2];
         int r = 0;
 
         *ret = JUDGED_STANDS;
+        if (find_witnesses(w, p, info, runs, witnesses)) {
+                *ret = JUDGED_CONTRADICTED;
+                return write_doubt(p, witnesses, info, runs[witnesses[0]].verdict, ret_why);
+        }
         if (is_wrong(verdict, info)) {
                 *ret = JUDGED_WRONG;
                 return write_why(p, arm, verdict, "the case's :status is", info->expected[0], ret_why);
@@ -84,7 +165,7 @@ void answers_known(struct workspace *w, const struct portfolio *p, const struct 
 {
         for (size_t i = 0; i < p->n_arms; i++) {
                 ret[i] = (struct trial_run){0};
-                if (i < t->n_arms && says(&t->runs[i]))
+                if (t && i < t->n_arms && says(&t->runs[i]))
                         ret[i] = t->runs[i];
                 else
                         arm_known(w, p, &p->arms[i], info, (double)p->wall_ns / NSEC_PER_SEC, &ret[i]);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 
+#include "core/query/run_query.h"
 #include "core/run/host.h"
 
 #define PREFIX    "disturbed/"
@@ -115,14 +116,10 @@ static int change(struct workspace *w, const char *row, uint8_t tries)
 /* -- the query --------------------------------------------------------------------------------------------------- */
 
 struct remeasure_query {
-        struct query query;
-        struct workspace *workspace;
-        struct cell cell; /* owns refs on solver and case */
+        struct run_query run;
         uint8_t tries;
         char row[ROW_SIZE];
 };
-
-static const struct query_type query_remeasure_type;
 
 static int remeasure_find(struct query *, struct value **)
 {
@@ -134,59 +131,22 @@ static int remeasure_compute(struct query *query, struct job *j, struct value **
         struct remeasure_query *q = (struct remeasure_query *)query;
         cleanup(build_record_unrefp) struct build_record *failed = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
-        struct run_value *v;
-        int r = run_measure_cell(q->workspace, &q->cell, j, &f, &failed);
+        int r = run_query_measure(&q->run, j, &f, &failed);
 
         if (r == 0 && f && !f->disturbed)
-                r = run_keep_cell(q->workspace, &q->cell, f);
+                r = run_query_keep(&q->run, f);
         else if (r == 0)
-                r = change(q->workspace, q->row, q->tries + 1);
+                r = change(q->run.workspace, q->row, q->tries + 1);
         if (r < 0)
                 return r;
-        v = calloc(1, sizeof(*v));
-        if (!v)
-                return -ENOMEM;
-        *v = (struct run_value){.value = {.type = &query_remeasure_type, .refs = 1},
-                                .fact = steal_pointer(f),
-                                .build = steal_pointer(failed)};
-        *ret = &v->value;
-        return 0;
+        *ret = run_value_new(f, failed);
+        return *ret ? 0 : -ENOMEM;
 }
 
 static void remeasure_describe(const struct query *query, struct buffer *ret)
 {
-        const struct remeasure_query *q = (const struct remeasure_query *)query;
-        struct commit c;
-
-        buffer_addf(ret, "run %s ", q->cell.solver->recipe->name);
-        if (history_commit(q->cell.solver->history, q->cell.commit, &c) == 0)
-                buffer_addf(ret, "%.12s ", git_oid_tostr_s(&c.oid));
-        buffer_addf(ret, "case %u, as it was disturbed", q->cell.info->id);
-}
-
-static bool remeasure_gone(const struct query *query)
-{
-        const struct remeasure_query *q = (const struct remeasure_query *)query;
-
-        return solver_is_gone(q->workspace, q->cell.solver);
-}
-
-static void remeasure_free(struct query *query)
-{
-        struct remeasure_query *q = (struct remeasure_query *)query;
-
-        solver_unref(q->cell.solver);
-        case_info_unref(q->cell.info);
-        free(q);
-}
-
-static void remeasure_value_free(struct value *value)
-{
-        struct run_value *v = (struct run_value *)value;
-
-        fact_unref(v->fact);
-        build_record_unref(v->build);
-        free(v);
+        run_query_describe(query, ret);
+        buffer_adds(ret, ", as it was disturbed");
 }
 
 static const struct query_type query_remeasure_type = {
@@ -195,30 +155,30 @@ static const struct query_type query_remeasure_type = {
         .find = remeasure_find,
         .compute = remeasure_compute,
         .describe = remeasure_describe,
-        .gone = remeasure_gone,
-        .free_query = remeasure_free,
-        .free_value = remeasure_value_free,
+        .gone = run_query_gone,
+        .free_query = run_query_free,
 };
 
 static int make_query(struct workspace *w, const struct look *l, const struct cell *cell, struct query **ret)
 {
         struct remeasure_query *q = calloc(1, sizeof(*q));
         struct hasher *h;
+        int r;
 
         if (!q)
                 return -ENOMEM;
-        q->query = (struct query){.type = &query_remeasure_type, .refs = 1};
-        q->workspace = w;
-        q->cell = *cell;
+        r = run_query_init(&q->run, &query_remeasure_type, w, cell);
+        if (r < 0) {
+                run_query_free(&q->run.query);
+                return r;
+        }
         q->tries = l->tries;
         memcpy(q->row, l->row, sizeof(q->row));
-        solver_ref(q->cell.solver);
-        case_info_ref(q->cell.info);
         h = hasher_new();
         hasher_string(h, "remeasure");
         hasher_string(h, q->row);
-        hasher_finish(h, &q->query.key);
-        *ret = &q->query;
+        hasher_finish(h, &q->run.query.key);
+        *ret = &q->run.query;
         return 0;
 }
 

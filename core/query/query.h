@@ -61,8 +61,7 @@ int query_sample(struct workspace *w, const struct cell *cell, uint32_t sample, 
 typedef int (*sample_fn)(void *user, uint32_t sample, const struct fact *f);
 int samples_known(struct workspace *w, const struct cell *cell, bool brief, sample_fn fn, void *user);
 
-extern const struct query_type query_build_type, query_program_type, query_run_type, query_sample_type;
-extern const struct query_type query_run_away_type, query_sample_away_type; /* the same, elsewhere; values are of the types above */
+extern const struct query_type query_build_type, query_program_type, query_run_type;
 
 /* The machine that results of the cell stand under. False: it is at a place of which that is not known yet (place.h). */
 bool cell_machine(const struct cell *cell, char ret[PATH_SIZE]);

@@ -18,8 +18,6 @@ static bool knows_toolchain(const struct solver *s)
         return !s->builder || place_toolchain(s->builder, toolchain);
 }
 
-static const struct query_type query_late_type, query_build_away_type;
-
 struct value *build_value_new(struct build_record *record)
 {
         struct build_value *v = calloc(1, sizeof(*v));
@@ -86,13 +84,13 @@ static struct engine_away *build_query_away(const struct query *query, uint64_t 
         return &q->solver->builder->away;
 }
 
-/* The toolchain first, and then the build by its key. */
-static int late_need(struct query *query, struct query_list *ret)
+/* Of a late one: the toolchain first, and then the build by its key. */
+static int build_query_need(struct query *query, struct query_list *ret)
 {
-        struct build_query *q = (struct build_query *)query;
+        const struct build_query *q = (const struct build_query *)query;
         cleanup(value_unrefp) struct value *v = NULL;
         struct query *first = NULL;
-        int r = query->type->find(query, &v);
+        int r = q->is_late ? query->type->find(query, &v) : 0;
 
         if (r != -ENOENT)
                 return r;
@@ -100,17 +98,15 @@ static int late_need(struct query *query, struct query_list *ret)
         return r < 0 ? r : query_list_add(ret, first);
 }
 
-static int late_compute(struct query *query, struct job *, struct value **ret)
-{
-        return query->type->find(query, ret);
-}
-
 static int build_query_compute(struct query *query, struct job *j, struct value **ret)
 {
         struct build_query *q = (struct build_query *)query;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        int r = build_query_make(q, j, false, &record);
+        int r;
 
+        if (q->is_late)
+                return query->type->find(query, ret);
+        r = build_query_make(q, j, false, &record);
         if (r == -ESTALE && incremental_state(q->workspace, q->solver) == INCREMENTAL_REVOKED)
                 r = build_query_make(q, j, false, &record); /* revoked meanwhile */
         if (r < 0)
@@ -163,8 +159,6 @@ int build_query_new(const struct query_type *type, struct workspace *w, struct s
         q->solver = solver_ref(s);
         q->commit = commit;
         q->is_late = !knows_toolchain(s);
-        if (type == &query_build_type && s->builder)
-                q->query.type = q->is_late ? &query_late_type : &query_build_away_type;
         if (build)
                 q->build_key = *build;
         else
@@ -184,40 +178,23 @@ int build_query_new(const struct query_type *type, struct workspace *w, struct s
         return 0;
 }
 
+static enum resource build_query_resource(const struct query *query)
+{
+        const struct build_query *q = (const struct build_query *)query;
+
+        return q->is_late ? RESOURCE_DISK /* it only looks */ : q->solver->builder ? RESOURCE_AWAY : RESOURCE_BUILD;
+}
+
 const struct query_type query_build_type = {
         .name = "build",
-        .resource = RESOURCE_BUILD,
+        .resource_of = build_query_resource,
         .find = build_query_find,
-        .compute = build_query_compute,
-        .describe = build_query_describe,
-        .gone = build_query_gone,
-        .estimate = build_query_estimate,
-        .free_query = build_query_free,
-        .free_value = build_value_free,
-};
-
-static const struct query_type query_build_away_type = {
-        .name = "build",
-        .resource = RESOURCE_AWAY,
-        .find = build_query_find,
+        .need = build_query_need,
         .compute = build_query_compute,
         .describe = build_query_describe,
         .gone = build_query_gone,
         .estimate = build_query_estimate,
         .away = build_query_away,
-        .free_query = build_query_free,
-        .free_value = build_value_free,
-};
-
-/* A build at a place of which the toolchain is not known. */
-static const struct query_type query_late_type = {
-        .name = "build",
-        .resource = RESOURCE_DISK, /* it only looks */
-        .find = build_query_find,
-        .need = late_need,
-        .compute = late_compute,
-        .describe = build_query_describe,
-        .gone = build_query_gone,
         .free_query = build_query_free,
         .free_value = build_value_free,
 };

@@ -8,10 +8,8 @@ uint64_t meta_number(struct workspace *w, const char *key);
 uint64_t meta_number_in(struct store_txn *t, const char *key);
 int meta_number_put(struct store_txn *t, const char *key, uint64_t n);
 
-/* The same as build_find(), run_find(), query_build() and query_run(), for callers that have the commit's build key: finding that out reads the
- * commit's trees. */
+/* The same as build_find() and query_build(), for callers that have the commit's build key: finding that out reads the commit's trees. */
 int build_record_find(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret);
-int run_find_built(struct workspace *w, const struct digest *build, const struct cell *cell, bool brief, struct fact **ret);
 int query_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret);
 /* The keys of the builds that are kept, failed ones included, in order (LMDB's own). */
 struct kept_builds {
@@ -25,6 +23,24 @@ void kept_builds_done(struct kept_builds *k);
 /* The program under which a build's results stand; -ENOENT: not built, or it failed. */
 int build_program_find(struct workspace *w, const struct digest *build, struct digest *ret);
 int build_program_put(struct store_txn *t, const struct digest *build, const struct build_record *record); /* with the record */
+
+/* A cell resolved: all that the keys of its results are made of, found out once for many questions and many cases. */
+struct resolved_cell {
+        struct digest build; /* the key of its commit's build, done or not; zero: it is of a named machine */
+        struct recipe_limits limits;
+        bool any_limits;         /* of a named machine: whatever it was measured under; the longest, which comes last */
+        bool knows_machine;      /* else nothing is known of it (cell_machine()) */
+        struct digest setting;   /* the last part of its runs' keys */
+        struct digest *programs; /* owned; of a named machine there may be several */
+        size_t n_programs;       /* 0: the commit is not built */
+};
+/* cell->info is not looked at. `build` NULL: to be found out. 0 also for what is not built. *ret is to be given to resolved_done() in any case. */
+int cell_resolve(struct workspace *w, const struct cell *cell, const struct digest *build, struct resolved_cell *ret);
+void resolved_done(struct resolved_cell *r);
+#define cleanup_resolved cleanup(resolved_done)
+/* The key of its runs on a case; its commit is built. */
+void resolved_run_key(const struct resolved_cell *r, const struct case_info *info, uint8_t ret[RUN_KEY_SIZE]);
+int resolved_find(struct workspace *w, const struct resolved_cell *r, const struct case_info *info, bool brief, struct fact **ret); /* as run_find() */
 
 void run_setting_digest(const struct cell *cell, struct digest *ret); /* the last part of a run's key; cell->info is ignored */
 void run_key_of(const struct digest *program, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE]);
@@ -47,6 +63,3 @@ enum build_way {
 };
 int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *key, enum build_way way, bool again,
                  struct job *j, struct build_record **ret);
-/* Measures the cell and keeps nothing: *ret, or *ret_failed when the commit cannot be built. */
-int run_measure_cell(struct workspace *w, const struct cell *cell, struct job *j, struct fact **ret, struct build_record **ret_failed);
-int run_keep_cell(struct workspace *w, const struct cell *cell, const struct fact *f); /* as the cell's result */

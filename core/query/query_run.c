@@ -1,4 +1,4 @@
-/* Query run: one commit on one case. */
+/* Query run: one commit on one case, and further samples of that. */
 #include "core/build/era.h"
 #include "core/run/measure.h"
 #include "core/run/surroundings.h"
@@ -6,33 +6,11 @@
 #include "core/query/disturbed.h"
 #include "core/query/held.h"
 #include "core/query/machines.h"
+#include "core/query/run_query.h"
 
-struct run_query {
-        struct query query;
-        struct workspace *workspace;
-        struct cell cell; /* owns refs on solver and case */
-        char *machine;    /* owned; cell.machine */
-        struct digest build_key;
-        struct recipe_limits limits;
-};
+/* -- what is known -- */
 
-/* A run is of a program, on a machine. While it is not known which program the commit has, or which machine the place has, it is a query of its own, keyed
- * by the build: that needs the build, and then the run of the program, which other commits may be asking for, too. */
-static const struct query_type query_unbuilt_type;
-static int run_query_new(struct workspace *w, const struct cell *cell, const struct digest *build, struct query **ret);
-
-/* The key of a build that is still to be done may not be known: the toolchain of the place where it will be done belongs to it. */
-static int key_of_build(const struct run_query *q, struct digest *ret)
-{
-        const struct solver *s = q->cell.solver;
-
-        *ret = q->build_key;
-        return q->query.type == &query_unbuilt_type && s->builder ? build_key(s->history, q->cell.commit, s->recipe, ret) : 0;
-}
-
-/* -- the query -- */
-
-static struct value *run_value_new(struct fact *fact, struct build_record *failed)
+struct value *run_value_new(struct fact *fact, struct build_record *failed)
 {
         struct run_value *v = calloc(1, sizeof(*v));
 
@@ -53,95 +31,105 @@ static void run_value_free(struct value *value)
         free(v);
 }
 
-static int run_query_find(struct query *query, struct value **ret)
+/* An open query's commit may have been built since, its place may have answered. Then `now` is filled in, for the caller to give back. */
+static int resolve_now(const struct run_query *q, struct resolved_cell *now, const struct resolved_cell **ret)
 {
-        struct run_query *q = (struct run_query *)query;
-        cleanup(build_record_unrefp) struct build_record *record = NULL;
-        cleanup(fact_unrefp) struct fact *f = NULL;
-        struct digest key;
-        int r = key_of_build(q, &key);
+        *ret = &q->resolved;
+        if (!q->is_open)
+                return 0;
+        *ret = now; /* the toolchain of the place where it is built belongs to the key */
+        return cell_resolve(q->workspace, &q->cell, q->cell.solver->builder ? NULL : &q->resolved.build, now);
+}
 
-        if (r == 0)
-                r = run_find_built(q->workspace, &key, &q->cell, false, &f);
-        if (r == -ENOENT) { /* a commit that cannot be built is an answer, too */
-                r = build_record_find(q->workspace, &key, false, &record);
-                if (r == 0 && record->ok)
+static int find_resolved(const struct run_query *q, const struct resolved_cell *resolved, struct value **ret)
+{
+        cleanup(build_record_unrefp) struct build_record *failed = NULL;
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        int r = q->sample > 0 ? sample_find(q, resolved, &f) : resolved_find(q->workspace, resolved, q->cell.info, false, &f);
+
+        if (r == -ENOENT && !q->cell.machine) { /* a commit that cannot be built is an answer, too */
+                r = build_record_find(q->workspace, &resolved->build, false, &failed);
+                if (r == 0 && failed->ok)
                         r = -ENOENT;
         }
         if (r < 0)
                 return r;
-        *ret = run_value_new(f, record);
+        *ret = run_value_new(f, failed);
         return *ret ? 0 : -ENOMEM;
 }
 
-/* The build that has to be done first; NULL: none. */
-static int find_missing_build(struct run_query *q, const struct digest *key, struct query **ret)
+static int run_query_find(struct query *query, struct value **ret)
+{
+        const struct run_query *q = (const struct run_query *)query;
+        cleanup_resolved struct resolved_cell now = {0};
+        const struct resolved_cell *resolved;
+        int r = resolve_now(q, &now, &resolved);
+
+        return r < 0 ? r : find_resolved(q, resolved, ret);
+}
+
+/* -- what has to be there first -- */
+
+/* The build, where it is missing; NULL: it is there. Checks before half an hour goes into a program that may not be run then. */
+static int find_missing_build(const struct run_query *q, const struct digest *key, struct query **ret)
 {
         cleanup(query_unrefp) struct query *build = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
+        const struct recipe_limits *l = &q->resolved.limits;
         int r = query_build_of(q->workspace, q->cell.solver, q->cell.commit, key, &build);
 
         if (r == 0)
                 r = build->type->find(build, &v);
-        if (r == -ENOENT && build)
+        if (r != -ENOENT || !build)
+                return r;
+        r = q->cell.solver->place ? 0
+                                  : surroundings_check(&(struct execute_request){.timed = true,
+                                                                                 .stack = l->stack,
+                                                                                 .memory = l->memory,
+                                                                                 .cpu_ns = l->cpu_ns,
+                                                                                 .processes = l->processes});
+        if (r == 0)
                 *ret = steal_pointer(build);
-        return *ret ? 0 : r;
+        return r;
 }
 
-/* Before half an hour goes into a program that may not be run then. */
-static int check_surroundings(const struct run_query *q)
-{
-        const struct recipe_limits *l = &q->limits;
+static int run_query_new(struct workspace *w, const struct cell *cell, const struct digest *build, uint32_t sample, struct query **ret);
 
-        return q->cell.solver->place ? 0
-                                     : surroundings_check(&(struct execute_request){.timed = true,
-                                                                                    .stack = l->stack,
-                                                                                    .memory = l->memory,
-                                                                                    .cpu_ns = l->cpu_ns,
-                                                                                    .processes = l->processes});
+static int open_need(const struct run_query *q, struct query **ret)
+{
+        cleanup(value_unrefp) struct value *v = NULL;
+        cleanup_resolved struct resolved_cell now = {0};
+        const struct resolved_cell *resolved;
+        int r = resolve_now(q, &now, &resolved);
+
+        if (r == 0)
+                r = find_resolved(q, resolved, &v);
+        if (r != -ENOENT)
+                return r;
+        r = find_missing_build(q, &resolved->build, ret);
+        if (r == 0 && !*ret && !resolved->knows_machine)
+                r = query_machine(q->cell.solver->place, ret);
+        if (r == 0 && !*ret)
+                r = run_query_new(q->workspace, &q->cell, &resolved->build, q->sample, ret);
+        return r;
 }
 
 static int run_query_need(struct query *query, struct query_list *ret)
 {
-        struct run_query *q = (struct run_query *)query;
-        cleanup(query_unrefp) struct query *build = NULL;
-        int r = find_missing_build(q, &q->build_key, &build);
+        const struct run_query *q = (const struct run_query *)query;
+        struct query *first = NULL;
+        int r;
 
-        if (r == 0 && build)
-                r = check_surroundings(q);
-        return r == 0 && build ? query_list_add(ret, steal_pointer(build)) : r;
+        if (q->cell.machine)
+                return 0;
+        r = q->is_open ? open_need(q, &first) : find_missing_build(q, &q->resolved.build, &first);
+        return r == 0 && first ? query_list_add(ret, first) : r;
 }
 
-static int unbuilt_need(struct query *query, struct query_list *ret)
-{
-        struct run_query *q = (struct run_query *)query;
-        cleanup(value_unrefp) struct value *v = NULL;
-        cleanup(query_unrefp) struct query *first = NULL;
-        char machine[PATH_SIZE];
-        struct digest key;
-        int r = run_query_find(query, &v);
+/* -- the run -- */
 
-        if (r != -ENOENT)
-                return r;
-        r = key_of_build(q, &key);
-        if (r == 0)
-                r = find_missing_build(q, &key, &first);
-        if (r == 0 && first)
-                r = check_surroundings(q);
-        if (r == 0 && !first && !cell_machine(&q->cell, machine))
-                r = query_machine(q->cell.solver->place, &first);
-        if (r == 0 && !first)
-                r = run_query_new(q->workspace, &q->cell, &key, &first);
-        return r < 0 ? r : query_list_add(ret, steal_pointer(first));
-}
-
-static int unbuilt_compute(struct query *query, struct job *, struct value **ret)
-{
-        return run_query_find(query, ret);
-}
-
-/* NULL when there is no memory left. */
-static json_t *run_about(const struct run_query *q, const struct build_record *record, const struct digest *first)
+/* For run.json. NULL: no memory. */
+static json_t *run_about(const struct run_query *q, const struct build_record *record, const struct digest *program_id)
 {
         cleanup_buffer struct buffer name = {0}, logic = {0};
 
@@ -154,8 +142,8 @@ static json_t *run_about(const struct run_query *q, const struct build_record *r
         if (buffer_error(&name) < 0 || buffer_error(&logic) < 0)
                 return NULL;
         digest_hex(&info->sha256, sha);
-        digest_hex(&q->build_key, build);
-        digest_hex(first, program);
+        digest_hex(&q->resolved.build, build);
+        digest_hex(program_id, program);
         git_oid_tostr(built, sizeof(built), &record->commit);
         history_commit(q->cell.solver->history, q->cell.commit, &c);
         return json_pack("{ss ss ss s{si ss ss ss} s{ss ss ss sb}}", "solver", q->cell.solver->recipe->name, "repository",
@@ -169,9 +157,73 @@ static void duration_key(const struct run_query *q, char ret[128])
         snprintf(ret, 128, "duration/run/%u/%u", q->cell.solver->number, q->cell.info->id);
 }
 
+static int measure_programs(const struct run_query *q, struct job *j, const struct build_record *record, json_t *about,
+                            struct fact **ret)
+{
+        cleanup_held struct held held = {0};
+        cleanup_close int case_fd = -1;
+        char case_path[PATH_SIZE], scratch[PATH_SIZE];
+        int r = held_build(q->workspace, record, &held);
+
+        if (r == 0 && q->cell.solver->place && !job_away(j)) /* or it would stand there as if it were of that machine */
+                r = errorf(-ENOTSUP, "runs of %s are done at %s, and this cannot be done there: add --on local",
+                           q->cell.solver->recipe->name, q->cell.solver->place->name);
+        if (r == 0)
+                r = cases_open_bytes(workspace_cases(q->workspace), q->cell.info, &case_fd, case_path);
+        if (r == 0)
+                r = path_join(scratch, workspace_dir(q->workspace), "scratch");
+        if (r < 0)
+                return r;
+        return measure(
+                &(struct measure_request){
+                        .recipe = q->cell.solver->recipe,
+                        .limits = q->resolved.limits,
+                        .programs = held.list,
+                        .n_programs = held.n,
+                        .case_path = case_path,
+                        .case_id = q->cell.info->sha256,
+                        .expected = q->cell.info->expected,
+                        .n_expected = q->cell.info->n_expected,
+                        .has_seed = q->cell.has_seed,
+                        .seed = q->cell.seed,
+                        .scratch_parent = scratch,
+                        .sandbox = workspace_settings(q->workspace)->sandbox,
+                        .cpus = job_cpus(j),
+                        .slot = job_slot(j),
+                        .away = job_away(j) ? cluster_slot_away(job_away(j)) : NULL,
+                        .cancel_fd = job_cancel_fd(j),
+                        .again = job_again(j),
+                        .about = about,
+                },
+                ret);
+}
+
+int run_query_measure(const struct run_query *q, struct job *j, struct fact **ret, struct build_record **ret_failed)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        struct digest program;
+        json_t *about;
+        int r = build_record_find(q->workspace, &q->resolved.build, false, &record);
+
+        if (r < 0)
+                return r;
+        if (!record->ok) {
+                *ret_failed = steal_pointer(record);
+                return 0;
+        }
+        r = build_program_find(q->workspace, &q->resolved.build, &program);
+        if (r < 0)
+                return r;
+        about = run_about(q, record, &program);
+        r = about ? measure_programs(q, j, record, about, ret) : -ENOMEM;
+        json_decref(about);
+        return r;
+}
+
+/* -- keeping it -- */
+
 struct fact_to_put {
         const struct run_query *query;
-        const struct digest *program;
         struct noted_fact noted;
         const struct recipe *era;
         struct digest source;
@@ -198,15 +250,15 @@ static int fact_put_in(void *user, struct store_txn *t)
         duration_key(p->query, name);
         meta_number_put(t, name, f->wall_ns);
         if (f->remeasured > 0)
-                remeasured_note(t, cell, p->program);
+                remeasured_note(t, cell, &p->query->resolved.programs[0]);
         return setting_note(t, cell);
 }
 
-static int fact_put(struct workspace *w, const struct run_query *q, const struct digest *program, const struct fact *f)
+int run_query_keep(const struct run_query *q, const struct fact *f)
 {
         uint8_t run[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
         struct fact_to_put p = {
-                .query = q, .program = program, .noted = {.cell = &q->cell, .key = SLICE(key, sizeof(key)), .fact = f}};
+                .query = q, .noted = {.cell = &q->cell, .key = SLICE(key, sizeof(key)), .fact = f}};
         cleanup_buffer struct buffer b = {0};
         struct commit c;
         int r = fact_encode(f, &b);
@@ -216,15 +268,55 @@ static int fact_put(struct workspace *w, const struct run_query *q, const struct
         if (r < 0)
                 return r;
         p.noted.commit = c.oid;
-        run_key_of(program, &q->cell, run);
+        resolved_run_key(&q->resolved, q->cell.info, run);
         fact_key(run, &f->limits, key);
         p.encoded = SLICE(b.data, b.size);
         p.era = era_or_solver(q->cell.solver->history, q->cell.solver->recipe, q->cell.commit);
         p.has_source = history_source(q->cell.solver->history, q->cell.commit, p.era->sources, &p.source) == 0;
-        r = store_update_together(workspace_store(w), fact_put_in, &p);
+        r = store_update_together(workspace_store(q->workspace), fact_put_in, &p);
         if (r == 0)
-                answers_log(w, &p.noted);
+                answers_log(q->workspace, &p.noted);
         return r;
+}
+
+/* -- the query -- */
+
+static int run_query_compute(struct query *query, struct job *j, struct value **ret)
+{
+        struct run_query *q = (struct run_query *)query;
+        cleanup(build_record_unrefp) struct build_record *failed = NULL;
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        int r;
+
+        if (q->cell.machine)
+                return errorf(-ENOENT, "nothing is known of it for %s%s", q->cell.machine,
+                              q->cell.wall_ns > 0 ? " that holds under this timeout" : "");
+        if (q->is_open)
+                return run_query_find(query, ret);
+        r = run_query_measure(q, j, &f, &failed);
+        if (r == 0 && f)
+                r = q->sample > 0 ? sample_keep(q, f) : run_query_keep(q, f);
+        if (r < 0)
+                return r;
+        *ret = run_value_new(f, failed);
+        return *ret ? 0 : -ENOMEM;
+}
+
+enum resource run_query_resource(const struct query *query)
+{
+        const struct run_query *q = (const struct run_query *)query;
+
+        return q->is_open || q->cell.machine ? RESOURCE_DISK /* it only looks */
+               : q->cell.solver->place       ? RESOURCE_AWAY
+                                             : RESOURCE_CORE;
+}
+
+struct engine_away *run_query_away(const struct query *query, uint64_t *ret_most_ns)
+{
+        const struct run_query *q = (const struct run_query *)query;
+
+        *ret_most_ns = q->resolved.limits.wall_ns;
+        return &q->cell.solver->place->away;
 }
 
 static bool run_query_estimate(const struct query *query, struct cost *ret)
@@ -232,126 +324,15 @@ static bool run_query_estimate(const struct query *query, struct cost *ret)
         const struct run_query *q = (const struct run_query *)query;
         char key[128];
 
+        if (run_query_resource(query) == RESOURCE_DISK)
+                return false;
         duration_key(q, key);
-        *ret = (struct cost){.mean_ns = meta_number(q->workspace, key), .most_ns = q->limits.wall_ns};
+        *ret = (struct cost){.mean_ns = meta_number(q->workspace, key), .most_ns = q->resolved.limits.wall_ns};
         ret->deviation_ns = ret->mean_ns / 4; /* on another commit; the engine corrects it by what it sees */
         return ret->mean_ns > 0;
 }
 
-static struct engine_away *run_query_away(const struct query *query, uint64_t *ret_most_ns)
-{
-        const struct run_query *q = (const struct run_query *)query;
-
-        *ret_most_ns = q->limits.wall_ns;
-        return &q->cell.solver->place->away;
-}
-
-/* Runs the programs on the case; `about` is for run.json. */
-static int run_measure(struct workspace *w, const struct run_query *q, struct job *j, const struct build_record *record,
-                       json_t *about, struct fact **ret)
-{
-        cleanup_held struct held held = {0};
-        cleanup_close int case_fd = -1;
-        char case_path[PATH_SIZE], scratch[PATH_SIZE];
-        int r = held_build(w, record, &held);
-
-        if (r == 0 && q->cell.solver->place && !job_away(j)) /* or it would stand there as if it were of that machine */
-                r = errorf(-ENOTSUP, "runs of %s are done at %s, and this cannot be done there: add --on local",
-                           q->cell.solver->recipe->name, q->cell.solver->place->name);
-        if (r == 0)
-                r = cases_open_bytes(workspace_cases(w), q->cell.info, &case_fd, case_path);
-        if (r == 0)
-                r = path_join(scratch, workspace_dir(w), "scratch");
-        if (r < 0)
-                return r;
-        return measure(
-                &(struct measure_request){
-                        .recipe = q->cell.solver->recipe,
-                        .limits = q->limits,
-                        .programs = held.list,
-                        .n_programs = held.n,
-                        .case_path = case_path,
-                        .case_id = q->cell.info->sha256,
-                        .expected = q->cell.info->expected,
-                        .n_expected = q->cell.info->n_expected,
-                        .has_seed = q->cell.has_seed,
-                        .seed = q->cell.seed,
-                        .scratch_parent = scratch,
-                        .sandbox = workspace_settings(w)->sandbox,
-                        .cpus = job_cpus(j),
-                        .slot = job_slot(j),
-                        .away = job_away(j) ? cluster_slot_away(job_away(j)) : NULL,
-                        .cancel_fd = job_cancel_fd(j),
-                        .again = job_again(j),
-                        .about = about,
-                },
-                ret);
-}
-
-static int run_query_compute(struct query *query, struct job *j, struct value **ret)
-{
-        struct run_query *q = (struct run_query *)query;
-        struct workspace *w = q->workspace;
-        cleanup(build_record_unrefp) struct build_record *record = NULL;
-        cleanup(fact_unrefp) struct fact *f = NULL;
-        struct digest program;
-        json_t *about;
-        int r = build_record_find(w, &q->build_key, false, &record);
-
-        if (r == 0 && record->ok)
-                r = build_program_find(w, &q->build_key, &program);
-        if (r == 0 && record->ok) {
-                about = run_about(q, record, &program);
-                r = about ? run_measure(w, q, j, record, about, &f) : -ENOMEM;
-                json_decref(about);
-                if (r == 0)
-                        r = fact_put(w, q, &program, f);
-        }
-        if (r < 0)
-                return r;
-        *ret = run_value_new(f, f ? NULL : record);
-        return *ret ? 0 : -ENOMEM;
-}
-
-int run_measure_cell(struct workspace *w, const struct cell *cell, struct job *j, struct fact **ret,
-                     struct build_record **ret_failed)
-{
-        struct run_query q = {.workspace = w, .cell = *cell};
-        cleanup(build_record_unrefp) struct build_record *record = NULL;
-        struct digest program;
-        json_t *about;
-        int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &q.build_key);
-
-        if (r == 0)
-                r = build_record_find(w, &q.build_key, false, &record);
-        if (r < 0)
-                return r;
-        if (!record->ok) {
-                *ret_failed = steal_pointer(record);
-                return 0;
-        }
-        r = build_program_find(w, &q.build_key, &program);
-        if (r < 0)
-                return r;
-        cell_limits(cell, &q.limits);
-        about = run_about(&q, record, &program);
-        r = about ? run_measure(w, &q, j, record, about, ret) : -ENOMEM;
-        json_decref(about);
-        return r;
-}
-
-int run_keep_cell(struct workspace *w, const struct cell *cell, const struct fact *f)
-{
-        struct run_query q = {.workspace = w, .cell = *cell};
-        struct digest program;
-        int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &q.build_key);
-
-        if (r == 0)
-                r = build_program_find(w, &q.build_key, &program);
-        return r < 0 ? r : fact_put(w, &q, &program, f);
-}
-
-static void run_query_describe(const struct query *query, struct buffer *ret)
+void run_query_describe(const struct query *query, struct buffer *ret)
 {
         const struct run_query *q = (const struct run_query *)query;
         struct commit c;
@@ -360,6 +341,8 @@ static void run_query_describe(const struct query *query, struct buffer *ret)
         if (history_commit(q->cell.solver->history, q->cell.commit, &c) == 0)
                 buffer_addf(ret, "%.12s ", git_oid_tostr_s(&c.oid));
         buffer_addf(ret, "case %u", q->cell.info->id);
+        if (q->sample > 0)
+                buffer_addf(ret, ", sample %u", q->sample + 1);
         if (q->cell.has_seed)
                 buffer_addf(ret, " seed %llu", (unsigned long long)q->cell.seed);
         if (q->cell.wall_ns > 0) {
@@ -376,17 +359,18 @@ static void run_query_describe(const struct query *query, struct buffer *ret)
         }
 }
 
-static void run_query_free(struct query *query)
+void run_query_free(struct query *query)
 {
         struct run_query *q = (struct run_query *)query;
 
         solver_unref(q->cell.solver);
         case_info_unref(q->cell.info);
         free(q->machine);
+        resolved_done(&q->resolved);
         free(q);
 }
 
-static bool run_query_gone(const struct query *query)
+bool run_query_gone(const struct query *query)
 {
         const struct run_query *q = (const struct run_query *)query;
 
@@ -395,20 +379,7 @@ static bool run_query_gone(const struct query *query)
 
 const struct query_type query_run_type = {
         .name = "run",
-        .resource = RESOURCE_CORE,
-        .find = run_query_find,
-        .need = run_query_need,
-        .compute = run_query_compute,
-        .describe = run_query_describe,
-        .estimate = run_query_estimate,
-        .gone = run_query_gone,
-        .free_query = run_query_free,
-        .free_value = run_value_free,
-};
-
-const struct query_type query_run_away_type = {
-        .name = "run",
-        .resource = RESOURCE_AWAY,
+        .resource_of = run_query_resource,
         .find = run_query_find,
         .need = run_query_need,
         .compute = run_query_compute,
@@ -420,119 +391,83 @@ const struct query_type query_run_away_type = {
         .free_value = run_value_free,
 };
 
-static const struct query_type query_unbuilt_type = {
-        .name = "run",
-        .resource = RESOURCE_DISK, /* it only looks */
-        .find = run_query_find,
-        .need = unbuilt_need,
-        .compute = unbuilt_compute,
-        .describe = run_query_describe,
-        .gone = run_query_gone,
-        .free_query = run_query_free,
-        .free_value = run_value_free,
-};
-
-/* -- of a named machine: what is known, or nothing -- */
-
-static int imported_find(struct query *query, struct value **ret)
+static int query_digest(struct run_query *q)
 {
-        struct run_query *q = (struct run_query *)query;
-        cleanup(fact_unrefp) struct fact *f = NULL;
-        int r = run_find(q->workspace, &q->cell, false, &f);
+        const struct recipe_limits *l = &q->resolved.limits;
+        struct digest program = q->resolved.build;
+        uint8_t run[RUN_KEY_SIZE];
+        struct hasher *h;
+        int r = q->cell.machine ? machine_source(q->cell.solver, q->cell.commit, &program) : 0;
 
         if (r < 0)
                 return r;
-        *ret = run_value_new(f, NULL);
-        return *ret ? 0 : -ENOMEM;
-}
-
-static int imported_compute(struct query *query, struct job *, struct value **)
-{
-        const struct run_query *q = (const struct run_query *)query;
-
-        return errorf(-ENOENT, "nothing is known of it for %s%s", q->machine,
-                      q->cell.wall_ns > 0 ? " that holds under this timeout" : "");
-}
-
-static const struct query_type query_imported_type = {
-        .name = "run",
-        .resource = RESOURCE_DISK,
-        .find = imported_find,
-        .compute = imported_compute,
-        .describe = run_query_describe,
-        .gone = run_query_gone,
-        .free_query = run_query_free,
-        .free_value = run_value_free,
-};
-
-static void query_digest(const struct run_query *q, const uint8_t run[RUN_KEY_SIZE], struct digest *ret)
-{
-        struct hasher *h = hasher_new();
-
-        hasher_string(h, q->query.type == &query_unbuilt_type    ? "run of what is not built"
-                         : q->query.type == &query_imported_type ? "run of another machine"
-                                                                 : "run");
+        if (q->resolved.n_programs > 0 && !q->cell.machine)
+                program = q->resolved.programs[0];
+        run_key_of(&program, &q->cell, run);
+        h = hasher_new();
+        hasher_string(h, q->is_open ? "run of what is not built" : q->cell.machine ? "run of another machine" : "run");
         hasher_add(h, run, RUN_KEY_SIZE);
-        hasher_number(h, q->limits.wall_ns);
-        hasher_number(h, q->limits.cpu_ns);
-        hasher_number(h, q->limits.memory);
-        hasher_number(h, q->limits.output);
-        hasher_number(h, q->limits.processes);
-        hasher_number(h, q->limits.stack);
-        hasher_finish(h, ret);
+        hasher_number(h, l->wall_ns);
+        hasher_number(h, l->cpu_ns);
+        hasher_number(h, l->memory);
+        hasher_number(h, l->output);
+        hasher_number(h, l->processes);
+        hasher_number(h, l->stack);
+        hasher_number(h, q->sample);
+        hasher_finish(h, &q->query.key);
+        return 0;
 }
 
-static int run_query_new(struct workspace *w, const struct cell *cell, const struct digest *build, struct query **ret)
+static int init(struct run_query *q, const struct query_type *type, struct workspace *w, const struct cell *cell, const struct digest *build)
 {
-        cleanup(query_unrefp) struct query *query = NULL;
-        uint8_t run[RUN_KEY_SIZE];
-        char machine[PATH_SIZE];
-        struct digest program;
-        struct run_query *q;
-        bool knows_machine;
-        int r;
-
-        q = calloc(1, sizeof(*q));
-        if (!q)
-                return -ENOMEM;
-        query = &q->query;
-        q->query = (struct query){.type = cell->solver->place ? &query_run_away_type : &query_run_type, .refs = 1};
+        q->query = (struct query){.type = type, .refs = 1};
         q->workspace = w;
         q->cell = *cell;
-        q->build_key = *build;
         solver_ref(q->cell.solver);
         case_info_ref(q->cell.info);
-        cell_limits(cell, &q->limits);
-        knows_machine = cell_machine(cell, machine);
-        r = cell->machine ? machine_source(cell->solver, cell->commit, &program) : build_program_find(w, &q->build_key, &program);
-        if (r < 0 && (r != -ENOENT || cell->machine))
-                return r;
-        if (cell->machine) {
-                q->query.type = &query_imported_type;
-                q->cell.machine = q->machine = strdup(cell->machine);
-                if (!q->machine)
-                        return -ENOMEM;
-        } else if (r == -ENOENT || !knows_machine) {
-                q->query.type = &query_unbuilt_type;
-                if (r == -ENOENT)
-                        program = q->build_key;
-        }
-        run_key_of(&program, cell, run);
-        query_digest(q, run, &q->query.key);
-        *ret = steal_pointer(query);
-        return 0;
+        if (cell->machine && !(q->cell.machine = q->machine = strdup(cell->machine)))
+                return -ENOMEM;
+        return cell_resolve(w, &q->cell, build, &q->resolved);
+}
+
+int run_query_init(struct run_query *q, const struct query_type *type, struct workspace *w, const struct cell *cell)
+{
+        return init(q, type, w, cell, NULL);
+}
+
+/* `build`: its key; NULL: to be found out. */
+static int run_query_new(struct workspace *w, const struct cell *cell, const struct digest *build, uint32_t sample, struct query **ret)
+{
+        struct run_query *q = calloc(1, sizeof(*q));
+        int r;
+
+        if (!q)
+                return -ENOMEM;
+        r = init(q, &query_run_type, w, cell, build);
+        q->sample = sample;
+        q->is_open = !cell->machine && (q->resolved.n_programs == 0 || !q->resolved.knows_machine);
+        if (r == 0)
+                r = query_digest(q);
+        if (r < 0)
+                run_query_free(&q->query);
+        else
+                *ret = &q->query;
+        return r;
+}
+
+int query_sample(struct workspace *w, const struct cell *cell, uint32_t sample, struct query **ret)
+{
+        const struct recipe *recipe = cell->solver->recipe;
+
+        if (cell->info->format != recipe->format)
+                return errorf(-ENOENT, "case %u is %s, and %s takes %s", cell->info->id, format_notation(cell->info->format), recipe->name,
+                              format_notation(recipe->format));
+        if (cell->machine && sample > 0)
+                return errorf(-ENOENT, "nothing is measured on another machine, and of %s no further samples are known", cell->machine);
+        return run_query_new(w, cell, NULL, sample, ret);
 }
 
 int query_run(struct workspace *w, const struct cell *cell, struct query **ret)
 {
-        struct digest build = {0};
-        int r = 0;
-
-        if (cell->info->format != cell->solver->recipe->format)
-                return errorf(-ENOENT, "case %u is %s, and %s takes %s", cell->info->id,
-                              cell->info->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB", cell->solver->recipe->name,
-                              cell->solver->recipe->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB");
-        if (!cell->machine)
-                r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
-        return r < 0 ? r : run_query_new(w, cell, &build, ret);
+        return query_sample(w, cell, 0, ret);
 }

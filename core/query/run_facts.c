@@ -75,14 +75,19 @@ void run_setting_digest(const struct cell *cell, struct digest *ret)
         hasher_finish(h, ret);
 }
 
+static void join_run_key(const struct digest *program, const struct digest *case_id, const struct digest *setting, uint8_t ret[RUN_KEY_SIZE])
+{
+        memcpy(ret, program->bytes, DIGEST_SIZE);
+        memcpy(ret + DIGEST_SIZE, case_id->bytes, DIGEST_SIZE);
+        memcpy(ret + 2 * DIGEST_SIZE, setting->bytes, DIGEST_SIZE);
+}
+
 void run_key_of(const struct digest *program, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE])
 {
         struct digest run;
 
         run_setting_digest(cell, &run);
-        memcpy(ret, program->bytes, DIGEST_SIZE);
-        memcpy(ret + DIGEST_SIZE, cell->info->sha256.bytes, DIGEST_SIZE);
-        memcpy(ret + 2 * DIGEST_SIZE, run.bytes, DIGEST_SIZE);
+        join_run_key(program, &cell->info->sha256, &run, ret);
 }
 
 /* As it was when it began with the build's key, and the environment was only in that. */
@@ -98,24 +103,61 @@ void run_key_before(const struct digest *build, const struct cell *cell, uint8_t
         run_key_of(build, &before, ret);
 }
 
+/* -- resolved ------------------------------------------------------------------------------------------------------ */
+
+static int find_programs(struct workspace *w, const struct digest *build, const struct cell *cell, struct resolved_cell *ret)
+{
+        int r = 0;
+
+        if (cell->machine)
+                return machine_programs(w, cell, &ret->programs, &ret->n_programs);
+        if (build)
+                ret->build = *build;
+        else
+                r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &ret->build);
+        ret->programs = r == 0 ? calloc(1, sizeof(*ret->programs)) : NULL;
+        if (r == 0 && !ret->programs)
+                r = -ENOMEM;
+        if (r == 0)
+                r = build_program_find(w, &ret->build, ret->programs);
+        ret->n_programs = r == 0;
+        return r == -ENOENT ? 0 : r;
+}
+
+int cell_resolve(struct workspace *w, const struct cell *cell, const struct digest *build, struct resolved_cell *ret)
+{
+        char machine[PATH_SIZE];
+
+        *ret = (struct resolved_cell){.knows_machine = cell_machine(cell, machine)};
+        run_setting_digest(cell, &ret->setting);
+        cell_limits(cell, &ret->limits);
+        if (cell->machine) { /* memory is limited there as it may be */
+                ret->limits.memory = 0;
+                ret->any_limits = cell->wall_ns == 0;
+        }
+        return find_programs(w, build, cell, ret);
+}
+
+void resolved_done(struct resolved_cell *r)
+{
+        free(r->programs);
+        *r = (struct resolved_cell){0};
+}
+
+void resolved_run_key(const struct resolved_cell *r, const struct case_info *info, uint8_t ret[RUN_KEY_SIZE])
+{
+        join_run_key(&r->programs[0], &info->sha256, &r->setting, ret);
+}
+
 int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE])
 {
-        cleanup_free struct digest *programs = NULL;
-        struct digest build, program;
-        size_t n;
-        int r;
+        cleanup_resolved struct resolved_cell resolved = {0};
+        int r = cell_resolve(w, cell, NULL, &resolved);
 
-        if (cell->machine) {
-                r = machine_programs(w, cell, &programs, &n);
-                if (r == 0 && n > 0)
-                        run_key_of(&programs[0], cell, ret);
-                return r < 0 ? r : n > 0 ? 0 : -ENOENT;
-        }
-        r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
+        if (r == 0 && resolved.n_programs == 0)
+                r = -ENOENT;
         if (r == 0)
-                r = build_program_find(w, &build, &program);
-        if (r == 0)
-                run_key_of(&program, cell, ret);
+                resolved_run_key(&resolved, cell->info, ret);
         return r;
 }
 

@@ -2,64 +2,21 @@
 #include "core/query/run_finder.h"
 
 #include "core/query/answers.h"
-#include "core/query/machines.h"
 #include "core/query/query_internal.h"
 #include "core/query/same_program.h"
 
 struct run_finder {
         struct workspace *workspace;
-        struct digest setting; /* the last part of the run's key */
-        struct recipe_limits limits;
-        bool any_limits;         /* whatever it was measured under; the longest, which comes last */
-        struct digest *programs; /* owned */
-        size_t n_programs;
+        struct resolved_cell resolved;
 };
-
-/* -- open -- */
-
-static int find_programs(struct workspace *w, const struct digest *build, const struct cell *cell, struct run_finder *f)
-{
-        struct digest key;
-        int r = 0;
-
-        if (cell->machine)
-                return machine_programs(w, cell, &f->programs, &f->n_programs);
-        if (!build) {
-                r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &key);
-                build = &key;
-        }
-        f->programs = r == 0 ? calloc(1, sizeof(*f->programs)) : NULL;
-        if (r == 0 && !f->programs)
-                r = -ENOMEM;
-        if (r == 0)
-                r = build_program_find(w, build, f->programs);
-        f->n_programs = r == 0;
-        return r == -ENOENT ? 0 : r;
-}
-
-static void finder_done(struct run_finder *f)
-{
-        free(f->programs);
-}
-
-/* `build` NULL: not known yet. */
-static int finder_init(struct workspace *w, const struct digest *build, const struct cell *cell, struct run_finder *ret)
-{
-        *ret = (struct run_finder){.workspace = w};
-        run_setting_digest(cell, &ret->setting);
-        cell_limits(cell, &ret->limits);
-        if (cell->machine) { /* memory is limited there as it may be */
-                ret->limits.memory = 0;
-                ret->any_limits = cell->wall_ns == 0;
-        }
-        return find_programs(w, build, cell, ret);
-}
 
 int run_finder_open(struct workspace *w, const struct cell *cell, struct run_finder **ret)
 {
-        struct run_finder *f = malloc(sizeof(*f));
-        int r = f ? finder_init(w, NULL, cell, f) : -ENOMEM;
+        struct run_finder *f = calloc(1, sizeof(*f));
+        int r = f ? cell_resolve(w, cell, NULL, &f->resolved) : -ENOMEM;
 
+        if (f)
+                f->workspace = w;
         if (r < 0)
                 run_finder_close(f);
         else
@@ -70,7 +27,7 @@ int run_finder_open(struct workspace *w, const struct cell *cell, struct run_fin
 struct run_finder *run_finder_close(struct run_finder *f)
 {
         if (f)
-                finder_done(f);
+                resolved_done(&f->resolved);
         free(f);
         return NULL;
 }
@@ -135,17 +92,18 @@ static int find_under_class(struct store_txn *t, const struct digest *program, u
         return r;
 }
 
-int run_finder_get(struct run_finder *f, const struct case_info *info, bool brief, struct fact **ret)
+int resolved_find(struct workspace *w, const struct resolved_cell *resolved, const struct case_info *info, bool brief, struct fact **ret)
 {
-        struct fact_search search = {.asked = f->any_limits ? NULL : &f->limits, .brief = brief};
+        struct fact_search search = {.asked = resolved->any_limits ? NULL : &resolved->limits, .brief = brief};
         uint8_t run[RUN_KEY_SIZE];
         struct store_txn *t = NULL;
-        int r = f->n_programs > 0 ? store_read(workspace_store(f->workspace), &t) : -ENOENT;
+        int r = resolved->n_programs > 0 ? store_read(workspace_store(w), &t) : -ENOENT;
 
-        memcpy(run + DIGEST_SIZE, info->sha256.bytes, DIGEST_SIZE);
-        memcpy(run + 2 * DIGEST_SIZE, f->setting.bytes, DIGEST_SIZE);
-        for (size_t i = 0; i < f->n_programs && r == 0 && !search.found; i++)
-                r = find_under_class(t, &f->programs[i], run, &search);
+        if (r < 0)
+                return r;
+        resolved_run_key(resolved, info, run);
+        for (size_t i = 0; i < resolved->n_programs && r == 0 && !search.found; i++)
+                r = find_under_class(t, &resolved->programs[i], run, &search);
         store_end(t);
         if (r == 0 && !search.found)
                 r = -ENOENT;
@@ -160,20 +118,17 @@ int run_finder_get(struct run_finder *f, const struct case_info *info, bool brie
         return 0;
 }
 
-int run_find_built(struct workspace *w, const struct digest *build, const struct cell *cell, bool brief, struct fact **ret)
+int run_finder_get(struct run_finder *f, const struct case_info *info, bool brief, struct fact **ret)
 {
-        struct run_finder f;
-        int r = finder_init(w, build, cell, &f);
-
-        if (r == 0)
-                r = run_finder_get(&f, cell->info, brief, ret);
-        finder_done(&f);
-        return r;
+        return resolved_find(f->workspace, &f->resolved, info, brief, ret);
 }
 
 int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret)
 {
-        return run_find_built(w, NULL, cell, brief, ret);
+        cleanup_resolved struct resolved_cell resolved = {0};
+        int r = cell_resolve(w, cell, NULL, &resolved);
+
+        return r < 0 ? r : resolved_find(w, &resolved, cell->info, brief, ret);
 }
 
 /* -- the cases that have some -- */
@@ -189,7 +144,7 @@ static bool is_answer(const struct known *k, struct slice value)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
 
-        return fact_decode(value, true, &f) == 0 && (k->finder->any_limits || fact_covers(f, &k->finder->limits));
+        return fact_decode(value, true, &f) == 0 && (k->finder->resolved.any_limits || fact_covers(f, &k->finder->resolved.limits));
 }
 
 static int known_look(void *user, struct slice key, struct slice value)
@@ -198,7 +153,7 @@ static int known_look(void *user, struct slice key, struct slice value)
         struct digest sha256;
 
         if (key.size < RUN_KEY_SIZE ||
-            memcmp((const uint8_t *)key.data + 2 * DIGEST_SIZE, k->finder->setting.bytes, DIGEST_SIZE) != 0)
+            memcmp((const uint8_t *)key.data + 2 * DIGEST_SIZE, k->finder->resolved.setting.bytes, DIGEST_SIZE) != 0)
                 return 0;
         memcpy(sha256.bytes, (const uint8_t *)key.data + DIGEST_SIZE, DIGEST_SIZE);
         if (k->n > 0 && digest_equal(&k->cases[k->n - 1], &sha256)) /* another fact of the same cell */
@@ -269,11 +224,11 @@ static int find_known(struct run_finder *f, bool answered, struct case_memo *mem
 
         *ret = NULL;
         *ret_n = 0;
-        if (f->n_programs == 0)
+        if (f->resolved.n_programs == 0)
                 return 0;
         r = store_read(workspace_store(f->workspace), &t);
-        for (size_t i = 0; i < f->n_programs && r == 0; i++)
-                r = known_of_class(t, &f->programs[i], &k);
+        for (size_t i = 0; i < f->resolved.n_programs && r == 0; i++)
+                r = known_of_class(t, &f->resolved.programs[i], &k);
         store_end(t); /* before other tables are asked: transactions do not nest */
         if (r == 0)
                 r = known_list(&k, memo, ret, ret_n);

@@ -47,6 +47,10 @@ enum format {
         FORMAT_SMT2,
         FORMAT_CNF
 };
+static inline const char *format_notation(enum format f)
+{
+        return f == FORMAT_CNF ? "DIMACS" : "SMT-LIB";
+}
 
 struct recipe_limits {
         uint64_t wall_ns, cpu_ns, memory, output, processes, stack;

@@ -9,7 +9,7 @@
 
 #define MACHINE_FOLDER "/run/lock/solverfs"
 #define ROOT_FOLDER    "/run/solverfs/slots"
-#define LOOK_MS        10 /* a lock of another process cannot be waited for together with a cancel */
+#define LOOK_MS        10
 #define AWAIT_MS       1  /* for what is about to come */
 
 static unsigned n_leased; /* atomic; by this process */
@@ -131,15 +131,21 @@ int slot_try(const char *folder, int cpu, enum slot_use use, int *ret_lock)
         return r == 0 || r == -EAGAIN ? r : errorf(r, "cannot lock %s/cpu%d: %s", folder, cpu, strerror(-r));
 }
 
+/* Until one may look again: a lock of another process cannot be waited for together with a cancel. */
+static int wait_to_look(int cancel_fd, int ms)
+{
+        struct pollfd cancel = {.fd = cancel_fd, .events = POLLIN};
+
+        return poll(&cancel, 1, ms) > 0 ? errorf(-ECANCELED, "cancelled") : 0;
+}
+
 int slot_await(int lock, int cancel_fd)
 {
-        while (core_is_locked(lock, CORE_MOVES)) {
-                struct pollfd cancel = {.fd = cancel_fd, .events = POLLIN};
+        int r = 0;
 
-                if (poll(&cancel, 1, AWAIT_MS) > 0)
-                        return errorf(-ECANCELED, "cancelled");
-        }
-        return 0;
+        while (r == 0 && core_is_locked(lock, CORE_MOVES))
+                r = wait_to_look(cancel_fd, AWAIT_MS);
+        return r;
 }
 
 int slot_mark(const char *folder, enum slot_mark m, int *ret_lock)
@@ -323,14 +329,12 @@ int slot_lease(const char *own_folder, const char *what, int cancel_fd, struct s
         int r = slot_folder(own_folder, s.folder, NULL);
 
         while (r == 0) {
-                struct pollfd cancel = {.fd = cancel_fd, .events = POLLIN};
-
                 r = others_go_first(s.folder) ? -EAGAIN : try_all(&s);
                 if (r != -EAGAIN)
                         break;
                 if (mark < 0 && __atomic_load_n(&n_leased, __ATOMIC_RELAXED) == 0)
                         slot_mark(s.folder, SLOT_BATCH_HAS_NONE, &mark);
-                r = poll(&cancel, 1, LOOK_MS) > 0 ? errorf(-ECANCELED, "cancelled") : 0;
+                r = wait_to_look(cancel_fd, LOOK_MS);
         }
         if (r == 0)
                 r = slot_await(s.lock, cancel_fd);
@@ -369,8 +373,6 @@ int slot_borrow(const char *own_folder, const char *what, size_t most, int cance
 
         *ret_n = 0;
         while (r == 0) {
-                struct pollfd cancel = {.fd = cancel_fd, .events = POLLIN};
-
                 for (size_t i = 0; i < n && *ret_n < most && (r == 0 || r == -EAGAIN); i++) {
                         r = slot_is_marked(folder, SLOT_PERSON_BUILDS) ? -EAGAIN : slot_try(folder, cpus[i], SLOT_BUILD, &ret[*ret_n].lock);
                         if (r < 0)
@@ -381,7 +383,7 @@ int slot_borrow(const char *own_folder, const char *what, size_t most, int cance
                 if (*ret_n > 0)
                         return 0;
                 if (r == -EAGAIN)
-                        r = poll(&cancel, 1, LOOK_MS) > 0 ? errorf(-ECANCELED, "cancelled") : 0;
+                        r = wait_to_look(cancel_fd, LOOK_MS);
         }
         return r;
 }

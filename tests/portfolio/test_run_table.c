@@ -55,6 +55,34 @@ START_TEST(test_disagreement)
 }
 END_TEST
 
+/* One answer against the status is wrong; two solvers that agree put the status in doubt, and nobody is right or wrong there. */
+START_TEST(test_status)
+{
+        static const struct {
+                const char *rows;
+                unsigned wrong, solved; /* bits of the arms a, b@1, b@2, liar on the first query */
+        } tables[] = {
+                {"q1\tsat\tsat\t1\tunsat\t1\tsat\t1\tunknown\t1\n", 2, 1 | 4},
+                {"q1\tsat\tunsat\t1\tunsat\t1\tsat\t1\tunknown\t1\n", 0, 0},
+                {"q1\tsat\tsat\t1\tunsat\t1\tunsat\t1\tunknown\t1\n", 2 | 4, 1}, /* two versions are one solver */
+                {"q1\tsat\tunsat\t1\tsat\t1\tsat\t1\tunsat\t1\nq2\tsat\tsat\t1\tsat\t1\tsat\t1\tunsat\t1\n", 1 | 8, 2 | 4}, /* no witness */
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+                cleanup_buffer struct buffer b = {0};
+                cleanup_run_table struct run_table *t = NULL;
+
+                buffer_adds(&b, "query\tstatus\ta_result\ta_seconds\tb@1_result\tb@1_seconds\tb@2_result\tb@2_seconds\tliar_result\tliar_seconds\n");
+                buffer_adds(&b, tables[i].rows);
+                t = parse(b.data);
+                for (unsigned a = 0; a < 4; a++) {
+                        ck_assert_msg(t->wrong[a] == ((tables[i].wrong >> a & 1) != 0), "table %zu, arm %u", i, a);
+                        ck_assert_msg((t->runs[a].ending == ENDING_SOLVED) == ((tables[i].solved >> a & 1) != 0), "table %zu, arm %u", i, a);
+                }
+        }
+}
+END_TEST
+
 START_TEST(test_refused)
 {
         static const struct {
@@ -98,4 +126,4 @@ START_TEST(test_no_text)
 }
 END_TEST
 
-SUITE("run_table", test_read, test_disagreement, test_refused, test_no_text)
+SUITE("run_table", test_read, test_disagreement, test_status, test_refused, test_no_text)

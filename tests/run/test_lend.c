@@ -21,7 +21,8 @@ struct building {
         int cancel_fd, r;
         struct execute_result result;
         pthread_t thread;
-        size_t heard; /* atomic */
+        size_t heard;  /* atomic */
+        bool has_ended; /* atomic */
         char last[256];
         pthread_mutex_t lock; /* of `last` */
 };
@@ -71,6 +72,7 @@ static void *work(void *user)
                                                  .input_fd = -1,
                                                  .listener = &listener},
                        &b->result);
+        __atomic_store_n(&b->has_ended, true, __ATOMIC_SEQ_CST);
         return NULL;
 }
 
@@ -115,21 +117,29 @@ static size_t heard(struct building *b)
         return __atomic_load_n(&b->heard, __ATOMIC_SEQ_CST);
 }
 
-static void await_more(struct building *b)
+/* False: it has ended before. */
+static bool hears_more(struct building *b)
 {
-        for (size_t before = heard(b); heard(b) <= before + 16;)
-                usleep(1000);
+        for (size_t before = heard(b); heard(b) <= before + 16; usleep(1000))
+                if (__atomic_load_n(&b->has_ended, __ATOMIC_SEQ_CST))
+                        return false;
+        return true;
 }
 
-/* What was in the pipe is read by then. */
-static bool stands_still(struct building *b)
+static void await_more(struct building *b)
+{
+        ck_assert(hears_more(b));
+}
+
+/* What was in the pipe has to be read first. */
+static void await_stillness(struct building *b)
 {
         size_t before;
 
-        usleep(50000);
-        before = heard(b);
-        usleep(200000);
-        return heard(b) == before;
+        do {
+                before = heard(b);
+                usleep(200000);
+        } while (heard(b) != before);
 }
 
 static void await_cores(struct building *b, const char *list)
@@ -168,7 +178,7 @@ START_TEST(test_a_build_leaves_cores_and_comes_back)
                         await_more(&b);
                         await_cores(&b, second);
                         runs[1] = own(cpus[1]);
-                        ck_assert(stands_still(&b));
+                        await_stillness(&b);
                         close(runs[0]);
                         await_more(&b);
                         close(runs[1]);
@@ -188,7 +198,7 @@ START_TEST(test_a_build_begins_when_it_may)
                 begin(&b, kind, 1);
                 run = own(cpus[0]);
                 go(&b);
-                ck_assert(stands_still(&b));
+                await_stillness(&b);
                 ck_assert_uint_eq(heard(&b), 0);
                 close(run);
                 await_more(&b);
@@ -223,29 +233,36 @@ END_TEST
 /* Its limit of wall time, and the time that is reported, know nothing of it. */
 START_TEST(test_time_that_it_stands_still_is_not_its_own)
 {
-        struct building b;
-        uint64_t begun;
-        int run;
+        bool has_begun = false;
 
-        begin(&b, SANDBOX_BWRAP, 1);
-        b.wall_ns = 500 * NSEC_PER_MSEC;
-        run = own(cpus[0]);
-        begun = now_ns();
-        go(&b);
-        sleep(1); /* more than its limit, before it begins */
-        close(run);
-        await_more(&b);
-        run = own(cpus[0]);
-        sleep(1); /* and in the middle */
-        close(run);
-        pthread_join(b.thread, NULL);
-        assert_ok(b.r);
-        ck_assert_int_eq(b.result.end, END_TIMEOUT);
-        ck_assert_uint_ge(b.result.wall_ns, b.wall_ns);
-        ck_assert_uint_ge(now_ns() - begun, b.result.wall_ns + 2 * NSEC_PER_SEC - 100 * NSEC_PER_MSEC);
-        execute_result_done(&b.result);
-        close(b.cancel_fd);
-        close(b.loans[0].lock);
+        for (uint64_t wall = 500 * NSEC_PER_MSEC; !has_begun; wall *= 2) { /* in which a busy machine may not let it say anything */
+                const useconds_t stands = (useconds_t)(wall * 3 / 2 / 1000);
+                struct building b;
+                uint64_t begun;
+                int run;
+
+                begin(&b, SANDBOX_BWRAP, 1);
+                b.wall_ns = wall;
+                run = own(cpus[0]);
+                begun = now_ns();
+                go(&b);
+                usleep(stands); /* before it begins */
+                close(run);
+                has_begun = hears_more(&b);
+                if (has_begun) {
+                        run = own(cpus[0]);
+                        usleep(stands); /* and in the middle */
+                        close(run);
+                }
+                pthread_join(b.thread, NULL);
+                assert_ok(b.r);
+                ck_assert_int_eq(b.result.end, END_TIMEOUT);
+                ck_assert_uint_ge(b.result.wall_ns, wall);
+                ck_assert_uint_ge(now_ns() - begun, b.result.wall_ns + (1 + has_begun) * wall);
+                execute_result_done(&b.result);
+                close(b.cancel_fd);
+                close(b.loans[0].lock);
+        }
 }
 END_TEST
 
@@ -338,7 +355,7 @@ START_TEST(test_a_builds_turn)
         prepare();
         request.loans[0] = (uint16_t)cpus[0];
         assert_ok(slot_try(folder, cpus[0], SLOT_BUILD, &build));
-        ck_assert_int_eq(dup3(build, EXEC_FDS, O_CLOEXEC), EXEC_FDS);
+        ck_assert(build == EXEC_FDS || dup3(build, EXEC_FDS, O_CLOEXEC) == EXEC_FDS);
         lender_begin(&l, &request);
         ck_assert(lender_look(&l, now, &set));
         ck_assert(CPU_ISSET((size_t)cpus[0], &set));
@@ -397,8 +414,7 @@ START_TEST(test_another_users_run)
         }
         while (!core_is_locked(b.loans[0].lock, CORE_RUN))
                 usleep(1000);
-        while (!stands_still(&b))
-                ;
+        await_stillness(&b);
         ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
         ck_assert_int_eq(kill(pid, SIGKILL), 0);
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);

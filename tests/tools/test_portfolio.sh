@@ -2,12 +2,7 @@
 # Portfolios from outside: defined, run, frozen, forgotten; bad input; replays. Prints TAP. Usage: test_portfolio.sh SOLVERFS
 . "$(dirname "$0")/command.sh"
 
-mnt=$top/mnt
-mkdir "$mnt"
-clean_up() {
-	grep -q "$(printf '%s' "$mnt" | sed 's/ /\\\\040/g') fuse.solverfs" /proc/self/mounts && timeout 200 "$solverfs" -q unmount --lazy "$mnt"
-	cd /
-}
+make_mount
 
 # An arm answers what the case says behind its name, after so many seconds: "; a: 0.3 sat".
 cat >arm.sh <<'END'

@@ -3,12 +3,7 @@
 # Usage: test_portfolio_trust.sh SOLVERFS
 . "$(dirname "$0")/command.sh"
 
-mnt=$top/mnt
-mkdir "$mnt"
-clean_up() {
-	grep -q "$(printf '%s' "$mnt" | sed 's/ /\\\\040/g') fuse.solverfs" /proc/self/mounts && timeout 200 "$solverfs" -q unmount --lazy "$mnt"
-	cd /
-}
+make_mount
 
 # The liar says sat of everything, at once. The others take a moment, and say what stands in the case; "third" does not know more than that it is hard.
 printf '#!/bin/sh\necho sat\n' >liar.sh
@@ -59,6 +54,25 @@ run 0 portfolio add r "$(arm liar)" --timeout 10s
 test_that "where every arm was wrong nobody is asked" '
 	run 1 portfolio run r known1.smt2 && [ "$(field 2,4)" = "$(printf "unknown\t-")" ] && run 1 portfolio run r open3.smt2 && [ "$(field 2,4)" = "$(printf "unknown\t-")" ] && has err "every arm was wrong before"'
 
+# A :status that is wrong itself: "second" is another solver than "honest", and "again" is not.
+cp honest.sh second.sh
+for i in 1 2; do printf '; case %d\n; truth: sat\n(set-logic QF_LIA)\n(set-info :status unsat)\n(check-sat)\n' "$i" >"misjudged$i.smt2"; done
+run 0 case add misjudged?.smt2
+run 0 portfolio add s "$(arm honest)" "$(arm second)" --timeout 10s
+test_that "when two solvers agree against a :status it is what is doubted: nobody is served, the alarm names the case" '
+	run 1 portfolio run s misjudged1.smt2 && [ "$(field 2,4)" = "$(printf "unknown\t-")" ] &&
+	has err "SOUNDNESS: .*(honest and second|second and honest) say sat, the case.s :status is unsat: one of them is wrong"'
+test_that "and no arm loses its place for it" '
+	run 0 portfolio show s && ! has out "asked no more" && has out "^# alarm: case [0-9]+: .* say sat" && run 0 portfolio run s known1.smt2 known3.smt2 && [ "$(field 2)" = "$(printf "unsat\nsat")" ]'
+test_that "so it is when they are run alone, one behind the other" '
+	run 0 portfolio reset s && run 1 portfolio run s misjudged2.smt2 --alone && run 0 portfolio show s && ! has out "asked no more"'
+run 0 portfolio add v "$(arm liar)" "$(arm second)" --timeout 10s
+test_that "an arm that was wrong elsewhere is no witness" '
+	run 1 portfolio run v known1.smt2 --alone && run 1 portfolio run v misjudged1.smt2 --alone && run 0 portfolio show v && has out "^liar.*asked no more" && has out "^second.*asked no more"'
+run 0 portfolio add one "$(arm honest)" "again: '$top/honest.sh' {case} --again" --timeout 10s
+test_that "two arms of one solver are one witness" '
+	run 1 portfolio run one misjudged1.smt2 --alone && run 0 portfolio show one && has out "^honest.*asked no more" && has out "^again.*asked no more"'
+
 # -- replays --
 
 row() { printf '%s\t%s\t1\t%s\t%s\t%s\t%s\n' "$@"; }
@@ -69,5 +83,11 @@ test_that "a replay judges by the status: a lie solves nothing, and is asked for
 	awk -F"\t" "NR == 1 && \$3 > 100.2 { exit 1 }" out'
 cut -f 1,3- t.tsv >open.tsv
 test_that "without a status, answers that contradict each other solve nothing" 'run 0 portfolio replay open.tsv --limit 20 && has out "^virtual best	-	2000.0	0.0	0.0"'
+
+printf 'query\tstatus\tf\ta_result\ta_seconds\tb_result\tb_seconds\n' >doubted.tsv
+row q0 unsat sat 0.1 sat 2 >>doubted.tsv
+for i in $(seq 49); do row "q$i" sat sat 0.1 sat 2; done >>doubted.tsv
+test_that "a replay doubts a status that two solvers contradict: it solves nothing, and nobody is left out" '
+	run 0 portfolio replay doubted.tsv --limit 20 && has out "^only a	-	44.9	0.0	49.0" && [ "$(head -1 out | cut -f 5)" = 49.0 ]'
 
 echo "1..$n"

@@ -386,21 +386,14 @@ static void reduced_free(struct query *query)
         free(q);
 }
 
+static enum resource reduced_resource(const struct query *query)
+{
+        return ((const struct reduced_query *)query)->options.solver->place ? RESOURCE_AWAY : RESOURCE_CORE;
+}
+
 const struct query_type query_reduced_type = {
         .name = "reduce",
-        .resource = RESOURCE_CORE,
-        .find = reduced_find,
-        .need = reduced_need,
-        .compute = reduced_compute,
-        .describe = reduced_describe,
-        .gone = reduced_gone,
-        .free_query = reduced_free,
-        .free_value = value_free,
-};
-
-static const struct query_type query_reduced_away_type = {
-        .name = "reduce",
-        .resource = RESOURCE_AWAY,
+        .resource_of = reduced_resource,
         .find = reduced_find,
         .need = reduced_need,
         .compute = reduced_compute,
@@ -476,7 +469,7 @@ int query_reduced(const struct reduction_options *options, struct query **ret)
         if (!q)
                 return -ENOMEM;
         query = &q->query;
-        q->query = (struct query){.type = options->solver->place ? &query_reduced_away_type : &query_reduced_type, .refs = 1};
+        q->query = (struct query){.type = &query_reduced_type, .refs = 1};
         o = &q->options;
         *o = *options;
         o->solver = solver_ref(options->solver);

@@ -1,0 +1,35 @@
+/* Shared by the queries about runs of one cell: query_run.c, query_sample.c and disturbed.c. */
+#pragma once
+
+#include "core/query/query_internal.h"
+
+struct run_query {
+        struct query query;
+        struct workspace *workspace;
+        struct cell cell; /* owns refs on solver and case */
+        char *machine;    /* owned; cell.machine */
+        struct resolved_cell resolved;
+        uint32_t sample; /* 0: the result itself */
+        /* It is not known yet which program the commit has, or which machine its place has: the query needs that, and then the run of the program,
+         * which other commits may be asking for, too. */
+        bool is_open;
+};
+
+/* *q is zero, of calloc(). Whatever comes back, query_unref() frees it, if its type has run_query_free(). */
+int run_query_init(struct run_query *q, const struct query_type *type, struct workspace *w, const struct cell *cell);
+/* Runs the commit's programs on the case: *ret, or *ret_failed where it cannot be built. Keeps nothing. */
+int run_query_measure(const struct run_query *q, struct job *j, struct fact **ret, struct build_record **ret_failed);
+int run_query_keep(const struct run_query *q, const struct fact *f); /* as the cell's result */
+
+/* For their types. */
+enum resource run_query_resource(const struct query *query);
+struct engine_away *run_query_away(const struct query *query, uint64_t *ret_most_ns);
+void run_query_describe(const struct query *query, struct buffer *ret);
+bool run_query_gone(const struct query *query);
+void run_query_free(struct query *query);
+struct value *run_value_new(struct fact *fact, struct build_record *failed); /* takes refs; NULL: no memory */
+
+/* -- query_sample.c -- */
+
+int sample_find(const struct run_query *q, const struct resolved_cell *resolved, struct fact **ret);
+int sample_keep(const struct run_query *q, const struct fact *f);
