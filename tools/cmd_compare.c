@@ -27,7 +27,9 @@ struct compare {
 enum {
         OPTION_SET = 0x100,
         OPTION_PAIRS,
-        OPTION_BY,
+        OPTION_MEASURE,
+        OPTION_ONE_SEED,
+        OPTION_SCRAMBLE,
         OPTION_FAIL,
         OPTION_MARKDOWN,
         OPTION_SCATTER,
@@ -47,6 +49,15 @@ static double parse_ratio(struct argp_state *state, const char *arg)
         return ratio;
 }
 
+static enum judge_measure parse_measure(struct argp_state *state, const char *arg)
+{
+        for (enum judge_measure m = 0; m < N_JUDGE_MEASURES; m++)
+                if (strcmp(arg, m == JUDGE_PACE ? "seconds-per-effort" : judge_measure_name(m)) == 0)
+                        return m;
+        argp_error(state, "--measure takes time, cpu, memory, effort or seconds-per-effort, not '%s'", arg);
+        return JUDGE_TIME;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
         struct compare *o = state->input;
@@ -56,12 +67,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 o->options.set = arg;
                 return 0;
         case OPTION_PAIRS:
-                o->options.most_pairs = command_number(state, "--pairs", arg, 0, COMPARISON_PAIRS);
+                o->options.most_pairs = command_number(state, "--pairs", arg, 1, JUDGE_PAIRS);
                 return 0;
-        case OPTION_BY:
-                if (strcmp(arg, "time") != 0 && strcmp(arg, "effort") != 0)
-                        argp_error(state, "--by takes time or effort, not '%s'", arg);
-                o->options.by_time = strcmp(arg, "time") == 0;
+        case OPTION_MEASURE:
+                o->options.measure = parse_measure(state, arg);
+                return 0;
+        case OPTION_ONE_SEED:
+                o->options.most_pairs = 1;
+                return 0;
+        case OPTION_SCRAMBLE:
+                o->options.scramble = true;
                 return 0;
         case OPTION_FAIL:
                 o->fail_ratio = parse_ratio(state, arg);
@@ -183,7 +198,8 @@ static bool are_solver_and_revisions(const struct compare *o)
         struct solver *solver = o->options.version[0].solver;
         uint32_t commit;
 
-        return strcmp(o->words[0], solver->recipe->name) == 0 && history_resolve(solver->history, o->case_words[0], &commit) == 0 &&
+        return strcmp(o->words[0], solver->recipe->name) == 0 &&
+               history_resolve(solver->history, o->case_words[0], &commit) == 0 &&
                cases_select(o->options.workspace, o->case_words, 1, &s) < 0;
 }
 
@@ -200,8 +216,8 @@ static int find_cases(struct compare *o)
                 if (r < 0)
                         return fail(r);
         } else if (are_solver_and_revisions(o)) {
-                complain("'%s' is no case but a revision: two versions of %s are 'solverfs compare %s@%s %s@%s'", o->case_words[0], o->words[0],
-                         o->words[0], o->words[1], o->words[0], o->case_words[0]);
+                complain("'%s' is no case but a revision: two versions of %s are 'solverfs compare %s@%s %s@%s'",
+                         o->case_words[0], o->words[0], o->words[0], o->words[1], o->words[0], o->case_words[0]);
                 return STATUS_USAGE;
         } else {
                 r = command_cases(o->options.workspace, o->case_words, o->n_case_words, &o->cases);
@@ -275,7 +291,7 @@ static void print_table(struct buffer *text, const char *word, const struct colu
 
         strsep(&rest, "\n");
         while (rest && *rest) {
-                const char *cells[16] = {word};
+                const char *cells[20] = {word};
                 size_t k = *word ? 1 : 0;
 
                 table_cells(&rest, cells + k, n - k);
@@ -283,28 +299,59 @@ static void print_table(struct buffer *text, const char *word, const struct colu
         }
 }
 
-static int print_tables(const struct comparing_table *t)
+static int print_changes(const struct comparing_table *t)
 {
-        static const struct column summary[] = {{"MEASURE", 16, false}, {"A", 13, true},  {"B", 13, true},
-                                                {"RATIO", 8, true, 1},  {"LOW", 8, true, 2}, {"HIGH", 8, true, 2}};
-        static const struct column changes[] = {
-                {"KIND", 11, false, 6},    {"CASE", 5, true},        {"CHANGE", 9, false},   {"RESULT-A", 8, false, 2}, {"TIME-A (s)", 10, true, 1},
-                {"RESULT-B", 8, false, 2}, {"TIME-B (s)", 10, true, 1}, {"RATIO", 8, true},    {"LOW", 8, true, 4},       {"HIGH", 8, true, 4},
-                {"P", 8, true, 5},         {"PAIRS", 5, true, 3},    {"BY", 6, false, 3},    {"NAME", 0, false}};
-        cleanup_buffer struct buffer b = {0};
-        int r = comparison_write_summary(t, &b);
+        static const struct column columns[] = {
+                {"KIND", 11, false, 6},      {"CASE", 5, true},         {"CHANGE", 9, false},        {"RESULT-A", 8, false, 2},
+                {"TIME-A (s)", 10, true, 1}, {"RESULT-B", 8, false, 2}, {"TIME-B (s)", 10, true, 1}, {"RATIO", 8, true},
+                {"LOW", 8, true, 4},         {"HIGH", 8, true, 4},      {"P", 8, true, 5},           {"PAIRS", 5, true, 3},
+                {"SOLVED-A", 8, true, 7},    {"SOLVED-B", 8, true, 7},  {"EFFORT", 8, true, 7},      {"MEMORY", 8, true, 7},
+                {"BY", 6, false, 3},         {"NAME", 0, false}};
+        static const char *const kinds[] = {"regression", "improvement", "differs"};
+        int r = 0;
 
-        if (r < 0)
-                return r;
-        print_table(&b, "", summary, ARRAY_SIZE(summary));
-        for (int improvements = 0; improvements < 2 && r == 0; improvements++) {
+        for (enum comparison_list list = 0; list < N_COMPARISON_LISTS && r == 0; list++) {
                 cleanup_buffer struct buffer rows = {0};
 
-                r = comparison_write_changes(t, improvements, true, &rows);
+                r = comparison_write_changes(t, list, true, &rows);
                 if (r == 0)
-                        print_table(&rows, improvements ? "improvement" : "regression", changes, ARRAY_SIZE(changes));
+                        print_table(&rows, kinds[list], columns, ARRAY_SIZE(columns));
         }
         return r;
+}
+
+static int print_families(const struct comparing_table *t)
+{
+        static const struct column columns[] = {
+                {"KIND", 11, false, 6},   {"FAMILY", 20, false},    {"CASES", 5, true},        {"COMPARED", 8, true, 7},
+                {"SOLVED-A", 8, true, 2}, {"SOLVED-B", 8, true, 2}, {"LOST", 5, true, 5},      {"GAINED", 6, true, 5},
+                {"PAR2-A", 10, true, 3},  {"PAR2-B", 10, true, 3},  {"CHANGE", 9, false},      {"RATIO", 8, true},
+                {"LOW", 8, true, 4},      {"HIGH", 8, true, 4},     {"CASES-LOW", 9, true, 7}, {"CASES-HIGH", 10, true, 7},
+                {"P", 8, true, 5},        {"WORSE", 5, true, 1},    {"BETTER", 6, true, 1}};
+        cleanup_buffer struct buffer rows = {0};
+        int r = t->judgement.options.n_families > 0 ? comparison_write_families(t, &rows) : 0;
+
+        if (r == 0 && rows.size > 0)
+                print_table(&rows, "family", columns, ARRAY_SIZE(columns));
+        return r;
+}
+
+/* The line of the set, its numbers, the families, the cases. */
+static int print_tables(const struct comparing_table *t)
+{
+        static const struct column summary[] = {{"MEASURE", 16, false}, {"A", 13, true},     {"B", 13, true},
+                                                {"RATIO", 8, true, 1},  {"LOW", 8, true, 2}, {"HIGH", 8, true, 2}};
+        cleanup_buffer struct buffer line = {0}, b = {0};
+        int r = comparison_write_line(t, &line);
+
+        if (r == 0)
+                r = comparison_write_summary(t, &b);
+        if (r < 0)
+                return r;
+        output_text(line.data);
+        print_table(&b, "", summary, ARRAY_SIZE(summary));
+        r = print_families(t);
+        return r < 0 ? r : print_changes(t);
 }
 
 static int print(struct compare *o, const struct comparing_table *t)
@@ -347,32 +394,49 @@ static void tell_unbuildable(struct compare *o, const struct comparing_table *t)
 }
 
 /* A ratio does not excuse a wrong answer, or one that is missing. */
-static bool is_too_slow(const struct comparison_judgement *j, double most)
+static bool is_too_slow(const struct compare *o, const struct judged_case *c)
 {
-        return comparison_is_regression(j->change) && (j->change != COMPARISON_SLOWER || j->ratio >= most);
+        return judge_is_regression(c->change) && (c->change != JUDGE_MORE || c->by[o->options.measure].ratio >= o->fail_ratio);
 }
 
-static int judge(struct compare *o, const struct comparing_table *t)
+/* What the pairs do not show. */
+static void tell_chance(const struct compare *o, const struct comparing_table *t)
 {
-        const struct comparison_summary *s = &t->summary;
+        for (int side = 0; side < 2; side++)
+                if (t->idle_seed[side])
+                        note("the seed of %s changes nothing: its effort is the same under all of them",
+                             o->options.version[side].solver->recipe->name);
+        if (t->repeated > 0)
+                note("%zu of %zu cases cannot be scrambled, and their pairs are repetitions: %s", t->repeated, t->options->n,
+                     t->why);
+        if (t->chance != COMPARING_REPETITIONS || t->judgement.set.pairs <= t->judgement.set.compared)
+                return;
+        note("not both recipes have a 'seed', so pairs are repetitions, which do not show how far the solvers go by chance; "
+             "'--scramble' runs scrambled inputs");
+}
+
+static int tell_judgement(struct compare *o, const struct comparing_table *t)
+{
+        const struct judged_set *s = &t->judgement.set;
         size_t failing = 0;
 
         if (t->unbuildable[0] || t->unbuildable[1]) {
                 tell_unbuildable(o, t);
                 return STATUS_FAILED;
         }
+        tell_chance(o, t);
         if (s->wrong[0] + s->wrong[1] > 0)
                 alarm_line("%s: %zu of the first version, %zu of the second; 'solverfs status' names them",
                            answer_alarm_name(ANSWER_WRONG), s->wrong[0], s->wrong[1]);
-        if (s->changes[COMPARISON_CONTRADICTION] > 0)
+        if (s->changes[JUDGE_CONTRADICTION] > 0)
                 alarm_line("%s: on %zu %s the two contradict each other", answer_alarm_name(ANSWER_CONTRADICTION),
-                           s->changes[COMPARISON_CONTRADICTION], s->changes[COMPARISON_CONTRADICTION] == 1 ? "case" : "cases");
+                           s->changes[JUDGE_CONTRADICTION], s->changes[JUDGE_CONTRADICTION] == 1 ? "case" : "cases");
         for (size_t i = 0; i < o->cases.n; i++)
-                failing += o->fail_ratio > 0 && is_too_slow(&t->judgements[i], o->fail_ratio);
+                failing += o->fail_ratio > 0 && is_too_slow(o, &t->judgement.cases[i]);
         if (failing > 0)
-                complain("%zu %s: a wrong or missing answer, or slower by %g or more", failing,
+                complain("%zu %s: a wrong or missing answer, or worse by %g or more", failing,
                          failing == 1 ? "regression" : "regressions", o->fail_ratio);
-        return failing + s->wrong[0] + s->wrong[1] + s->changes[COMPARISON_CONTRADICTION] > 0 ? STATUS_FAILED : STATUS_OK;
+        return failing + s->wrong[0] + s->wrong[1] + s->changes[JUDGE_CONTRADICTION] > 0 ? STATUS_FAILED : STATUS_OK;
 }
 
 /* -- the command -------------------------------------------------------------------------------------------------- */
@@ -394,10 +458,10 @@ static int compare(struct compare *o)
         r = comparing_new(&o->options, &o->comparing);
         if (r < 0)
                 return r == -EXDEV ? fail_as(STATUS_USAGE, r) : fail(r);
-        if (o->known)
-                r = comparing_read(o->comparing) < 0 ? fail(r) : STATUS_OK;
-        else
+        if (!o->known)
                 r = measure(o);
+        else if ((r = comparing_read(o->comparing)) < 0)
+                r = fail(r);
         if (r == STATUS_OK && o->n_case_words == 0 && !o->options.has_seed && o->options.wall_ns == 0 && !o->known) {
                 int noted = comparing_note(o->options.workspace, o->options.set, o->options.version);
 
@@ -406,43 +470,52 @@ static int compare(struct compare *o)
         }
         if (r != STATUS_OK && r != STATUS_INTERRUPTED)
                 return r;
-        if (r == STATUS_INTERRUPTED && comparing_table(o->comparing)->summary.compared == 0)
+        if (r == STATUS_INTERRUPTED && comparing_table(o->comparing)->judgement.set.compared == 0)
                 return r;
         printed = print(o, comparing_table(o->comparing)); /* of what was interrupted, too */
-        return r != STATUS_OK ? r : printed != STATUS_OK ? printed : judge(o, comparing_table(o->comparing));
+        return r != STATUS_OK ? r : printed != STATUS_OK ? printed : tell_judgement(o, comparing_table(o->comparing));
 }
 
 int cmd_compare(int argc, char **argv)
 {
         static const struct argp_option options[] = {
                 {"set", OPTION_SET, "SET", 0, "Compare on the cases of this set; all cases unless given", 0},
-                {"pairs", OPTION_PAIRS, "N", 0,
-                 "At most N pairs of runs of a case (60); 0: one run each, and answers and effort alone", 0},
-                {"by", OPTION_BY, "WHAT", 0,
-                 "effort (default): where the solver counts its effort and the counts differ, they decide; time: time alone", 0},
+                {"pairs", OPTION_PAIRS, "N", 0, "At most N pairs of runs of a case (60)", 0},
+                {"one-seed", OPTION_ONE_SEED, NULL, 0,
+                 "One pair of each case: a quick look, which says what differs at this seed and proves nothing", 0},
+                {"measure", OPTION_MEASURE, "WHAT", 0,
+                 "What is to be compared: time (default), cpu, memory, effort, or seconds-per-effort", 0},
+                {"scramble", OPTION_SCRAMBLE, NULL, 0, "Scramble the inputs where the solvers have no seeds", 0},
                 {"fail-on-regression", OPTION_FAIL, "RATIO", 0,
-                 "Exit status 1 when a case is slower by RATIO or more, lost its answer, or is wrong now", 0},
+                 "Exit status 1 when a case is worse by RATIO or more, lost its answer, or is wrong now", 0},
                 {"known", OPTION_KNOWN, NULL, 0, "Measure nothing; compare what is known", 0},
                 {"machine", OPTION_MACHINE, "NAME", 0, "Compare what is known of this machine; measures nothing", 0},
                 {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
                 {"markdown", OPTION_MARKDOWN, NULL, 0, "Print a summary for a pull request", 0},
                 {"scatter", OPTION_SCATTER, "FILE", 0, "Write the scatter plot, as SVG", 0},
                 {"cactus", OPTION_CACTUS, "FILE", 0, "Write the cactus plot, as SVG", 0},
-                {"seed", 's', "N", 0, "Fix the solvers' random seed to N", 0},
+                {"seed", 's', "N", 0, "The first pair is under the solvers' seed N, the next ones under N + 1, N + 2, …", 0},
                 {"timeout", 't', "T", 0, "Another time limit than the recipes': 500ms, 20s, 10m", 0},
                 {"json", 'j', NULL, 0, "Print one JSON object with everything", 0},
                 {0}};
         static const char doc[] =
-                "Measure what is missing of two versions on the same cases, and say what changed: answers per verdict, PAR-2, "
-                "the "
-                "geometric mean of the ratios of their times, and each case that is significantly slower or faster, wrong "
-                "answers "
-                "first. A and B are SOLVER@REV, SOLVER (its HEAD), or REV (of the other one's solver).\v"
-                "Lines of the summary: measure, a, b, ratio, low, high. Then for each change: regression or improvement, case, "
-                "change, result a, time a, result b, time b, ratio, low, high, p, pairs, what decided it, name.\n"
-                "A change in time is at least 5 % and 1 ms, over pairs of runs in turn, at least ten. When the two do not "
-                "differ, "
-                "one comparison in a hundred reports any. How: docs/comparing.md.\n"
+                "Measure what is missing of two versions on the same cases, under seeds 1, 2, 3, … on both sides, and say what "
+                "changed: of all "
+                "cases together, of each folder of cases, and of each case that is significantly worse or better, wrong answers "
+                "first. A and B are "
+                "SOLVER@REV, SOLVER (its HEAD), or REV (of the other one's solver).\v"
+                "The first line is of all cases: the geometric mean of the ratios, over other seeds of these cases and over "
+                "other cases like these; how many "
+                "are solved; PAR-2. Then lines of a summary: measure, a, b, ratio, low, high. Then a line for each folder: "
+                "family, its name, "
+                "cases, compared, solved a, solved b, lost, gained, PAR-2 a, PAR-2 b, change, ratio, low, high, low and high "
+                "over cases, p, worse, better. "
+                "Then for each change: regression or improvement, case, change, result a, time a, result b, time b, ratio, low, "
+                "high, p, pairs, solved "
+                "a, solved b, ratios of effort and memory, what decided it, name.\n"
+                "A change is at least 5 % (of times 1 ms, too), and a shift over seeds: at least five pairs of runs in turn. "
+                "When the two do not differ, one "
+                "comparison in a hundred reports any. How: docs/comparing.md.\n"
                 "The exit status is 1 when an answer is wrong, when the two contradict each other, when a version cannot be "
                 "built, and as --fail-on-regression says.\n"
                 "\n"
@@ -450,7 +523,7 @@ int cmd_compare(int argc, char **argv)
                 "  solverfs compare main HEAD --set ci --fail-on-regression 1.2 --markdown\n"
                 "  solverfs compare z3@HEAD cvc5@HEAD QF_S/ --scatter z3-cvc5.svg";
         cleanup_workspace struct workspace *w = NULL;
-        struct compare o = {.options.most_pairs = COMPARISON_PAIRS};
+        struct compare o = {.options.most_pairs = JUDGE_PAIRS};
         int r;
 
         command_parse(&(struct argp){options, parse, "A B [CASE...]", doc}, argc, argv, &o);

@@ -276,7 +276,7 @@ static int keep_format(struct recording *o)
         o->cases.n = kept;
         if (kept < n)
                 note("%zu %s passed over: %s takes %s", n - kept, n - kept == 1 ? "case" : "cases", o->solver_name,
-                     o->solver->recipe->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB");
+                     format_notation(o->solver->recipe->format));
         return kept > 0 ? STATUS_OK : STATUS_ABSENT;
 }
 

@@ -245,7 +245,7 @@ static void refuse_named(struct running *o)
                         cleanup_free char *name = printable(one.list[0]->name);
 
                         complain("case %u is passed over: %s is no %s file, which %s takes", one.list[0]->id, name,
-                                 o->solver->recipe->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB", o->solver->recipe->name);
+                                 format_notation(o->solver->recipe->format), o->solver->recipe->name);
                         worse(o, STATUS_FAILED);
                 }
         }
@@ -264,7 +264,7 @@ static void keep_format(struct running *o)
                 return;
         refuse_named(o);
         note("%zu %s passed over: %s takes %s", s->n - kept, s->n - kept == 1 ? "case" : "cases", recipe->name,
-             recipe->format == FORMAT_CNF ? "DIMACS" : "SMT-LIB");
+             format_notation(recipe->format));
         kept = 0;
         for (size_t i = 0; i < s->n; i++)
                 if (s->list[i]->format == recipe->format)

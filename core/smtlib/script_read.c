@@ -636,6 +636,13 @@ static const struct command_row *command_row(struct slice name)
         return NULL;
 }
 
+enum command_kind command_kind_of(struct slice name)
+{
+        const struct command_row *row = command_row(name);
+
+        return row ? row->kind : COMMAND_OPAQUE;
+}
+
 /* Keeps as text a command that the reader does not understand. Undoes everything the reader did since it began the command. */
 static int read_opaque(struct reader *r, size_t begin, size_t trail, uint32_t level, size_t n_occurrences, struct command *c)
 {

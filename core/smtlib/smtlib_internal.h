@@ -162,6 +162,9 @@ static inline const struct term *known_constant(const struct function *f)
         return f->constant && !f->constant->is_qualified ? f->constant : NULL;
 }
 
+/* By its name; COMMAND_OPAQUE: none that is known. */
+enum command_kind command_kind_of(struct slice name);
+
 /* No check of sorts; the arguments are not NULL. */
 const struct term *term_intern(struct bank *b, const struct term_head *h, const struct term *const *args, size_t n);
 /* The sort that operator_check() would find, in a few steps, where the arguments are of just the sorts that the signature names. NULL: ask it. */

@@ -28,6 +28,12 @@ enum {
         KIND_ACROSS_IMPROVEMENTS,
         KIND_ACROSS_SCATTER,
         KIND_ACROSS_CACTUS,
+        KIND_SET_SHIFT, /* set.tsv */
+        KIND_FAMILIES,
+        KIND_MEMORY_SCATTER,
+        KIND_ACROSS_SET_SHIFT,
+        KIND_ACROSS_FAMILIES,
+        KIND_ACROSS_MEMORY_SCATTER,
 };
 
 #define SOLVER_BITS 16
@@ -257,7 +263,7 @@ static int set_compare_entries(struct tree *t, const struct node *dir, const str
 
 static int compare(struct tree *t, const struct node *n, const char *set, struct comparing **ret)
 {
-        struct comparing_options options = {.workspace = tree_workspace(t), .set = set, .most_pairs = COMPARISON_PAIRS};
+        struct comparing_options options = {.workspace = tree_workspace(t), .set = set, .most_pairs = JUDGE_PAIRS};
         cleanup_case_selection struct case_selection cases = {0};
         int r = get_versions(t, n, options.version);
 
@@ -282,10 +288,19 @@ static int print_file(unsigned kind, const struct comparing_table *table, struct
                 return comparison_write_summary(table, ret);
         case KIND_REGRESSIONS:
         case KIND_ACROSS_REGRESSIONS:
-                return comparison_write_changes(table, false, true, ret);
+                return comparison_write_changes(table, COMPARISON_REGRESSIONS, true, ret);
         case KIND_IMPROVEMENTS:
         case KIND_ACROSS_IMPROVEMENTS:
-                return comparison_write_changes(table, true, true, ret);
+                return comparison_write_changes(table, COMPARISON_IMPROVEMENTS, true, ret);
+        case KIND_SET_SHIFT:
+        case KIND_ACROSS_SET_SHIFT:
+                return comparison_write_set(table, ret);
+        case KIND_FAMILIES:
+        case KIND_ACROSS_FAMILIES:
+                return comparison_write_families(table, ret);
+        case KIND_MEMORY_SCATTER:
+        case KIND_ACROSS_MEMORY_SCATTER:
+                return comparison_plot_memory(table, COMPARISON_SCATTER_WIDTH, ret);
         case KIND_SCATTER:
         case KIND_ACROSS_SCATTER:
                 return comparison_plot_scatter(table, COMPARISON_SCATTER_WIDTH, ret);
@@ -335,7 +350,12 @@ static const struct route rows[] = {
          .list = no_entries, .content = pair_link_target},
         {KIND_SUMMARY, IN(KIND_PAIR), .name = "summary.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
          DERIVED(print_comparison),
-         .about = "answers, PAR-2, the geometric mean of the ratios; how many changed"},
+         .about = "answers, PAR-2, flips; how many changed"},
+        {KIND_SET_SHIFT, IN(KIND_PAIR), .name = "set.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
+         DERIVED(print_comparison),
+         .about = "time, CPU time, memory, effort and seconds per effort of all cases together, with intervals"},
+        {KIND_FAMILIES, IN(KIND_PAIR), .name = "families.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
+         DERIVED(print_comparison), .about = "the same of each folder of cases"},
         {KIND_REGRESSIONS, IN(KIND_PAIR), .name = "regressions.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
          DERIVED(print_comparison),
          .about = "what is worse in <b>, significantly; wrong answers first"},
@@ -344,6 +364,8 @@ static const struct route rows[] = {
         {KIND_SCATTER, IN(KIND_PAIR), .name = "scatter.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
          DERIVED(print_comparison),
          .about = "each case's seconds at <a> and at <b>"},
+        {KIND_MEMORY_SCATTER, IN(KIND_PAIR), .name = "memory-scatter.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
+         DERIVED(print_comparison), .about = "each case's memory"},
         {KIND_CACTUS, IN(KIND_PAIR), .name = "cactus.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
          DERIVED(print_comparison),
          .about = "how many cases are solved in how many seconds each"},
@@ -369,6 +391,12 @@ static const struct route rows[] = {
         {KIND_ACROSS_SCATTER, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "scatter.svg", .type = NODE_FILE, .moves = true,
          .rewritten = true, DERIVED(print_comparison)},
         {KIND_ACROSS_CACTUS, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "cactus.svg", .type = NODE_FILE, .moves = true,
+         .rewritten = true, DERIVED(print_comparison)},
+        {KIND_ACROSS_SET_SHIFT, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "set.tsv", .type = NODE_FILE, .moves = true,
+         .rewritten = true, DERIVED(print_comparison)},
+        {KIND_ACROSS_FAMILIES, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "families.tsv", .type = NODE_FILE, .moves = true,
+         .rewritten = true, DERIVED(print_comparison)},
+        {KIND_ACROSS_MEMORY_SCATTER, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "memory-scatter.svg", .type = NODE_FILE, .moves = true,
          .rewritten = true, DERIVED(print_comparison)},
 };
 

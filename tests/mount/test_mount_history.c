@@ -222,12 +222,12 @@ START_TEST(test_a_look_prints_nothing)
 
         world_make(NULL);
         assert_shell("printf '(set-info :status sat)\n; do print sat\n' >a.smt2 && solverfs case add -q a.smt2 && solverfs set add -q one all && "
-                     "solverfs compare -q tiny@v1 tiny@v2.0 --pairs 0 && solverfs compare -q tiny@v1 tinier@v1 --pairs 0 && "
-                     "solverfs compare -q tiny@v1 tiny@v2.0 --set one --pairs 0");
+                     "solverfs compare -q tiny@v1 tiny@v2.0 --one-seed && solverfs compare -q tiny@v1 tinier@v1 --one-seed && "
+                     "solverfs compare -q tiny@v1 tiny@v2.0 --set one --one-seed");
         m = mount_start("mnt", NULL);
         assert_shell("ls -lR mnt >looked && find mnt -newer looked -ls >>looked && du -a mnt >>looked && stat " PAGES " | grep -c File:");
         pages = atol(shell_output);
-        ck_assert_int_eq(pages, 2 + 3 * 5 + 1);
+        ck_assert_int_eq(pages, 2 + 3 * 8 + 1);
         ck_assert_int_eq(prints(), 0);
         ck_assert_int_eq(looked_at(HISTORY).st_size, 4096);
         before = looked_at(COMPARISON);

@@ -4,11 +4,13 @@
  *     smt2 check FILE…              read, printed in each dialect, read again: are the terms the same? One line for each that is not
  *     smt2 bench FILE…              bytes a second of processor time, of tokenizing, reading, printing, features
  *     smt2 rate NAME FILE…          one line: bytes a second of reading these, again and again, and of giving their memory back
- *     smt2 features FILE            the lines of features.tsv */
+ *     smt2 features FILE            the lines of features.tsv
+ *     smt2 scramble SEED FILE       the input scrambled; DIMACS where the name ends in .cnf */
 #include <time.h>
 
 #include "core/smtlib/feature.h"
 #include "core/smtlib/print.h"
+#include "core/smtlib/scramble.h"
 
 /* Processor time: the machine may be busy otherwise. */
 static uint64_t cpu_ns(void)
@@ -225,6 +227,24 @@ static int features(const char *path)
         return fwrite(text.data, 1, text.size, stdout) == text.size ? 0 : 1;
 }
 
+static int scramble(const char *seed, const char *path)
+{
+        cleanup_blob struct blob bytes = {0};
+        cleanup_buffer struct buffer text = {0};
+        size_t n = strlen(path);
+        bool is_cnf = n > 4 && strcmp(path + n - 4, ".cnf") == 0;
+        int r;
+
+        if (load(path, &bytes) < 0)
+                return 1;
+        r = (is_cnf ? scramble_cnf : scramble_smt)(SLICE(bytes.data, bytes.size), strtoull(seed, NULL, 10), &text);
+        if (r < 0) {
+                fprintf(stderr, "%s: %s\n", path, error_message(r));
+                return 1;
+        }
+        return fwrite(text.data, 1, text.size, stdout) == text.size ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
         const char *command = argc > 1 ? argv[1] : "--help";
@@ -234,10 +254,13 @@ int main(int argc, char **argv)
                 return print(argc - 2, argv + 2);
         if (argc == 3 && strcmp(command, "features") == 0)
                 return features(argv[2]);
+        if (argc == 4 && strcmp(command, "scramble") == 0)
+                return scramble(argv[2], argv[3]);
         if (argc > 3 && strcmp(command, "rate") == 0)
                 return rates(argv[2], (size_t)argc - 3, argv + 3);
         if (argc < 3 || (strcmp(command, "check") != 0 && strcmp(command, "bench") != 0)) {
-                puts("usage: smt2 print [2.0|2.5|2.6] FILE | check FILE... | bench FILE... | rate NAME FILE... | features FILE");
+                puts("usage: smt2 print [2.0|2.5|2.6] FILE | check FILE... | bench FILE... | rate NAME FILE... | features FILE | "
+                     "scramble SEED FILE");
                 return strcmp(command, "--help") == 0 ? 0 : 2;
         }
         for (int i = 2; i < argc; i++)

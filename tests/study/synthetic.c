@@ -4,6 +4,7 @@
 
 #define WORDS(n)   (((n) + 63) / 64)
 #define NONE_BUILT SIZE_MAX
+#define LIMIT      20.0 /* seconds of a run */
 
 static void *must(void *p)
 {
@@ -230,7 +231,7 @@ static struct localize_outcome run(struct synthetic *s, const struct synthetic_c
                 share = share > 0.75 ? 0 : share < 0.25 ? 1 : lie < s->options.lies / 2;
         seconds = (c->fast + (c->slow - c->fast) * fmax(share, 0)) * exp(s->options.spread * z);
         return (struct localize_outcome){
-                .answer = seconds >= 20 ? LOCALIZE_TIMEOUT : LOCALIZE_SOLVED, .seconds = fmin(seconds, 20), .effort = NAN};
+                .answer = seconds >= LIMIT ? LOCALIZE_TIMEOUT : LOCALIZE_SOLVED, .seconds = fmin(seconds, LIMIT), .effort = NAN};
 }
 
 static bool is_culprit(const struct synthetic *s, const struct synthetic_case *c, const struct synthetic_event *e)
@@ -353,6 +354,7 @@ static void answer(struct synthetic *s, struct localize *l, const struct localiz
         score->runs += !w->verify;
         score->verify_runs += w->verify;
         outcome = run(s, &s->cases[w->test], w->commit);
+        outcome.seed = w->seed;
         if (localize_feed(l, w->commit, w->test, &outcome) < 0)
                 abort();
 }
@@ -369,6 +371,7 @@ void synthetic_search(struct synthetic *s, const struct localize_options *given,
         *ret = (struct synthetic_score){0};
         options.build_seconds = build_seconds;
         options.user = s;
+        options.limit = LIMIT;
         random_seed_part(&s->random, s->options.seed, 1);
         memset(s->built, 0, s->n * sizeof(*s->built));
         if (localize_new(&options, s->commits, s->n, &l) < 0)

@@ -6,27 +6,36 @@ mnt=$top/mnt
 clean_up() { "$solverfs" unmount "$mnt" >/dev/null 2>&1 || true; }
 tell_time
 
-# It takes eight milliseconds, half as much again for cases "slow" from v2 on, one run a twentieth longer than another; and says so as its effort where it is
-# asked to.
+# It takes eight milliseconds, half as much again for cases "slow" from v2 on, one run a twentieth longer than another. Cases "chaos" take as long as each
+# version draws for each seed, within a factor of four up and down; "effort" says a count, half as much again from v2 on.
 make_repository toy
 version() { # version TAG PERCENT-OF-SLOW ANSWER-OF-FLIP
 	cat >toy/toy.c <<'END2'
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 int main(int argc, char **argv)
 {
 	char line[100], kind[100] = "plain";
 	double ms = 8;
+	int seed = 0;
 	FILE *f = fopen(argv[argc - 1], "r");
 	struct timespec t;
 	static volatile char version[] = TAG;
+	unsigned hash = 5381;
+	for (int i = 1; i + 1 < argc; i++)
+		if (!strcmp(argv[i], "-s")) seed = atoi(argv[i + 1]);
 	while (f && fgets(line, sizeof(line), f))
-		sscanf(line, "; kind: %99s", kind);
+		sscanf(line, "(set-info :kind %99[a-z]", kind);
 	if (!strcmp(kind, "slow")) ms = ms * PERCENT / 100;
+	snprintf(line, sizeof(line), "%s %d", (char *)version, seed);
+	for (char *p = line; *p; p++) hash = (hash ^ *p) * 2654435761u, hash ^= hash >> 15;
+	if (!strcmp(kind, "chaos")) ms = ms / 4 * (1 << hash % 5);
 	clock_gettime(CLOCK_REALTIME, &t);
 	fprintf(stderr, "lasts %.9f\n", ms / 1e3 * (1 + t.tv_nsec / 1000 % 1000 * 5e-5));
-	if (!strcmp(kind, "effort")) fprintf(stderr, "conflicts: %d\n", 1000 * PERCENT / 100);
+	if (!strcmp(kind, "effort")) fprintf(stderr, "conflicts: %d\n", (1000 + seed) * PERCENT / 100);
+	if (!strcmp(kind, "idle")) fprintf(stderr, "conflicts: 7\n");
 	puts(!strcmp(kind, "flip") ? FLIP : "sat");
 	return version[0] == 'x';
 }
@@ -36,12 +45,13 @@ END2
 	git -C toy add -A && git -C toy commit -q -m "$1" && git -C toy tag "$1"
 }
 version v1 100 sat && version v1-again 100 sat && version v2 150 sat && version lost 100 unknown && version wrong 100 unsat && version broken 100 sat
-toy_recipe toy 'timeout = 10s' 'effort = conflicts: ([0-9]+)' 'samples = 5'
+toy_recipe toy 'timeout = 10s' 'effort = conflicts: ([0-9]+)' 'run = {bin} {seed} {case}' 'seed = -s {n}'
 printf '[variant "other"]\n\targuments = -x\n' >>toy.recipe
-for kind in plain slow effort flip; do printf '; kind: %s\n(check-sat)\n' $kind >$kind.smt2; done
-printf '; kind: flip\n(set-info :status sat)\n(check-sat)\n' >status.smt2
+formula() { printf '(set-info :kind %s)\n(declare-const %s Bool)\n(assert (or %s true))\n(check-sat)\n' "$1" "$2" "$2"; }
+for kind in plain slow effort flip chaos idle; do formula $kind a >$kind.smt2; done
+printf '(set-info :kind flip)\n(set-info :status sat)\n(check-sat)\n' >status.smt2
 printf 'p cnf 1 1\n1 0\n' >a.cnf
-run 0 init && run 0 solver add --recipe toy.recipe toy toy && run 0 case add plain.smt2 slow.smt2 effort.smt2 flip.smt2 status.smt2 a.cnf || { cat err; exit 1; }
+run 0 init && run 0 solver add --recipe toy.recipe toy toy && run 0 case add plain.smt2 slow.smt2 effort.smt2 flip.smt2 status.smt2 chaos.smt2 a.cnf idle.smt2 || { cat err; exit 1; }
 c="compare toy@v1 toy@v2"
 value() { grep "^$1	" out | cut -f "$2"; }
 
@@ -57,28 +67,36 @@ test_that "one that waits for a build names it" 'waits_for_build 4 || waits_for_
 test_that "interrupted before anything is compared it prints nothing, and writes no picture" '
 	timeout -s INT 3 "$solverfs" compare slowly@v1 slowly@v2 plain.smt2 --scatter none.svg >out 2>err </dev/null; [ $? = 124 ] && has err "stopping" && [ ! -s out ] && [ ! -e none.svg ]'
 run 0 solver remove slowly
-test_that "a slowdown is found by pairs of runs, a difference of effort by one" '
-	run 0 $c plain.smt2 slow.smt2 effort.smt2 && [ "$(value compared 2)" = 3 ] && grep "^regression	" out >found && [ "$(wc -l <found)" = 2 ] &&
-	grep -E "	slow.smt2$" found | grep -qE "^regression	2	slower	sat	[0-9.]*	sat	[0-9.]*	1\.[3-7][0-9]*	.*	time	" &&
-	grep -qE "^regression	3	slower	.*	1.5000	1.5000	1.5000	-	0	effort	effort.smt2$" found'
-test_that "... and the other way round it is an improvement" '
-	run 0 compare toy@v2 v1 slow.smt2 effort.smt2 && [ "$(grep -c "^improvement	.*	faster	" out)" = 2 ] && ! has out "^regression"'
+test_that "a slowdown is found over seeds, and chaos is none" '
+	run 0 $c plain.smt2 slow.smt2 chaos.smt2 && [ "$(value compared 2)" = 3 ] && [ "$(value "pairs by" 3)" = seeds ] && [ "$(grep -c "^regression" out)" = 1 ] && ! has out "^improvement" &&
+	grep "	slow.smt2$" out | grep -qE "^regression	2	slower	sat	[0-9.]*	sat	[0-9.]*	1\.[3-7][0-9]*	.*	time	"'
+test_that "the first line is of the set" 'head -1 out | grep -qE "^toy v2 against toy v1, 3 cases: time [0-9.]*×.*; solved 3 → 3, PAR-2 [0-9.]* → [0-9.]* s$"'
+test_that "... and the other way round it is an improvement" 'run 0 compare toy@v2 v1 slow.smt2 && [ "$(grep -c "^improvement	.*	faster	" out)" = 1 ] && ! has out "^regression"'
 test_that "what was measured is used" 'run 0 $c slow.smt2 >one && cp out one && run 0 $c slow.smt2 && cmp one out && run 0 $c slow.smt2 --known && cmp one out'
-# A busy machine may make a tenth of noise look like a change (docs/comparing.md has how often); never the half that v2 is slower by.
 test_that "two builds that do the same do not differ" '
-	run 0 compare toy@v1 v1-again plain.smt2 slow.smt2 effort.smt2 --fail-on-regression 1.35 && [ "$(value "pairs of runs" 3)" -ge 10 ]'
-test_that "--pairs 0: one run each" 'run 0 compare toy@v1 v1-again flip.smt2 --pairs 0 && [ "$(value "pairs of runs" 3)" = 0 ] && [ "$(value undecided 3)" = 1 ]'
-sed '/variant/,$d' toy.recipe >twin.recipe
+	run 0 compare toy@v1 v1-again plain.smt2 slow.smt2 effort.smt2 --fail-on-regression 1.35 && [ "$(value "pairs of runs" 3)" -ge 15 ]'
+test_that "--one-seed says what differs, and calls nothing a regression" '
+	run 0 $c slow.smt2 chaos.smt2 --one-seed --fail-on-regression 1 && has out "^differs	6	differs	" && ! has out "^regression" && head -1 out | grep -q "at one seed, which proves nothing"'
+test_that "a count that changes is no change of time" 'run 0 $c effort.smt2 && ! has out "^regression" && [ "$(value compared 2)" = 1 ]'
+test_that "... but one of effort" '
+	run 0 $c effort.smt2 --measure effort && grep -qE "^regression	3	more	sat	[0-9.]*	sat	[0-9.]*	1\.[45][0-9]*	.*	effort	effort.smt2$" out &&
+	run 0 $c effort.smt2 --measure seconds-per-effort && grep -q "^improvement	3	faster" out'
+test_that "a seed that changes nothing is told" 'run 0 $c idle.smt2 && has err "the seed of toy changes nothing"'
+sed '/variant/,$d; /seed = /d; s/{seed} //' toy.recipe >twin.recipe
 run 0 solver add --recipe twin.recipe twin toy
-test_that "between two solvers, which count different things, effort decides nothing" 'run 0 compare toy@v1 twin@v2 effort.smt2 --pairs 0 && [ "$(value compared 2)" = 1 ] && ! has out "	effort	effort.smt2"'
-test_that "a variant counts as its solver does" 'run 0 compare toy@v1 other@v2 effort.smt2 --pairs 0 && has out "	effort	effort.smt2"'
+test_that "without seeds pairs are repetitions, which is told" 'run 0 compare twin@v1 twin@v2 slow.smt2 && has out "^regression" && [ "$(value "pairs by" 3)" = repetitions ] && has err "not both recipes have a .seed."'
+test_that "--scramble: they are of scrambled inputs" 'run 0 compare twin@v1 twin@v2 slow.smt2 --scramble && has out "^regression" && [ "$(value "pairs by" 3)" = "scrambled inputs" ] && ! has err "repetitions"'
+test_that "... but of one that cannot be scrambled" 'run 0 compare twin@v1 twin@v2 status.smt2 --scramble && has err "1 of 1 cases cannot be scrambled, and their pairs are repetitions: cannot scramble this"'
+test_that "between two solvers, which count different things, effort decides nothing" 'run 0 compare toy@v1 twin@v2 effort.smt2 --measure effort --pairs 5 && has out "no effort to compare" && ! has out "^regression"'
+test_that "a variant counts as its solver does" 'run 0 compare toy@v1 other@v2 effort.smt2 --measure effort && has out "	effort	effort.smt2"'
 run 0 solver remove twin
-test_that "--by time: effort decides nothing" 'run 0 $c effort.smt2 --by time && ! has out "	effort	effort.smt2"'
-test_that "a commit with itself is the same, without pairs" 'run 0 compare v1 toy@v1 plain.smt2 && [ "$(value same 3)" = 1 ] && [ "$(value "pairs of runs" 3)" = 0 ]'
+mkdir -p tree/fam && formula slow b >tree/fam/one.smt2 && formula slow c >tree/fam/two.smt2 && run 0 case add tree
+test_that "each folder of cases has a line" 'run 0 $c plain.smt2 fam/ && [ "$(grep -c "^family	" out)" = 2 ] && grep -qE "^family	fam	2	2	2	2	0	0	.*	1\.[3-7][0-9]*	.*	2	0$" out && has out "^family	\.	1"'
+test_that "a commit with itself is the same, without pairs" 'run 0 compare v1 toy@v1 plain.smt2 && [ "$(value same 3)" = 1 ] && [ "$(value "pairs of runs" 3)" = 1 ]'
 test_that "--fail-on-regression: status 1 from the ratio on" '
-	run 1 $c effort.smt2 --fail-on-regression 1.2 && has err "1 regression: a wrong or missing answer, or slower by 1.2 or more" &&
-	run 0 $c effort.smt2 --fail-on-regression 2 && run 0 compare v2 toy@v1 effort.smt2 --fail-on-regression 1.2'
-test_that "a lost answer fails whatever the ratio" '
+	run 1 $c slow.smt2 --fail-on-regression 1.2 && has err "1 regression: a wrong or missing answer, or worse by 1.2 or more" &&
+	run 0 $c slow.smt2 --fail-on-regression 2 && run 0 compare v2 toy@v1 slow.smt2 --fail-on-regression 1.2'
+test_that "an answer lost under most seeds fails whatever the ratio" '
 	run 1 compare v1 toy@lost flip.smt2 --fail-on-regression 9 && has out "^regression	4	lost	sat	.*	unknown" && run 0 compare v1 toy@lost flip.smt2'
 test_that "a wrong answer is first and loud" '
 	run 1 compare v1 toy@wrong status.smt2 effort.smt2 && has err "WRONG ANSWER: 0 of the first version, 1 of the second" && [ "$(value wrong 3)" = 1 ] &&
@@ -86,18 +104,19 @@ test_that "a wrong answer is first and loud" '
 test_that "so is a contradiction" 'run 1 compare v1 toy@wrong flip.smt2 && has err "CONTRADICTION: on 1 case the two contradict" && has out "^regression	4	contradiction"'
 test_that "a version that cannot be built" 'run 1 compare v1 toy@broken plain.smt2 && has err "toy [0-9a-f]{12} cannot be built: .*status 7"'
 test_that "--json has everything" '
-	run 0 $c slow.smt2 effort.smt2 --json && python3 -c "
+	run 0 $c slow.smt2 plain.smt2 --json && python3 -c "
 import json
 o = json.load(open(\"out\"))
-assert o[\"compared\"] == 2 and o[\"a\"][\"solved\"] == 2 and o[\"b\"][\"verdicts\"][\"sat\"] == 2 and o[\"improvements\"] == []
+assert o[\"set\"][\"compared\"] == 2 and o[\"a\"][\"solved\"] == 2 and o[\"b\"][\"verdicts\"][\"sat\"] == 2 and o[\"improvements\"] == [] and o[\"pairs_by\"] == \"seeds\"
+assert o[\"set\"][\"by\"][\"time\"][\"ratio\"][\"mean\"] > 1
 by = {r[\"case\"]: r for r in o[\"regressions\"]}
-assert by[2][\"by\"] == \"time\" and by[2][\"pairs\"] >= 10 and by[2][\"p\"] < 0.01 and 1 < by[2][\"low\"] < by[2][\"ratio\"] < by[2][\"high\"], by
-assert by[3][\"by\"] == \"effort\" and by[3][\"ratio\"] == 1.5 and by[3][\"p\"] is None"'
+assert list(by) == [2] and by[2][\"by\"] == \"time\" and by[2][\"pairs\"] >= 5 and by[2][\"p\"] < 0.01 and 1 < by[2][\"low\"] < by[2][\"ratio\"] < by[2][\"high\"], by
+assert by[2][\"solved\"] == [by[2][\"pairs\"]] * 2 and by[2][\"measures\"][\"memory\"][\"change\"] in (\"same\", \"undecided\", \"unknown\"), by"'
 test_that "--markdown is a summary" '
-	run 0 $c slow.smt2 effort.smt2 --markdown && has out "^## toy v2 against toy v1: 2 regressions, 0 improvements$" && has out "^\| solved of 2 \| 2 \| 2 \|$" &&
-	has out "^\| slow.smt2 \| slower \| .*× \(.*–.*\) \| [0-9]* pairs, p"'
+	run 0 $c slow.smt2 plain.smt2 --markdown && has out "^## toy v2 against toy v1: 1 regression, 0 improvements$" && has out "^\| solved of 2 \| 2 \| 2 \|$" &&
+	has out "^- time [0-9.]*×" && has out "^\| slow.smt2 \| slower \| .*× \(.*–.*\) \| time, [0-9]* pairs, p"'
 test_that "pictures are XML with a point for each case" '
-	run 0 $c slow.smt2 effort.smt2 --scatter s.svg --cactus c.svg && python3 -c "
+	run 0 $c slow.smt2 plain.smt2 --scatter s.svg --cactus c.svg && python3 -c "
 import xml.etree.ElementTree as t
 s, c = [t.tostring(t.parse(f).getroot(), encoding=\"unicode\") for f in (\"s.svg\", \"c.svg\")]
 assert s.count(\".smt2: sat\") == 2 and \"toy v2, seconds\" in s and \"toy v1: 2 solved\" in c and \"toy v2: 2 solved\" in c"'
@@ -116,19 +135,19 @@ test_that "a revision alone needs one solver" 'run 2 compare v1 v2 && has err "w
 test_that "a solver and two revisions, as other commands take them, are told apart from a case" '
 	run 2 compare toy v1 v2 && has err "'"'v2' is no case but a revision: .*'solverfs compare toy@v1 toy@v2'"'"'
 test_that "cases that they do not take" 'run 3 $c a.cnf && has err "no cases that both solvers take"'
-test_that "a set" 'run 0 set add some slow.smt2 effort.smt2 a.cnf && run 0 $c --set some && [ "$(value compared 2)" = 2 ] && [ "$(grep -c ^regression out)" = 2 ]'
+test_that "a set" 'run 0 set add some slow.smt2 effort.smt2 a.cnf && run 0 $c --set some && [ "$(value compared 2)" = 2 ] && [ "$(grep -c ^regression out)" = 1 ]'
 
 # -- the mount --
 
 run 0 $c all -q # listed are those of all cases and of sets, without other words
-run 0 compare toy@v1 other@v1 --pairs 0 -q
+run 0 compare toy@v1 other@v1 --one-seed -q
 mkdir "$mnt" && "$solverfs" mount "$mnt" >/dev/null 2>err || cat err
 before=$(grep ^solverfs_asked_total "$mnt/.solverfs/stats")
 a=$(git -C toy rev-parse v1) b=$(git -C toy rev-parse v2)
 test_that "compare/ lists what the command compared" '
 	[ "$(ls "$mnt/compare")" = "toy@$a..other@$a" ] && [ "$(ls "$mnt/sets/some/compare")" = "toy@$a..toy@$b" ] && [ -z "$(ls "$mnt/toy/compare")" ]'
 test_that "any two revisions can be looked up, and are a link to their names in full" '
-	[ "$(readlink "$mnt/toy/compare/v1..v2")" = "$a..$b" ] && [ "$(ls "$mnt/toy/compare/v1..v2/" | tr "\n" " ")" = "cactus.svg improvements.tsv regressions.tsv scatter.svg summary.tsv " ] &&
+	[ "$(readlink "$mnt/toy/compare/v1..v2")" = "$a..$b" ] && [ "$(ls "$mnt/toy/compare/v1..v2/" | tr "\n" " ")" = "cactus.svg families.tsv improvements.tsv memory-scatter.svg regressions.tsv scatter.svg set.tsv summary.tsv " ] &&
 	[ "$(readlink "$mnt/sets/some/compare/toy@v1..toy@v2")" = "toy@$a..toy@$b" ] && [ "$(readlink "$mnt/compare/toy@v1..other@v2")" = "toy@$a..other@$b" ]'
 test_that "the files are what the command says" '
 	"$solverfs" $c --set some --known 2>err | grep ^regression | cut -f 2- >one && tail -n +2 "$mnt/sets/some/compare/toy@v1..toy@v2/regressions.tsv" | cmp - one &&

@@ -4,12 +4,7 @@
 . "$(dirname "$0")/command.sh"
 tell_time
 page="python3 $source_dir/tests/tools/check_page.py"
-mnt=$top/mnt
-mkdir "$mnt"
-clean_up() {
-	! grep -q "${top##* }/mnt fuse.solverfs" /proc/self/mounts || timeout 20 "$solverfs" -q unmount --lazy "$mnt"
-	cd / || exit 1
-}
+make_mount
 
 # Twelve commits; the third cannot be built, the seventh makes it slow. Its subject, its author and a case's name would like to be markup.
 evil='</script><script>document.title="owned"</script><img src=x onerror="document.title=1"> & '$(printf '\001\377')
@@ -83,7 +78,7 @@ fi
 browser=$(command -v chromium || command -v chromium-browser)
 # Prints the page as the browser has it after its scripts. Not narrower than 500 pixels: a phone's page stands in a frame.
 browse() {
-	timeout -k 5 100 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update \
+	"$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update \
 		--disable-sync --user-data-dir="$(mktemp -d "$top/browser.XXXX")" --virtual-time-budget=3000 --window-size=1000,800 --dump-dom "$(top_url)/$1" 2>browser.log
 }
 if [ -n "$browser" ]; then

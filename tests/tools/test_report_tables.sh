@@ -3,12 +3,7 @@
 # shellcheck disable=SC2016
 . "$(dirname "$0")/command.sh"
 page="python3 $source_dir/tests/tools/check_page.py"
-mnt=$top/mnt
-mkdir "$mnt"
-clean_up() {
-	! grep -q "${top##* }/mnt fuse.solverfs" /proc/self/mounts || timeout 20 "$solverfs" -q unmount --lazy "$mnt"
-	cd / || exit 1
-}
+make_mount
 
 # Subjects, branches and case names would like to be markup.
 tell_time
@@ -73,7 +68,7 @@ fi
 browser=$(command -v chromium || command -v chromium-browser)
 # Draws a page: browse PAGE WIDTH,HEIGHT ARGUMENT...
 browse() {
-	timeout -k 5 100 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update \
+	"$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update \
 		--disable-sync --user-data-dir="$(mktemp -d "$top/browser.XXXX")" --virtual-time-budget=3000 --window-size="$2" "${@:3}" "$(top_url)/$1" 2>browser.log
 }
 if [ -n "$browser" ]; then

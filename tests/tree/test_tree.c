@@ -82,7 +82,7 @@ static void greet(struct tester *t)
         ck_assert_int_eq(t->answer.error, 0);
 }
 
-static void tester_start(struct tester *t)
+static void tester_start_with(struct tester *t, bool finished)
 {
         static const struct fuse_custom_io io = {.read = server_read, .writev = server_write};
         char *const argv[] = {(char *)"test", NULL};
@@ -93,8 +93,9 @@ static void tester_start(struct tester *t)
         t->answer.data = malloc(MESSAGE_SIZE);
         assert_ok(workspace_open(getenv("SOLVERFS_STORE"), 0, &t->workspace));
         assert_ok(workspace_engine(t->workspace, NULL, &t->engine));
-        assert_ok(session_new(t->workspace, t->engine, false, &t->session));
-        t->fuse = fuse_session_new(&args, &session_operations, sizeof(session_operations), t->session);
+        assert_ok(session_new(t->workspace, t->engine, finished, &t->session));
+        t->fuse = fuse_session_new(&args, finished ? &session_finished_operations : &session_operations, sizeof(session_operations),
+                                   t->session);
         ck_assert_ptr_nonnull(t->fuse);
         fuse_opt_free_args(&args);
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
@@ -106,6 +107,11 @@ static void tester_start(struct tester *t)
         assert_ok(session_attach(t->session, t->fuse));
         ck_assert_int_eq(pthread_create(&t->thread, NULL, serve, t), 0);
         greet(t);
+}
+
+static void tester_start(struct tester *t)
+{
+        tester_start_with(t, false);
 }
 
 static void tester_stop(struct tester *t)
@@ -302,6 +308,33 @@ static uint64_t asked(struct tester *t)
         engine_counters(t->engine, &c);
         return c.asked;
 }
+
+/* -- the greeting -- */
+
+/* Of a kernel that can do everything: whatever libfuse asks for by default. Parallel lookups in a folder would be one such. */
+START_TEST(test_what_is_negotiated)
+{
+        static const uint32_t both = FUSE_ASYNC_READ | FUSE_ASYNC_DIO | FUSE_ATOMIC_O_TRUNC | FUSE_DO_READDIRPLUS | FUSE_BIG_WRITES |
+                                     FUSE_MAX_PAGES,
+                              wanted[] = {both | FUSE_READDIRPLUS_AUTO | FUSE_EXPLICIT_INVAL_DATA, both | FUSE_AUTO_INVAL_DATA};
+        struct fuse_init_out out;
+        struct tester t;
+
+        world_make(NULL);
+        for (unsigned finished = 0; finished < 2; finished++) {
+                tester_start_with(&t, finished);
+                ck_assert_uint_eq(t.answer.size, sizeof(out));
+                memcpy(&out, t.answer.data, sizeof(out));
+                tester_stop(&t);
+                ck_assert_uint_eq(out.flags, wanted[finished]);
+                ck_assert_uint_eq(out.flags2, 0);
+                ck_assert_uint_eq(out.max_write, 1 << 20);
+                ck_assert_uint_eq(out.max_pages * (unsigned)sysconf(_SC_PAGESIZE), 1 << 20);
+                ck_assert_uint_eq(out.time_gran, 1);
+        }
+        world_end();
+}
+END_TEST
 
 /* -- walking -- */
 
@@ -857,14 +890,11 @@ END_TEST
 
 /* -- what a kernel would never send -- */
 
-static uint64_t seed = 20220101;
+static struct random numbers;
 
-static uint64_t random_number(void) /* xorshift64*: Vigna, An experimental exploration of Marsaglia's xorshift generators */
+static uint64_t random_number(void)
 {
-        seed ^= seed >> 12;
-        seed ^= seed << 25;
-        seed ^= seed >> 27;
-        return seed * UINT64_C(2685821657736338717);
+        return random_bits(&numbers);
 }
 
 /* A number of any form and kind, and of parts that are small, at their limits or nonsense. */
@@ -991,6 +1021,7 @@ START_TEST(test_nonsense)
         uint64_t known[ARRAY_SIZE(paths)];
         struct tester t;
 
+        random_seed(&numbers, test_seed(20220101));
         world_make(NULL);
         tester_start(&t);
         ck_assert_int_eq(add(&t, "a.smt2", "; do print sat\n"), 0);
@@ -1007,7 +1038,8 @@ END_TEST
 
 int main(void)
 {
-        const TTest *const tests[] = {test_walk,
+        const TTest *const tests[] = {test_what_is_negotiated,
+                                      test_walk,
                                       test_listing_in_steps,
                                       test_possible_names,
                                       test_answers_that_come_too_late,

@@ -57,6 +57,23 @@ double stat_normal_cdf(double z)
         return 0.5 * erfc(-z / M_SQRT2);
 }
 
+double stat_normal_quantile(double p)
+{
+        double low = -40, high = 0;
+
+        if (p > 0.5)
+                return -stat_normal_quantile(1 - p);
+        for (int i = 0; i < 60; i++) {
+                double middle = (low + high) / 2;
+
+                if (stat_normal_cdf(middle) < p)
+                        low = middle;
+                else
+                        high = middle;
+        }
+        return (low + high) / 2;
+}
+
 /* The regularized incomplete beta function by its continued fraction (Lentz's method; DLMF 8.17.22). */
 static double incomplete_beta(double a, double b, double x)
 {
@@ -99,6 +116,11 @@ static double t_cdf(double t, double df)
         double tail = incomplete_beta(df / 2, 0.5, df / (df + t * t)) / 2;
 
         return t > 0 ? 1 - tail : tail;
+}
+
+double stat_t_p(double t, double df)
+{
+        return incomplete_beta(df / 2, 0.5, df / (df + t * t));
 }
 
 double stat_t_quantile(double p, double df)
@@ -186,9 +208,12 @@ static int signed_rank_exact(const struct ranked *r, size_t first, size_t n, uns
         if (!chance)
                 return -ENOMEM;
         chance[0] = 1;
-        for (size_t i = first; i < n; i++)
+        top = 0;
+        for (size_t i = first; i < n; i++) {
+                top += r[i].rank2;
                 for (size_t s = top + 1; s-- > 0;)
                         chance[s] = 0.5 * chance[s] + (s >= r[i].rank2 ? 0.5 * chance[s - r[i].rank2] : 0);
+        }
         for (size_t s = 0; s <= top; s++) {
                 ret->less += s <= sum2 ? chance[s] : 0;
                 ret->greater += s >= sum2 ? chance[s] : 0;
@@ -233,68 +258,143 @@ int stat_signed_rank(const double *x, const double *y, size_t n, struct stat_tes
         return 0;
 }
 
-static double normal_quantile(double p)
+double *stat_signed_rank_tails(size_t n)
 {
-        double low = -40, high = 40;
+        size_t m = n * (n + 1) / 2, top = 0;
+        double *chance = calloc(m + 1, sizeof(*chance));
 
-        for (int i = 0; i < 100; i++) {
-                double middle = (low + high) / 2;
-
-                if (stat_normal_cdf(middle) < p)
-                        low = middle;
-                else
-                        high = middle;
+        if (!chance)
+                return NULL;
+        chance[0] = 1;
+        for (size_t rank = 1; rank <= n; rank++) {
+                top += rank;
+                for (size_t s = top + 1; s-- > 0;)
+                        chance[s] = 0.5 * chance[s] + (s >= rank ? 0.5 * chance[s - rank] : 0);
         }
-        return (low + high) / 2;
+        for (size_t s = 1; s <= m; s++)
+                chance[s] += chance[s - 1];
+        return chance;
 }
 
-/* How many of the m = n(n + 1)/2 ordered means lie outside the interval at each end: the largest k with P(sum of ranks < k) <= tail, no ties. */
-static int means_outside(size_t n, double tail, size_t *ret)
+/* -- shifts ------------------------------------------------------------------------------------------------------- */
+
+/* All the differences of two sorted samples, or all the means of two of one sample (an element and itself, too): a list that is never written down. */
+struct all_of_two {
+        const double *x, *y; /* y NULL: means */
+        size_t nx, ny;
+};
+
+/* How many are at most v. */
+static size_t count_to(const struct all_of_two *a, double v)
 {
-        size_t m = n * (n + 1) / 2;
-        cleanup_free double *chance = NULL;
-        double below = 0;
+        size_t count = 0;
 
-        if (n > STAT_EXACT) {
-                double mean = (double)m / 2, sd = sqrt((double)n * ((double)n + 1) * (2 * (double)n + 1) / 24);
-
-                *ret = (size_t)fmax(0, floor(mean + normal_quantile(tail) * sd));
-                return 0;
+        if (a->y) {
+                for (size_t i = 0, k = 0; i < a->nx; i++) { /* y[k] is the first with x[i] - y[k] <= v */
+                        while (k < a->ny && a->x[i] - a->y[k] > v)
+                                k++;
+                        count += a->ny - k;
+                }
+                return count;
         }
-        chance = calloc(m + 1, sizeof(*chance));
-        if (!chance)
-                return -ENOMEM;
-        chance[0] = 1;
-        for (size_t rank = 1; rank <= n; rank++)
-                for (size_t s = m + 1; s-- > 0;)
-                        chance[s] = 0.5 * chance[s] + (s >= rank ? 0.5 * chance[s - rank] : 0);
-        for (*ret = 0; *ret < m && below + chance[*ret] <= tail; ++*ret)
-                below += chance[*ret];
-        return 0;
+        for (size_t i = 0, k = a->nx; i < a->nx; i++) { /* x[k] is the first above */
+                while (k > 0 && (a->x[i] + a->x[k - 1]) / 2 > v)
+                        k--;
+                if (k <= i)
+                        break;
+                count += k - i;
+        }
+        return count;
+}
+
+/* The k-th smallest, from 0: the least value that k + 1 of them are not above; beside the largest exact to 2^-60. */
+static double select_of_two(const struct all_of_two *a, size_t k)
+{
+        double low, high, step;
+
+        low = a->y ? a->x[0] - a->y[a->ny - 1] : a->x[0];
+        high = a->y ? a->x[a->nx - 1] - a->y[0] : a->x[a->nx - 1];
+        step = ldexp(fabs(low) + fabs(high), -60);
+        if (count_to(a, low) > k)
+                return low;
+        for (;;) {
+                double middle = low + (high - low) / 2;
+
+                if (!(low < middle && middle < high && high - low > step))
+                        return high;
+                if (count_to(a, middle) > k)
+                        high = middle;
+                else
+                        low = middle;
+        }
+}
+
+/* `tails` of the untied statistic over 0 … m; NULL: it is about normal, with this deviation. */
+static struct stat_shift shift_of(const struct all_of_two *a, size_t m, double confidence, const double *tails, double sd)
+{
+        double tail = (1 - confidence) / 2, middle = select_of_two(a, m / 2);
+        struct stat_shift ret = {middle, -INFINITY, INFINITY};
+        size_t outside = 0; /* so many at each end: the largest k with P(statistic < k) <= tail */
+
+        if (m % 2 == 0)
+                ret.shift = (select_of_two(a, m / 2 - 1) + middle) / 2;
+        if (!tails)
+                outside = (size_t)fmax(0, floor((double)m / 2 + stat_normal_quantile(tail) * sd));
+        else
+                while (outside < m && tails[outside] <= tail)
+                        outside++;
+        if (outside > 0) {
+                ret.low = select_of_two(a, outside - 1);
+                ret.high = select_of_two(a, m - outside);
+        }
+        return ret;
+}
+
+struct stat_shift stat_shift_sorted(const double *differences, size_t n, double confidence, const double *tails)
+{
+        double size = (double)n;
+
+        if (n == 0)
+                return (struct stat_shift){NAN, -INFINITY, INFINITY};
+        return shift_of(&(struct all_of_two){.x = differences, .nx = n}, n * (n + 1) / 2, confidence, tails,
+                        sqrt(size * (size + 1) * (2 * size + 1) / 24));
+}
+
+struct stat_shift stat_shift_sorted_unpaired(const double *x, size_t nx, const double *y, size_t ny, double confidence, const double *tails)
+{
+        double a = (double)nx, b = (double)ny;
+
+        if (nx == 0 || ny == 0)
+                return (struct stat_shift){NAN, -INFINITY, INFINITY};
+        return shift_of(&(struct all_of_two){.x = x, .nx = nx, .y = y, .ny = ny}, nx * ny, confidence, tails, sqrt(a * b * (a + b + 1) / 12));
 }
 
 int stat_shift(const double *x, const double *y, size_t n, double confidence, struct stat_shift *ret)
 {
-        cleanup_free double *means = calloc(n * (n + 1) / 2 + 1, sizeof(*means));
-        size_t m = 0, outside = 0;
-        int r;
+        cleanup_free double *room = calloc(n + 1, sizeof(*room)), *tails = n <= STAT_EXACT ? stat_signed_rank_tails(n) : NULL;
 
-        *ret = (struct stat_shift){n == 0 ? NAN : 0, -INFINITY, INFINITY};
-        if (n == 0)
-                return 0;
-        if (!means)
+        if (!room || (n <= STAT_EXACT && !tails))
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++)
-                for (size_t k = i; k < n; k++)
-                        means[m++] = ((x[i] - y[i]) + (x[k] - y[k])) / 2;
-        stat_sort(means, m);
-        ret->shift = m % 2 ? means[m / 2] : (means[m / 2 - 1] + means[m / 2]) / 2;
-        r = means_outside(n, (1 - confidence) / 2, &outside);
-        if (r == 0 && outside > 0) {
-                ret->low = means[outside - 1];
-                ret->high = means[m - outside];
-        }
-        return r;
+                room[i] = x[i] - y[i];
+        stat_sort(room, n);
+        *ret = stat_shift_sorted(room, n, confidence, tails);
+        return 0;
+}
+
+int stat_shift_unpaired(const double *x, size_t nx, const double *y, size_t ny, double confidence, struct stat_shift *ret)
+{
+        bool exact = nx + ny <= STAT_UNTIED;
+        cleanup_free double *room = calloc(nx + ny + 1, sizeof(*room)), *tails = exact ? stat_mann_whitney_tails(nx, ny) : NULL;
+
+        if (!room || (exact && !tails))
+                return -ENOMEM;
+        for (size_t i = 0; i < nx + ny; i++)
+                room[i] = i < nx ? x[i] : y[i - nx];
+        stat_sort(room, nx);
+        stat_sort(room + nx, ny);
+        *ret = stat_shift_sorted_unpaired(room, nx, room + nx, ny, confidence, tails);
+        return 0;
 }
 
 int stat_discoveries(const double *p, size_t n, double q, double *ret_largest)
@@ -315,21 +415,61 @@ int stat_discoveries(const double *p, size_t n, double q, double *ret_largest)
 
 /* -- two samples -------------------------------------------------------------------------------------------------- */
 
+/* The number of partitions of u into at most nx parts, none above ny, is the coefficient of q^u in the product of (1 - q^(ny + i)) / (1 - q^i) for i = 1 … nx.
+ * Each of these quotients is a polynomial; by its symmetry the lower half is enough, where the numbers that are small are exact. */
+double *stat_mann_whitney_tails(size_t nx, size_t ny)
+{
+        size_t m = nx * ny;
+        double *ways = calloc(m + 1, sizeof(*ways));
+
+        if (!ways)
+                return NULL;
+        ways[0] = 1;
+        for (size_t i = 1; i <= nx; i++) {
+                for (size_t u = m / 2 + 1; u-- > ny + i;)
+                        ways[u] -= ways[u - ny - i];
+                for (size_t u = i; u <= m / 2; u++)
+                        ways[u] += ways[u - i];
+        }
+        for (size_t u = m / 2 + 1; u <= m; u++)
+                ways[u] = ways[m - u];
+        for (size_t u = 1; u <= m; u++)
+                ways[u] += ways[u - 1];
+        for (size_t u = 0; u <= m; u++)
+                ways[u] /= ways[m];
+        return ways;
+}
+
+static int mann_whitney_untied(size_t nx, size_t ny, size_t u, struct stat_test *ret)
+{
+        cleanup_free double *tails = stat_mann_whitney_tails(nx, ny);
+
+        if (!tails)
+                return -ENOMEM;
+        ret->less = tails[u];
+        ret->greater = tails[nx * ny - u];
+        ret->exact = true;
+        two_sided(ret);
+        return 0;
+}
+
 /* Every choice of nx of the ranks is equally likely: how many choices give each doubled sum. */
 static int mann_whitney_exact(const struct ranked *r, size_t nx, size_t n, unsigned sum2, struct stat_test *ret)
 {
         cleanup_free double *ways = NULL;
-        size_t top = n * (n + 1); /* twice the sum of all ranks */
+        size_t top = n * (n + 1), so_far = 0; /* twice the sum of all ranks, of those that were looked at */
         double all = 0;
 
         ways = calloc((nx + 1) * (top + 1), sizeof(*ways));
         if (!ways)
                 return -ENOMEM;
         ways[0] = 1;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
+                so_far += r[i].rank2;
                 for (size_t k = MIN(i + 1, nx); k > 0; k--)
-                        for (size_t s = top + 1; s-- > r[i].rank2;)
+                        for (size_t s = so_far + 1; s-- > r[i].rank2;)
                                 ways[k * (top + 1) + s] += ways[(k - 1) * (top + 1) + s - r[i].rank2];
+        }
         for (size_t s = 0; s <= top; s++) {
                 double w = ways[nx * (top + 1) + s];
 
@@ -364,30 +504,20 @@ int stat_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, st
                 if (r[i].index < nx)
                         sum2 += r[i].rank2;
         *ret = (struct stat_test){.statistic = (sum2 - (double)nx * (double)(nx + 1)) / 2, .n = n};
-        if (n <= STAT_EXACT)
+        if (ties == 0 && n <= STAT_UNTIED)
+                return mann_whitney_untied(nx, ny, (size_t)ret->statistic, ret);
+        if (n <= STAT_TIED)
                 return mann_whitney_exact(r, nx, n, sum2, ret);
         normal_tails(ret, (double)nx * (double)ny / 2,
                      (double)nx * (double)ny / 12 * ((double)n + 1 - ties / ((double)n * ((double)n - 1))));
         return 0;
 }
 
-/* -- ratios ------------------------------------------------------------------------------------------------------- */
-
-struct stat_ratio stat_ratio(const double *before, const double *after, size_t n, double confidence)
+double stat_sign_test(size_t up, size_t down)
 {
-        double mean = 0, square = 0, half;
+        double n = (double)(up + down), least = (double)MIN(up, down);
 
-        if (n == 0)
-                return (struct stat_ratio){NAN, NAN, NAN};
-        for (size_t i = 0; i < n; i++)
-                mean += log(after[i] / before[i]) / (double)n;
-        for (size_t i = 0; i < n; i++) {
-                double d = log(after[i] / before[i]) - mean;
-
-                square += d * d;
-        }
-        if (n == 1)
-                return (struct stat_ratio){exp(mean), 0, INFINITY};
-        half = stat_t_quantile(0.5 + confidence / 2, (double)n - 1) * sqrt(square / ((double)n - 1) / (double)n);
-        return (struct stat_ratio){exp(mean), exp(mean - half), exp(mean + half)};
+        if (up == down)
+                return 1;
+        return MIN(1, 2 * incomplete_beta(n - least, least + 1, 0.5)); /* P(at most `least` of n) of the binomial distribution */
 }

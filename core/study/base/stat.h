@@ -1,15 +1,18 @@
-/* Small-sample statistics: medians, rank tests, the confidence interval of a ratio.
+/* Small-sample statistics: medians, rank tests, the shift of two samples.
  *
- * The tests are exact, given the ties that are there (the permutation distribution of the mid-ranks), up to STAT_EXACT values; above that they
- * use the normal approximation with corrections for ties and continuity. No sample is modified, nothing is global. Samples hold no NaN; an
- * infinity (a timeout of unknown length) is an ordinary largest value for the median and the rank tests.
+ * The tests are exact, given the ties that are there (the permutation distribution of the mid-ranks): the signed ranks up to STAT_EXACT values, Mann and
+ * Whitney's up to STAT_UNTIED, with ties up to STAT_TIED. Above that they use the normal approximation with corrections for ties and continuity. No
+ * sample is modified, nothing is global. Samples hold no NaN; an infinity (a timeout of unknown length) is an ordinary largest value for the median and
+ * the rank tests.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define STAT_EXACT 60
+#define STAT_EXACT  60
+#define STAT_UNTIED 120
+#define STAT_TIED   36
 
 void stat_sort(double *x, size_t n);                  /* ascending */
 double stat_median(const double *x, size_t n);       /* the mean of the middle two when n is even; NaN when n is 0 */
@@ -31,12 +34,13 @@ int stat_signed_rank(const double *x, const double *y, size_t n, struct stat_tes
 /* Mann and Whitney's test of two independent samples. The statistic is U: how many pairs have x > y, ties counting a half. 0, -ENOMEM. */
 int stat_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, struct stat_test *ret);
 
-/* The geometric mean of the ratios after[i] / before[i] of n pairs with its confidence interval, by Student's t on their logarithms.
- * All values are positive and finite. With n = 1 the interval is (0, inf). */
-struct stat_ratio {
-        double mean, low, high;
-};
-struct stat_ratio stat_ratio(const double *before, const double *after, size_t n, double confidence);
+/* Two-sided p of the exact sign test (McNemar's, of so many changes one way and the other). */
+double stat_sign_test(size_t up, size_t down);
+
+/* Without ties the chances that the statistic is 0, …, s or less are the same for all samples of a size: up to n(n + 1)/2 for the signed ranks, nx·ny for
+ * Mann and Whitney's U (by Gauss's binomial coefficients; Andrews, The Theory of Partitions, 3.2). NULL: no memory. free(). */
+double *stat_signed_rank_tails(size_t n);
+double *stat_mann_whitney_tails(size_t nx, size_t ny);
 
 /* By how much x[i] tends to lie above y[i]: the median of the means of all two differences (Hodges and Lehmann, 1963), and the interval that the
  * signed-rank test does not reject at 1 - confidence (Hollander, Wolfe and Chicken, 3.3). Outliers hardly move it. All values are finite. Few pairs
@@ -45,6 +49,11 @@ struct stat_shift {
         double shift, low, high;
 };
 int stat_shift(const double *x, const double *y, size_t n, double confidence, struct stat_shift *ret);
+/* The same of two independent samples: the median of all differences x[i] - y[k], and the interval of Mann and Whitney's test (3.4, 4.2). */
+int stat_shift_unpaired(const double *x, size_t nx, const double *y, size_t ny, double confidence, struct stat_shift *ret);
+/* The same two of samples that are sorted, ascending, with the tails of their size (above): of n differences; of two samples. */
+struct stat_shift stat_shift_sorted(const double *differences, size_t n, double confidence, const double *tails);
+struct stat_shift stat_shift_sorted_unpaired(const double *x, size_t nx, const double *y, size_t ny, double confidence, const double *tails);
 
 /* Benjamini and Hochberg's (1995) step-up rule: the largest p that is still a discovery when a share `q` of the discoveries may be false, or -1 when
  * there is none. When nothing differs at all, the chance of any discovery is at most `q`. 0, -ENOMEM. */
@@ -52,4 +61,6 @@ int stat_discoveries(const double *p, size_t n, double q, double *ret_largest);
 
 /* Quantile of Student's t with `df` > 0 degrees of freedom, 0 < p < 1. */
 double stat_t_quantile(double p, double df);
+double stat_t_p(double t, double df); /* two-sided */
 double stat_normal_cdf(double z);
+double stat_normal_quantile(double p); /* 0 < p < 1; exact to 1e-12 where p is small, to 1e-9 where 1 - p is */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/run/cell_file.h"
+#include "core/smtlib/scramble.h"
 
 /* How far apart in time two measurements may have ended to be one pair: a minute, and some runs of the slower one. */
 #define APART_SECONDS 60
@@ -12,19 +13,31 @@
 
 struct want {
         size_t index; /* of the case */
+        size_t pair;  /* its number */
         int side;
         uint32_t sample; /* 0: the run itself */
+};
+
+/* What a case has, beside what is judged. */
+struct evidence {
+        struct judge_pair *pairs;
+        size_t n_pairs;             /* up to the last one that is known */
+        uint32_t next[JUDGE_PAIRS]; /* of each pair: the first number that neither version has a measurement under */
+        bool is_taken[JUDGE_PAIRS]; /* the pair was taken in turn */
+        struct case_info *scrambled[JUDGE_PAIRS]; /* under the seed of that pair; NULL: not looked at */
+        bool is_repeated;                         /* its pairs are repetitions */
+        size_t asked;                             /* pairs asked for by us */
 };
 
 struct comparing {
         struct comparing_options options;
         struct comparing_table table;
-        struct comparison_case *cases;
-        struct comparison_judgement *judgements;
+        struct judge_case *cases;
+        struct evidence *evidence;
+        size_t n_families;
         size_t *order;
-        uint32_t *next_sample; /* [n] the first number that neither version has */
-        size_t *asked;         /* [n] pairs asked for by us */
-        struct want *wants;    /* of this asking */
+        char *why;
+        struct want *wants; /* of this asking */
         size_t n_wants;
         bool began, repeating;
 };
@@ -33,20 +46,26 @@ void comparing_free(struct comparing *c)
 {
         if (!c)
                 return;
-        for (size_t i = 0; c->cases && i < c->options.n; i++)
-                free(c->cases[i].pairs);
+        for (size_t i = 0; c->evidence && i < c->options.n; i++) {
+                free(c->evidence[i].pairs);
+                for (size_t k = 0; k < JUDGE_PAIRS; k++)
+                        case_info_unref(c->evidence[i].scrambled[k]);
+        }
         for (size_t i = 0; c->options.cases && i < c->options.n; i++)
                 case_info_unref(c->options.cases[i]);
+        for (size_t i = 0; i < c->n_families; i++)
+                free(c->table.families[i]);
+        judgement_done(&c->table.judgement);
         solver_unref(c->options.version[0].solver);
         solver_unref(c->options.version[1].solver);
+        free(c->table.families);
         free((void *)c->options.cases);
         free((void *)c->options.set);
         free((void *)c->options.machine);
         free(c->cases);
-        free(c->judgements);
+        free(c->evidence);
         free(c->order);
-        free(c->next_sample);
-        free(c->asked);
+        free(c->why);
         free(c->wants);
         free(c);
 }
@@ -65,8 +84,64 @@ static int refuse_two_machines(const struct comparing_options *o)
         for (int side = 0; side < 2; side++)
                 if (!known[side])
                         snprintf(machines[side], PATH_SIZE, "the cluster %s", v[side].solver->place->name);
-        return errorf(-EXDEV, "runs of %s are done on %s, and those of %s on %s: two machines are not compared; 'solverfs compare --machine NAME' "
-                      "compares what is known of one", v[0].solver->recipe->name, machines[0], v[1].solver->recipe->name, machines[1]);
+        return errorf(-EXDEV,
+                      "runs of %s are done on %s, and those of %s on %s: two machines are not compared; 'solverfs compare "
+                      "--machine NAME' "
+                      "compares what is known of one",
+                      v[0].solver->recipe->name, machines[0], v[1].solver->recipe->name, machines[1]);
+}
+
+/* -- families: the folders of the cases' names ------------------------------------------------------------------------ */
+
+static size_t family_size(const struct case_info *info)
+{
+        const char *slash = strrchr(info->name, '/');
+
+        return slash ? (size_t)(slash - info->name) : 0;
+}
+
+static int compare_families(const void *a, const void *b, void *user)
+{
+        struct case_info *const *cases = user;
+        const struct case_info *x = cases[*(const size_t *)a], *y = cases[*(const size_t *)b];
+        size_t n = family_size(x), m = family_size(y);
+        int order = memcmp(x->name, y->name, MIN(n, m));
+
+        return order != 0 ? order : (n > m) - (n < m);
+}
+
+/* Gives each case its family, by a sorted list of all. One family is the set itself. */
+static int find_families(struct comparing *c)
+{
+        struct case_info **cases = (struct case_info **)c->options.cases;
+
+        for (size_t i = 0; i < c->options.n; i++)
+                c->order[i] = i;
+        qsort_r(c->order, c->options.n, sizeof(*c->order), compare_families, cases);
+        for (size_t k = 0; k < c->options.n; k++) {
+                struct case_info *info = cases[c->order[k]];
+
+                if (k == 0 || compare_families(&c->order[k - 1], &c->order[k], cases) != 0) {
+                        if (list_grow(c->table.families, c->n_families) < 0)
+                                return -ENOMEM;
+                        c->table.families[c->n_families] =
+                                family_size(info) > 0 ? strndup(info->name, family_size(info)) : strdup(".");
+                        if (!c->table.families[c->n_families])
+                                return -ENOMEM;
+                        c->n_families++;
+                }
+                c->cases[c->order[k]].family = c->n_families - 1;
+        }
+        return 0;
+}
+
+/* -- making ------------------------------------------------------------------------------------------------------- */
+
+static enum comparing_chance chance_of(const struct comparing_options *o)
+{
+        if (o->version[0].solver->recipe->seed && o->version[1].solver->recipe->seed)
+                return COMPARING_SEEDS;
+        return o->scramble ? COMPARING_SCRAMBLED : COMPARING_REPETITIONS;
 }
 
 int comparing_new(const struct comparing_options *options, struct comparing **ret)
@@ -81,6 +156,7 @@ int comparing_new(const struct comparing_options *options, struct comparing **re
         if (!c)
                 return -ENOMEM;
         c->options = *options;
+        c->options.most_pairs = MAX(1, MIN(options->most_pairs, (size_t)JUDGE_PAIRS));
         cases = calloc(options->n + 1, sizeof(*cases));
         c->options.cases = cases;
         c->options.set = options->set ? strdup(options->set) : NULL;
@@ -90,17 +166,20 @@ int comparing_new(const struct comparing_options *options, struct comparing **re
         for (size_t i = 0; cases && i < options->n; i++)
                 cases[i] = case_info_ref(options->cases[i]);
         c->cases = calloc(options->n + 1, sizeof(*c->cases));
-        c->judgements = calloc(options->n + 1, sizeof(*c->judgements));
+        c->evidence = calloc(options->n + 1, sizeof(*c->evidence));
         c->order = calloc(options->n + 1, sizeof(*c->order));
-        c->next_sample = calloc(options->n + 1, sizeof(*c->next_sample));
-        c->asked = calloc(options->n + 1, sizeof(*c->asked));
-        if (!cases || !c->cases || !c->judgements || !c->order || !c->next_sample || !c->asked ||
-            (options->set && !c->options.set) || (options->machine && !c->options.machine))
+        if (!cases || !c->cases || !c->evidence || !c->order || (options->set && !c->options.set) ||
+            (options->machine && !c->options.machine))
                 return -ENOMEM;
-        for (size_t i = 0; c->cases && i < options->n; i++)
-                c->cases[i].doubts = options->doubts;
-        c->table = (struct comparing_table){
-                .options = &c->options, .cases = c->cases, .judgements = c->judgements, .order = c->order};
+        c->table.options = &c->options;
+        c->table.cases = c->cases;
+        c->table.order = c->order;
+        c->table.chance = chance_of(options);
+        for (size_t i = 0; i < options->n; i++)
+                c->evidence[i].is_repeated = c->table.chance == COMPARING_REPETITIONS;
+        r = find_families(c);
+        if (r < 0)
+                return r;
         *ret = steal_pointer(c);
         return 0;
 }
@@ -110,73 +189,101 @@ const struct comparing_table *comparing_table(const struct comparing *c)
         return &c->table;
 }
 
-static struct cell cell_of(const struct comparing *c, size_t i, int side)
+double comparing_seconds(const struct comparing_table *t, size_t i, int side)
+{
+        const struct judge_run *first = t->cases[i].n_pairs > 0 ? &t->cases[i].pairs[0].run[side] : NULL;
+        double median = t->judgement.cases ? t->judgement.cases[i].by[JUDGE_TIME].median[side] : NAN;
+
+        return first && (first->is_wrong || isnan(median)) ? first->seconds : median; /* a wrong answer counts as its limit in the median */
+}
+
+/* -- the cells of a pair ------------------------------------------------------------------------------------------ */
+
+static int read_case_bytes(struct cases *cases, const struct case_info *info, struct blob *ret)
+{
+        char path[PATH_SIZE];
+        int fd, r = cases_open_bytes(cases, info, &fd, path);
+
+        if (r < 0)
+                return r;
+        r = read_fd(fd, SIZE_MAX / 2, ret);
+        close(fd);
+        return r;
+}
+
+/* Makes a scrambled input a case that no listing shows. Its answer is that of the case, which DIMACS does not say itself. */
+static int add_scrambled(struct cases *cases, const struct case_info *of, size_t pair, struct slice text, uint32_t *ret)
+{
+        cleanup_buffer struct buffer name = {0};
+        int r;
+
+        buffer_addf(&name, "scrambled/%zu/%s", pair, of->name);
+        r = buffer_error(&name);
+        if (r == 0)
+                r = cases_add_unlisted(cases, name.data, text, ret);
+        if (r == 0 && of->format == FORMAT_CNF && of->status != VERDICT_UNKNOWN)
+                r = cases_set_status(cases, *ret, of->status);
+        return MIN(r, 0);
+}
+
+/* The case under the seed of a pair, borrowed. -ENOENT: it was never made; with `make` it is. -ENOTSUP, -EINVAL: it cannot be scrambled. */
+static int scrambled_case(struct comparing *c, size_t i, size_t pair, bool make, struct case_info **ret)
+{
+        struct cases *cases = workspace_cases(c->options.workspace);
+        const struct case_info *info = c->options.cases[i];
+        struct case_info **kept = &c->evidence[i].scrambled[pair];
+        cleanup_buffer struct buffer text = {0};
+        cleanup_blob struct blob bytes = {0};
+        struct digest digest;
+        uint32_t id;
+        int r = 0;
+
+        if (!*kept)
+                r = read_case_bytes(cases, info, &bytes);
+        if (!*kept && r == 0)
+                r = (info->format == FORMAT_CNF ? scramble_cnf : scramble_smt)(SLICE(bytes.data, bytes.size), pair, &text);
+        if (!*kept && r == 0) {
+                digest_of(text.data, text.size, &digest);
+                r = cases_find_digest(cases, &digest, kept);
+        }
+        if (r == -ENOENT && make) {
+                r = add_scrambled(cases, info, pair, SLICE(text.data, text.size), &id);
+                if (r == 0)
+                        r = cases_get(cases, id, kept);
+        }
+        *ret = *kept;
+        return r;
+}
+
+/* The cell of a version under a pair's seed; the errors are those of scrambled_case(). */
+static int cell_of(struct comparing *c, size_t i, size_t pair, int side, bool make, struct cell *ret)
 {
         const struct comparing_version *v = &c->options.version[side];
+        struct case_info *info = c->options.cases[i];
+        bool is_seeded = c->table.chance == COMPARING_SEEDS;
+        int r = pair > 0 && c->table.chance == COMPARING_SCRAMBLED ? scrambled_case(c, i, pair, make, &info) : 0;
 
-        return (struct cell){.solver = v->solver,
+        *ret = (struct cell){.solver = v->solver,
                              .commit = v->commit,
-                             .info = c->options.cases[i],
-                             .has_seed = c->options.has_seed,
-                             .seed = c->options.seed,
+                             .info = info,
+                             .has_seed = c->options.has_seed || (is_seeded && pair > 0),
+                             .seed = c->options.seed + (is_seeded ? pair : 0),
                              .wall_ns = c->options.wall_ns,
                              .machine = c->options.machine};
+        return r;
 }
 
 /* -- reading ------------------------------------------------------------------------------------------------------ */
 
-/* `wall_ns` 0: as the comparison's options say. *ret_limit: what the run was given, 0 where it is not known. */
-static int read_run(struct comparing *c, size_t i, int side, uint64_t wall_ns, uint64_t *ret_limit)
-{
-        cleanup(fact_unrefp) struct fact *f = NULL;
-        struct cell cell = cell_of(c, i, side);
-        struct recipe_limits limits;
-        int r;
-
-        *ret_limit = 0;
-        cell.wall_ns = wall_ns > 0 ? wall_ns : cell.wall_ns;
-        r = run_find(c->options.workspace, &cell, false, &f);
-        cell_limits(&cell, &limits);
-        c->cases[i].run[side] = (struct comparison_run){.limit = (double)limits.wall_ns / 1e9, .effort = NAN};
-        if (r < 0)
-                return r == -ENOENT ? 0 : r;
-        *ret_limit = cell.machine && cell.wall_ns == 0 ? f->limits.wall_ns : limits.wall_ns;
-        c->cases[i].run[side] = (struct comparison_run){.is_known = true,
-                                                        .is_wrong = f->wrong,
-                                                        .disturbed = f->disturbed,
-                                                        .verdict = f->verdict,
-                                                        .seconds = fact_seconds(f),
-                                                        .limit = (double)*ret_limit / 1e9,
-                                                        .effort = fact_effort(f)};
-        c->table.newest = MAX(c->table.newest, f->measured);
-        return 0;
-}
-
-/* A named machine's results are under whatever limits they were measured. Where the two were given different times they are read under the lesser: what
- * only the longer one shows is not compared. */
-static int read_runs(struct comparing *c, size_t i)
-{
-        uint64_t limits[2], lesser;
-        int r = read_run(c, i, 0, 0, &limits[0]);
-
-        if (r >= 0)
-                r = read_run(c, i, 1, 0, &limits[1]);
-        lesser = MIN(limits[0], limits[1]);
-        for (int side = 0; side < 2 && r >= 0 && c->options.machine && lesser > 0; side++)
-                if (limits[side] > lesser)
-                        r = read_run(c, i, side, lesser, &limits[side]);
-        return r;
-}
-
-struct taken { /* one sample of one version */
+struct taken { /* one measurement of one version */
         uint32_t number;
         int64_t measured;
-        double wall, own; /* seconds: as they passed; without others (fact_seconds()) */
-        double effort;    /* NaN: none */
+        double wall; /* seconds, as they passed */
+        struct judge_run run;
 };
 struct taken_list {
         double limit;
-        bool with_effort;
+        bool has_effort;
         struct taken *list; /* by number */
         size_t n;
 };
@@ -184,104 +291,22 @@ struct taken_list {
 static int take(void *user, uint32_t number, const struct fact *f)
 {
         struct taken_list *l = user;
-        bool solved = verdict_is_decided(f->verdict) && !f->wrong;
 
         if (list_grow(l->list, l->n) < 0)
                 return -ENOMEM;
         l->list[l->n++] = (struct taken){.number = number,
                                          .measured = f->measured,
-                                         .wall = solved ? (double)f->wall_ns / 1e9 : l->limit,
-                                         .own = solved ? fact_seconds(f) : l->limit,
-                                         .effort = solved && l->with_effort ? fact_effort(f) : NAN};
+                                         .wall = (double)f->wall_ns / 1e9,
+                                         .run = {.is_known = true,
+                                                 .is_wrong = f->wrong,
+                                                 .disturbed = f->disturbed,
+                                                 .verdict = f->verdict,
+                                                 .limit = l->limit,
+                                                 .seconds = fact_seconds(f),
+                                                 .cpu_seconds = (double)f->cpu_ns / 1e9,
+                                                 .memory = (double)f->memory,
+                                                 .effort = l->has_effort ? fact_effort(f) : NAN}};
         return 0;
-}
-
-static bool in_turn(const struct taken *a, const struct taken *b)
-{
-        int64_t apart = a->measured > b->measured ? a->measured - b->measured : b->measured - a->measured;
-
-        return (double)apart <= APART_SECONDS + APART_RUNS * fmax(a->wall, b->wall);
-}
-
-static struct comparison_pair pair_of(const struct taken *a, const struct taken *b)
-{
-        return (struct comparison_pair){.seconds = {fmax(a->own, 1e-6), fmax(b->own, 1e-6)}, .effort = {a->effort, b->effort}};
-}
-
-static int match_pairs(struct comparing *c, size_t i, const struct taken_list *a, const struct taken_list *b)
-{
-        struct comparison_case *of = &c->cases[i];
-
-        for (size_t x = 0, y = 0; x < a->n && y < b->n;) {
-                if (a->list[x].number != b->list[y].number) {
-                        if (a->list[x].number < b->list[y].number)
-                                x++;
-                        else
-                                y++;
-                        continue;
-                }
-                if (in_turn(&a->list[x], &b->list[y])) {
-                        if (list_grow(of->pairs, of->n_pairs) < 0)
-                                return -ENOMEM;
-                        of->pairs[of->n_pairs++] = pair_of(&a->list[x], &b->list[y]);
-                        c->table.newest = MAX(c->table.newest, MAX(a->list[x].measured, b->list[y].measured));
-                }
-                x++;
-                y++;
-        }
-        return 0;
-}
-
-static int read_pairs(struct comparing *c, size_t i)
-{
-        struct taken_list taken[2] = {0};
-        int r = 0;
-
-        free(c->cases[i].pairs);
-        c->cases[i].pairs = NULL;
-        c->cases[i].n_pairs = 0;
-        c->next_sample[i] = 1;
-        for (int side = 0; side < 2 && r >= 0; side++) {
-                struct cell cell = cell_of(c, i, side);
-                struct recipe_limits limits;
-
-                cell_limits(&cell, &limits);
-                taken[side].limit = (double)limits.wall_ns / 1e9;
-                taken[side].with_effort = c->options.doubts && cell.solver->recipe->effort[0];
-                r = samples_known(c->options.workspace, &cell, !taken[side].with_effort, take, &taken[side]);
-                if (r == -ENOENT)
-                        r = 0;
-                if (taken[side].n > 0)
-                        c->next_sample[i] = MAX(c->next_sample[i], taken[side].list[taken[side].n - 1].number + 1);
-        }
-        if (r >= 0)
-                r = match_pairs(c, i, &taken[0], &taken[1]);
-        free(taken[0].list);
-        free(taken[1].list);
-        return r;
-}
-
-static int read_case(struct comparing *c, size_t i)
-{
-        uint8_t keys[2][RUN_KEY_SIZE];
-        struct cell before = cell_of(c, i, 0), after = cell_of(c, i, 1);
-        int r = read_runs(c, i);
-
-        if (r < 0 || !c->cases[i].run[0].is_known || !c->cases[i].run[1].is_known)
-                return r;
-        c->cases[i].is_same_program = run_key(c->options.workspace, &before, keys[0]) == 0 &&
-                                      run_key(c->options.workspace, &after, keys[1]) == 0 &&
-                                      memcmp(keys[0], keys[1], RUN_KEY_SIZE) == 0;
-        return c->cases[i].is_same_program ? 0 : read_pairs(c, i);
-}
-
-static int compare_places(const void *a, const void *b, void *judgements)
-{
-        const struct comparison_judgement *list = judgements;
-        size_t x = *(const size_t *)a, y = *(const size_t *)b;
-        int order = comparison_order(&list[x], &list[y]);
-
-        return order != 0 ? order : (x > y) - (x < y);
 }
 
 /* A variant counts as its solver does; another solver counts other things. */
@@ -292,18 +317,222 @@ static bool counts_alike(const struct comparing *c)
         return strcmp(a->base ?: a->name, b->base ?: b->name) == 0;
 }
 
-static int judge(struct comparing *c)
+/* Everything that was measured of the cell: the run itself, if it was, and further measurements of it. */
+static int take_all(struct comparing *c, const struct cell *cell, struct taken_list *ret)
+{
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        struct recipe_limits limits;
+        int r;
+
+        ret->has_effort = counts_alike(c) && cell->solver->recipe->effort[0];
+        r = run_find(c->options.workspace, cell, !ret->has_effort, &f);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        cell_limits(cell, &limits);
+        ret->limit = (double)(f && cell->machine && cell->wall_ns == 0 ? f->limits.wall_ns : limits.wall_ns) / 1e9;
+        r = f ? take(ret, 0, f) : 0;
+        if (r == 0 && !cell->machine)
+                r = samples_known(c->options.workspace, cell, !ret->has_effort, take, ret);
+        return r == -ENOENT ? 0 : r;
+}
+
+static bool in_turn(const struct taken *a, const struct taken *b)
+{
+        int64_t apart = a->measured > b->measured ? a->measured - b->measured : b->measured - a->measured;
+
+        return (double)apart <= APART_SECONDS + APART_RUNS * fmax(a->wall, b->wall);
+}
+
+static int add_pair(struct comparing *c, struct evidence *e, size_t at, const struct taken *a, const struct taken *b)
+{
+        while (e->n_pairs <= at) {
+                if (list_grow(e->pairs, e->n_pairs) < 0)
+                        return -ENOMEM;
+                e->pairs[e->n_pairs++] = (struct judge_pair){0};
+        }
+        if (a)
+                e->pairs[at].run[0] = a->run;
+        if (b)
+                e->pairs[at].run[1] = b->run;
+        c->table.newest = MAX(c->table.newest, MAX(a ? a->measured : 0, b ? b->measured : 0));
+        return 0;
+}
+
+/* The measurements that were taken in turn: all of a cell whose pairs are repetitions, else the first. */
+static int match_pairs(struct comparing *c, size_t i, size_t pair, const struct taken_list *a, const struct taken_list *b)
+{
+        struct evidence *e = &c->evidence[i];
+        size_t at = pair;
+        int r = 0;
+
+        for (size_t x = 0, y = 0; x < a->n && y < b->n && at < JUDGE_PAIRS && r == 0;) {
+                if (a->list[x].number != b->list[y].number) {
+                        if (a->list[x].number < b->list[y].number)
+                                x++;
+                        else
+                                y++;
+                        continue;
+                }
+                if (in_turn(&a->list[x], &b->list[y]) && (at == pair || e->is_repeated)) {
+                        r = add_pair(c, e, at, &a->list[x], &b->list[y]);
+                        e->is_taken[at++] = true;
+                }
+                x++;
+                y++;
+        }
+        /* what was not measured in turn still says what the two answer */
+        return r == 0 && at == 0 ? add_pair(c, e, 0, a->n > 0 ? a->list : NULL, b->n > 0 ? b->list : NULL) : r;
+}
+
+/* A named machine's results are under whatever limits they were measured. Where the two were given different times they are read under the lesser: what
+ * only the longer one shows is not compared. */
+static int read_lesser(struct comparing *c, struct cell cells[2], struct taken_list taken[2])
+{
+        double lesser = fmin(taken[0].limit, taken[1].limit);
+        int r = 0;
+
+        for (int side = 0; side < 2 && r == 0 && c->options.machine && taken[0].n > 0 && taken[1].n > 0 && lesser > 0; side++) {
+                if (taken[side].limit <= lesser)
+                        continue;
+                taken[side].n = 0;
+                free(steal_pointer(taken[side].list));
+                cells[side].wall_ns = (uint64_t)(lesser * 1e9);
+                r = take_all(c, &cells[side], &taken[side]);
+        }
+        return r;
+}
+
+/* 1: something is known of the pair, by either version. */
+static int read_pair(struct comparing *c, size_t i, size_t pair)
+{
+        struct taken_list taken[2] = {0};
+        struct evidence *e = &c->evidence[i];
+        struct cell cells[2];
+        int r = 0;
+
+        e->next[pair] = 0;
+        for (int side = 0; side < 2 && r == 0; side++) {
+                r = cell_of(c, i, pair, side, false, &cells[side]);
+                if (r == 0)
+                        r = take_all(c, &cells[side], &taken[side]);
+        }
+        if (r == -ENOENT) /* the input was never made */
+                return 0;
+        if (r == 0)
+                r = read_lesser(c, cells, taken);
+        for (int side = 0; side < 2; side++)
+                if (taken[side].n > 0)
+                        e->next[pair] = MAX(e->next[pair], taken[side].list[taken[side].n - 1].number + 1);
+        if (r == 0)
+                r = match_pairs(c, i, pair, &taken[0], &taken[1]);
+        if (r == 0)
+                r = taken[0].n + taken[1].n > 0;
+        free(taken[0].list);
+        free(taken[1].list);
+        return r;
+}
+
+static bool is_same_program(struct comparing *c, size_t i)
+{
+        uint8_t keys[2][RUN_KEY_SIZE];
+        struct cell cells[2];
+
+        for (int side = 0; side < 2; side++)
+                if (cell_of(c, i, 0, side, false, &cells[side]) < 0 ||
+                    run_key(c->options.workspace, &cells[side], keys[side]) < 0)
+                        return false;
+        return memcmp(keys[0], keys[1], RUN_KEY_SIZE) == 0;
+}
+
+/* A case that cannot be scrambled is repeated. */
+static int repeat(struct comparing *c, size_t i, int r)
+{
+        if (c->table.chance != COMPARING_SCRAMBLED || (r != -ENOTSUP && r != -EINVAL))
+                return r;
+        c->evidence[i].is_repeated = true;
+        if (!c->why && !(c->why = strdup(error_message(r))))
+                return -ENOMEM;
+        c->table.why = c->why;
+        c->table.repeated++;
+        return 0;
+}
+
+static int read_case(struct comparing *c, size_t i)
+{
+        struct evidence *e = &c->evidence[i];
+        struct judge_case *of = &c->cases[i];
+        bool was_repeated = e->is_repeated;
+        int r;
+
+        e->n_pairs = 0;
+        free(steal_pointer(e->pairs));
+        memset(e->is_taken, 0, sizeof(e->is_taken));
+        r = read_pair(c, i, 0);
+        of->is_same_program = r > 0 && is_same_program(c, i);
+        for (size_t k = 1; r > 0 && k < c->options.most_pairs && !e->is_repeated && !of->is_same_program; k++) {
+                r = read_pair(c, i, k);
+                if (r < 0)
+                        r = repeat(c, i, r);
+        }
+        if (r == 0 && e->is_repeated && !was_repeated)
+                return read_case(c, i);
+        of->pairs = e->pairs;
+        of->n_pairs = e->n_pairs;
+        return MIN(r, 0);
+}
+
+static int compare_places(const void *a, const void *b, void *judgement)
+{
+        const struct judgement *j = judgement;
+        size_t x = *(const size_t *)a, y = *(const size_t *)b;
+        int order = judge_order(&j->cases[x], &j->cases[y], j->options.measure);
+
+        return order != 0 ? order : (x > y) - (x < y);
+}
+
+/* Under five seeds or more of a case its effort is one number, and so with every such case. */
+static bool is_idle(const struct comparing *c, int side)
+{
+        size_t n_cases = 0;
+
+        for (size_t i = 0; i < c->options.n && c->table.chance == COMPARING_SEEDS; i++) {
+                const struct judge_case *of = &c->cases[i];
+                double effort = NAN;
+                size_t n = 0;
+
+                for (size_t k = 0; k < of->n_pairs; k++) {
+                        const struct judge_run *run = &of->pairs[k].run[side];
+
+                        if (!run->is_known || !(run->effort > 0))
+                                continue;
+                        if (n++ > 0 && run->effort != effort)
+                                return false;
+                        effort = run->effort;
+                }
+                n_cases += n >= JUDGE_FIRST_PAIRS;
+        }
+        return n_cases > 0;
+}
+
+static int judge_all(struct comparing *c)
 {
         size_t n = c->options.n;
-        bool by_time = c->options.by_time || !counts_alike(c);
-        int r = comparison_judge(c->cases, n, c->options.most_pairs, by_time, c->judgements);
+        struct judge_options o = {.measure = c->options.measure,
+                                  .most_pairs = c->options.most_pairs,
+                                  .n_families = c->n_families > 1 ? c->n_families : 0};
+        struct judgement made = {0};
+        int r = judge(c->cases, n, &o, &made);
 
-        if (r == 0)
-                r = comparison_summarize(c->cases, c->judgements, n, &c->table.summary);
+        if (r < 0)
+                return r;
+        judgement_done(&c->table.judgement);
+        c->table.judgement = made;
+        for (int side = 0; side < 2; side++)
+                c->table.idle_seed[side] = is_idle(c, side);
         for (size_t i = 0; i < n; i++)
                 c->order[i] = i;
-        qsort_r(c->order, n, sizeof(*c->order), compare_places, c->judgements);
-        return r;
+        qsort_r(c->order, n, sizeof(*c->order), compare_places, &c->table.judgement);
+        return 0;
 }
 
 static int look_at_builds(struct comparing *c)
@@ -326,17 +555,22 @@ int comparing_read(struct comparing *c)
 
         for (size_t i = 0; i < c->options.n && r >= 0; i++)
                 r = read_case(c, i);
-        return r < 0 ? r : judge(c);
+        return r < 0 ? r : judge_all(c);
 }
 
 /* -- asking ------------------------------------------------------------------------------------------------------- */
 
-static int add_want(struct comparing *c, size_t i, int side, uint32_t sample)
+static int add_want(struct comparing *c, size_t i, size_t pair, int side, uint32_t sample)
 {
         if (list_grow(c->wants, c->n_wants) < 0)
                 return -ENOMEM;
-        c->wants[c->n_wants++] = (struct want){i, side, sample};
+        c->wants[c->n_wants++] = (struct want){i, pair, side, sample};
         return 0;
+}
+
+static bool is_known(const struct comparing *c, size_t i, int side)
+{
+        return c->cases[i].n_pairs > 0 && c->cases[i].pairs[0].run[side].is_known;
 }
 
 static int plan_runs(struct comparing *c)
@@ -345,49 +579,78 @@ static int plan_runs(struct comparing *c)
 
         for (size_t i = 0; i < c->options.n; i++)
                 for (int side = 0; side < 2 && r == 0; side++)
-                        if (!c->cases[i].run[side].is_known)
-                                r = add_want(c, i, side, 0);
+                        if (!is_known(c, i, side))
+                                r = add_want(c, i, 0, side, 0);
         return r;
+}
+
+static size_t pairs_taken(const struct comparing *c, size_t i)
+{
+        size_t n = 0;
+
+        for (size_t k = 0; k < JUDGE_PAIRS; k++)
+                n += c->evidence[i].is_taken[k];
+        return n;
 }
 
 static size_t pairs_wanted(const struct comparing *c, size_t i)
 {
-        size_t wanted = c->judgements[i].wanted, has = c->cases[i].n_pairs;
+        size_t wanted = c->options.most_pairs > 1 ? c->table.judgement.cases[i].wanted : 0, has = pairs_taken(c, i);
 
-        return wanted > has && c->asked[i] < PATIENCE * c->options.most_pairs ? wanted - has : 0;
+        return wanted > has && c->evidence[i].asked < PATIENCE * c->options.most_pairs ? wanted - has : 0;
+}
+
+/* The number of the k-th pair that is missing. */
+static size_t missing_pair(const struct comparing *c, size_t i, size_t k)
+{
+        size_t at = 0;
+
+        for (; at < JUDGE_PAIRS; at++)
+                if (!c->evidence[i].is_taken[at] && k-- == 0)
+                        break;
+        return at;
+}
+
+/* Both runs of a pair, under the next seed; or under the next number, where pairs are repetitions. */
+static int plan_pair(struct comparing *c, size_t i, size_t k)
+{
+        const struct evidence *e = &c->evidence[i];
+        size_t pair = e->is_repeated ? 0 : missing_pair(c, i, k);
+        uint32_t sample = e->is_repeated ? e->next[0] + (uint32_t)k : pair < JUDGE_PAIRS ? e->next[pair] : 0;
+        int first = (int)((pair + sample) % 2), r;
+
+        if (pair >= c->options.most_pairs)
+                return 0;
+        r = add_want(c, i, pair, first, sample);
+        return r < 0 ? r : add_want(c, i, pair, !first, sample);
 }
 
 /* A pair of each open case, then the next of each: the pairs of one case are spread over time, and the two of a pair are not. */
 static int plan_pairs(struct comparing *c)
 {
         bool more = true;
+        int r = 0;
 
-        for (uint32_t k = 0; more; k++) {
+        for (size_t k = 0; more && r == 0; k++) {
                 more = false;
-                for (size_t i = 0; i < c->options.n; i++) {
-                        uint32_t number = c->next_sample[i] + k;
-                        int first = (int)(number % 2), r;
-
+                for (size_t i = 0; i < c->options.n && r == 0; i++) {
                         if (k >= pairs_wanted(c, i))
                                 continue;
                         more = true;
-                        r = add_want(c, i, first, number);
-                        if (r == 0)
-                                r = add_want(c, i, !first, number);
-                        if (r < 0)
-                                return r;
+                        r = plan_pair(c, i, k);
                 }
         }
-        return 0;
+        return r;
 }
 
 static int make(void *user, size_t k, struct query **ret)
 {
         struct comparing *c = user;
         const struct want *w = &c->wants[k];
-        struct cell cell = cell_of(c, w->index, w->side);
+        struct cell cell;
+        int r = cell_of(c, w->index, w->pair, w->side, true, &cell);
 
-        return query_sample(c->options.workspace, &cell, w->sample, ret);
+        return r < 0 ? r : query_sample(c->options.workspace, &cell, w->sample, ret);
 }
 
 static int answered(void *user, size_t k, int r, struct value *, const char *reason)
@@ -414,7 +677,7 @@ int comparing_next(struct comparing *c, struct asking *ret)
         if (r == 0 && c->repeating && !c->table.unbuildable[0] && !c->table.unbuildable[1]) {
                 r = plan_pairs(c);
                 for (size_t i = 0; i < c->options.n; i++)
-                        c->asked[i] += pairs_wanted(c, i);
+                        c->evidence[i].asked += pairs_wanted(c, i);
         }
         c->began = true;
         if (r < 0 || c->n_wants == 0)
@@ -427,5 +690,5 @@ void comparing_progress(const struct comparing *c, struct comparing_progress *re
 {
         *ret = (struct comparing_progress){.asked = c->n_wants, .repeating = c->repeating, .cases = c->options.n};
         for (size_t i = 0; i < c->options.n; i++)
-                ret->open_cases += !c->cases[i].run[0].is_known || !c->cases[i].run[1].is_known || c->judgements[i].wanted > 0;
+                ret->open_cases += !is_known(c, i, 0) || !is_known(c, i, 1) || pairs_wanted(c, i) > 0;
 }

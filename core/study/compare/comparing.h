@@ -1,13 +1,16 @@
-/* Comparisons (comparison.h) of two versions on the cases of a store: what is known is read, and what is missing is asked of the engine.
+/* Comparisons of two versions on the cases of a store: what is known is read and judged (judge.h), and what is missing is asked of the engine.
  *
  *     comparing_new(&options, &c)
  *     while ((r = comparing_next(c, &asking)) > 0)
  *             r = ask_many(engine, &asking, PRIORITY_BATCH, signals);
  *     comparison_write_...(c's table)
  *
- * comparing_read() instead of the loop starts no work. Runs that are there are used. A pair is two measurements under one number (query_sample())
- * that were taken one right after the other: where one version was measured on another day it is measured again, as its times then say nothing of
- * now. The two come first by turns. An interrupted comparison goes on where it was.
+ * comparing_read() instead of the loop starts no work. Runs that are there are used.
+ *
+ * A pair is a run of each version, measured one right after the other; the two come first by turns. Where one version was measured on another day it is
+ * measured again beside the other (query_sample()), as its time then says nothing of now. The first pair is the cell itself. The next ones are under
+ * seeds 1, 2, 3, … on both sides: of the solvers, where both recipes have one; else of scrambled inputs (scramble.h), where that is asked for; else they
+ * are repetitions, which show what the machine leaves to chance, and not what the solver does. An interrupted comparison goes on where it was.
  *
  * Both versions are of one machine: that of the solvers' runs, or one that is named, of which what is known is read.
  *
@@ -17,7 +20,7 @@
 #include "core/engine/ask.h"
 #include "core/query/query.h"
 #include "core/query/select.h"
-#include "core/study/compare/comparison.h"
+#include "core/study/judge/judge.h"
 
 struct comparing;
 
@@ -31,22 +34,32 @@ struct comparing_options {
         struct case_info *const *cases;      /* that both solvers take */
         size_t n;
         const char *set; /* the name of what they are, for titles; NULL: all */
-        bool has_seed;   /* all runs under this seed */
+        bool has_seed;   /* the first pair is under this seed, and the next ones under those that follow it */
         uint64_t seed;
-        uint64_t wall_ns;  /* 0: the recipes' limits */
+        bool scramble;       /* inputs, where the solvers have no seeds */
+        uint64_t wall_ns;    /* 0: the recipes' limits */
         const char *machine; /* NULL: where runs are done; else as in struct cell: read with comparing_read() */
-        size_t most_pairs; /* of a case; 0: none beyond what the runs themselves say */
-        bool by_time;      /* see comparison_judge() */
-        bool doubts;       /* see comparison.h */
+        enum judge_measure measure;
+        size_t most_pairs; /* of a case, at most JUDGE_PAIRS; 1: one seed, which proves nothing */
+};
+
+enum comparing_chance { /* what the pairs behind the first differ by */
+        COMPARING_SEEDS,
+        COMPARING_SCRAMBLED,
+        COMPARING_REPETITIONS,
 };
 
 /* Its outcome; all of it is owned by the comparing. */
 struct comparing_table {
         const struct comparing_options *options;
-        const struct comparison_case *cases; /* [options->n] */
-        const struct comparison_judgement *judgements;
+        const struct judge_case *cases; /* [options->n] */
+        struct judgement judgement;
+        char **families;     /* [judgement.options.n_families] names; none where all cases are of one */
         const size_t *order; /* of cases, worst first; then as given */
-        struct comparison_summary summary;
+        enum comparing_chance chance;
+        size_t repeated;     /* cases that cannot be scrambled, whose pairs are repetitions, */
+        const char *why;     /* and a sentence for one of them */
+        bool idle_seed[2];   /* the version's effort is the same under all seeds, on each case */
         bool unbuildable[2]; /* the version cannot be built */
         int64_t newest;      /* seconds; of what is known; 0: nothing */
 };
@@ -63,6 +76,8 @@ int comparing_read(struct comparing *c);
 int comparing_next(struct comparing *c, struct asking *ret);
 /* After comparing_read(), or whenever; as of the last judgement. */
 const struct comparing_table *comparing_table(const struct comparing *c);
+/* Seconds of a case's version as they are shown: the median over the pairs, where there is one and its answer is not wrong, else its run's. */
+double comparing_seconds(const struct comparing_table *t, size_t i, int side);
 
 /* The cases that both solvers take: of a set, by its name, or all (NULL). There may be none. */
 int comparing_cases(struct workspace *w, const char *set, const struct comparing_version version[2], struct case_selection *ret);

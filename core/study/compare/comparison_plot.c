@@ -1,4 +1,4 @@
-/* scatter.svg and cactus.svg, as SMT papers print them. */
+/* scatter.svg, memory-scatter.svg and cactus.svg, as SMT papers print them. */
 #include <math.h>
 
 #include "core/report/plot.h"
@@ -11,14 +11,18 @@
 
 #define NOTHING "no case is measured with both"
 
-static bool is_solved(const struct comparison_run *r)
+static bool is_solved(const struct comparing_table *t, size_t i, int side)
 {
-        return verdict_is_decided(r->verdict) && !r->is_wrong;
+        const struct judge_run *run = &t->cases[i].pairs[0].run[side];
+
+        return verdict_is_decided(run->verdict) && !run->is_wrong;
 }
 
-static bool is_compared(const struct comparison_case *c)
+static bool is_compared(const struct comparing_table *t, size_t i)
 {
-        return c->run[0].is_known && c->run[1].is_known;
+        const struct judge_case *c = &t->cases[i];
+
+        return c->n_pairs > 0 && c->pairs[0].run[0].is_known && c->pairs[0].run[1].is_known;
 }
 
 static int title_of(const struct comparing_table *t, struct buffer *ret)
@@ -28,7 +32,7 @@ static int title_of(const struct comparing_table *t, struct buffer *ret)
         buffer_adds(ret, " against ");
         if (r == 0)
                 r = comparing_label(&t->options->version[0], ret);
-        buffer_addf(ret, ", %zu case%s", t->summary.compared, t->summary.compared == 1 ? "" : "s");
+        buffer_addf(ret, ", %zu case%s", t->judgement.set.compared, t->judgement.set.compared == 1 ? "" : "s");
         if (t->options->set)
                 buffer_addf(ret, " of %s", t->options->set);
         if (t->options->machine) {
@@ -40,91 +44,122 @@ static int title_of(const struct comparing_table *t, struct buffer *ret)
 
 /* -- scatter ------------------------------------------------------------------------------------------------------ */
 
-/* A case without an answer stands on the border. */
-static double place_of(const struct comparison_case *c, int side)
+/* What is drawn of a case: seconds, or bytes. */
+struct scatter {
+        const struct comparing_table *table;
+        bool is_memory;
+};
+
+static bool is_drawn(const struct scatter *of, size_t i)
 {
-        return is_solved(&c->run[side]) ? fmax(comparison_seconds(c, side), LEAST) : c->run[side].limit;
+        const struct comparing_table *t = of->table;
+
+        return is_compared(t, i) && (!of->is_memory || (is_solved(t, i, 0) && is_solved(t, i, 1)));
+}
+
+static double limit_of(const struct comparing_table *t, size_t i, int side)
+{
+        return t->cases[i].pairs[0].run[side].limit;
+}
+
+static double megabytes(const struct comparing_table *t, size_t i, int side)
+{
+        double median = t->judgement.cases[i].by[JUDGE_MEMORY].median[side];
+
+        return fmax(isnan(median) ? t->cases[i].pairs[0].run[side].memory : median, 1) / 1e6;
+}
+
+/* A case without an answer stands on the border. */
+static double place_of(const struct scatter *of, size_t i, int side)
+{
+        const struct comparing_table *t = of->table;
+
+        if (of->is_memory)
+                return megabytes(t, i, side);
+        return is_solved(t, i, side) ? fmax(comparing_seconds(t, i, side), LEAST) : limit_of(t, i, side);
 }
 
 /* A wrong answer before all; then the answer that either gave; then how the second one ended. */
-static enum verdict_plot colour_of(const struct comparison_case *c, const char **ret_name)
+static enum verdict_plot colour_of(const struct comparing_table *t, size_t i, const char **ret_name)
 {
-        const struct comparison_run *shown = &c->run[1];
+        const struct judge_pair *pair = &t->cases[i].pairs[0];
+        const struct judge_run *shown = &pair->run[1];
 
         for (int side = 0; side < 2; side++)
-                if (is_solved(&c->run[side]))
-                        shown = &c->run[side];
+                if (is_solved(t, i, side))
+                        shown = &pair->run[side];
         for (int side = 0; side < 2; side++)
-                if (c->run[side].is_wrong)
-                        shown = &c->run[side];
+                if (pair->run[side].is_wrong)
+                        shown = &pair->run[side];
         *ret_name = verdict_plot_name(shown->verdict, shown->is_wrong);
         return verdict_plot_of(shown->verdict, shown->is_wrong);
 }
 
-static void add_point(const struct comparing_table *t, size_t i, struct plot_series *s)
+static void add_point(const struct scatter *of, size_t i, struct plot_series *s)
 {
-        const struct comparison_case *c = &t->cases[i];
-        const struct comparison_judgement *j = &t->judgements[i];
+        const struct comparing_table *t = of->table;
+        enum judge_change change = t->judgement.cases[i].change;
         cleanup_buffer struct buffer tooltip = {0};
+        const char *unit = of->is_memory ? "MB" : "s";
 
         buffer_addf(&tooltip, "%u ", t->options->cases[i]->id);
         buffer_add_printable(&tooltip, t->options->cases[i]->name);
-        buffer_addf(&tooltip, ": %s %.3g s, %s %.3g s", verdict_name(c->run[0].verdict), comparison_seconds(c, 0),
-                    verdict_name(c->run[1].verdict), comparison_seconds(c, 1));
-        if (comparison_is_regression(j->change) || comparison_is_improvement(j->change))
-                buffer_addf(&tooltip, ": %s", comparison_change_name(j->change));
-        plot_point(s, place_of(c, 0), place_of(c, 1), tooltip.data);
+        buffer_addf(&tooltip, ": %s %.3g %s, %s %.3g %s", verdict_name(t->cases[i].pairs[0].run[0].verdict),
+                    of->is_memory ? megabytes(t, i, 0) : comparing_seconds(t, i, 0), unit,
+                    verdict_name(t->cases[i].pairs[0].run[1].verdict),
+                    of->is_memory ? megabytes(t, i, 1) : comparing_seconds(t, i, 1), unit);
+        if (judge_is_regression(change) || judge_is_improvement(change))
+                buffer_addf(&tooltip, ": %s", judge_change_name(change, t->judgement.options.measure));
+        plot_point(s, place_of(of, i, 0), place_of(of, i, 1), tooltip.data);
 }
 
-static void add_points(const struct comparing_table *t, struct plot *p)
+static void add_points(const struct scatter *of, struct plot *p)
 {
         for (size_t turn = 0; turn < N_VERDICT_PLOTS; turn++) {
                 enum verdict_plot k = verdict_plot_order[turn];
                 struct plot_series *s = NULL;
 
-                for (size_t i = 0; i < t->options->n; i++) {
+                for (size_t i = 0; i < of->table->options->n; i++) {
                         const char *name;
 
-                        if (!is_compared(&t->cases[i]) || colour_of(&t->cases[i], &name) != k)
+                        if (!is_drawn(of, i) || colour_of(of->table, i, &name) != k)
                                 continue;
                         if (!s) {
                                 s = plot_series(p, PLOT_SCATTER, name);
                                 plot_style(s, k);
                         }
-                        add_point(t, i, s);
+                        add_point(of, i, s);
                 }
         }
 }
 
 struct extent {
-        double low, high; /* seconds of all that is drawn */
+        double low, high; /* of all that is drawn */
         double limit[2];  /* the longest */
         bool unsolved[2];
 };
 
-static struct extent extent_of(const struct comparing_table *t)
+static struct extent extent_of(const struct scatter *of)
 {
         struct extent e = {.low = INFINITY};
 
-        for (size_t i = 0; i < t->options->n; i++) {
-                const struct comparison_case *c = &t->cases[i];
-
-                if (!is_compared(c))
+        for (size_t i = 0; i < of->table->options->n; i++) {
+                if (!is_drawn(of, i))
                         continue;
                 for (int side = 0; side < 2; side++) {
-                        e.low = fmin(e.low, place_of(c, side));
-                        e.high = fmax(e.high, place_of(c, side));
-                        e.limit[side] = fmax(e.limit[side], c->run[side].limit);
-                        e.unsolved[side] |= !is_solved(&c->run[side]);
+                        e.low = fmin(e.low, place_of(of, i, side));
+                        e.high = fmax(e.high, place_of(of, i, side));
+                        e.limit[side] = fmax(e.limit[side], limit_of(of->table, i, side));
+                        e.unsolved[side] |= !is_solved(of->table, i, side);
                 }
         }
         return e;
 }
 
 /* The same on both axes, so that the diagonals are straight; wide enough for all of them. A limit is a border where something stands on it. */
-static void set_ranges(const struct comparing_table *t, struct plot *p)
+static void set_ranges(const struct scatter *of, struct plot *p)
 {
-        struct extent e = extent_of(t);
+        struct extent e = extent_of(of);
         double low, high;
 
         if (!isfinite(e.low))
@@ -134,7 +169,8 @@ static void set_ranges(const struct comparing_table *t, struct plot *p)
         plot_range_x(p, low, high);
         plot_range_y(p, low, high);
         if (e.unsolved[0])
-                plot_rule_x(p, e.limit[0], e.unsolved[1] ? NULL : "no answer", "the time limit of the first version: what has no answer stands here");
+                plot_rule_x(p, e.limit[0], e.unsolved[1] ? NULL : "no answer",
+                            "the time limit of the first version: what has no answer stands here");
         if (e.unsolved[1])
                 plot_rule_y(p, e.limit[1], "no answer", "the time limit of the second version: what has no answer stands here");
 }
@@ -145,30 +181,34 @@ static size_t unsolved_by_both(const struct comparing_table *t)
         size_t n = 0;
 
         for (size_t i = 0; i < t->options->n; i++)
-                n += is_compared(&t->cases[i]) && !is_solved(&t->cases[i].run[0]) && !is_solved(&t->cases[i].run[1]);
+                n += is_compared(t, i) && !is_solved(t, i, 0) && !is_solved(t, i, 1);
         return n;
 }
 
-static void add_note(const struct comparing_table *t, struct plot *p)
+static void add_note(const struct scatter *of, struct plot *p)
 {
+        const struct comparing_table *t = of->table;
         size_t unsolved = unsolved_by_both(t);
         char text[160];
         int n;
 
-        if (t->summary.compared == 0) {
+        if (t->judgement.set.compared == 0) {
                 plot_note(p, NOTHING);
                 return;
         }
-        n = snprintf(text, sizeof(text), "slower above the diagonal; %zu regression%s, %zu improvement%s",
-                     t->summary.regressions, t->summary.regressions == 1 ? "" : "s", t->summary.improvements,
-                     t->summary.improvements == 1 ? "" : "s");
-        if (unsolved > 0)
+        n = snprintf(text, sizeof(text), "%s above the diagonal; %zu regression%s, %zu improvement%s",
+                     of->is_memory ? "more" : "slower", t->judgement.set.regressions,
+                     t->judgement.set.regressions == 1 ? "" : "s", t->judgement.set.improvements,
+                     t->judgement.set.improvements == 1 ? "" : "s");
+        if (unsolved > 0 && !of->is_memory)
                 snprintf(text + n, sizeof(text) - (size_t)n, "; neither solves %zu", unsolved);
         plot_note(p, text);
 }
 
-int comparison_plot_scatter(const struct comparing_table *t, unsigned width, struct buffer *ret)
+static int plot_scatter(const struct scatter *of, unsigned width, struct buffer *ret)
 {
+        const struct comparing_table *t = of->table;
+        const char *unit = of->is_memory ? ", MB" : ", seconds";
         cleanup_buffer struct buffer title = {0}, x = {0}, y = {0};
         cleanup_plot struct plot *p = NULL;
         int r = title_of(t, &title);
@@ -177,20 +217,30 @@ int comparison_plot_scatter(const struct comparing_table *t, unsigned width, str
                 r = comparing_label(&t->options->version[0], &x);
         if (r == 0)
                 r = comparing_label(&t->options->version[1], &y);
-        buffer_adds(&x, ", seconds");
-        buffer_adds(&y, ", seconds");
+        buffer_adds(&x, unit);
+        buffer_adds(&y, unit);
         if (r < 0 || buffer_error(&x) < 0 || buffer_error(&y) < 0)
                 return r < 0 ? r : -ENOMEM;
         p = plot_new(title.data, width, width + 40);
         plot_axis_x(p, x.data, PLOT_LOG);
         plot_axis_y(p, y.data, PLOT_LOG);
-        set_ranges(t, p);
+        set_ranges(of, p);
         plot_diagonal(p, 1, NULL);
         plot_diagonal(p, 10, "10×");
         plot_diagonal(p, 0.1, "0.1×");
-        add_points(t, p);
-        add_note(t, p);
+        add_points(of, p);
+        add_note(of, p);
         return plot_write(p, ret);
+}
+
+int comparison_plot_scatter(const struct comparing_table *t, unsigned width, struct buffer *ret)
+{
+        return plot_scatter(&(struct scatter){.table = t}, width, ret);
+}
+
+int comparison_plot_memory(const struct comparing_table *t, unsigned width, struct buffer *ret)
+{
+        return plot_scatter(&(struct scatter){.table = t, .is_memory = true}, width, ret);
 }
 
 /* -- cactus ------------------------------------------------------------------------------------------------------- */
@@ -205,8 +255,8 @@ static int add_curve(const struct comparing_table *t, int side, struct plot *p, 
         if (r < 0)
                 return r;
         for (size_t i = 0; i < t->options->n; i++)
-                if (is_compared(&t->cases[i]) && is_solved(&t->cases[i].run[side]))
-                        room[n++] = fmax(comparison_seconds(&t->cases[i], side), LEAST);
+                if (is_compared(t, i) && is_solved(t, i, side))
+                        room[n++] = fmax(comparing_seconds(t, i, side), LEAST);
         stat_sort(room, n);
         buffer_addf(&label, ": %zu solved", n);
         if (buffer_error(&label) < 0)
@@ -232,14 +282,14 @@ int comparison_plot_cactus(const struct comparing_table *t, struct buffer *ret)
         plot_axis_y(p, "seconds for each", PLOT_LOG);
         plot_range_x(p, 0, NAN);
         for (size_t i = 0; i < t->options->n; i++)
-                if (is_compared(&t->cases[i]))
-                        limit = fmax(limit, fmax(t->cases[i].run[0].limit, t->cases[i].run[1].limit));
-        if (limit > 0 && t->summary.verdicts[0][VERDICT_TIMEOUT] + t->summary.verdicts[1][VERDICT_TIMEOUT] > 0)
+                if (is_compared(t, i))
+                        limit = fmax(limit, fmax(limit_of(t, i, 0), limit_of(t, i, 1)));
+        if (limit > 0 && t->judgement.set.verdicts[0][VERDICT_TIMEOUT] + t->judgement.set.verdicts[1][VERDICT_TIMEOUT] > 0)
                 plot_rule_y(p, limit, "time limit", NULL);
         r = add_curve(t, 0, p, room);
         if (r == 0)
                 r = add_curve(t, 1, p, room);
-        if (t->summary.compared == 0)
+        if (t->judgement.set.compared == 0)
                 plot_note(p, NOTHING);
         return r < 0 ? r : plot_write(p, ret);
 }

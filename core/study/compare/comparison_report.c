@@ -114,9 +114,17 @@ static int add_versions(const struct comparing_options *o, struct buffer *ret)
         return 0;
 }
 
+const char *comparing_chance_name(enum comparing_chance c)
+{
+        static const char *const names[] = {
+                [COMPARING_SEEDS] = "seeds", [COMPARING_SCRAMBLED] = "scrambled inputs", [COMPARING_REPETITIONS] = "repetitions"};
+
+        return names[c];
+}
+
 int comparison_write_summary(const struct comparing_table *t, struct buffer *ret)
 {
-        const struct comparison_summary *s = &t->summary;
+        const struct judged_set *s = &t->judgement.set;
         int r;
 
         buffer_adds(ret, "measure\ta\tb\tratio\tlow\thigh\n");
@@ -133,57 +141,175 @@ int comparison_write_summary(const struct comparing_table *t, struct buffer *ret
                         add_counts(ret, verdict_name(v), s->verdicts[0][v], s->verdicts[1][v]);
         buffer_addf(ret, "par2\t%s\t%s\t%s\t-\t-\n", seconds(s->par2[0]).s, seconds(s->par2[1]).s,
                     ratio(s->par2[1] / s->par2[0]).s);
-        buffer_addf(ret, "solved by both\t%zu\t%zu\t-\t-\t-\n", s->both, s->both);
-        buffer_addf(ret, "seconds of these\t%s\t%s\t%s\t-\t-\n", seconds(s->seconds[0]).s, seconds(s->seconds[1]).s,
-                    ratio(s->seconds[1] / s->seconds[0]).s);
-        buffer_addf(ret, "geometric mean\t-\t-\t%s\t%s\t%s\n", ratio(s->ratio).s, ratio(s->low).s, ratio(s->high).s);
+        add_counts(ret, "flips", s->flips[0], s->flips[1]);
         add_count(ret, "worse", s->regressions);
         add_count(ret, "better", s->improvements);
-        add_count(ret, "same", s->changes[COMPARISON_SAME]);
-        add_count(ret, "undecided", s->changes[COMPARISON_UNDECIDED]);
+        add_count(ret, "same", s->changes[JUDGE_SAME]);
+        add_count(ret, "undecided", s->changes[JUDGE_UNDECIDED]);
+        add_count(ret, "differ at this seed", s->changes[JUDGE_DIFFERS]);
         add_count(ret, "pairs of runs", s->pairs);
+        buffer_addf(ret, "pairs by\t-\t%s\t-\t-\t-\n", comparing_chance_name(t->chance));
         add_counts(ret, "disturbed", s->disturbed[0], s->disturbed[1]);
+        return buffer_error(ret);
+}
+
+/* -- set.tsv, families.tsv ---------------------------------------------------------------------------------------- */
+
+static void add_mean(const struct judge_mean *m, bool is_ratio, struct buffer *ret)
+{
+        struct text (*print)(double) = is_ratio ? ratio : seconds;
+
+        buffer_addf(ret, "\t%s\t%s\t%s\t%s\t%s", print(m->mean).s, print(m->seeds.low).s, print(m->seeds.high).s,
+                    print(m->cases.low).s, print(m->cases.high).s);
+}
+
+int comparison_write_set(const struct comparing_table *t, struct buffer *ret)
+{
+        const struct judged_set *s = &t->judgement.set;
+
+        buffer_adds(ret, "measure\tchange\tcases\tratio\tlow\thigh\tcases low\tcases high\tp\n");
+        for (enum judge_measure m = 0; m < N_JUDGE_MEASURES; m++) {
+                const struct judge_set_shift *shift = &s->by[m];
+
+                buffer_addf(ret, "%s\t%s\t%zu", judge_measure_name(m), judge_change_name(shift->change, m), shift->cases);
+                add_mean(&shift->ratio, true, ret);
+                buffer_addf(ret, "\t%s\n", probability(shift->p).s);
+        }
+        buffer_addf(ret, "par2 difference\t-\t%zu", s->compared);
+        add_mean(&s->par2_difference, false, ret);
+        buffer_addf(ret, "\t-\nflips\t-\t%zu\t-\t-\t-\t-\t-\t%s\n", s->compared, probability(s->flips_p).s);
+        return buffer_error(ret);
+}
+
+static void add_family(const struct comparing_table *t, size_t at, struct buffer *ret)
+{
+        const struct judged_set *s = &t->judgement.families[at];
+        enum judge_measure m = t->judgement.options.measure;
+
+        buffer_add_printable(ret, t->families[at]);
+        buffer_addf(ret, "\t%zu\t%zu\t%zu\t%zu\t%zu\t%zu\t%s\t%s\t%s", s->cases, s->compared, s->solved[0], s->solved[1],
+                    s->flips[0], s->flips[1], seconds(s->par2[0]).s, seconds(s->par2[1]).s,
+                    judge_change_name(s->by[m].change, m));
+        add_mean(&s->by[m].ratio, true, ret);
+        buffer_addf(ret, "\t%s\t%zu\t%zu\n", probability(s->by[m].p).s, s->regressions, s->improvements);
+}
+
+int comparison_write_families(const struct comparing_table *t, struct buffer *ret)
+{
+        buffer_adds(ret, "family\tcases\tcompared\tsolved a\tsolved b\tlost\tgained\tpar2 a\tpar2 b\tchange\tratio\tlow\thigh\t"
+                         "cases low\tcases high\tp\tworse\tbetter\n");
+        for (size_t i = 0; i < t->judgement.options.n_families; i++)
+                add_family(t, i, ret);
+        return buffer_error(ret);
+}
+
+/* " (0.91–1.04 over seeds, 0.8–1.2 over cases)" */
+static void add_intervals(const struct judge_mean *m, struct buffer *ret)
+{
+        bool has_seeds = isfinite(m->seeds.low) && isfinite(m->seeds.high),
+             has_cases = isfinite(m->cases.low) && isfinite(m->cases.high);
+
+        if (!has_seeds && !has_cases)
+                return;
+        buffer_adds(ret, " (");
+        if (has_seeds)
+                buffer_addf(ret, "%.3g–%.3g over seeds", m->seeds.low, m->seeds.high);
+        if (has_cases)
+                buffer_addf(ret, "%s%.3g–%.3g over cases", has_seeds ? ", " : "", m->cases.low, m->cases.high);
+        buffer_adds(ret, ")");
+}
+
+int comparison_write_line(const struct comparing_table *t, struct buffer *ret)
+{
+        const struct judged_set *s = &t->judgement.set;
+        enum judge_measure m = t->judgement.options.measure;
+        int r = comparing_label(&t->options->version[1], ret);
+
+        buffer_adds(ret, " against ");
+        if (r == 0)
+                r = comparing_label(&t->options->version[0], ret);
+        if (r < 0)
+                return r;
+        buffer_addf(ret, ", %zu case%s: ", s->compared, s->compared == 1 ? "" : "s");
+        if (isnan(s->by[m].ratio.mean))
+                buffer_addf(ret, "no %s to compare", judge_measure_name(m));
+        else
+                buffer_addf(ret, "%s %.3g×", judge_measure_name(m), s->by[m].ratio.mean);
+        add_intervals(&s->by[m].ratio, ret);
+        if (t->options->most_pairs > 1)
+                buffer_addf(ret, ", %s", judge_change_name(s->by[m].change, m));
+        else
+                buffer_adds(ret, ", at one seed, which proves nothing");
+        buffer_addf(ret, "; solved %zu → %zu", s->solved[0], s->solved[1]);
+        if (s->flips[0] + s->flips[1] > 0)
+                buffer_addf(ret, " (%zu lost, %zu gained of %zu pairs, p %s)", s->flips[0], s->flips[1], s->pairs,
+                            probability(s->flips_p).s);
+        if (s->compared > 0)
+                buffer_addf(ret, ", PAR-2 %.4g → %.4g s", s->par2[0], s->par2[1]);
         return buffer_error(ret);
 }
 
 /* -- regressions.tsv, improvements.tsv ---------------------------------------------------------------------------- */
 
-static bool is_listed(const struct comparison_judgement *j, bool improvements)
+static bool is_listed(enum judge_change c, enum comparison_list list)
 {
-        return improvements ? comparison_is_improvement(j->change) : comparison_is_regression(j->change);
+        return list == COMPARISON_REGRESSIONS    ? judge_is_regression(c)
+               : list == COMPARISON_IMPROVEMENTS ? judge_is_improvement(c)
+                                                 : c == JUDGE_DIFFERS;
 }
 
-static const char *result_of(const struct comparison_run *run)
+static enum judge_change change_of(const struct comparing_table *t, size_t i)
 {
-        return verdict_name(run->verdict);
+        return t->judgement.cases[i].change;
 }
 
-static const char *decided_by(const struct comparison_judgement *j)
+static const char *change_name(const struct comparing_table *t, size_t i)
 {
-        return j->by_effort                                                                   ? "effort"
-               : j->change == COMPARISON_SLOWER || j->change == COMPARISON_FASTER || j->p < 1 ? "time"
-                                                                                              : "answer";
+        return judge_change_name(change_of(t, i), t->judgement.options.measure);
+}
+
+static const struct judge_shift *shift_of(const struct comparing_table *t, size_t i)
+{
+        return &t->judgement.cases[i].by[t->judgement.options.measure];
+}
+
+static const char *result_of(const struct comparing_table *t, size_t i, int side)
+{
+        const struct judge_case *c = &t->cases[i];
+
+        return c->n_pairs > 0 && c->pairs[0].run[side].is_known ? verdict_name(c->pairs[0].run[side].verdict) : "-";
+}
+
+static const char *decided_by(const struct comparing_table *t, size_t i)
+{
+        enum judge_change c = change_of(t, i);
+
+        return c == JUDGE_MORE || c == JUDGE_LESS || c == JUDGE_DIFFERS ? judge_measure_name(t->judgement.options.measure)
+                                                                        : "answer";
 }
 
 static void add_change(const struct comparing_table *t, size_t i, struct buffer *ret)
 {
-        const struct comparison_case *c = &t->cases[i];
-        const struct comparison_judgement *j = &t->judgements[i];
+        const struct judged_case *c = &t->judgement.cases[i];
+        const struct judge_shift *shift = shift_of(t, i);
 
-        buffer_addf(ret, "%u\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%zu\t%s\t", t->options->cases[i]->id,
-                    comparison_change_name(j->change), result_of(&c->run[0]), seconds(comparison_seconds(c, 0)).s,
-                    result_of(&c->run[1]), seconds(comparison_seconds(c, 1)).s, ratio(j->ratio).s, ratio(j->low).s,
-                    ratio(j->high).s, probability(j->p).s, j->pairs, decided_by(j));
+        buffer_addf(ret, "%u\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%zu\t%zu\t%zu\t%s\t%s\t%s\t", t->options->cases[i]->id,
+                    change_name(t, i), result_of(t, i, 0), seconds(comparing_seconds(t, i, 0)).s, result_of(t, i, 1),
+                    seconds(comparing_seconds(t, i, 1)).s, ratio(shift->ratio).s, ratio(shift->low).s, ratio(shift->high).s,
+                    probability(shift->p).s, c->pairs, c->solved[0], c->solved[1], ratio(c->by[JUDGE_EFFORT].ratio).s,
+                    ratio(c->by[JUDGE_MEMORY].ratio).s, decided_by(t, i));
         buffer_add_printable(ret, t->options->cases[i]->name);
         buffer_adds(ret, "\n");
 }
 
-int comparison_write_changes(const struct comparing_table *t, bool improvements, bool heading, struct buffer *ret)
+int comparison_write_changes(const struct comparing_table *t, enum comparison_list list, bool heading, struct buffer *ret)
 {
         if (heading)
-                buffer_adds(ret, "case\tchange\tresult a\ttime a\tresult b\ttime b\tratio\tlow\thigh\tp\tpairs\tby\tname\n");
+                buffer_adds(ret,
+                            "case\tchange\tresult a\ttime a\tresult b\ttime b\tratio\tlow\thigh\tp\tpairs\tsolved a\tsolved b\t"
+                            "effort\tmemory\tby\tname\n");
         for (size_t k = 0; k < t->options->n; k++)
-                if (is_listed(&t->judgements[t->order[k]], improvements))
+                if (is_listed(change_of(t, t->order[k]), list))
                         add_change(t, t->order[k], ret);
         return buffer_error(ret);
 }
@@ -200,31 +326,47 @@ static void add_cell(struct buffer *ret, const char *text)
                 buffer_addf(ret, *p == '|' || *p == '<' || *p == '`' || *p == '*' || *p == '_' ? "\\%c" : "%c", *p);
 }
 
-static void markdown_changes(const struct comparing_table *t, bool improvements, size_t most, struct buffer *ret)
+static void markdown_change(const struct comparing_table *t, size_t i, struct buffer *ret)
 {
-        size_t n = improvements ? t->summary.improvements : t->summary.regressions, shown = 0;
+        const struct judged_case *c = &t->judgement.cases[i];
+        const struct judge_shift *shift = shift_of(t, i);
+
+        buffer_adds(ret, "| ");
+        add_cell(ret, t->options->cases[i]->name);
+        buffer_addf(ret, " | %s | %s %.3g s | %s %.3g s | ", change_name(t, i), result_of(t, i, 0), comparing_seconds(t, i, 0),
+                    result_of(t, i, 1), comparing_seconds(t, i, 1));
+        if (isnan(shift->ratio))
+                buffer_adds(ret, "-");
+        else if (isnan(shift->low))
+                buffer_addf(ret, "%.2f×", shift->ratio);
+        else
+                buffer_addf(ret, "%.2f× (%.2f–%.2f)", shift->ratio, shift->low, shift->high);
+        buffer_addf(ret, " | %s", decided_by(t, i));
+        if (c->pairs > 1)
+                buffer_addf(ret, ", %zu pairs%s%s", c->pairs, isnan(shift->p) ? "" : ", p ",
+                            isnan(shift->p) ? "" : probability(shift->p).s);
+        buffer_adds(ret, " |\n");
+}
+
+static void markdown_changes(const struct comparing_table *t, enum comparison_list list, size_t most, struct buffer *ret)
+{
+        static const char *const titles[] = {"regression", "improvement", "case that differs at this seed"};
+        const struct judged_set *s = &t->judgement.set;
+        size_t n = list == COMPARISON_REGRESSIONS    ? s->regressions
+                   : list == COMPARISON_IMPROVEMENTS ? s->improvements
+                                                     : s->changes[JUDGE_DIFFERS],
+               shown = 0;
 
         if (n == 0)
                 return;
         buffer_addf(ret, "\n### %zu %s%s\n\n| case | | before | after | ratio (95 %%) | by |\n|---|---|---|---|---|---|\n", n,
-                    improvements ? "improvement" : "regression", n == 1 ? "" : "s");
+                    n > 1 && list == COMPARISON_DIFFERENCES ? "cases that differ at this seed" : titles[list],
+                    n == 1 || list == COMPARISON_DIFFERENCES ? "" : "s");
         for (size_t k = 0; k < t->options->n && shown < most; k++) {
-                const struct comparison_case *c = &t->cases[t->order[k]];
-                const struct comparison_judgement *j = &t->judgements[t->order[k]];
-
-                if (!is_listed(j, improvements))
+                if (!is_listed(change_of(t, t->order[k]), list))
                         continue;
                 shown++;
-                buffer_adds(ret, "| ");
-                add_cell(ret, t->options->cases[t->order[k]]->name);
-                buffer_addf(ret, " | %s | %s %.3g s | %s %.3g s | ", comparison_change_name(j->change), result_of(&c->run[0]),
-                            comparison_seconds(c, 0), result_of(&c->run[1]), comparison_seconds(c, 1));
-                if (isnan(j->ratio))
-                        buffer_adds(ret, "- | answer |\n");
-                else if (isnan(j->low) || j->by_effort)
-                        buffer_addf(ret, "%.2f× | %s |\n", j->ratio, decided_by(j));
-                else
-                        buffer_addf(ret, "%.2f× (%.2f–%.2f) | %zu pairs, p %.1g |\n", j->ratio, j->low, j->high, j->pairs, j->p);
+                markdown_change(t, t->order[k], ret);
         }
         if (n > shown)
                 buffer_addf(ret, "\n… and %zu more.\n", n - shown);
@@ -232,7 +374,7 @@ static void markdown_changes(const struct comparing_table *t, bool improvements,
 
 static void markdown_numbers(const struct comparing_table *t, const char *a, const char *b, struct buffer *ret)
 {
-        const struct comparison_summary *s = &t->summary;
+        const struct judged_set *s = &t->judgement.set;
 
         buffer_addf(ret, "| | %s | %s |\n|---|---|---|\n", a, b);
         if (s->wrong[0] + s->wrong[1] > 0)
@@ -243,15 +385,18 @@ static void markdown_numbers(const struct comparing_table *t, const char *a, con
         buffer_addf(ret, "| timeouts | %zu | %zu |\n", s->verdicts[0][VERDICT_TIMEOUT], s->verdicts[1][VERDICT_TIMEOUT]);
         if (s->compared > 0)
                 buffer_addf(ret, "| PAR-2, seconds | %.4g | %.4g |\n", s->par2[0], s->par2[1]);
-        if (s->both > 0)
-                buffer_addf(ret, "| seconds on the %zu solved by both | %.4g | %.4g |\n", s->both, s->seconds[0], s->seconds[1]);
-        if (s->both > 1)
-                buffer_addf(ret, "\nGeometric mean of the ratios: %.3f× (%.3f–%.3f, 95 %%).\n", s->ratio, s->low, s->high);
-        buffer_addf(ret, "%s%zu the same, %zu undecided", s->both > 1 ? "" : "\n", s->changes[COMPARISON_SAME],
-                    s->changes[COMPARISON_UNDECIDED]);
+        buffer_adds(ret, "\n");
+        for (enum judge_measure m = 0; m < N_JUDGE_MEASURES; m++) {
+                if (isnan(s->by[m].ratio.mean))
+                        continue;
+                buffer_addf(ret, "- %s %.3g×", judge_measure_name(m), s->by[m].ratio.mean);
+                add_intervals(&s->by[m].ratio, ret);
+                buffer_addf(ret, ", %s\n", judge_change_name(s->by[m].change, m));
+        }
+        buffer_addf(ret, "\n%zu the same, %zu undecided", s->changes[JUDGE_SAME], s->changes[JUDGE_UNDECIDED]);
         if (s->cases > s->compared)
                 buffer_addf(ret, ", %zu not measured", s->cases - s->compared);
-        buffer_addf(ret, "; %zu pairs of runs.\n", s->pairs);
+        buffer_addf(ret, "; %zu pairs of runs, under %s.\n", s->pairs, comparing_chance_name(t->chance));
         if (t->options->machine) {
                 buffer_adds(ret, "Measured on ");
                 add_cell(ret, t->options->machine);
@@ -262,7 +407,7 @@ static void markdown_numbers(const struct comparing_table *t, const char *a, con
 int comparison_write_markdown(const struct comparing_table *t, size_t most, struct buffer *ret)
 {
         cleanup_buffer struct buffer a = {0}, b = {0};
-        const struct comparison_summary *s = &t->summary;
+        const struct judged_set *s = &t->judgement.set;
         int r = comparing_label(&t->options->version[0], &a);
 
         if (r == 0)
@@ -275,10 +420,12 @@ int comparison_write_markdown(const struct comparing_table *t, size_t most, stru
         else
                 buffer_addf(ret, "%zu regression%s, %zu improvement%s\n\n", s->regressions, s->regressions == 1 ? "" : "s",
                             s->improvements, s->improvements == 1 ? "" : "s");
+        r = comparison_write_line(t, ret);
+        buffer_adds(ret, ".\n\n");
         markdown_numbers(t, a.data, b.data, ret);
-        markdown_changes(t, false, most, ret);
-        markdown_changes(t, true, most, ret);
-        return buffer_error(ret);
+        for (enum comparison_list list = 0; list < N_COMPARISON_LISTS; list++)
+                markdown_changes(t, list, most, ret);
+        return r < 0 ? r : buffer_error(ret);
 }
 
 /* -- JSON --------------------------------------------------------------------------------------------------------- */
@@ -290,7 +437,7 @@ static json_t *real(double x)
 
 static json_t *side_json(const struct comparing_table *t, int side)
 {
-        const struct comparison_summary *s = &t->summary;
+        const struct judged_set *s = &t->judgement.set;
         const struct comparing_version *v = &t->options->version[side];
         char sha[GIT_OID_HEXSZ + 1];
         json_t *verdicts = json_object();
@@ -300,46 +447,101 @@ static json_t *side_json(const struct comparing_table *t, int side)
         for (enum verdict k = 0; k < N_VERDICTS; k++)
                 if (k != VERDICT_UNBUILDABLE)
                         json_object_set_new(verdicts, verdict_name(k), json_integer((json_int_t)s->verdicts[side][k]));
-        return json_pack("{ss ss sI sI sI sI so so so sb}", "solver", v->solver->recipe->name, "commit", sha, "wrong",
+        return json_pack("{ss ss sI sI sI so sI so so sb}", "solver", v->solver->recipe->name, "commit", sha, "wrong",
                          (json_int_t)s->wrong[side], "known", (json_int_t)s->known[side], "solved", (json_int_t)s->solved[side],
-                         "disturbed", (json_int_t)s->disturbed[side], "verdicts", verdicts, "par2", real(s->par2[side]),
-                         "seconds_both", real(s->seconds[side]), "unbuildable", (int)t->unbuildable[side]);
+                         "solved_mean", real(s->solved_mean[side]), "disturbed", (json_int_t)s->disturbed[side], "verdicts",
+                         verdicts, "par2", real(s->par2[side]), "unbuildable", (int)t->unbuildable[side]);
+}
+
+static json_t *mean_json(const struct judge_mean *m)
+{
+        return json_pack("{so s[oo] s[oo]}", "mean", real(m->mean), "seeds", real(m->seeds.low), real(m->seeds.high), "cases",
+                         real(m->cases.low), real(m->cases.high));
+}
+
+static json_t *measures_json(const struct judged_set *s)
+{
+        json_t *ret = json_object();
+
+        for (enum judge_measure m = 0; m < N_JUDGE_MEASURES; m++)
+                json_object_set_new(ret, judge_measure_name(m),
+                                    json_pack("{ss sI so so}", "change", judge_change_name(s->by[m].change, m), "cases",
+                                              (json_int_t)s->by[m].cases, "ratio", mean_json(&s->by[m].ratio), "p",
+                                              real(s->by[m].p)));
+        return ret;
+}
+
+static json_t *set_json(const struct judged_set *s)
+{
+        return json_pack("{sI sI sI s[II] s[II] so s[oo] so so sI sI}", "cases", (json_int_t)s->cases, "compared",
+                         (json_int_t)s->compared, "pairs", (json_int_t)s->pairs, "solved", (json_int_t)s->solved[0],
+                         (json_int_t)s->solved[1], "flips", (json_int_t)s->flips[0], (json_int_t)s->flips[1], "flips_p",
+                         real(s->flips_p), "par2", real(s->par2[0]), real(s->par2[1]), "par2_difference",
+                         mean_json(&s->par2_difference), "by", measures_json(s), "regressions", (json_int_t)s->regressions,
+                         "improvements", (json_int_t)s->improvements);
+}
+
+static json_t *families_json(const struct comparing_table *t)
+{
+        json_t *ret = json_object();
+
+        for (size_t i = 0; i < t->judgement.options.n_families; i++) {
+                cleanup_buffer struct buffer name = {0};
+
+                buffer_add_printable(&name, t->families[i]);
+                if (buffer_error(&name) == 0)
+                        json_object_set_new(ret, name.data, set_json(&t->judgement.families[i]));
+        }
+        return ret;
+}
+
+static json_t *shifts_json(const struct judged_case *c)
+{
+        json_t *ret = json_object();
+
+        for (enum judge_measure m = 0; m < N_JUDGE_MEASURES; m++)
+                json_object_set_new(ret, judge_measure_name(m),
+                                    json_pack("{ss s[oo] so so so so}", "change", judge_change_name(c->by[m].change, m), "median",
+                                              real(c->by[m].median[0]), real(c->by[m].median[1]), "ratio", real(c->by[m].ratio),
+                                              "low", real(c->by[m].low), "high", real(c->by[m].high), "p", real(c->by[m].p)));
+        return ret;
 }
 
 static json_t *change_json(const struct comparing_table *t, size_t i)
 {
-        const struct comparison_case *c = &t->cases[i];
-        const struct comparison_judgement *j = &t->judgements[i];
+        const struct judged_case *c = &t->judgement.cases[i];
+        const struct judge_shift *shift = shift_of(t, i);
         cleanup_buffer struct buffer name = {0};
 
         buffer_add_printable(&name, t->options->cases[i]->name);
         if (buffer_error(&name) < 0)
                 return NULL;
-        return json_pack("{sI ss ss s[ss] s[oo] so so so so sI ss}", "case", (json_int_t)t->options->cases[i]->id, "name",
-                         name.data, "change", comparison_change_name(j->change), "result", result_of(&c->run[0]),
-                         result_of(&c->run[1]), "time", real(comparison_seconds(c, 0)), real(comparison_seconds(c, 1)), "ratio",
-                         real(j->ratio), "low", real(j->low), "high", real(j->high), "p", real(j->p), "pairs",
-                         (json_int_t)j->pairs, "by", decided_by(j));
+        return json_pack("{sI ss ss s[ss] s[oo] so so so so sI s[II] s[II] ss so}", "case", (json_int_t)t->options->cases[i]->id,
+                         "name", name.data, "change", change_name(t, i), "result", result_of(t, i, 0), result_of(t, i, 1), "time",
+                         real(comparing_seconds(t, i, 0)), real(comparing_seconds(t, i, 1)), "ratio", real(shift->ratio), "low",
+                         real(shift->low), "high", real(shift->high), "p", real(shift->p), "pairs", (json_int_t)c->pairs,
+                         "solved", (json_int_t)c->solved[0], (json_int_t)c->solved[1], "flips", (json_int_t)c->flips[0],
+                         (json_int_t)c->flips[1], "by", decided_by(t, i), "measures", shifts_json(c));
 }
 
-static json_t *changes_json(const struct comparing_table *t, bool improvements)
+static json_t *changes_json(const struct comparing_table *t, enum comparison_list list)
 {
-        json_t *list = json_array();
+        json_t *ret = json_array();
 
         for (size_t k = 0; k < t->options->n; k++)
-                if (is_listed(&t->judgements[t->order[k]], improvements))
-                        json_array_append_new(list, change_json(t, t->order[k]));
-        return list;
+                if (is_listed(change_of(t, t->order[k]), list))
+                        json_array_append_new(ret, change_json(t, t->order[k]));
+        return ret;
 }
 
 json_t *comparison_json(const struct comparing_table *t)
 {
-        const struct comparison_summary *s = &t->summary;
+        const struct judged_set *s = &t->judgement.set;
 
-        return json_pack("{so so ss* sI sI sI s{so so so} sI sI sI so so}", "a", side_json(t, 0), "b", side_json(t, 1), "machine", t->options->machine, "cases",
-                         (json_int_t)s->cases, "compared", (json_int_t)s->compared, "both", (json_int_t)s->both, "ratio", "mean",
-                         real(s->ratio), "low", real(s->low), "high", real(s->high), "same",
-                         (json_int_t)s->changes[COMPARISON_SAME], "undecided", (json_int_t)s->changes[COMPARISON_UNDECIDED],
-                         "pairs", (json_int_t)s->pairs, "regressions", changes_json(t, false), "improvements",
-                         changes_json(t, true));
+        return json_pack("{so so ss* ss ss so so sI sI so so so}", "a", side_json(t, 0), "b", side_json(t, 1), "machine",
+                         t->options->machine, "measure", judge_measure_name(t->judgement.options.measure), "pairs_by",
+                         comparing_chance_name(t->chance), "set", set_json(s), "families", families_json(t), "same",
+                         (json_int_t)s->changes[JUDGE_SAME], "undecided", (json_int_t)s->changes[JUDGE_UNDECIDED], "regressions",
+                         changes_json(t, COMPARISON_REGRESSIONS), "improvements", changes_json(t, COMPARISON_IMPROVEMENTS),
+                         "differ", changes_json(t, COMPARISON_DIFFERENCES));
 }

@@ -103,6 +103,20 @@ struct cell localization_cell(const struct localization_options *o, uint32_t com
         return cell;
 }
 
+/* Under a seed of the search: 0 is the cell itself, the others follow its seed where the solver has one; else they are repetitions (samples). */
+static struct cell cell_under(const struct localization *l, uint32_t commit, size_t test, unsigned seed, uint32_t *ret_sample)
+{
+        struct cell cell = localization_cell(&l->options, commit, l->options.cases[test]);
+        bool has_seeds = l->options.solver->recipe->seed != NULL;
+
+        *ret_sample = has_seeds ? 0 : seed;
+        if (has_seeds && seed > 0) {
+                cell.has_seed = true;
+                cell.seed += seed;
+        }
+        return cell;
+}
+
 static struct cell cell_of(const struct localization *l, uint32_t commit, size_t test)
 {
         return localization_cell(&l->options, commit, l->options.cases[test]);
@@ -129,7 +143,7 @@ static struct localize_outcome outcome_by_verdict(const struct localization *l, 
 }
 
 /* An answer counts as solved if it is the one the case has had since the reference, which is fed first. */
-static int feed(struct localization *l, uint32_t commit, size_t test, const struct fact *f)
+static int feed(struct localization *l, uint32_t commit, size_t test, unsigned seed, const struct fact *f)
 {
         struct cell cell = cell_of(l, commit, test);
         struct localize_outcome outcome = {
@@ -145,10 +159,7 @@ static int feed(struct localization *l, uint32_t commit, size_t test, const stru
                 outcome.answer = LOCALIZE_TIMEOUT;
         else if (decided && !f->wrong && f->verdict == l->expected[test])
                 outcome.answer = LOCALIZE_SOLVED;
-        if (is_same_build(l, commit, l->start))
-                l->ends[test][0] = outcome.seconds;
-        if (is_same_build(l, commit, l->options.target))
-                l->ends[test][1] = outcome.seconds;
+        outcome.seed = seed;
         return localize_feed(l->search, commit, test, &outcome);
 }
 
@@ -162,7 +173,7 @@ static int feed_known(struct localization *l, uint32_t commit)
                 int r = run_find(l->options.workspace, &cell, false, &f);
 
                 if (r == 0)
-                        r = feed(l, commit, i, f);
+                        r = feed(l, commit, i, 0, f);
                 if (r < 0 && r != -ENOENT)
                         return r;
         }
@@ -241,8 +252,17 @@ void localization_free(struct localization *l)
         free(l->rebuild);
         free(l->expected);
         free(l->disturbed);
-        free(l->ends);
         free(l);
+}
+
+/* Seconds that a run may have, by the clock that counts. */
+static double limit_of(const struct localization *l)
+{
+        struct cell cell = localization_cell(&l->options, l->options.target, NULL);
+        struct recipe_limits limits;
+
+        cell_limits(&cell, &limits);
+        return (double)(l->options.is_cpu_time ? cell.cpu_ns : limits.wall_ns) / NSEC_PER_SEC;
 }
 
 static int add_cases(struct localization *l)
@@ -254,7 +274,6 @@ static int add_cases(struct localization *l)
 
                 r = localize_add_case(l->search, &(struct localize_case){.reference = l->start, .target = l->options.target});
                 l->expected[i] = verdict_is_decided(info->status) ? info->status : VERDICT_UNKNOWN;
-                l->ends[i][0] = l->ends[i][1] = NAN;
         }
         return r < 0 ? r : 0;
 }
@@ -273,10 +292,9 @@ int localization_new(const struct localization_options *options, struct localiza
         l->options.cases = cases;
         l->expected = calloc(options->n + 1, sizeof(*l->expected));
         l->disturbed = calloc(options->n + 1, sizeof(*l->disturbed));
-        l->ends = calloc(options->n + 1, sizeof(*l->ends));
         for (size_t i = 0; cases && i < options->n; i++)
                 cases[i] = case_info_ref(options->cases[i]);
-        if (!cases || !l->expected || !l->disturbed || !l->ends)
+        if (!cases || !l->expected || !l->disturbed)
                 return -ENOMEM;
         r = find_start(l);
         if (r == 0)
@@ -288,6 +306,7 @@ int localization_new(const struct localization_options *options, struct localiza
                                 .build_seconds = build_seconds,
                                 .user = l,
                                 .builds_at_once = options->builds_at_once,
+                                .limit = options->by_verdict ? AFTER_SECONDS : limit_of(l),
                         },
                         l->commits, l->n, &l->search);
         if (r == 0)
@@ -311,9 +330,10 @@ static int make_run(void *user, size_t i, struct query **ret)
 {
         struct localization *l = user;
         const struct localize_want *w = &l->wants[i];
-        struct cell cell = cell_of(l, (uint32_t)w->commit, w->test);
+        uint32_t sample;
+        struct cell cell = cell_under(l, (uint32_t)w->commit, w->test, w->seed, &sample);
 
-        return query_sample(l->options.workspace, &cell, w->sample, ret);
+        return query_sample(l->options.workspace, &cell, sample, ret);
 }
 
 static int answered_run(void *user, size_t i, int r, struct value *v, const char *reason)
@@ -356,8 +376,8 @@ static int take_answers(struct localization *l)
                         localize_unbuildable(l->search, l->wants[i].commit);
                         l->builds += was_unknown;
                 } else if (a->fact) {
-                        r = feed(l, (uint32_t)l->wants[i].commit, l->wants[i].test, a->fact);
-                        l->builds += was_unknown && l->wants[i].sample == 0;
+                        r = feed(l, (uint32_t)l->wants[i].commit, l->wants[i].test, l->wants[i].seed, a->fact);
+                        l->builds += was_unknown && l->wants[i].seed == 0;
                 } else if (!l->stopped) {
                         r = errorf(-ECANCELED, "the search was interrupted");
                 }

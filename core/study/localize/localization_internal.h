@@ -28,7 +28,6 @@ struct localization {
         bool rebuilding;
         enum verdict *expected; /* by case: the first answer that was one; VERDICT_UNKNOWN: none yet */
         bool *disturbed;        /* by case: others had the core during some of its runs */
-        double (*ends)[2];      /* by case: seconds at reference and target, as last measured; NaN: not */
         size_t builds;
         double build_seconds;
 };

@@ -87,7 +87,9 @@ json_t *localization_result(const struct localization *l, size_t i)
         cleanup_buffer struct buffer name = {0};
         json_t *list = json_array(), *j;
         size_t n = localize_culprits(l->search, i, &culprits);
+        double ends[2];
 
+        localize_end_seconds(l->search, i, ends);
         buffer_add_printable(&name, info->name);
         commit_name(l, l->options.reference, reference);
         commit_name(l, l->options.target, target);
@@ -96,8 +98,8 @@ json_t *localization_result(const struct localization *l, size_t i)
                 json_array_append_new(list, culprit_json(l, &culprits[k]));
         j = json_pack("{sI ss ss ss ss ss so so so}", "case", (json_int_t)info->id, "name", name.data ? name.data : "", "state",
                       localize_state_name(localize_state(l->search, i)), "method", methods[l->options.method], "reference",
-                      reference, "target", target, "seconds_reference", number_or_null(l->ends[i][0]), "seconds_target",
-                      number_or_null(l->ends[i][1]), "culprits", list);
+                      reference, "target", target, "seconds_reference", number_or_null(ends[0]), "seconds_target",
+                      number_or_null(ends[1]), "culprits", list);
         if (j && l->options.is_cpu_time)
                 json_object_set_new(j, "clock", json_string("cpu"));
         if (j && l->start != l->options.reference)

@@ -94,8 +94,8 @@ void localize_free(struct localize *l)
 
                 results_clear(t);
                 for (size_t k = 0; k < t->n_verifications; k++) {
-                        free(t->verifications[k].seconds[0]);
-                        free(t->verifications[k].seconds[1]);
+                        free(t->verifications[k].runs[0]);
+                        free(t->verifications[k].runs[1]);
                 }
                 free(t->verifications);
                 free(t->facts);
@@ -170,11 +170,29 @@ unsigned facts_at(const struct test *t, size_t program)
         return n;
 }
 
-static int add_seconds(struct verification *v, int side, double seconds)
+const struct fact *fact_under(const struct test *t, size_t program, unsigned seed)
 {
-        if (list_grow(v->seconds[side], v->n[side]) < 0)
+        for (size_t i = 0; i < t->n_facts; i++)
+                if (t->facts[i].program == program && t->facts[i].outcome.seed == seed)
+                        return &t->facts[i];
+        return NULL;
+}
+
+static unsigned next_seed(const struct test *t, size_t program)
+{
+        unsigned next = 0;
+
+        for (size_t i = 0; i < t->n_facts; i++)
+                if (t->facts[i].program == program)
+                        next = MAX(next, t->facts[i].outcome.seed + 1);
+        return next;
+}
+
+static int add_run(struct verification *v, int side, const struct localize_outcome *outcome)
+{
+        if (list_grow(v->runs[side], v->n[side]) < 0)
                 return -ENOMEM;
-        v->seconds[side][v->n[side]++] = seconds;
+        v->runs[side][v->n[side]++] = *outcome;
         return 0;
 }
 
@@ -203,8 +221,7 @@ static int answer(struct localize *l, size_t program, size_t test, const struct 
                 l->left--;
                 if (a->verification == NONE)
                         return 0;
-                return add_seconds(&l->tests[test].verifications[a->verification], a->side,
-                                   outcome->answer == LOCALIZE_BROKEN ? INFINITY : fmax(outcome->seconds, 1e-6));
+                return add_run(&l->tests[test].verifications[a->verification], a->side, outcome);
         }
         return 0;
 }
@@ -242,10 +259,19 @@ int want_run(struct localize *l, size_t program, size_t test)
         return ask(l, (struct asked){.program = program, .test = test, .verification = NONE});
 }
 
+int want_seed(struct localize *l, size_t program, size_t test, unsigned seed)
+{
+        return ask(l, (struct asked){.program = program, .test = test, .verification = NONE, .has_seed = true, .seed = seed});
+}
+
 int want_pairs(struct localize *l, size_t test, size_t verification, unsigned pairs)
 {
         const struct verification *v = &l->tests[test].verifications[verification];
+        unsigned first = MAX(next_seed(&l->tests[test], v->before), next_seed(&l->tests[test], v->after));
         int r = 0;
+
+        for (size_t i = 0; i < l->n_asked; i++) /* what this plan asks for takes seeds, too */
+                first += l->asked[i].test == test;
 
         for (unsigned i = 0; i < pairs && r >= 0; i++) {
                 for (int k = 0; k < 2 && r >= 0; k++) { /* before, after; after, before; ... */
@@ -255,7 +281,9 @@ int want_pairs(struct localize *l, size_t test, size_t verification, unsigned pa
                                                   .test = test,
                                                   .verification = verification,
                                                   .side = side,
-                                                  .verify = true});
+                                                  .verify = true,
+                                                  .has_seed = true,
+                                                  .seed = first + i});
                 }
         }
         return r;
@@ -299,12 +327,14 @@ static int wants_publish(struct localize *l)
         for (size_t i = 0; i < l->n_wants; i++) {
                 const struct asked *a = &l->asked[l->by_pair[i]];
                 const struct asked *last = i > 0 ? &l->asked[l->by_pair[i - 1]] : NULL;
-                bool again = last && last->program == a->program && last->test == a->test;
+                bool again = last && last->program == a->program && last->test == a->test && !last->has_seed;
 
                 l->wants[l->by_pair[i]] = (struct localize_want){
                         .commit = a->program,
                         .test = a->test,
-                        .sample = again ? l->wants[l->by_pair[i - 1]].sample + 1 : facts_at(&l->tests[a->test], a->program),
+                        .seed = a->has_seed ? a->seed
+                                : again     ? l->wants[l->by_pair[i - 1]].seed + 1
+                                            : next_seed(&l->tests[a->test], a->program),
                         .verify = a->verify,
                 };
         }

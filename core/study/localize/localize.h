@@ -10,19 +10,20 @@
  * The next question depends on the facts alone, not on their order: feed the same facts again (a store remembers them) and the search goes on
  * where it ended. There is no randomness in it.
  *
- * The default method. Every fact of a case at a commit is one of four levels, relative to its times at the two ends (the reference level, the
- * target level, something between, or broken: unknown, crash, error). Along the line of first parents the true level is a hidden Markov chain
- * that changes rarely; a run reports another level than the true one with an unknown probability, which the batch estimates together
- * (empirical Bayes over a grid, as do flake-aware culprit finders; Google, ICST 2023). The forward-backward recursion gives the probability of
+ * The default method. First the two ends: pairs of runs under the same seeds, until they are judged to differ (core/study/judge), or not to; before that
+ * nothing between them is built. Then every run of a case at a commit shows one of four levels, relative to its times at the two ends (the reference level,
+ * the target level, something between, or broken: unknown, crash, error), more or less likely by how times at the ends vary over seeds. Along the line of
+ * first parents the true level is a hidden Markov chain that changes rarely; a run reports another level than the true one with an unknown probability,
+ * which the batch estimates together (empirical Bayes over a grid, as do flake-aware culprit finders; Google, ICST 2023). The forward-backward recursion gives the probability of
  * a change between any two neighbouring facts. "No change at all" is one of its hypotheses, several changes and non-monotone shapes are
  * others. Where it is undecided the case runs again on a commit that is built; where it is decided, the gap is split by a commit that is built
  * if one divides it well, else by the build with the most information per second for all cases together. Where other cases have
  * their culprits a culprit is more likely (a Chinese restaurant's prior). A culprit that is a merge is searched on along what it merged. Around
  * commits that cannot be built it probes at doubling distances, and reports those that remain as a set. Every culprit is verified at the end by
- * interleaved runs on it and the commit before it: five pairs, and five more up to three times where they do not show it; the four looks share a
- * level of 5 % (Bonferroni's inequality). The runs are facts like others, and reopen the search where they contradict it.
+ * interleaved runs on it and the commit before it, under seeds that neither had, as many as their judgement wants. The runs are facts like others, and
+ * reopen the search where they contradict it.
  *
- * Noise has no end by itself. A case has a number of runs (most_runs), that many for each change that is likely by then. With them used, or after
+ * Noise has no end by itself. A case has a number of runs beside those at its ends (most_runs), that many for each change that is likely by then. With them used, or after
  * localize_stop(), it asks for nothing more. Places that are still unsure are then left out, and a change that is sure between two that are not is
  * reported as the set between them (is_cut_off). Is not even that sure, the case is undecided.
  *
@@ -57,8 +58,9 @@ struct localize_options {
         unsigned builds_at_once; /* new builds in one plan, beside those of the ends; 0: 2 */
         unsigned verify_pairs;   /* interleaved pairs of runs a culprit is verified by, at least; 0: 5 */
         unsigned most_samples;   /* runs of one case on one commit before it is called undecided; 0: 80 */
-        unsigned most_runs;      /* of one case for each change that it is likely to have, at least one; 0: 300 */
+        unsigned most_runs;      /* of one case between its ends, for each change that it is likely to have, at least one; 0: 300 */
         double minimum_ratio;    /* a smaller slowdown is none; 0: 1.2 */
+        double limit;            /* seconds that every run may have; 0: none */
 };
 
 struct localize_case {
@@ -75,12 +77,13 @@ enum localize_answer {
 struct localize_outcome {
         enum localize_answer answer;
         double seconds;
-        double effort; /* the solver's deterministic count, used before seconds where it tells the ends apart; NaN: none */
+        double effort; /* the solver's own count, used before seconds where it tells the ends apart; NaN: none */
+        unsigned seed; /* runs under one seed are pairs; 0: the case as it is */
 };
 
 struct localize_want {
         size_t commit, test; /* test: the number localize_add_case() gave */
-        unsigned sample;     /* how many outcomes of this pair there were before: a store answers with that sample */
+        unsigned seed;       /* under which it is to be run; no outcome of this commit has it yet */
         bool verify;         /* of an interleaved pair: on a clean build, and in the order of the plan */
 };
 
@@ -130,6 +133,8 @@ int localize_plan(struct localize *l, const struct localize_want **ret, size_t *
 void localize_stop(struct localize *l);
 
 enum localize_state localize_state(const struct localize *l, size_t test);
+/* Median seconds at the reference and at the target; NaN: it was not run there. */
+void localize_end_seconds(const struct localize *l, size_t test, double ret[2]);
 /* Its runs were used up, or it was stopped, while it still asked for runs. */
 bool localize_is_cut_off(const struct localize *l, size_t test);
 /* The culprits as far as they are known; oldest first along the history. Valid until the next plan. */

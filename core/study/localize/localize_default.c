@@ -4,10 +4,6 @@
 /* How sure a finding must be: that there is a change in the set reported, or that there is none. */
 #define SURE        0.999
 #define SURE_NONE   0.998
-/* The level of a verification, which is looked at up to LOOKS times, each time with as many pairs more. The first look has five eighths of it, so that
- * five pairs that agree are enough (p = 1/32), and each other one eighth: all of them together err no more often than the level says. */
-#define SIGNIFICANT 0.05
-#define LOOKS       4
 /* A line in the side of a merge is searched because the change is there or is the merge itself: more changes are expected than on a line of
  * which nothing is known (1, so that "no change" begins with 37 %; of reported breakages 40 % are flakes). */
 #define RATE_LINE 1.0
@@ -114,57 +110,47 @@ static int verification_of(struct search *s, size_t before, size_t after, size_t
         return 0;
 }
 
-static double level_at(unsigned look)
+static int judge_verification(const struct search *s, const struct verification *v, size_t n, struct judgement *ret)
 {
-        return SIGNIFICANT * (look == 0 ? 5 : 1) / 8;
+        cleanup_free struct judge_pair *pairs = calloc(n + 1, sizeof(*pairs));
+        const struct judge_case one = {.pairs = pairs, .n_pairs = n};
+
+        if (!pairs)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                for (int side = 0; side < 2; side++)
+                        pairs[i].run[side] = judge_run_of(s->l, &v->runs[side][i]);
+        return judge(&one, 1,
+                     &(struct judge_options){.measure = JUDGE_TIME, .most_pairs = JUDGE_PAIRS, .false_alarms = LOCALIZE_FALSE_ALARMS}, ret);
 }
 
-/* The signed-rank test on log times, in the direction of the change. */
+/* Runs in turn under seeds that neither had: the change must be there once more, in its direction. */
 static int verify(struct search *s, size_t before, size_t after, struct localize_culprit *culprit)
 {
-        cleanup_free double *x = NULL;
-        unsigned least = s->l->options.verify_pairs;
-        struct stat_test test;
-        size_t k, n, finite = 0;
-        double ratio = 0;
+        cleanup_judgement struct judgement j = {0};
+        const struct verification *v;
+        size_t k, n, wanted;
         bool is_shown;
         int r;
 
         r = verification_of(s, before, after, &k);
         if (r < 0)
                 return r;
-        n = MIN(s->t->verifications[k].n[0], s->t->verifications[k].n[1]);
-        if (n < least) {
-                if (!may_ask(s))
-                        return 0;
-                s->open = true;
-                return want_pairs(s->l, s->test, k, least - (unsigned)n);
-        }
-        x = calloc(2 * n, sizeof(*x));
-        if (!x)
-                return -ENOMEM;
-        for (size_t i = 0; i < n; i++) {
-                const double *b = s->t->verifications[k].seconds[0], *a = s->t->verifications[k].seconds[1];
-
-                x[i] = log(b[i]);
-                x[n + i] = log(a[i]);
-                if (isfinite(a[i]) && isfinite(b[i])) {
-                        ratio += log(a[i] / b[i]);
-                        finite++;
-                }
-        }
-        r = stat_signed_rank(x, x + n, n, &test);
+        v = &s->t->verifications[k];
+        n = MIN(v->n[0], v->n[1]);
+        r = judge_verification(s, v, n, &j);
         if (r < 0)
                 return r;
         culprit->pairs = (unsigned)n;
-        culprit->p = culprit->is_slowdown ? test.less : test.greater;
-        culprit->ratio = finite > 0 ? exp(ratio / (double)finite) : NAN;
-        is_shown = culprit->p <= level_at((unsigned)(n / least) - 1);
+        culprit->p = j.cases[0].by[JUDGE_TIME].p;
+        culprit->ratio = j.cases[0].by[JUDGE_TIME].ratio;
+        is_shown = culprit->is_slowdown ? judge_is_regression(j.cases[0].change) : judge_is_improvement(j.cases[0].change);
         culprit->verified = is_shown && culprit->confidence >= SURE;
-        if (is_shown || n >= LOOKS * (size_t)least || !may_ask(s))
+        wanted = MAX(n < s->l->options.verify_pairs ? s->l->options.verify_pairs : 0, j.cases[0].wanted);
+        if (wanted <= n || !may_ask(s))
                 return 0;
         s->open = true;
-        return want_pairs(s->l, s->test, k, least);
+        return want_pairs(s->l, s->test, k, (unsigned)(wanted - n));
 }
 
 /* -- culprits ----------------------------------------------------------------------------------------------------- */
@@ -404,7 +390,9 @@ static size_t count_changes(const struct view *v)
 
 static void look_whether_spent(struct search *s, struct view *v)
 {
-        if (s->t->is_spent || s->t->n_facts < s->l->options.most_runs * MAX(count_changes(v), (size_t)1))
+        size_t runs = s->t->n_facts - facts_at(s->t, s->l->program[s->t->given.reference]) - facts_at(s->t, s->l->program[s->t->given.target]);
+
+        if (s->t->is_spent || runs < s->l->options.most_runs * MAX(count_changes(v), (size_t)1))
                 return;
         s->t->is_spent = true;
         view_thin(s, RATE_LINE, v);
@@ -442,6 +430,23 @@ static int search_gaps(struct search *s, const struct line *line, const struct v
         return r;
 }
 
+/* The same seeds at both, as many as the judgement wants, before anything between them is built. */
+static int look_at_ends(struct search *s)
+{
+        const size_t ends[2] = {s->l->program[s->t->given.reference], s->l->program[s->t->given.target]};
+        int r = 0;
+
+        s->no_change = s->t->ends == ENDS_SAME;
+        if (s->t->ends != ENDS_OPEN || !may_ask(s))
+                return 0;
+        s->open = true;
+        for (unsigned seed = 0; seed < s->t->ends_wanted; seed++)
+                for (int end = 0; end < 2 && r >= 0; end++)
+                        if (!fact_under(s->t, ends[end], seed))
+                                r = want_seed(s->l, ends[end], s->test, seed);
+        return r;
+}
+
 static int search_line(struct search *s, const struct line *line)
 {
         const size_t ends[2] = {line->at[0], line->at[line->n - 1]};
@@ -456,6 +461,8 @@ static int search_line(struct search *s, const struct line *line)
         }
         if (r < 0 || !seen[0] || !seen[1] || s->end_failed)
                 return r;
+        if (s->t->ends != ENDS_DIFFER)
+                return look_at_ends(s);
         r = view_make(s, line, RATE_LINE, &v);
         if (r < 0)
                 return r;
@@ -609,7 +616,7 @@ int plan_default(struct localize *l)
         int r = 0;
 
         for (size_t i = 0; i < l->n_tests && r >= 0; i++) {
-                r = thresholds_find(l, &l->tests[i]);
+                r = ends_judge(l, &l->tests[i]);
                 l->tests[i].n_spreads = 0;
         }
         if (r < 0)

@@ -215,7 +215,7 @@ int plan_halves(struct localize *l)
         int r = 0;
 
         for (size_t i = 0; i < l->n_tests && r >= 0; i++) {
-                r = thresholds_find(l, &l->tests[i]); /* for localize_each_sighting() */
+                r = ends_judge(l, &l->tests[i]); /* for localize_each_sighting() */
                 if (r >= 0)
                         r = plan_case(l, i);
         }

@@ -3,9 +3,12 @@
 
 #include <math.h>
 
+#include "core/study/judge/judge.h"
 #include "core/study/localize/localize.h"
 
 #define NONE SIZE_MAX
+/* Who asks has a slowdown at hand, and each culprit is judged once more by runs of its own. */
+#define LOCALIZE_FALSE_ALARMS 0.05
 
 /* -- the history -------------------------------------------------------------------------------------------------- */
 
@@ -26,6 +29,13 @@ enum build_state {
         BUILD_DONE,
         BUILD_FAILED
 };
+
+/* -- noise -------------------------------------------------------------------------------------------------------- */
+
+/* The probability that a run shows another level than the true one, on a grid. */
+#define N_NOISE 13
+extern const double noise_grid[N_NOISE];
+extern const double noise_before[N_NOISE]; /* its distribution before anything is known */
 
 /* -- facts -------------------------------------------------------------------------------------------------------- */
 
@@ -48,23 +58,19 @@ struct thresholds {
         double fast, slow;
         double effort_fast, effort_slow; /* NaN: effort does not tell them apart */
         double low_cut, high_cut;        /* shares of the way from fast to slow below and above which a run is one or the other */
+        double spread;                   /* deviation of the logarithm of what a run at one of the ends shows, over seeds */
+        double timeouts[2];              /* share of the runs at the fast and at the slow end that have no answer in time */
 };
 
 /* All facts of one case at one place of a line, and what the chain makes of them. */
 struct sighting {
         size_t place;
-        unsigned counts[N_LEVELS], n;
+        unsigned counts[N_LEVELS], n;  /* counts: of runs that show one level beyond doubt */
+        double doubtful[N_NOISE][N_LEVELS]; /* logarithms of how likely each level shows the other runs */
         double level[N_LEVELS]; /* posterior */
         double change;          /* posterior of a change between this and the next sighting */
         double prior;           /* share of the prior mass of change between the two */
 };
-
-/* -- noise -------------------------------------------------------------------------------------------------------- */
-
-/* The probability that a run shows another level than the true one, on a grid. */
-#define N_NOISE 13
-extern const double noise_grid[N_NOISE];
-extern const double noise_before[N_NOISE]; /* its distribution before anything is known */
 
 /* A gap the culprit of a case is somewhere in: its share in the prior of others. */
 struct spread {
@@ -73,10 +79,16 @@ struct spread {
 };
 
 struct verification {
-        size_t before, after; /* programs */
-        double *seconds[2];   /* as they came; infinite where broken */
+        size_t before, after;             /* programs */
+        struct localize_outcome *runs[2]; /* as they came */
         size_t n[2];
-        bool counted; /* met in this plan */
+};
+
+/* Do the two ends of a case differ, over seeds? */
+enum ends_state {
+        ENDS_OPEN,
+        ENDS_DIFFER,
+        ENDS_SAME, /* no, or so little that the pairs which a judgement looks at do not show it */
 };
 
 struct test {
@@ -84,6 +96,8 @@ struct test {
         struct line *line;
         struct fact *facts;
         size_t n_facts;
+        enum ends_state ends;
+        size_t ends_wanted; /* pairs of runs at the ends; of ENDS_OPEN */
         struct thresholds thresholds;
         double noise_prior[N_NOISE], noise[N_NOISE]; /* without and with the case's own facts */
         struct spread *spreads, *new_spreads;        /* of the prior in use, and of the next */
@@ -129,7 +143,8 @@ struct localize {
                 size_t program, test;
                 size_t verification; /* of the case, or NONE */
                 int side;            /* 0: before, 1: after */
-                bool verify, answered;
+                bool verify, answered, has_seed;
+                unsigned seed;
                 size_t order; /* as asked */
         } * asked;            /* one a want, in the same order */
         size_t n_wants, n_asked, left;
@@ -150,8 +165,14 @@ static inline bool line_place(const struct line *line, size_t program, size_t *r
         return line->place[program] > 0;
 }
 
+/* -- the ends of a case (localize_ends.c) -- */
+/* Judges whether they differ (core/study/judge), and finds the thresholds from the runs there. */
+int ends_judge(const struct localize *l, struct test *t);
+/* The evidence of pairs of runs for the judge, which counts seconds. */
+struct judge_run judge_run_of(const struct localize *l, const struct localize_outcome *o);
+
 /* -- levels and their posterior (localize_posterior.c) -- */
-int thresholds_find(const struct localize *l, struct test *t);
+int thresholds_cut(struct test *t); /* after fast and slow, from all facts */
 int thresholds_of_series(struct test *t, double ratio); /* from all facts alike: there are no ends */
 enum level level_of(const struct thresholds *thresholds, const struct localize_outcome *outcome);
 /* The sightings of a case on a line, by place. */
@@ -166,9 +187,11 @@ int prior_below(const struct localize *l, const struct test *t, const struct lin
 
 /* -- asking (localize.c) -- */
 void wants_forget(struct localize *l); /* what this plan asked for so far */
-int want_run(struct localize *l, size_t program, size_t test);
+int want_run(struct localize *l, size_t program, size_t test);                       /* under a seed that is new there */
+int want_seed(struct localize *l, size_t program, size_t test, unsigned seed);
 int want_pairs(struct localize *l, size_t test, size_t verification, unsigned pairs);
 unsigned facts_at(const struct test *t, size_t program);
+const struct fact *fact_under(const struct test *t, size_t program, unsigned seed); /* NULL: none */
 struct localize_culprit *culprit_add(struct test *t);
 void results_clear(struct test *t);
 

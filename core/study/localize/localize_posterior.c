@@ -66,6 +66,68 @@ enum level level_of(const struct thresholds *thresholds, const struct localize_o
         return share < thresholds->low_cut ? LEVEL_FAST : share > thresholds->high_cut ? LEVEL_SLOW : LEVEL_BETWEEN;
 }
 
+/* -- runs in doubt -- */
+
+/* Two levels of which one shows a run so much more often than the other are told apart by it. */
+#define BEYOND_DOUBT 1e4
+/* So many deviations lie between fast and slow, at the least, where a run can show something between. */
+#define DEVIATIONS_BETWEEN 8
+/* A level is not one time but a stretch of the way (small steps are no change of level): this share of it lies at the end itself. */
+#define AT_THE_END 0.8
+
+/* A normal distribution whose top is the stretch from `low` to `high`. */
+static double flat_density(double x, double low, double high, double spread)
+{
+        double outside = fmax(fmax(low - x, x - high), 0) / spread;
+
+        return exp(-outside * outside / 2) / (spread * sqrt(2 * M_PI) + fmax(high - low, 0));
+}
+
+/* How densely each level shows the run. Chaotic solvers show both ends at any commit, one more often than the other. */
+static void densities(const struct thresholds *t, const struct localize_outcome *o, double ret[N_LEVELS])
+{
+        bool by_effort = !isnan(o->effort) && !isnan(t->effort_fast), is_timeout = o->answer == LOCALIZE_TIMEOUT && !by_effort;
+        double fast = by_effort ? t->effort_fast : t->fast, slow = by_effort ? t->effort_slow : t->slow;
+        double value = log(fmax(by_effort ? o->effort : o->seconds, 1e-6)), low, high;
+
+        memset(ret, 0, N_LEVELS * sizeof(*ret));
+        if (o->answer == LOCALIZE_BROKEN) {
+                ret[LEVEL_BROKEN] = 1;
+        } else if (is_timeout) {
+                ret[LEVEL_FAST] = t->timeouts[0];
+                ret[LEVEL_SLOW] = t->timeouts[1];
+                ret[LEVEL_BETWEEN] = sqrt(t->timeouts[0] * t->timeouts[1]);
+        } else if (isinf(slow)) {
+                ret[LEVEL_FAST] = 1;
+        } else {
+                fast = fmax(fast, 1e-6);
+                low = log(fast + t->low_cut * (slow - fast));
+                high = log(fast + t->high_cut * (slow - fast));
+                ret[LEVEL_FAST] = (1 - t->timeouts[0]) * (AT_THE_END * flat_density(value, log(fast), log(fast), t->spread) +
+                                                          (1 - AT_THE_END) * flat_density(value, log(fast), low, t->spread));
+                ret[LEVEL_SLOW] =
+                        (1 - t->timeouts[1]) * (AT_THE_END * flat_density(value, log(slow), log(slow), t->spread) +
+                                                (1 - AT_THE_END) * flat_density(value, fmin(high, log(slow)), log(slow), t->spread));
+                if (log(slow / fast) > DEVIATIONS_BETWEEN * t->spread)
+                        ret[LEVEL_BETWEEN] = flat_density(value, low, high, t->spread);
+        }
+}
+
+/* The level that shows it beyond doubt; -1: `ret` has how densely each does. */
+static int level_beyond_doubt(const struct thresholds *t, const struct localize_outcome *o, double ret[N_LEVELS])
+{
+        int top = 0;
+        bool is_sure = true;
+
+        densities(t, o, ret);
+        for (int k = 1; k < N_LEVELS; k++)
+                if (ret[k] > ret[top])
+                        top = k;
+        for (int k = 0; k < N_LEVELS; k++)
+                is_sure &= k == top || ret[k] * BEYOND_DOUBT <= ret[top];
+        return is_sure ? top : -1;
+}
+
 /* A third of the way and two thirds, except that no cut goes through the middle of values that lie together: the middle of the widest gap
  * between those seen in [low, high]. */
 static double cut_between(const double *sorted, size_t n, double low, double high)
@@ -84,7 +146,7 @@ static double cut_between(const double *sorted, size_t n, double low, double hig
         return cut;
 }
 
-static int find_cuts(struct test *t)
+int thresholds_cut(struct test *t)
 {
         cleanup_free double *x = calloc(t->n_facts + 1, sizeof(*x));
         size_t n = 0;
@@ -98,60 +160,6 @@ static int find_cuts(struct test *t)
         t->thresholds.low_cut = cut_between(x, n, 1.0 / 3 - 0.2, 1.0 / 3 + 0.2);
         t->thresholds.high_cut = cut_between(x, n, 2.0 / 3 - 0.13, 2.0 / 3 + 0.26);
         return 0;
-}
-
-static int find_ends(const struct localize *l, struct test *t)
-{
-        const size_t ends[2] = {l->program[t->given.reference], l->program[t->given.target]};
-        cleanup_free double *x = calloc(2 * t->n_facts + 1, sizeof(*x));
-        double *effort[2] = {x, x + t->n_facts}, low, high;
-        size_t n = 0, n_effort[2] = {0}, without = 0;
-        int differ;
-
-        t->thresholds = (struct thresholds){.fast = t->given.fast, .slow = t->given.slow, .effort_fast = NAN, .effort_slow = NAN};
-        if (!x)
-                return -ENOMEM;
-        for (size_t i = 0; i < t->n_facts; i++) {
-                const struct fact *f = &t->facts[i];
-
-                for (int end = 0; end < 2; end++) {
-                        if (f->program != ends[end] || f->outcome.answer == LOCALIZE_BROKEN)
-                                continue;
-                        if (isnan(f->outcome.effort))
-                                without++;
-                        else
-                                effort[end][n_effort[end]++] = f->outcome.effort;
-                }
-        }
-        if (n_effort[0] > 0 && n_effort[1] > 0 && without == 0) {
-                low = stat_median(effort[0], n_effort[0]);
-                high = stat_median(effort[1], n_effort[1]);
-                if (high >= fmax(l->options.minimum_ratio, 1.5) * low && high > 0) {
-                        t->thresholds.effort_fast = low;
-                        t->thresholds.effort_slow = high;
-                }
-        }
-        if (t->given.fast > 0 && t->given.slow > 0)
-                return 0;
-        for (size_t i = 0; i < t->n_facts; i++)
-                if ((t->facts[i].program == ends[0] || t->facts[i].program == ends[1]) &&
-                    t->facts[i].outcome.answer != LOCALIZE_BROKEN)
-                        x[n++] = fmax(t->facts[i].outcome.seconds, 1e-6);
-        t->thresholds.fast = n > 0 ? stat_median(x, n) : 0;
-        t->thresholds.slow = INFINITY;
-        differ = two_groups(x, n, l->options.minimum_ratio, &low, &high);
-        if (differ > 0) {
-                t->thresholds.fast = low;
-                t->thresholds.slow = high;
-        }
-        return MIN(differ, 0);
-}
-
-int thresholds_find(const struct localize *l, struct test *t)
-{
-        int r = find_ends(l, t);
-
-        return r < 0 ? r : find_cuts(t);
 }
 
 int thresholds_of_series(struct test *t, double ratio)
@@ -173,48 +181,7 @@ int thresholds_of_series(struct test *t, double ratio)
                 return differ;
         if (!differ)
                 t->thresholds.slow = INFINITY;
-        return find_cuts(t);
-}
-
-static int compare_sightings(const void *a, const void *b)
-{
-        size_t x = ((const struct sighting *)a)->place, y = ((const struct sighting *)b)->place;
-
-        return (x > y) - (x < y);
-}
-
-int sightings_collect(const struct localize *l, const struct test *t, const struct line *line, struct sighting **ret,
-                      size_t *ret_n)
-{
-        struct sighting *s;
-        size_t n = 0, kept = 0, most = 1;
-
-        for (size_t i = 0; i < t->n_facts; i++)
-                for (uint32_t at = line->place[t->facts[i].program]; at > 0; at = line->again[at - 1])
-                        most++;
-        s = calloc(most, sizeof(*s));
-        if (!s)
-                return -ENOMEM;
-        for (size_t i = 0; i < t->n_facts; i++) {
-                for (uint32_t at = line->place[t->facts[i].program]; at > 0; at = line->again[at - 1]) {
-                        s[n] = (struct sighting){.place = at - 1, .n = 1};
-                        s[n].counts[level_of(&t->thresholds, &t->facts[i].outcome)] = 1;
-                        n++;
-                }
-        }
-        sort_list(s, n, sizeof(*s), compare_sightings);
-        for (size_t i = 0; i < n; i++) {
-                if (kept == 0 || s[kept - 1].place != s[i].place) {
-                        s[kept++] = s[i];
-                        continue;
-                }
-                for (int k = 0; k < N_LEVELS; k++)
-                        s[kept - 1].counts[k] += s[i].counts[k];
-                s[kept - 1].n++;
-        }
-        *ret = s;
-        *ret_n = kept;
-        return 0;
+        return thresholds_cut(t);
 }
 
 /* -- the chain ---------------------------------------------------------------------------------------------------- */
@@ -241,13 +208,87 @@ static void show_logs(double noise, double ret[N_LEVELS][N_LEVELS])
                         ret[level][shown] = log(shown == level ? 1 - noise : noise * moves_to(lie_weight, level, shown));
 }
 
-/* Likelihood of the counts of a sighting at each level, scaled so that the greatest is 1; returns the logarithm of the scale. */
-static double likelihood(const struct sighting *s, const double shows[N_LEVELS][N_LEVELS], double ret[N_LEVELS])
+/* -- sightings -- */
+
+static void sighting_add(struct sighting *s, const struct thresholds *t, const struct localize_outcome *o)
+{
+        double dense[N_LEVELS], shows[N_LEVELS][N_LEVELS];
+        int level = level_beyond_doubt(t, o, dense);
+
+        s->n++;
+        if (level >= 0) {
+                s->counts[level]++;
+                return;
+        }
+        for (int k = 0; k < N_NOISE; k++) {
+                show_logs(noise_grid[k], shows);
+                for (int from = 0; from < N_LEVELS; from++) {
+                        double sum = 0;
+
+                        for (int shown = 0; shown < N_LEVELS; shown++)
+                                sum += exp(shows[from][shown]) * dense[shown];
+                        s->doubtful[k][from] += log(sum);
+                }
+        }
+}
+
+static void sighting_merge(struct sighting *s, const struct sighting *other)
+{
+        s->n += other->n;
+        for (int level = 0; level < N_LEVELS; level++)
+                s->counts[level] += other->counts[level];
+        for (int k = 0; k < N_NOISE; k++)
+                for (int level = 0; level < N_LEVELS; level++)
+                        s->doubtful[k][level] += other->doubtful[k][level];
+}
+
+static int compare_sightings(const void *a, const void *b)
+{
+        size_t x = ((const struct sighting *)a)->place, y = ((const struct sighting *)b)->place;
+
+        return (x > y) - (x < y);
+}
+
+int sightings_collect(const struct localize *l, const struct test *t, const struct line *line, struct sighting **ret,
+                      size_t *ret_n)
+{
+        struct sighting *s;
+        size_t n = 0, kept = 0, most = 1;
+
+        for (size_t i = 0; i < t->n_facts; i++)
+                for (uint32_t at = line->place[t->facts[i].program]; at > 0; at = line->again[at - 1])
+                        most++;
+        s = calloc(most, sizeof(*s));
+        if (!s)
+                return -ENOMEM;
+        for (size_t i = 0; i < t->n_facts; i++) {
+                for (uint32_t at = line->place[t->facts[i].program]; at > 0; at = line->again[at - 1]) {
+                        s[n].place = at - 1;
+                        sighting_add(&s[n++], &t->thresholds, &t->facts[i].outcome);
+                }
+        }
+        sort_list(s, n, sizeof(*s), compare_sightings);
+        for (size_t i = 0; i < n; i++) {
+                if (kept == 0 || s[kept - 1].place != s[i].place) {
+                        s[kept++] = s[i];
+                        continue;
+                }
+                sighting_merge(&s[kept - 1], &s[i]);
+        }
+        *ret = s;
+        *ret_n = kept;
+        return 0;
+}
+
+/* -- forward and backward -- */
+
+/* Likelihood of the runs of a sighting at each level, scaled so that the greatest is 1; returns the logarithm of the scale. */
+static double likelihood(const struct sighting *s, int noise, const double shows[N_LEVELS][N_LEVELS], double ret[N_LEVELS])
 {
         double logs[N_LEVELS], most = -INFINITY;
 
         for (int level = 0; level < N_LEVELS; level++) {
-                logs[level] = 0;
+                logs[level] = s->doubtful[noise][level];
                 for (int shown = 0; shown < N_LEVELS; shown++)
                         if (s->counts[shown] > 0)
                                 logs[level] += s->counts[shown] * shows[level][shown];
@@ -267,14 +308,15 @@ static double step(double stay, int from, int to)
         return from == to ? stay : (1 - stay) * moves_to(change_weight, from, to);
 }
 
-/* Forward and backward for one noise; returns the logarithm of the evidence and, by *still, of that of no change at all. */
-static double run_chain(const struct sighting *s, size_t n, double rate, double noise, struct pass *p, double *still)
+/* For one noise of the grid; returns the logarithm of the evidence and, by *still, of that of no change at all. */
+static double run_chain(const struct sighting *s, size_t n, double rate, int noise, struct pass *p, double *still)
 {
         double evidence = 0, same[N_LEVELS], total = 0, shows[N_LEVELS][N_LEVELS];
 
-        show_logs(noise, shows);
+        show_logs(noise_grid[noise], shows);
         for (size_t i = 0; i < n; i++) {
-                double stay = i > 0 ? exp(-rate * s[i - 1].prior) : 0, sum = 0, scale = likelihood(&s[i], shows, p[i].likelihood);
+                double stay = i > 0 ? exp(-rate * s[i - 1].prior) : 0, sum = 0;
+                double scale = likelihood(&s[i], noise, shows, p[i].likelihood);
 
                 for (int to = 0; to < N_LEVELS; to++) {
                         double come = i == 0 ? first_level[to] : 0;
@@ -316,7 +358,7 @@ double posterior(struct sighting *s, size_t n, double rate, const double noise[N
         if (!passes || n == 0)
                 return 1;
         for (int k = 0; k < N_NOISE; k++) {
-                weight[k] = log(noise[k]) + run_chain(s, n, rate, noise_grid[k], passes + k * n, &still[k]);
+                weight[k] = log(noise[k]) + run_chain(s, n, rate, k, passes + k * n, &still[k]);
                 most = fmax(most, weight[k]);
         }
         for (int k = 0; k < N_NOISE; k++)
@@ -397,7 +439,7 @@ static int noise_evidence(const struct localize *l, const struct test *t, double
         for (size_t k = 0; k + 1 < n; k++)
                 s[k].prior = below[s[k + 1].place] - below[s[k].place];
         for (int k = 0; k < N_NOISE; k++)
-                most = fmax(most, ret[k] = run_chain(s, n, 1, noise_grid[k], passes, &still));
+                most = fmax(most, ret[k] = run_chain(s, n, 1, k, passes, &still));
         for (int k = 0; k < N_NOISE; k++)
                 ret[k] = exp(ret[k] - most);
         return 0;

@@ -152,7 +152,7 @@ static int compare(struct report *r, const struct version *a, const struct versi
                                             .cases = r->cases.list,
                                             .n = r->cases.n,
                                             .set = r->options->set,
-                                            .most_pairs = COMPARISON_PAIRS};
+                                            .most_pairs = JUDGE_PAIRS};
         int e = comparing_new(&options, ret);
 
         if (e == 0)
@@ -179,7 +179,7 @@ static int compare_path(const struct report *r, const struct version *a, const s
 /* -- the table ---------------------------------------------------------------------------------------------------- */
 
 /* The row of a version beside the one before it; side 1 of the comparison, or side 0 for the first. */
-static void add_counts(struct html_table *t, const struct comparison_summary *s, int side, struct buffer *b)
+static void add_counts(struct html_table *t, const struct judged_set *s, int side, struct buffer *b)
 {
         html_cell_count(b, t, s->compared);
         html_cell_count(b, t, s->solved[side]);
@@ -190,15 +190,15 @@ static void add_counts(struct html_table *t, const struct comparison_summary *s,
         html_cell_number(b, t, s->par2[side], html_seconds(s->par2[side]).s);
 }
 
-static void add_ratio(struct html_table *t, const struct comparison_summary *s, struct buffer *b)
+static void add_ratio(struct html_table *t, const struct judged_set *s, struct buffer *b)
 {
-        bool is_known = s && s->both > 0;
+        const struct judge_mean *ratio = s ? &s->by[JUDGE_TIME].ratio : NULL;
 
-        html_cell_begin_number(b, t, is_known ? s->ratio : NAN);
-        if (is_known)
-                html_text(b, html_ratio(s->ratio).s);
-        if (is_known && isfinite(s->low) && isfinite(s->high))
-                buffer_addf(b, " <small>(%.2f–%.2f)</small>", s->low, s->high);
+        html_cell_begin_number(b, t, ratio ? ratio->mean : NAN);
+        if (ratio && !isnan(ratio->mean))
+                html_text(b, html_ratio(ratio->mean).s);
+        if (ratio && isfinite(ratio->cases.low) && isfinite(ratio->cases.high))
+                buffer_addf(b, " <small>(%.2f–%.2f)</small>", ratio->cases.low, ratio->cases.high);
         html_cell_end(b, t);
 }
 
@@ -214,7 +214,7 @@ static void add_linked_count(struct html_table *t, const char *path, bool is_the
 }
 
 /* `before`: the version that the comparison begins with; NULL: this is the first version, on side 0 of the next one's comparison. */
-static int add_version_row(const struct report *r, const struct version *v, const struct version *before, const struct comparison_summary *s,
+static int add_version_row(const struct report *r, const struct version *v, const struct version *before, const struct judged_set *s,
                            struct html_table *t, struct buffer *b)
 {
         cleanup_buffer struct buffer path = {0}, room = {0};
@@ -242,38 +242,40 @@ static int add_versions(struct report *r, const struct versions *v, struct compa
 
         html_table_begin(b, &t);
         for (size_t i = v->n; i-- > 0 && e == 0;) /* newest first */
-                e = add_version_row(r, &v->list[i], i > 0 ? &v->list[i - 1] : NULL, &comparing_table(list[i > 0 ? i - 1 : 0])->summary, &t, b);
+                e = add_version_row(r, &v->list[i], i > 0 ? &v->list[i - 1] : NULL, &comparing_table(list[i > 0 ? i - 1 : 0])->judgement.set, &t, b);
         html_table_end(b);
         return e;
 }
 
 /* -- what changed between the last two ----------------------------------------------------------------------------- */
 
-static void add_run(struct html_table *t, const struct comparison_case *c, int side, struct buffer *b)
+static void add_run(struct html_table *t, const struct comparing_table *of, size_t i, int side, struct buffer *b)
 {
-        double seconds = comparison_seconds(c, side);
+        const struct judge_run *run = &of->cases[i].pairs[0].run[side];
+        double seconds = comparing_seconds(of, i, side);
 
-        html_cell(b, t, c->run[side].is_wrong ? "WRONG" : verdict_name(c->run[side].verdict));
+        html_cell(b, t, run->is_wrong ? "WRONG" : verdict_name(run->verdict));
         html_cell_number(b, t, seconds, html_seconds(seconds).s);
 }
 
 static void add_change(const struct report *r, const struct comparing_table *of, size_t i, struct html_table *t, struct buffer *b)
 {
-        const struct comparison_judgement *j = &of->judgements[i];
+        const struct judged_case *c = &of->judgement.cases[i];
+        const struct judge_shift *shift = &c->by[JUDGE_TIME];
         cleanup_buffer struct buffer path = {0};
-        char interval[48] = "";
+        char by[64] = "answer";
 
         html_row_begin(b, t);
         html_cell_link(b, t, report_path(r, &path, "cases/%u/history.svg", of->options->cases[i]->id), of->options->cases[i]->name);
         html_cell_begin(b, t);
-        buffer_addf(b, "<span class=\"%s\">%s</span>", comparison_is_regression(j->change) ? "up" : "down", comparison_change_name(j->change));
+        buffer_addf(b, "<span class=\"%s\">%s</span>", judge_is_regression(c->change) ? "up" : "down", judge_change_name(c->change, JUDGE_TIME));
         html_cell_end(b, t);
-        add_run(t, &of->cases[i], 0, b);
-        add_run(t, &of->cases[i], 1, b);
-        if (!isnan(j->low) && !j->by_effort)
-                snprintf(interval, sizeof(interval), "%.2f–%.2f, %zu pairs", j->low, j->high, j->pairs);
-        html_cell_number(b, t, j->ratio, html_ratio(j->ratio).s);
-        html_cell(b, t, j->by_effort ? "effort" : *interval ? interval : "answer");
+        add_run(t, of, i, 0, b);
+        add_run(t, of, i, 1, b);
+        if (!isnan(shift->low))
+                snprintf(by, sizeof(by), "%.2f–%.2f, %zu pairs", shift->low, shift->high, shift->pairs);
+        html_cell_number(b, t, shift->ratio, html_ratio(shift->ratio).s);
+        html_cell(b, t, by);
         html_row_end(b);
 }
 
@@ -282,7 +284,7 @@ static void add_changes(struct report *r, const struct versions *v, const struct
         static const struct html_column columns[] = {{"case", HTML_WIDE, false},      {"change", HTML_TEXT, false},  {"before", HTML_TEXT, true},
                                                      {"seconds", HTML_NUMBER, true},  {"after", HTML_TEXT, true},    {"seconds", HTML_NUMBER, true},
                                                      {"ratio", HTML_NUMBER, false},   {"by", HTML_LINE, true}};
-        size_t n = of->summary.regressions + of->summary.improvements, shown = 0;
+        size_t n = of->judgement.set.regressions + of->judgement.set.improvements, shown = 0;
         cleanup_buffer struct buffer caption = {0};
         struct html_table t = {.columns = columns, .n = ARRAY_SIZE(columns)};
 
@@ -293,9 +295,9 @@ static void add_changes(struct report *r, const struct versions *v, const struct
         t.caption = caption.data ? caption.data : "";
         html_table_begin(b, &t);
         for (size_t k = 0; k < of->options->n && shown < REPORT_ROWS; k++) {
-                enum comparison_change change = of->judgements[of->order[k]].change;
+                enum judge_change change = of->judgement.cases[of->order[k]].change;
 
-                if (!comparison_is_regression(change) && !comparison_is_improvement(change))
+                if (!judge_is_regression(change) && !judge_is_improvement(change))
                         continue;
                 add_change(r, of, of->order[k], &t, b);
                 shown++;
@@ -354,7 +356,7 @@ static int add_pictures(const struct report *r, const struct versions *v, const 
 
         buffer_adds(b, "<div class=\"pair\">\n");
         e = add_cactus(r, v, b);
-        if (e == 0 && last->summary.compared > 0) {
+        if (e == 0 && last->judgement.set.compared > 0) {
                 buffer_adds(b, "<figure>");
                 e = comparison_plot_scatter(last, WIDTH, b);
                 buffer_adds(b, "</figure>\n");

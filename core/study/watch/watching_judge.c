@@ -163,8 +163,7 @@ static int begin_comparing(struct watching *w)
                                                          .version = {{w->solver, commit_before(w)}, {w->solver, commit_after(w)}},
                                                          .cases = w->group_cases,
                                                          .n = w->n_group,
-                                                         .most_pairs = COMPARISON_PAIRS,
-                                                         .doubts = true},
+                                                         .most_pairs = JUDGE_PAIRS},
                              &w->comparing);
 }
 
@@ -174,11 +173,12 @@ static void take_judgements(struct watching *w)
         size_t cleared = 0;
 
         for (size_t i = 0; i < w->n_group; i++) {
-                const struct comparison_judgement *j = &t->judgements[i];
+                const struct judged_case *c = &t->judgement.cases[i];
+                double ratio = c->by[JUDGE_TIME].ratio;
 
-                if (j->change == COMPARISON_LOST)
+                if (c->change == JUDGE_LOST)
                         of_group(w, i)->kind = ALARM_LOST;
-                else if (j->change == COMPARISON_SLOWER && (isnan(j->ratio) || j->ratio >= RATIO))
+                else if (c->change == JUDGE_MORE && (isnan(ratio) || ratio >= RATIO))
                         of_group(w, i)->kind = ALARM_SLOWER;
                 else
                         of_group(w, i)->kind = N_ALARM_KINDS;

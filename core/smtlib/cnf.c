@@ -1,0 +1,132 @@
+#include "core/smtlib/cnf.h"
+
+#include "core/smtlib/token.h"
+
+void cnf_reader_init(struct cnf_reader *r, struct slice bytes)
+{
+        const char *base = bytes.size > 0 ? bytes.data : "";
+
+        *r = (struct cnf_reader){.base = base, .p = base, .end = base + bytes.size, .variables = -1, .clauses = -1};
+}
+
+static int fail(const struct cnf_reader *r, const char *why)
+{
+        struct place place = place_of(SLICE(r->base, (size_t)(r->end - r->base)), (size_t)(r->p - r->base));
+
+        return errorf(-EINVAL, "line %zu, column %zu: %s", place.line, place.column, why);
+}
+
+static bool begins_with(const struct cnf_reader *r, const char *text)
+{
+        size_t n = strlen(text);
+
+        return (size_t)(r->end - r->p) >= n && memcmp(r->p, text, n) == 0;
+}
+
+static void pass_comment(struct cnf_reader *r)
+{
+        const char *newline = memchr(r->p, '\n', (size_t)(r->end - r->p));
+
+        r->has_projection |= begins_with(r, "c ind ") || begins_with(r, "c p ");
+        r->p = newline ? newline + 1 : r->end;
+}
+
+static bool is_space(char c)
+{
+        return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static void pass_blanks(struct cnf_reader *r)
+{
+        while (r->p < r->end && is_space(*r->p))
+                r->p++;
+}
+
+static int read_number(struct cnf_reader *r, int64_t *ret)
+{
+        bool is_negative = r->p < r->end && *r->p == '-';
+        const char *begin = r->p += is_negative;
+        int64_t value = 0;
+
+        for (; r->p < r->end && *r->p >= '0' && *r->p <= '9' && value <= INT32_MAX; r->p++)
+                value = value * 10 + (*r->p - '0');
+        if (r->p == begin)
+                return fail(r, "a number is expected here");
+        if (value > INT32_MAX)
+                return fail(r, "this number is larger than 2147483647");
+        *ret = is_negative ? -value : value;
+        return 0;
+}
+
+static int read_header(struct cnf_reader *r)
+{
+        int64_t variables, clauses;
+        int x;
+
+        if (r->variables >= 0)
+                return fail(r, "a second header");
+        r->p++;
+        pass_blanks(r);
+        if (!begins_with(r, "cnf"))
+                return fail(r, "the header is written p cnf VARIABLES CLAUSES");
+        r->p += 3;
+        pass_blanks(r);
+        if ((x = read_number(r, &variables)) < 0)
+                return x;
+        pass_blanks(r);
+        if ((x = read_number(r, &clauses)) < 0)
+                return x;
+        if (variables < 0 || clauses < 0)
+                return fail(r, "the header announces less than nothing");
+        r->variables = variables;
+        r->clauses = clauses;
+        return 0;
+}
+
+static int read_literal(struct cnf_reader *r, int32_t *ret)
+{
+        size_t size = (size_t)(r->end - r->base);
+        int64_t literal, variable;
+        int x;
+
+        if (r->variables < 0)
+                return fail(r, "the header, p cnf VARIABLES CLAUSES, is missing");
+        if ((x = read_number(r, &literal)) < 0)
+                return x;
+        if (r->p < r->end && !is_space(*r->p))
+                return fail(r, "a literal is followed by something that is no space");
+        variable = literal < 0 ? -literal : literal;
+        if ((size_t)variable / 64 > size + 1024)
+                return errorf(-EINVAL, "variable %lld in a file of %zu bytes: number the variables from 1 without gaps",
+                              (long long)variable, size);
+        r->is_in_clause = literal != 0;
+        *ret = (int32_t)literal;
+        return 1;
+}
+
+static int end_clauses(struct cnf_reader *r, int32_t *ret)
+{
+        bool is_open = r->is_in_clause; /* its 0 is missing */
+
+        if (r->variables < 0)
+                return fail(r, "the header, p cnf VARIABLES CLAUSES, is missing");
+        r->p = r->end;
+        r->is_in_clause = false;
+        *ret = 0;
+        return is_open;
+}
+
+int cnf_next(struct cnf_reader *r, int32_t *ret)
+{
+        for (pass_blanks(r); r->p < r->end && *r->p != '%'; pass_blanks(r)) {
+                int x;
+
+                if (*r->p == 'c')
+                        pass_comment(r);
+                else if (*r->p != 'p')
+                        return read_literal(r, ret);
+                else if ((x = read_header(r)) < 0)
+                        return x;
+        }
+        return end_clauses(r, ret);
+}

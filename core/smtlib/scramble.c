@@ -1,0 +1,787 @@
+/* SMT-LIB scrambled, on its text: a tree of tokens for each command. Terms would lose the lets of the source. */
+#include "core/smtlib/scramble.h"
+
+#include "cache/base/random.h"
+#include "core/smtlib/read_internal.h"
+
+#define NOWHERE UINT32_MAX
+
+/* A token, or a list in parentheses. Lists are linked, as their order changes. */
+struct node {
+        struct slice text;           /* of a token, as it stands in the input; empty for a list */
+        const struct symbol *symbol; /* of a symbol */
+        uint64_t hash;               /* of its text, without white space: equal ones are scrambled alike */
+        uint32_t parent, first, last, next;
+        uint32_t n;           /* members of a list */
+        enum token_kind kind; /* TOKEN_OPEN: a list */
+        bool is_quoted;
+};
+
+struct tree {
+        struct node *nodes; /* 0: the command */
+        size_t n, size;
+};
+
+/* What is known of a symbol. */
+struct name {
+        bool is_bound;         /* declared, defined, a parameter or a variable somewhere */
+        bool is_kept;          /* it is also the standard's, or a command that is not understood mentions it */
+        uint32_t number;       /* in its new name; 0: it keeps its own */
+        uint32_t defined_by;   /* the last command that declares it, and 1 */
+        uint32_t mentioned_by; /* likewise, the last one that mentions it */
+};
+
+/* Commands whose order is free, but that one comes behind those that it mentions. */
+struct scrambler {
+        const char *base; /* of the input */
+        struct script *script;
+        struct random random;
+        uint64_t seed;      /* of operands */
+        struct tree tree;   /* of the command at hand */
+        struct name *names; /* by the symbol's id */
+        size_t n_names;
+        size_t prefix;         /* length of x…x, with which no symbol begins that a digit follows */
+        bool keeps_arithmetic; /* of the logic: the shape of atoms */
+        size_t *segments;      /* by command: the first of those among which it may move */
+        uint32_t *needs;       /* commands that must come before, */
+        size_t *needs_end;     /* by command: its end in that list */
+        size_t n_needs;
+        size_t n_renamed, n_lists_changed, n_moved;
+};
+
+static void scrambler_done(struct scrambler *s)
+{
+        script_free(s->script);
+        free(s->tree.nodes);
+        free(s->names);
+        free(s->segments);
+        free(s->needs);
+        free(s->needs_end);
+}
+
+/* -- the tree -- */
+
+static int add_node(struct scrambler *s, uint32_t parent, const struct token *token)
+{
+        struct tree *t = &s->tree;
+        struct node made = {.parent = parent, .first = NOWHERE, .last = NOWHERE, .next = NOWHERE, .kind = token->kind};
+        uint32_t at = (uint32_t)t->n;
+
+        if (t->n >= NOWHERE)
+                return -EFBIG;
+        if (!grow(t->nodes, t->n, t->size))
+                return -ENOMEM;
+        if (token->kind != TOKEN_OPEN) {
+                made.text = SLICE(s->base + token->begin, token->end - token->begin);
+                made.hash = hash_mix(1, text_hash(0, made.text));
+        }
+        if (token->kind == TOKEN_SYMBOL && !(made.symbol = symbol_of(s->script->bank, token->text)))
+                return -ENOMEM;
+        made.is_quoted = token->is_quoted;
+        t->nodes[t->n++] = made;
+        if (parent == NOWHERE)
+                return 0;
+        if (t->nodes[parent].last == NOWHERE)
+                t->nodes[parent].first = at;
+        else
+                t->nodes[t->nodes[parent].last].next = at;
+        t->nodes[parent].last = at;
+        t->nodes[parent].n++;
+        return 0;
+}
+
+/* Its members' hashes are known. */
+static void hash_list(struct tree *t, struct node *list)
+{
+        list->hash = hash_mix(2, list->n);
+        for (uint32_t i = list->first; i != NOWHERE; i = t->nodes[i].next)
+                list->hash = hash_mix(list->hash, t->nodes[i].hash);
+}
+
+/* The reader has read the command: its parentheses match, and its tokens are good. */
+static int make_tree(struct scrambler *s, const struct command *c)
+{
+        struct tokenizer tokens;
+        struct token token;
+        uint32_t list = NOWHERE;
+        int r;
+
+        s->tree.n = 0;
+        tokenizer_init(&tokens, SLICE(s->base, c->span.end), s->script->dialect);
+        tokens.p += c->span.begin;
+        while (token_next(&tokens, &token) != TOKEN_END) {
+                if (token.kind == TOKEN_CLOSE && list == NOWHERE)
+                        return errorf(-EINVAL, "a closing parenthesis, and none is open");
+                if (token.kind == TOKEN_CLOSE) {
+                        hash_list(&s->tree, &s->tree.nodes[list]);
+                        list = s->tree.nodes[list].parent;
+                } else if ((r = add_node(s, list, &token)) < 0) {
+                        return r;
+                } else if (token.kind == TOKEN_OPEN) {
+                        list = (uint32_t)s->tree.n - 1;
+                }
+        }
+        return 0;
+}
+
+static const struct node *node_at(const struct scrambler *s, uint32_t at)
+{
+        return at == NOWHERE ? NULL : &s->tree.nodes[at];
+}
+
+static const struct node *first_of(const struct scrambler *s, const struct node *list)
+{
+        return list && list->kind == TOKEN_OPEN ? node_at(s, list->first) : NULL;
+}
+
+static const struct node *behind(const struct scrambler *s, const struct node *n)
+{
+        return n ? node_at(s, n->next) : NULL;
+}
+
+static bool is_word(const struct node *n, const char *word)
+{
+        return n && n->kind == TOKEN_SYMBOL && !n->is_quoted && n->text.size == strlen(word) &&
+               memcmp(n->text.data, word, n->text.size) == 0;
+}
+
+/* -- names -- */
+
+/* NULL: no memory. */
+static struct name *name_of(struct scrambler *s, const struct symbol *symbol)
+{
+        if (symbol->id >= s->n_names) {
+                size_t n = MAX(s->n_names * 2, (size_t)symbol->id + 256);
+                struct name *grown = realloc(s->names, n * sizeof(*grown));
+
+                if (!grown)
+                        return NULL;
+                memset(grown + s->n_names, 0, (n - s->n_names) * sizeof(*grown));
+                s->names = grown;
+                s->n_names = n;
+        }
+        return &s->names[symbol->id];
+}
+
+static bool is_bound(const struct scrambler *s, const struct symbol *symbol)
+{
+        return symbol->id < s->n_names && s->names[symbol->id].is_bound;
+}
+
+/* Sorts of the standard and of solvers, which are not looked up among operators, and words beside them. */
+static bool is_predefined(const struct symbol *symbol)
+{
+        static const char *const words[] = {"Bool",    "Int",     "Real",  "String",    "RegLan", "RegEx",   "RoundingMode",
+                                            "BitVec",  "Array",   "Set",   "Bag",       "Seq",    "Tuple",   "FloatingPoint",
+                                            "Float16", "Float32", "const", "UnitTuple", "Char",   "Unicode", "Relation",
+                                            "Float64", "List",    "Pair",  "Float128",  "Unit",   "_",       "FiniteField"};
+
+        if (symbol->op != OP_NONE)
+                return true;
+        for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+                if (strcmp(symbol->name.data, words[i]) == 0)
+                        return true;
+        return false;
+}
+
+/* is-cons, the tester of the constructor cons as it was written before 2.6: the constructor; else NULL. */
+static const struct symbol *tested_by(const struct scrambler *s, const struct symbol *symbol)
+{
+        const char *name = symbol->name.data;
+        const struct symbol *constructor;
+
+        if (is_bound(s, symbol) || symbol->name.size < 4 || memcmp(name, "is-", 3) != 0)
+                return NULL;
+        constructor = symbol_find(s->script->bank, SLICE(name + 3, symbol->name.size - 3));
+        return constructor && is_bound(s, constructor) ? constructor : NULL;
+}
+
+static int bind(struct scrambler *s, const struct node *n)
+{
+        struct name *name;
+
+        if (!n || n->kind != TOKEN_SYMBOL)
+                return 0;
+        name = name_of(s, n->symbol);
+        if (!name)
+                return -ENOMEM;
+        name->is_bound = true;
+        name->is_kept |= is_predefined(n->symbol);
+        return 0;
+}
+
+/* A name that is known in the commands behind this one, `at`, too. Where it was mentioned before, the order is not free: in one segment, a
+ * name has one meaning. */
+static int define(struct scrambler *s, const struct node *n, size_t at)
+{
+        struct name *name;
+        int r = bind(s, n);
+
+        if (r < 0 || !n || n->kind != TOKEN_SYMBOL)
+                return r;
+        name = name_of(s, n->symbol);
+        if (name->mentioned_by > s->segments[at])
+                s->segments[at] = at;
+        name->defined_by = (uint32_t)at + 1;
+        return 0;
+}
+
+/* The first member of each list: x and y of ((x Int) (y Int)). */
+static int bind_each(struct scrambler *s, const struct node *list)
+{
+        int r = 0;
+
+        for (const struct node *n = first_of(s, list); r == 0 && n; n = behind(s, n))
+                r = bind(s, first_of(s, n));
+        return r;
+}
+
+/* x and y of (x y) */
+static int bind_members(struct scrambler *s, const struct node *list)
+{
+        int r = 0;
+
+        for (const struct node *n = first_of(s, list); r == 0 && n; n = behind(s, n))
+                r = bind(s, n);
+        return r;
+}
+
+/* The variables of the patterns in ((nil …) ((cons h t) …)). */
+static int bind_patterns(struct scrambler *s, const struct node *cases)
+{
+        int r = 0;
+
+        for (const struct node *n = first_of(s, cases); r == 0 && n; n = behind(s, n)) {
+                const struct node *pattern = first_of(s, n);
+
+                r = bind(s, pattern);
+                if (r == 0)
+                        r = bind_members(s, pattern);
+        }
+        return r;
+}
+
+static int define_named(struct scrambler *s, const struct node *annotated, size_t at)
+{
+        int r = 0;
+
+        for (const struct node *n = first_of(s, annotated); r == 0 && n; n = behind(s, n))
+                if (n->kind == TOKEN_KEYWORD && n->text.size == 6 && memcmp(n->text.data, ":named", 6) == 0)
+                        r = define(s, behind(s, n), at);
+        return r;
+}
+
+/* The names that a list binds as a term, of command `at`. */
+static int bind_in_term(struct scrambler *s, const struct node *list, size_t at)
+{
+        static const char *const binders[] = {"let", "forall", "exists", "lambda", "choice", "witness", "set.comprehension"};
+        const struct node *head = first_of(s, list);
+
+        for (size_t i = 0; i < ARRAY_SIZE(binders); i++)
+                if (is_word(head, binders[i]))
+                        return bind_each(s, behind(s, head));
+        if (is_word(head, "par"))
+                return bind_members(s, behind(s, head));
+        if (is_word(head, "match"))
+                return bind_patterns(s, behind(s, behind(s, head)));
+        return is_word(head, "!") ? define_named(s, list, at) : 0;
+}
+
+/* nil and (cons (head T) (tail L)), from `n` on */
+static int define_constructors(struct scrambler *s, const struct node *n, size_t at)
+{
+        int r = 0;
+
+        for (; r == 0 && n; n = behind(s, n)) {
+                const struct node *name = first_of(s, n);
+
+                r = define(s, name ? name : n, at);
+                for (const struct node *x = behind(s, name); r == 0 && x; x = behind(s, x))
+                        r = define(s, first_of(s, x), at);
+        }
+        return r;
+}
+
+/* ((nil) …) or (par (T) ((nil) …)) */
+static int define_constructors_of(struct scrambler *s, const struct node *body, size_t at)
+{
+        const struct node *first = first_of(s, body);
+
+        if (is_word(first, "par"))
+                first = first_of(s, behind(s, behind(s, first)));
+        return define_constructors(s, first, at);
+}
+
+/* (declare-datatypes ((L 1)) (…)) of 2.6, or (declare-datatypes (T) ((L nil …))), from what is behind the name of the command. */
+static int define_datatypes(struct scrambler *s, const struct node *names, size_t at)
+{
+        bool is_old = !first_of(s, first_of(s, names));
+        int r = is_old ? bind_members(s, names) : 0;
+
+        for (const struct node *n = first_of(s, names); r == 0 && !is_old && n; n = behind(s, n))
+                r = define(s, first_of(s, n), at);
+        for (const struct node *n = first_of(s, behind(s, names)); r == 0 && n; n = behind(s, n)) {
+                if (!is_old) {
+                        r = define_constructors_of(s, n, at);
+                        continue;
+                }
+                r = define(s, first_of(s, n), at);
+                if (r == 0)
+                        r = define_constructors(s, behind(s, first_of(s, n)), at);
+        }
+        return r;
+}
+
+/* ((f ((x S)) S) …) */
+static int define_functions(struct scrambler *s, const struct node *list, size_t at)
+{
+        int r = 0;
+
+        for (const struct node *n = first_of(s, list); r == 0 && n; n = behind(s, n)) {
+                r = define(s, first_of(s, n), at);
+                if (r == 0)
+                        r = bind_each(s, behind(s, first_of(s, n)));
+        }
+        return r;
+}
+
+/* The names that a command declares. */
+static int define_in_command(struct scrambler *s, enum command_kind kind, size_t at)
+{
+        const struct node *head = first_of(s, node_at(s, 0)), *name = behind(s, head);
+        int r;
+
+        switch ((int)kind) {
+        case COMMAND_DECLARE_SORT:
+        case COMMAND_DECLARE_FUN:
+        case COMMAND_DECLARE_CONST:
+                return define(s, name, at);
+        case COMMAND_DEFINE_SORT:
+                r = define(s, name, at);
+                return r < 0 ? r : bind_members(s, behind(s, name));
+        case COMMAND_DEFINE_FUN:
+        case COMMAND_DEFINE_FUN_REC:
+                r = define(s, name, at);
+                return r < 0 || is_word(head, "define-const") ? r : bind_each(s, behind(s, name));
+        case COMMAND_DEFINE_FUNS_REC:
+                return define_functions(s, name, at);
+        case COMMAND_DECLARE_DATATYPES:
+                if (!is_word(head, "declare-datatype"))
+                        return define_datatypes(s, name, at);
+                r = define(s, name, at);
+                return r < 0 ? r : define_constructors_of(s, behind(s, name), at);
+        default:
+                return 0;
+        }
+}
+
+/* -- the order of commands -- */
+
+static bool may_move(enum command_kind kind)
+{
+        switch ((int)kind) {
+        case COMMAND_DECLARE_SORT:
+        case COMMAND_DEFINE_SORT:
+        case COMMAND_DECLARE_DATATYPES:
+        case COMMAND_DECLARE_FUN:
+        case COMMAND_DECLARE_CONST:
+        case COMMAND_DEFINE_FUN:
+        case COMMAND_DEFINE_FUN_REC:
+        case COMMAND_DEFINE_FUNS_REC:
+        case COMMAND_ASSERT:
+                return true;
+        default:
+                return false;
+        }
+}
+
+/* Are its names the script's? Others hold keywords, values of options and text. */
+static bool has_terms(enum command_kind kind)
+{
+        return may_move(kind) || kind == COMMAND_CHECK_SAT_ASSUMING || kind == COMMAND_GET_VALUE;
+}
+
+/* The length of x…x before a digit. */
+static size_t prefix_of(struct slice name)
+{
+        const char *p = name.data;
+        size_t n = 0;
+
+        while (n < name.size && p[n] == 'x')
+                n++;
+        return n < name.size && p[n] >= '0' && p[n] <= '9' ? n : 0;
+}
+
+static int mention(struct scrambler *s, const struct symbol *symbol, bool is_kept, size_t at)
+{
+        const struct symbol *constructor = tested_by(s, symbol);
+        struct name *name = name_of(s, constructor ? constructor : symbol);
+
+        if (!name)
+                return -ENOMEM;
+        s->prefix = MAX(s->prefix, prefix_of(symbol->name) + 1);
+        name->is_kept |= is_kept;
+        if (name->mentioned_by == at + 1)
+                return 0;
+        name->mentioned_by = (uint32_t)at + 1;
+        if (name->defined_by <= s->segments[at] || name->defined_by == at + 1)
+                return 0;
+        if (list_grow(s->needs, s->n_needs) < 0)
+                return -ENOMEM;
+        s->needs[s->n_needs++] = name->defined_by - 1;
+        return 0;
+}
+
+/* What the command at hand binds, declares and mentions. */
+static int survey(struct scrambler *s, const struct command *c, size_t at)
+{
+        bool is_known = has_terms(c->kind);
+        int r = is_known ? define_in_command(s, c->kind, at) : 0;
+
+        for (size_t i = 0; r == 0 && is_known && i < s->tree.n; i++)
+                if (s->tree.nodes[i].kind == TOKEN_OPEN)
+                        r = bind_in_term(s, &s->tree.nodes[i], at);
+        for (size_t i = 0; r == 0 && i < s->tree.n; i++)
+                if (s->tree.nodes[i].symbol)
+                        r = mention(s, s->tree.nodes[i].symbol, !is_known, at);
+        return r;
+}
+
+/* The reader keeps as text what it does not understand. Here the names and operators within a command will do: (assert (match …)). */
+static int recognize(struct scrambler *s, struct command *c)
+{
+        const struct node *head;
+        int r = make_tree(s, c);
+
+        if (r < 0)
+                return r;
+        head = first_of(s, node_at(s, 0));
+        if (is_word(head, "include"))
+                return errorf(-ENOTSUP, "cannot scramble this: it includes another file, whose names are not known");
+        c->kind = command_kind_of(head->text);
+        return 0;
+}
+
+static int survey_all(struct scrambler *s)
+{
+        size_t n = s->script->n_commands, segment = 0;
+
+        s->segments = calloc(n + 1, sizeof(*s->segments));
+        s->needs_end = calloc(n + 1, sizeof(*s->needs_end));
+        if (!s->segments || !s->needs_end)
+                return -ENOMEM;
+        if (n >= NOWHERE)
+                return -EFBIG;
+        for (size_t i = 0; i < n; i++) {
+                struct command *c = &s->script->commands[i];
+                int r = c->kind == COMMAND_OPAQUE ? recognize(s, c) : 0;
+
+                if (r < 0)
+                        return r;
+                if (!may_move(c->kind) || (i > 0 && !may_move(c[-1].kind)))
+                        segment = i;
+                s->segments[i] = segment;
+                if ((has_terms(c->kind) || c->kind == COMMAND_OPAQUE) && ((r = make_tree(s, c)) < 0 || (r = survey(s, c, i)) < 0))
+                        return r;
+                segment = s->segments[i];
+                s->needs_end[i] = s->n_needs;
+        }
+        return 0;
+}
+
+/* Appends a command to the order, behind those that it needs. */
+static int place_command(struct scrambler *s, size_t at, bool *is_placed, size_t *order, size_t *n)
+{
+        cleanup_free struct visit {
+                size_t command, need;
+        } *stack = NULL;
+        size_t depth = 0;
+
+        for (;;) {
+                if (!is_placed[at]) {
+                        if (list_grow(stack, depth) < 0)
+                                return -ENOMEM;
+                        is_placed[at] = true;
+                        stack[depth++] = (struct visit){at, at == 0 ? 0 : s->needs_end[at - 1]};
+                }
+                for (; depth > 0 && stack[depth - 1].need == s->needs_end[stack[depth - 1].command]; depth--)
+                        order[(*n)++] = stack[depth - 1].command;
+                if (depth == 0)
+                        return 0;
+                at = s->needs[stack[depth - 1].need++];
+        }
+}
+
+/* A random order of the commands. */
+static int order_commands(struct scrambler *s, size_t *ret)
+{
+        size_t n_commands = s->script->n_commands, n = 0;
+        cleanup_free uint32_t *wish = malloc((n_commands + 1) * sizeof(*wish));
+        cleanup_free bool *is_placed = calloc(n_commands + 1, sizeof(*is_placed));
+        int r = 0;
+
+        if (!wish || !is_placed)
+                return -ENOMEM;
+        for (size_t begin = 0, end; r == 0 && begin < n_commands; begin = end) {
+                for (end = begin; end < n_commands && s->segments[end] == begin; end++)
+                        wish[end] = (uint32_t)end;
+                random_shuffle(&s->random, wish + begin, end - begin);
+                for (size_t i = begin; r == 0 && i < end; i++)
+                        r = place_command(s, wish[i], is_placed, ret, &n);
+                s->n_moved += end - begin > 1;
+        }
+        return r;
+}
+
+/* -- new names -- */
+
+/* Gives each name that may change a number. */
+static int number_names(struct scrambler *s)
+{
+        cleanup_free uint32_t *ids = malloc((s->n_names + 1) * sizeof(*ids));
+
+        if (!ids)
+                return -ENOMEM;
+        for (size_t id = 0; id < s->n_names; id++)
+                if (s->names[id].is_bound && !s->names[id].is_kept)
+                        ids[s->n_renamed++] = (uint32_t)id;
+        random_shuffle(&s->random, ids, s->n_renamed);
+        for (size_t i = 0; i < s->n_renamed; i++)
+                s->names[ids[i]].number = (uint32_t)i + 1;
+        return 0;
+}
+
+/* The operator or literal that indices follow: bv5 of (_ bv5 8). */
+static bool has_indices(const struct scrambler *s, const struct node *n)
+{
+        const struct node *word = first_of(s, node_at(s, n->parent));
+
+        return is_word(word, "_") && behind(s, word) == n;
+}
+
+static void print_symbol(const struct scrambler *s, const struct node *n, struct buffer *ret)
+{
+        const struct symbol *constructor = tested_by(s, n->symbol);
+        uint32_t number = s->names[constructor ? constructor->id : n->symbol->id].number;
+
+        if (number == 0 || has_indices(s, n)) {
+                buffer_add(ret, n->text.data, n->text.size);
+                return;
+        }
+        if (constructor)
+                buffer_adds(ret, "is-");
+        for (size_t i = 0; i < s->prefix; i++)
+                buffer_add(ret, "x", 1);
+        buffer_addf(ret, "%u", number);
+}
+
+/* -- operands -- */
+
+/* (_ map and): what follows the name are indices, no application. */
+static bool is_index(const struct scrambler *s, const struct node *list)
+{
+        const struct node *parent = node_at(s, list->parent);
+
+        return is_word(first_of(s, list), "_") || (parent && is_word(first_of(s, parent), "_"));
+}
+
+/* The operator that means the same of operands in the other order. OP_NONE: none, or its name is the script's own. */
+static enum op mirror_of(const struct scrambler *s, enum op op)
+{
+        static const enum op pairs[][2] = {{OP_LT, OP_GT},         {OP_LE, OP_GE},         {OP_BV_ULT, OP_BV_UGT},
+                                           {OP_BV_ULE, OP_BV_UGE}, {OP_BV_SLT, OP_BV_SGT}, {OP_BV_SLE, OP_BV_SGE},
+                                           {OP_FP_LT, OP_FP_GT},   {OP_FP_LEQ, OP_FP_GEQ}};
+        enum op mirror = OP_NONE;
+        const struct symbol *name;
+
+        for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+                for (size_t k = 0; k < 2; k++)
+                        if (pairs[i][k] == op)
+                                mirror = pairs[i][!k];
+        name = mirror == OP_NONE ? NULL : symbol_find(s->script->bank, slice_string(operator_row(mirror)->name));
+        return name && is_bound(s, name) ? OP_NONE : mirror;
+}
+
+/* How many members of a list stay in front of those that may change places; 0: all stay. */
+static size_t fixed_before_operands(enum op op, size_t n)
+{
+        const struct operator_row *row = operator_row(op);
+
+        if (row->shape == SHAPE_FIXED && n != operator_n_args(op))
+                return 0;
+        if (op == OP_FP_ADD || op == OP_FP_MUL) /* behind the rounding mode */
+                return 2;
+        return row->flags & OPERATOR_COMMUTATIVE ? 1 : 0;
+}
+
+/* Links the members of a list anew, from the one at `from` on, in the order of `list`. */
+static void relink(struct scrambler *s, struct node *parent, uint32_t from, const uint32_t *list, size_t n)
+{
+        s->tree.nodes[from].next = list[0];
+        for (size_t i = 0; i < n; i++)
+                s->tree.nodes[list[i]].next = i + 1 < n ? list[i + 1] : NOWHERE;
+        parent->last = list[n - 1];
+}
+
+static int change_order(struct scrambler *s, struct node *parent, size_t fixed, struct random *random)
+{
+        cleanup_free uint32_t *list = malloc((parent->n + 1) * sizeof(*list));
+        uint32_t from = parent->first;
+        size_t n = 0;
+
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 1; i < fixed; i++)
+                from = s->tree.nodes[from].next;
+        for (uint32_t i = s->tree.nodes[from].next; i != NOWHERE; i = s->tree.nodes[i].next)
+                list[n++] = i;
+        if (random)
+                random_shuffle(random, list, n);
+        if (n < 2)
+                return 0;
+        for (size_t i = 0; !random && i < n / 2; i++) {
+                uint32_t x = list[i];
+
+                list[i] = list[n - 1 - i];
+                list[n - 1 - i] = x;
+        }
+        relink(s, parent, from, list, n);
+        s->n_lists_changed++;
+        return 0;
+}
+
+/* The operator of an application that may change: with operands, and not a name of the script's own. */
+static enum op operator_in(const struct scrambler *s, const struct node *list)
+{
+        const struct node *head = first_of(s, list);
+        enum op op;
+
+        if (!head || !head->symbol || list->n < 3 || is_bound(s, head->symbol) || is_index(s, list))
+                return OP_NONE;
+        op = head->symbol->op;
+        if (s->keeps_arithmetic && op != OP_NONE && (op == OP_EQUAL || operator_row(op)->theory == THEORY_ARITHMETIC))
+                return OP_NONE;
+        return op;
+}
+
+static int scramble_list(struct scrambler *s, struct node *list)
+{
+        enum op op = operator_in(s, list), mirror = mirror_of(s, op);
+        struct random random;
+        size_t fixed;
+
+        if (op == OP_NONE)
+                return 0;
+        random_seed_part(&random, s->seed, list->hash);
+        if (mirror == OP_NONE) {
+                fixed = fixed_before_operands(op, list->n - 1);
+                return fixed > 0 ? change_order(s, list, fixed, &random) : 0;
+        }
+        if (random_bits(&random) >> 63) {
+                s->tree.nodes[list->first].text = slice_string(operator_row(mirror)->name);
+                return change_order(s, list, 1, NULL);
+        }
+        s->n_lists_changed++; /* under another seed */
+        return 0;
+}
+
+/* -- the text -- */
+
+static void print_token(const struct scrambler *s, const struct node *n, struct buffer *ret)
+{
+        if (n->symbol && n->kind == TOKEN_SYMBOL)
+                print_symbol(s, n, ret);
+        else
+                buffer_add(ret, n->text.data, n->text.size);
+}
+
+static void print_tree(const struct scrambler *s, struct buffer *ret)
+{
+        uint32_t at = 0;
+
+        for (;;) {
+                const struct node *n = &s->tree.nodes[at];
+
+                if (n->kind == TOKEN_OPEN) {
+                        buffer_adds(ret, "(");
+                        if (n->first != NOWHERE) {
+                                at = n->first;
+                                continue;
+                        }
+                        buffer_adds(ret, ")");
+                } else {
+                        print_token(s, n, ret);
+                }
+                while (s->tree.nodes[at].next == NOWHERE) {
+                        at = s->tree.nodes[at].parent;
+                        if (at == NOWHERE)
+                                return;
+                        buffer_adds(ret, ")");
+                        if (at == 0)
+                                return;
+                }
+                buffer_adds(ret, " ");
+                at = s->tree.nodes[at].next;
+        }
+}
+
+static int print_command(struct scrambler *s, const struct command *c, struct buffer *ret)
+{
+        int r;
+
+        if (!has_terms(c->kind)) {
+                buffer_add(ret, s->base + c->span.begin, c->span.end - c->span.begin);
+                return 0;
+        }
+        if ((r = make_tree(s, c)) < 0)
+                return r;
+        for (size_t i = 0; r == 0 && c->kind != COMMAND_GET_VALUE && i < s->tree.n; i++)
+                if (s->tree.nodes[i].kind == TOKEN_OPEN)
+                        r = scramble_list(s, &s->tree.nodes[i]);
+        if (r == 0)
+                print_tree(s, ret);
+        return r;
+}
+
+static bool is_difference_logic(const struct symbol *logic)
+{
+        const char *end = logic && logic->name.size >= 3 ? (const char *)logic->name.data + logic->name.size - 3 : "";
+
+        return strcmp(end, "IDL") == 0 || strcmp(end, "RDL") == 0;
+}
+
+static int scramble(struct scrambler *s, struct buffer *ret)
+{
+        cleanup_free size_t *order = malloc((s->script->n_commands + 1) * sizeof(*order));
+        int r;
+
+        if (!order)
+                return -ENOMEM;
+        if ((r = survey_all(s)) < 0 || (r = number_names(s)) < 0 || (r = order_commands(s, order)) < 0)
+                return r;
+        for (size_t i = 0; r == 0 && i < s->script->n_commands; i++) {
+                r = print_command(s, &s->script->commands[order[i]], ret);
+                buffer_adds(ret, "\n");
+        }
+        if (r == 0 && s->n_renamed + s->n_lists_changed + s->n_moved == 0)
+                return errorf(-ENOTSUP, "cannot scramble this: it has no names, no operands and no order that may change");
+        return r;
+}
+
+int scramble_smt(struct slice bytes, uint64_t seed, struct buffer *ret)
+{
+        cleanup(scrambler_done) struct scrambler s = {.base = bytes.size > 0 ? bytes.data : "", .prefix = 1};
+        int r;
+
+        if (seed == 0) {
+                buffer_add(ret, bytes.data, bytes.size);
+                return buffer_error(ret);
+        }
+        if ((r = script_read(bytes, NULL, &s.script)) < 0)
+                return r;
+        s.keeps_arithmetic = is_difference_logic(s.script->logic);
+        random_seed(&s.random, seed);
+        s.seed = random_bits(&s.random);
+        r = scramble(&s, ret);
+        return r < 0 ? r : buffer_error(ret);
+}

@@ -1,0 +1,82 @@
+/* What the judge's files share: the pairs of a case as logarithms of one measure, looks, and what a look may spend. */
+#pragma once
+
+#include "cache/base/util.h"
+#include "core/study/base/stat.h"
+#include "core/study/judge/judge.h"
+
+#define JUDGE_CONFIDENCE 0.95
+#define JUDGE_TOGETHER   2 /* the t of a correlation above which the two sides go together over the seeds */
+
+/* -- looks (judge_plan.c) ------------------------------------------------------------------------------------------- */
+
+#define N_LOOKS 9
+extern const size_t judge_looks[N_LOOKS];
+
+enum judge_part {
+        PART_CASES,
+        PART_SET,
+        PART_FAMILIES,
+};
+/* What this part may have of the false alarms at a look, of the measure that is asked for or of one of the others. */
+double judge_spending(enum judge_part part, size_t look, bool is_asked, double false_alarms);
+/* The look that comes after so many pairs, where it needs no more than `most` (of the first look: so many of its pairs); else 0. */
+size_t judge_next_look(size_t pairs, size_t most);
+
+/* Something measured over so many pairs, and what may become of it. Logarithms. */
+struct prospect {
+        enum judge_part part;
+        double false_alarms; /* of the judgement */
+        size_t pairs, most;
+        double shift, error; /* error: the standard one, which shrinks with more pairs */
+        double fixed;        /* the part of it that does not */
+        double floor;
+        double share; /* of the spending that one alone of a list gets */
+};
+/* Will more pairs hardly show a change? */
+bool judge_is_hopeless(const struct prospect *p);
+
+/* -- one measure of a case (judge.c) ---------------------------------------------------------------------------------- */
+
+struct series {
+        size_t index; /* of the case */
+        size_t family;
+        size_t known;                 /* pairs */
+        size_t n;                     /* pairs that have the measure on both sides */
+        size_t upto[N_LOOKS];         /* so many are among the pairs of each look; 0: it is not reached */
+        const double *before, *after; /* logarithms, [n] */
+        double floor;                 /* a difference is a change from here on */
+        bool is_constant;             /* before and after */
+        bool found;                   /* a change */
+        struct judge_shift *ret;
+        struct stat_shift shift; /* over all n, with its interval; logarithms */
+};
+struct measured {
+        enum judge_measure measure;
+        bool is_asked;
+        double false_alarms;
+        size_t most_pairs;
+        struct series *list; /* of the cases that have it */
+        size_t n;
+        double *room;
+};
+
+/* -- sets (judge_set.c) ------------------------------------------------------------------------------------------------ */
+
+/* The set and its families, by one measure. */
+int judge_sets(struct measured *m, const struct judge_case *cases, struct judgement *j);
+/* What needs no test: counts, flips, PAR-2. */
+int judge_count_sets(const struct judge_case *cases, struct judgement *j);
+
+/* -- runs (judge.c) --------------------------------------------------------------------------------------------------- */
+
+static inline bool judge_pair_is_known(const struct judge_pair *p)
+{
+        return p->run[0].is_known && p->run[1].is_known;
+}
+/* The lesser limit of the two; 0: none. */
+double judge_limit(const struct judge_pair *p);
+bool judge_is_solved(const struct judge_pair *p, int side);
+/* A case that both versions know, by the pair itself; its pairs are there up to this number. */
+bool judge_is_compared(const struct judge_case *c);
+size_t judge_pairs_of(const struct judge_case *c, const struct judge_options *o);

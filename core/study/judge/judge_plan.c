@@ -1,0 +1,81 @@
+/* When pairs are looked at, what a look may spend of the false alarms, and whether more pairs are worth their time. */
+#include "core/study/judge/judge_internal.h"
+
+#include <math.h>
+
+const size_t judge_looks[N_LOOKS] = {5, 8, 12, 18, 24, 32, 40, 50, JUDGE_PAIRS};
+
+#define ASKED_SHARE 0.84 /* of all false alarms; the other measures have the rest */
+
+/* A chance of a change below this is none. */
+#define HOPELESS 0.02
+/* What comes is taken to be as what was seen, and so many standard errors better. */
+#define OPTIMISM 0.75
+
+/* -- spending ----------------------------------------------------------------------------------------------------- */
+
+/* Five pairs of a case prove nothing among many; most changes that are plain show after eight or twelve. */
+static double case_spending(size_t look)
+{
+        return look == 0 ? 0 : look <= 2 ? 0.3 : 0.4 / (N_LOOKS - 3);
+}
+
+/* In step with the pairs that the look adds. */
+static double even_spending(size_t look)
+{
+        return (double)(judge_looks[look] - (look > 0 ? judge_looks[look - 1] : 0)) / JUDGE_PAIRS;
+}
+
+/* The same of the set by the measure that is asked for, where what a look may spend is not lost with what the looks before would have found, too (Lan and
+ * DeMets, 1983): levels of a Brownian motion that crosses none of the bounds before, by numerical integration for the 0.0047 that this part has. */
+static double set_spending(size_t look)
+{
+        static const double levels[N_LOOKS] = {0.0833, 0.0638, 0.0855, 0.1281, 0.1501, 0.2001, 0.2312, 0.2901, 0.3307};
+
+        return levels[look];
+}
+
+double judge_spending(enum judge_part part, size_t look, bool is_asked, double false_alarms)
+{
+        static const double parts[] = {[PART_CASES] = 0.40, [PART_SET] = 0.56, [PART_FAMILIES] = 0.04};
+        double measure = is_asked ? ASKED_SHARE : (1 - ASKED_SHARE) / (N_JUDGE_MEASURES - 1);
+        double share = part == PART_CASES             ? case_spending(look)
+                       : part == PART_SET && is_asked ? set_spending(look)
+                                                      : even_spending(look);
+
+        return false_alarms * measure * parts[part] * share;
+}
+
+/* -- pairs -------------------------------------------------------------------------------------------------------- */
+
+size_t judge_next_look(size_t pairs, size_t most)
+{
+        if (pairs < judge_looks[0])
+                return MIN(judge_looks[0], most) > pairs ? MIN(judge_looks[0], most) : 0;
+        for (size_t k = 1; k < N_LOOKS; k++)
+                if (pairs < judge_looks[k])
+                        return judge_looks[k] <= most ? judge_looks[k] : 0;
+        return 0;
+}
+
+/* The chance that a look finds a change, the way that is likelier. */
+static double power(const struct prospect *p, size_t look)
+{
+        double n = (double)p->pairs, k = (double)judge_looks[look], alone = judge_spending(p->part, look, true, p->false_alarms) * p->share;
+        double least, expected, deviation;
+
+        if (alone == 0)
+                return 0;
+        least = fmax(p->floor, -stat_normal_quantile(alone / 2) * sqrt(p->fixed * p->fixed + p->error * p->error * n / k));
+        expected = fabs(p->shift) + (k - n) / k * OPTIMISM * p->error;
+        deviation = p->error * sqrt(n * (k - n)) / k;
+        return deviation > 0 ? stat_normal_cdf((expected - least) / deviation) : expected >= least;
+}
+
+bool judge_is_hopeless(const struct prospect *p)
+{
+        for (size_t look = N_LOOKS; look-- > 0 && judge_looks[look] > p->pairs;)
+                if (judge_looks[look] <= p->most && power(p, look) >= HOPELESS)
+                        return false;
+        return true;
+}

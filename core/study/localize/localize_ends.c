@@ -1,0 +1,160 @@
+/* The two ends of a case: do they differ over seeds, and what does a run there look like? */
+#include "core/study/base/stat.h"
+#include "core/study/localize/localize_internal.h"
+
+/* Times of one program are not known better than this, whatever few runs say: a deviation of logarithms. */
+#define LEAST_SPREAD 0.03
+
+struct judge_run judge_run_of(const struct localize *l, const struct localize_outcome *o)
+{
+        static const enum verdict verdicts[] = {
+                [LOCALIZE_SOLVED] = VERDICT_SAT, [LOCALIZE_TIMEOUT] = VERDICT_TIMEOUT, [LOCALIZE_BROKEN] = VERDICT_UNKNOWN};
+
+        return (struct judge_run){.is_known = true,
+                                  .verdict = verdicts[o->answer],
+                                  .limit = l->options.limit > 0                ? l->options.limit
+                                           : o->answer == LOCALIZE_TIMEOUT ? o->seconds
+                                                                           : INFINITY,
+                                  .seconds = fmax(o->seconds, 1e-6),
+                                  .cpu_seconds = NAN,
+                                  .memory = NAN,
+                                  .effort = o->effort};
+}
+
+static size_t end_of(const struct localize *l, const struct test *t, int end)
+{
+        return l->program[end == 0 ? t->given.reference : t->given.target];
+}
+
+/* -- do they differ ------------------------------------------------------------------------------------------------ */
+
+static int judge_pairs(const struct localize *l, const struct test *t, struct judgement *ret)
+{
+        cleanup_free struct judge_pair *pairs = calloc(t->n_facts + 1, sizeof(*pairs));
+        struct judge_case one = {.pairs = pairs};
+
+        if (!pairs)
+                return -ENOMEM;
+        for (unsigned seed = 0; one.n_pairs < MIN(t->n_facts, (size_t)JUDGE_PAIRS); seed++) {
+                const struct fact *found[2] = {fact_under(t, end_of(l, t, 0), seed), fact_under(t, end_of(l, t, 1), seed)};
+
+                if (!found[0] || !found[1])
+                        break;
+                for (int end = 0; end < 2; end++)
+                        pairs[one.n_pairs].run[end] = judge_run_of(l, &found[end]->outcome);
+                one.n_pairs++;
+        }
+        return judge(&one, 1,
+                     &(struct judge_options){.measure = JUDGE_TIME, .most_pairs = JUDGE_PAIRS, .false_alarms = LOCALIZE_FALSE_ALARMS}, ret);
+}
+
+static bool is_change(enum judge_change c)
+{
+        return judge_is_regression(c) || judge_is_improvement(c);
+}
+
+/* -- what runs there look like ------------------------------------------------------------------------------------- */
+
+/* What the runs at an end show, by effort or by seconds, without broken ones; `x` has room for all facts. */
+static size_t values_at(const struct localize *l, const struct test *t, int end, bool by_effort, double *x)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < t->n_facts; i++) {
+                const struct localize_outcome *o = &t->facts[i].outcome;
+
+                if (t->facts[i].program != end_of(l, t, end) || o->answer == LOCALIZE_BROKEN)
+                        continue;
+                if (by_effort && isnan(o->effort))
+                        return 0;
+                x[n++] = by_effort ? o->effort : fmax(o->seconds, 1e-6);
+        }
+        return n;
+}
+
+static double timeouts_at(const struct localize *l, const struct test *t, int end)
+{
+        double timeouts = 0.5, n = 1; /* as if one more run had had half of one */
+
+        for (size_t i = 0; i < t->n_facts; i++) {
+                n += t->facts[i].program == end_of(l, t, end);
+                timeouts += t->facts[i].program == end_of(l, t, end) && t->facts[i].outcome.answer == LOCALIZE_TIMEOUT;
+        }
+        return timeouts / n;
+}
+
+/* By the median of the distances from the ends' medians, so that a run that shows the other end does not count (Hampel, 1974). */
+static void find_spread(const struct localize *l, struct test *t, double *x)
+{
+        bool by_effort = !isnan(t->thresholds.effort_fast);
+        size_t n = 0;
+
+        for (int end = 0; end < 2; end++) {
+                size_t here = values_at(l, t, end, by_effort, x + n);
+                double median = log(stat_median(x + n, here));
+
+                for (size_t i = 0; i < here; i++)
+                        x[n + i] = fabs(log(x[n + i]) - median);
+                n += here;
+        }
+        t->thresholds.spread = fmax(n > 0 ? 1.4826 * stat_median(x, n) : 0, LEAST_SPREAD);
+}
+
+static void find_thresholds(const struct localize *l, struct test *t, const struct judgement *j, double *x)
+{
+        double at[2][2]; /* by effort; by end */
+        bool is_slower = judge_is_regression(j->cases[0].change), effort_goes_along;
+
+        for (int by_effort = 0; by_effort < 2; by_effort++)
+                for (int end = 0; end < 2; end++) {
+                        size_t n = values_at(l, t, end, by_effort, x);
+
+                        at[by_effort][end] = n > 0 ? stat_median(x, n) : NAN;
+                }
+        t->thresholds = (struct thresholds){.fast = fmin(at[0][0], at[0][1]), .slow = fmax(at[0][0], at[0][1]), .effort_fast = NAN, .effort_slow = NAN};
+        if (isnan(at[0][0]) || isnan(at[0][1]))
+                t->thresholds.slow = INFINITY; /* what changed is that it has an answer */
+        for (int end = 0; end < 2; end++)
+                t->thresholds.timeouts[is_slower ? end : !end] = timeouts_at(l, t, end);
+        effort_goes_along = is_change(j->cases[0].by[JUDGE_EFFORT].change) && is_slower == (at[1][1] > at[1][0]);
+        if (effort_goes_along && fmax(at[1][0], at[1][1]) >= fmax(l->options.minimum_ratio, 1.5) * fmin(at[1][0], at[1][1])) {
+                t->thresholds.effort_fast = fmin(at[1][0], at[1][1]);
+                t->thresholds.effort_slow = fmax(at[1][0], at[1][1]);
+        }
+        find_spread(l, t, x);
+}
+
+int ends_judge(const struct localize *l, struct test *t)
+{
+        cleanup_free double *x = calloc(t->n_facts + 1, sizeof(*x));
+        cleanup_judgement struct judgement j = {0};
+        const struct judged_case *c;
+        int r = x ? judge_pairs(l, t, &j) : -ENOMEM;
+
+        if (r < 0)
+                return r;
+        c = &j.cases[0];
+        t->ends_wanted = c->wanted;
+        t->ends = is_change(c->change)                          ? ENDS_DIFFER
+                  : c->wanted > 0 || c->change == JUDGE_UNKNOWN ? ENDS_OPEN
+                                                                : ENDS_SAME;
+        find_thresholds(l, t, &j, x);
+        if (t->ends == ENDS_DIFFER && t->thresholds.slow < l->options.minimum_ratio * t->thresholds.fast)
+                t->ends = ENDS_SAME;
+        return thresholds_cut(t);
+}
+
+void localize_end_seconds(const struct localize *l, size_t test, double ret[2])
+{
+        const struct test *t = &l->tests[test];
+        cleanup_free double *x = calloc(t->n_facts + 1, sizeof(*x));
+
+        for (int end = 0; end < 2; end++) {
+                size_t n = 0;
+
+                for (size_t i = 0; x && i < t->n_facts; i++)
+                        if (t->facts[i].program == end_of(l, t, end))
+                                x[n++] = t->facts[i].outcome.seconds;
+                ret[end] = stat_lower_median(x, n);
+        }
+}
