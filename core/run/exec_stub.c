@@ -55,6 +55,8 @@ struct run {
         uint64_t standing;    /* how long it was, before it began, too */
         struct lender lender;
         cpu_set_t cpus; /* that it may be on now, if order->head->has_cpus */
+        uint64_t bound; /* since when it is to be on others than before; 0: it never was */
+        unsigned bound_again;
         uint64_t share;       /* wall time of its own at which it stands still; UINT64_MAX: never */
         uint64_t next_look, look_interval, next_folder;
         uint64_t awake; /* when the last wait ended; 0: none has yet */
@@ -601,14 +603,33 @@ static void thaw(struct run *run)
         tree_continue(run->order->head->namespace);
 }
 
+/* A process that is half made takes the cores that its parent had when fork() began, and nobody sees it before fork() ends, which takes as long as its
+ * parent waits for a core. So all are bound again, after 5 ms, 10 ms, …. */
+#define BOUND_AGAIN       8
+#define BOUND_AGAIN_FIRST (5 * NSEC_PER_MSEC)
+
+static bool bind_again_is_due(const struct run *run, uint64_t now)
+{
+        return run->bound != 0 && run->frozen == 0 && run->bound_again < BOUND_AGAIN && now - run->bound >= BOUND_AGAIN_FIRST << run->bound_again;
+}
+
 /* It leaves the cores that runs want, and stands still while these are all that it has. */
 static void lend_if_due(struct run *run)
 {
         const bool namespace = run->order->head->namespace;
         uint64_t now = clock_now();
 
-        if (now < lender_next(&run->lender) || !lender_look(&run->lender, now, &run->cpus))
+        if (now < lender_next(&run->lender))
                 return;
+        if (!lender_look(&run->lender, now, &run->cpus)) {
+                if (bind_again_is_due(run, now)) {
+                        tree_bind(namespace, &run->cpus);
+                        run->bound_again++;
+                }
+                return;
+        }
+        run->bound = now;
+        run->bound_again = 0;
         if (CPU_COUNT(&run->cpus) > 0) {
                 tree_bind(namespace, &run->cpus);
                 sched_setaffinity(0, sizeof(run->cpus), &run->cpus); /* our looks are the build's, too */

@@ -119,11 +119,14 @@ class Soak:
         for cpu in some:
             self.own(files[cpu])
         self.takes += 1
-        for pid, (_, state, cpu, name) in below(builder.pid).items():
-            if state == "R" and (cpu in some or len(some) == len(self.cpus)):
-                again = below(builder.pid).get(pid)
-                if again and again[1] == "R" and (again[2] in some):
-                    sys.exit("%s (%d) of the build is on core %d, which a run has" % (name, pid, again[2]))
+        on_it = {pid for pid, (_, state, cpu, _) in below(builder.pid).items() if state == "R" and cpu in some}
+        for _ in range(4):  # one that was being made when the others left follows soon
+            if not on_it:
+                break
+            time.sleep(.02)
+            on_it &= {pid for pid, (_, state, cpu, _) in below(builder.pid).items() if state == "R" and cpu in some}
+        if on_it:
+            sys.exit("of the build there are on the cores %s, which a run has: %s" % (some, {pid: s for pid, s in below(builder.pid).items() if pid in on_it}))
         self.all_taken += len(some) == len(self.cpus)
         return some
 
