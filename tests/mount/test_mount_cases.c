@@ -731,11 +731,12 @@ START_TEST(test_others_are_answered_while_cases_are_committed)
         await(fault_met("case.flush") >= met + STUCK);
         ck_assert_int_eq(mkfifo("go", 0600), 0);
         if (fork() == 0) { /* of its own: who has the file open waits for the others when it ends */
-                int fd = creat("mnt/cases/late.smt2", 0644);
+                int fd = creat("mnt/cases/late.smt2", 0644), go;
+                char byte;
 
                 close(creat("late.made", 0644));
-                close(open("go", O_RDONLY));
-                _exit(write(fd, "(check-sat)\n", 12) != 12);
+                go = open("go", O_RDONLY);
+                _exit(read(go, &byte, 1) != 1 || write(fd, "(check-sat)\n", 12) != 12);
         }
         await(access("late.made", F_OK) == 0);
         for (int i = 0; i < 20; i++) {

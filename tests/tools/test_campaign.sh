@@ -53,6 +53,13 @@ test_that "what became of a finding is kept" \
 	'run 0 findings slow --mark 1 reported https://example.org/1 && run 0 findings slow && has out "reported.*https://example.org/1" && run 2 findings slow --mark 1 lost && run 3 findings slow --mark 999 fixed && has err "no finding 999"'
 test_that "seeds tell how often it reproduces" \
 	'run 0 findings slow --seeds && [ "$(field 1,2,3)" = "$(printf "1\t29\t30")" ] && has err "20-29 seeds: 1.* of 1 finding" && run 0 findings slow --seeds --json && has out "\"reproduced\":29"'
+# Three inputs in ten take long, others with each version and each writing of the input.
+make_script chaos
+for v in 1 2; do script_commit chaos $v "set -- \$(sed s/^/$v/ \"\$case\" | cksum); [ \$((\$1 % 10)) -ge 3 ] || echo 'lasts 20' >&2"; done
+toy_recipe chaos 'timeout = 2s' && run 0 solver add chaos chaos --recipe chaos.recipe
+test_that "what is slow by chance alone is none" '
+	timeout -k 5 200 "$solverfs" fuzz chaos --name chance --for 10s --threshold 700ms --timeout 1500ms --no-localize --no-reduce -j 1 --reference v1 --target v2 >out 2>err </dev/null &&
+	candidates=$(sed -n "s/^candidates //p" out) && [ "$candidates" -ge 3 ] && [ $((3 * $(sed -n "s/^finds //p" out))) -le "$candidates" ]'
 test_that "its files are there" \
 	'cd "$SOLVERFS_STORE/campaigns/slow/first" && has progress.tsv "^seconds.inputs.runs" && has operators.tsv "^arm.expected" && has log "found spr/1"'
 

@@ -52,7 +52,6 @@ draft() { run "$1" recipe draft "${@:2}" && cp out drafted.recipe && no_trace; }
 # The recipe does in a store of its own what it says.
 works() { run 0 solver try --once --recipe drafted.recipe "$1" ${2:+"$2"} && has out "^answer	ok"; }
 line() { grep -qxF "    $1" drafted.recipe; } # line TEXT
-skip() { n=$((n + 1)) && echo "ok $n - $1 # SKIP $2"; }
 
 # -- build systems --
 

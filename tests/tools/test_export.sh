@@ -98,7 +98,7 @@ if mknod full c 1 7 2>/dev/null && : <full; then
 		run 4 report toy -o full && [ -c full ]'
 	test_that "... and no folder is made of it" 'run 4 export --format asv toy -o full && has err "cannot make the folder full/.*Not a directory" && [ -c full ]'
 else
-	n=$((n + 1)) && echo "ok $n - a device stays one # SKIP no device can be made here"
+	skip "a device stays one" "no device can be made here"
 fi
 test_that "-o wants a name" 'run 2 export --format csv -o "" && run 2 export --format asv toy -o - && run 4 export --format asv toy -o a.smt2/x && has err "Not a directory"'
 test_that "standard output that cannot be written" '"$solverfs" -q export --format jsonl >/dev/full 2>err; [ $? = 4 ] && has err "standard output"'
@@ -106,7 +106,7 @@ test_that "standard output that cannot be written" '"$solverfs" -q export --form
 # -- the tools themselves: checkouts of benchexec, asv, asv_runner and hyperfine in $SOLVERFS_READERS, with Debian's Python packages --
 
 readers() { # readers DESCRIPTION COMMAND...
-	if [ -n "${SOLVERFS_READERS:-}" ]; then test_that "$@"; else n=$((n + 1)) && echo "ok $n - $1 # SKIP no \$SOLVERFS_READERS"; fi
+	if [ -n "${SOLVERFS_READERS:-}" ]; then test_that "$@"; else skip "$1" "no \$SOLVERFS_READERS"; fi
 }
 r=${SOLVERFS_READERS:-}
 python=/usr/bin/python3

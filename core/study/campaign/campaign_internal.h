@@ -168,8 +168,9 @@ int seat_take(struct bench_seat *seat);
 void seat_leave(struct bench_seat *seat); /* nothing where it has none */
 /* Does somebody else wait for its slot? */
 bool seat_is_wanted(const struct bench_seat *seat);
-/* One run, however often its slot is lost on the way. */
-int seat_run(struct bench_seat *seat, size_t version, const struct recipe_limits *limits, struct slice text, struct run_result *ret);
+/* One run, however often its slot is lost on the way. `seed`: the solver's own; 0: as it is by default. */
+int seat_run(struct bench_seat *seat, size_t version, uint64_t seed, const struct recipe_limits *limits, struct slice text,
+             struct run_result *ret);
 /* Waits for the machine of its runs, where that is not this one, and sees that it is the one it ran on before: -EEXIST with a sentence. */
 int campaign_check_machine(struct campaign *c);
 
@@ -210,8 +211,8 @@ struct trial {
 
 int trial_run(struct trial *t, unsigned version, double seconds, struct answer *ret);
 /* With the whole timeout, to confirm what other runs showed; journaled. The run of a round (from 1 on) of this input that a session which was cut off
- * had done is not done again: its ending is not known then. */
-int trial_run_again(struct trial *t, unsigned round, unsigned version, struct answer *ret);
+ * had done is not done again: its ending is not known then. `seed` as seat_run() has it. */
+int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t seed, struct answer *ret);
 /* The same on another text; `ret_output` gets what the program printed. */
 int trial_run_text(struct trial *t, unsigned version, struct slice text, double seconds, struct answer *ret,
                    struct buffer *ret_output);

@@ -31,7 +31,7 @@ static int ask_version(struct probe *p, unsigned v, struct slice text, bool *ret
         int r;
 
         limits.wall_ns = limits.cpu_ns = (uint64_t)(PROBE_SECONDS * 1e9);
-        r = seat_run(&p->seat, v, &limits, text, &result);
+        r = seat_run(&p->seat, v, 0, &limits, text, &result);
         *ret = r == 0 && (verdict_is_decided(result.verdict) || result.verdict == VERDICT_TIMEOUT);
         if (r == 0)
                 run_result_done(&result);

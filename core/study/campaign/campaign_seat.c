@@ -104,7 +104,7 @@ static int seat_change(struct bench_seat *seat)
         return seat_take(seat);
 }
 
-int seat_run(struct bench_seat *seat, size_t version, const struct recipe_limits *limits, struct slice text,
+int seat_run(struct bench_seat *seat, size_t version, uint64_t seed, const struct recipe_limits *limits, struct slice text,
              struct run_result *ret)
 {
         struct campaign *c = seat->campaign;
@@ -116,6 +116,7 @@ int seat_run(struct bench_seat *seat, size_t version, const struct recipe_limits
                 int r;
 
                 runner_set_limits(seat->runners[version], limits);
+                runner_set_seed(seat->runners[version], seed > 0, seed);
                 r = runner_run(seat->runners[version], &input, c->cancel_fd, ret);
                 again = run_again(&tries, r);
                 if (again == RUN_IS_OVER)

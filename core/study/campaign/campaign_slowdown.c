@@ -4,11 +4,13 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "core/study/finding/finding_localized.h"
+#include "core/smtlib/scramble.h"
 #include "core/study/base/stat.h"
+#include "core/study/finding/finding_localized.h"
+#include "core/study/judge/judge.h"
 
-#define ROUNDS       5 /* of a confirmation; all five in one direction are significant at 1/32 */
-#define SIGNIFICANCE 0.05
+#define MOST_PAIRS  24   /* of a confirmation */
+#define FALSE_FINDS 0.05 /* of candidates; what is kept is localized, and verified there once more */
 
 /* -- running -- */
 
@@ -47,63 +49,102 @@ static int run_wanted(struct trial *t)
 
 /* -- confirming -- */
 
-struct pair {
+struct confirmation {
         unsigned reference, target;
-        double fast[ROUNDS], slow[ROUNDS];
+        struct judge_pair pairs[MOST_PAIRS];
+        double fast[MOST_PAIRS], slow[MOST_PAIRS];
         struct answer last[2];
+        size_t n, failures; /* pairs; of them, that are below the threshold */
 };
 
-/* Both versions once, the order by turns. */
-static int run_pair(struct trial *t, struct pair *p, unsigned round)
+/* What the next pair leaves to chance: the seed of the solver, where both versions have one, else the input is scrambled; the first pair is the input
+ * itself. One that cannot be scrambled is repeated. */
+static int disguise(const struct trial *t, const struct confirmation *p, uint64_t *ret_seed, struct buffer *ret_text)
 {
-        for (unsigned i = 0; i < 2; i++) {
-                bool is_target = (i + round) % 2;
-                unsigned version = is_target ? p->target : p->reference;
-                struct answer *a = &p->last[is_target];
-                int r = trial_run_again(t, round + 1, version, a);
+        struct version *const *versions = t->seat->campaign->versions;
+        int r;
 
+        *ret_seed = versions[p->reference]->solver->recipe->seed && versions[p->target]->solver->recipe->seed ? p->n : 0;
+        r = p->n == 0 || *ret_seed > 0 ? -ENOTSUP : scramble_smt(t->input->text, p->n, ret_text);
+        if (r == -ENOTSUP || r == -EINVAL) {
+                ret_text->size = 0;
+                buffer_add(ret_text, t->input->text.data, t->input->text.size);
+                r = buffer_error(ret_text);
+        }
+        return r;
+}
+
+static struct judge_run judged_run(const struct campaign *c, const struct answer *a)
+{
+        return (struct judge_run){.is_known = true,
+                                  .verdict = a->verdict,
+                                  .limit = c->settings->timeout,
+                                  .seconds = a->seconds,
+                                  .cpu_seconds = NAN,
+                                  .memory = NAN,
+                                  .effort = NAN};
+}
+
+/* Both versions once, the order by turns. 1: two versions contradict each other. */
+static int run_pair(struct trial *t, struct confirmation *p)
+{
+        const struct campaign *c = t->seat->campaign;
+        cleanup_free struct answer *answers = calloc(c->n_versions, sizeof(*answers));
+        cleanup_buffer struct buffer text = {0};
+        struct strategy_input input = *t->input;
+        struct trial once = {.seat = t->seat, .input = &input, .answers = answers};
+        uint64_t seed;
+        int r = answers ? disguise(t, p, &seed, &text) : -ENOMEM;
+
+        input.text = SLICE(text.data, text.size);
+        for (unsigned i = 0; i < 2 && r == 0; i++) {
+                bool is_target = (i + p->n) % 2;
+                unsigned version = is_target ? p->target : p->reference;
+
+                r = trial_run_again(&once, (unsigned)p->n + 1, version, seed, &answers[version]);
+                p->last[is_target] = answers[version];
+                p->pairs[p->n].run[is_target] = judged_run(c, &answers[version]);
+                (is_target ? p->slow : p->fast)[p->n] = answers[version].seconds;
+                if (p->n == 0)
+                        t->answers[version] = answers[version];
+        }
+        if (r == 0)
+                r = trial_look_for_errors(&once);
+        p->failures += p->slow[p->n] - p->fast[p->n] <= c->settings->threshold;
+        p->n++;
+        return r;
+}
+
+/* 1: it is a find. 0: it is not, or two versions contradict each other now. */
+static int confirm(struct trial *t, struct confirmation *p)
+{
+        const double threshold = t->seat->campaign->settings->threshold;
+
+        for (size_t wanted = JUDGE_FIRST_PAIRS; p->n < wanted;) {
+                cleanup_judgement struct judgement j = {0};
+                int r = run_pair(t, p);
+
+                if (r != 0)
+                        return MIN(r, 0);
+                if (p->n == 1 && (p->failures == 1 || !verdict_is_decided(p->last[0].verdict))) /* the input itself is none */
+                        return 0;
+                if (2 * p->failures > MAX(p->n, (size_t)JUDGE_FIRST_PAIRS))
+                        return 0;
+                if (p->n < wanted)
+                        continue;
+                r = judge(&(struct judge_case){.pairs = p->pairs, .n_pairs = p->n}, 1,
+                          &(struct judge_options){.measure = JUDGE_TIME, .most_pairs = MOST_PAIRS, .false_alarms = FALSE_FINDS}, &j);
                 if (r < 0)
                         return r;
-                (is_target ? p->slow : p->fast)[round] = a->seconds;
-                t->answers[version] = *a;
+                if (j.cases[0].change == JUDGE_MORE || j.cases[0].change == JUDGE_LOST)
+                        return stat_lower_median(p->slow, p->n) - stat_lower_median(p->fast, p->n) > threshold;
+                wanted = MIN(j.cases[0].wanted, (size_t)MOST_PAIRS);
         }
         return 0;
 }
 
-/* 1: it is a find. 0: it is not, or two versions contradict each other now. */
-static int confirm(struct trial *t, struct pair *p)
-{
-        double threshold = t->seat->campaign->settings->threshold, fast[ROUNDS], slow[ROUNDS];
-        struct stat_test test;
-        unsigned failures = 0;
-        int r;
-
-        for (unsigned round = 0; round < ROUNDS; round++) {
-                r = run_pair(t, p, round);
-                if (r < 0)
-                        return r;
-                r = trial_look_for_errors(t);
-                if (r != 0)
-                        return r < 0 ? r : 0;
-                if (!verdict_is_decided(p->last[0].verdict))
-                        return 0;
-                failures += p->slow[round] - p->fast[round] <= threshold;
-                if (failures > 1)
-                        return 0;
-        }
-        for (unsigned i = 0; i < ROUNDS; i++) {
-                fast[i] = log(fmax(p->fast[i], 1e-6));
-                slow[i] = log(fmax(p->slow[i], 1e-6));
-        }
-        r = stat_signed_rank(slow, fast, ROUNDS, &test);
-        if (r < 0)
-                return r;
-        return test.greater <= SIGNIFICANCE &&
-               stat_lower_median(p->slow, ROUNDS) - stat_lower_median(p->fast, ROUNDS) > threshold;
-}
-
 /* *ret: its number when commits can be looked for. */
-static int keep_slowdown(struct trial *t, const struct pair *p, uint32_t *ret)
+static int keep_slowdown(struct trial *t, const struct confirmation *p, uint32_t *ret)
 {
         struct campaign *c = t->seat->campaign;
         cleanup_finding struct finding *f = finding_new();
@@ -118,13 +159,13 @@ static int keep_slowdown(struct trial *t, const struct pair *p, uint32_t *ret)
                 const struct answer *a = &t->answers[v];
 
                 if (v == p->reference || v == p->target)
-                        r = finding_add_runs(f, c->versions[v]->text, a->verdict, v == p->target ? p->slow : p->fast, ROUNDS);
+                        r = finding_add_runs(f, c->versions[v]->text, a->verdict, v == p->target ? p->slow : p->fast, (uint32_t)p->n);
                 else if (a->ran)
                         r = finding_add_runs(f, c->versions[v]->text, a->verdict, &a->seconds, 1);
         }
-        snprintf(what, sizeof(what), "%s %.3fs, %s %s%.3fs", c->versions[p->reference]->name, stat_lower_median(p->fast, ROUNDS),
+        snprintf(what, sizeof(what), "%s %.3fs, %s %s%.3fs", c->versions[p->reference]->name, stat_lower_median(p->fast, p->n),
                  c->versions[p->target]->name, p->last[1].verdict == VERDICT_TIMEOUT ? "more than " : "",
-                 stat_lower_median(p->slow, ROUNDS));
+                 stat_lower_median(p->slow, p->n));
         if (r == 0)
                 r = trial_keep(t, f, what);
         if (r == 0 && finding_is_localizable(f))
@@ -139,7 +180,7 @@ static double solved_after(const struct campaign *c, const struct answer *a)
 
 /* The pair with the largest slowdown: of any version and a later one, or only of the target. False: none is above the threshold. The strategy
  * judges by the same (score() in strategy.c). */
-static bool choose_pair(const struct trial *t, struct pair *p)
+static bool choose_pair(const struct trial *t, struct confirmation *p)
 {
         const struct campaign *c = t->seat->campaign;
         double most = c->settings->threshold;
@@ -173,7 +214,7 @@ static void take_answers(struct trial *t)
 }
 
 /* Runs the pair again, and keeps what is a find: 1. 0: it is none, or the same bytes were found before. */
-static int confirm_and_keep(struct trial *t, struct pair *p, uint32_t *ret_finding)
+static int confirm_and_keep(struct trial *t, struct confirmation *p, uint32_t *ret_finding)
 {
         cleanup_finding struct finding *kept = NULL;
         int r = trial_find_kept(t, FINDING_SPR, &kept);
@@ -195,7 +236,7 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
         struct campaign *c = seat->campaign;
         cleanup_free struct answer *answers = calloc(c->n_versions, sizeof(*answers));
         struct trial t = {.seat = seat, .input = input, .answers = answers};
-        struct pair pair = {0};
+        struct confirmation p = {0};
         bool is_candidate, is_find = false;
         uint32_t finding = 0;
         double score;
@@ -210,11 +251,11 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
         if (r < 0)
                 return r;
         /* Confirmed before the strategy is told that it has finished: a crash in between repeats the confirmation and no decision. */
-        if (r == 0 && choose_pair(&t, &pair)) {
+        if (r == 0 && choose_pair(&t, &p)) {
                 pthread_mutex_lock(&c->lock);
                 c->status.candidates++;
                 pthread_mutex_unlock(&c->lock);
-                r = confirm_and_keep(&t, &pair, &finding);
+                r = confirm_and_keep(&t, &p, &finding);
                 if (r < 0)
                         return r;
                 is_find = r == 1;

@@ -8,8 +8,8 @@ static double seconds_of(const struct campaign *c, const struct execute_result *
         return (double)(c->settings->cpu_time ? run->user_ns + run->system_ns : run->wall_ns) / 1e9;
 }
 
-int trial_run_text(struct trial *t, unsigned version, struct slice text, double seconds, struct answer *ret,
-                   struct buffer *ret_output)
+static int run_text(struct trial *t, unsigned version, uint64_t seed, struct slice text, double seconds, struct answer *ret,
+                    struct buffer *ret_output)
 {
         struct campaign *c = t->seat->campaign;
         struct recipe_limits limits = c->versions[version]->solver->recipe->limits;
@@ -18,7 +18,7 @@ int trial_run_text(struct trial *t, unsigned version, struct slice text, double 
 
         limits.cpu_ns = (uint64_t)(seconds * 1e9);
         limits.wall_ns = c->settings->cpu_time ? CPU_PATIENCE * limits.cpu_ns : limits.cpu_ns;
-        r = seat_run(t->seat, version, &limits, text, &result);
+        r = seat_run(t->seat, version, seed, &limits, text, &result);
         if (r < 0)
                 return r;
         *ret = (struct answer){.ran = true, .seconds = seconds_of(c, &result.run), .verdict = result.verdict};
@@ -31,10 +31,16 @@ int trial_run_text(struct trial *t, unsigned version, struct slice text, double 
         return ret_output ? buffer_error(ret_output) : 0;
 }
 
-int trial_run(struct trial *t, unsigned version, double seconds, struct answer *ret)
+int trial_run_text(struct trial *t, unsigned version, struct slice text, double seconds, struct answer *ret,
+                   struct buffer *ret_output)
+{
+        return run_text(t, version, 0, text, seconds, ret, ret_output);
+}
+
+static int run_counted(struct trial *t, unsigned version, uint64_t seed, double seconds, struct answer *ret)
 {
         struct campaign *c = t->seat->campaign;
-        int r = trial_run_text(t, version, t->input->text, seconds, ret, NULL);
+        int r = run_text(t, version, seed, t->input->text, seconds, ret, NULL);
 
         if (r < 0)
                 return r;
@@ -43,6 +49,11 @@ int trial_run(struct trial *t, unsigned version, double seconds, struct answer *
         c->status.solving += ret->seconds;
         pthread_mutex_unlock(&c->lock);
         return 0;
+}
+
+int trial_run(struct trial *t, unsigned version, double seconds, struct answer *ret)
+{
+        return run_counted(t, version, 0, seconds, ret);
 }
 
 /* -- keeping -- */
@@ -135,10 +146,10 @@ static bool recall(struct trial *t, unsigned round, unsigned version, struct ans
         return is_known;
 }
 
-int trial_run_again(struct trial *t, unsigned round, unsigned version, struct answer *ret)
+int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t seed, struct answer *ret)
 {
         struct campaign *c = t->seat->campaign;
-        int r = recall(t, round, version, ret) ? 1 : trial_run(t, version, c->settings->timeout, ret);
+        int r = recall(t, round, version, ret) ? 1 : run_counted(t, version, seed, c->settings->timeout, ret);
 
         if (r != 0)
                 return MIN(r, 0);
@@ -222,7 +233,7 @@ static int note_crash(struct trial *t, unsigned version)
         pthread_mutex_unlock(&c->lock);
         if (is_known)
                 return 0;
-        r = trial_run_again(t, 0, version, &again);
+        r = trial_run_again(t, 0, version, 0, &again);
         if (r < 0 || again.verdict != VERDICT_CRASH)
                 return r;
         r = crash_signature(t, version, again.ending, &signature);
@@ -244,7 +255,7 @@ static int ask_everybody(struct trial *t)
 
         for (unsigned v = 0; r == 0 && v < c->n_versions; v++)
                 if (!t->answers[v].ran || !verdict_is_decided(t->answers[v].verdict))
-                        r = trial_run_again(t, 0, v, &t->answers[v]);
+                        r = trial_run_again(t, 0, v, 0, &t->answers[v]);
         return r;
 }
 
