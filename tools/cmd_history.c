@@ -301,6 +301,9 @@ static const char *step_at(const struct steps *steps, const size_t *points, size
         for (size_t k = 0; k < steps->n; k++)
                 if (points[steps->list[k].at] == i)
                         return steps->list[k].is_slower ? "slower" : "faster";
+        for (size_t k = 0; k < steps->n_apart; k++)
+                if (points[steps->apart[k]] == i)
+                        return "differs"; /* at this seed; nothing is shown over seeds */
         return "-";
 }
 

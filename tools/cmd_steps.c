@@ -136,7 +136,7 @@ static void print_json(const struct stepping *o, const struct case_history *h, c
                 name_step(o, h, points, s->at, commit);
                 json_array_append_new(list, json_pack("{ss sb so so sf}", "commit", commit, "slower", (int)s->is_slower,
                                                       "seconds_before", seconds_json(s->before), "seconds_after",
-                                                      seconds_json(s->after), "confidence", s->confidence));
+                                                      seconds_json(s->after), "p", s->p));
         }
         output_json(json_pack("{sI ss sI ss sI sI so}", "case", (json_int_t)h->info->id, "name", name, "measured",
                               (json_int_t)measured, "shape", step_shape_name(steps->shape), "slower", (json_int_t)steps->slower,
@@ -164,7 +164,7 @@ static int show_history(struct stepping *o, const struct case_history *h)
         if (r < 0)
                 return fail(r);
         for (size_t i = 0; i < h->n; i++)
-                measured += h->list[i].fact && (i == 0 || h->list[i].commit != h->list[i - 1].commit);
+                measured += h->list[i].fact != NULL;
         o->measured += measured >= 2;
         o->shapes[steps.shape] += measured >= 2;
         if (measured >= 2 && count_slowdowns(o, steps.slower) < 0)

@@ -5,9 +5,8 @@
 
 #include "core/study/steps/case_history.h"
 
-/* One case per culprit, measured before and after every culprit (SPRFinder, section 6.1): three times each, as there are few points and each of
- * them has to be sure. */
-#define AT_CULPRITS_SAMPLES 3
+/* One case per culprit, measured before and after every culprit (SPRFinder, section 6.1), under as many seeds as the judge's first look wants. */
+#define AT_CULPRITS_RUNS 5
 struct at_culprits {
         /* options */
         struct workspace *workspace;
@@ -23,9 +22,9 @@ struct at_culprits {
         size_t n_line;
         struct case_selection cases;
         uint64_t *wall_ns;   /* of each case */
-        struct fact **facts; /* [line][cases][samples]; refs; NULL: not measured */
+        struct fact **facts; /* [line][cases][AT_CULPRITS_RUNS]; refs; NULL: not measured */
 };
 int at_culprits_measure(struct at_culprits *a); /* a status */
-/* The measured history of a case; each sample is a point. */
+/* The measured history of a case. */
 int at_culprits_history(const struct at_culprits *a, size_t i, struct case_history *ret);
 void at_culprits_done(struct at_culprits *a);

@@ -90,16 +90,18 @@ static int find_cases(struct at_culprits *a, const struct culprits *all)
 
 /* -- measuring -- */
 
-static int make_sample(const struct at_culprits *a, size_t cell_number, uint32_t sample, struct query **ret)
+/* Run `number` is under that seed, where the recipe has one, else the cell once more. */
+static int make_run(const struct at_culprits *a, size_t cell_number, uint32_t number, struct query **ret)
 {
+        bool has_seeds = a->solver->recipe->seed != NULL;
         struct cell cell = {.solver = a->solver,
                             .commit = a->line[cell_number / a->cases.n],
                             .info = a->cases.list[cell_number % a->cases.n],
-                            .has_seed = a->has_seed,
-                            .seed = a->seed,
+                            .has_seed = a->has_seed || (has_seeds && number > 0),
+                            .seed = a->seed + (has_seeds ? number : 0),
                             .wall_ns = a->wall_ns[cell_number % a->cases.n]};
 
-        return query_sample(a->workspace, &cell, sample, ret);
+        return query_sample(a->workspace, &cell, has_seeds ? 0 : number, ret);
 }
 
 static void keep(struct at_culprits *a, size_t i, int r, struct value *v, const char *reason)
@@ -115,30 +117,30 @@ static void keep(struct at_culprits *a, size_t i, int r, struct value *v, const 
 /* Each cell once, which builds what is not built … */
 static int make_first(void *user, size_t i, struct query **ret)
 {
-        return make_sample(user, i, 0, ret);
+        return make_run(user, i, 0, ret);
 }
 
 static void first_answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
 {
-        keep(user, i * AT_CULPRITS_SAMPLES, r, v, reason);
+        keep(user, i * AT_CULPRITS_RUNS, r, v, reason);
 }
 
 /* … and then again. */
-#define MORE (AT_CULPRITS_SAMPLES - 1)
+#define MORE (AT_CULPRITS_RUNS - 1)
 
 static int make_more(void *user, size_t i, struct query **ret)
 {
         const struct at_culprits *a = user;
 
-        if (!a->facts[i / MORE * AT_CULPRITS_SAMPLES])
+        if (!a->facts[i / MORE * AT_CULPRITS_RUNS])
                 return -ENODATA; /* it cannot be built */
-        return make_sample(a, i / MORE, (uint32_t)(i % MORE + 1), ret);
+        return make_run(a, i / MORE, (uint32_t)(i % MORE + 1), ret);
 }
 
 static void more_answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
 {
         if (r != -ENODATA)
-                keep(user, i / MORE * AT_CULPRITS_SAMPLES + i % MORE + 1, r, v, reason);
+                keep(user, i / MORE * AT_CULPRITS_RUNS + i % MORE + 1, r, v, reason);
 }
 
 int at_culprits_measure(struct at_culprits *a)
@@ -160,7 +162,7 @@ int at_culprits_measure(struct at_culprits *a)
                 r = command_engine(a->workspace, &e);
         if (r != STATUS_OK)
                 return r;
-        a->facts = calloc(a->cases.n * a->n_line * AT_CULPRITS_SAMPLES + 1, sizeof(*a->facts));
+        a->facts = calloc(a->cases.n * a->n_line * AT_CULPRITS_RUNS + 1, sizeof(*a->facts));
         if (!a->facts)
                 return fail(-ENOMEM);
         r = command_ask(&(struct command_asking){.engine = e,
@@ -184,22 +186,28 @@ int at_culprits_measure(struct at_culprits *a)
 int at_culprits_history(const struct at_culprits *a, size_t i, struct case_history *ret)
 {
         *ret = (struct case_history){.solver = solver_ref(a->solver), .info = case_info_ref(a->cases.list[i])};
-        for (size_t k = 0; k < a->n_line; k++)
-                for (size_t n = 0; n < AT_CULPRITS_SAMPLES; n++) {
-                        struct fact *f = a->facts[(k * a->cases.n + i) * AT_CULPRITS_SAMPLES + n];
+        for (size_t k = 0; k < a->n_line; k++) {
+                struct fact **runs = &a->facts[(k * a->cases.n + i) * AT_CULPRITS_RUNS];
+                struct case_point p = {.commit = a->line[k], .on_line = true};
 
-                        if (!f)
-                                continue;
-                        if (list_grow(ret->list, ret->n) < 0)
-                                return -ENOMEM;
-                        ret->list[ret->n++] = (struct case_point){.commit = a->line[k], .fact = fact_ref(f), .on_line = true};
-                }
+                if (!runs[0])
+                        continue;
+                if (list_grow(ret->list, ret->n) < 0)
+                        return -ENOMEM;
+                p.by_seed = calloc(AT_CULPRITS_RUNS, sizeof(*p.by_seed));
+                if (!p.by_seed)
+                        return -ENOMEM;
+                for (; p.n_seeds < AT_CULPRITS_RUNS && runs[p.n_seeds]; p.n_seeds++)
+                        p.by_seed[p.n_seeds] = case_outcome(runs[p.n_seeds]);
+                p.fact = fact_ref(runs[0]);
+                ret->list[ret->n++] = p;
+        }
         return 0;
 }
 
 void at_culprits_done(struct at_culprits *a)
 {
-        for (size_t i = 0; a->facts && i < a->cases.n * a->n_line * AT_CULPRITS_SAMPLES; i++)
+        for (size_t i = 0; a->facts && i < a->cases.n * a->n_line * AT_CULPRITS_RUNS; i++)
                 fact_unref(a->facts[i]);
         free(a->facts);
         free(a->line);

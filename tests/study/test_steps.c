@@ -7,15 +7,22 @@
 
 #define MOST 600
 
+static struct localize_outcome runs[MOST];
 static struct step_point points[MOST];
 static size_t n_points;
+
+static void add_point(struct localize_outcome o)
+{
+        runs[n_points] = o;
+        points[n_points] = (struct step_point){&runs[n_points], 1};
+        n_points++;
+}
 
 /* Appends so many points of about these seconds. */
 static void stretch(struct random *r, size_t n, double seconds)
 {
         for (size_t i = 0; i < n; i++)
-                points[n_points++] = (struct step_point){
-                        {.answer = LOCALIZE_SOLVED, .seconds = seconds * exp(0.05 * random_normal(r)), .effort = NAN}};
+                add_point((struct localize_outcome){.answer = LOCALIZE_SOLVED, .seconds = seconds * exp(0.05 * random_normal(r)), .effort = NAN});
 }
 
 static struct steps found_in(void)
@@ -56,7 +63,7 @@ START_TEST(test_four_shapes)
                 for (size_t i = 0; i < s.n; i++) {
                         ck_assert_uint_eq(s.list[i].at % 12, 0);
                         ck_assert((s.list[i].after > s.list[i].before) == s.list[i].is_slower);
-                        ck_assert_double_gt(s.list[i].confidence, 0.9);
+                        ck_assert_double_lt(s.list[i].p, 0.01);
                 }
         }
 }
@@ -113,7 +120,7 @@ START_TEST(test_crashes_are_a_level)
         stretch(&r, 10, 1);
         stretch(&r, 10, 0.01);
         for (size_t i = 10; i < 20; i++)
-                points[i].outcome.answer = LOCALIZE_BROKEN;
+                runs[i].answer = LOCALIZE_BROKEN;
         stretch(&r, 10, 1);
         s = found_in();
         ck_assert_uint_eq(s.n, 2);
@@ -137,4 +144,35 @@ START_TEST(test_few_points)
 }
 END_TEST
 
-SUITE("steps", test_four_shapes, test_an_outlier_is_no_step, test_false_alarms, test_crashes_are_a_level, test_few_points)
+/* The releases of a solver: as many levels as there are, each a build. One run of each shows none of it, but that they are apart. */
+START_TEST(test_each_release_may_be_a_level)
+{
+        static const double levels[] = {0.13, 0.71, 0.02, 1.27, 0.77, 1.55};
+        static struct localize_outcome under[6][5];
+        cleanup_steps struct steps one = {0}, five = {0};
+        struct random r;
+
+        random_seed(&r, test_seed(6));
+        n_points = 0;
+        for (size_t i = 0; i < 6; i++) {
+                stretch(&r, 1, levels[i]);
+                for (size_t k = 0; k < 5; k++)
+                        under[i][k] = (struct localize_outcome){.answer = LOCALIZE_SOLVED, .seconds = levels[i] * exp(0.05 * random_normal(&r)), .effort = NAN};
+        }
+        one = found_in();
+        ck_assert_uint_eq(one.n, 0);
+        ck_assert_uint_eq(one.n_apart, 5);
+        for (size_t i = 0; i < 6; i++)
+                points[i] = (struct step_point){under[i], 5};
+        five = found_in();
+        ck_assert_uint_eq(five.n, 5);
+        ck_assert_uint_eq(five.n_apart, 0);
+        ck_assert_uint_eq(five.slower, 3);
+        for (size_t i = 0; i < 5; i++) {
+                ck_assert_uint_eq(five.list[i].at, i + 1);
+                ck_assert_double_eq_tol(five.list[i].after, levels[i + 1], 0.2 * levels[i + 1]);
+        }
+}
+END_TEST
+
+SUITE("steps", test_each_release_may_be_a_level, test_four_shapes, test_an_outlier_is_no_step, test_false_alarms, test_crashes_are_a_level, test_few_points)

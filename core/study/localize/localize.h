@@ -65,7 +65,6 @@ struct localize_options {
 
 struct localize_case {
         size_t reference, target; /* commits; the reference is an ancestor of the target along first parents */
-        double fast, slow;        /* seconds at the two, where known beforehand; else 0: they are taken from the runs there */
 };
 
 enum localize_answer {

@@ -113,15 +113,13 @@ static int verification_of(struct search *s, size_t before, size_t after, size_t
 static int judge_verification(const struct search *s, const struct verification *v, size_t n, struct judgement *ret)
 {
         cleanup_free struct judge_pair *pairs = calloc(n + 1, sizeof(*pairs));
-        const struct judge_case one = {.pairs = pairs, .n_pairs = n};
 
         if (!pairs)
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++)
                 for (int side = 0; side < 2; side++)
                         pairs[i].run[side] = judge_run_of(s->l, &v->runs[side][i]);
-        return judge(&one, 1,
-                     &(struct judge_options){.measure = JUDGE_TIME, .most_pairs = JUDGE_PAIRS, .false_alarms = LOCALIZE_FALSE_ALARMS}, ret);
+        return judge_pairs(pairs, n, ret);
 }
 
 /* Runs in turn under seeds that neither had: the change must be there once more, in its direction. */

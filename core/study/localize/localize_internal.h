@@ -98,6 +98,7 @@ struct test {
         size_t n_facts;
         enum ends_state ends;
         size_t ends_wanted; /* pairs of runs at the ends; of ENDS_OPEN */
+        size_t ends_known;  /* runs there that these were judged by */
         struct thresholds thresholds;
         double noise_prior[N_NOISE], noise[N_NOISE]; /* without and with the case's own facts */
         struct spread *spreads, *new_spreads;        /* of the prior in use, and of the next */
@@ -170,10 +171,10 @@ static inline bool line_place(const struct line *line, size_t program, size_t *r
 int ends_judge(const struct localize *l, struct test *t);
 /* The evidence of pairs of runs for the judge, which counts seconds. */
 struct judge_run judge_run_of(const struct localize *l, const struct localize_outcome *o);
+int judge_pairs(const struct judge_pair *pairs, size_t n, struct judgement *ret);
 
 /* -- levels and their posterior (localize_posterior.c) -- */
 int thresholds_cut(struct test *t); /* after fast and slow, from all facts */
-int thresholds_of_series(struct test *t, double ratio); /* from all facts alike: there are no ends */
 enum level level_of(const struct thresholds *thresholds, const struct localize_outcome *outcome);
 /* The sightings of a case on a line, by place. */
 int sightings_collect(const struct localize *l, const struct test *t, const struct line *line, struct sighting **ret,

@@ -3,49 +3,6 @@
 
 /* -- levels ------------------------------------------------------------------------------------------------------- */
 
-/* Of the logarithms of the first i values: their sum and the sum of their squares. */
-struct log_sums {
-        double sum, square;
-};
-
-static double spread_of(const struct log_sums *from, const struct log_sums *to, size_t n)
-{
-        double sum = to->sum - from->sum;
-
-        return to->square - from->square - sum * sum / (double)n;
-}
-
-/* Two groups of positive values: the cut of their logarithms that leaves the least variance within (k-means in one dimension, exactly). The
- * medians of the groups; false when the upper one is not `ratio` times the lower. Sorts the values. 1, 0, -ENOMEM. */
-static int two_groups(double *x, size_t n, double ratio, double *low, double *high)
-{
-        cleanup_free struct log_sums *sums = calloc(n + 1, sizeof(*sums));
-        double best = INFINITY;
-        size_t cut = 0;
-
-        if (!sums)
-                return -ENOMEM;
-        stat_sort(x, n);
-        for (size_t i = 0; i < n; i++) {
-                double v = log(x[i] / x[0]); /* small numbers, so that little is lost in the differences of their sums */
-
-                sums[i + 1] = (struct log_sums){sums[i].sum + v, sums[i].square + v * v};
-        }
-        for (size_t k = 1; k < n; k++) {
-                double within = spread_of(&sums[0], &sums[k], k) + spread_of(&sums[k], &sums[n], n - k);
-
-                if (within < best - 1e-12) {
-                        best = within;
-                        cut = k;
-                }
-        }
-        if (cut == 0)
-                return 0;
-        *low = stat_median(x, cut);
-        *high = stat_median(x + cut, n - cut);
-        return *high >= ratio * *low;
-}
-
 /* Where on the way from fast (0) to slow (1) an outcome is; infinite where no number says so. */
 static double share_of(const struct thresholds *t, const struct localize_outcome *outcome)
 {
@@ -160,28 +117,6 @@ int thresholds_cut(struct test *t)
         t->thresholds.low_cut = cut_between(x, n, 1.0 / 3 - 0.2, 1.0 / 3 + 0.2);
         t->thresholds.high_cut = cut_between(x, n, 2.0 / 3 - 0.13, 2.0 / 3 + 0.26);
         return 0;
-}
-
-int thresholds_of_series(struct test *t, double ratio)
-{
-        cleanup_free double *x = calloc(t->n_facts + 1, sizeof(*x));
-        size_t n = 0;
-        int differ;
-
-        if (!x)
-                return -ENOMEM;
-        for (size_t i = 0; i < t->n_facts; i++)
-                if (t->facts[i].outcome.answer != LOCALIZE_BROKEN)
-                        x[n++] = fmax(t->facts[i].outcome.seconds, 1e-6);
-        stat_sort(x, n); /* a long history has thousands */
-        t->thresholds = (struct thresholds){
-                .fast = n > 0 ? stat_median(x, n) : 0, .slow = INFINITY, .effort_fast = NAN, .effort_slow = NAN};
-        differ = two_groups(x, n, ratio, &t->thresholds.fast, &t->thresholds.slow);
-        if (differ < 0)
-                return differ;
-        if (!differ)
-                t->thresholds.slow = INFINITY;
-        return thresholds_cut(t);
 }
 
 /* -- the chain ---------------------------------------------------------------------------------------------------- */

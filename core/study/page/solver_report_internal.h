@@ -63,6 +63,8 @@ struct report {
         struct report_column *columns; /* owned; those that are shown */
         size_t n_columns;
         struct report_cell *cells; /* owned; [column * cases.n + case] */
+        struct report_cell **by_seed; /* owned; [n_seeds] likewise, under the solver's seeds 1, 2, …; none where nothing is known */
+        size_t n_seeds;
 
         struct report_step *steps; /* owned; by case, then by place */
         size_t n_steps;

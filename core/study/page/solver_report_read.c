@@ -1,6 +1,7 @@
 /* Reads the report's data: cases, the measured commits, and a table of both. */
 #include "core/query/answers.h"
 #include "core/query/program_runs.h"
+#include "core/study/judge/judge.h"
 #include "core/study/page/solver_report_internal.h"
 
 void report_done(struct report *r)
@@ -12,6 +13,9 @@ void report_done(struct report *r)
         }
         free(r->columns);
         free(r->cells);
+        for (size_t i = 0; i < r->n_seeds; i++)
+                free(r->by_seed[i]);
+        free(r->by_seed);
         free(r->steps);
         free(r->commits);
         free(r->line);
@@ -295,6 +299,57 @@ static int add_run(void *user, const struct digest *sha256, struct fact *f)
         return 0;
 }
 
+/* -- under seeds ---------------------------------------------------------------------------------------------------- */
+
+struct reading_seed {
+        struct report *report;
+        const struct case_place *places;
+        struct report_cell *cells; /* of the column */
+        bool any;
+};
+
+static int add_seeded(void *user, const struct digest *sha256, struct fact *f)
+{
+        struct reading_seed *s = user;
+        const struct case_place wanted = {.sha256 = *sha256};
+        const struct case_place *found = find_in_list(&wanted, s->places, s->report->cases.n, sizeof(wanted), compare_digests);
+
+        if (found && !s->cells[found->index].is_known) {
+                report_run_cell(s->report, found->index, f, &s->cells[found->index]);
+                s->any = true;
+        }
+        return 0;
+}
+
+/* 1: something is known under this seed. */
+static int read_seed(struct report *r, const struct case_place *places, unsigned seed)
+{
+        const struct cell cell = {.solver = r->solver, .has_seed = true, .seed = seed};
+        cleanup_free struct report_cell *cells = calloc(r->n_columns * r->cases.n + 1, sizeof(*cells));
+        struct reading_seed s = {.report = r, .places = places};
+        int e = cells ? 0 : -ENOMEM;
+
+        for (size_t i = 0; i < r->n_columns && e == 0; i++) {
+                s.cells = cells + i * r->cases.n;
+                e = program_runs(r->workspace, &cell, &r->columns[i].of->program, add_seeded, &s);
+        }
+        if (e < 0 || !s.any)
+                return e;
+        if (list_grow(r->by_seed, r->n_seeds) < 0)
+                return -ENOMEM;
+        r->by_seed[r->n_seeds++] = steal_pointer(cells);
+        return 1;
+}
+
+static int read_seeds(struct report *r, const struct case_place *places)
+{
+        int e = r->solver->recipe->seed ? 1 : 0;
+
+        for (unsigned seed = 1; e == 1 && seed < JUDGE_PAIRS; seed++)
+                e = read_seed(r, places, seed);
+        return e;
+}
+
 static int read_cells(struct report *r)
 {
         cleanup_free struct case_place *places = calloc(r->cases.n + 1, sizeof(*places));
@@ -317,7 +372,7 @@ static int read_cells(struct report *r)
                         r->columns[kept++] = r->columns[i];
         }
         r->n_columns = kept;
-        return 0;
+        return read_seeds(r, places);
 }
 
 /* -- what is said of a column ------------------------------------------------------------------------------------- */

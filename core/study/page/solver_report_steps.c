@@ -6,12 +6,14 @@
 
 struct series { /* of one case: its measured commits on the line, in order */
         const struct report_commit **commits; /* owned */
-        struct step_point *points;            /* owned */
+        struct step_point *points;            /* owned, with the outcomes of each */
         size_t n, room;
 };
 
 static void series_done(struct series *s)
 {
+        for (size_t i = 0; i < s->n; i++)
+                free((void *)s->points[i].by_seed);
         free(s->commits);
         free(s->points);
 }
@@ -26,33 +28,77 @@ static int series_make(struct series *s, size_t room)
         return s->commits && s->points ? 0 : -ENOMEM;
 }
 
-static void series_add(struct series *s, const struct report_commit *c, const struct report_cell *cell)
+/* Takes the outcomes. */
+static void series_add(struct series *s, const struct report_commit *c, const struct localize_outcome *by_seed, size_t n)
 {
         assert(s->n < s->room);
         s->commits[s->n] = c;
-        s->points[s->n++].outcome = run_outcome((enum verdict)cell->verdict, cell->is_wrong, (double)cell->seconds);
+        s->points[s->n++] = (struct step_point){by_seed, n};
 }
 
-static void add_columns(const struct report *r, size_t case_index, struct series *s)
+static struct localize_outcome outcome_of(const struct report_cell *c)
+{
+        return run_outcome((enum verdict)c->verdict, c->is_wrong, (double)c->seconds);
+}
+
+static int add_columns(const struct report *r, size_t case_index, struct series *s)
 {
         for (size_t k = 0; k < r->n_columns; k++) {
                 const struct report_cell *cell = report_cell(r, k, case_index);
+                struct localize_outcome *by_seed;
+                size_t n = 0;
 
-                if (cell->is_known && r->columns[k].of->on_line)
-                        series_add(s, r->columns[k].of, cell);
+                if (!cell->is_known || !r->columns[k].of->on_line)
+                        continue;
+                by_seed = calloc(1 + r->n_seeds, sizeof(*by_seed));
+                if (!by_seed)
+                        return -ENOMEM;
+                by_seed[n++] = outcome_of(cell);
+                for (; n <= r->n_seeds && r->by_seed[n - 1][k * r->cases.n + case_index].is_known; n++)
+                        by_seed[n] = outcome_of(&r->by_seed[n - 1][k * r->cases.n + case_index]);
+                series_add(s, r->columns[k].of, by_seed, n);
         }
+        return 0;
 }
 
-/* A case's facts at a commit that is not shown. */
-static int read_hidden(const struct report *r, size_t case_index, const struct report_commit *c, struct report_cell *ret)
+/* All that the store has of a case at a commit. -ENOENT: nothing is known of it. */
+static int read_commit(const struct report *r, size_t case_index, const struct report_commit *c, struct localize_outcome **ret, size_t *ret_n)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
         struct cell cell = {.solver = r->solver, .commit = c->number, .info = r->cases.list[case_index]};
         int e = run_find(r->workspace, &cell, true, &f);
 
-        if (e == 0)
-                report_run_cell(r, case_index, f, ret);
-        return e == -ENOENT ? 0 : e;
+        return e < 0 ? e : case_outcomes(r->workspace, &cell, f, ret, ret_n);
+}
+
+/* The columns with their repetitions, which are read one by one: where a first look shows commits that are apart. */
+static int add_repeated(const struct report *r, size_t case_index, struct series *s)
+{
+        for (size_t k = 0; k < r->n_columns; k++) {
+                struct localize_outcome *by_seed = NULL;
+                size_t n = 0;
+                int e;
+
+                if (!report_cell(r, k, case_index)->is_known || !r->columns[k].of->on_line)
+                        continue;
+                e = read_commit(r, case_index, r->columns[k].of, &by_seed, &n);
+                if (e < 0)
+                        return e == -ENOENT ? 0 : e;
+                series_add(s, r->columns[k].of, by_seed, n);
+        }
+        return 0;
+}
+
+static int add_again(const struct series *from, size_t i, struct series *s)
+{
+        size_t n = from->points[i].n;
+        struct localize_outcome *copy = calloc(n, sizeof(*copy));
+
+        if (!copy)
+                return -ENOMEM;
+        memcpy(copy, from->points[i].by_seed, n * sizeof(*copy));
+        series_add(s, from->commits[i], copy, n);
+        return 0;
 }
 
 /* The series again, with all that is measured between the commits of each step. */
@@ -62,22 +108,22 @@ static int add_between(const struct report *r, size_t case_index, const struct s
         int e = 0;
 
         for (size_t i = 0; i < coarse->n && e == 0; i++) {
-                struct report_cell cell = {0};
                 bool is_after_step = next < steps->n && steps->list[next].at == i;
 
                 for (const struct report_commit *c = is_after_step ? coarse->commits[i - 1] + 1 : coarse->commits[i]; c < coarse->commits[i]; c++) {
+                        struct localize_outcome *by_seed = NULL;
+                        size_t n = 0;
+
                         if (!c->on_line || c->column != NOT_SHOWN)
                                 continue;
-                        cell.is_known = false;
-                        e = read_hidden(r, case_index, c, &cell);
-                        if (e < 0)
+                        e = read_commit(r, case_index, c, &by_seed, &n);
+                        if (e == 0)
+                                series_add(s, c, by_seed, n);
+                        else if (e != -ENOENT)
                                 return e;
-                        if (cell.is_known)
-                                series_add(s, c, &cell);
                 }
                 next += is_after_step;
-                s->commits[s->n] = coarse->commits[i];
-                s->points[s->n++] = coarse->points[i];
+                e = add_again(coarse, i, s);
         }
         return e;
 }
@@ -99,16 +145,32 @@ static int keep_steps(struct report *r, size_t case_index, const struct series *
         return 0;
 }
 
+/* The steps of the columns. */
+static int find_coarse(const struct report *r, size_t case_index, struct series *coarse, struct steps *steps)
+{
+        int e = series_make(coarse, r->n_columns);
+
+        if (e == 0)
+                e = add_columns(r, case_index, coarse);
+        if (e == 0)
+                e = steps_find(coarse->points, coarse->n, 0, steps);
+        if (e < 0 || steps->n_apart == 0 || r->solver->recipe->seed)
+                return e;
+        steps_done(steps);
+        series_done(coarse);
+        *coarse = (struct series){0};
+        e = series_make(coarse, r->n_columns);
+        if (e == 0)
+                e = add_repeated(r, case_index, coarse);
+        return e < 0 ? e : steps_find(coarse->points, coarse->n, 0, steps);
+}
+
 static int find_in_case(struct report *r, size_t case_index, bool hides)
 {
         cleanup_series struct series coarse = {0}, fine = {0};
         cleanup_steps struct steps steps = {0}, again = {0};
-        int e = series_make(&coarse, r->n_columns);
+        int e = find_coarse(r, case_index, &coarse, &steps);
 
-        if (e < 0)
-                return e;
-        add_columns(r, case_index, &coarse);
-        e = steps_find(coarse.points, coarse.n, 0, &steps);
         if (e < 0 || steps.n == 0 || !hides)
                 return e < 0 ? e : keep_steps(r, case_index, &coarse, &steps);
         e = series_make(&fine, r->n_commits);

@@ -3,11 +3,14 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "core/study/judge/judge.h"
 
 void case_history_done(struct case_history *h)
 {
-        for (size_t i = 0; i < h->n; i++)
+        for (size_t i = 0; i < h->n; i++) {
                 fact_unref(h->list[i].fact);
+                free(h->list[i].by_seed);
+        }
         free(h->list);
         solver_unref(h->solver);
         case_info_unref(h->info);
@@ -15,6 +18,55 @@ void case_history_done(struct case_history *h)
 }
 
 /* -- reading ------------------------------------------------------------------------------------------------------ */
+
+struct outcome_list {
+        struct localize_outcome *list;
+        size_t n;
+};
+
+static int add_outcome(void *user, uint32_t number, const struct fact *f)
+{
+        struct outcome_list *l = user;
+
+        if (list_grow(l->list, l->n) < 0)
+                return -ENOMEM;
+        l->list[l->n++] = case_outcome(f);
+        return 0;
+}
+
+/* Under the seeds 1, 2, …, until nothing is known under one: -ENOENT. */
+static int add_seeds(struct workspace *w, const struct cell *cell, struct outcome_list *l)
+{
+        struct cell under = *cell;
+        int r = 0;
+
+        under.has_seed = true;
+        for (unsigned seed = 1; r == 0 && seed < JUDGE_PAIRS; seed++) {
+                cleanup(fact_unrefp) struct fact *f = NULL;
+
+                under.seed = cell->seed + seed;
+                r = run_find(w, &under, true, &f);
+                if (r == 0)
+                        r = add_outcome(l, seed, f);
+        }
+        return r;
+}
+
+int case_outcomes(struct workspace *w, const struct cell *cell, const struct fact *first, struct localize_outcome **ret, size_t *ret_n)
+{
+        struct outcome_list l = {0};
+        int r = add_outcome(&l, 0, first);
+
+        if (r == 0 && !cell->machine) /* of a named one the first alone is known */
+                r = cell->solver->recipe->seed ? add_seeds(w, cell, &l) : samples_known(w, cell, true, add_outcome, &l);
+        if (r < 0 && r != -ENOENT) {
+                free(l.list);
+                return r;
+        }
+        *ret = l.list;
+        *ret_n = l.n;
+        return 0;
+}
 
 /* The commit's point, if anything is known of it. 1: it is in *ret; 0: nothing is known. */
 static int read_point(struct workspace *w, const struct cell *cell, struct case_point *ret, int64_t *ret_found)
@@ -28,8 +80,12 @@ static int read_point(struct workspace *w, const struct cell *cell, struct case_
         if (r == -ENOENT && (cell->machine || build_find(w, cell->solver, cell->commit, false, &record) < 0 || record->ok))
                 return 0;
         *ret_found = f ? f->measured : record->started;
-        *ret = (struct case_point){.commit = cell->commit, .fact = steal_pointer(f)};
-        return 1;
+        *ret = (struct case_point){.commit = cell->commit};
+        if (f) {
+                r = case_outcomes(w, cell, f, &ret->by_seed, &ret->n_seeds);
+                ret->fact = steal_pointer(f);
+        }
+        return r < 0 && r != -ENOENT ? r : 1;
 }
 
 /* One bit a commit: which of them are on the line. */
@@ -62,6 +118,8 @@ int case_history_read(struct workspace *w, const struct cell *cell, const uint32
                         break;
                 at.commit = commits[i];
                 r = read_point(w, &at, &ret->list[ret->n], &found);
+                if (r < 0)
+                        fact_unref(ret->list[ret->n].fact);
                 if (r <= 0)
                         continue;
                 ret->list[ret->n++].on_line = !on_line || (commits[i] < n_commits && on_line[commits[i]]);
@@ -133,7 +191,7 @@ int case_history_steps(const struct case_history *h, struct steps *ret, size_t *
                 if (!h->list[i].fact || !h->list[i].on_line)
                         continue;
                 places[n] = i;
-                points[n++].outcome = case_outcome(h->list[i].fact);
+                points[n++] = (struct step_point){h->list[i].by_seed, h->list[i].n_seeds};
         }
         r = steps_find(points, n, 0, ret);
         if (r == 0)

@@ -11,6 +11,8 @@
 struct case_point {
         uint32_t commit;
         struct fact *fact; /* brief; owns a ref; NULL: the commit cannot be built */
+        struct localize_outcome *by_seed; /* [n_seeds], owned: case_outcomes() */
+        size_t n_seeds;
         bool on_line;      /* of first parents: steps are found among these */
 };
 struct case_history {
@@ -40,5 +42,7 @@ int case_history_plot(const struct case_history *h, const uint32_t *place, struc
 /* How a run ended, as steps are found by it: of seconds alone. */
 struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double seconds);
 struct localize_outcome case_outcome(const struct fact *f);
+/* What is known of a cell beside its fact, the first: under the solver's seeds 1, 2, … without a gap, else its repetitions. free(*ret). */
+int case_outcomes(struct workspace *w, const struct cell *cell, const struct fact *first, struct localize_outcome **ret, size_t *ret_n);
 /* "correct", "WRONG", or "-" where the case does not say what is right. */
 const char *case_answer(const struct case_info *info, const struct fact *f);

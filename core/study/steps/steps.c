@@ -1,16 +1,17 @@
 #include "core/study/steps/steps.h"
 
-#include "core/study/localize/localize_internal.h"
-#include "core/study/base/stat.h"
+#include <math.h>
 
-/* How many changes are expected along a history: solvers' cases go up and down several times (the paper's Fig. 7). */
-#define RATE 3.0
-/* A point that may as well lie begins no stretch. */
-#define DECIDED 0.98
+#include "core/study/judge/judge.h"
+#include "core/study/steps/history_plan.h"
+
+#define RATIO  1.2 /* a smaller difference is no step */
+#define BROKEN 2   /* times the slowest run: what a broken one counts as */
 
 void steps_done(struct steps *s)
 {
         free(s->list);
+        free(s->apart);
         *s = (struct steps){0};
 }
 
@@ -25,66 +26,6 @@ const char *step_shape_name(enum step_shape s)
         };
 
         return names[s];
-}
-
-/* All show one level: then no change is in them, however much they may lie. */
-static bool is_level(const struct sighting *s, size_t n)
-{
-        for (size_t i = 1; i < n; i++)
-                if (memcmp(s[i].counts, s[0].counts, sizeof(s[0].counts)) != 0)
-                        return false;
-        return true;
-}
-
-/* Every point is a place of its own; every gap is as likely to hold a change. 1: they are of one level, and nothing more is known of them. */
-static int read_levels(const struct step_point *points, size_t n, double minimum_ratio, struct sighting **ret)
-{
-        struct fact *facts = calloc(n, sizeof(*facts));
-        struct test series = {.facts = facts, .n_facts = n};
-        struct sighting *s = calloc(n, sizeof(*s));
-        int r = facts && s ? 0 : -ENOMEM;
-
-        for (size_t i = 0; r == 0 && i < n; i++)
-                facts[i].outcome = points[i].outcome;
-        if (r == 0)
-                r = thresholds_of_series(&series, minimum_ratio);
-        for (size_t i = 0; r == 0 && i < n; i++) {
-                s[i] = (struct sighting){.place = i, .n = 1, .prior = 1.0 / (double)n};
-                s[i].counts[level_of(&series.thresholds, &points[i].outcome)] = 1;
-        }
-        free(facts);
-        if (r < 0) {
-                free(s);
-                return r;
-        }
-        *ret = s;
-        if (is_level(s, n))
-                return 1;
-        posterior(s, n, RATE, noise_before);
-        return 0;
-}
-
-static int likeliest(const struct sighting *s)
-{
-        int top = 0;
-
-        for (int k = 1; k < N_LEVELS; k++)
-                if (s->level[k] > s->level[top])
-                        top = k;
-        return top;
-}
-
-/* The median of the points in [from, to) that show the level of their stretch; NaN when that is "broken". */
-static double stretch_median(const struct step_point *points, const struct sighting *s, size_t from, size_t to, int level,
-                             double *room)
-{
-        size_t n = 0;
-
-        for (size_t i = from; i < to; i++)
-                if (s[i].counts[level] > 0)
-                        room[n++] = points[i].outcome.seconds;
-        stat_sort(room, n);
-        return level == LEVEL_BROKEN ? NAN : stat_median(room, n);
 }
 
 static enum step_shape shape_of(const struct steps *s)
@@ -108,49 +49,84 @@ static enum step_shape shape_of(const struct steps *s)
         return dominant > 1 ? STEP_NONMONOTONIC_MULTI : STEP_NONMONOTONIC_SINGLE;
 }
 
+static double slowest(const struct step_point *points, size_t n)
+{
+        double most = 1e-3;
+
+        for (size_t i = 0; i < n; i++)
+                for (size_t k = 0; k < points[i].n; k++)
+                        if (points[i].by_seed[k].answer != LOCALIZE_BROKEN)
+                                most = fmax(most, points[i].by_seed[k].seconds);
+        return most;
+}
+
+static int find_levels(const struct step_point *points, size_t n, double minimum_ratio, struct judge_levels *ret)
+{
+        const double broken = BROKEN * slowest(points, n);
+        cleanup_free struct judge_build *builds = calloc(n, sizeof(*builds));
+        cleanup_free double *values = NULL;
+        size_t total = 0, at = 0;
+
+        for (size_t i = 0; i < n; i++)
+                total += points[i].n;
+        values = calloc(total + 1, sizeof(*values));
+        if (!builds || !values)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                builds[i] = (struct judge_build){.values = values + at, .n = points[i].n};
+                for (size_t k = 0; k < points[i].n; k++) {
+                        const struct localize_outcome *o = &points[i].by_seed[k];
+
+                        values[at++] = o->answer == LOCALIZE_BROKEN ? broken : fmax(o->seconds, 1e-6);
+                }
+        }
+        return judge_levels(builds, n, minimum_ratio > 1 ? minimum_ratio : RATIO, ret);
+}
+
+/* Are most of its runs broken? */
+static bool is_broken(const struct step_point *points, const struct judge_level *l)
+{
+        size_t broken = 0, n = 0;
+
+        for (size_t i = l->from; i < l->to; i++)
+                for (size_t k = 0; k < points[i].n; k++, n++)
+                        broken += points[i].by_seed[k].answer == LOCALIZE_BROKEN;
+        return 2 * broken > n;
+}
+
+static void add_step(const struct step_point *points, const struct judge_level *before, const struct judge_level *after, struct steps *ret)
+{
+        bool is_slower = after->median > before->median;
+
+        ret->list[ret->n++] = (struct step){.at = after->from,
+                                            .is_slower = is_slower,
+                                            .before = is_broken(points, before) ? NAN : before->median,
+                                            .after = is_broken(points, after) ? NAN : after->median,
+                                            .p = after->p};
+        ret->slower += is_slower;
+        ret->faster += !is_slower;
+}
+
 int steps_find(const struct step_point *points, size_t n, double minimum_ratio, struct steps *ret)
 {
-        cleanup_free struct sighting *s = NULL;
-        cleanup_free double *room = calloc(n + 1, sizeof(*room));
-        size_t from = 0, old = 0, at; /* where the stretch begins, and its last point that is decided */
-        int r;
+        cleanup_judge_levels struct judge_levels levels = {0};
+        size_t next = 1;
+        int r = n > 0 ? find_levels(points, n, minimum_ratio, &levels) : 0;
 
         *ret = (struct steps){0};
-        if (n == 0)
-                return 0;
-        if (!room)
+        if (r < 0)
+                return r;
+        ret->list = calloc(levels.n + 1, sizeof(*ret->list));
+        ret->apart = calloc(n + 1, sizeof(*ret->apart));
+        if (!ret->list || !ret->apart)
                 return -ENOMEM;
-        r = read_levels(points, n, minimum_ratio > 1 ? minimum_ratio : 1.2, &s);
-        if (r != 0)
-                return MIN(r, 0);
-        for (size_t i = 1; i < n; i++) {
-                int before = likeliest(&s[old]), after = likeliest(&s[i]);
-
-                if (s[i].level[after] < DECIDED)
-                        continue;
-                if (before == after) {
-                        old = i;
-                        continue;
+        for (size_t i = 1; i < n; i++)
+                if (next < levels.n && levels.list[next].from == i) {
+                        add_step(points, &levels.list[next - 1], &levels.list[next], ret);
+                        next++;
+                } else if (history_differs(&points[i - 1].by_seed[0], &points[i].by_seed[0])) {
+                        ret->apart[ret->n_apart++] = i;
                 }
-                at = old + 1; /* somewhere between two points that are decided: where a change is likeliest */
-                for (size_t k = old + 1; k < i; k++)
-                        if (s[k].change > s[at - 1].change)
-                                at = k + 1;
-                if (list_grow(ret->list, ret->n) < 0)
-                        return -ENOMEM;
-                ret->list[ret->n++] = (struct step){.at = at,
-                                                    .is_slower = after > before,
-                                                    .before = stretch_median(points, s, from, at, before, room),
-                                                    .confidence = s[old].level[before] * s[i].level[after]};
-                if (ret->n > 1)
-                        ret->list[ret->n - 2].after = ret->list[ret->n - 1].before;
-                ret->slower += after > before;
-                ret->faster += after < before;
-                from = at;
-                old = i;
-        }
-        if (ret->n > 0)
-                ret->list[ret->n - 1].after = stretch_median(points, s, from, n, likeliest(&s[old]), room);
         ret->shape = shape_of(ret);
         return 0;
 }

@@ -1,20 +1,21 @@
-/* Where along a measured history a case got slower, and where faster.
+/* Where along a measured history a case got slower, and where faster: its levels, as core/study/judge sees them, and the steps between them.
  *
- * The same hidden chain as the localizer's (localize.h) reads the series: the levels are the two groups that the times fall into, a single
- * reading may lie, and how often is estimated with it. A step is where the level most likely changes; an outlier is none. Pure; any thread. */
+ * A step is a shift that holds over seeds. Where commits have a run each, of one seed, it takes four commits on either side; commits that only
+ * differ from the one before at that seed are told apart from steps. Pure; any thread. */
 #pragma once
 
 #include "core/study/localize/localize.h"
 
 struct step_point { /* one measured commit, oldest first */
-        struct localize_outcome outcome;
+        const struct localize_outcome *by_seed; /* [n] under seeds 0, 1, …; n > 0 */
+        size_t n;
 };
 
 struct step {
         size_t at;            /* the first point after it; the change lies between it and the point before */
         bool is_slower;       /* into "broken" (unknown, crash, error) counts as slower */
         double before, after; /* medians of the stretches on both sides, seconds; NaN: broken */
-        double confidence;
+        double p;
 };
 
 /* The paper's four shapes (5.4, Fig. 5). A slowdown dominates when it is at least a third of the difference between the fastest and the
@@ -33,6 +34,8 @@ struct steps {
         size_t n;
         size_t slower, faster; /* how many of each */
         enum step_shape shape;
+        size_t *apart; /* points at no step that differ from the one before (history_differs()) at the first seed */
+        size_t n_apart;
 };
 void steps_done(struct steps *s);
 #define cleanup_steps cleanup(steps_done)
