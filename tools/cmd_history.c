@@ -1,6 +1,7 @@
 /* solverfs history: measures cases along a history, coarse to fine, and shows them. */
 #include "ask.h"
 #include "core/run/cell_file.h"
+#include "core/study/judge/judge.h"
 #include "core/study/steps/case_history.h"
 #include "core/study/steps/history_plan.h"
 #include "words.h"
@@ -16,6 +17,7 @@ enum mode {
 
 struct want {
         size_t place, test;
+        unsigned seed; /* 0: the cell itself */
 };
 
 struct recording {
@@ -25,7 +27,7 @@ struct recording {
         size_t n_words;
         enum mode mode;
         bool has_mode, json, has_seed;
-        uint64_t step, seed, timeout;
+        uint64_t step, seed, seeds, timeout;
 
         struct workspace *workspace;
         char *machine; /* owned; NULL: this one */
@@ -45,6 +47,7 @@ enum {
         OPTION_ALL,
         OPTION_BISECTING,
         OPTION_KNOWN,
+        OPTION_SEEDS,
         OPTION_SVG,
         OPTION_ON,
         OPTION_MACHINE,
@@ -87,6 +90,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 set_mode(o, MODE_KNOWN, state);
                 o->machine_name = arg;
                 return 0;
+        case OPTION_SEEDS:
+                o->seeds = command_number(state, "--seeds", arg, 1, JUDGE_PAIRS);
+                return 0;
         case OPTION_SVG:
                 o->svg = arg;
                 return 0;
@@ -102,6 +108,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case ARGP_KEY_END:
                 if (o->n_words < 1)
                         argp_error(state, "expected SOLVER CASE...");
+                if (o->mode == MODE_KNOWN && o->seeds > 1)
+                        argp_error(state, "nothing is measured with --known and --machine: no --seeds");
                 if (o->machine_name && o->on)
                         argp_error(state, "nothing is run with --machine: --on and --machine exclude each other");
                 return 0;
@@ -115,13 +123,15 @@ static void worse(struct recording *o, int status)
         o->status = MAX(o->status, status);
 }
 
-static struct cell cell_of(const struct recording *o, size_t place, size_t test)
+static struct cell cell_of(const struct recording *o, size_t place, size_t test, unsigned seed)
 {
+        bool has_seeds = o->solver->recipe->seed != NULL;
+
         return (struct cell){.solver = o->solver,
                              .commit = o->line.list[place],
                              .info = o->cases.list[test],
-                             .has_seed = o->has_seed,
-                             .seed = o->seed,
+                             .has_seed = o->has_seed || (has_seeds && seed > 0),
+                             .seed = o->seed + (has_seeds ? seed : 0),
                              .wall_ns = o->timeout,
                              .machine = o->machine};
 }
@@ -140,9 +150,10 @@ static void see(struct recording *o, size_t place, size_t test, const struct fac
 static int make(void *user, size_t i, struct query **ret)
 {
         struct recording *o = user;
-        struct cell cell = cell_of(o, o->wants[i].place, o->wants[i].test);
+        const struct want *w = &o->wants[i];
+        struct cell cell = cell_of(o, w->place, w->test, w->seed);
 
-        return query_run(o->workspace, &cell, ret);
+        return query_sample(o->workspace, &cell, o->solver->recipe->seed ? 0 : w->seed, ret);
 }
 
 static void tell_unbuildable(struct recording *o, size_t place, const struct build_record *build)
@@ -162,7 +173,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         struct recording *o = user;
         const struct run_value *run = (const struct run_value *)v;
         struct want w = o->wants[i];
-        struct cell cell = cell_of(o, w.place, w.test);
+        struct cell cell = cell_of(o, w.place, w.test, w.seed);
 
         if (r < 0) {
                 char sha[GIT_OID_HEXSZ + 1];
@@ -172,7 +183,8 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 worse(o, status_of_value(r));
                 return;
         }
-        see(o, w.place, w.test, run->fact);
+        if (w.seed == 0)
+                see(o, w.place, w.test, run->fact);
         if (!run->fact)
                 tell_unbuildable(o, w.place, run->build);
         if (run->fact && run->fact->wrong) {
@@ -184,11 +196,11 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         }
 }
 
-static int add_want(struct recording *o, size_t place, size_t test)
+static int add_want(struct recording *o, size_t place, size_t test, unsigned seed)
 {
         if (list_grow(o->wants, o->n_wants) < 0)
                 return -ENOMEM;
-        o->wants[o->n_wants++] = (struct want){place, test};
+        o->wants[o->n_wants++] = (struct want){place, test, seed};
         return 0;
 }
 
@@ -201,7 +213,7 @@ static int plan_grid(struct recording *o)
 
         for (size_t i = 0; i < n && r == 0; i++)
                 for (size_t test = 0; test < o->cases.n && r == 0; test++)
-                        r = add_want(o, grid[i], test);
+                        r = add_want(o, grid[i], test, 0);
         return r;
 }
 
@@ -220,7 +232,7 @@ static int plan_halves(struct recording *o)
                 int r = history_halve(o->cells[test], o->line.n, &middles, &n);
 
                 for (size_t i = 0; i < n && r == 0; i++)
-                        r = add_want(o, middles[i], test);
+                        r = add_want(o, middles[i], test, 0);
                 if (r < 0)
                         return r;
         }
@@ -228,11 +240,25 @@ static int plan_halves(struct recording *o)
         return 0;
 }
 
+/* What was measured, under the other seeds. */
+static int plan_seeds(struct recording *o)
+{
+        int r = 0;
+
+        for (size_t place = 0; place < o->line.n; place++)
+                for (size_t test = 0; test < o->cases.n; test++)
+                        for (unsigned seed = 1; seed < o->seeds && o->cells[test][place].seen == HISTORY_MEASURED && r == 0; seed++)
+                                r = add_want(o, place, test, seed);
+        return r;
+}
+
 static int measure_round(struct recording *o, struct engine *e)
 {
         char title[64];
 
-        snprintf(title, sizeof(title), o->round == 0 ? "history" : "history, between what differs (%u)", o->round);
+        snprintf(title, sizeof(title), o->n_wants > 0 && o->wants[0].seed > 0 ? "history, under seeds"
+                                       : o->round == 0                        ? "history"
+                                                                              : "history, between what differs (%u)", o->round);
         return command_ask(&(struct command_asking){.engine = e,
                                                     .n = o->n_wants,
                                                     .title = title,
@@ -257,6 +283,10 @@ static int measure_missing(struct recording *o)
                 if (r == 0 && o->mode == MODE_BISECTING && o->status < STATUS_ABSENT)
                         r = plan_halves(o);
         }
+        if (r == 0)
+                r = plan_seeds(o);
+        if (r == 0 && o->n_wants > 0)
+                r = measure_round(o, e);
         if (r == -EINTR)
                 note("what was measured is kept; the same command goes on from there");
         return r < 0 ? fail(r) : STATUS_OK;
@@ -378,7 +408,7 @@ static int show_case(struct recording *o, size_t test, const struct revisions *k
         cleanup_case_history struct case_history h = {0};
         cleanup_steps struct steps steps = {0};
         cleanup_free size_t *points = NULL;
-        struct cell cell = cell_of(o, 0, test);
+        struct cell cell = cell_of(o, 0, test, 0);
         int r = case_history_read(o->workspace, &cell, known->list, known->n, NULL, 0, &h);
 
         if (r == 0)
@@ -447,6 +477,7 @@ int cmd_history(int argc, char **argv)
                 {"all", OPTION_ALL, NULL, 0, "Measure every commit", 0},
                 {"known", OPTION_KNOWN, NULL, 0, "Measure nothing; show what is known", 0},
                 {"seed", 's', "N", 0, "Fix the solver's random seed to N", 0},
+                {"seeds", OPTION_SEEDS, "N", 0, "Measure each of these commits under N seeds, 5 to 10 as a rule: so few commits show a step", 0},
                 {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
                 {"machine", OPTION_MACHINE, "NAME", 0, "What is known of this machine; measures nothing", 0},
                 {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},

@@ -51,6 +51,21 @@ test_that "no such solver, revision, case" '
 	run 3 history nosuch 1 && run 3 history toy --from nosuch 1 && run 3 history toy nosuch && run 2 history toy && run 2 history toy 1 --step 0'
 test_that "an empty range" 'run 2 history toy 1 --from HEAD --to HEAD~3 && has err "no commits in this range"'
 test_that "--seed needs a recipe that takes one" 'run 2 history toy 1 --seed 3 && has err "cannot be told one"'
+# Six releases, each of a level of its own; under other seeds the times are others by a fifth.
+make_repository rel && echo 'cp rel.sh rel && chmod +x rel' >rel/build.sh
+for level in 13 71 2 127 77 155; do
+	printf '#!/bin/sh\n[ "$1" = --seed ] || set -- --seed 0\nawk "BEGIN { print \\"lasts\\", %s / 100 * (0.9 + $2 * 7 %% 5 / 20) }" >&2\necho sat\n' $level >rel/rel.sh
+	day_commit rel 1 "level $level"
+done
+toy_recipe rel 'run = {bin} {seed} {case}' 'seed = --seed {n}' && run 0 -q solver add --recipe rel.recipe rel rel
+test_that "one run of each says that they differ, and no more" '
+	run 0 history rel a.smt2 --all && [ "$(field 9 | tr "\n" " ")" = "- differs differs differs differs differs " ] && run 0 steps rel a.smt2 && empty out'
+test_that "--seeds: each may be a level of its own" '
+	run 0 history rel a.smt2 --all --seeds 5 && [ "$(field 9 | tr "\n" " ")" = "- slower faster slower faster slower " ] && [ "$(field 3 | wc -l)" = 6 ]'
+test_that "... for steps and the report, too" '
+	run 0 steps rel a.smt2 && [ "$(field 3 | tr "\n" " ")" = "slower faster slower faster slower " ] && has err "non-monotonic, multi-dominant" &&
+	run 0 report rel -o rel.html && [ "$(grep -o "<span class=\"up\">slower" rel.html | wc -l)" = 3 ]'
+test_that "--seeds of a program without a seed are repetitions" 'run 0 history toy b.smt2 --step 12 --seeds 3 && has out "	sat	" && run 2 history toy 1 --seeds 0 && run 2 history toy 1 --known --seeds 3'
 sed -i 's/echo sat/echo unsat/' hist/toy.sh && git -C hist commit -qam "wrong" && printf '(set-info :status sat)\n(check-sat)\n' >w.smt2
 test_that "a wrong answer is loud" '
 	run 0 -q solver update toy && run 0 case add w.smt2 && run 1 history toy w.smt2 --from HEAD~1 --all && has err "WRONG ANSWER: toy .* says unsat" && [ "$(field 8)" = "$(printf "correct\nWRONG")" ]'

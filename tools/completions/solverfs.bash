@@ -109,7 +109,7 @@ _solverfs() {
 		localize) own="--reference --target --method --seed --timeout --clock --on --log --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --on --again --output --json" ;;
 		report) own="--set --output" ;;
-		history) own="--from --to --bisecting --step --all --known --seed --timeout --machine --svg --json --on" ;;
+		history) own="--from --to --bisecting --step --all --known --seed --seeds --timeout --machine --svg --json --on" ;;
 		import) own="--format --solver --revision --machine --seed --json" ;;
 		export) own="--format --set --seed --timeout --machine --output" ;;
 		compare) own="--set --pairs --one-seed --measure --scramble --fail-on-regression --known --machine --on --markdown --scatter --cactus --seed --timeout --json" ;;
