@@ -48,7 +48,7 @@ many-cores() { # sixteen cores, claimed: what asks the kernel is told so
 	root_only
 	local tools
 	folder tools
-	cc -O2 -o "$tools/cores" "$source/tests/support/cores.c" && echo 0-15 >"$tools/list" || return
+	cc -D_GNU_SOURCE -O2 -o "$tools/cores" "$source/tests/support/cores.c" && echo 0-15 >"$tools/list" || return
 	# shellcheck disable=SC2016
 	in_namespace 'for file in online possible present; do mount --bind "$1/list" /sys/devices/system/cpu/$file; done; shift; exec "$@"' "$tools" "$tools/cores" 16 "$@"
 }

@@ -51,12 +51,29 @@ static pid_t lock_holder(const char *dir, const char *name)
         return (pid_t)MAX(strtol(text, NULL, 10), 0L);
 }
 
+/* Has somebody killed it who has not been scheduled since? */
+static bool is_killed(pid_t pid)
+{
+        char path[64], line[128];
+        unsigned long long pending, all = 0;
+        FILE *f;
+
+        snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+        f = fopen(path, "re");
+        while (f && fgets(line, sizeof(line), f))
+                if (sscanf(line, "SigPnd: %llx", &pending) == 1 || sscanf(line, "ShdPnd: %llx", &pending) == 1)
+                        all |= pending;
+        if (f)
+                fclose(f);
+        return all & (1ULL << (SIGKILL - 1));
+}
+
 /* True for a process that was killed and is about to go: its memory goes before its files, and with those its locks. */
 static bool is_dying(pid_t pid)
 {
         char text[32];
 
-        return read_of(pid, "cmdline", text) == 0;
+        return pid > 0 && (read_of(pid, "cmdline", text) == 0 || is_killed(pid));
 }
 
 /* A process number in a file may come from another PID namespace, and name another process here. */

@@ -11,8 +11,7 @@ mkdir "$mnt"
 mounted() { grep -q "$(printf '%s' "$1" | sed 's/ /\\\\040/g') fuse.solverfs" /proc/self/mounts; }
 daemon() { pgrep -n -f "mount .*${top##* }/mnt"; } # the newest that has the scratch folder's own name: the one before may still be dying
 kill_daemon() {
-	until pid=$(daemon); do sleep 0.02; done
-	kill -9 "$pid"
+	await 'daemon >pid' && kill -9 "$(cat pid)"
 }
 # Its locks are free: what is left of it is gone in a moment, or waits for init to look.
 gone() { await "[ ! -d /proc/$1 ] || grep -sq ^State:.Z /proc/$1/status"; }
