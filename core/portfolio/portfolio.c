@@ -453,42 +453,29 @@ static int compare_names(const void *a, const void *b)
 int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n)
 {
         cleanup_gitconfig struct gitconfig config = {0};
-        char path[PATH_SIZE], **names = NULL, **more;
-        size_t n = 0, kept = 0;
+        char path[PATH_SIZE], **names;
+        size_t n = 0;
         int r = read_sections(w, path, &config);
 
-        for (size_t i = 0; i < config.n_sections && r == 0; i++) {
-                const struct gitconfig_section *s = &config.sections[i];
-
-                if (!is_portfolio(s->name) || !s->subsection || portfolio_name_check(s->subsection) < 0)
-                        continue;
-                more = reallocarray(names, n + 2, sizeof(*names));
-                if (!more) {
-                        r = -ENOMEM;
-                        break;
-                }
-                names = more;
-                names[n] = strdup(s->subsection);
-                r = names[n] ? 0 : -ENOMEM;
-                n += r == 0;
-                names[n] = NULL;
-        }
-        if (r < 0) {
-                strings_free(names);
+        if (r < 0)
                 return r;
-        }
-        if (!names && !(names = calloc(1, sizeof(*names))))
+        names = calloc(config.n_sections + 1, sizeof(*names));
+        if (!names)
                 return -ENOMEM;
-        sort_list(names, n, sizeof(*names), compare_names);
-        for (size_t i = 0; i < n; i++) { /* a section may come again */
-                if (kept > 0 && strcmp(names[kept - 1], names[i]) == 0)
-                        free(names[i]);
-                else
-                        names[kept++] = names[i];
+        for (size_t i = 0; i < config.n_sections; i++) {
+                const char *name = config.sections[i].subsection;
+
+                if (!is_portfolio(config.sections[i].name) || !name || portfolio_name_check(name) < 0 || is_listed(name, (const char *const *)names))
+                        continue; /* a section may come again */
+                names[n] = strdup(name);
+                if (!names[n++]) {
+                        strings_free(names);
+                        return -ENOMEM;
+                }
         }
-        names[kept] = NULL;
+        sort_list(names, n, sizeof(*names), compare_names);
         *ret = names;
-        *ret_n = kept;
+        *ret_n = n;
         return 0;
 }
 
