@@ -218,7 +218,7 @@ static int read_sections(struct workspace *w, char path[PATH_SIZE], struct gitco
         return r < 0 ? r : gitconfig_parse(path, SLICE(text.text.data, text.text.size), is_portfolio, ret);
 }
 
-int portfolio_name_check(const char *name)
+static int portfolio_name_check(const char *name)
 {
         size_t n = strlen(name);
 

@@ -70,7 +70,6 @@ int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n);
  * or is only read for portfolios of earlier versions. */
 int portfolio_add(struct workspace *w, const char *name, char *const *arms, const char *const *settings);
 int portfolio_remove(struct workspace *w, const char *name);
-int portfolio_name_check(const char *name);
 /* Forgets: the next trial is the first of a new epoch. */
 int portfolio_reset(struct workspace *w, const char *name);
 
@@ -105,8 +104,6 @@ struct trial *trial_unref(struct trial *t); /* NULL */
 DEFINE_CLEANUP(struct trial *, trial_unref)
 #define cleanup_trial cleanup(trial_unrefp)
 
-int trial_encode(const struct trial *t, struct buffer *ret);
-int trial_decode(struct slice bytes, struct trial **ret); /* -EBADMSG */
 /* Puts it as the next one of the epoch, unless the case has one already that stands: then *ret is that, which counts. Sets the number, to at least
  * what it was: that many trials are known to be there. */
 int trial_put(struct workspace *w, const struct portfolio *p, const struct case_info *info, struct trial *t, struct trial **ret);
