@@ -36,23 +36,18 @@ static int word_list_split(const char *text, struct word_list *ret)
 
 enum {
         OPTION_SELECTOR = 's',
-        OPTION_ALLOCATION = 'a',
         OPTION_JSON = 'j',
         OPTION_SEEDS = 'n',
         OPTION_SEED = 256,
         OPTION_SPLIT,
         OPTION_ORDER,
-        OPTION_TRAIN,
         OPTION_LIMIT,
-        OPTION_REWARD,
-        OPTION_CONFIDENCE,
-        OPTION_WITHOUT,
         OPTION_SET,
         OPTION_ARMS,
 };
 
 struct options {
-        const char *selectors, *allocations;
+        const char *selectors;
         struct replay replay;
         bool json;
         const char *arms; /* of the store's facts, instead of tables, on these cases: */
@@ -62,54 +57,14 @@ struct options {
         size_t n_files;
 };
 
-static double number(struct argp_state *state, const char *what, const char *text)
-{
-        char *end;
-        double x = strtod(text, &end);
-
-        if (end == text || *end != '\0' || !isfinite(x))
-                argp_error(state, "%s '%s' is not a number", what, text);
-        return x;
-}
-
-static const struct choice parts[] = {
-        {"features", "weigh every earlier query the same"},
-        {"hardness", "no model of runtimes, a flat prior instead"},
-        {"curves", "the model of runtimes alone"},
-        {"pausing", "each arm gets one turn"},
-        {"guard", "go on however far it is behind its best arm"},
-        {0},
-};
-static const unsigned part_flags[] = {WITHOUT_FEATURES, WITHOUT_HARDNESS, WITHOUT_CURVES, WITHOUT_PAUSING, WITHOUT_GUARD};
-
-static void parse_without(struct argp_state *state, const char *arg, unsigned *ret)
-{
-        cleanup_word_list struct word_list words = {0};
-
-        if (word_list_split(arg, &words) < 0)
-                argp_failure(state, STATUS_SYSTEM, ENOMEM, "--without");
-        for (size_t i = 0; i < words.n; i++) {
-                int part = 0;
-
-                while (parts[part].name && strcmp(parts[part].name, words.list[i]) != 0)
-                        part++;
-                if (!parts[part].name)
-                        argp_error(state, "--without takes features, hardness, curves, pausing and guard, and not '%s'", words.list[i]);
-                else
-                        *ret |= part_flags[part];
-        }
-}
-
 static error_t parse_replay(int key, char *arg, struct argp_state *state)
 {
         struct options *o = state->input;
+        char *end;
 
         switch (key) {
         case OPTION_SELECTOR:
                 o->selectors = arg;
-                return 0;
-        case OPTION_ALLOCATION:
-                o->allocations = arg;
                 return 0;
         case OPTION_JSON:
                 o->json = true;
@@ -128,28 +83,10 @@ static error_t parse_replay(int key, char *arg, struct argp_state *state)
                 if (!o->replay.keep_order && strcmp(arg, "shuffled") != 0)
                         argp_error(state, "--order is 'file' or 'shuffled', and not '%s'", arg);
                 return 0;
-        case OPTION_TRAIN:
-                o->replay.train = number(state, "--train", arg);
-                if (!(o->replay.train >= 0 && o->replay.train < 1))
-                        argp_error(state, "--train must be at least 0 and less than 1");
-                return 0;
         case OPTION_LIMIT:
-                o->replay.learner.limit = number(state, "--limit", arg);
-                if (!(o->replay.learner.limit > 0))
-                        argp_error(state, "--limit must be greater than zero");
-                return 0;
-        case OPTION_REWARD:
-                o->replay.learner.reward = strcmp(arg, "exponential") == 0 ? REWARD_EXPONENTIAL : REWARD_BINARY;
-                if (strcmp(arg, "binary") != 0 && strcmp(arg, "exponential") != 0)
-                        argp_error(state, "--reward is 'binary' or 'exponential', and not '%s'", arg);
-                return 0;
-        case OPTION_CONFIDENCE:
-                o->replay.learner.confidence = number(state, "--confidence", arg);
-                if (!(o->replay.learner.confidence > 0 && o->replay.learner.confidence < 1))
-                        argp_error(state, "--confidence must lie between 0 and 1");
-                return 0;
-        case OPTION_WITHOUT:
-                parse_without(state, arg, &o->replay.learner.without);
+                o->replay.learner.limit = strtod(arg, &end);
+                if (end == arg || *end || !(o->replay.learner.limit > 0) || !isfinite(o->replay.learner.limit))
+                        argp_error(state, "--limit '%s' is no number of seconds greater than zero", arg);
                 return 0;
         case ARGP_KEY_ARGS:
                 o->files = state->argv + state->next;
@@ -263,10 +200,10 @@ static void show_row(const char *selector, const char *allocation, const struct 
                    (const char *[]){selector, allocation, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5]});
 }
 
-static void show_json(const struct options *o, const char *selector, const char *allocation, const struct replay_score *s)
+static void show_json(const struct options *o, const struct method *m, const struct replay_score *s)
 {
         output_json(json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:f, s:I, s:f, s:I, s:I, s:f}",
-                              "selector", selector, "allocation", allocation, "queries", (json_int_t)s->queries, "seeds",
+                              "selector", m->name, "allocation", m->allocation_name, "queries", (json_int_t)s->queries, "seeds",
                               (json_int_t)o->replay.seeds, "limit", o->replay.learner.limit, "par2", s->par2.mean,
                               "par2_deviation", s->par2.deviation, "solved", s->solved.mean, "solved_deviation",
                               s->solved.deviation, "first_best", s->first_best.mean, "turns", s->turns.mean, "best_arm",
@@ -288,76 +225,45 @@ static void show_references(const struct replay_score *s)
 
 /* -- replay ------------------------------------------------------------------------------------------------------ */
 
-static int replay_one(const struct options *o, const char *selector, const char *allocation, struct replay_score *ret)
+static int replay_one(const struct options *o, const struct method *m, struct replay_score *ret)
 {
-        cleanup_word_list struct word_list fixed = {0};
         struct replay replay = o->replay;
-        int r = 0;
+        int r;
 
-        replay.learner.selector = selector;
-        replay.learner.allocation = allocation;
-        if (strncmp(selector, "fixed:", 6) == 0) {
-                r = word_list_split(selector + 6, &fixed);
-                replay.learner.selector = "fixed";
-                replay.fixed = fixed.list;
-                replay.n_fixed = fixed.n;
-        }
-        if (r == 0)
-                r = replay_run(&replay, ret);
-        if (r < 0)
-                return r;
-        if (o->json)
-                show_json(o, selector, allocation, ret);
-        else
-                show_row(selector, allocation, &ret->par2, &ret->solved, ret);
-        return 0;
+        replay.learner.method = m;
+        r = replay_run(&replay, ret);
+        if (r == 0 && o->json)
+                show_json(o, m, ret);
+        else if (r == 0)
+                show_row(m->name, m->allocation_name, &ret->par2, &ret->solved, ret);
+        return r;
 }
 
-/* A list's names: all there are, those given, or the one that is the default. */
-static int choices(const char *given, const struct choice *all, const char *fallback, struct word_list *ret)
+static int replay_named(const struct options *o, struct replay_score *ret)
 {
-        if (!given || strcmp(given, "all") != 0)
-                return word_list_split(given ? given : fallback, ret);
-        for (const struct choice *c = all; c->name; c++) {
-                if (list_grow(ret->list, ret->n) < 0)
-                        return -ENOMEM;
-                ret->list[ret->n++] = c->name;
-        }
-        return 0;
-}
+        cleanup_word_list struct word_list names = {0};
+        int r = word_list_split(o->selectors, &names);
 
-/* "fixed:Z3,CVC4" is one selector, commas and all. */
-static int split_selectors(const char *given, struct word_list *ret)
-{
-        if (given && strncmp(given, "fixed:", 6) == 0) {
-                ret->list = calloc(1, sizeof(*ret->list));
-                if (!ret->list)
-                        return -ENOMEM;
-                ret->list[ret->n++] = given;
-                return 0;
+        for (size_t i = 0; i < names.n && r == 0; i++) {
+                const struct method *m;
+
+                r = learner_method(names.list[i], &m);
+                if (r == 0)
+                        r = replay_one(o, m, ret);
         }
-        return choices(given, learner_selectors, learner_selectors[0].name, ret);
+        return r;
 }
 
 static int replay_all(const struct options *o)
 {
-        cleanup_word_list struct word_list selectors = {0}, allocations = {0};
-        const bool every = o->allocations && strcmp(o->allocations, "all") == 0;
         struct replay_score score = {0};
-        int r = split_selectors(o->selectors, &selectors);
+        int r = 0;
 
-        if (r == 0)
-                r = choices(o->allocations, learner_allocations, "", &allocations);
-        for (size_t i = 0; i < selectors.n && r == 0; i++)
-                for (size_t j = 0; j < allocations.n && r == 0; j++) {
-                        const char *s = selectors.list[i], *a = allocations.list[j];
-
-                        if (!o->allocations)
-                                a = learner_suits(s, "schedule") ? "schedule" : "expo";
-                        if (every && !learner_suits(strncmp(s, "fixed:", 6) == 0 ? "fixed" : s, a))
-                                continue;
-                        r = replay_one(o, s, a, &score);
-                }
+        if (strcmp(o->selectors, "all") != 0)
+                r = replay_named(o, &score);
+        else
+                for (const struct method *m = learner_methods; m->name && r == 0; m++)
+                        r = replay_one(o, m, &score);
         if (r == 0 && !o->json)
                 show_references(&score);
         return r;
@@ -366,29 +272,22 @@ static int replay_all(const struct options *o)
 int cmd_portfolio_replay(int argc, char **argv)
 {
         static const struct argp_option options[] = {
-                {"selector", OPTION_SELECTOR, "NAME[,NAME...]", 0, "Who is tried first: see below; 'all' is each of them", 0},
-                {"allocation", OPTION_ALLOCATION, "NAME[,NAME...]", 0,
-                 "For how long: see below; 'all' is each that fits the selector", 0},
+                {"selector", OPTION_SELECTOR, "NAME[,NAME...]", 0, "Who chooses: see below; survival unless told; 'all' is each of them", 0},
                 {"seeds", OPTION_SEEDS, "N", 0, "Replay N times, each with a seed of its own; 10 unless told", 0},
                 {"seed", OPTION_SEED, "S", 0, "The first of these seeds; 1 unless told", 0},
                 {"split", OPTION_SPLIT, NULL, 0, "Begin anew with each table, and sum up", 0},
                 {"order", OPTION_ORDER, "file|shuffled", 0,
                  "Take the queries as they come, or shuffled by the seed (the default)", 0},
-                {"train", OPTION_TRAIN, "PART", 0, "Run this part of the queries first, and score the rest", 0},
                 {"limit", OPTION_LIMIT, "SECONDS", 0, "Time for all arms of a query together; 60 unless told", 0},
-                {"reward", OPTION_REWARD, "binary|exponential", 0, "1 for a solved query, or (1 - t/T)^4", 0},
-                {"confidence", OPTION_CONFIDENCE, "DELTA", 0, "Of the allocations expo and nearest; 0.05 unless told", 0},
-                {"without", OPTION_WITHOUT, "PART[,PART...]", 0,
-                 "Leave parts of the selector survival out: features, hardness, curves, pausing, guard", 0},
                 {"arms", OPTION_ARMS, "ARM[,ARM...]", 0,
                  "Instead of tables, what the store knows of these (as for 'portfolio add'), at --limit", 0},
                 {"set", OPTION_SET, "CASES", 0,
                  "With --arms: on these cases (a set, a folder, 3-17, as for 'run'); all unless told", 0},
-                {"json", OPTION_JSON, NULL, 0, "Print a JSON object for each combination, a line each", 0},
+                {"json", OPTION_JSON, NULL, 0, "Print a JSON object for each selector, a line each", 0},
                 {0}};
         cleanup_buffer struct buffer doc = {0};
         cleanup_tables struct tables tables = {0};
-        struct options o = {.replay = {.seeds = 10, .learner = {.limit = 60, .seed = 1}}};
+        struct options o = {.selectors = learner_methods[0].name, .replay = {.seeds = 10, .learner = {.limit = 60, .seed = 1}}};
         int r;
 
         buffer_adds(&doc,
@@ -400,11 +299,8 @@ int cmd_portfolio_replay(int argc, char **argv)
                     "seeds. The best single arm and the virtual best come last.\v"
                     "A TABLE is tab-separated, with a heading: query, features, and ARM_result and ARM_seconds for each arm. "
                     "Several tables are one stream.\n\nSelectors:\n");
-        for (const struct choice *c = learner_selectors; c->name; c++)
-                buffer_addf(&doc, "  %-12s %s\n", c->name, c->summary);
-        buffer_adds(&doc, "  fixed:A,B    these arms first\n\nAllocations:\n");
-        for (const struct choice *c = learner_allocations; c->name; c++)
-                buffer_addf(&doc, "  %-12s %s\n", c->name, c->summary);
+        for (const struct method *m = learner_methods; m->name; m++)
+                buffer_addf(&doc, "  %-12s %s\n", m->name, m->summary);
         buffer_adds(&doc, "\nExample:\n  solverfs portfolio replay BV.tsv Sage2.tsv --selector survival,10nn");
         if (buffer_error(&doc) < 0)
                 return fail(-ENOMEM);

@@ -1,16 +1,10 @@
-/* solverfs portfolio features: what portfolios learn from, and which of it tells arms apart. */
-#include "core/portfolio/feature_study.h"
+/* solverfs portfolio features: what portfolios learn from. */
 #include "core/portfolio/portfolio.h"
 #include "core/smtlib/feature.h"
 #include "words.h"
 
-#include <math.h>
-
 struct options {
         bool list;
-        const char *correlation, *select;
-        unsigned seeds;
-        double limit; /* of a table; 0: 60 */
         char **words;
         size_t n;
 };
@@ -18,32 +12,17 @@ struct options {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
         struct options *o = state->input;
-        char *end;
 
         switch (key) {
         case 'l':
                 o->list = true;
-                return 0;
-        case 'c':
-                o->correlation = arg;
-                return 0;
-        case 's':
-                o->select = arg;
-                return 0;
-        case 'n':
-                o->seeds = (unsigned)command_number(state, "--seeds", arg, 1, 1000);
-                return 0;
-        case 'L':
-                o->limit = strtod(arg, &end);
-                if (end == arg || *end || !(o->limit > 0) || !isfinite(o->limit))
-                        argp_error(state, "--limit '%s' is no number of seconds greater than zero", arg);
                 return 0;
         case ARGP_KEY_ARGS:
                 o->words = state->argv + state->next;
                 o->n = (size_t)(state->argc - state->next);
                 return 0;
         case ARGP_KEY_END:
-                if (o->n == 0 && !o->list && !o->correlation && !o->select)
+                if (o->n == 0 && !o->list)
                         argp_error(state, "no case given");
                 return 0;
         default:
@@ -89,133 +68,21 @@ static int print_cases(struct workspace *w, const struct options *o)
         return MAX(r, status);
 }
 
-/* A recorded table, or what the store knows of a portfolio's arms. */
-static int get_table(const char *name, double *limit, struct run_table **ret)
-{
-        cleanup_workspace struct workspace *w = NULL;
-        cleanup_portfolio struct portfolio *p = NULL;
-        cleanup_case_selection struct case_selection cases = {0};
-        char all[] = "all", *words[] = {all};
-        size_t left_out;
-        int r;
-
-        if (strchr(name, '/') || access(name, F_OK) == 0) {
-                *limit = *limit > 0 ? *limit : 60;
-                r = run_table_read(name, ret);
-                return r < 0 ? fail_as(r == -EINVAL ? STATUS_USAGE : status_of(r), r) : STATUS_OK;
-        }
-        r = command_open(STORE_READ_ONLY, &w);
-        if (r != STATUS_OK)
-                return r;
-        r = portfolio_open(w, name, &p);
-        if (r < 0)
-                return fail(r);
-        *limit = (double)p->wall_ns / NSEC_PER_SEC;
-        r = command_cases(w, words, 1, &cases);
-        if (r != STATUS_OK)
-                return r;
-        r = portfolio_table(w, p, cases.list, cases.n, ret, &left_out);
-        if (r < 0)
-                return fail(r);
-        if (left_out > 0)
-                note("%zu %s left out: not every arm has a run of its own there", left_out, left_out == 1 ? "case" : "cases");
-        return STATUS_OK;
-}
-
-static int correlate(const struct options *o)
-{
-        static const struct column columns[] = {{"FEATURE", 28, false},
-                                                {"ARM", 16, false},
-                                                {"OTHER", 16, false},
-                                                {"CORRELATION", 12, true},
-                                                {"QUERIES", 8, true}};
-        cleanup_run_table struct run_table *t = NULL;
-        double limit = o->limit;
-        int r = get_table(o->correlation, &limit, &t);
-
-        if (r != STATUS_OK)
-                return r;
-        for (size_t j = 0; j < t->features; j++)
-                for (size_t a = 0; a < t->arms; a++)
-                        for (size_t b = a + 1; b < t->arms; b++) {
-                                char number[32], queries[24];
-                                size_t n;
-                                double c = feature_correlation(t, j, a, b, limit, &n);
-
-                                if (isnan(c))
-                                        continue;
-                                snprintf(number, sizeof(number), "%.4f", c);
-                                snprintf(queries, sizeof(queries), "%zu", n);
-                                output_row(columns, ARRAY_SIZE(columns),
-                                           (const char *[]){t->feature[j], t->arm[a], t->arm[b], number, queries});
-                        }
-        return STATUS_OK;
-}
-
-static const struct column step_columns[] = {{"FEATURE", 28, false}, {"STATE", 8, false}, {"PAR-2", 12, true}};
-
-static void show_step(void *user, const char *without, double par2)
-{
-        char number[32];
-
-        (void)user;
-        snprintf(number, sizeof(number), "%.1f", par2);
-        output_row(step_columns, ARRAY_SIZE(step_columns), (const char *[]){without, "dropped", number});
-}
-
-static int select_features(const struct options *o)
-{
-        cleanup_run_table struct run_table *t = NULL;
-        cleanup_free bool *kept = NULL;
-        double limit = o->limit, par2;
-        int r = get_table(o->select, &limit, &t);
-
-        if (r != STATUS_OK)
-                return r;
-        kept = calloc(t->features + 1, sizeof(*kept));
-        if (!kept)
-                return fail(-ENOMEM);
-        const struct run_table *tables[] = {t};
-        r = feature_select(&(struct replay){.tables = tables, .n = 1, .seeds = o->seeds, .learner = {.limit = limit, .seed = 1}},
-                           kept, &par2, show_step, NULL);
-        if (r < 0)
-                return fail_as(r == -EINVAL ? STATUS_USAGE : STATUS_SYSTEM, r);
-        for (size_t j = 0; j < t->features; j++)
-                if (kept[j]) {
-                        char number[32];
-
-                        snprintf(number, sizeof(number), "%.1f", par2);
-                        output_row(step_columns, ARRAY_SIZE(step_columns), (const char *[]){t->feature[j], "kept", number});
-                }
-        return STATUS_OK;
-}
-
 int cmd_portfolio_features(int argc, char **argv)
 {
         static const struct argp_option options[] = {
                 {"list", 'l', NULL, 0, "Say what each feature means", 0},
-                {"correlation", 'c', "TABLE|NAME", 0,
-                 "Correlate each with the difference of each two arms' times, in a recorded table or a portfolio's facts", 0},
-                {"select", 's', "TABLE|NAME", 0, "Drop features, one after the other, as long as a replay gets no worse", 0},
-                {"seeds", 'n', "N", 0, "Replays for each step of --select; 5 unless told", 0},
-                {"limit", 'L', "SECONDS", 0, "Of a table; 60 unless told", 0},
                 {0}};
         static const char doc[] =
                 "Print the features of cases: the numbers that portfolios learn from (features.tsv in the mount).\v"
-                "A TABLE is as for 'solverfs portfolio replay'. A portfolio's facts are those 'solverfs portfolio run NAME "
-                "CASE... --alone' left.\n\n"
-                "Example: solverfs portfolio features --correlation BV.tsv | sort -t '\t' -k 4 -g";
+                "Example: solverfs portfolio features QF_S/";
         cleanup_workspace struct workspace *w = NULL;
-        struct options o = {.seeds = 5};
+        struct options o = {0};
         int r;
 
         command_parse(&(struct argp){options, parse, "[CASE...]", doc}, argc, argv, &o);
         if (o.list)
                 list_features();
-        if (o.correlation)
-                return correlate(&o);
-        if (o.select)
-                return select_features(&o);
         if (o.n == 0)
                 return STATUS_OK;
         r = command_open(STORE_READ_ONLY, &w);

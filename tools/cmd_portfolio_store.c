@@ -5,7 +5,7 @@
 #include "words.h"
 
 struct options {
-        const char *timeout, *memory, *selector, *allocation, *reward, *seed, *on;
+        const char *timeout, *memory, *selector, *seed, *on;
         bool json, alone;
         char **words;
         size_t n;
@@ -29,12 +29,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 return 0;
         case 's':
                 o->selector = arg;
-                return 0;
-        case 'a':
-                o->allocation = arg;
-                return 0;
-        case 'r':
-                o->reward = arg;
                 return 0;
         case 'S':
                 o->seed = arg;
@@ -66,6 +60,15 @@ static int status_of_definition(int r)
         return r == -EINVAL || r == -EEXIST ? fail_as(STATUS_USAGE, r) : fail(r);
 }
 
+static int open_portfolio(struct workspace *w, const char *name, struct portfolio **ret)
+{
+        int r = portfolio_open(w, name, ret);
+
+        if (r == 0 && (*ret)->notice)
+                complain("%s", (*ret)->notice);
+        return r;
+}
+
 /* -- add, remove, reset ------------------------------------------------------------------------------------------ */
 
 int cmd_portfolio_add(int argc, char **argv)
@@ -73,9 +76,7 @@ int cmd_portfolio_add(int argc, char **argv)
         static const struct argp_option options[] = {
                 {"timeout", 't', "T", 0, "Time for all arms of a case together; 20s unless told", 0},
                 {"memory", 'm', "SIZE", 0, "Memory for all arms of a case together; 4g unless told", 0},
-                {"selector", 's', "NAME", 0, "See 'solverfs portfolio replay --help'", 0},
-                {"allocation", 'a', "NAME", 0, "See there", 0},
-                {"reward", 'r', "binary|exponential", 0, "1 for a solved case, or (1 - t/T)^4", 0},
+                {"selector", 's', "NAME", 0, "Who chooses: survival unless told, or 10nn", 0},
                 {"seed", 'S', "N", 0, "Of the learner; 1 unless told", 0},
                 {0}};
         static const char doc[] =
@@ -87,7 +88,7 @@ int cmd_portfolio_add(int argc, char **argv)
                 "Example: solverfs portfolio add p z3@z3-4.8.9 z3@HEAD 'cvc5: cvc5 {case}' --timeout 10s";
         cleanup_workspace struct workspace *w = NULL;
         struct options o = {.least = 2};
-        const char *settings[13];
+        const char *settings[9];
         size_t n = 0;
         int r;
 
@@ -95,8 +96,7 @@ int cmd_portfolio_add(int argc, char **argv)
         r = command_open(0, &w);
         if (r != STATUS_OK)
                 return r;
-        const char *const given[][2] = {{"timeout", o.timeout},       {"memory", o.memory}, {"selector", o.selector},
-                                        {"allocation", o.allocation}, {"reward", o.reward}, {"seed", o.seed}};
+        const char *const given[][2] = {{"timeout", o.timeout}, {"memory", o.memory}, {"selector", o.selector}, {"seed", o.seed}};
         for (size_t i = 0; i < ARRAY_SIZE(given); i++)
                 if (given[i][1]) {
                         settings[n++] = given[i][0];
@@ -157,7 +157,7 @@ static int list_one(struct workspace *w, const char *name, bool json)
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_trial_list struct trial_list trials = {0};
         char arms[24], learned[24], timeout[32];
-        int r = portfolio_open(w, name, &p);
+        int r = open_portfolio(w, name, &p);
 
         if (r == 0)
                 r = trials_read(w, p, 0, &trials);
@@ -339,7 +339,7 @@ int cmd_portfolio_run(int argc, char **argv)
         }
         r = command_run_on(w, o.on);
         if (r == STATUS_OK) {
-                r = portfolio_open(w, o.words[0], &p);
+                r = open_portfolio(w, o.words[0], &p);
                 r = r < 0 ? status_of_definition(r) : STATUS_OK;
         }
         a = (struct asking){.workspace = w, .portfolio = p, .json = o.json, .alone = o.alone};

@@ -86,8 +86,8 @@ static void make_sum_one(double chance[HARDNESS_LEVELS])
                 chance[g] /= sum;
 }
 
-void hardness_levels(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset,
-                     double ret[HARDNESS_LEVELS])
+/* The chances of each level. */
+static void find_levels(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset, double ret[HARDNESS_LEVELS])
 {
         double deviation = sqrt(h->variance);
 
@@ -113,7 +113,7 @@ struct hardness_seen hardness_look(const struct hardness *h, const struct attemp
         double chance[HARDNESS_LEVELS], squares = 0;
         struct hardness_seen seen = {0};
 
-        hardness_levels(h, attempts, mean, offset, chance);
+        find_levels(h, attempts, mean, offset, chance);
         for (size_t g = 0; g < HARDNESS_LEVELS; g++) {
                 seen.mean += chance[g] * hardness_level(g);
                 squares += chance[g] * hardness_level(g) * hardness_level(g);
@@ -203,7 +203,7 @@ void hardness_fit(struct hardness *h, const struct past *p, const double *predic
                         const struct attempt *attempts = past_attempts(p, i);
                         double chance[HARDNESS_LEVELS];
 
-                        hardness_levels(h, attempts, predicted[i], NULL, chance);
+                        find_levels(h, attempts, predicted[i], NULL, chance);
                         for (size_t a = 0; a < h->arms; a++)
                                 if (attempts[a].ending == ENDING_SOLVED || attempts[a].ending == ENDING_STOPPED)
                                         gather(h, a, &attempts[a], chance, &sums[a]);

@@ -28,15 +28,12 @@ int hardness_init(struct hardness *h, size_t arms, double limit);
 void hardness_done(struct hardness *h);
 
 double hardness_level(size_t g); /* of the grid */
-/* The chances of each level, where `mean` is what similar queries predict and `attempts` what happened. `offset`: what is added to each arm's
- * location for this query (NULL: nothing). */
-void hardness_levels(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset,
-                     double ret[HARDNESS_LEVELS]);
 /* The chance that the arm is still at it at that level after exp(log_seconds) seconds. */
 double hardness_survival(const struct hardness *h, size_t arm, double log_seconds, double offset, double level);
 
 /* A query as the model sees it afterwards: its hardness, and for each arm how far it was from the model (0 where it did not run) and how
- * much that tells, from 0 to 1. */
+ * much that tells, from 0 to 1. `mean` is what similar queries predict, `attempts` what happened, `offset` what is added to each arm's location for
+ * this query (NULL: nothing). */
 struct hardness_seen {
         double mean, variance;
 };

@@ -2,79 +2,24 @@
 
 #include <math.h>
 
-const struct choice learner_selectors[] = {
-        {"survival", "survival curves of similar queries, greedily (the default)"},
-        {"static", "one schedule for all queries, learned online"},
-        {"10nn", "the fastest of the arms that solved the 10 nearest queries"},
-        {"1nn", "the arm that solved the nearest query, then the next nearest"},
-        {"thompson", "Thompson sampling with Beta priors"},
-        {"epsilon", "epsilon-greedy, a tenth of the orders at random"},
-        {"linucb", "upper confidence bounds of a linear model of the reward"},
-        {"exp3", "exponential weights for adversarial bandits"},
-        {"neural", "a classifier with one hidden layer"},
-        {"random", "a random order"},
-        {"fixed", "the arms as they are listed"},
+const struct method learner_methods[] = {
+        {"survival", "schedule", "survival curves of similar queries, by turns (the default)", &selector_survival, NULL},
+        {"10nn", "expo", "MedleySolver's: the fastest arms on the 10 nearest queries", &selector_10nn, &allocation_expo},
         {0},
 };
-static const struct selector *const selectors[] = {
-        &selector_survival, &selector_static, &selector_10nn,   &selector_1nn,    &selector_thompson, &selector_epsilon,
-        &selector_linucb,   &selector_exp3,   &selector_neural, &selector_random, &selector_fixed,
-};
 
-const struct choice learner_allocations[] = {
-        {"schedule", "what survival and static plan: arms are stopped and continued"},
-        {"expo", "until success is improbable under an exponential distribution"},
-        {"nearest", "the same, fitted to the 40 nearest queries"},
-        {"linear", "a linear model of the runtime"},
-        {"constant", "the limit divided by the number of arms"},
-        {"none", "all of the limit for the first arm"},
-        {0},
-};
-static const struct allocation *const allocations[] = {
-        NULL, &allocation_expo, &allocation_nearest, &allocation_linear, &allocation_constant, &allocation_none,
-};
-
-static int find(const struct choice *choices, const char *name)
-{
-        for (int i = 0; choices[i].name; i++)
-                if (strcmp(choices[i].name, name) == 0)
-                        return i;
-        return -1;
-}
-
-bool learner_suits(const char *selector, const char *allocation)
-{
-        int s = find(learner_selectors, selector), a = find(learner_allocations, allocation);
-
-        return s >= 0 && a >= 0 && (allocations[a] || selectors[s]->next);
-}
-
-static int refuse_name(const char *what, const char *name, const struct choice *choices)
+int learner_method(const char *name, const struct method **ret)
 {
         cleanup_buffer struct buffer list = {0};
 
-        for (const struct choice *c = choices; c->name; c++)
-                buffer_addf(&list, "%s%s", c == choices ? "" : ", ", c->name);
-        return buffer_error(&list) < 0 ? -ENOMEM : errorf(-EINVAL, "no %s '%s'; there are %s", what, name, list.data);
-}
-
-static int choose(struct learner *l, const struct learner_settings *s)
-{
-        const char *selector = s->selector ? s->selector : learner_selectors[0].name, *allocation = s->allocation;
-        int i = find(learner_selectors, selector), j;
-
-        if (i < 0)
-                return refuse_name("selector", selector, learner_selectors);
-        if (!allocation)
-                allocation = learner_allocations[selectors[i]->next ? 0 : 1].name;
-        j = find(learner_allocations, allocation);
-        if (j < 0)
-                return refuse_name("allocation", allocation, learner_allocations);
-        l->selector = selectors[i];
-        l->allocation = allocations[j];
-        if (!l->allocation && !l->selector->next)
-                return errorf(-EINVAL, "the selector %s has no schedule of its own; choose an allocation for it", selector);
-        return 0;
+        for (const struct method *m = learner_methods; m->name; m++) {
+                if (strcmp(m->name, name) == 0) {
+                        *ret = m;
+                        return 0;
+                }
+                buffer_addf(&list, "%s%s", m == learner_methods ? "" : ", ", m->name);
+        }
+        return buffer_error(&list) < 0 ? -ENOMEM : errorf(-EINVAL, "no selector '%s'; there are %s", name, list.data);
 }
 
 static int make_states(struct learner *l)
@@ -95,6 +40,7 @@ static int make_states(struct learner *l)
 
 int learner_new(const struct learner_settings *settings, size_t arms, size_t features, struct learner **ret)
 {
+        const struct method *method = settings->method ? settings->method : learner_methods;
         cleanup_learner struct learner *l = calloc(1, sizeof(*l));
         int r;
 
@@ -104,30 +50,22 @@ int learner_new(const struct learner_settings *settings, size_t arms, size_t fea
                 return errorf(-EINVAL, "a portfolio needs at least one arm");
         if (!(settings->limit > 0) || !isfinite(settings->limit))
                 return errorf(-EINVAL, "the limit of a query must be a number of seconds greater than zero");
-        if (settings->confidence != 0 && !(settings->confidence > 0 && settings->confidence < 1))
-                return errorf(-EINVAL, "the confidence must lie between 0 and 1, and is %g", settings->confidence);
         l->settings = *settings;
-        if (l->settings.confidence == 0)
-                l->settings.confidence = .05;
+        l->selector = method->selector;
+        l->allocation = method->allocation;
         l->arms = arms;
         l->features = features;
         random_seed(&l->random, settings->seed);
         l->order = calloc(arms, sizeof(*l->order));
         l->shares = calloc(arms, sizeof(*l->shares));
         l->score = calloc(arms, sizeof(*l->score));
-        l->fixed = calloc(arms, sizeof(*l->fixed));
         l->left_out = calloc(arms, sizeof(*l->left_out));
         l->attempts = calloc(arms, sizeof(*l->attempts));
-        if (!l->order || !l->shares || !l->score || !l->fixed || !l->left_out || !l->attempts)
+        if (!l->order || !l->shares || !l->score || !l->left_out || !l->attempts)
                 return -ENOMEM;
-        for (size_t i = 0; i < arms; i++)
-                l->fixed[i] = (uint32_t)i;
-        r = choose(l, settings);
-        if (r == 0)
-                r = past_init(&l->past, arms, features);
+        r = past_init(&l->past, arms, features);
         if (r == 0)
                 r = make_states(l);
-        l->settings.selector = l->settings.allocation = NULL; /* the caller's texts; not needed any more */
         if (r < 0)
                 return r;
         *ret = steal_pointer(l);
@@ -148,41 +86,9 @@ void learner_free(struct learner *l)
         free(l->order);
         free(l->shares);
         free(l->score);
-        free(l->fixed);
         free(l->left_out);
         free(l->attempts);
         free(l);
-}
-
-int learner_fix(struct learner *l, const uint32_t *arms, size_t n)
-{
-        size_t at = 0;
-
-        for (size_t i = 0; i < n; i++) {
-                if (arms[i] >= l->arms)
-                        return errorf(-EINVAL, "no arm of that number: %u", arms[i]);
-                for (size_t j = 0; j < i; j++)
-                        if (arms[j] == arms[i])
-                                return errorf(-EINVAL, "an arm stands twice in the order");
-        }
-        memcpy(l->fixed, arms, n * sizeof(*arms));
-        at = n;
-        for (uint32_t a = 0; a < l->arms; a++) {
-                bool named = false;
-
-                for (size_t i = 0; i < n; i++)
-                        named |= arms[i] == a;
-                if (!named)
-                        l->fixed[at++] = a;
-        }
-        return 0;
-}
-
-double learner_reward(const struct learner *l, const struct attempt *a)
-{
-        if (a->ending != ENDING_SOLVED)
-                return 0;
-        return l->settings.reward == REWARD_BINARY ? 1 : pow(fmax(0, 1 - a->seconds / l->settings.limit), 4);
 }
 
 void learner_rank(struct learner *l, const double *score, uint32_t *order)

@@ -18,11 +18,6 @@
 
 struct learner;
 
-enum reward {
-        REWARD_BINARY,      /* 1 when solved */
-        REWARD_EXPONENTIAL, /* (1 - t/T)^4 when solved after t of T seconds */
-};
-
 /* Parts of the default that an ablation leaves out. */
 enum {
         WITHOUT_FEATURES = 1, /* every earlier query counts the same */
@@ -32,32 +27,28 @@ enum {
         WITHOUT_GUARD = 16,   /* however far it is behind its best arm */
 };
 
+/* How a learner chooses: a selector and an allocation, which learner_internal.h defines. tests/bench measures others beside these. */
+struct method {
+        const char *name, *allocation_name, *summary;
+        const struct selector *selector;
+        const struct allocation *allocation; /* NULL: the selector's own plan, which may come back to an arm */
+};
+extern const struct method learner_methods[]; /* the default first; a row without a name ends them */
+/* -EINVAL with the names there are. */
+int learner_method(const char *name, const struct method **ret);
+
 struct learner_settings {
-        const char *selector;   /* NULL: survival */
-        const char *allocation; /* NULL: what suits the selector (the first that learner_suits()) */
-        enum reward reward;
-        double limit;      /* T: seconds for all arms of a query together; > 0 */
-        double confidence; /* delta of the exponential allocations, in (0, 1); 0: 0.05 */
+        const struct method *method; /* NULL: the default; only learner_new() looks at it */
+        double limit;                /* T: seconds for all arms of a query together; > 0 */
         uint64_t seed;
-        unsigned without; /* WITHOUT_*; for survival */
+        unsigned without; /* WITHOUT_*; for the default */
 };
 
-struct choice {
-        const char *name, *summary;
-};
-/* The names of selectors and allocations; a row without a name ends each. Callers that know the arms' names also take `fixed:A,B`. */
-extern const struct choice learner_selectors[], learner_allocations[];
-/* May they go together? `schedule` is the selector's own plan, with pausing; the others fit every selector. */
-bool learner_suits(const char *selector, const char *allocation);
-
-/* -EINVAL: no such selector or allocation, one that does not suit the other, a limit or a confidence out of range, no arm. */
+/* -EINVAL: a limit out of range, no arm. */
 int learner_new(const struct learner_settings *settings, size_t arms, size_t features, struct learner **ret);
 void learner_free(struct learner *l);
 DEFINE_CLEANUP(struct learner *, learner_free)
 #define cleanup_learner cleanup(learner_freep)
-
-/* For a selector `fixed`: the arms in the order to be tried; arms not named come behind, in theirs. -EINVAL: out of range, or twice. */
-int learner_fix(struct learner *l, const uint32_t *arms, size_t n);
 
 /* The arm gets no turn any more, or does again. */
 void learner_leave_out(struct learner *l, uint32_t arm, bool is_left_out);
@@ -74,7 +65,7 @@ bool learner_next(struct learner *l, const struct attempt *attempts, struct step
 /* Tells the outcome of the query that began last. -ENOMEM: nothing was learned. */
 int learner_end(struct learner *l, const struct attempt *attempts);
 
-/* The selector's expectation of the query that began last, as so many numbers. 0: it has none. */
+/* The method's expectation of the query that began last, as so many numbers. 0: it has none. */
 size_t learner_expectations(const struct learner *l);
 void learner_expected(const struct learner *l, double *ret);
 /* Tells the outcome of a query that began with this expectation (NULL: work it out as of now). -ENOMEM: nothing was learned. */

@@ -1,4 +1,4 @@
-/* Shared by the files of the learner: its state, and the tables of functions behind a selector's and an allocation's name. */
+/* Shared by the files of the learner: its state, and the tables of functions behind a selector and an allocation. */
 #pragma once
 
 #include "cache/base/random.h"
@@ -10,7 +10,8 @@ struct selector {
         size_t size; /* of its state, which begins as zeros */
         int (*init)(struct learner *l, void *state);
         void (*done)(void *state);
-        void (*order)(struct learner *l, void *state, uint32_t *ret); /* begins as 0, 1, …; it is to stay a permutation */
+        /* For an allocation. *ret begins as 0, 1, …; it is to stay a permutation. NULL: it goes with its own plan only. */
+        void (*order)(struct learner *l, void *state, uint32_t *ret);
         /* Before the query is in the past. There was a begin() or an expect(), and perhaps no order(). */
         int (*learn)(struct learner *l, void *state, const struct attempt *attempts);
         int (*begin)(struct learner *l, void *state); /* a query; before order() */
@@ -43,18 +44,15 @@ struct learner {
         double *shares;
         double *score; /* of each arm; a selector's scratch */
         size_t at;     /* in the order */
-        uint32_t *fixed;
         bool *left_out;           /* arms that get no turn */
         struct attempt *attempts; /* scratch: as if these had failed */
 };
 
-extern const struct selector selector_thompson, selector_epsilon, selector_exp3, selector_random,
-        selector_fixed;                                                    /* order_bandit.c */
-extern const struct selector selector_1nn, selector_10nn, selector_linucb; /* order_context.c */
-extern const struct selector selector_neural, selector_static, selector_survival;
-extern const struct allocation allocation_expo, allocation_nearest, allocation_linear, allocation_constant, allocation_none;
+extern const struct selector selector_survival, selector_10nn;
+extern const struct allocation allocation_expo;
+/* How long an arm may run that solved so many queries in so many seconds, of exponential runtimes. */
+double exponential_share(const struct learner *l, double solved, double seconds);
 
-double learner_reward(const struct learner *l, const struct attempt *a);
 static inline bool attempt_ran(const struct attempt *a)
 {
         return a->ending != ENDING_NONE;

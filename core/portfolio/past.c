@@ -8,9 +8,8 @@ int past_init(struct past *p, size_t arms, size_t features)
         p->sum = calloc(features + 1, sizeof(*p->sum));
         p->known = calloc(features + 1, sizeof(*p->known));
         p->now = calloc(features + 1, sizeof(*p->now));
-        p->scaled = calloc(features + 1, sizeof(*p->scaled));
         p->inverse = calloc(features + 1, sizeof(*p->inverse));
-        return p->sum && p->known && p->now && p->scaled && p->inverse ? 0 : -ENOMEM;
+        return p->sum && p->known && p->now && p->inverse ? 0 : -ENOMEM;
 }
 
 void past_done(struct past *p)
@@ -20,7 +19,6 @@ void past_done(struct past *p)
         free(p->sum);
         free(p->known);
         free(p->now);
-        free(p->scaled);
         free(p->inverse);
         *p = (struct past){0};
 }
@@ -63,7 +61,6 @@ int past_begin(struct past *p, const double *features)
         for (size_t j = 0; j < p->features; j++) {
                 p->now[j] = isfinite(features[j]) ? features[j] : NAN;
                 p->inverse[j] = isnan(p->now[j]) || mean(p, j) == 0 ? 0 : 1 / mean(p, j);
-                p->scaled[j] = p->inverse[j] == 0 ? 1 : p->now[j] * p->inverse[j];
         }
         return 0;
 }

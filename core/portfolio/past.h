@@ -12,8 +12,7 @@ struct past {
         double *sum; /* of each feature's known values, over the queries seen */
         size_t *known;
         double *now;     /* the present query's features */
-        double *scaled;  /* the same divided by the running mean, the present query's among them; 1 where not known */
-        double *inverse; /* of the running mean; 0 where the feature tells nothing apart */
+        double *inverse; /* of the running mean, the present query's among them; 0 where the feature tells nothing apart */
 };
 
 int past_init(struct past *p, size_t arms, size_t features);

@@ -218,7 +218,7 @@ static int read_sections(struct workspace *w, char path[PATH_SIZE], struct gitco
         return r < 0 ? r : gitconfig_parse(path, SLICE(text.text.data, text.text.size), is_portfolio, ret);
 }
 
-int portfolio_name_check(const char *name)
+static int portfolio_name_check(const char *name)
 {
         size_t n = strlen(name);
 
@@ -236,6 +236,17 @@ static int take_text(char **field, const char *value)
         return *field ? 0 : -ENOMEM;
 }
 
+/* Of earlier versions; tests/bench still measures them. */
+static const char *const selectors_gone[] = {"static", "1nn", "thompson", "epsilon", "linucb", "exp3", "neural", "random", "fixed", NULL},
+                  *const allocations[] = {"schedule", "expo", "nearest", "linear", "constant", "none", NULL};
+
+static bool is_listed(const char *name, const char *const *list)
+{
+        while (*list && strcmp(*list, name) != 0)
+                list++;
+        return *list;
+}
+
 static int take_setting(const char *path, const struct gitconfig_entry *e, struct portfolio *p)
 {
         const char *v = e->value ? e->value : "";
@@ -251,42 +262,50 @@ static int take_setting(const char *path, const struct gitconfig_entry *e, struc
         else if (strcmp(e->key, "allocation") == 0)
                 r = take_text(&p->allocation, v);
         else if (strcmp(e->key, "reward") == 0) {
-                p->reward = strcmp(v, "exponential") == 0 ? REWARD_EXPONENTIAL : REWARD_BINARY;
-                r = p->reward == REWARD_BINARY && strcmp(v, "binary") != 0 ? -EINVAL : 0;
+                p->has_exponential_reward = strcmp(v, "exponential") == 0;
+                r = p->has_exponential_reward || strcmp(v, "binary") == 0 ? 0 : -EINVAL;
         } else if (strcmp(e->key, "seed") == 0) {
                 p->seed = strtoull(v, &end, 10);
                 r = end == v || *end ? -EINVAL : 0;
         } else {
-                return errorf(-EINVAL,
-                              "%s:%u: unknown key '%s' in [portfolio \"%s\"]; there are arm, timeout, memory, selector, "
-                              "allocation, reward and seed",
-                              path, e->line, e->key, p->name);
+                return errorf(-EINVAL, "%s:%u: unknown key '%s' in [portfolio \"%s\"]; there are arm, timeout, memory, selector and seed", path, e->line,
+                              e->key, p->name);
         }
         return r == -EINVAL ? errorf(r, "%s:%u: '%s' is no value for '%s'", path, e->line, v, e->key) : r;
 }
 
-/* The selector's name is checked where the line is known. */
-static int check_learner(const char *path, unsigned line, const struct portfolio *p)
+static int note_gone(const char *path, unsigned line, struct portfolio *p, const char *key, const char *value, const char *instead)
 {
-        cleanup_learner struct learner *l = NULL;
-        struct learner_settings settings = portfolio_learner_settings(p);
-        int r = learner_new(&settings, p->n_arms, 1, &l);
+        if (asprintf(&p->notice,
+                     "%s:%u: [portfolio \"%s\"] cannot have the %s '%s' any more, %s takes its place; answers stay (take the setting out to begin anew)",
+                     path, line, p->name, key, value, instead) < 0)
+                p->notice = NULL;
+        return p->notice ? 0 : -ENOMEM;
+}
 
+/* The names are checked where the section's line is known. */
+static int find_method(const char *path, unsigned line, struct portfolio *p)
+{
+        int r;
+
+        if (p->selector && is_listed(p->selector, selectors_gone))
+                return note_gone(path, line, p, "selector", p->selector, p->method->name);
+        r = p->selector ? learner_method(p->selector, &p->method) : 0;
         if (r == -EINVAL) {
                 cleanup_free char *why = strdup(error_message(r));
 
                 return errorf(r, "%s:%u: [portfolio \"%s\"]: %s", path, line, p->name, why ? why : "wrong");
         }
-        return r;
+        if (r < 0 || !p->allocation || strcmp(p->allocation, p->method->allocation_name) == 0)
+                return r;
+        if (!is_listed(p->allocation, allocations))
+                return errorf(-EINVAL, "%s:%u: [portfolio \"%s\"]: no allocation '%s'; leave it out", path, line, p->name, p->allocation);
+        return note_gone(path, line, p, "allocation", p->allocation, p->method->allocation_name);
 }
 
 struct learner_settings portfolio_learner_settings(const struct portfolio *p)
 {
-        return (struct learner_settings){.selector = p->selector,
-                                         .allocation = p->allocation,
-                                         .reward = p->reward,
-                                         .limit = (double)p->wall_ns / NSEC_PER_SEC,
-                                         .seed = p->seed};
+        return (struct learner_settings){.method = p->method, .limit = (double)p->wall_ns / NSEC_PER_SEC, .seed = p->seed};
 }
 
 static void resets_key(const char *name, struct buffer *ret)
@@ -316,7 +335,7 @@ static void find_epoch(struct workspace *w, struct portfolio *p)
         hasher_number(h, p->wall_ns);
         hasher_number(h, p->memory);
         hasher_number(h, p->seed);
-        hasher_number(h, p->reward);
+        hasher_number(h, p->has_exponential_reward);
         hasher_string(h, p->selector);
         hasher_string(h, p->allocation);
         for (size_t i = 0; i < p->n_arms; i++) {
@@ -352,23 +371,32 @@ static int read_portfolio(struct workspace *w, const char *path, const struct gi
                 return errorf(-ENOENT, "no portfolio '%s'; see 'solverfs portfolio list'", p->name);
         if (p->n_arms == 0)
                 return errorf(-EINVAL, "%s:%u: [portfolio \"%s\"] has no arm", path, line, p->name);
-        return check_learner(path, line, p);
+        return find_method(path, line, p);
 }
 
-int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret)
+static int portfolio_new(const char *name, uint64_t wall_ns, struct portfolio **ret)
 {
         cleanup_portfolio struct portfolio *p = calloc(1, sizeof(*p));
-        cleanup_gitconfig struct gitconfig config = {0};
-        char path[PATH_SIZE];
-        int r;
 
         if (!p)
                 return -ENOMEM;
         *p = (struct portfolio){
-                .refs = 1, .name = strdup(name), .wall_ns = 20 * NSEC_PER_SEC, .memory = UINT64_C(4) << 30, .seed = 1};
+                .refs = 1, .name = strdup(name), .method = learner_methods, .wall_ns = wall_ns, .memory = UINT64_C(4) << 30, .seed = 1};
         if (!p->name)
                 return -ENOMEM;
-        r = read_sections(w, path, &config);
+        *ret = steal_pointer(p);
+        return 0;
+}
+
+int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret)
+{
+        cleanup_portfolio struct portfolio *p = NULL;
+        cleanup_gitconfig struct gitconfig config = {0};
+        char path[PATH_SIZE];
+        int r = portfolio_new(name, 20 * NSEC_PER_SEC, &p);
+
+        if (r == 0)
+                r = read_sections(w, path, &config);
         if (r == 0)
                 r = read_portfolio(w, path, &config, p);
         if (r < 0)
@@ -381,14 +409,9 @@ int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret
 int portfolio_of_arms(struct workspace *w, const char *name, const char *const *arms, size_t n, uint64_t wall_ns,
                       struct portfolio **ret)
 {
-        cleanup_portfolio struct portfolio *p = calloc(1, sizeof(*p));
-        int r = 0;
+        cleanup_portfolio struct portfolio *p = NULL;
+        int r = portfolio_new(name, wall_ns, &p);
 
-        if (!p)
-                return -ENOMEM;
-        *p = (struct portfolio){.refs = 1, .name = strdup(name), .wall_ns = wall_ns, .memory = UINT64_C(4) << 30, .seed = 1};
-        if (!p->name)
-                return -ENOMEM;
         for (size_t i = 0; i < n && r == 0; i++) {
                 r = add_arm(w, name, (unsigned)i + 1, arms[i], p);
                 if (r == 0 && p->arms[i].problem)
@@ -417,6 +440,7 @@ struct portfolio *portfolio_unref(struct portfolio *p)
         free(p->name);
         free(p->selector);
         free(p->allocation);
+        free(p->notice);
         free(p);
         return NULL;
 }
@@ -429,42 +453,29 @@ static int compare_names(const void *a, const void *b)
 int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n)
 {
         cleanup_gitconfig struct gitconfig config = {0};
-        char path[PATH_SIZE], **names = NULL, **more;
-        size_t n = 0, kept = 0;
+        char path[PATH_SIZE], **names;
+        size_t n = 0;
         int r = read_sections(w, path, &config);
 
-        for (size_t i = 0; i < config.n_sections && r == 0; i++) {
-                const struct gitconfig_section *s = &config.sections[i];
-
-                if (!is_portfolio(s->name) || !s->subsection || portfolio_name_check(s->subsection) < 0)
-                        continue;
-                more = reallocarray(names, n + 2, sizeof(*names));
-                if (!more) {
-                        r = -ENOMEM;
-                        break;
-                }
-                names = more;
-                names[n] = strdup(s->subsection);
-                r = names[n] ? 0 : -ENOMEM;
-                n += r == 0;
-                names[n] = NULL;
-        }
-        if (r < 0) {
-                strings_free(names);
+        if (r < 0)
                 return r;
-        }
-        if (!names && !(names = calloc(1, sizeof(*names))))
+        names = calloc(config.n_sections + 1, sizeof(*names));
+        if (!names)
                 return -ENOMEM;
-        sort_list(names, n, sizeof(*names), compare_names);
-        for (size_t i = 0; i < n; i++) { /* a section may come again */
-                if (kept > 0 && strcmp(names[kept - 1], names[i]) == 0)
-                        free(names[i]);
-                else
-                        names[kept++] = names[i];
+        for (size_t i = 0; i < config.n_sections; i++) {
+                const char *name = config.sections[i].subsection;
+
+                if (!is_portfolio(config.sections[i].name) || !name || portfolio_name_check(name) < 0 || is_listed(name, (const char *const *)names))
+                        continue; /* a section may come again */
+                names[n] = strdup(name);
+                if (!names[n++]) {
+                        strings_free(names);
+                        return -ENOMEM;
+                }
         }
-        names[kept] = NULL;
+        sort_list(names, n, sizeof(*names), compare_names);
         *ret = names;
-        *ret_n = kept;
+        *ret_n = n;
         return 0;
 }
 
@@ -552,8 +563,12 @@ int portfolio_remove(struct workspace *w, const char *name)
 int portfolio_add(struct workspace *w, const char *name, char *const *arms, const char *const *settings)
 {
         cleanup_portfolio struct portfolio *p = NULL;
+        const struct method *method;
         int r = portfolio_name_check(name);
 
+        for (const char *const *s = settings; r == 0 && *s; s += 2)
+                if (strcmp(s[0], "selector") == 0)
+                        r = learner_method(s[1], &method);
         if (r == 0)
                 r = edit(w, append, &(struct addition){name, arms, settings});
         if (r < 0)

@@ -13,10 +13,11 @@
  *   arm                    repeated; in the order of listings
  *   timeout     20s        T: for all arms of a case together
  *   memory      4g         for all arms of a case together, those that stand still included
- *   selector    survival   learner.h
- *   allocation             what suits the selector
- *   reward      binary     or exponential
+ *   selector    survival   or 10nn (learner.h)
  *   seed        1
+ *
+ * Of earlier versions: `allocation` and `reward`, and other selectors. They are read still, so that answers of such a portfolio stay; where they ask for
+ * what is no more, the default or the selector's own allocation takes the place, and `notice` says so.
  *
  * The learned state is the list of trials: a record for each case the portfolio answered, with its features and what every arm did. A learner is made
  * by telling it the trials in their order. A record is put in one transaction, under the portfolio's epoch and the next number, and noted for
@@ -50,8 +51,10 @@ struct portfolio {
         struct arm *arms;
         size_t n_arms;
         uint64_t wall_ns, memory, seed;
-        char *selector, *allocation; /* NULL: the default */
-        enum reward reward;
+        const struct method *method;
+        char *selector, *allocation; /* as configured, for the epoch; NULL: not */
+        bool has_exponential_reward; /* likewise */
+        char *notice;                /* what it is configured for and cannot have any more; NULL: nothing */
         struct digest epoch;
 };
 struct portfolio *portfolio_ref(struct portfolio *p);
@@ -63,10 +66,10 @@ DEFINE_CLEANUP(struct portfolio *, portfolio_unref)
 int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret);
 /* The names in the config, sorted; strings_free(). */
 int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n);
-/* Writes it into the config; -EEXIST when there is one. `settings`: "key = value" lines' keys and values, alternating, NULL behind. */
+/* Writes it into the config; -EEXIST when there is one. `settings`: "key = value" lines' keys and values, alternating, NULL behind. -EINVAL: one is wrong,
+ * or is only read for portfolios of earlier versions. */
 int portfolio_add(struct workspace *w, const char *name, char *const *arms, const char *const *settings);
 int portfolio_remove(struct workspace *w, const char *name);
-int portfolio_name_check(const char *name);
 /* Forgets: the next trial is the first of a new epoch. */
 int portfolio_reset(struct workspace *w, const char *name);
 
@@ -101,8 +104,6 @@ struct trial *trial_unref(struct trial *t); /* NULL */
 DEFINE_CLEANUP(struct trial *, trial_unref)
 #define cleanup_trial cleanup(trial_unrefp)
 
-int trial_encode(const struct trial *t, struct buffer *ret);
-int trial_decode(struct slice bytes, struct trial **ret); /* -EBADMSG */
 /* Puts it as the next one of the epoch, unless the case has one already that stands: then *ret is that, which counts. Sets the number, to at least
  * what it was: that many trials are known to be there. */
 int trial_put(struct workspace *w, const struct portfolio *p, const struct case_info *info, struct trial *t, struct trial **ret);

@@ -11,7 +11,6 @@ struct replaying {
         size_t arms, features;
         uint32_t *map; /* tables × arms: the table's number of the first table's arm */
         struct attempt *attempts;
-        uint32_t *fixed;
 };
 
 struct tally { /* of one seed */
@@ -23,7 +22,6 @@ static void replaying_done(struct replaying *p)
 {
         free(p->map);
         free(p->attempts);
-        free(p->fixed);
 }
 
 static int find_arm(const struct run_table *t, const char *name)
@@ -54,18 +52,6 @@ static int map_arms(struct replaying *p)
                                 return errorf(-EINVAL, "%s has no arm '%s', which %s has", t->name, first->arm[a], first->name);
                         p->map[i * p->arms + a] = (uint32_t)found;
                 }
-        }
-        return 0;
-}
-
-static int find_fixed(struct replaying *p)
-{
-        for (size_t i = 0; i < p->r->n_fixed; i++) {
-                int found = find_arm(p->r->tables[0], p->r->fixed[i]);
-
-                if (found < 0)
-                        return errorf(-EINVAL, "%s has no arm '%s'", p->r->tables[0]->name, p->r->fixed[i]);
-                p->fixed[i] = (uint32_t)found;
         }
         return 0;
 }
@@ -138,16 +124,14 @@ static int replay_query(struct replaying *p, struct learner *l, size_t table, si
                 solved = a->ending == ENDING_SOLVED;
                 if (is_wrong(p, table, query, step.arm, a))
                         learner_leave_out(l, step.arm, true);
-                if (turns++ == 0 && to && best < p->arms)
+                if (turns++ == 0 && best < p->arms)
                         to->first_best += step.arm == best;
         }
-        if (to) {
-                to->queries++;
-                to->par2 += solved ? used : 2 * p->r->learner.limit;
-                to->solved += solved;
-                to->solvable += best < p->arms;
-                to->turns += (double)turns;
-        }
+        to->queries++;
+        to->par2 += solved ? used : 2 * p->r->learner.limit;
+        to->solved += solved;
+        to->solvable += best < p->arms;
+        to->turns += (double)turns;
         return r < 0 ? r : learner_end(l, p->attempts);
 }
 
@@ -157,7 +141,7 @@ static int replay_stream(struct replaying *p, size_t first, size_t n, uint64_t s
         cleanup_learner struct learner *l = NULL;
         cleanup_free uint32_t *order = NULL, *begin = NULL;
         struct learner_settings settings = p->r->learner;
-        size_t total = 0, unscored;
+        size_t total = 0;
         struct random random;
         int r;
 
@@ -177,15 +161,12 @@ static int replay_stream(struct replaying *p, size_t first, size_t n, uint64_t s
                 random_shuffle(&random, order, total);
         settings.seed = random_bits(&random);
         r = learner_new(&settings, p->arms, p->features, &l);
-        if (r == 0 && p->r->n_fixed > 0)
-                r = learner_fix(l, p->fixed, p->r->n_fixed);
-        unscored = (size_t)(p->r->train * (double)total + .5);
         for (size_t i = 0; r == 0 && i < total; i++) {
                 size_t table = 0;
 
                 while (order[i] >= begin[table + 1])
                         table++;
-                r = replay_query(p, l, first + table, order[i] - begin[table], i < unscored ? NULL : to);
+                r = replay_query(p, l, first + table, order[i] - begin[table], to);
         }
         return r;
 }
@@ -244,8 +225,6 @@ static int check(const struct replay *r)
                 return errorf(-EINVAL, "no table to replay");
         if (r->seeds == 0)
                 return errorf(-EINVAL, "a replay needs at least one seed");
-        if (!(r->train >= 0 && r->train < 1))
-                return errorf(-EINVAL, "the part to train on must be at least 0 and less than 1, and is %g", r->train);
         return 0;
 }
 
@@ -261,10 +240,9 @@ int replay_run(const struct replay *r, struct replay_score *ret)
         p.features = r->tables[0]->features;
         p.map = calloc(r->n * p.arms, sizeof(*p.map));
         p.attempts = calloc(p.arms, sizeof(*p.attempts));
-        p.fixed = calloc(r->n_fixed + 1, sizeof(*p.fixed));
-        if (!p.map || !p.attempts || !p.fixed)
+        if (!p.map || !p.attempts)
                 return -ENOMEM;
-        if ((result = map_arms(&p)) < 0 || (result = find_fixed(&p)) < 0 || (result = check_limits(r)) < 0)
+        if ((result = map_arms(&p)) < 0 || (result = check_limits(r)) < 0)
                 return result;
         *ret = (struct replay_score){0};
         references(&p, ret);

@@ -8,11 +8,8 @@ struct replay {
         size_t n;
         struct learner_settings learner; /* its seed is the first; the next are counted up from it */
         unsigned seeds;
-        bool split;               /* a learner of its own for each table */
-        bool keep_order;          /* as in the files; else shuffled, by the seed */
-        double train;             /* this part of the queries is learned from and not scored; in [0, 1) */
-        const char *const *fixed; /* for the selector `fixed`: names of arms; NULL: as in the first table */
-        size_t n_fixed;
+        bool split;      /* a learner of its own for each table */
+        bool keep_order; /* as in the files; else shuffled, by the seed */
 };
 
 struct replay_value {
@@ -20,12 +17,11 @@ struct replay_value {
 };
 
 struct replay_score {
-        size_t queries; /* scored, for each seed */
+        size_t queries; /* for each seed */
         struct replay_value par2, solved;
         struct replay_value first_best; /* part of the solvable queries on which the first arm was the fastest */
         struct replay_value turns;      /* a query */
         double seconds;                 /* that the replay of one seed took, of CPU time */
-        /* Over all queries of the tables, whatever `train` says. */
         double best_arm_par2, virtual_best_par2;
         size_t best_arm, best_arm_solved, virtual_best_solved;
         const char *best_arm_name; /* the first table's */

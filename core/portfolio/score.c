@@ -302,6 +302,8 @@ int portfolio_print_score(struct workspace *w, const struct portfolio *p, struct
         for (size_t a = 0; a < p->n_arms; a++)
                 buffer_addf(ret, " %zu", s.arms[a].cases);
         buffer_addf(ret, "\n# limit %g s; soundness alarms: %zu\n", limit, s.alarms);
+        if (p->notice)
+                buffer_addf(ret, "# %s\n", p->notice);
         for (size_t i = 0; i < s.trials.n; i++)
                 if (s.cases[i].alarm)
                         buffer_addf(ret, "# alarm: case %u: %s\n", s.trials.list[i]->case_id, s.cases[i].alarm);

@@ -510,22 +510,6 @@ static bool survival_next(struct learner *l, void *state, const struct attempt *
         return best >= 0;
 }
 
-/* For an allocation that is not ours: by what the first turn promises. */
-static void survival_order(struct learner *l, void *state, uint32_t *ret)
-{
-        struct survival *s = state;
-        cleanup_free struct attempt *none = calloc(l->arms, sizeof(*none));
-        double levels[HARDNESS_LEVELS], until;
-
-        if (!none) /* the order stays as it was */
-                return;
-        count_similar(l, s, none);
-        weigh_levels(l, s, none, levels);
-        for (size_t a = 0; a < l->arms; a++)
-                l->score[a] = best_turn(l, s, a, 0, l->settings.limit, levels, &until);
-        learner_rank(l, l->score, ret);
-}
-
 /* -- learning ---------------------------------------------------------------------------------------------------- */
 
 static int grow(void *list, size_t n, size_t size)
@@ -620,7 +604,6 @@ const struct selector selector_survival = {
         .expectations = survival_expectations,
         .expected = survival_expected,
         .expect = survival_expect,
-        .order = survival_order,
         .learn = survival_learn,
         .next = survival_next,
 };

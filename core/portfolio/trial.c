@@ -25,7 +25,7 @@ struct trial *trial_unref(struct trial *t)
         return NULL;
 }
 
-int trial_encode(const struct trial *t, struct buffer *ret)
+static int trial_encode(const struct trial *t, struct buffer *ret)
 {
         record_put_u8(ret, VERSION);
         record_put_u32(ret, t->number);
@@ -127,7 +127,8 @@ static int get_turns(struct record *r, struct trial *t)
         return 0;
 }
 
-int trial_decode(struct slice bytes, struct trial **ret)
+/* -EBADMSG. */
+static int trial_decode(struct slice bytes, struct trial **ret)
 {
         cleanup_trial struct trial *t = calloc(1, sizeof(*t));
         struct record r = record_of(bytes);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What learning costs a portfolio where there is little to win: the default held against its best arm alone.
 
-    tests/bench/shapes.py SOLVERFS [SEEDS [LIMIT...]]
+    tests/bench/shapes.py build/tests/bench/bench_selectors [SEEDS [LIMIT...]]
 
 For each shape and limit (60 and 20 seconds unless told) SEEDS tables (20) of 500 made-up queries are replayed, each in an order of its own. Prints
 PAR-2 and queries solved of the default, of its best arm alone and of the virtual best, and the ratio of the first two: the mean of all tables, and the
@@ -78,19 +78,19 @@ def table(shape, seed, limit, queries):
         yield row
 
 
-def measure(solverfs, path, limit, options):
-    command = [solverfs, "-q", "portfolio", "replay", str(path), "--limit", str(limit), "--seeds", "1", "--json", *options]
+def measure(selectors, path, limit, options):
+    command = [selectors, str(path), "--limit", str(limit), "--seeds", "1", "--json", *options]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return json.loads(done.stdout.splitlines()[0])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("solverfs")
+    parser.add_argument("selectors", metavar="BENCH_SELECTORS")
     parser.add_argument("seeds", nargs="?", type=int, default=20)
     parser.add_argument("limits", nargs="*", type=float, default=[60, 20])
     parser.add_argument("--keep", type=pathlib.Path)
-    parser.add_argument("--option", action="append", default=[], help="for 'portfolio replay', as --option=--without=guard")
+    parser.add_argument("--option", action="append", default=[], help="for bench_selectors, as --option=--without=guard")
     o = parser.parse_args()
     print("shape\tlimit\tpar2\tsolved\tbest-arm\tsolved\tvirtual-best\tratio\tworst")
     with tempfile.TemporaryDirectory() as scratch:
@@ -103,7 +103,7 @@ def main():
                     path = folder / f"{shape.replace(', ', '-').replace(' ', '-')}-{limit:g}-{seed}.tsv"
                     with open(path, "w") as out:
                         out.writelines("\t".join(map(str, row)) + "\n" for row in table(shape, seed, limit, 500))
-                    scores.append(measure(o.solverfs, path, limit, o.option))
+                    scores.append(measure(o.selectors, path, limit, o.option))
                 mean = lambda key: sum(s[key] for s in scores) / len(scores)
                 ratios = [s["par2"] / s["best_arm_par2"] for s in scores]
                 print(f"{shape}\t{limit:g}\t{mean('par2'):.0f}\t{mean('solved'):.1f}\t{mean('best_arm_par2'):.0f}\t{mean('best_arm_solved'):.1f}\t"

@@ -1,7 +1,8 @@
-/* Learners: what every selector and every allocation keeps to, the formulas of those that have one, and that they do learn. */
+/* Learners: what every selector and every allocation keeps to, those of tests/bench, too; the formulas of those that have one; and that they do learn. */
 #include "core/portfolio/learner.h"
 
 #include "core/portfolio/hardness.h"
+#include "tests/bench/baselines.h"
 #include "tests/portfolio/synthetic.h"
 
 #define LIMIT 60.0
@@ -9,11 +10,18 @@
 static struct learner *make(const char *selector, const char *allocation, size_t arms, size_t features, unsigned seed)
 {
         struct learner *l = NULL;
+        struct method m;
 
-        assert_ok(learner_new(
-                &(struct learner_settings){.selector = selector, .allocation = allocation, .limit = LIMIT, .seed = test_seed(seed)}, arms,
-                features, &l));
+        ck_assert(baseline_method(selector, allocation, &m));
+        assert_ok(learner_new(&(struct learner_settings){.method = &m, .limit = LIMIT, .seed = test_seed(seed)}, arms, features, &l));
         return l;
+}
+
+static bool has_plan(const char *selector)
+{
+        struct method m;
+
+        return baseline_method(selector, "schedule", &m);
 }
 
 /* Runs a query of the table; the arm tried first, or -1. Checks what holds for every learner. */
@@ -52,34 +60,34 @@ START_TEST(test_every_combination)
         struct attempt attempts[3];
         unsigned tried = 0;
 
-        for (const struct choice *s = learner_selectors; s->name; s++)
-                for (const struct choice *a = learner_allocations; a->name; a++) {
+        for (const struct baseline_selector *s = baseline_selectors; s->name; s++)
+                for (const struct baseline_allocation *a = baseline_allocations; a->name; a++) {
                         cleanup_learner struct learner *l = NULL;
                         bool plan = strcmp(a->name, "schedule") == 0;
+                        struct method m;
 
-                        if (!learner_suits(s->name, a->name))
+                        if (!baseline_method(s->name, a->name, &m))
                                 continue;
                         l = make(s->name, a->name, t->arms, t->features, 3);
                         for (size_t q = 0; q < t->queries; q++)
                                 run_query(l, t, q, plan, attempts);
                         tried++;
                 }
-        ck_assert_uint_eq(tried, 11 * 5 + 2);
+        ck_assert_uint_eq(tried, 9 * 5 + 2);
 }
 END_TEST
 
 /* The last arm gets what is left, and an arm's share is as section 5 of the paper has it. */
 START_TEST(test_shares)
 {
-        static const struct attempt none[2];
         static const double x = 1;
-        struct attempt attempts[2] = {0};
-        cleanup_learner struct learner *l = make("fixed", "expo", 2, 1, 1);
-        double lambda = 2 / LIMIT, share = -log(.05 + exp(-lambda * LIMIT)) / lambda;
+        struct attempt attempts[3] = {0};
+        cleanup_learner struct learner *l = make("fixed", "expo", 3, 1, 1);
+        double lambda = 3 / LIMIT, share = -log(.05 + exp(-lambda * LIMIT)) / lambda;
         struct step step;
 
         assert_ok(learner_begin(l, &x));
-        ck_assert(learner_next(l, none, &step));
+        ck_assert(learner_next(l, attempts, &step));
         ck_assert_uint_eq(step.arm, 0);
         ck_assert_double_eq_tol(step.until, share, 1e-9);
         attempts[0] = (struct attempt){ENDING_STOPPED, share};
@@ -89,13 +97,16 @@ START_TEST(test_shares)
         attempts[1] = (struct attempt){ENDING_SOLVED, 2};
         assert_ok(learner_end(l, attempts));
 
-        /* the first rate is worth one sample of 30 s; the second arm solved one in 2 s */
-        assert_ok(learner_fix(l, (uint32_t[]){1}, 1));
-        lambda = 2 / (30.0 + 2);
+        /* the first rate is worth one sample of 20 s; the second arm solved one in 2 s */
+        memset(attempts, 0, sizeof(attempts));
         assert_ok(learner_begin(l, &x));
-        ck_assert(learner_next(l, none, &step));
-        ck_assert_uint_eq(step.arm, 1);
+        ck_assert(learner_next(l, attempts, &step) && step.arm == 0);
+        attempts[0] = (struct attempt){ENDING_FAILED, 1};
+        ck_assert(learner_next(l, attempts, &step) && step.arm == 1);
+        lambda = 2 / (20.0 + 2);
         ck_assert_double_eq_tol(step.until, -log(.05 + exp(-lambda * LIMIT)) / lambda, 1e-9);
+        attempts[1] = (struct attempt){ENDING_FAILED, 1};
+        ck_assert(learner_next(l, attempts, &step) && step.arm == 2 && step.until == LIMIT - 2);
 }
 END_TEST
 
@@ -118,26 +129,6 @@ START_TEST(test_time_left_over)
 }
 END_TEST
 
-START_TEST(test_fixed_order)
-{
-        static const double x = 1;
-        struct attempt attempts[4] = {0};
-        cleanup_learner struct learner *l = make("fixed", "constant", 4, 1, 1);
-        uint32_t expected[] = {2, 0, 1, 3};
-        struct step step;
-
-        assert_ok(learner_fix(l, (uint32_t[]){2, 0}, 2));
-        assert_ok(learner_begin(l, &x));
-        for (size_t i = 0; i < 4; i++) {
-                ck_assert(learner_next(l, attempts, &step));
-                ck_assert_uint_eq(step.arm, expected[i]);
-                attempts[step.arm] = (struct attempt){ENDING_FAILED, 1};
-        }
-        ck_assert_int_eq(learner_fix(l, (uint32_t[]){1, 1}, 2), -EINVAL);
-        ck_assert_int_eq(learner_fix(l, (uint32_t[]){4}, 1), -EINVAL);
-}
-END_TEST
-
 /* The steps of all queries, in one number. */
 static double fingerprint(struct learner *l, const struct run_table *t, size_t from, bool pausing)
 {
@@ -156,10 +147,10 @@ START_TEST(test_same_seed_same_steps)
 {
         cleanup_run_table struct run_table *t = two_kinds(2, 60, LIMIT);
 
-        for (const struct choice *s = learner_selectors; s->name; s++) {
+        for (const struct baseline_selector *s = baseline_selectors; s->name; s++) {
                 cleanup_learner struct learner *a = make(s->name, NULL, t->arms, t->features, 5),
                                                *b = make(s->name, NULL, t->arms, t->features, 5);
-                bool plan = learner_suits(s->name, "schedule");
+                bool plan = has_plan(s->name);
 
                 ck_assert(fingerprint(a, t, 0, plan) == fingerprint(b, t, 0, plan));
         }
@@ -171,10 +162,10 @@ START_TEST(test_told_again)
 {
         cleanup_run_table struct run_table *t = two_kinds(4, 80, LIMIT);
 
-        for (const struct choice *s = learner_selectors; s->name; s++) {
+        for (const struct baseline_selector *s = baseline_selectors; s->name; s++) {
                 cleanup_learner struct learner *a = make(s->name, NULL, t->arms, t->features, 5),
                                                *b = make(s->name, NULL, t->arms, t->features, 5);
-                bool plan = learner_suits(s->name, "schedule");
+                bool plan = has_plan(s->name);
                 struct attempt attempts[3];
 
                 for (size_t q = 0; q < 40; q++) {
@@ -192,12 +183,12 @@ START_TEST(test_expectations_and_queries_without_end)
 {
         cleanup_run_table struct run_table *t = two_kinds(9, 200, LIMIT);
 
-        for (const struct choice *s = learner_selectors; s->name; s++) {
+        for (const struct baseline_selector *s = baseline_selectors; s->name; s++) {
                 cleanup_learner struct learner *a = make(s->name, NULL, t->arms, t->features, 5),
                                                *b = make(s->name, NULL, t->arms, t->features, 5);
                 size_t n = learner_expectations(a);
                 cleanup_free double *expected = calloc(n + 1, sizeof(*expected));
-                bool plan = learner_suits(s->name, "schedule");
+                bool plan = has_plan(s->name);
                 struct attempt attempts[3], none[3] = {0};
                 struct step step;
 
@@ -220,7 +211,7 @@ static unsigned right_ones(const char *selector, const char *allocation)
 {
         cleanup_run_table struct run_table *t = two_kinds(7, 300, LIMIT);
         cleanup_learner struct learner *l = make(selector, allocation, t->arms, t->features, 1);
-        bool plan = learner_suits(selector, "schedule") && !allocation;
+        bool plan = has_plan(selector) && !allocation;
         struct attempt attempts[3];
         unsigned ret = 0;
 
@@ -236,7 +227,6 @@ static unsigned right_ones(const char *selector, const char *allocation)
 START_TEST(test_features_are_learned_from)
 {
         ck_assert_uint_ge(right_ones("survival", NULL), 90);
-        ck_assert_uint_ge(right_ones("survival", "expo"), 90);
         ck_assert_uint_ge(right_ones("10nn", "expo"), 90);
         ck_assert_uint_ge(right_ones("1nn", "expo"), 85);
         ck_assert_uint_ge(right_ones("linucb", "constant"), 90);
@@ -251,9 +241,9 @@ START_TEST(test_a_broken_arm_is_avoided)
 {
         cleanup_run_table struct run_table *t = two_kinds(8, 300, LIMIT);
 
-        for (const struct choice *s = learner_selectors; s->name; s++) {
+        for (const struct baseline_selector *s = baseline_selectors; s->name; s++) {
                 cleanup_learner struct learner *l = make(s->name, NULL, t->arms, t->features, 1);
-                bool plan = learner_suits(s->name, "schedule");
+                bool plan = has_plan(s->name);
                 struct attempt attempts[3];
                 unsigned broken = 0, most = 3;
 
@@ -307,11 +297,12 @@ START_TEST(test_features_that_are_not_known)
 {
         static const double features[][3] = {{NAN, 1, 0}, {1, NAN, -5}, {INFINITY, 0, 1e300}, {NAN, NAN, NAN}, {0, 0, 0}};
 
-        for (const struct choice *s = learner_selectors; s->name; s++)
-                for (const struct choice *a = learner_allocations; a->name; a++) {
+        for (const struct baseline_selector *s = baseline_selectors; s->name; s++)
+                for (const struct baseline_allocation *a = baseline_allocations; a->name; a++) {
                         cleanup_learner struct learner *l = NULL;
+                        struct method m;
 
-                        if (!learner_suits(s->name, a->name))
+                        if (!baseline_method(s->name, a->name, &m))
                                 continue;
                         l = make(s->name, a->name, 3, 3, 1);
                         for (size_t i = 0; i < 60; i++) {
@@ -338,7 +329,7 @@ END_TEST
 
 START_TEST(test_one_arm_and_all_failing)
 {
-        for (const struct choice *s = learner_selectors; s->name; s++) {
+        for (const struct baseline_selector *s = baseline_selectors; s->name; s++) {
                 cleanup_learner struct learner *one = make(s->name, NULL, 1, 0, 1), *two = make(s->name, NULL, 2, 0, 1);
 
                 for (int i = 0; i < 20; i++) {
@@ -365,18 +356,15 @@ END_TEST
 
 START_TEST(test_refused)
 {
+        const struct method *m;
         static const struct {
                 struct learner_settings settings;
                 size_t arms;
                 const char *says;
         } rows[] = {
-                {{.limit = 60, .selector = "best"}, 2, "no selector 'best'; there are survival, "},
-                {{.limit = 60, .allocation = "much"}, 2, "no allocation 'much'; there are schedule, "},
-                {{.limit = 60, .selector = "10nn", .allocation = "schedule"}, 2, "the selector 10nn has no schedule of its own"},
                 {{.limit = 60}, 0, "a portfolio needs at least one arm"},
                 {{.limit = 0}, 2, "the limit of a query"},
                 {{.limit = NAN}, 2, "the limit of a query"},
-                {{.limit = 60, .confidence = 1}, 2, "the confidence must lie between 0 and 1"},
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -387,9 +375,11 @@ START_TEST(test_refused)
                 ck_assert_msg(strncmp(error_message(-EINVAL), rows[i].says, strlen(rows[i].says)) == 0, "%s",
                               error_message(-EINVAL));
         }
+        ck_assert_int_eq(learner_method("best", &m), -EINVAL);
+        ck_assert_str_eq(error_message(-EINVAL), "no selector 'best'; there are survival, 10nn");
 }
 END_TEST
 
-SUITE("learner", test_every_combination, test_shares, test_time_left_over, test_fixed_order, test_same_seed_same_steps,
+SUITE("learner", test_every_combination, test_shares, test_time_left_over, test_same_seed_same_steps,
       test_told_again, test_expectations_and_queries_without_end, test_features_are_learned_from, test_a_broken_arm_is_avoided, test_hardness_is_not_the_arms_fault,
       test_features_that_are_not_known, test_one_arm_and_all_failing, test_refused)

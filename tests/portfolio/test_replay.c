@@ -1,6 +1,7 @@
 /* Replays: scores worked out by hand, and what the options mean. */
 #include "core/portfolio/replay.h"
 
+#include "tests/bench/baselines.h"
 #include "tests/portfolio/synthetic.h"
 
 static const char small[] = "query\tf1\ta_result\ta_seconds\tb_result\tb_seconds\n"
@@ -17,19 +18,26 @@ static struct run_table *parse(const char *text)
         return t;
 }
 
-static struct replay replay_of(const struct run_table *const *tables, size_t n, const char *selector, const char *allocation)
+static struct replay replay_of(const struct run_table *const *tables, size_t n, const struct method *method)
 {
-        return (struct replay){.tables = tables,
-                               .n = n,
-                               .seeds = 3,
-                               .learner = {.selector = selector, .allocation = allocation, .limit = 10, .seed = test_seed(1)}};
+        return (struct replay){.tables = tables, .n = n, .seeds = 3, .learner = {.method = method, .limit = 10, .seed = test_seed(1)}};
+}
+
+/* Of tests/bench: what each does is known beforehand. */
+static struct method method_of(const char *selector, const char *allocation)
+{
+        struct method m;
+
+        ck_assert(baseline_method(selector, allocation, &m));
+        return m;
 }
 
 START_TEST(test_by_hand)
 {
         cleanup_run_table struct run_table *t = parse(small);
         const struct run_table *tables[] = {t};
-        struct replay r = replay_of(tables, 1, "fixed", "constant");
+        const struct method fixed = method_of("fixed", "constant");
+        struct replay r = replay_of(tables, 1, &fixed);
         struct replay_score s;
 
         assert_ok(replay_run(&r, &s));
@@ -44,27 +52,6 @@ START_TEST(test_by_hand)
         ck_assert_uint_eq(s.best_arm_solved, 4);
         ck_assert_double_eq_tol(s.virtual_best_par2, 1 + 2 + 9 + 6, 1e-9);
         ck_assert_uint_eq(s.virtual_best_solved, 4);
-
-        r.fixed = (const char *const[]){"b"};
-        r.n_fixed = 1;
-        r.learner.allocation = "none";
-        assert_ok(replay_run(&r, &s));
-        ck_assert_double_eq_tol(s.par2.mean, s.best_arm_par2, 1e-9);
-}
-END_TEST
-
-START_TEST(test_train)
-{
-        cleanup_run_table struct run_table *t = parse(small);
-        const struct run_table *tables[] = {t};
-        struct replay r = replay_of(tables, 1, "fixed", "constant");
-        struct replay_score s;
-
-        r.keep_order = true;
-        r.train = .5;
-        assert_ok(replay_run(&r, &s));
-        ck_assert_uint_eq(s.queries, 2);
-        ck_assert_double_eq_tol(s.par2.mean, 9.5 + 20, 1e-9);
 }
 END_TEST
 
@@ -74,7 +61,8 @@ START_TEST(test_columns_in_another_order)
         cleanup_run_table struct run_table *t = parse(small), *u = parse("query\tg\tb_result\tb_seconds\ta_result\ta_seconds\n"
                                                                          "q5\t1\ttimeout\t10\tsat\t3\n");
         const struct run_table *tables[] = {t, u};
-        struct replay r = replay_of(tables, 2, "fixed", "constant");
+        const struct method fixed = method_of("fixed", "constant");
+        struct replay r = replay_of(tables, 2, &fixed);
         struct replay_score s;
 
         assert_ok(replay_run(&r, &s));
@@ -90,7 +78,7 @@ START_TEST(test_split_forgets)
 {
         cleanup_run_table struct run_table *t = two_kinds(1, 100, 10);
         const struct run_table *tables[] = {t, t, t};
-        struct replay r = replay_of(tables, 3, "survival", NULL);
+        struct replay r = replay_of(tables, 3, NULL);
         struct replay_score together, split, one;
 
         assert_ok(replay_run(&r, &together));
@@ -109,7 +97,8 @@ START_TEST(test_deviation)
 {
         cleanup_run_table struct run_table *t = two_kinds(1, 50, 10);
         const struct run_table *tables[] = {t};
-        struct replay r = replay_of(tables, 1, "random", "constant");
+        const struct method random = method_of("random", "constant");
+        struct replay r = replay_of(tables, 1, &random);
         struct replay_score s, each;
         double x[3], mean = 0, squares = 0;
 
@@ -134,7 +123,7 @@ START_TEST(test_default)
 {
         cleanup_run_table struct run_table *t = two_kinds(5, 300, 10);
         const struct run_table *tables[] = {t};
-        struct replay r = replay_of(tables, 1, NULL, NULL);
+        struct replay r = replay_of(tables, 1, NULL);
         struct replay_score s, blind, rigid;
 
         r.seeds = 5;
@@ -158,7 +147,7 @@ START_TEST(test_refused)
                                            *wide = parse("query\tf1\tf2\ta_result\ta_seconds\tb_result\tb_seconds\n"
                                                          "q\t1\t1\tsat\t1\tsat\t1\n");
         const struct run_table *tables[] = {t, other}, *widths[] = {t, wide};
-        struct replay r = replay_of(tables, 2, NULL, NULL);
+        struct replay r = replay_of(tables, 2, NULL);
         struct replay_score s;
 
         ck_assert_int_eq(replay_run(&r, &s), -EINVAL);
@@ -171,20 +160,13 @@ START_TEST(test_refused)
         ck_assert_int_eq(replay_run(&r, &s), -EINVAL);
         ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "'q2' timed out after 10 s"));
         r.learner.limit = 10;
-        r.train = 1;
-        ck_assert_int_eq(replay_run(&r, &s), -EINVAL);
-        r.train = 0;
         r.seeds = 0;
         ck_assert_int_eq(replay_run(&r, &s), -EINVAL);
         r.seeds = 1;
         r.n = 0;
         ck_assert_int_eq(replay_run(&r, &s), -EINVAL);
-        r.n = 1;
-        r.n_fixed = 1;
-        r.fixed = (const char *const[]){"c"};
-        ck_assert_int_eq(replay_run(&r, &s), -EINVAL);
 }
 END_TEST
 
-SUITE("replay", test_by_hand, test_train, test_columns_in_another_order, test_split_forgets, test_deviation, test_default,
+SUITE("replay", test_by_hand, test_columns_in_another_order, test_split_forgets, test_deviation, test_default,
       test_refused)

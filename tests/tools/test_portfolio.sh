@@ -42,6 +42,7 @@ test_that "there is one of each name" 'run 2 portfolio add p "$(arm a)" && has e
 test_that "a name is a name" 'run 2 portfolio add a/b "$(arm a)" && has err "no name for a portfolio"'
 test_that "an arm twice is refused" 'run 2 portfolio add q "$(arm a)" "$(arm a)" && has err "config:[0-9]+: the arm .a. is there twice"'
 test_that "a selector that is none is refused" 'run 2 portfolio add q "$(arm a)" --selector best && has err "no selector .best.; there are survival"'
+test_that "so is one that is only measured now" 'run 2 portfolio add q "$(arm a)" --selector thompson && has err "no selector .thompson.; there are survival, 10nn"'
 test_that "a limit that is none is refused" 'run 2 portfolio add q "$(arm a)" --timeout soon && has err "config:[0-9]+: .soon. is no value for .timeout."'
 test_that "words that are no seed are refused" 'run 2 portfolio add q "z3 quickly" && has err "only seed=N is known"'
 test_that "a command without end is refused" "run 2 portfolio add q \"x: /bin/sh -c 'a\" && has err 'config:[0-9]+: the arm'"
@@ -120,14 +121,38 @@ test_that "an arm that does not parse a case leaves it to the others" '
 	run 0 case add half.smt2 && run 0 portfolio add half "$(arm a)" "$(arm b)" --timeout 4s && run 0 portfolio run half half.smt2 &&
 	[ "$(field 2)" = sat ] && [ "$(field 4)" = b ] && run 0 portfolio run half half.smt2 --alone && [ "$(field 2 | sort | tr "\n" " ")" = "sat unknown " ]'
 
+# -- portfolios of earlier versions --
+
+earlier() { run 0 portfolio add "$1" "$(arm a)" "$(arm b)" --timeout 4s && printf '\t%s\n' "${@:2}" >>store/config; } # NAME LINE...: its section is the last
+earlier old "selector = thompson" "allocation = linear" "reward = exponential"
+test_that "where its selector is no more the default chooses, and it is said" '
+	run 0 portfolio run old both.smt2 && [ "$(field 4)" = a ] &&
+	has err "config:[0-9]+: \[portfolio .old.\] cannot have the selector .thompson. any more, survival takes its place; answers stay \(take the setting out to begin anew\)"'
+test_that "its answers stay, and it learns on" '
+	cp out first && run 0 portfolio run old both.smt2 && cmp out first && run 0 portfolio run old second.smt2 && [ "$(field 4)" = b ] && [ "$(learned old)" = 2 ]'
+test_that "each who looks at it is told" '
+	run 0 portfolio list && has err "cannot have the selector .thompson." && has out "^old	2	4s	2" && run 0 portfolio show old && has out "^# .*cannot have the selector .thompson."'
+test_that "so are those who look at it in the mount" '
+	run 0 mount "$mnt" && [ "$(cat "$mnt/portfolios/old/cases/1/result")" = sat ] && grep -q "^# .*cannot have the selector .thompson." "$mnt/portfolios/old/score.tsv"; r=$?; run 0 unmount "$mnt"; (exit $r)'
+test_that "where it is taken out it begins anew" 'sed -i "/selector = thompson/d; /allocation = linear/d" store/config && run 0 portfolio list && ! has err . && has out "^old	2	4s	0"'
+earlier nearest "selector = 10nn" "allocation = nearest"
+test_that "where its allocation is no more its selector has its own" '
+	run 0 portfolio run nearest both.smt2 && [ "$(field 2)" = sat ] && has err "cannot have the allocation .nearest. any more, expo takes its place"'
+earlier paper "selector = 10nn" "allocation = expo" "reward = binary"
+test_that "what is as it was needs no word" 'run 0 portfolio run paper both.smt2 && [ "$(field 2)" = sat ] && ! has err .'
+earlier best "selector = best"
+test_that "a selector that never was is refused" 'run 2 portfolio run best both.smt2 && has err "config:[0-9]+: \[portfolio .best.\]: no selector .best.; there are survival, 10nn"'
+earlier much "allocation = much"
+test_that "so is such an allocation" 'run 2 portfolio run much both.smt2 && has err "no allocation .much.; leave it out"'
+run 0 portfolio remove old nearest paper best much
+
 # -- replay --
 
 printf 'query\tf\ta_result\ta_seconds\tb_result\tb_seconds\n' >heading.tsv
 { cat heading.tsv; for i in $(seq 60); do printf 'q%d\t%d\tsat\t%d\tsat\t%d\n' "$i" $((i % 2)) $((1 + 8 * (i % 2))) $((9 - 8 * (i % 2))); done; } >t.tsv
 test_that "a replay, and what it is measured against" 'run 0 portfolio replay t.tsv --limit 20 && has out "^survival	schedule	" && has out "^only a	-	300.0" && has out "^virtual best	-	60.0"'
 test_that "its JSON" 'run 0 portfolio replay t.tsv --limit 20 --json && has out "\"par2\":" && has out "\"solved\":60.0" && has out "\"par2_deviation\":"'
-test_that "the same seeds, the same numbers" 'run 0 portfolio replay t.tsv --limit 20 --selector all --allocation all && cp out once && run 0 portfolio replay t.tsv --limit 20 --selector all --allocation all && cmp out once && [ "$(wc -l <out)" = 59 ]'
-test_that "a fixed order" 'run 0 portfolio replay t.tsv --limit 20 --selector fixed:b,a --allocation none && [ "$(head -1 out | cut -f 3)" = 300.0 ]'
+test_that "the same seeds, the same numbers" 'run 0 portfolio replay t.tsv --limit 20 --selector all && cp out once && run 0 portfolio replay t.tsv --limit 20 --selector survival,10nn && cmp out once && has out "^10nn	expo	" && [ "$(wc -l <out)" = 4 ]'
 test_that "no table" 'run 2 portfolio replay && has err "no table given"'
 test_that "an empty one" ': >e.tsv; run 2 portfolio replay e.tsv && has err "e.tsv: the table is empty"'
 test_that "one without queries" 'run 2 portfolio replay heading.tsv && has err "a heading and no query"'
@@ -135,7 +160,6 @@ test_that "a row that is cut off" '{ cat t.tsv; printf "x\t1\tsat\n"; } >c.tsv; 
 test_that "a number that is none" 'sed "5s/sat/maybe/" t.tsv >m.tsv; run 2 portfolio replay m.tsv && has err "m.tsv:5: .maybe. is no result"'
 test_that "features that are not known are taken" 'sed "s/^\(q[0-9]*\)	1	/\1	nan	/" t.tsv >n.tsv; run 0 portfolio replay n.tsv --limit 20'
 test_that "a selector that is none" 'run 2 portfolio replay t.tsv --selector best && has err "no selector .best."'
-test_that "what does not go together" 'run 2 portfolio replay t.tsv --selector 10nn --allocation schedule && has err "no schedule of its own"'
 test_that "arms that disagree are told" '{ cat t.tsv; printf "x\t1\tsat\t1\tunsat\t2\n"; } >d.tsv; run 0 portfolio replay d.tsv --limit 20 && has err "d.tsv:62: one arm says sat and another one unsat"'
 
 # -- a store's facts --
@@ -173,8 +197,4 @@ test_that "are in the mount, too" 'cp out features && run 0 mount "$mnt" && cmp 
 test_that "those of several name the case" 'run 0 portfolio features 1-2 && has out "^1	asserts	" && has out "^2	asserts	"'
 test_that "a case that does not parse has none" 'run 1 portfolio features bad.smt2 && has err "case 7: "'
 test_that "what they mean" 'run 0 portfolio features --list && has out "^smt2	asserts	" && has out "^cnf	"'
-test_that "a feature that decides is correlated" 'run 0 portfolio features --correlation t.tsv --limit 20 && is out "f	a	b	1.0000	60"'
-test_that "one that says nothing is dropped, one that decides is kept" '
-	awk -F"\t" -v OFS="\t" "NR == 1 {\$2 = \"f\tnoise\"} NR > 1 {\$2 = \$2 \"\t\" (NR * 7919 % 101)} 1" t.tsv >noise.tsv &&
-	run 0 portfolio features --select noise.tsv --limit 20 && has out "^noise	dropped	" && has out "^f	kept	"'
 echo "1..$n"

@@ -115,11 +115,11 @@ _solverfs() {
 		compare) own="--set --pairs --one-seed --measure --scramble --fail-on-regression --known --machine --on --markdown --scatter --cactus --seed --timeout --json" ;;
 		steps) own="--from --to --at-culprits --seed --timeout --json" ;;
 		status) own="--watch --json" ;;
-		"portfolio add") own="--timeout --memory --selector --allocation --reward --seed" ;;
+		"portfolio add") own="--timeout --memory --selector --seed" ;;
 		"portfolio list") own="--json" ;;
 		"portfolio run") own="--alone --on --json" ;;
-		"portfolio features") own="--list --correlation --select --seeds --limit" ;;
-		"portfolio replay") own="--arms --set --selector --allocation --seeds --seed --split --order --train --limit --reward --confidence --without --json" ;;
+		"portfolio features") own="--list" ;;
+		"portfolio replay") own="--arms --set --selector --seeds --seed --split --order --limit --json" ;;
 		worker) own="--folder --keep --slots --for" ;;
 		fsck) own="--look-only --dry-run --json" ;;
 		gc) own="--keep --lost-cases --dry-run --json" ;;

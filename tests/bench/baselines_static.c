@@ -3,7 +3,7 @@
  * Streeter and Golovin, "An online algorithm for maximizing submodular functions", 2008: greedily the turn that covers most of the queries
  * not covered yet per second. An arm may come up again; it is then continued where it was stopped. Where it is not known whether an arm
  * would have solved a query (it was stopped, or not run), the arm's Kaplan-Meier curve says how likely that is. */
-#include "core/portfolio/learner_internal.h"
+#include "tests/bench/baselines.h"
 
 #include <math.h>
 
@@ -167,19 +167,6 @@ static int static_begin(struct learner *l, void *state)
         return s->n == 0 || (double)l->past.n >= 1.1 * (double)s->computed + 1 ? compute(l, s) : 0;
 }
 
-static void static_order(struct learner *l, void *state, uint32_t *ret)
-{
-        const struct static_schedule *s = state;
-
-        for (size_t a = 0; a < l->arms; a++) {
-                l->score[a] = 0;
-                for (size_t i = s->n; i > 0; i--)
-                        if (s->steps[i - 1].arm == a)
-                                l->score[a] = 1 / (double)i;
-        }
-        learner_rank(l, l->score, ret);
-}
-
 /* Time that arms left over by giving up goes to the first that may still use it. */
 static bool static_next(struct learner *l, void *state, const struct attempt *attempts, struct step *ret)
 {
@@ -206,6 +193,5 @@ const struct selector selector_static = {
         .init = static_init,
         .done = static_done,
         .begin = static_begin,
-        .order = static_order,
         .next = static_next,
 };

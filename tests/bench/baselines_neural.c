@@ -1,6 +1,6 @@
 /* A small classifier: features, one hidden layer of tanh, a softmax over the arms. It learns by stochastic gradient descent which arm
  * solved a query; the arms are tried by descending probability. A stand-in for the neural bandit of MedleySolver, section 6.3. */
-#include "core/portfolio/learner_internal.h"
+#include "tests/bench/baselines.h"
 
 #include <math.h>
 
@@ -10,14 +10,15 @@
 #define REPLAY 8    /* earlier queries gone over again behind each new one */
 
 struct neural {
-        size_t d;       /* features and a constant */
-        double *first;  /* HIDDEN × d */
+        double *first;  /* HIDDEN × d, and behind them: */
         double *second; /* arms × (HIDDEN + 1) */
         double *chance; /* of each arm */
+        double *x;
+        size_t d;       /* features and a constant */
         double *inputs; /* of the queries learned from: d each */
         uint32_t *labels;
         size_t n;
-        double *x, hidden[HIDDEN + 1];
+        double hidden[HIDDEN + 1];
 };
 
 static int neural_init(struct learner *l, void *state)
@@ -25,12 +26,12 @@ static int neural_init(struct learner *l, void *state)
         struct neural *m = state;
 
         m->d = l->features + 1;
-        m->first = calloc(HIDDEN * m->d, sizeof(*m->first));
-        m->second = calloc(l->arms * (HIDDEN + 1), sizeof(*m->second));
-        m->chance = calloc(l->arms, sizeof(*m->chance));
-        m->x = calloc(m->d, sizeof(*m->x));
-        if (!m->first || !m->second || !m->chance || !m->x)
+        m->first = calloc((HIDDEN + 1) * m->d + l->arms * (HIDDEN + 2), sizeof(*m->first));
+        if (!m->first)
                 return -ENOMEM;
+        m->second = m->first + HIDDEN * m->d;
+        m->chance = m->second + l->arms * (HIDDEN + 1);
+        m->x = m->chance + l->arms;
         for (size_t i = 0; i < HIDDEN * m->d; i++)
                 m->first[i] = random_normal(&l->random) / sqrt((double)m->d);
         return 0;
@@ -41,18 +42,8 @@ static void neural_done(void *state)
         struct neural *m = state;
 
         free(m->first);
-        free(m->second);
-        free(m->chance);
         free(m->inputs);
         free(m->labels);
-        free(m->x);
-}
-
-static void neural_look(const struct learner *l, struct neural *m)
-{
-        m->x[0] = 1;
-        for (size_t j = 0; j < l->features; j++)
-                m->x[j + 1] = log1p(fmax(0, l->past.scaled[j]));
 }
 
 static void forward(const struct learner *l, struct neural *m, const double *x)
@@ -103,7 +94,7 @@ static void neural_order(struct learner *l, void *state, uint32_t *ret)
 {
         struct neural *m = state;
 
-        neural_look(l, m);
+        baseline_inputs(l, m->x);
         forward(l, m, m->x);
         learner_rank(l, m->chance, ret);
 }
@@ -128,7 +119,7 @@ static int neural_learn(struct learner *l, void *state, const struct attempt *at
 {
         struct neural *m = state;
 
-        neural_look(l, m);
+        baseline_inputs(l, m->x);
         for (uint32_t a = 0; a < l->arms; a++)
                 if (attempts[a].ending == ENDING_SOLVED) {
                         int r = add_example(m, a);

@@ -1,0 +1,424 @@
+#include "tests/bench/baselines.h"
+
+#include <math.h>
+
+void baseline_done(void *state)
+{
+        free(*(void **)state);
+}
+
+double baseline_scaled(const struct learner *l, size_t feature)
+{
+        return l->past.inverse[feature] == 0 ? 1 : l->past.now[feature] * l->past.inverse[feature];
+}
+
+void baseline_inputs(const struct learner *l, double *ret)
+{
+        ret[0] = 1;
+        for (size_t j = 0; j < l->features; j++)
+                ret[j + 1] = log1p(fmax(0, baseline_scaled(l, j)));
+}
+
+static double reward(const struct attempt *a)
+{
+        return a->ending == ENDING_SOLVED;
+}
+
+/* -- Thompson sampling: MedleySolver, section 4.1 ---------------------------------------------------------------- */
+
+struct tallies {
+        double *gained; /* rewards of each arm, and behind them: */
+        double *runs;
+};
+
+static int tallies_init(struct learner *l, void *state)
+{
+        struct tallies *t = state;
+
+        t->gained = calloc(2 * l->arms, sizeof(*t->gained));
+        t->runs = t->gained + l->arms;
+        return t->gained ? 0 : -ENOMEM;
+}
+
+static int tallies_learn(struct learner *l, void *state, const struct attempt *attempts)
+{
+        struct tallies *t = state;
+
+        for (size_t a = 0; a < l->arms; a++)
+                if (attempt_ran(&attempts[a])) {
+                        t->gained[a] += reward(&attempts[a]);
+                        t->runs[a]++;
+                }
+        return 0;
+}
+
+/* The prior is uniform: alpha = beta = 1. */
+static void thompson_order(struct learner *l, void *state, uint32_t *ret)
+{
+        const struct tallies *t = state;
+
+        for (size_t a = 0; a < l->arms; a++)
+                l->score[a] = random_beta(&l->random, 1 + t->gained[a], 1 + t->runs[a] - t->gained[a]);
+        learner_rank(l, l->score, ret);
+}
+
+static const struct selector selector_thompson = {
+        .size = sizeof(struct tallies),
+        .init = tallies_init,
+        .done = baseline_done,
+        .order = thompson_order,
+        .learn = tallies_learn,
+};
+
+/* -- epsilon-greedy ---------------------------------------------------------------------------------------------- */
+
+#define EPSILON .1
+
+/* An arm that never ran counts as one that always gains: each is tried. */
+static void epsilon_order(struct learner *l, void *state, uint32_t *ret)
+{
+        const struct tallies *t = state;
+        bool explore = random_uniform(&l->random) < EPSILON;
+
+        for (size_t a = 0; a < l->arms; a++)
+                l->score[a] = explore ? 0 : t->runs[a] > 0 ? t->gained[a] / t->runs[a] : 1;
+        learner_rank(l, l->score, ret);
+}
+
+static const struct selector selector_epsilon = {
+        .size = sizeof(struct tallies),
+        .init = tallies_init,
+        .done = baseline_done,
+        .order = epsilon_order,
+        .learn = tallies_learn,
+};
+
+/* -- Exp3: Auer, Cesa-Bianchi, Freund and Schapire, "The nonstochastic multiarmed bandit problem", 2002 ------------ */
+
+#define EXP3_GAMMA .1
+
+struct exp3 {
+        double *log_weight; /* of each arm, and behind them: */
+        double *chance;     /* of being drawn first, for the present query */
+};
+
+static int exp3_init(struct learner *l, void *state)
+{
+        struct exp3 *e = state;
+
+        e->log_weight = calloc(2 * l->arms, sizeof(*e->log_weight));
+        e->chance = e->log_weight + l->arms;
+        return e->log_weight ? 0 : -ENOMEM;
+}
+
+static int exp3_begin(struct learner *l, void *state)
+{
+        struct exp3 *e = state;
+        double most = e->log_weight[0], sum = 0;
+
+        for (size_t a = 1; a < l->arms; a++)
+                most = fmax(most, e->log_weight[a]);
+        for (size_t a = 0; a < l->arms; a++)
+                sum += exp(e->log_weight[a] - most);
+        for (size_t a = 0; a < l->arms; a++)
+                e->chance[a] = (1 - EXP3_GAMMA) * exp(e->log_weight[a] - most) / sum + EXP3_GAMMA / (double)l->arms;
+        return 0;
+}
+
+/* The order is drawn one by one without putting back: the least of exponential variables, each divided by its arm's chance. */
+static void exp3_order(struct learner *l, void *state, uint32_t *ret)
+{
+        const struct exp3 *e = state;
+
+        for (size_t a = 0; a < l->arms; a++)
+                l->score[a] = -random_exponential(&l->random) / e->chance[a];
+        learner_rank(l, l->score, ret);
+}
+
+static int exp3_learn(struct learner *l, void *state, const struct attempt *attempts)
+{
+        struct exp3 *e = state;
+
+        for (size_t a = 0; a < l->arms; a++)
+                if (attempt_ran(&attempts[a]))
+                        e->log_weight[a] += EXP3_GAMMA * reward(&attempts[a]) / e->chance[a] / (double)l->arms;
+        return 0;
+}
+
+static const struct selector selector_exp3 = {
+        .size = sizeof(struct exp3),
+        .init = exp3_init,
+        .done = baseline_done,
+        .begin = exp3_begin,
+        .order = exp3_order,
+        .learn = exp3_learn,
+};
+
+/* -- random, and as listed --------------------------------------------------------------------------------------- */
+
+static void random_order(struct learner *l, void *state, uint32_t *ret)
+{
+        random_shuffle(&l->random, ret, l->arms);
+}
+
+static void fixed_order(struct learner *l, void *state, uint32_t *ret)
+{
+}
+
+static const struct selector selector_random = {.order = random_order}, selector_fixed = {.order = fixed_order};
+
+/* -- the nearest neighbour: MedleySolver, section 4.3 ------------------------------------------------------------ */
+
+static bool was_solved_by(const struct past *p, size_t i, uint32_t arm)
+{
+        return past_attempts(p, i)[arm].ending == ENDING_SOLVED;
+}
+
+/* The arm that solved the nearest neighbour, then the one of the nearest that another arm solved, and so on. */
+static void nearest_order(struct learner *l, void *state, uint32_t *ret)
+{
+        for (uint32_t a = 0; a < l->arms; a++) {
+                struct neighbour nearest;
+
+                l->score[a] = past_nearest(&l->past, 1, was_solved_by, a, &nearest) > 0 ? -nearest.distance : -INFINITY;
+        }
+        learner_rank(l, l->score, ret);
+}
+
+static const struct selector selector_1nn = {.order = nearest_order};
+
+/* -- LinUCB: Li, Chu, Langford and Schapire, "A contextual-bandit approach to personalized news article recommendation", 2010,
+ *    algorithm 1, with one model an arm ------------------------------------------------------------------------- */
+
+#define LINUCB_ALPHA 1.0
+
+struct linucb {
+        double *inverse; /* of each arm's d × d matrix, kept by Sherman and Morrison's formula; and behind them: */
+        double *gained;  /* each arm's d sums of rewards times features */
+        double *x, *product;
+        size_t d; /* features and a constant */
+};
+
+static int linucb_init(struct learner *l, void *state)
+{
+        struct linucb *u = state;
+        const size_t d = u->d = l->features + 1;
+
+        u->inverse = calloc((l->arms * (d + 1) + 2) * d, sizeof(*u->inverse));
+        if (!u->inverse)
+                return -ENOMEM;
+        u->gained = u->inverse + l->arms * d * d;
+        u->x = u->gained + l->arms * d;
+        u->product = u->x + d;
+        for (size_t a = 0; a < l->arms; a++)
+                for (size_t j = 0; j < d; j++)
+                        u->inverse[(a * d + j) * d + j] = 1;
+        return 0;
+}
+
+/* The arm's inverse times x; x times that. */
+static double multiply(const struct linucb *u, size_t arm)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < u->d; i++) {
+                const double *row = &u->inverse[(arm * u->d + i) * u->d];
+
+                u->product[i] = 0;
+                for (size_t j = 0; j < u->d; j++)
+                        u->product[i] += row[j] * u->x[j];
+                sum += u->product[i] * u->x[i];
+        }
+        return sum;
+}
+
+static void linucb_order(struct learner *l, void *state, uint32_t *ret)
+{
+        struct linucb *u = state;
+
+        baseline_inputs(l, u->x);
+        for (size_t a = 0; a < l->arms; a++) {
+                double spread = multiply(u, a), mean = 0;
+
+                for (size_t j = 0; j < u->d; j++)
+                        mean += u->product[j] * u->gained[a * u->d + j];
+                l->score[a] = mean + LINUCB_ALPHA * sqrt(fmax(0, spread));
+        }
+        learner_rank(l, l->score, ret);
+}
+
+static int linucb_learn(struct learner *l, void *state, const struct attempt *attempts)
+{
+        struct linucb *u = state;
+
+        baseline_inputs(l, u->x);
+        for (size_t a = 0; a < l->arms; a++) {
+                double *inverse = &u->inverse[a * u->d * u->d], spread;
+
+                if (!attempt_ran(&attempts[a]))
+                        continue;
+                spread = multiply(u, a);
+                for (size_t i = 0; i < u->d; i++)
+                        for (size_t j = 0; j < u->d; j++)
+                                inverse[i * u->d + j] -= u->product[i] * u->product[j] / (1 + spread);
+                for (size_t j = 0; j < u->d; j++)
+                        u->gained[a * u->d + j] += reward(&attempts[a]) * u->x[j];
+        }
+        return 0;
+}
+
+static const struct selector selector_linucb = {
+        .size = sizeof(struct linucb),
+        .init = linucb_init,
+        .done = baseline_done,
+        .order = linucb_order,
+        .learn = linucb_learn,
+};
+
+/* -- allocations: exponential distributions of the nearest queries (MedleySolver, section 5) ----------------------- */
+
+#define NEAREST 40
+
+static bool was_run(const struct past *p, size_t i, uint32_t arm)
+{
+        return attempt_ran(&past_attempts(p, i)[arm]);
+}
+
+static double nearest_share(struct learner *l, void *state, uint32_t arm)
+{
+        struct neighbour list[NEAREST];
+        size_t n = past_nearest(&l->past, NEAREST, was_run, arm, list);
+        double solved = 0, seconds = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                const struct attempt *seen = &past_attempts(&l->past, list[i].index)[arm];
+
+                solved += seen->ending == ENDING_SOLVED;
+                seconds += seen->seconds;
+        }
+        return exponential_share(l, solved, seconds);
+}
+
+static const struct allocation allocation_nearest = {.share = nearest_share};
+
+/* -- linear regression by stochastic gradient descent (the same) --------------------------------------------------- */
+
+#define LINEAR_RATE  .01
+#define LINEAR_DECAY 1e-4
+
+struct linear {
+        double *weights; /* arms × (features + 1), the constant last; of runtimes as parts of the limit; and behind them: */
+        double *seen;    /* runs of each arm */
+};
+
+static int linear_init(struct learner *l, void *state)
+{
+        struct linear *m = state;
+
+        m->weights = calloc(l->arms * (l->features + 2), sizeof(*m->weights));
+        m->seen = m->weights + l->arms * (l->features + 1);
+        return m->weights ? 0 : -ENOMEM;
+}
+
+static double linear_predict(const struct learner *l, const double *weights)
+{
+        double sum = weights[l->features];
+
+        for (size_t j = 0; j < l->features; j++)
+                sum += weights[j] * baseline_scaled(l, j);
+        return sum;
+}
+
+static double linear_share(struct learner *l, void *state, uint32_t arm)
+{
+        const struct linear *m = state;
+
+        if (m->seen[arm] == 0)
+                return l->settings.limit;
+        return linear_predict(l, &m->weights[arm * (l->features + 1)]) * l->settings.limit;
+}
+
+/* A run that did not solve the query counts for the whole limit: if it counted for the time it got, arms that are cut short would seem fast. A step is as
+ * long as the input allows: a query with a feature a hundred times the mean would throw a fixed one off. */
+static int linear_learn(struct learner *l, void *state, const struct attempt *attempts)
+{
+        struct linear *m = state;
+        double norm = 1;
+
+        for (size_t j = 0; j < l->features; j++)
+                norm += baseline_scaled(l, j) * baseline_scaled(l, j);
+        for (size_t a = 0; a < l->arms; a++) {
+                double *w = &m->weights[a * (l->features + 1)], error;
+
+                if (!attempt_ran(&attempts[a]))
+                        continue;
+                error = linear_predict(l, w) -
+                        (attempts[a].ending == ENDING_SOLVED ? attempts[a].seconds : l->settings.limit) / l->settings.limit;
+                for (size_t j = 0; j <= l->features; j++)
+                        w[j] -= fmin(LINEAR_RATE, .5 / norm) * (error * (j < l->features ? baseline_scaled(l, j) : 1) + LINEAR_DECAY * w[j]);
+                m->seen[a]++;
+        }
+        return 0;
+}
+
+static const struct allocation allocation_linear = {
+        .size = sizeof(struct linear),
+        .init = linear_init,
+        .done = baseline_done,
+        .share = linear_share,
+        .learn = linear_learn,
+};
+
+/* -- no model ---------------------------------------------------------------------------------------------------- */
+
+static double constant_share(struct learner *l, void *state, uint32_t arm)
+{
+        return l->settings.limit / (double)l->arms;
+}
+
+static double none_share(struct learner *l, void *state, uint32_t arm)
+{
+        return l->settings.limit;
+}
+
+static const struct allocation allocation_constant = {.share = constant_share}, allocation_none = {.share = none_share};
+
+/* -- all of them ------------------------------------------------------------------------------------------------- */
+
+const struct baseline_selector baseline_selectors[] = {
+        {"survival", &selector_survival}, /* the default */
+        {"static", &selector_static},     /* one schedule for all queries, learned online */
+        {"10nn", &selector_10nn},         /* the fastest of the arms that solved the 10 nearest queries */
+        {"1nn", &selector_1nn},           /* the arm that solved the nearest query, then the next nearest */
+        {"thompson", &selector_thompson},
+        {"epsilon", &selector_epsilon}, /* a tenth of the orders at random */
+        {"linucb", &selector_linucb},
+        {"exp3", &selector_exp3},
+        {"neural", &selector_neural}, /* a classifier with one hidden layer */
+        {"random", &selector_random},
+        {"fixed", &selector_fixed}, /* the arms as they are listed */
+        {0},
+};
+const struct baseline_allocation baseline_allocations[] = {
+        {"schedule", NULL},                 /* what survival and static plan: arms are stopped and continued */
+        {"expo", &allocation_expo},         /* until success is improbable under an exponential distribution */
+        {"nearest", &allocation_nearest},   /* the same, fitted to the 40 nearest queries */
+        {"linear", &allocation_linear},     /* a linear model of the runtime */
+        {"constant", &allocation_constant}, /* the limit divided by the number of arms */
+        {"none", &allocation_none},         /* all of the limit for the first arm */
+        {0},
+};
+
+bool baseline_method(const char *selector, const char *allocation, struct method *ret)
+{
+        for (const struct baseline_selector *s = baseline_selectors; s->name; s++)
+                for (const struct baseline_allocation *a = baseline_allocations; a->name; a++) {
+                        bool suits = a->allocation ? s->selector->order != NULL : s->selector->next != NULL;
+
+                        if (!suits || strcmp(s->name, selector) != 0 || (allocation && strcmp(a->name, allocation) != 0))
+                                continue;
+                        *ret = (struct method){s->name, a->name, NULL, s->selector, a->allocation};
+                        return true;
+                }
+        return false;
+}
