@@ -119,8 +119,8 @@ if has_tool make; then
 	test_that "a case more makes it again" 'cp cases/new.smt2 mnt/cases/ && report_has "^v1	new.smt2" && has out "6 cells"'
 	test_that "a changed case, too" '
 		run 0 case remove new.smt2 && printf "; kind: hard\n(check-sat)\n" >cases/new.smt2 && run 0 case add cases/new.smt2 && report_has "^v7	new.smt2	sat	0\.[3-9]"'
-	test_that "and a measurement that was made anew" '
-		for i in $(seq 20); do run 0 run toy v7 hard.smt2 --again && report && has out "6 cells" && break; done && has out "6 cells"'
+	# On a busy machine a run that waited for its core does not take the place of one that did not.
+	test_that "and a measurement that was made anew" 'await "run 0 run toy v7 hard.smt2 --again && report && has out \"6 cells\""'
 	test_that "with -j4 as well" 'rm report.tsv && make -j4 -f "$examples/report.mk" MOUNT=mnt SOLVER=toy COMMITS="v8 v9" >out 2>err && [ $(wc -l <report.tsv) = 7 ]'
 else
 	skip "report.mk" "no make"
