@@ -76,8 +76,8 @@ overlay() { # TMPDIR on an overlay, as in a container
 	# shellcheck disable=SC2016
 	in_namespace 'cd "$1"; mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work none merged; export TMPDIR=$1/merged; cd /; shift; exec "$@"' "$layers" "$@"
 }
-odd=$'a b%20 \'c" \xc3\xbc'
-odd-tmpdir() { # TMPDIR with blanks, a percent sign, quotes and a letter that is not of ASCII
+odd=$'a b%20 \xc3\xbc'
+odd-tmpdir() { # TMPDIR with blanks, a percent sign and a letter that is not of ASCII
 	local odd_folder
 	folder odd_folder "$odd"
 	chmod 1777 "$odd_folder"
