@@ -1308,7 +1308,7 @@ static void install_compiler(unsigned number, unsigned time)
         char script[512];
 
         snprintf(script, sizeof(script),
-                 "cd /usr/local/bin && printf '#!/bin/sh\nexec /usr/bin/gcc -DCC=%u \"$@\"\n' > cc.new && chmod +x cc.new && touch -d @%u cc.new && "
+                 "cd /usr/local/bin && printf '#!/bin/sh\nexec /usr/bin/gcc -DCC=%u \"$@\"\n' > cc.new && chmod 755 cc.new && touch -d @%u cc.new && "
                  "mv cc.new cc",
                  number, time);
         shell(script);

@@ -48,7 +48,7 @@ static char *version_of(const char *name)
         cleanup_version struct version *v = NULL;
         cleanup_free char *path = realpath(name, NULL), *text = NULL;
 
-        ck_assert_int_gt(asprintf(&text, "exec:%s", path), 0);
+        ck_assert_int_gt(asprintf(&text, "exec:'%s'", path), 0);
         assert_ok(version_parse(w, solver, text, &v));
         return strdup(v->text);
 }

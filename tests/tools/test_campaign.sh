@@ -254,6 +254,8 @@ test_that "the wrong way round" 'campaign 2 x 10s --reference v2 --target v1 && 
 test_that "an end that cannot be built is said at once" 'campaign 1 x 10s --reference v1 --target v5 && has err "cannot be built at v5"'
 test_that "no such version" 'campaign 2 x 10s --reference v1 --target v9 && has err "v9"'
 test_that "no such program" 'campaign 2 x 10s --reference exec:/no/such --target v1 && has err "no program /no/such"'
+unclosed="exec:'/no such"
+test_that "a path whose quote is not closed" 'campaign 2 x 10s --reference "$unclosed" --target v1 && has err "not closed"'
 test_that "a program without its whole path" 'campaign 2 x 10s --reference exec:sh --target v1 && has err "whole path"'
 begun=$(date +%s)
 test_that "off a terminal, counts are told every ten seconds" '

@@ -115,18 +115,30 @@ static int parse_commit(struct version *v, struct solver *s, const char *text)
         return v->text ? 0 : -ENOMEM;
 }
 
+/* The path in front of a command, in single quotes where it has blanks; *ret_arguments: what follows. */
+static int split_path(const char *command, char **ret, const char **ret_arguments)
+{
+        bool is_quoted = command[0] == '\'';
+        size_t n = strcspn(command + is_quoted, is_quoted ? "'" : " ");
+
+        if (is_quoted && command[1 + n] != '\'')
+                return errorf(-EINVAL, "the quote in '%s' is not closed", command);
+        *ret = strndup(command + is_quoted, n);
+        *ret_arguments = command + n + (is_quoted ? 2 : 0);
+        return *ret ? 0 : -ENOMEM;
+}
+
 static int parse_program(struct version *v, struct solver *s, const char *text)
 {
-        const char *command = text + strlen(EXEC_PREFIX);
-        size_t n = strcspn(command, " ");
-        cleanup_free char *path = strndup(command, n);
+        cleanup_free char *path = NULL;
         struct recipe *recipe = NULL;
+        const char *arguments;
         char hex[DIGEST_HEX_SIZE];
         struct digest digest;
-        int r;
+        int r = split_path(text + strlen(EXEC_PREFIX), &path, &arguments);
 
-        if (!path)
-                return -ENOMEM;
+        if (r < 0)
+                return r;
         if (path[0] != '/')
                 return errorf(-EINVAL, "'%s' names a program without its whole path; write exec:/usr/bin/z3, say", text);
         v->path = realpath(path, NULL);
@@ -141,7 +153,7 @@ static int parse_program(struct version *v, struct solver *s, const char *text)
         free(recipe->arguments);
         free(recipe->seed);
         recipe->arguments = recipe->seed = NULL;
-        if (asprintf(&recipe->run, "{bin}%s {case}", command + n) < 0)
+        if (asprintf(&recipe->run, "{bin}%s {case}", arguments) < 0)
                 recipe->run = NULL;
         if (!recipe->run) {
                 recipe_unref(recipe);

@@ -2,7 +2,7 @@
  *
  *     REV                 a commit of the solver: anything history_resolve() takes
  *     REV:ARG …           the same program with further arguments, before {case}: an option flip needs no build
- *     exec:PATH ARG …     a program of this machine, run as PATH ARG … {case}; keyed by its bytes
+ *     exec:PATH ARG …     a program of this machine, run as PATH ARG … {case}; keyed by its bytes. 'A PATH' with blanks is quoted
  *
  * A version's text in full, which stands in findings and tables, has the full sha (or the program's sha256), so that it names the same for ever.
  *
