@@ -40,8 +40,8 @@ static double noise_mean(const struct test *t)
         double mean = 0;
 
         for (int k = 0; k < N_NOISE; k++)
-                mean += t->noise[k] * noise_grid[k];
-        return fmax(mean, noise_grid[0]);
+                mean += t->noise[k] * grid_mean(&noise_grid[k]);
+        return fmax(mean, grid_mean(&noise_grid[0]));
 }
 
 /* -- when is it sure enough --------------------------------------------------------------------------------------- */

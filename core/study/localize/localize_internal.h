@@ -32,9 +32,17 @@ enum build_state {
 
 /* -- noise -------------------------------------------------------------------------------------------------------- */
 
-/* The probability that a run shows another level than the true one, on a grid. */
-#define N_NOISE 13
-extern const double noise_grid[N_NOISE];
+/* The probability that a run shows another level than the true one, on a grid. The two ends may differ: a case that half of the seeds solve in time after
+ * the change, and nine of ten before. */
+#define N_NOISE 23
+struct noise {
+        double fast, slow; /* at that level; at the others their mean */
+};
+extern const struct noise noise_grid[N_NOISE];
+static inline double grid_mean(const struct noise *n)
+{
+        return (n->fast + n->slow) / 2;
+}
 extern const double noise_before[N_NOISE]; /* its distribution before anything is known */
 
 /* -- facts -------------------------------------------------------------------------------------------------------- */

@@ -121,9 +121,14 @@ int thresholds_cut(struct test *t)
 
 /* -- the chain ---------------------------------------------------------------------------------------------------- */
 
-const double noise_grid[N_NOISE] = {0.0005, 0.002, 0.005, 0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.25, 0.3, 0.36, 0.45};
+const struct noise noise_grid[N_NOISE] = {
+        {0.0005, 0.0005}, {0.002, 0.002}, {0.005, 0.005}, {0.01, 0.01}, {0.03, 0.03},  {0.06, 0.06},  {0.1, 0.1},   {0.15, 0.15},
+        {0.2, 0.2},       {0.25, 0.25},   {0.3, 0.3},     {0.36, 0.36}, {0.45, 0.45},  {0.001, 0.1},  {0.1, 0.001}, {0.001, 0.3},
+        {0.3, 0.001},     {0.001, 0.5},   {0.5, 0.001},   {0.1, 0.3},   {0.3, 0.1},    {0.1, 0.5},    {0.5, 0.1},
+};
 /* Before anything is known: most cases hardly lie, some do a lot. */
-const double noise_before[N_NOISE] = {0.16, 0.14, 0.12, 0.12, 0.11, 0.1, 0.08, 0.06, 0.05, 0.03, 0.02, 0.008, 0.002};
+const double noise_before[N_NOISE] = {0.15, 0.13, 0.11, 0.11, 0.1,  0.09, 0.07, 0.05, 0.04, 0.03, 0.02, 0.008,
+                                      0.002, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.005, 0.005};
 
 static const double first_level[N_LEVELS] = {0.7, 0.1, 0.18, 0.02};
 /* Where a change goes, and what a lying run shows: mostly one of the two ends. Divided by what remains beside the level itself. */
@@ -136,11 +141,14 @@ static double moves_to(const double weight[N_LEVELS], int from, int to)
 }
 
 /* The logarithm of what a run at `level` shows how often. */
-static void show_logs(double noise, double ret[N_LEVELS][N_LEVELS])
+static void show_logs(const struct noise *n, double ret[N_LEVELS][N_LEVELS])
 {
-        for (int level = 0; level < N_LEVELS; level++)
+        for (int level = 0; level < N_LEVELS; level++) {
+                double noise = level == LEVEL_FAST ? n->fast : level == LEVEL_SLOW ? n->slow : grid_mean(n);
+
                 for (int shown = 0; shown < N_LEVELS; shown++)
                         ret[level][shown] = log(shown == level ? 1 - noise : noise * moves_to(lie_weight, level, shown));
+        }
 }
 
 /* -- sightings -- */
@@ -156,7 +164,7 @@ static void sighting_add(struct sighting *s, const struct thresholds *t, const s
                 return;
         }
         for (int k = 0; k < N_NOISE; k++) {
-                show_logs(noise_grid[k], shows);
+                show_logs(&noise_grid[k], shows);
                 for (int from = 0; from < N_LEVELS; from++) {
                         double sum = 0;
 
@@ -248,7 +256,7 @@ static double run_chain(const struct sighting *s, size_t n, double rate, int noi
 {
         double evidence = 0, same[N_LEVELS], total = 0, shows[N_LEVELS][N_LEVELS];
 
-        show_logs(noise_grid[noise], shows);
+        show_logs(&noise_grid[noise], shows);
         for (size_t i = 0; i < n; i++) {
                 double stay = i > 0 ? exp(-rate * s[i - 1].prior) : 0, sum = 0;
                 double scale = likelihood(&s[i], noise, shows, p[i].likelihood);
