@@ -49,6 +49,7 @@ many-cores() { # sixteen cores, claimed: what asks the kernel is told so
 	local tools
 	folder tools
 	cc -D_GNU_SOURCE -O2 -o "$tools/cores" "$source/tests/support/cores.c" && echo 0-15 >"$tools/list" || return
+	export TEST_PROCESSES=${TEST_PROCESSES:-$((2 * $(nproc)))} # they are no more cores for that
 	# shellcheck disable=SC2016
 	in_namespace 'for file in online possible present; do mount --bind "$1/list" /sys/devices/system/cpu/$file; done; shift; exec "$@"' "$tools" "$tools/cores" 16 "$@"
 }

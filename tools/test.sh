@@ -22,7 +22,7 @@ done
 patience=$(awk -v cores="$(nproc)" '{print int(1 + $1 / cores)}' /proc/loadavg)
 export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-$patience}
 # Most tests wait most of the time: for limits to pass, for daemons, for slots.
-meson test -C "$build" --no-rebuild --print-errorlogs --num-processes $((2 * $(nproc))) --timeout-multiplier "$CK_TIMEOUT_MULTIPLIER" "${arguments[@]}" </dev/null
+meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "${TEST_PROCESSES:-$((2 * $(nproc)))}" --timeout-multiplier "$CK_TIMEOUT_MULTIPLIER" "${arguments[@]}" </dev/null
 status=$?
 
 # meson counts programs; people count tests. A Check suite ends in "100%: Checks: 12, Failures: 0, Errors: 0", a shell suite prints TAP.
