@@ -433,7 +433,7 @@ START_TEST(test_worktree_is_the_commit)
                 snprintf(script, sizeof(script),
                          "rm -rf want; mkdir want; git -C r archive %s | tar x -C want; "
                          "cd want; find . ! -type d -printf '%%p %%l\\n' | while IFS= read -r f; do :; done; "
-                         "tar c . | tar d -C ../work/0 --warning=none 2>&1 | grep -v -E 'Uid|Gid|Mod time|[Mm]ode differs' > "
+                         "tar c . | LC_ALL=C tar d -C ../work/0 --warning=none 2>&1 | grep -v -E 'Uid|Gid|Mod time|[Mm]ode differs' > "
                          "../differs || true; "
                          "find . -type f -perm -100 | LC_ALL=C sort > ../x1; cd ../work/0; find . -type f -perm -100 | LC_ALL=C "
                          "sort > ../../x2; "

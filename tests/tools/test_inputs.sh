@@ -354,7 +354,7 @@ esac
 shared=$(mktemp -d /var/lib/solverfs-test-XXXXXX 2>/dev/null)
 if [ -n "$shared" ]; then
 	trap 'clean_up; rm -rf "$top" "$shared"' EXIT
-	chmod 755 "$shared" && echo sat >"$shared/answer"
+	chmod 755 "$shared" && echo sat >"$shared/answer" && chmod 644 "$shared/answer"
 	elsewhere "$shared/answer" "dependency = $shared"
 	test_that "a build reads a folder of the machine" 'run 0 solver add depends toy --recipe elsewhere.recipe && answers depends sat'
 	test_that "its content is part of the toolchain" 'echo unknown >"$shared/answer" && answers depends unknown && echo sat >"$shared/answer" && answers depends sat'

@@ -20,6 +20,8 @@ import tempfile
 solverfs, source, wanted = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(__file__).resolve().parents[2], sys.argv[2:]
 
 top = pathlib.Path(tempfile.mkdtemp(prefix="solverfs-printed-"))
+plain = pathlib.Path(tempfile.mkdtemp(prefix="solverfs-printed-", dir="/tmp"))  # its name is one word of a command, wherever TMPDIR is
+(plain / "bin").symlink_to(top / "bin")
 CHANGED = [  # pattern, what stands in its place: times that are long, numbers of findings, names that are taken, places of the reader's machine
     (r"--((?:localize-|reduce-)?for) \w+", r"--\1 200ms"),
     (r"--repeat 5", "--repeat 1"),
@@ -31,7 +33,7 @@ CHANGED = [  # pattern, what stands in its place: times that are long, numbers o
     (r"portfolio add (\w+)", r"portfolio add \1-again"),
     (r"solver add (z3|mine) ", r"solver add --replace \1 "),
     (r"compare main HEAD", "compare z3@main z3@HEAD"),  # with one solver in the store, its name may be left out
-    (r"exec:/usr/bin/\w+", f"exec:{top}/bin/z3"),
+    (r"exec:/usr/bin/\w+", f"exec:{plain}/bin/z3"),
     (r"\banother\.cnf", "another.smt2"),
     (r"https://github.com/arminbiere/kissat", "kissat"),
     (r"~/src/\w+|src/kissat", "toy"),
@@ -304,6 +306,7 @@ finally:
     for folder in top.glob("*/mnt"):
         run([solverfs, "-q", "unmount", "--lazy", folder], env=env)
     shutil.rmtree(top, ignore_errors=True)
+    shutil.rmtree(plain, ignore_errors=True)
 for n, (what, wrong) in enumerate(results, 1):
     print(f"{'not ' if wrong else ''}ok {n} - {what}")
     for text in wrong:
