@@ -76,7 +76,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 o->options.most_pairs = 1;
                 return 0;
         case OPTION_SCRAMBLE:
-                o->options.scramble = true;
+                o->options.scramble = COMPARING_SCRAMBLE;
                 return 0;
         case OPTION_FAIL:
                 o->fail_ratio = parse_ratio(state, arg);

@@ -109,7 +109,7 @@ int cmd_gc(int argc, char **argv)
                 {0}};
         static const char doc[] =
                 "Free disk space. Prints for each part: name, how many were freed, their bytes, the bytes that are left.\v"
-                "Takes what nothing refers to any more, copies of programs that are not in use, and all worktrees but one of "
+                "Takes what nothing refers to any more (also a scrambled input that no measurement is of after a day), copies of programs that are not in use, and all worktrees but one of "
                 "each "
                 "repository, and downloads that no recipe names; with --keep also programs, which are built again when asked for. Never takes "
                 "a measurement, a build's log, a case or "

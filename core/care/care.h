@@ -1,7 +1,8 @@
 /* Care for a whole store, where no single module sees enough: fsck looks at everything and repairs what can be, gc frees space.
  *
  * Kept for good: measurements (facts), build logs, cases, repositories. Taken by gc, since they can be worked out again:
- * programs, their copies in <store>/programs, worktrees, ccache's folder; and what nothing refers to any more.
+ * programs, their copies in <store>/programs, worktrees, ccache's folder; and what nothing refers to any more, such as a scrambled input of a day ago
+ * that no result is of.
  *
  * Both may run beside mounts and commands on the same store: what is in use is locked, and passed over. */
 #pragma once
@@ -51,7 +52,7 @@ struct care_freed {
         struct care_part ccache;
         struct care_part programs;  /* in <store>/deltas; those of no build go in any case */
         struct care_part downloads; /* that no recipe names any more; those that one names stay, whatever `keep` is: others may have taken them away */
-        struct care_part leftovers; /* of killed processes, repositories without a solver, databases set aside as damaged */
+        struct care_part leftovers; /* of killed processes, repositories without a solver, databases set aside as damaged, scrambled inputs that no result is of */
         struct care_part journal;   /* of the database: what was overwritten or deleted since */
 };
 int care_collect(struct workspace *w, const struct care_plan *plan, const struct care_watch *watch, struct care_freed *ret);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "cache/base/lock.h"
+#include "core/query/scrambled.h"
 #include "core/run/leftovers.h"
 
 struct kept_program {
@@ -175,6 +176,18 @@ static int drop_cases(struct collecting *c)
         return 0;
 }
 
+#define SCRAMBLED_STALE 86400 /* seconds; a run that goes on has no result yet */
+
+static int drop_scrambled(struct collecting *c)
+{
+        uint64_t n, bytes;
+        int r = scrambled_sweep(c->workspace, c->plan->dry_run, now_seconds() - SCRAMBLED_STALE, &n, &bytes);
+
+        c->freed->leftovers.n += n;
+        c->freed->leftovers.bytes += bytes;
+        return r;
+}
+
 static int drop_leftovers(struct collecting *c)
 {
         cleanup_close int lock = -1;
@@ -193,6 +206,8 @@ static int drop_leftovers(struct collecting *c)
                 r = each_in(c, ".", drop_set_aside);
         if (r == 0)
                 r = each_in(c, "scratch", drop_scratch);
+        if (r == 0)
+                r = drop_scrambled(c);
         if (r == 0)
                 r = drop_cases(c);
         if (r == 0 && !c->plan->dry_run)

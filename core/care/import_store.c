@@ -6,7 +6,10 @@
 #include "core/query/answers.h"
 #include "core/query/disturbed.h"
 #include "core/query/machines.h"
+#include "core/query/names.h"
 #include "core/query/query_internal.h"
+#include "core/query/scrambled.h"
+#include "core/query/view.h"
 #include "core/run/host.h"
 
 #define CHUNK      256                /* rows in a transaction, at most */
@@ -112,6 +115,74 @@ static int take_cases(const struct import *i)
                         r = take_case(i, ids[k]);
         }
         return r;
+}
+
+/* What was made there of a case that is here. Its results come with all others. */
+static int take_scrambled_input(const struct import *i, const struct scrambled_input *s)
+{
+        cleanup(case_info_unrefp) struct case_info *of = NULL, *theirs = NULL, *ours = NULL;
+        cleanup_blob struct blob text = {0};
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        int r = cases_find_digest(workspace_cases(i->source->here), &s->of, &of);
+
+        if (r == 0 && scrambled_find(i->source->here, of, s->seed, &ours) == 0)
+                return 0;
+        if (r == 0)
+                r = cases_find_digest(workspace_cases(i->source->there), &s->sha256, &theirs);
+        if (r == -ENOENT)
+                return 0;
+        if (r == 0)
+                r = cases_open_bytes(workspace_cases(i->source->there), theirs, &fd, path);
+        if (r == 0)
+                r = read_fd(fd, CASE_SIZE_MAX, &text);
+        return r < 0 ? r : scrambled_keep(i->source->here, of, s->seed, SLICE(text.data, text.size), &ours);
+}
+
+/* For listings: under which of these seeds anything was measured. */
+static int take_setting(const struct import *i, struct view v)
+{
+        cleanup(solver_unrefp) struct solver *theirs = NULL, *ours = NULL;
+        char name[VIEW_NAME_SIZE];
+        uint32_t number;
+        int r = workspace_solver_by_number(i->source->there, v.solver, &theirs);
+
+        if (r == 0)
+                r = workspace_solver(i->source->here, theirs->recipe->name, &ours);
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        v.solver = ours->number;
+        view_print(&v, name);
+        return names_intern(workspace_store(i->source->here), NAMES_SETTING, name, &number);
+}
+
+static int take_settings(const struct import *i)
+{
+        int r = 0;
+
+        for (uint32_t n = 0; r == 0; n++) {
+                cleanup_free char *name = NULL;
+                struct view v = {0};
+
+                r = names_name(workspace_store(i->source->there), NAMES_SETTING, n, &name);
+                if (r == 0 && view_parse(name, &v) && v.scramble > 0)
+                        r = take_setting(i, v);
+        }
+        return r == -ENOENT ? 0 : r;
+}
+
+static int take_scrambled(const struct import *i)
+{
+        cleanup_free struct scrambled_input *list = NULL;
+        size_t n = 0;
+        int r = scrambled_list(i->source->there, NULL, &list, &n);
+
+        for (size_t k = 0; k < n && r == 0; k++) {
+                r = progress_step(i->source->progress, "import scrambled inputs", k, n);
+                if (r == 0)
+                        r = take_scrambled_input(i, &list[k]);
+        }
+        return r < 0 || n == 0 ? r : take_settings(i);
 }
 
 /* -- sets ---------------------------------------------------------------------------------------------------------- */
@@ -537,6 +608,8 @@ int import_cases(struct store_source *source, struct store_import *ret)
         const struct import i = {.source = source, .report = ret};
         int r = take_cases(&i);
 
+        if (r == 0)
+                r = take_scrambled(&i);
         return r < 0 ? r : take_sets(&i);
 }
 

@@ -100,6 +100,21 @@ int case_files_stage(struct case_files *f, int *ret_fd, char ret_path[PATH_SIZE]
         return 0;
 }
 
+int case_files_look(struct case_files *f, const struct digest *d, uint64_t *ret_bytes, int64_t *ret_placed)
+{
+        char path[PATH_SIZE];
+        struct stat st;
+        int r = path_of(f, d, path, NULL);
+
+        if (r == 0 && lstat(path, &st) < 0)
+                r = -errno;
+        if (r < 0)
+                return r;
+        *ret_bytes = (uint64_t)st.st_blocks * 512;
+        *ret_placed = st.st_mtime;
+        return 0;
+}
+
 int case_files_unlink(struct case_files *f, const struct digest *d)
 {
         char path[PATH_SIZE];

@@ -20,6 +20,8 @@ void case_files_done(struct case_files *f);
 int case_files_stage(struct case_files *f, int *ret_fd, char ret_path[PATH_SIZE]);
 /* Puts the staged file where it belongs; over the one that may be there, which has the same bytes or is damaged. On disk when it returns 0. */
 int case_files_place(struct case_files *f, const struct digest *d, const char *staged);
+/* Bytes on the disk, and when it was placed last (seconds). */
+int case_files_look(struct case_files *f, const struct digest *d, uint64_t *ret_bytes, int64_t *ret_placed);
 int case_files_unlink(struct case_files *f, const struct digest *d);
 /* -EILSEQ: they are gone, or not those of this case. The digest is checked once in this process, or `always`. ret_path may be NULL. */
 int case_files_open(struct case_files *f, const struct case_info *info, bool always, int *ret_fd, char ret_path[PATH_SIZE]);

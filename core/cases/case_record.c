@@ -2,10 +2,12 @@
 
 #include "cache/base/record.h"
 
-/* version(1) format(1) removed(1) status(1) sizes of name, logic and expected(4 each) size(8) added(8) sha256, then name, logic and a byte for
+/* version(1) format(1) removed(1: REMOVED, DERIVED) status(1) sizes of name, logic and expected(4 each) size(8) added(8) sha256, then name, logic and a byte for
  * each of expected */
 #define RECORD_VERSION 1
 #define REMOVED_AT     2
+#define REMOVED        1
+#define DERIVED        2 /* never without the other */
 
 struct case_info *case_info_ref(struct case_info *c)
 {
@@ -57,7 +59,7 @@ int case_record_encode(const struct case_info *i, struct buffer *ret)
 {
         record_put_u8(ret, RECORD_VERSION);
         record_put_u8(ret, (uint8_t)i->format);
-        record_put_u8(ret, i->removed);
+        record_put_u8(ret, (uint8_t)((i->removed ? REMOVED : 0) | (i->derived ? DERIVED : 0)));
         record_put_u8(ret, (uint8_t)i->status);
         record_put_u32(ret, (uint32_t)strlen(i->name));
         record_put_u32(ret, (uint32_t)strlen(i->logic));
@@ -84,9 +86,13 @@ static enum verdict read_verdict(struct record *r)
 /* Reads the head of a record, up to the sizes that its allocation needs. */
 static void read_head(struct record *r, struct case_info *head, uint32_t sizes[3])
 {
+        uint8_t removed;
+
         record_version(r, RECORD_VERSION);
         head->format = record_u8(r) == FORMAT_CNF ? FORMAT_CNF : FORMAT_SMT2;
-        head->removed = record_u8(r);
+        removed = record_u8(r);
+        head->removed = removed != 0;
+        head->derived = removed & DERIVED;
         head->status = read_verdict(r);
         for (size_t i = 0; i < 3; i++)
                 sizes[i] = record_u32(r);
@@ -121,6 +127,7 @@ int case_record_decode(uint32_t id, struct slice bytes, struct case_info **ret)
         i->id = id;
         i->format = head.format;
         i->removed = head.removed;
+        i->derived = head.derived;
         i->status = head.status;
         i->size = head.size;
         i->added = head.added;

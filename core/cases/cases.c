@@ -215,9 +215,9 @@ static int come_back(struct cases *c, struct store_txn *t, const struct case_inf
         cleanup(case_info_unrefp) struct case_info *i = NULL;
         int r = case_name_is_free(t, c->tables.names, old->name);
 
-        if (r == 0)
+        if (r == 0 && !old->derived)
                 name = old->name; /* its first one stays when it can */
-        else if (r == -EEXIST)
+        else if (r == 0 || r == -EEXIST)
                 r = case_name_is_free(t, c->tables.names, name);
         if (r < 0)
                 return r;
@@ -267,7 +267,10 @@ static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint
         *ret = r == -ENOENT ? ENTERED_NEW : old->removed && !i->removed ? ENTERED_BACK : ENTERED_KNOWN;
         if (*ret == ENTERED_KNOWN && i->removed) {
                 *ret_id = old->id;
-                return 0;
+                if (!old->derived || i->derived)
+                        return 0;
+                old->derived = false; /* somebody else has a use for it */
+                return record_put(c, t, old);
         }
         if (*ret == ENTERED_NEW) {
                 r = enter_new(c, t, &h, i);
@@ -340,7 +343,13 @@ static int check_size(const char *name, uint64_t size)
                                               (unsigned long long)size, (unsigned long long)CASE_SIZE_MAX);
 }
 
-static int commit_staged(struct cases *c, const char *name, bool unlisted, int fd, const char *staged, uint32_t *ret_id,
+enum shown {
+        SHOWN_LISTED,
+        SHOWN_NEVER,
+        SHOWN_DERIVED, /* never; and it can be made again */
+};
+
+static int commit_staged(struct cases *c, const char *name, enum shown shown, int fd, const char *staged, uint32_t *ret_id,
                          enum entered *ret)
 {
         cleanup(case_info_unrefp) struct case_info *i = NULL;
@@ -365,7 +374,8 @@ static int commit_staged(struct cases *c, const char *name, bool unlisted, int f
         if (r < 0)
                 return r;
         i->sha256 = d;
-        i->removed = unlisted;
+        i->removed = shown != SHOWN_LISTED;
+        i->derived = shown == SHOWN_DERIVED;
         if (fchmod(fd, 0444) < 0 || fsync(fd) < 0)
                 return errorf(-errno, "cannot save the case %s: %s", name, strerror(errno));
         return commit_info(c, i, staged, ret_id, ret);
@@ -407,7 +417,7 @@ static int commit_unpacked(struct cases *c, const char *name, int fd, const char
         if (r == 0)
                 r = case_check_text(unpacked_name, unpacked_fd);
         if (r == 0)
-                r = commit_staged(c, unpacked_name, false, unpacked_fd, unpacked, ret_id, ret);
+                r = commit_staged(c, unpacked_name, SHOWN_LISTED, unpacked_fd, unpacked, ret_id, ret);
         unlink(r < 0 ? unpacked : staged);
         return r;
 }
@@ -421,7 +431,7 @@ static int commit_given(struct cases *c, const char *name, int fd, const char *s
         if (n > 0 && case_is_packed(SLICE(head, (size_t)n)))
                 return commit_unpacked(c, name, fd, staged, ret_id, ret);
         r = case_check_text(name, fd);
-        return r < 0 ? r : commit_staged(c, name, false, fd, staged, ret_id, ret);
+        return r < 0 ? r : commit_staged(c, name, SHOWN_LISTED, fd, staged, ret_id, ret);
 }
 
 int cases_commit_given(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown)
@@ -453,7 +463,7 @@ static int add(struct cases *c, const char *name, bool given, int fd, uint32_t *
                 errorf(r, "cannot copy the case %s: %s", name, strerror(-r));
         else
                 r = given ? commit_given(c, name, staged_fd, staged, ret_id, &entered)
-                          : commit_staged(c, name, false, staged_fd, staged, ret_id, &entered);
+                          : commit_staged(c, name, SHOWN_LISTED, staged_fd, staged, ret_id, &entered);
         if (r < 0)
                 unlink(staged);
         else
@@ -471,7 +481,7 @@ int cases_add_given(struct cases *c, const char *name, int fd, uint32_t *ret_id,
         return add(c, name, true, fd, ret_id, ret_new);
 }
 
-int cases_add_unlisted(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id)
+static int add_hidden(struct cases *c, const char *name, enum shown shown, struct slice bytes, uint32_t *ret_id)
 {
         cleanup_close int fd = -1;
         char staged[PATH_SIZE];
@@ -486,10 +496,20 @@ int cases_add_unlisted(struct cases *c, const char *name, struct slice bytes, ui
         if (r < 0)
                 errorf(r, "cannot write the case %s: %s", name, strerror(-r));
         else
-                r = commit_staged(c, name, true, fd, staged, ret_id, &entered);
+                r = commit_staged(c, name, shown, fd, staged, ret_id, &entered);
         if (r < 0 || entered != ENTERED_NEW)
                 unlink(staged);
         return r;
+}
+
+int cases_add_unlisted(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id)
+{
+        return add_hidden(c, name, SHOWN_NEVER, bytes, ret_id);
+}
+
+int cases_add_derived(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id)
+{
+        return add_hidden(c, name, SHOWN_DERIVED, bytes, ret_id);
 }
 
 int cases_remove(struct cases *c, uint32_t id)
@@ -547,8 +567,7 @@ static int enter_renamed(struct cases *c, struct store_txn *t, struct case_info 
         return head_put(c, t, &h);
 }
 
-/* A copy with that status; it has one question, or none that was counted. NULL: no memory. */
-static struct case_info *with_status(const struct case_info *old, enum verdict status)
+struct case_info *case_info_with_status(const struct case_info *old, enum verdict status)
 {
         struct case_info *i = case_info_new(slice_string(old->name), slice_string(old->logic), 1);
 
@@ -557,6 +576,7 @@ static struct case_info *with_status(const struct case_info *old, enum verdict s
         i->id = old->id;
         i->format = old->format;
         i->removed = old->removed;
+        i->derived = old->derived;
         i->sha256 = old->sha256;
         i->size = old->size;
         i->added = old->added;
@@ -586,7 +606,7 @@ static int set_status_in(void *user, struct store_txn *t)
                               verdict_name(s->status));
         if (old->status != VERDICT_UNKNOWN)
                 return errorf(-EEXIST, "the status of case %u is %s already", s->id, verdict_name(old->status));
-        i = with_status(old, s->status);
+        i = case_info_with_status(old, s->status);
         if (!i)
                 return -ENOMEM;
         r = record_put(s->cases, t, i);
@@ -624,7 +644,7 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
         if (r < 0)
                 return r;
         if (i->status == VERDICT_UNKNOWN && old->status != VERDICT_UNKNOWN && i->n_expected <= 1) { /* as somebody has said */
-                struct case_info *known = with_status(i, old->status);
+                struct case_info *known = case_info_with_status(i, old->status);
 
                 if (!known)
                         return -ENOMEM;
@@ -785,4 +805,66 @@ int cases_sweep(struct cases *c, bool dry_run, uint64_t *ret_n, uint64_t *ret_by
         *ret_n = s.n;
         *ret_bytes = s.bytes;
         return r;
+}
+
+/* -- derived ones that nobody has a use for ------------------------------------------------------------------------------ */
+
+struct forgetting {
+        struct cases *cases;
+        const struct case_info *info;
+};
+
+static int forget_in(void *user, struct store_txn *t)
+{
+        cleanup(case_info_unrefp) struct case_info *now = NULL;
+        const struct forgetting *f = user;
+        uint8_t key[4];
+        int r = record_get(f->cases, t, f->info->id, &now);
+
+        if (r < 0 || !now->derived) /* somebody has added it meanwhile */
+                return r < 0 ? r : -EBUSY;
+        key_u32(key, now->id);
+        r = store_delete(t, f->cases->tables.cases, SLICE(key, sizeof(key)));
+        return r < 0 ? r : store_delete(t, f->cases->tables.digests, SLICE(now->sha256.bytes, DIGEST_SIZE));
+}
+
+/* 1: it is gone, or would be. */
+static int sweep_derived(struct cases *c, uint32_t id, const struct derived_sweep *sweep, uint64_t *ret_bytes)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int64_t placed = 0;
+        int r = cases_get(c, id, &info);
+
+        *ret_bytes = 0;
+        if (r < 0 || !info->derived || (case_files_look(&c->files, &info->sha256, ret_bytes, &placed) == 0 && placed >= sweep->before) ||
+            sweep->is_wanted(sweep->user, info))
+                return r == -ENOENT ? 0 : MIN(r, 0);
+        if (sweep->dry_run)
+                return 1;
+        r = sweep->forget(sweep->user, info);
+        if (r == 0)
+                r = store_update(c->store, forget_in, &(struct forgetting){c, info});
+        if (r < 0)
+                return r == -EBUSY || r == -ENOENT ? 0 : r;
+        displace(c, &info->sha256);
+        return 1;
+}
+
+int cases_sweep_derived(struct cases *c, const struct derived_sweep *sweep, uint64_t *ret_n, uint64_t *ret_bytes)
+{
+        cleanup_free uint32_t *ids = NULL;
+        size_t n = 0;
+        int r = list_ids(c, true, &ids, &n);
+
+        *ret_n = *ret_bytes = 0;
+        for (size_t i = 0; i < n && r >= 0; i++) {
+                uint64_t bytes;
+
+                r = sweep_derived(c, ids[i], sweep, &bytes);
+                if (r > 0) {
+                        ++*ret_n;
+                        *ret_bytes += bytes;
+                }
+        }
+        return MIN(r, 0);
 }

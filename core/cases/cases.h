@@ -21,6 +21,7 @@ struct case_info {
         uint32_t id;
         enum format format;
         bool removed; /* taken out of listings; facts stay */
+        bool derived; /* and nobody ever added it: it was made of another case, and can be made again (cases_add_derived()) */
         struct digest sha256;
         uint64_t size;
         int64_t added;       /* seconds */
@@ -34,6 +35,8 @@ struct case_info {
 struct case_info *case_info_unref(struct case_info *c); /* NULL */
 struct case_info *case_info_ref(struct case_info *c);
 DEFINE_CLEANUP(struct case_info *, case_info_unref)
+/* A copy with that answer, of one that has one question, or none that was counted. NULL: no memory. */
+struct case_info *case_info_with_status(const struct case_info *old, enum verdict status);
 
 struct cases_tables {
         size_t cases, names, digests;
@@ -47,6 +50,9 @@ int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool 
 /* Adds a case that no listing shows, as one that was removed: the input of a finding. It can be measured by its id, and takes no name. Bytes that
  * are a case already stay as they are. */
 int cases_add_unlisted(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id);
+/* The same of bytes that are made of another case, and can be made again. They may be taken away by cases_sweep_derived() until somebody adds them,
+ * listed or not. */
+int cases_add_derived(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id);
 /* cases_add() for what people give: compressed by gzip, xz, bzip2 or zstd it is kept unpacked, under its name without .gz and the like; and
  * what is neither SMT-LIB nor DIMACS, by how it begins, is -EINVAL. */
 int cases_add_given(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new);
@@ -76,6 +82,17 @@ int cases_check(struct cases *c, void (*say)(void *user, const char *line), void
 
 /* Deletes case files that no case owns, left by a crash before they were indexed. *ret_n: how many (with `dry_run`: would be). */
 int cases_sweep(struct cases *c, bool dry_run, uint64_t *ret_n, uint64_t *ret_bytes);
+
+/* Derived cases that nobody has a use for, and that were added, or added again, before `before` (seconds). Each is told to `forget` first, whose error ends
+ * it; then the case is gone, and its id is never given again. Counts as cases_sweep() does. */
+struct derived_sweep {
+        bool dry_run;
+        int64_t before;
+        bool (*is_wanted)(void *user, const struct case_info *info);
+        int (*forget)(void *user, const struct case_info *info);
+        void *user;
+};
+int cases_sweep_derived(struct cases *c, const struct derived_sweep *sweep, uint64_t *ret_n, uint64_t *ret_bytes);
 
 /* sat, unsat or unknown, as people write it ("SATISFIABLE", "s UNSATISFIABLE"). -EINVAL. */
 int case_status_parse(struct slice text, enum verdict *ret);

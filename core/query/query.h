@@ -35,6 +35,7 @@ struct cell {
         struct case_info *info;
         bool has_seed;
         uint64_t seed;
+        uint64_t scramble; /* 0: none; else `info` is an input that was scrambled by this seed (scrambled.h), which is for words and listings only */
         uint64_t wall_ns; /* 0: the recipe's */
         /* 0: times are those of the clock on the wall. Else those of CPU time, of which this is the limit; by the clock a run may take CPU_PATIENCE times
          * that, whatever wall_ns says. */

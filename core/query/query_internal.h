@@ -53,7 +53,7 @@ void fact_clamp(struct fact *f, const struct recipe_limits *asked);
 bool build_is_usable(struct workspace *w, const struct build_record *record);
 
 /* In the transaction that puts the fact. */
-int setting_note(struct store_txn *t, const struct cell *cell); /* for listings of seeds/ and timeout/ */
+int setting_note(struct store_txn *t, const struct cell *cell); /* for listings of seeds/, scrambled/ and timeout/ */
 void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *program);
 
 /* Builds a commit, whatever is known of it; nothing is kept but its programs. `key`: as in struct build_request. */

@@ -345,6 +345,8 @@ void run_query_describe(const struct query *query, struct buffer *ret)
                 buffer_addf(ret, ", sample %u", q->sample + 1);
         if (q->cell.has_seed)
                 buffer_addf(ret, " seed %llu", (unsigned long long)q->cell.seed);
+        if (q->cell.scramble > 0)
+                buffer_addf(ret, " scrambled %llu", (unsigned long long)q->cell.scramble);
         if (q->cell.wall_ns > 0) {
                 char text[32];
 

@@ -69,11 +69,12 @@ int setting_note(struct store_txn *t, const struct cell *cell)
         struct view v = {.solver = cell->solver->number,
                          .has_seed = cell->has_seed,
                          .seed = cell->seed,
-                         .has_timeout = !cell->has_seed && cell->wall_ns > 0,
+                         .scramble = cell->has_seed ? 0 : cell->scramble,
+                         .has_timeout = !cell->has_seed && cell->scramble == 0 && cell->wall_ns > 0,
                          .timeout_ns = cell->wall_ns};
         char name[VIEW_NAME_SIZE];
 
-        if (!v.has_seed && !v.has_timeout)
+        if (!v.has_seed && !v.has_timeout && v.scramble == 0)
                 return 0;
         view_print(&v, name);
         return names_intern_in(t, NAMES_SETTING, name);

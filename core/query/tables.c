@@ -21,4 +21,5 @@ const char *const workspace_tables[N_TABLES] = {
         [TABLE_REDUCED] = "reduced",
         [TABLE_PORTFOLIOS] = "portfolios",
         [TABLE_ALARMS] = "alarms",
+        [TABLE_SCRAMBLED] = "scrambled",
 };

@@ -24,6 +24,7 @@ enum table {
         TABLE_REDUCED,   /* core/study/reduce/reduction.h */
         TABLE_PORTFOLIOS, /* core/portfolio/trial.c */
         TABLE_ALARMS,    /* core/study/watch/alarm.h */
+        TABLE_SCRAMBLED, /* scrambled.h */
         N_TABLES
 };
 extern const char *const workspace_tables[N_TABLES];

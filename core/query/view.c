@@ -10,6 +10,8 @@ void view_print(const struct view *v, char ret[VIEW_NAME_SIZE])
 
         if (v->has_seed)
                 snprintf(ret, VIEW_NAME_SIZE, "%" PRIu32 "/%s/seed/%" PRIu64, v->solver, root, v->seed);
+        else if (v->scramble > 0)
+                snprintf(ret, VIEW_NAME_SIZE, "%" PRIu32 "/%s/scrambled/%" PRIu64, v->solver, root, v->scramble);
         else if (v->has_timeout)
                 snprintf(ret, VIEW_NAME_SIZE, "%" PRIu32 "/%s/timeout/%" PRIu64, v->solver, root, v->timeout_ns);
         else
@@ -29,6 +31,8 @@ bool view_parse(const char *name, struct view *ret)
         ret->has_timeout = strcmp(setting, "timeout") == 0;
         if (ret->has_seed)
                 ret->seed = n;
+        else if (strcmp(setting, "scrambled") == 0)
+                ret->scramble = n;
         else
                 ret->timeout_ns = n;
         return true;

@@ -10,9 +10,10 @@ struct view {
         bool cached;     /* only what is finished */
         bool has_seed, has_timeout;
         uint64_t seed, timeout_ns;
+        uint64_t scramble; /* 0: none; the seed by which inputs are scrambled */
 };
 
 #define VIEW_NAME_SIZE 96
 void view_print(const struct view *v,
-                char ret[VIEW_NAME_SIZE]);           /* "3/commits", "3/cached/seed/7", "3/commits/timeout/60000000000" */
+                char ret[VIEW_NAME_SIZE]);           /* "3/commits", "3/cached/seed/7", "3/commits/timeout/60000000000", "3/commits/scrambled/7" */
 bool view_parse(const char *name, struct view *ret); /* false: it is none */

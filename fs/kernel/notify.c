@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 
+#include "core/query/scrambled.h"
 #include "fs/routes/routes.h"
 
 struct notify {
@@ -88,6 +89,8 @@ struct forgetting {
         struct notify *notify;
         struct programs_of *solvers; /* owned; NULL: not asked for yet */
         size_t n;
+        struct scrambled_input *inputs; /* owned; with the solvers */
+        size_t n_inputs;
         bool builds; /* a build was done anew */
 };
 
@@ -96,6 +99,7 @@ static void forgetting_done(struct forgetting *f)
         for (size_t i = 0; i < f->n; i++)
                 free(f->solvers[i].list);
         free(f->solvers);
+        free(f->inputs);
 }
 
 /* Of every solver: what has the same bytes has the same results, whatever it is called. */
@@ -106,6 +110,7 @@ static void find_programs(struct forgetting *f)
 
         if (f->solvers || workspace_solvers(w, &l) < 0)
                 return;
+        scrambled_list(w, NULL, &f->inputs, &f->n_inputs);
         f->solvers = calloc(l->n + 1, sizeof(*f->solvers));
         for (size_t i = 0; f->solvers && i < l->n; i++) {
                 struct programs_of *p = &f->solvers[f->n];
@@ -117,8 +122,24 @@ static void find_programs(struct forgetting *f)
         }
 }
 
+/* Where the case is what was made of others. */
+static void forget_scrambled(const struct forgetting *f, const struct remeasured *r, const struct case_info *info, uint32_t commit)
+{
+        for (size_t i = 0; info && i < f->n_inputs && !r->has_seed; i++) {
+                cleanup(case_info_unrefp) struct case_info *of = NULL;
+
+                if (!digest_equal(&f->inputs[i].sha256, &info->sha256) ||
+                    cases_find_digest(workspace_cases(tree_workspace(f->notify->tree)), &f->inputs[i].of, &of) < 0)
+                        continue;
+                for (int cached = 0; cached <= 1; cached++)
+                        forget_view(f->notify, &(struct view){.solver = r->solver, .cached = cached, .scramble = f->inputs[i].seed},
+                                    (struct inode){.commit = commit, .item = of->id});
+        }
+}
+
 static void forget(void *user, const struct remeasured *r)
 {
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct forgetting *f = user;
         struct remeasured its = *r;
 
@@ -126,11 +147,15 @@ static void forget(void *user, const struct remeasured *r)
         if (r->info == 0)
                 return;
         find_programs(f);
+        if (f->n_inputs > 0)
+                cases_get(workspace_cases(tree_workspace(f->notify->tree)), r->info, &info);
         for (size_t k = 0; k < f->n; k++) {
                 its.solver = f->solvers[k].solver;
                 for (uint32_t i = 0; i < f->solvers[k].n; i++)
-                        if (digest_equal(&f->solvers[k].list[i], &r->program))
+                        if (digest_equal(&f->solvers[k].list[i], &r->program)) {
                                 forget_commit(f->notify, &its, i);
+                                forget_scrambled(f, &its, info, i);
+                        }
         }
 }
 

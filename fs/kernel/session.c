@@ -68,6 +68,7 @@ int session_error(int r, const char *what, const char *reason)
         case ENOTUNIQ:
         case EDEADLK:
         case EXDEV:
+        case EOPNOTSUPP:
         case EROFS:
         case EACCES:
         case EAGAIN:

@@ -76,7 +76,7 @@ static int case_text(struct tree *t, const struct node *n, struct buffer *ret)
 
 /* -- cases/<case>/input.* -- */
 
-static const char *input_name(enum format f)
+const char *case_input_name(enum format f)
 {
         return f == FORMAT_CNF ? "input.cnf" : "input.smt2";
 }
@@ -87,7 +87,7 @@ static int case_input_match(struct tree *t, const struct node *dir, const char *
         int r = cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info);
 
         (void)ret; /* the folder's item is the file's */
-        return r < 0 ? r : strcmp(name, input_name(info->format)) == 0 ? 0 : -ENOENT;
+        return r < 0 ? r : strcmp(name, case_input_name(info->format)) == 0 ? 0 : -ENOENT;
 }
 
 static int case_input_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
@@ -98,7 +98,7 @@ static int case_input_entries(struct tree *t, const struct node *dir, const stru
         if (from > 0 || cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info) < 0)
                 return 0;
         inode.kind = KIND_CASE_INPUT;
-        return tree_emit(row, input_name(info->format), inode, 0, fn, user);
+        return tree_emit(row, case_input_name(info->format), inode, 0, fn, user);
 }
 
 static int case_input_size(struct tree *t, const struct node *n, uint64_t *ret)

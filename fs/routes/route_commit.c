@@ -4,6 +4,9 @@
 
 #include "core/build/era.h"
 #include "core/build/live_log.h"
+#include "core/query/cell_answer.h"
+#include "core/query/scrambled.h"
+#include "core/query/seeds_known.h"
 #include "core/run/cell_file.h"
 
 enum {
@@ -34,6 +37,10 @@ enum {
         KIND_CELL_NAME,
         KIND_EFFORT,
         KIND_BUILD_SO_FAR = 213,
+        KIND_SCRAMBLED,
+        KIND_SCRAMBLED_SEED,
+        KIND_CELL_INPUT,
+        KIND_BY_SEED,
 };
 
 /* -- of the commit -- */
@@ -341,14 +348,21 @@ static bool commit_failed(struct tree *t, const struct node *n)
         return build_is_known(t, n, n->inode.commit, &record) && !record->ok;
 }
 
-static bool cell_file_exists(struct tree *t, const struct node *dir, const struct route *row)
+/* 0, -ENOENT, … */
+static int cell_known(struct tree *t, const struct node *n)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
         struct cell cell;
+        int r = tree_cell(t, n, &cell, &info);
 
+        return r < 0 ? r : tree_fact(t, n, &cell, true, &f);
+}
+
+static bool cell_file_exists(struct tree *t, const struct node *dir, const struct route *row)
+{
         (void)row;
-        return !dir->view.cached || (tree_cell(t, dir, &cell, &info) == 0 && tree_fact(t, dir, &cell, true, &f) == 0);
+        return !dir->view.cached || cell_known(t, dir) == 0;
 }
 
 /* Where the recipe says how to find it. */
@@ -359,13 +373,9 @@ static bool effort_exists(struct tree *t, const struct node *dir, const struct r
 
 static int cells_known(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
-        struct cell cell = {.solver = dir->solver,
-                            .commit = dir->inode.commit,
-                            .has_seed = dir->view.has_seed,
-                            .seed = dir->view.seed,
-                            .wall_ns = dir->view.timeout_ns};
+        struct cell cell = tree_bare_cell(dir);
 
-        return runs_known(tree_workspace(t), &cell, ret, ret_n);
+        return cell.scramble > 0 ? scrambled_runs_known(tree_workspace(t), &cell, ret, ret_n) : runs_known(tree_workspace(t), &cell, ret, ret_n);
 }
 
 static bool cells_exist(struct tree *t, const struct node *dir, const struct route *row)
@@ -380,22 +390,21 @@ static bool cells_exist(struct tree *t, const struct node *dir, const struct rou
 static int cell_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
-        cleanup(fact_unrefp) struct fact *f = NULL;
         struct node n = *dir;
-        struct cell cell;
         uint64_t id;
         int r;
 
         if (!parse_name_number(name, INODE_ITEM_MAX, &id))
                 return -ENOENT;
         n.inode.item = (uint32_t)id;
-        r = tree_cell(t, &n, &cell, &info);
+        r = cases_get(workspace_cases(tree_workspace(t)), (uint32_t)id, &info);
         if (r == 0 && info->format != dir->solver->recipe->format)
                 r = -ENOENT; /* a SAT solver has no SMT-LIB cells */
-        if (r == 0 && dir->view.cached)
-                r = tree_fact(t, &n, &cell, true, &f);
-        if (r == -ENOENT && info && info->format == dir->solver->recipe->format && dir->view.cached && commit_failed(t, dir))
-                r = 0;
+        if (r == 0 && dir->view.cached) {
+                r = cell_known(t, &n);
+                if (r == -ENOENT && commit_failed(t, dir))
+                        r = 0;
+        }
         if (r == 0)
                 ret->inode.item = (uint32_t)id;
         return r;
@@ -468,18 +477,18 @@ static int cell_answer(struct tree *t, const struct node *n, struct value *v, st
 /* The later of the commit's and the case's, so that it does not change when the value comes to be; a deliberate re-measurement moves it. */
 static int cell_mtime(struct tree *t, const struct node *n, int64_t *ret)
 {
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup(case_info_unrefp) struct case_info *info = NULL, *input = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
         struct commit c;
         struct cell cell;
-        int r = tree_cell(t, n, &cell, &info);
+        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
 
         if (r == 0)
                 r = node_commit(n, &c);
         if (r < 0)
                 return r;
         *ret = MAX(commit_mtime(&c), info->added);
-        if (tree_fact(t, n, &cell, true, &f) == 0 && f->remeasured > 0)
+        if (tree_cell(t, n, &cell, &input) == 0 && tree_fact(t, n, &cell, true, &f) == 0 && f->remeasured > 0)
                 *ret = f->remeasured;
         return 0;
 }
@@ -487,10 +496,105 @@ static int cell_mtime(struct tree *t, const struct node *n, int64_t *ret)
 static int cell_query(struct tree *t, const struct node *n, struct query **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct cell cell = tree_bare_cell(n);
+        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
+
+        cell.info = info;
+        if (r < 0)
+                return r;
+        return cell.scramble > 0 ? query_scrambled_run(tree_workspace(t), &cell, ret) : query_run(tree_workspace(t), &cell, ret);
+}
+
+/* -- the input of a cell in scrambled/ -- */
+
+static int cell_input_match(struct tree *t, const struct node *dir, const char *name, struct node *)
+{
+        if (dir->view.scramble == 0 || strcmp(name, case_input_name(dir->solver->recipe->format)) != 0)
+                return -ENOENT;
+        return cell_file_exists(t, dir, NULL) ? 0 : -ENOENT;
+}
+
+static int cell_input_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
+{
+        struct inode inode = dir->inode;
+
+        if (from > 0 || dir->view.scramble == 0 || !cell_file_exists(t, dir, NULL))
+                return 0;
+        inode.kind = row->kind;
+        return tree_emit(row, case_input_name(dir->solver->recipe->format), inode, 0, fn, user);
+}
+
+static int cell_input_size(struct tree *t, const struct node *n, uint64_t *ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct cell cell;
         int r = tree_cell(t, n, &cell, &info);
 
-        return r < 0 ? r : query_run(tree_workspace(t), &cell, ret);
+        if (r == 0)
+                *ret = info->size;
+        return r;
+}
+
+static int cell_input_kept(struct tree *t, const struct node *n)
+{
+        uint64_t size;
+        int r = cell_input_size(t, n, &size);
+
+        return r == -ENOENT ? 0 : r < 0 ? r : 1;
+}
+
+static int cell_input_query(struct tree *t, const struct node *n, struct query **ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
+
+        return r < 0 ? r : query_scrambled(tree_workspace(t), info, n->view.scramble, ret);
+}
+
+/* -- by-seed.tsv -- */
+
+struct by_seed {
+        struct buffer *to;
+        int64_t newest;
+};
+
+static int by_seed_row(void *user, bool is_scrambled, uint64_t seed, const struct fact *f)
+{
+        struct by_seed *b = user;
+        char seconds[32], cpu_seconds[32];
+
+        format_seconds(f->wall_ns, seconds);
+        format_seconds(f->cpu_ns, cpu_seconds);
+        buffer_addf(b->to, "%s\t%" PRIu64 "\t", is_scrambled ? "scrambled" : "seed", seed);
+        cell_results(f, b->to);
+        buffer_addf(b->to, "\t%s\t%s\t%" PRIu64 "\t", seconds, cpu_seconds, f->memory);
+        cell_effort(f, b->to);
+        buffer_adds(b->to, "\n");
+        b->newest = MAX(b->newest, f->measured);
+        return buffer_error(b->to);
+}
+
+/* As new as what was found out last, or as the cell where nothing was. */
+static int print_by_seed(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct by_seed b = {.to = ret};
+        struct cell cell;
+        int r = tree_cell(t, n, &cell, &info);
+
+        buffer_adds(ret, "kind\tseed\tresult\ttime\tcputime\tmemory\teffort\n");
+        if (r == 0)
+                r = seeds_known(tree_workspace(t), &cell, false, by_seed_row, &b);
+        if (r == 0)
+                r = cell_mtime(t, n, ret_mtime);
+        *ret_mtime = MAX(*ret_mtime, b.newest);
+        return r;
+}
+
+/* Below another setting it would be the same table again. */
+static bool by_seed_exists(struct tree *t, const struct node *dir, const struct route *row)
+{
+        return !dir->view.has_seed && !dir->view.has_timeout && dir->view.scramble == 0 && cell_file_exists(t, dir, row);
 }
 
 /* -- names of cases -- */
@@ -525,7 +629,7 @@ static int cell_name_match(struct tree *t, const struct node *dir, const char *n
         return r == 0 && dir->view.cached ? cell_match(t, dir, id, &found) : r;
 }
 
-/* -- seeds/<n> and timeout/<t>: the cells under another setting -- */
+/* -- seeds/<n>, scrambled/<n> and timeout/<t>: the cells under another setting -- */
 
 static bool seeds_exist(struct tree *t, const struct node *dir, const struct route *row)
 {
@@ -536,7 +640,7 @@ static bool seeds_exist(struct tree *t, const struct node *dir, const struct rou
 static int setting_match(struct tree *t, const struct node *dir, const struct view *setting, struct node *ret)
 {
         struct node n = *dir;
-        int r = tree_set_view(t, setting, &ret->inode);
+        int r = setting->timeout_ns > INODE_TIMEOUT_MOST ? -ENOENT : tree_set_view(t, setting, &ret->inode);
 
         if (r < 0 || !dir->view.cached)
                 return r;
@@ -551,6 +655,15 @@ static int seed_match(struct tree *t, const struct node *dir, const char *name, 
         if (!parse_name_number(name, UINT32_MAX, &v.seed))
                 return -ENOENT;
         v.has_seed = true;
+        return setting_match(t, dir, &v, ret);
+}
+
+static int scrambled_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+{
+        struct view v = dir->view;
+
+        if (!parse_name_number(name, UINT32_MAX, &v.scramble) || v.scramble == 0) /* under 0 the input stays as it is */
+                return -ENOENT;
         return setting_match(t, dir, &v, ret);
 }
 
@@ -603,6 +716,11 @@ struct settings_listing {
         void *user;
 };
 
+static bool is_of_row(const struct route *row, const struct view *v)
+{
+        return row->kind == KIND_SEED ? v->has_seed : row->kind == KIND_SCRAMBLED_SEED ? v->scramble > 0 : v->has_timeout;
+}
+
 /* `v` is a setting of commits/ of some solver. */
 static int setting_emit(const struct settings_listing *l, struct view v, uint64_t index)
 {
@@ -610,7 +728,7 @@ static int setting_emit(const struct settings_listing *l, struct view v, uint64_
         struct node found = {0};
         char name[32];
 
-        if (v.solver != l->dir->solver->number || v.cached || (l->row->kind == KIND_SEED ? !v.has_seed : !v.has_timeout))
+        if (v.solver != l->dir->solver->number || v.cached || !is_of_row(l->row, &v))
                 return 0;
         v.cached = l->dir->view.cached;
         if (setting_match(l->tree, l->dir, &v, &found) < 0)
@@ -618,8 +736,8 @@ static int setting_emit(const struct settings_listing *l, struct view v, uint64_
         inode.kind = l->row->kind;
         inode.view = found.inode.view;
         inode.setting = found.inode.setting;
-        if (v.has_seed)
-                snprintf(name, sizeof(name), "%" PRIu64, v.seed);
+        if (v.has_seed || v.scramble > 0)
+                snprintf(name, sizeof(name), "%" PRIu64, v.has_seed ? v.seed : v.scramble);
         else
                 format_duration(v.timeout_ns, name);
         return tree_emit(l->row, name, inode, index, l->fn, l->user);
@@ -636,16 +754,6 @@ static int setting_entries(struct tree *t, const struct node *dir, const struct 
         for (uint64_t i = from; r == 0 && tree_setting_at(t, (uint32_t)i, &v) == 0; i++)
                 r = setting_emit(&l, v, i);
         return r;
-}
-
-static int seed_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        return setting_entries(t, dir, row, from, fn, user);
-}
-
-static int timeout_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        return setting_entries(t, dir, row, from, fn, user);
 }
 
 /* -- the rows -- */
@@ -680,7 +788,7 @@ static const struct route rows[] = {
          .answer_fd = program_value_fd, .waits_for = program_waits_for, .mtime = commit_time,
          .about = "the built program; it can be run from here"},
 
-        {KIND_CELLS, .place = 4, IN(KIND_COMMIT, KIND_SEED, KIND_TIMEOUT), .name = "cases", .type = NODE_FOLDER,
+        {KIND_CELLS, .place = 4, IN(KIND_COMMIT, KIND_SEED, KIND_SCRAMBLED_SEED, KIND_TIMEOUT), .name = "cases", .type = NODE_FOLDER,
          .absent = ABSENT_NOT, .listed = LISTED_WHOLE_FINISHED, .exists = cells_exist, .generation = cases_listing,
          .mtime = commit_time, .about = "this commit on every case"},
         {KIND_CELL, .place = 5, IN(KIND_CELLS), .shown = "<case>", .type = NODE_FOLDER, .absent = ABSENT_FOREVER,
@@ -702,15 +810,24 @@ static const struct route rows[] = {
         {KIND_STDERR, .place = 11, CELL_FILE, .name = "stderr", .exists = cell_file_exists, .about = "its diagnostics"},
         {KIND_RUN_JSON, .place = 12, CELL_FILE, .name = "run.json", .exists = cell_file_exists,
          .about = "everything known of the run"},
+        {KIND_BY_SEED, IN(KIND_CELL), .name = "by-seed.tsv", .type = NODE_FILE, .moves = true, .rewritten = true, .exists = by_seed_exists,
+         DERIVED(print_by_seed), .about = "what is known of it under each seed, of seeds/ and of scrambled/; never starts work"},
+        {KIND_CELL_INPUT, IN(KIND_CELL), .shown = "input.smt2", .type = NODE_COMPUTED, .match = cell_input_match, .list = cell_input_entries,
+         .size = cell_input_size, .query = cell_input_query, .kept = cell_input_kept, .answer_fd = scrambled_value_fd, .mtime = cell_mtime,
+         .about = "below scrambled/<n>: what the solver was given (input.cnf for DIMACS)"},
 
         {KIND_SEEDS, IN(KIND_COMMIT), .name = "seeds", .type = NODE_FOLDER, .exists = seeds_exist, .generation = any_listing,
          .mtime = commit_time, .about = "the same cells with the solver's random seed fixed"},
-        {KIND_SEED, .place = 1, IN(KIND_SEEDS), .shown = "<n>", .type = NODE_FOLDER, .match = seed_match, .list = seed_entries,
+        {KIND_SEED, .place = 1, IN(KIND_SEEDS), .shown = "<n>", .type = NODE_FOLDER, .match = seed_match, .list = setting_entries,
          .mtime = commit_time, .about = "to this number; listed once something was measured with it"},
+        {KIND_SCRAMBLED, IN(KIND_COMMIT), .name = "scrambled", .type = NODE_FOLDER, .generation = any_listing, .mtime = commit_time,
+         .about = "the same cells on inputs that are scrambled: the same problem with other names, in another order"},
+        {KIND_SCRAMBLED_SEED, IN(KIND_SCRAMBLED), .shown = "<n>", .type = NODE_FOLDER, .match = scrambled_match, .list = setting_entries,
+         .mtime = commit_time, .about = "by this seed, from 1; listed once something was measured with it"},
         {KIND_TIMEOUTS, IN(KIND_COMMIT), .name = "timeout", .type = NODE_FOLDER, .generation = any_listing, .mtime = commit_time,
          .about = "the same cells under another time limit"},
         {KIND_TIMEOUT, .place = 2, IN(KIND_TIMEOUTS), .shown = "<t>", .type = NODE_FOLDER, .match = timeout_match,
-         .list = timeout_entries, .mtime = commit_time, .about = "60s, 20m, 1500ms; listed once something was measured under it"},
+         .list = setting_entries, .mtime = commit_time, .about = "60s, 20m, 1500ms; listed once something was measured under it"},
         {KIND_TIMEOUT_ALIAS, .place = 3, IN(KIND_TIMEOUTS), .shown = "<t>", .type = NODE_LINK, .match = timeout_alias_match,
          .list = no_entries, .content = timeout_alias_target, .mtime = commit_time},
 };

@@ -263,7 +263,7 @@ static int set_compare_entries(struct tree *t, const struct node *dir, const str
 
 static int compare(struct tree *t, const struct node *n, const char *set, struct comparing **ret)
 {
-        struct comparing_options options = {.workspace = tree_workspace(t), .set = set, .most_pairs = JUDGE_PAIRS};
+        struct comparing_options options = {.workspace = tree_workspace(t), .set = set, .scramble = COMPARING_SCRAMBLE_KNOWN, .most_pairs = JUDGE_PAIRS};
         cleanup_case_selection struct case_selection cases = {0};
         int r = get_versions(t, n, options.version);
 

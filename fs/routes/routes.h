@@ -31,7 +31,7 @@ enum {
         KIND_SOLVER = 12, /* <solver> */
         KIND_COMMIT = 24, /* <solver>/commits/<sha>, and in cached/; commit */
         KIND_SET = 65,  /* sets/<set>; item: the number of its name */
-        KIND_CELL = 38,   /* <solver>/commits/<sha>/cases/<case>, and below seeds/ and timeout/; commit, and item: the case */
+        KIND_CELL = 38,   /* <solver>/commits/<sha>/cases/<case>, and below seeds/, scrambled/ and timeout/; commit, and item: the case */
         KIND_SPR = 100,   /* <solver>/spr, and its two siblings */
         KIND_SOUNDNESS = 101,
         KIND_INCOMPLETENESS = 102,
@@ -46,6 +46,7 @@ extern const struct subtree compare_subtree, root_subtree, cases_subtree, sets_s
 int case_name_match(struct tree *t, const struct node *dir, const char *name, struct node *ret);
 int case_name_target(struct tree *t, const struct node *n, struct buffer *ret);
 int no_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user); /* names that are found and not listed: there is no end of them */
+const char *case_input_name(enum format f); /* "input.smt2" */
 uint64_t cases_listing(struct tree *t, const struct node *n);
 uint64_t history_listing(struct tree *t, const struct node *n);
 /* A listing that may change at any time: it is looked at anew for each reader. */

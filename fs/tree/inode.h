@@ -1,10 +1,10 @@
 /* Inode numbers without a table.
  *
  * A number says all there is to know of a node: what kind it is (the number of its row), under which view it is seen (a solver, whether only what is
- * finished, and the setting of its cells: a seed or a time limit), and two numbers whose meaning is the row's: mostly a commit and an item of it (a
- * case), or the number of a name. The parts are numbers that the store gave out once and never gives again (core/query/names.h,
- * core/history/history.h, core/cases/cases.h), so inode numbers survive a remount and are never reused, and there is nothing to look up. The root
- * is 1, as FUSE has it. Five forms:
+ * finished, and the setting of its cells: a seed of the solver's or of the scrambler's, or a time limit), and two numbers whose meaning is the row's: mostly
+ * a commit and an item of it (a case), or the number of a name. The parts are numbers that the store gave out once and never gives again
+ * (core/query/names.h, core/history/history.h, core/cases/cases.h), so inode numbers survive a remount and are never reused, and there is nothing to
+ * look up. The root is 1, as FUSE has it. Five forms:
  *
  *     63 62 61    56 55           40 39            20 19             0
  *     [0  0][ kind  ][    view      ][    commit     ][     item     ]    kinds below 64
@@ -25,7 +25,7 @@
  * a setting (their rows say a `place`), which leaves bits for the setting itself: `base` is the number of the view without it.
  *
  * The fourth form: a hash of all parts, so that it is the same in every mount; whoever was given one is remembered for as long as the kernel knows
- * it (tree_hold()). It serves settings that do not fit (a seed of six digits, 1.25s), and whatever a row needs that is wider than its form.
+ * it (tree_hold()). It serves settings that do not fit (a seed of six digits, 1.25s, all of scrambled/), and whatever a row needs that is wider than its form.
  *
  * Stores of older versions: the first and the third form are theirs, and mean the same. They gave a number to each view with a setting that did
  * not fit; such a view keeps that number, no other is given. The other forms have bits that they never set. */
@@ -48,12 +48,14 @@
 #define INODE_BASE_MAX     ((1u << INODE_BASE_BITS) - 1)
 #define INODE_PLACES       15 /* places are from 1 to it */
 
-#define INODE_SETTING_SEED (UINT64_C(1) << 63)
+#define INODE_SETTING_SEED      (UINT64_C(1) << 63)
+#define INODE_SETTING_SCRAMBLED (UINT64_C(1) << 62)
+#define INODE_TIMEOUT_MOST      (INODE_SETTING_SCRAMBLED - 1) /* ns: 146 years */
 
 struct inode {
         uint16_t kind;
         uint32_t view;    /* its number; of one with a setting that has no number of its own: of the view without it */
-        uint64_t setting; /* 0: none, or the view's number has it; a time limit in ns; or a seed, with INODE_SETTING_SEED */
+        uint64_t setting; /* 0: none, or the view's number has it; a time limit in ns; or a seed, with one of the bits below */
         uint32_t commit, item;
         uint32_t more; /* what a row has beyond that; mostly 0 */
 };

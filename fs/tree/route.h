@@ -82,8 +82,8 @@ struct route {
         /* Seconds; NULL: when the store was made. */
         int (*mtime)(struct tree *t, const struct node *n, int64_t *ret);
         /* Files that are printed with their time, which takes long: a look prints nothing (tree_derived_look()), an open does, and the print is kept for a
-         * moment. In a mount of what is finished, where no open is asked for, a look prints all the same. Then `content`, `size` and `mtime` are
-         * tree_derived_content() and its like. */
+         * moment. In cached/, which is there to be copied, and in a mount of what is finished, where no open is asked for, a look prints all the same. Then
+         * `content`, `size` and `mtime` are tree_derived_content() and its like. */
         derive_fn derive;
 
         /* -- work; for computed files -- */

@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "core/query/scrambled.h"
+
 int tree_open(struct workspace *w, struct engine *e, bool finished, struct tree **ret)
 {
         struct tree *t = calloc(1, sizeof(*t));
@@ -278,7 +280,7 @@ int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *read
                              .st_uid = t->uid,
                              .st_gid = t->gid,
                              .st_blksize = 4096};
-        if (n->route->derive && !t->finished) {
+        if (n->route->derive && !t->finished && !n->view.cached) {
                 r = tree_derived_look(t, n, &size, &mtime);
                 *ready = r == 1;
         } else if (type != NODE_FOLDER)
@@ -325,17 +327,28 @@ int tree_answer(struct tree *t, const struct node *n, struct value *v, struct bl
         return r < 0 ? r : buffer_steal(&b, ret);
 }
 
-int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct case_info **ret_info)
+struct cell tree_bare_cell(const struct node *n)
 {
-        int r = cases_get(workspace_cases(t->workspace), n->inode.item, ret_info);
-
-        if (r < 0)
-                return r;
-        *ret = (struct cell){.solver = n->solver,
+        return (struct cell){.solver = n->solver,
                              .commit = n->inode.commit,
-                             .info = *ret_info,
                              .has_seed = n->view.has_seed,
                              .seed = n->view.seed,
+                             .scramble = n->view.scramble,
                              .wall_ns = n->view.timeout_ns};
+}
+
+int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct case_info **ret_info)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = cases_get(workspace_cases(t->workspace), n->inode.item, &info);
+
+        if (r == 0 && n->view.scramble > 0)
+                r = scrambled_find(t->workspace, info, n->view.scramble, ret_info);
+        else if (r == 0)
+                *ret_info = steal_pointer(info);
+        if (r < 0)
+                return r;
+        *ret = tree_bare_cell(n);
+        ret->info = *ret_info;
         return 0;
 }

@@ -60,7 +60,9 @@ bool tree_values_move(struct tree *t);
 int tree_query(struct tree *t, const struct node *n, struct query **ret);
 /* A computed file's content, from the value of its query. */
 int tree_answer(struct tree *t, const struct node *n, struct value *v, struct blob *ret);
-/* The cell a node is in, borrowing from n; *ret_info is a ref that cell->info points to. */
+/* The cell a node is in, without its case, borrowing from n. */
+struct cell tree_bare_cell(const struct node *n);
+/* The same with its case: *ret_info is a ref that cell->info points to. -ENOENT also where the input is scrambled and was not made yet. */
 int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct case_info **ret_info);
 /* run_find() for the cell a node is in; its files, their sizes and times come from one fact and are asked for one after the other. */
 int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, bool brief, struct fact **ret);

@@ -68,7 +68,7 @@ int tree_number_all(struct tree *t, enum name_space space, char *const *names, s
 static bool view_equal(const struct view *a, const struct view *b)
 {
         return a->solver == b->solver && a->cached == b->cached && a->has_seed == b->has_seed &&
-               a->has_timeout == b->has_timeout && a->seed == b->seed && a->timeout_ns == b->timeout_ns;
+               a->has_timeout == b->has_timeout && a->seed == b->seed && a->timeout_ns == b->timeout_ns && a->scramble == b->scramble;
 }
 
 /* Lock held. */
@@ -134,13 +134,17 @@ static int view_number(struct tree *t, const struct view *v, uint32_t *ret)
 
 static uint64_t view_setting(const struct view *v)
 {
-        return v->has_seed ? INODE_SETTING_SEED | v->seed : v->has_timeout ? v->timeout_ns : 0;
+        return v->has_seed        ? INODE_SETTING_SEED | v->seed
+               : v->scramble > 0  ? INODE_SETTING_SCRAMBLED | v->scramble
+               : v->has_timeout ? v->timeout_ns
+                                : 0;
 }
 
 static void view_set(struct view *v, uint64_t setting)
 {
         v->has_seed = setting & INODE_SETTING_SEED;
-        v->has_timeout = !v->has_seed && setting != 0;
+        v->scramble = !v->has_seed && setting & INODE_SETTING_SCRAMBLED ? setting & ~INODE_SETTING_SCRAMBLED : 0;
+        v->has_timeout = !v->has_seed && v->scramble == 0 && setting != 0;
         v->seed = v->has_seed ? setting & ~INODE_SETTING_SEED : 0;
         v->timeout_ns = v->has_timeout ? setting : 0;
 }
@@ -191,7 +195,7 @@ int tree_inode_view(struct tree *t, const struct inode *i, struct view *ret)
 
         if (r < 0 || i->setting == 0)
                 return r;
-        if (ret->has_seed || ret->has_timeout)
+        if (ret->has_seed || ret->has_timeout || ret->scramble > 0)
                 return -ENOENT;
         view_set(ret, i->setting);
         return 0;

@@ -484,6 +484,103 @@ START_TEST(test_kill_while_adding)
 }
 END_TEST
 
+/* -- derived cases -- */
+
+static unsigned asked, forgotten;
+
+static bool is_wanted(void *user, const struct case_info *info)
+{
+        asked++;
+        return user && info->id == *(const uint32_t *)user;
+}
+
+static int forget(void *, const struct case_info *)
+{
+        forgotten++;
+        return 0;
+}
+
+static uint64_t sweep_derived(struct cases *c, bool dry_run, int64_t before, uint32_t *wanted)
+{
+        const struct derived_sweep s = {.dry_run = dry_run, .before = before, .is_wanted = is_wanted, .forget = forget, .user = wanted};
+        uint64_t n, bytes;
+
+        asked = forgotten = 0;
+        assert_ok(cases_sweep_derived(c, &s, &n, &bytes));
+        ck_assert(n == 0 || bytes > 0);
+        return n;
+}
+
+/* What nobody has a use for goes, with its bytes, and is added again under another id. */
+START_TEST(test_derived_are_swept)
+{
+        const int64_t later = now_seconds() + 1000;
+        struct cases *c = open_cases();
+        struct case_info *info;
+        uint32_t ids[6], id;
+        uint64_t n, bytes;
+
+        assert_ok(add(c, "a.smt2", "(check-sat)", &ids[0]));
+        assert_ok(cases_add_unlisted(c, "b.smt2", slice_string("(assert b)"), &ids[1]));
+        assert_ok(cases_add_derived(c, "d/1.smt2", slice_string("(assert c)"), &ids[2]));
+        assert_ok(cases_add_derived(c, "d/2.smt2", slice_string("(assert d)"), &ids[3]));
+        assert_ok(cases_add_derived(c, "d/3.smt2", slice_string("(check-sat)"), &id)); /* a case that people gave stays theirs */
+        ck_assert_uint_eq(id, ids[0]);
+        assert_ok(cases_add_derived(c, "d/3.smt2", slice_string("(assert b)"), &id));
+        ck_assert_uint_eq(id, ids[1]);
+        ck_assert_str_eq(list(c), "1 ");
+        close_cases(c);
+
+        c = open_cases();
+        assert_ok(cases_get(c, ids[2], &info));
+        ck_assert(info->derived && info->removed);
+        case_info_unref(info);
+        ck_assert_uint_eq(sweep_derived(c, false, now_seconds() - 1000, NULL), 0); /* it was made just now */
+        ck_assert_uint_eq(asked, 0);
+        ck_assert_uint_eq(sweep_derived(c, true, later, &ids[2]), 1);
+        ck_assert_uint_eq(forgotten, 0);
+        ck_assert_uint_eq(sweep_derived(c, false, later, &ids[2]), 1);
+        ck_assert_uint_eq(forgotten, 1);
+        assert_error(cases_get(c, ids[3], &info), ENOENT);
+        assert_bytes(c, ids[2], "(assert c)");
+        ck_assert_uint_eq(sweep_derived(c, false, later, &ids[2]), 0);
+        assert_ok(cases_sweep(c, true, &n, &bytes)); /* no bytes are left */
+        ck_assert_uint_eq(n, 0);
+        ck_assert_int_eq(cases_check(c, NULL, NULL), 0);
+        assert_ok(cases_add_derived(c, "d/2.smt2", slice_string("(assert d)"), &id));
+        ck_assert_uint_gt(id, ids[3]);
+        assert_bytes(c, id, "(assert d)");
+        close_cases(c);
+}
+END_TEST
+
+/* Who adds a derived case, listed or not, keeps it; a listed one has the name it was given then. */
+START_TEST(test_derived_that_are_added)
+{
+        const int64_t later = now_seconds() + 1000;
+        struct cases *c = open_cases();
+        uint32_t found, listed, removed, id;
+        struct case_info *info;
+
+        assert_ok(cases_add_derived(c, "d/1.smt2", slice_string("(assert a)"), &found));
+        assert_ok(cases_add_derived(c, "d/2.smt2", slice_string("(assert b)"), &listed));
+        assert_ok(cases_add_derived(c, "d/3.smt2", slice_string("(assert c)"), &removed));
+        assert_ok(cases_add_unlisted(c, "found.smt2", slice_string("(assert a)"), &id));
+        ck_assert_uint_eq(id, found);
+        assert_ok(add(c, "mine.smt2", "(assert b)", &id));
+        ck_assert_uint_eq(id, listed);
+        assert_ok(add(c, "gone.smt2", "(assert c)", &id));
+        assert_ok(cases_remove(c, id));
+        assert_ok(cases_find(c, "mine.smt2", &info));
+        ck_assert_uint_eq(info->id, listed);
+        case_info_unref(info);
+        assert_ok(cases_set_status(c, found, VERDICT_UNKNOWN));
+        ck_assert_uint_eq(sweep_derived(c, false, later, NULL), 0);
+        assert_bytes(c, removed, "(assert c)");
+        close_cases(c);
+}
+END_TEST
+
 /* -- what a case says of itself -- */
 
 static const char *scan(enum format format, const char *text, size_t size)
@@ -629,7 +726,7 @@ START_TEST(test_a_record_with_a_verdict_that_is_none)
 }
 END_TEST
 
-SUITE("cases", test_a_record_with_a_verdict_that_is_none, test_bytes_of_no_case_are_swept, test_add_and_find,
+SUITE("cases", test_derived_are_swept, test_derived_that_are_added, test_a_record_with_a_verdict_that_is_none, test_bytes_of_no_case_are_swept, test_add_and_find,
       test_removed_and_back, test_renamed, test_compressed, test_names_in_use, test_bad_and_strange_names, test_staging,
       test_left_over_files_are_swept, test_damaged_bytes, test_read_only, test_strange_contents, test_kill_while_adding,
       test_scan, test_format)

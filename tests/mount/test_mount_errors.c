@@ -90,6 +90,16 @@ START_TEST(test_not_there)
                                              "mnt/tiny/branches/nosuch",
                                              "mnt/tiny/commits/HEAD~99/message",
                                              "mnt/tiny/head/seeds/x/cases/1/time",
+                                             "mnt/tiny/head/scrambled/x/cases/1/time",
+                                             "mnt/tiny/head/scrambled/0/cases/1/time",
+                                             "mnt/tiny/head/scrambled/01/cases/1/time",
+                                             "mnt/tiny/head/scrambled/-1/cases/1/time",
+                                             "mnt/tiny/head/scrambled/4294967296/cases/1/time",
+                                             "mnt/tiny/head/scrambled/1/cases/99/time",
+                                             "mnt/tiny/head/scrambled/1/cases/1/input.cnf",
+                                             "mnt/tiny/head/scrambled/1/seeds",
+                                             "mnt/tiny/head/timeout/2000000h/cases/1/time",
+                                             "mnt/tiny/head/timeout/3000000h/cases/1/time",
                                              "mnt/tiny/head/timeout/soon/cases/1/time",
                                              "mnt/tiny/head/timeout/0s/cases/1/time",
                                              "mnt/cases/99/input.smt2",
@@ -103,6 +113,29 @@ START_TEST(test_not_there)
         for (size_t i = 0; i < ARRAY_SIZE(absent); i++)
                 assert_open_error(absent[i], ENOENT);
         ck_assert_uint_eq(counter("mnt", "jobs_started_total"), 0);
+        world_end();
+}
+END_TEST
+
+/* -- EOPNOTSUPP: what cannot be scrambled -- */
+
+START_TEST(test_cannot_be_scrambled)
+{
+        static const char *const cases[] = {"(set-info :do \"print sat\")\n(check-sat)\n", "(assert (or true\n(check-sat)\n"};
+
+        world_make(NULL);
+        world_expects("cannot scramble");
+        mount_start("mnt", NULL);
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                unsigned id = case_add(at("%zu.smt2", i), "%s", cases[i]);
+
+                assert_open_error(at("mnt/tiny/head/scrambled/1/cases/%u/input.smt2", id), EOPNOTSUPP);
+                assert_open_error(at("mnt/tiny/head/scrambled/1/cases/%u/time", id), EOPNOTSUPP);
+                ck_assert_ptr_nonnull(strstr(state_of(at("mnt/tiny/head/scrambled/1/cases/%u/time", id), "reason"), "cannot scramble this"));
+                ck_assert_ptr_nonnull(strstr(state_of(at("mnt/tiny/head/scrambled/1/cases/%u/input.smt2", id), "reason"), "cannot scramble this"));
+                assert_state(at("mnt/tiny/head/scrambled/1/cases/%u/result", id), "failed");
+        }
+        assert_shell("ls mnt/tiny/head/scrambled mnt/tiny/cached");
         world_end();
 }
 END_TEST
@@ -469,7 +502,7 @@ START_TEST(test_queue_is_full)
 }
 END_TEST
 
-MOUNT_SUITE("mount_errors", {test_unbuildable}, {test_unbuildable_result_first}, {test_not_there}, {test_crawlers},
+MOUNT_SUITE("mount_errors", {test_unbuildable}, {test_unbuildable_result_first}, {test_not_there}, {test_cannot_be_scrambled}, {test_crawlers},
             {test_usual_crawlers}, {test_a_run_reads_its_mount, NEEDS_ROOT}, {test_read_only_disk, NEEDS_ROOT},
             {test_a_sandboxed_run_reads_its_mount, NEEDS_ROOT | NEEDS_SANDBOX}, {test_a_build_reads_its_mount, NEEDS_ROOT},
             {test_the_mount_is_not_in_the_sandbox, NEEDS_ROOT}, {test_disk_full, NEEDS_ROOT}, {test_disk_almost_full, NEEDS_ROOT},

@@ -30,7 +30,8 @@ START_TEST(test_metadata_starts_nothing)
         assert_shell("find -L mnt -maxdepth 6 >listing 2>&1; du -a mnt >listing");
         assert_shell("du -ab mnt >listing && stat -L %stime %sresult mnt/tiny/head/bin/tiny mnt/tiny/head/build/log", cell, cell);
         assert_shell("ls -l mnt/tiny/commits/HEAD/seeds/7/cases/%u mnt/tiny/commits/HEAD/timeout/90s/cases/%u", id, id);
-        assert_shell("getfattr -d %stime && getfattr -h -n user.solverfs.state %s* >listing", cell, cell);
+        assert_shell("ls -lR mnt/tiny/commits/HEAD/scrambled/7/cases && cat %sby-seed.tsv", cell);
+        assert_shell("getfattr -d %stime && getfattr -h -n user.solverfs.state %s[!b]* >listing", cell, cell);
         assert_shell("test -r %stime && test -s %stime && test -x mnt/tiny/head/bin/tiny", cell, cell);
         assert_shell("cat mnt/README mnt/.solverfs/* mnt/tiny/config mnt/tiny/head/message mnt/tiny/head/changes");
         assert_shell("grep -rs sat mnt/tiny/cached mnt/cases; ls -lR mnt/tiny/cached");
@@ -437,7 +438,7 @@ START_TEST(test_cached_listing_has_attributes)
         mount_start("other", NULL);
         assert_shell("find other/tiny/cached/HEAD/cases/%u/ -mindepth 1 %s | sort", id, show);
         listed = strdup(shell_output);
-        assert_shell("for f in cputime memory result run.json stderr stdout time; do "
+        assert_shell("for f in by-seed.tsv cputime memory result run.json stderr stdout time; do "
                      "find mnt/tiny/cached/HEAD/cases/%u/$f %s; done",
                      id, show);
         ck_assert_str_eq(listed, shell_output);

@@ -280,6 +280,165 @@ START_TEST(test_seeds)
 }
 END_TEST
 
+/* -- scrambled inputs -- */
+
+#define SCRAMBLED "mnt/tiny/head/scrambled/%u/cases/%u/"
+/* Large enough for each seed to have an input of its own. */
+#define FORMULA                                                                                                                              \
+        "(set-logic QF_UF)\n(declare-const a Bool)\n(declare-const b Bool)\n(declare-const c Bool)\n(declare-const d Bool)\n"                \
+        "(assert (or a b (and c d)))\n(assert (or b c d))\n(assert (or (not a) d))\n(assert (or a (not c)))\n(assert (or d a b))\n(check-sat)\n"
+
+/* Each is a run of its own, on an input that can be read, with the answer of the case. */
+START_TEST(test_scrambled)
+{
+        cleanup_free char *input = NULL;
+        uint64_t started;
+        unsigned id;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "(set-info :status unsat)\n(set-info :do \"print unsat\")\n" FORMULA);
+        assert_shell("ls mnt/tiny/head/scrambled && ls -l mnt/tiny/head/scrambled/3/cases/%u && stat mnt/tiny/head/scrambled/4", id);
+        ck_assert_uint_eq(counter("mnt", "jobs_started_total"), 0);
+        assert_shell("ls mnt/tiny/head/scrambled");
+        ck_assert_str_eq(shell_output, ""); /* a look leaves no trace */
+        assert_shell("ls mnt/tiny/head/scrambled/4294967295/cases && ls mnt/tiny/head/scrambled/4294967295/cases/%u | tr '\\n' ' '", id);
+        ck_assert_str_eq(shell_output, at("%u\ncputime input.smt2 memory result run.json stderr stdout time ", id));
+        assert_state(at(SCRAMBLED "time", 3, id), "cold");
+        assert_content(at(SCRAMBLED "result", 3, id), "unsat\n");
+        assert_state(at(SCRAMBLED "time", 3, id), "ready");
+        assert_state(at(CELL "time", id), "cold");
+        input = content(at(SCRAMBLED "input.smt2", 3, id));
+        ck_assert_ptr_nonnull(strstr(input, "(set-info :do \"print unsat\")"));
+        ck_assert_ptr_null(strstr(input, "a.smt2")); /* comments go */
+        assert_shell("stat -c %%s mnt/tiny/head/scrambled/3/cases/%u/input.smt2", id);
+        ck_assert_str_eq(shell_output, at("%zu\n", strlen(input)));
+        assert_content(at(CELL "result", id), "unsat\n");
+        assert_shell("ls mnt/tiny/head/scrambled mnt/tiny/cached/HEAD/scrambled | sort -u && ls mnt/tiny/cached/HEAD/scrambled/3/cases && ls mnt/cases "
+                     "mnt/cases/by-name");
+        ck_assert_str_eq(shell_output, at("\n3\nmnt/tiny/cached/HEAD/scrambled:\nmnt/tiny/head/scrambled:\n%u\nmnt/cases:\n%u\nby-name\n\nmnt/cases/by-name:\na.smt2\n", id, id));
+        ck_assert_int_eq(open_error(at("mnt/tiny/cached/HEAD/scrambled/4/cases/%u/time", id)), ENOENT);
+        assert_shell("cmp mnt/tiny/head/scrambled/3/cases/%u/input.smt2 mnt/tiny/cached/HEAD/scrambled/3/cases/%u/input.smt2", id, id);
+        started = counter("mnt", "jobs_started_total");
+        free(content(at(SCRAMBLED "input.smt2", 9, id))); /* without a run */
+        ck_assert_uint_eq(counter("mnt", "jobs_started_total"), started + 1);
+        assert_state(at(SCRAMBLED "time", 9, id), "cold");
+        assert_content(at("mnt/tiny/commits/broken/scrambled/3/cases/%u/result", id), "unbuildable\n");
+        ck_assert_int_eq(open_error(at("mnt/tiny/commits/broken/scrambled/3/cases/%u/time", id)), ENODATA);
+        world_end();
+}
+END_TEST
+
+/* The numbers of these folders and files are the same in another life; a run of before is found, and shown where nothing starts work. */
+START_TEST(test_scrambled_again)
+{
+        char before[4096];
+        struct mount *m;
+        unsigned id;
+
+        world_make(NULL);
+        m = mount_start("mnt", NULL);
+        id = case_add("a.smt2", "(set-info :do \"print sat\")\n" FORMULA);
+        assert_content(at(SCRAMBLED "result", 1, id), "sat\n");
+        assert_shell("cd mnt/tiny && stat -c '%%i %%n' commits/HEAD/scrambled commits/HEAD/scrambled/1 commits/HEAD/scrambled/1/cases/%u/*", id);
+        snprintf(before, sizeof(before), "%s", shell_output);
+        assert_shell("cd mnt/tiny && stat -c %%i $(seq -f commits/HEAD/scrambled/%%g 1 20) $(seq -f commits/HEAD/seeds/%%g 1 20) | sort | uniq -d");
+        ck_assert_str_eq(shell_output, "");
+        mount_stop(m);
+        mount_start("mnt", NULL);
+        assert_shell("cd mnt/tiny && stat -c '%%i %%n' commits/HEAD/scrambled commits/HEAD/scrambled/1 commits/HEAD/scrambled/1/cases/%u/*", id);
+        ck_assert_str_eq(shell_output, before);
+        assert_content(at(SCRAMBLED "result", 1, id), "sat\n");
+        ck_assert_uint_eq(counter("mnt", "jobs_started_total"), 0);
+        mount_start("done", "cached");
+        assert_shell("cd done/tiny/cached/HEAD/scrambled/1/cases/%u && cat result && wc -c <input.smt2 && ls", id);
+        ck_assert_ptr_nonnull(strstr(shell_output, "sat\n"));
+        ck_assert_ptr_nonnull(strstr(shell_output, "run.json\n"));
+        world_end();
+}
+END_TEST
+
+START_TEST(test_scrambled_damaged)
+{
+        cleanup_free char *before = NULL;
+        unsigned id;
+
+        world_make(NULL);
+        world_expects("bytes of case");
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "(set-info :do \"print sat\")\n" FORMULA);
+        before = content(at(SCRAMBLED "input.smt2", 2, id));
+        mount_stop(mount_of("mnt"));
+        write_whole("input", before);
+        assert_shell("d=$(sha256sum <input | cut -c1-64) && f=store/cases/$(echo $d | cut -c1-2)/$d && chmod +w $f && sed -i s/assert/ASSERT/ $f");
+        mount_start("mnt", NULL);
+        assert_content(at(SCRAMBLED "input.smt2", 2, id), before); /* it is made again */
+        assert_content(at(SCRAMBLED "result", 2, id), "sat\n");
+        world_end();
+}
+END_TEST
+
+/* -- by-seed.tsv -- */
+
+#define BY_SEED "kind\tseed\tresult\ttime\tcputime\tmemory\teffort\n"
+
+START_TEST(test_by_seed)
+{
+        struct world w = {.recipe = "effort = \"conflicts: ([0-9]+)\"\n"};
+        unsigned id, other;
+
+        world_make(&w);
+        mount_start("mnt", NULL);
+        mount_start("done", "cached");
+        id = case_add("a.smt2", "(set-info :do \"complain conflicts: 12\")\n(set-info :do \"print sat\")\n" FORMULA);
+        other = case_add("b.smt2", "; do print sat\n");
+        assert_content(at(CELL "by-seed.tsv", id), BY_SEED);
+        assert_content("mnt/tiny/head/build/status", "none\n");
+        ck_assert_uint_eq(counter("mnt", "jobs_started_total"), 0);
+        assert_content(at(CELL "result", id), "sat\n");
+        assert_content(at(CELL "by-seed.tsv", id), BY_SEED); /* a run without a seed is none of these */
+        assert_content(at("mnt/tiny/head/seeds/7/cases/%u/result", id), "sat\n");
+        assert_content(at("mnt/tiny/head/seeds/7/cases/%u/result", other), "sat\n");
+        assert_content(at("mnt/tiny/head/seeds/0/cases/%u/result", id), "sat\n");
+        assert_content(at(SCRAMBLED "result", 12, id), "sat\n");
+        assert_content(at(SCRAMBLED "result", 2, id), "sat\n");
+        free(content(at(SCRAMBLED "input.smt2", 5, id))); /* an input is no run */
+        assert_shell("cut -f 1-3,7 mnt/tiny/head/cases/%u/by-seed.tsv", id);
+        ck_assert_str_eq(shell_output, "kind\tseed\tresult\teffort\nseed\t0\tsat\t12\nseed\t7\tsat\t12\nscrambled\t2\tsat\t12\nscrambled\t12\tsat\t12\n");
+        assert_shell("cd mnt/tiny/head && [ \"$(sed -n 5p cases/%u/by-seed.tsv | cut -f 4-6)\" = \"$(paste scrambled/12/cases/%u/time scrambled/12/cases/%u/cputime "
+                     "scrambled/12/cases/%u/memory)\" ]",
+                     id, id, id, id);
+        assert_shell("cut -f 1-3 mnt/tiny/head/cases/%u/by-seed.tsv | tail -n +2", other);
+        ck_assert_str_eq(shell_output, "seed\t7\tsat\n");
+        assert_shell("cmp mnt/tiny/head/cases/%u/by-seed.tsv mnt/tiny/cached/HEAD/cases/%u/by-seed.tsv", id, id);
+        await(shell("cmp mnt/tiny/head/cases/%u/by-seed.tsv done/tiny/cached/HEAD/cases/%u/by-seed.tsv", id, id) == 0);
+        ck_assert(!exists(at("mnt/tiny/cached/HEAD/cases/%u", other))); /* its cell without a seed is not finished */
+        ck_assert(!exists(at(SCRAMBLED "by-seed.tsv", 2, id)));
+        ck_assert(!exists(at("mnt/tiny/head/seeds/7/cases/%u/by-seed.tsv", id)));
+        ck_assert(!exists(at(CELL "input.smt2", id)));
+        assert_content(at("mnt/tiny/commits/broken/cases/%u/by-seed.tsv", id), BY_SEED);
+        world_end();
+}
+END_TEST
+
+/* A seed that came since is seen by who reads the file again, and its time says so. */
+START_TEST(test_by_seed_grows)
+{
+        unsigned id;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "(set-info :do \"print sat\")\n" FORMULA);
+        for (unsigned seed = 1; seed <= 3; seed++) {
+                assert_content(at(SCRAMBLED "result", seed, id), "sat\n");
+                assert_shell("wc -l <mnt/tiny/head/cases/%u/by-seed.tsv", id);
+                ck_assert_str_eq(shell_output, at("%u\n", seed + 1));
+        }
+        assert_shell("[ $(stat -c %%Y mnt/tiny/head/cases/%u/by-seed.tsv) -ge $(stat -c %%Y mnt/tiny/head/cases/%u/time) ]", id, id);
+        world_end();
+}
+END_TEST
+
 /* -- time limits, and the facts that answer them -- */
 
 START_TEST(test_other_limits)
@@ -801,7 +960,7 @@ END_TEST
 MOUNT_SUITE("mount_runs", {test_a_run}, {test_effort}, {test_no_effort}, {test_cases_by_name},
             {test_outputs_find_each_other, NEEDS_SANDBOX}, {test_a_name_that_is_no_text}, {test_results},
             {test_a_wrong_answer_is_flagged}, {test_time_limit}, {test_cpu_limit}, {test_memory_limit}, {test_output_limit},
-            {test_process_limit}, {test_other_process_limits}, {test_build_limit}, {test_seeds}, {test_other_limits},
+            {test_process_limit}, {test_other_process_limits}, {test_build_limit}, {test_seeds}, {test_scrambled}, {test_scrambled_again}, {test_scrambled_damaged}, {test_by_seed}, {test_by_seed_grows}, {test_other_limits},
             {test_spellings_of_limits}, {test_a_larger_memory_limit}, {test_samples}, {test_again}, {test_again_under_a_reader},
             {test_again_never_mixes}, {test_again_under_a_crowd}, {test_again_under_another_limit}, {test_built_again},
             {test_an_edited_recipe}, {test_a_recipe_edited_under_a_hand})

@@ -3,6 +3,8 @@
  *     ; do print sat
  *     ; do sleep 200          milliseconds
  *
+ * or, so that it stays when the input is scrambled, (set-info :do "print sat").
+ *
  * Its version is what stands behind "version: " at the end of its own file, put there by the recipe of the tests, so that a thousand
  * versions cost a cat each. Words that name paths of the machine (wait, count, pid, open) are for tests without a sandbox. */
 #include <errno.h>
@@ -261,7 +263,9 @@ int main(int argc, char **argv)
                 int at = 0;
 
                 line[strcspn(line, "\n")] = '\0';
-                if (sscanf(line, "; do %31s %n", word, &at) == 1)
+                if (strncmp(line, "(set-info :do \"", 15) == 0)
+                        line[strcspn(line + 15, "\"") + 15] = '\0';
+                if (sscanf(line, "; do %31s %n", word, &at) == 1 || sscanf(line, "(set-info :do \"%31s %n", word, &at) == 1)
                         follow(word, line + at);
         }
         return padding[0] == 1 ? 0 : 8;

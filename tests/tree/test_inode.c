@@ -112,7 +112,10 @@ START_TEST(test_every_row_there_and_back)
                                             NSEC_PER_SEC / 10,
                                             2047 * NSEC_PER_SEC,
                                             3600 * UINT64_C(2047) * NSEC_PER_SEC,
-                                            NSEC_PER_SEC / 10 + 1};
+                                            NSEC_PER_SEC / 10 + 1,
+                                            INODE_SETTING_SCRAMBLED | 1,
+                                            INODE_SETTING_SCRAMBLED | UINT32_MAX,
+                                            INODE_TIMEOUT_MOST};
         struct random r;
 
         random_seed(&r, test_seed(1));

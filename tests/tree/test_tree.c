@@ -560,6 +560,47 @@ START_TEST(test_possible_names)
 }
 END_TEST
 
+/* The same of scrambled inputs: a look makes none, and what the kernel has forgotten is forgotten. */
+START_TEST(test_possible_scrambles)
+{
+        struct fuse_entry_out e, cells;
+        struct tester t;
+        struct tree *tree;
+        uint64_t folder, before, first, cell;
+
+        world_make(NULL);
+        assert_shell("printf '(set-info :do \"print sat\")\\n(declare-const a Bool)\\n(assert a)\\n(check-sat)\\n' >a.smt2 && solverfs case add a.smt2");
+        tester_start(&t);
+        folder = find(&t, "tiny/commits/HEAD/scrambled");
+        before = names_entries(&t);
+        ck_assert_int_eq(lookup(&t, folder, "0", &e), ENOENT);
+        ck_assert_int_eq(lookup(&t, folder, "4294967296", &e), ENOENT);
+        for (int i = 1; i <= 5000; i++) {
+                ck_assert_int_eq(lookup(&t, folder, at("%d", i), &e), 0);
+                ck_assert_int_eq(lookup(&t, e.nodeid, "cases", &cells), 0);
+        }
+        ck_assert_uint_eq(names_entries(&t), before);
+        assert_ok(tree_open(t.workspace, t.engine, false, &tree));
+        assert_listing(tree, folder, "true", "");
+        tree_close(tree);
+        first = find(&t, "tiny/commits/HEAD/scrambled/7/cases/1/time");
+        cell = find(&t, "tiny/commits/HEAD/scrambled/8/cases/1");
+        ck_assert_int_eq(look_at(&t, cell), 0);
+        forget(&t, cell, 1);
+        ck_assert_int_eq(look_at(&t, cell), ESTALE);
+        assert_text(&t, find(&t, "tiny/commits/HEAD/scrambled/7/cases/1/result"), "sat\n");
+        tester_stop(&t);
+        tester_start(&t);
+        ck_assert_uint_eq(find(&t, "tiny/commits/HEAD/scrambled/7/cases/1/time"), first);
+        assert_ok(tree_open(t.workspace, t.engine, false, &tree));
+        assert_listing(tree, find(&t, "tiny/commits/HEAD/scrambled"), "true", "7 ");
+        assert_listing(tree, find(&t, "tiny/cached/HEAD/scrambled"), "true", "7 ");
+        tree_close(tree);
+        tester_stop(&t);
+        world_end();
+}
+END_TEST
+
 /* Asks for what is answered too late; the next request is not answered before this one was. */
 static void ask_in_vain(struct tester *t, uint32_t opcode, uint64_t node, const void *head, size_t head_size, const char *name)
 {
@@ -917,6 +958,7 @@ static const char *random_name(void)
                 "",     ".",    "..",    "README",      "cases",   "tiny",   "commits",    "HEAD",
                 "1",    "0",    "-1",    "99999999999", "time",    "v1",     "HEAD~1",     "HEAD^{",
                 "60s",  "1m",   "0s",    "999999999h",  "by-name", "seeds",  "timeout",    "\xff",
+                "scrambled", "by-seed.tsv", "2000000h", "3000000h",
                 "a\nb", "%s%n", "build", "log",         "tinier",  "cached", "4294967295", "18446744073709551616"};
         static char text[300];
         size_t n = random_number() % 40 == 0 ? 255 : random_number() % 12;
@@ -1041,7 +1083,7 @@ int main(void)
         const TTest *const tests[] = {test_what_is_negotiated,
                                       test_walk,
                                       test_listing_in_steps,
-                                      test_possible_names,
+                                      test_possible_names, test_possible_scrambles,
                                       test_answers_that_come_too_late,
                                       test_sets,
                                       test_cold_open,

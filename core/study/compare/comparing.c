@@ -2,8 +2,8 @@
 
 #include <math.h>
 
+#include "core/query/scrambled.h"
 #include "core/run/cell_file.h"
-#include "core/smtlib/scramble.h"
 
 /* How far apart in time two measurements may have ended to be one pair: a minute, and some runs of the slower one. */
 #define APART_SECONDS 60
@@ -141,7 +141,7 @@ static enum comparing_chance chance_of(const struct comparing_options *o)
 {
         if (o->version[0].solver->recipe->seed && o->version[1].solver->recipe->seed)
                 return COMPARING_SEEDS;
-        return o->scramble ? COMPARING_SCRAMBLED : COMPARING_REPETITIONS;
+        return o->scramble != COMPARING_SCRAMBLE_NEVER ? COMPARING_SCRAMBLED : COMPARING_REPETITIONS;
 }
 
 int comparing_new(const struct comparing_options *options, struct comparing **ret)
@@ -199,57 +199,31 @@ double comparing_seconds(const struct comparing_table *t, size_t i, int side)
 
 /* -- the cells of a pair ------------------------------------------------------------------------------------------ */
 
-static int read_case_bytes(struct cases *cases, const struct case_info *info, struct blob *ret)
+/* By its bytes: an older version kept no row of it. */
+static int find_unnoted(struct workspace *w, const struct case_info *of, size_t pair, struct case_info **ret)
 {
-        char path[PATH_SIZE];
-        int fd, r = cases_open_bytes(cases, info, &fd, path);
+        struct digest digest;
+        int r = scrambled_digest(w, of, pair, &digest);
 
-        if (r < 0)
-                return r;
-        r = read_fd(fd, SIZE_MAX / 2, ret);
-        close(fd);
-        return r;
+        return r < 0 ? r : cases_find_digest(workspace_cases(w), &digest, ret);
 }
 
-/* Makes a scrambled input a case that no listing shows. Its answer is that of the case, which DIMACS does not say itself. */
-static int add_scrambled(struct cases *cases, const struct case_info *of, size_t pair, struct slice text, uint32_t *ret)
-{
-        cleanup_buffer struct buffer name = {0};
-        int r;
-
-        buffer_addf(&name, "scrambled/%zu/%s", pair, of->name);
-        r = buffer_error(&name);
-        if (r == 0)
-                r = cases_add_unlisted(cases, name.data, text, ret);
-        if (r == 0 && of->format == FORMAT_CNF && of->status != VERDICT_UNKNOWN)
-                r = cases_set_status(cases, *ret, of->status);
-        return MIN(r, 0);
-}
-
-/* The case under the seed of a pair, borrowed. -ENOENT: it was never made; with `make` it is. -ENOTSUP, -EINVAL: it cannot be scrambled. */
+/* The case under the seed of a pair, borrowed. -ENOENT: it was never made; with `make` it is. -ENOTSUP: it cannot be scrambled. */
 static int scrambled_case(struct comparing *c, size_t i, size_t pair, bool make, struct case_info **ret)
 {
-        struct cases *cases = workspace_cases(c->options.workspace);
-        const struct case_info *info = c->options.cases[i];
-        struct case_info **kept = &c->evidence[i].scrambled[pair];
-        cleanup_buffer struct buffer text = {0};
-        cleanup_blob struct blob bytes = {0};
-        struct digest digest;
-        uint32_t id;
+        struct case_info *of = c->options.cases[i], **kept = &c->evidence[i].scrambled[pair], *found = NULL;
+        struct workspace *w = c->options.workspace;
         int r = 0;
 
-        if (!*kept)
-                r = read_case_bytes(cases, info, &bytes);
-        if (!*kept && r == 0)
-                r = (info->format == FORMAT_CNF ? scramble_cnf : scramble_smt)(SLICE(bytes.data, bytes.size), pair, &text);
-        if (!*kept && r == 0) {
-                digest_of(text.data, text.size, &digest);
-                r = cases_find_digest(cases, &digest, kept);
-        }
-        if (r == -ENOENT && make) {
-                r = add_scrambled(cases, info, pair, SLICE(text.data, text.size), &id);
-                if (r == 0)
-                        r = cases_get(cases, id, kept);
+        if (!*kept || make)
+                r = scrambled_find(w, of, pair, &found);
+        if (r == -ENOENT && make)
+                r = scrambled_make(w, of, pair, &found);
+        else if (r == -ENOENT && c->options.scramble == COMPARING_SCRAMBLE)
+                r = find_unnoted(w, of, pair, &found);
+        if (found) {
+                case_info_unref(*kept);
+                *kept = found;
         }
         *ret = *kept;
         return r;
@@ -261,13 +235,15 @@ static int cell_of(struct comparing *c, size_t i, size_t pair, int side, bool ma
         const struct comparing_version *v = &c->options.version[side];
         struct case_info *info = c->options.cases[i];
         bool is_seeded = c->table.chance == COMPARING_SEEDS;
-        int r = pair > 0 && c->table.chance == COMPARING_SCRAMBLED ? scrambled_case(c, i, pair, make, &info) : 0;
+        bool is_scrambled = c->table.chance == COMPARING_SCRAMBLED && pair > 0;
+        int r = is_scrambled ? scrambled_case(c, i, pair, make, &info) : 0;
 
         *ret = (struct cell){.solver = v->solver,
                              .commit = v->commit,
                              .info = info,
                              .has_seed = c->options.has_seed || (is_seeded && pair > 0),
                              .seed = c->options.seed + (is_seeded ? pair : 0),
+                             .scramble = is_scrambled ? pair : 0,
                              .wall_ns = c->options.wall_ns,
                              .machine = c->options.machine};
         return r;
@@ -447,7 +423,7 @@ static bool is_same_program(struct comparing *c, size_t i)
 /* A case that cannot be scrambled is repeated. */
 static int repeat(struct comparing *c, size_t i, int r)
 {
-        if (c->table.chance != COMPARING_SCRAMBLED || (r != -ENOTSUP && r != -EINVAL))
+        if (c->table.chance != COMPARING_SCRAMBLED || r != -ENOTSUP)
                 return r;
         c->evidence[i].is_repeated = true;
         if (!c->why && !(c->why = strdup(error_message(r))))
@@ -455,6 +431,12 @@ static int repeat(struct comparing *c, size_t i, int r)
         c->table.why = c->why;
         c->table.repeated++;
         return 0;
+}
+
+/* No pair of scrambled inputs is known. */
+static bool is_known_by_repetitions(const struct comparing *c, const struct evidence *e)
+{
+        return c->options.scramble == COMPARING_SCRAMBLE_KNOWN && c->table.chance == COMPARING_SCRAMBLED && e->n_pairs <= 1;
 }
 
 static int read_case(struct comparing *c, size_t i)
@@ -474,7 +456,9 @@ static int read_case(struct comparing *c, size_t i)
                 if (r < 0)
                         r = repeat(c, i, r);
         }
-        if (r == 0 && e->is_repeated && !was_repeated)
+        if (r >= 0 && is_known_by_repetitions(c, e))
+                e->is_repeated = true;
+        if (r >= 0 && e->is_repeated && !was_repeated)
                 return read_case(c, i);
         of->pairs = e->pairs;
         of->n_pairs = e->n_pairs;
@@ -549,12 +533,22 @@ static int look_at_builds(struct comparing *c)
         return 0;
 }
 
+static bool all_are_repeated(const struct comparing *c)
+{
+        for (size_t i = 0; i < c->options.n; i++)
+                if (!c->evidence[i].is_repeated)
+                        return false;
+        return true;
+}
+
 int comparing_read(struct comparing *c)
 {
         int r = look_at_builds(c);
 
         for (size_t i = 0; i < c->options.n && r >= 0; i++)
                 r = read_case(c, i);
+        if (r >= 0 && c->options.scramble == COMPARING_SCRAMBLE_KNOWN && c->table.chance == COMPARING_SCRAMBLED && all_are_repeated(c))
+                c->table.chance = COMPARING_REPETITIONS;
         return r < 0 ? r : judge_all(c);
 }
 

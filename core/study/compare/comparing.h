@@ -9,7 +9,7 @@
  *
  * A pair is a run of each version, measured one right after the other; the two come first by turns. Where one version was measured on another day it is
  * measured again beside the other (query_sample()), as its time then says nothing of now. The first pair is the cell itself. The next ones are under
- * seeds 1, 2, 3, … on both sides: of the solvers, where both recipes have one; else of scrambled inputs (scramble.h), where that is asked for; else they
+ * seeds 1, 2, 3, … on both sides: of the solvers, where both recipes have one; else of scrambled inputs (scrambled.h), where that is asked for; else they
  * are repetitions, which show what the machine leaves to chance, and not what the solver does. An interrupted comparison goes on where it was.
  *
  * Both versions are of one machine: that of the solvers' runs, or one that is named, of which what is known is read.
@@ -28,6 +28,11 @@ struct comparing_version {
         struct solver *solver;
         uint32_t commit;
 };
+enum comparing_scramble {
+        COMPARING_SCRAMBLE_NEVER,
+        COMPARING_SCRAMBLE,
+        COMPARING_SCRAMBLE_KNOWN, /* of cases that have pairs of scrambled inputs: those; of others repetitions. For comparing_read(), once. */
+};
 struct comparing_options {
         struct workspace *workspace;
         struct comparing_version version[2]; /* before and after */
@@ -36,7 +41,7 @@ struct comparing_options {
         const char *set; /* the name of what they are, for titles; NULL: all */
         bool has_seed;   /* the first pair is under this seed, and the next ones under those that follow it */
         uint64_t seed;
-        bool scramble;       /* inputs, where the solvers have no seeds */
+        enum comparing_scramble scramble; /* inputs, where the solvers have no seeds */
         uint64_t wall_ns;    /* 0: the recipes' limits */
         const char *machine; /* NULL: where runs are done; else as in struct cell: read with comparing_read() */
         enum judge_measure measure;

@@ -1,0 +1,209 @@
+/* Query scrambled: an input scrambled by a seed; and the run on it, which needs that first. */
+#include "core/query/scrambled.h"
+
+#include <fcntl.h>
+
+#include "core/query/run_query.h"
+
+/* -- the input --------------------------------------------------------------------------------------------------- */
+
+struct scrambled_query {
+        struct query query;
+        struct workspace *workspace;
+        struct case_info *of; /* a ref */
+        uint64_t seed;
+};
+
+static const struct query_type query_scrambled_type;
+
+static int value_of(struct workspace *w, struct case_info *info, struct value **ret)
+{
+        struct scrambled_value *v = calloc(1, sizeof(*v));
+        char path[PATH_SIZE];
+        int r = v ? cases_open_bytes(workspace_cases(w), info, &v->fd, path) : -ENOMEM;
+
+        if (r < 0) {
+                free(v);
+                return r;
+        }
+        v->value = (struct value){.type = &query_scrambled_type, .refs = 1};
+        v->info = case_info_ref(info);
+        *ret = &v->value;
+        return 0;
+}
+
+static int scrambled_query_find(struct query *query, struct value **ret)
+{
+        const struct scrambled_query *q = (const struct scrambled_query *)query;
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = scrambled_find(q->workspace, q->of, q->seed, &info);
+
+        if (r == 0)
+                r = value_of(q->workspace, info, ret);
+        return r == -EILSEQ ? -ENOENT : r; /* damaged bytes are made again */
+}
+
+static int scrambled_query_compute(struct query *query, struct job *, struct value **ret)
+{
+        const struct scrambled_query *q = (const struct scrambled_query *)query;
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = scrambled_make(q->workspace, q->of, q->seed, &info);
+
+        return r < 0 ? r : value_of(q->workspace, info, ret);
+}
+
+static void scrambled_query_describe(const struct query *query, struct buffer *ret)
+{
+        const struct scrambled_query *q = (const struct scrambled_query *)query;
+
+        buffer_addf(ret, "scramble case %u by seed %llu", q->of->id, (unsigned long long)q->seed);
+}
+
+static void scrambled_query_free(struct query *query)
+{
+        struct scrambled_query *q = (struct scrambled_query *)query;
+
+        case_info_unref(q->of);
+        free(q);
+}
+
+static void scrambled_value_free(struct value *value)
+{
+        struct scrambled_value *v = (struct scrambled_value *)value;
+
+        case_info_unref(v->info);
+        close(v->fd);
+        free(v);
+}
+
+int scrambled_value_fd(struct value *v)
+{
+        return fcntl(((struct scrambled_value *)v)->fd, F_DUPFD_CLOEXEC, 3);
+}
+
+static const struct query_type query_scrambled_type = {
+        .name = "scrambled",
+        .resource = RESOURCE_DISK,
+        .find = scrambled_query_find,
+        .compute = scrambled_query_compute,
+        .describe = scrambled_query_describe,
+        .free_query = scrambled_query_free,
+        .free_value = scrambled_value_free,
+};
+
+int query_scrambled(struct workspace *w, struct case_info *of, uint64_t seed, struct query **ret)
+{
+        struct scrambled_query *q = calloc(1, sizeof(*q));
+        struct hasher *h;
+
+        if (!q)
+                return -ENOMEM;
+        *q = (struct scrambled_query){.query = {.type = &query_scrambled_type, .refs = 1}, .workspace = w, .of = case_info_ref(of), .seed = seed};
+        h = hasher_new();
+        hasher_string(h, "scrambled input");
+        hasher_add(h, of->sha256.bytes, DIGEST_SIZE);
+        hasher_number(h, seed);
+        hasher_finish(h, &q->query.key);
+        *ret = &q->query;
+        return 0;
+}
+
+/* -- the run ----------------------------------------------------------------------------------------------------- */
+
+struct scrambled_run {
+        struct query query;
+        struct query *plain; /* a ref; the run on the case as it is: never asked, it has the references, and its key all that this one depends on */
+};
+
+static const struct run_query *plain_of(const struct query *query)
+{
+        return (const struct run_query *)((const struct scrambled_run *)query)->plain;
+}
+
+/* The run on the input. -ENOENT: that is not there yet. */
+static int run_on_input(const struct query *query, struct query **ret)
+{
+        const struct run_query *plain = plain_of(query);
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct cell cell = plain->cell;
+        int r = scrambled_find(plain->workspace, plain->cell.info, cell.scramble, &info);
+
+        cell.info = info;
+        return r < 0 ? r : query_run(plain->workspace, &cell, ret);
+}
+
+static int scrambled_run_find(struct query *query, struct value **ret)
+{
+        cleanup(query_unrefp) struct query *run = NULL;
+        int r = run_on_input(query, &run);
+
+        return r < 0 ? r : run->type->find(run, ret);
+}
+
+static int scrambled_run_need(struct query *query, struct query_list *ret)
+{
+        const struct run_query *plain = plain_of(query);
+        cleanup(query_unrefp) struct query *need = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        int r = run_on_input(query, &need);
+
+        if (r == -ENOENT) {
+                r = query_scrambled(plain->workspace, plain->cell.info, plain->cell.scramble, &need);
+                return r < 0 ? r : query_list_add(ret, steal_pointer(need));
+        }
+        if (r == 0)
+                r = need->type->find(need, &v);
+        return r == -ENOENT ? query_list_add(ret, steal_pointer(need)) : r;
+}
+
+static int scrambled_run_compute(struct query *query, struct job *, struct value **ret)
+{
+        return scrambled_run_find(query, ret);
+}
+
+static void scrambled_run_describe(const struct query *query, struct buffer *ret)
+{
+        run_query_describe(((const struct scrambled_run *)query)->plain, ret);
+}
+
+static bool scrambled_run_gone(const struct query *query)
+{
+        return run_query_gone(((const struct scrambled_run *)query)->plain);
+}
+
+static void scrambled_run_free(struct query *query)
+{
+        query_unref(((struct scrambled_run *)query)->plain);
+        free(query);
+}
+
+static const struct query_type scrambled_run_type = {
+        .name = "scrambled-run",
+        .resource = RESOURCE_DISK,
+        .find = scrambled_run_find,
+        .need = scrambled_run_need,
+        .compute = scrambled_run_compute,
+        .describe = scrambled_run_describe,
+        .gone = scrambled_run_gone,
+        .free_query = scrambled_run_free,
+};
+
+int query_scrambled_run(struct workspace *w, const struct cell *cell, struct query **ret)
+{
+        struct scrambled_run *q = calloc(1, sizeof(*q));
+        struct hasher *h;
+        int r = q ? query_run(w, cell, &q->plain) : -ENOMEM;
+
+        if (r < 0) {
+                free(q);
+                return r;
+        }
+        q->query = (struct query){.type = &scrambled_run_type, .refs = 1};
+        h = hasher_new();
+        hasher_string(h, "run of a scrambled input");
+        hasher_add(h, q->plain->key.bytes, DIGEST_SIZE);
+        hasher_number(h, cell->scramble);
+        hasher_finish(h, &q->query.key);
+        *ret = &q->query;
+        return 0;
+}

@@ -1,0 +1,288 @@
+/* Scrambled inputs as they are kept. */
+#include "core/query/scrambled.h"
+
+#include <inttypes.h>
+
+#include "core/query/run_finder.h"
+#include "core/smtlib/scramble.h"
+
+#define FOLDER   "scrambled/"
+#define NAME_TOP 4000 /* a case's name may have 4096 bytes */
+
+/* -- rows -------------------------------------------------------------------------------------------------------- */
+
+#define ROW_KEY_SIZE (DIGEST_SIZE + 8)
+
+static void row_key(const struct digest *of, uint64_t seed, uint8_t ret[ROW_KEY_SIZE])
+{
+        memcpy(ret, of->bytes, DIGEST_SIZE);
+        key_u64(ret + DIGEST_SIZE, seed);
+}
+
+struct row_to_put {
+        uint8_t key[ROW_KEY_SIZE];
+        const struct digest *sha256; /* NULL: it goes */
+};
+
+static int put_row_in(void *user, struct store_txn *t)
+{
+        const struct row_to_put *p = user;
+        int r;
+
+        if (p->sha256)
+                return store_put(t, TABLE_SCRAMBLED, SLICE(p->key, sizeof(p->key)), SLICE(p->sha256->bytes, DIGEST_SIZE));
+        r = store_delete(t, TABLE_SCRAMBLED, SLICE(p->key, sizeof(p->key)));
+        return r == -ENOENT ? 0 : r;
+}
+
+static int put_row(struct workspace *w, const struct digest *of, uint64_t seed, const struct digest *sha256)
+{
+        struct row_to_put p = {.sha256 = sha256};
+
+        row_key(of, seed, p.key);
+        return store_update(workspace_store(w), put_row_in, &p);
+}
+
+struct reading {
+        const struct digest *input; /* NULL: any */
+        struct scrambled_input *list;
+        size_t n;
+};
+
+static int read_row(void *user, struct slice key, struct slice value)
+{
+        struct reading *r = user;
+        struct scrambled_input *at;
+
+        if (key.size != ROW_KEY_SIZE || value.size != DIGEST_SIZE || (r->input && memcmp(value.data, r->input->bytes, DIGEST_SIZE) != 0))
+                return 0; /* what cannot be read is made again */
+        if (list_grow(r->list, r->n) < 0)
+                return -ENOMEM;
+        at = &r->list[r->n++];
+        memcpy(at->of.bytes, key.data, DIGEST_SIZE);
+        memcpy(at->sha256.bytes, value.data, DIGEST_SIZE);
+        at->seed = key_get_u64((const uint8_t *)key.data + DIGEST_SIZE);
+        return 0;
+}
+
+static int read_rows(struct workspace *w, struct slice prefix, const struct digest *input, struct scrambled_input **ret, size_t *ret_n)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct reading reading = {.input = input};
+        int r = store_read(workspace_store(w), &t);
+
+        if (r == 0)
+                r = store_each(t, TABLE_SCRAMBLED, prefix, SLICE("", 0), true, read_row, &reading);
+        if (r < 0)
+                free(steal_pointer(reading.list));
+        *ret = reading.list;
+        *ret_n = r < 0 ? 0 : reading.n;
+        return r;
+}
+
+int scrambled_list(struct workspace *w, const struct digest *of, struct scrambled_input **ret, size_t *ret_n)
+{
+        return read_rows(w, of ? SLICE(of->bytes, DIGEST_SIZE) : SLICE("", 0), NULL, ret, ret_n);
+}
+
+int scrambled_origins(struct workspace *w, const struct digest *input, struct scrambled_input **ret, size_t *ret_n)
+{
+        return read_rows(w, SLICE("", 0), input, ret, ret_n);
+}
+
+/* -- one --------------------------------------------------------------------------------------------------------- */
+
+/* The answer is the case's, also where its bytes do not say it: DIMACS, or when somebody said it since. */
+static int take_status(const struct case_info *of, struct case_info **info)
+{
+        struct case_info *answered;
+
+        if (of->status == VERDICT_UNKNOWN || (*info)->status != VERDICT_UNKNOWN || (*info)->n_expected > 1)
+                return 0;
+        answered = case_info_with_status(*info, of->status);
+        case_info_unref(*info);
+        *info = answered;
+        return answered ? 0 : -ENOMEM;
+}
+
+int scrambled_find(struct workspace *w, const struct case_info *of, uint64_t seed, struct case_info **ret)
+{
+        cleanup_blob struct blob b = {0};
+        uint8_t key[ROW_KEY_SIZE];
+        struct digest sha256;
+        int r;
+
+        row_key(&of->sha256, seed, key);
+        r = store_fetch(workspace_store(w), TABLE_SCRAMBLED, SLICE(key, sizeof(key)), &b);
+        if (r == 0 && b.size != DIGEST_SIZE)
+                r = -ENOENT;
+        if (r < 0)
+                return r;
+        memcpy(sha256.bytes, b.data, DIGEST_SIZE);
+        r = cases_find_digest(workspace_cases(w), &sha256, ret);
+        return r == 0 ? take_status(of, ret) : r;
+}
+
+int scrambled_keep(struct workspace *w, const struct case_info *of, uint64_t seed, struct slice text, struct case_info **ret)
+{
+        struct cases *cases = workspace_cases(w);
+        cleanup_buffer struct buffer name = {0};
+        struct digest sha256;
+        uint32_t id;
+        int r;
+
+        buffer_addf(&name, FOLDER "%" PRIu64 "/%s", seed, strlen(of->name) > NAME_TOP ? basename(of->name) : of->name);
+        r = buffer_error(&name);
+        if (r == 0)
+                r = cases_add_derived(cases, name.data, text, &id);
+        digest_of(text.data, text.size, &sha256);
+        if (r == 0)
+                r = put_row(w, &of->sha256, seed, &sha256);
+        if (r == 0)
+                r = cases_get(cases, id, ret);
+        return r == 0 ? take_status(of, ret) : r;
+}
+
+static int scramble(struct workspace *w, const struct case_info *of, uint64_t seed, struct buffer *ret)
+{
+        cleanup_blob struct blob bytes = {0};
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        int r = cases_open_bytes(workspace_cases(w), of, &fd, path);
+
+        if (r == 0)
+                r = read_fd(fd, CASE_SIZE_MAX, &bytes);
+        if (r < 0)
+                return r;
+        r = (of->format == FORMAT_CNF ? scramble_cnf : scramble_smt)(SLICE(bytes.data, bytes.size), seed, ret);
+        if (r == -EINVAL) { /* for who asks it is the same */
+                cleanup_free char *why = strdup(error_message(r));
+
+                return errorf(-ENOTSUP, "cannot scramble this: %s", why ?: "it cannot be read");
+        }
+        return r;
+}
+
+int scrambled_make(struct workspace *w, const struct case_info *of, uint64_t seed, struct case_info **ret)
+{
+        cleanup_buffer struct buffer text = {0};
+        int r = scramble(w, of, seed, &text);
+
+        return r < 0 ? r : scrambled_keep(w, of, seed, SLICE(text.data, text.size), ret);
+}
+
+int scrambled_digest(struct workspace *w, const struct case_info *of, uint64_t seed, struct digest *ret)
+{
+        cleanup_buffer struct buffer text = {0};
+        int r = scramble(w, of, seed, &text);
+
+        if (r == 0)
+                digest_of(text.data, text.size, ret);
+        return r;
+}
+
+/* -- many -------------------------------------------------------------------------------------------------------- */
+
+int scrambled_runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n)
+{
+        cleanup(run_finder_closep) struct run_finder *f = NULL;
+        cleanup_free uint32_t *ids = NULL;
+        size_t n = 0;
+        int r = cases_list(workspace_cases(w), &ids, &n);
+
+        *ret_n = 0;
+        if (r == 0)
+                r = run_finder_open(w, cell, &f);
+        for (size_t i = 0; i < n && r == 0; i++) {
+                cleanup(case_info_unrefp) struct case_info *info = NULL, *input = NULL;
+                cleanup(fact_unrefp) struct fact *fact = NULL;
+
+                r = cases_get(workspace_cases(w), ids[i], &info);
+                if (r == 0)
+                        r = scrambled_find(w, info, cell->scramble, &input);
+                if (r == 0)
+                        r = run_finder_get(f, input, true, &fact);
+                if (r == 0)
+                        ids[(*ret_n)++] = ids[i];
+                if (r == -ENOENT)
+                        r = 0;
+        }
+        if (r == 0)
+                *ret_ids = steal_pointer(ids);
+        return r;
+}
+
+/* -- those that nobody has a use for ----------------------------------------------------------------------------------- */
+
+struct sweep {
+        struct workspace *workspace;
+        bool is_read;
+        int error;
+        struct digest *used; /* malloc'd; of the inputs that results are of, sorted */
+        size_t n_used;
+};
+
+static int compare_digests(const void *a, const void *b)
+{
+        return memcmp(a, b, DIGEST_SIZE);
+}
+
+/* Of the key of a fact, or of a sample: what it was measured on. */
+static int note_use(void *user, struct slice key, struct slice)
+{
+        struct sweep *s = user;
+        const uint8_t *sha256 = (const uint8_t *)key.data + DIGEST_SIZE;
+
+        if (key.size < RUN_KEY_SIZE || (s->n_used > 0 && memcmp(s->used[s->n_used - 1].bytes, sha256, DIGEST_SIZE) == 0))
+                return 0;
+        if (list_grow(s->used, s->n_used) < 0)
+                return -ENOMEM;
+        memcpy(s->used[s->n_used++].bytes, sha256, DIGEST_SIZE);
+        return 0;
+}
+
+static int drop_rows(void *user, const struct case_info *info)
+{
+        const struct sweep *s = user;
+        cleanup_free struct scrambled_input *list = NULL;
+        size_t n = 0;
+        int r = scrambled_origins(s->workspace, &info->sha256, &list, &n);
+
+        for (size_t i = 0; i < n && r == 0; i++)
+                r = put_row(s->workspace, &list[i].of, list[i].seed, NULL);
+        return r;
+}
+
+static int find_used(struct sweep *s)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_read(workspace_store(s->workspace), &t);
+
+        if (r == 0)
+                r = store_each(t, TABLE_FACTS, SLICE("", 0), SLICE("", 0), false, note_use, s);
+        if (r == 0)
+                r = store_each(t, TABLE_SAMPLES, SLICE("", 0), SLICE("", 0), false, note_use, s);
+        sort_list(s->used, s->n_used, sizeof(*s->used), compare_digests);
+        return r;
+}
+
+/* The results are read when there is an input to look for. */
+static bool is_used(void *user, const struct case_info *info)
+{
+        struct sweep *s = user;
+
+        if (!s->is_read)
+                s->error = find_used(s);
+        s->is_read = true;
+        return s->error < 0 || find_in_list(&info->sha256, s->used, s->n_used, sizeof(*s->used), compare_digests);
+}
+
+int scrambled_sweep(struct workspace *w, bool dry_run, int64_t before, uint64_t *ret_n, uint64_t *ret_bytes)
+{
+        struct sweep s = {.workspace = w};
+        const struct derived_sweep sweep = {.dry_run = dry_run, .before = before, .is_wanted = is_used, .forget = drop_rows, .user = &s};
+        int r = cases_sweep_derived(workspace_cases(w), &sweep, ret_n, ret_bytes);
+
+        free(s.used);
+        return r < 0 ? r : s.error;
+}

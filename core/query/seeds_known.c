@@ -1,0 +1,110 @@
+#include "core/query/seeds_known.h"
+
+#include "core/query/names.h"
+#include "core/query/query_internal.h"
+#include "core/query/scrambled.h"
+#include "core/query/view.h"
+
+struct known {
+        struct workspace *workspace;
+        struct cell cell;
+        struct digest build; /* the key of the commit's build, which takes long to find */
+        bool brief;
+        seed_known_fn fn;
+        void *user;
+};
+
+static int tell(const struct known *k, const struct cell *cell, bool is_scrambled, uint64_t seed)
+{
+        cleanup_resolved struct resolved_cell resolved = {0};
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        int r = cell_resolve(k->workspace, cell, &k->build, &resolved);
+
+        if (r == 0)
+                r = resolved_find(k->workspace, &resolved, cell->info, k->brief, &f);
+        return r == -ENOENT ? 0 : r < 0 ? r : k->fn(k->user, is_scrambled, seed, f);
+}
+
+static int compare_seeds(const void *a, const void *b)
+{
+        uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+        return (x > y) - (x < y);
+}
+
+/* The seeds that anything of the solver was measured under. */
+static int own_seeds(const struct known *k, uint64_t **ret, size_t *ret_n)
+{
+        struct store *s = workspace_store(k->workspace);
+        uint64_t *list = NULL;
+        size_t n = 0;
+        int r = 0;
+
+        for (uint32_t i = 0; r == 0; i++) {
+                cleanup_free char *name = NULL;
+                struct view v = {0};
+
+                r = names_name(s, NAMES_SETTING, i, &name);
+                if (r < 0 || !view_parse(name, &v) || v.solver != k->cell.solver->number || !v.has_seed)
+                        continue;
+                r = list_grow(list, n);
+                if (r == 0)
+                        list[n++] = v.seed;
+        }
+        if (r != -ENOENT) {
+                free(list);
+                return r;
+        }
+        sort_list(list, n, sizeof(*list), compare_seeds);
+        *ret = list;
+        *ret_n = n;
+        return 0;
+}
+
+static int tell_own(const struct known *k)
+{
+        cleanup_free uint64_t *seeds = NULL;
+        size_t n = 0;
+        int r = k->cell.solver->recipe->seed ? own_seeds(k, &seeds, &n) : 0;
+
+        for (size_t i = 0; i < n && r == 0; i++) {
+                struct cell cell = k->cell;
+
+                cell.has_seed = true;
+                cell.seed = seeds[i];
+                r = tell(k, &cell, false, seeds[i]);
+        }
+        return r;
+}
+
+static int tell_scrambled(const struct known *k)
+{
+        cleanup_free struct scrambled_input *list = NULL;
+        size_t n = 0;
+        int r = scrambled_list(k->workspace, &k->cell.info->sha256, &list, &n);
+
+        for (size_t i = 0; i < n && r == 0; i++) {
+                cleanup(case_info_unrefp) struct case_info *input = NULL;
+                struct cell cell = k->cell;
+
+                r = scrambled_find(k->workspace, k->cell.info, list[i].seed, &input);
+                cell.info = input;
+                if (r == 0)
+                        r = tell(k, &cell, true, list[i].seed);
+                if (r == -ENOENT) /* gc took it */
+                        r = 0;
+        }
+        return r;
+}
+
+int seeds_known(struct workspace *w, const struct cell *cell, bool brief, seed_known_fn fn, void *user)
+{
+        struct known k = {.workspace = w, .cell = *cell, .brief = brief, .fn = fn, .user = user};
+        int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &k.build);
+
+        k.cell.has_seed = false;
+        k.cell.seed = k.cell.scramble = 0;
+        if (r == 0)
+                r = tell_own(&k);
+        return r == 0 ? tell_scrambled(&k) : r;
+}
