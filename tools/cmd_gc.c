@@ -11,35 +11,15 @@ struct collecting {
 };
 
 /* A bare number is bytes, and nobody means ten of them. */
-static void parse_keep(const char *arg, struct argp_state *state, struct care_plan *plan)
+static void parse_keep(void *to, const char *arg)
 {
+        struct care_plan *plan = to;
+
         if (parse_size(arg, &plan->keep) < 0)
-                argp_error(state, "--keep takes a size like 500m or 20g, not '%s'", arg);
+                command_usage("--keep takes a size like 500m or 20g, not '%s'", arg);
         if (plan->keep > 0 && plan->keep < 1 << 20 && isdigit((unsigned char)arg[strlen(arg) - 1]))
-                argp_error(state, "--keep %s is %s bytes: write a unit, such as %sg; to free everything, 0", arg, arg, arg);
+                command_usage("--keep %s is %s bytes: write a unit, such as %sg; to free everything, 0", arg, arg, arg);
         plan->bounded = true;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct collecting *c = state->input;
-
-        switch (key) {
-        case 'n':
-                c->plan.dry_run = true;
-                return 0;
-        case 'j':
-                c->json = true;
-                return 0;
-        case 'l':
-                c->plan.lost_cases = true;
-                return 0;
-        case 'k':
-                parse_keep(arg, state, &c->plan);
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
 }
 
 static void found(void *user, const struct care_finding *f)
@@ -97,16 +77,6 @@ static bool everything_may_go(struct workspace *w, const struct care_plan *plan)
 
 int cmd_gc(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"keep", 'k', "SIZE", 0,
-                 "Let programs, worktrees and ccache take at most SIZE (like 20g) in all; those built longest ago go first. Says so "
-                 "before it frees every program, and asks on a terminal",
-                 0},
-                {"lost-cases", 'l', NULL, 0,
-                 "Also delete case files that no case owns, such as those left by an interrupted 'case add'", 0},
-                {"dry-run", 'n', NULL, 0, "Only print what would be freed", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each part, a line each", 0},
-                {0}};
         static const char doc[] =
                 "Free disk space. Prints for each part: name, how many were freed, their bytes, the bytes that are left.\v"
                 "Takes what nothing refers to any more, copies of programs that are not in use, and all worktrees but one of "
@@ -118,8 +88,17 @@ int cmd_gc(int argc, char **argv)
         struct collecting c = {0};
         struct care_freed freed;
         int r;
+        const struct command_option options[] = {
+                {"keep", 'k', "SIZE",
+                 "Let programs, worktrees and ccache take at most SIZE (like 20g) in all; those built longest ago go first. Says so before it "
+                 "frees every program, and asks on a terminal", .parse = parse_keep, .to = &c.plan},
+                {"lost-cases", 'l', NULL, "Also delete case files that no case owns, such as those left by an interrupted 'case add'",
+                 .on = &c.plan.lost_cases},
+                {"dry-run", 'n', NULL, "Only print what would be freed", .on = &c.plan.dry_run},
+                {"json", 'j', NULL, "Print a JSON object for each part, a line each", .on = &c.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, NULL, doc}, argc, argv, &c);
+        command_parse(argc, argv, NULL, doc, options, NULL);
         command_stoppable();
         r = command_open(0, &w);
         if (r != STATUS_OK)

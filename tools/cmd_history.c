@@ -21,10 +21,9 @@ struct want {
 struct recording {
         /* options */
         const char *solver_name, *machine_name, *from, *to, *svg, *on;
-        char **words; /* CASE... */
-        size_t n_words;
+        struct words words; /* CASE... */
         enum mode mode;
-        bool has_mode, json, has_seed;
+        bool json, has_seed;
         uint64_t step, seed, timeout;
 
         struct workspace *workspace;
@@ -39,76 +38,6 @@ struct recording {
         unsigned round;
         int signals, status;
 };
-
-enum {
-        OPTION_STEP = 0x100,
-        OPTION_ALL,
-        OPTION_BISECTING,
-        OPTION_KNOWN,
-        OPTION_SVG,
-        OPTION_ON,
-        OPTION_MACHINE,
-};
-
-static void set_mode(struct recording *o, enum mode mode, struct argp_state *state)
-{
-        if (o->has_mode && o->mode != mode)
-                argp_error(state, "--step, --all, --bisecting and --known exclude each other");
-        o->has_mode = true;
-        o->mode = mode;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct recording *o = state->input;
-
-        switch (key) {
-        case 'f':
-                o->from = arg;
-                return 0;
-        case 'o':
-                o->to = arg;
-                return 0;
-        case OPTION_STEP:
-                set_mode(o, MODE_STEP, state);
-                o->step = command_number(state, "--step", arg, 1, UINT32_MAX);
-                return 0;
-        case OPTION_ALL:
-                set_mode(o, MODE_ALL, state);
-                o->step = 1;
-                return 0;
-        case OPTION_BISECTING:
-                set_mode(o, MODE_BISECTING, state);
-                return 0;
-        case OPTION_KNOWN:
-                set_mode(o, MODE_KNOWN, state);
-                return 0;
-        case OPTION_MACHINE:
-                set_mode(o, MODE_KNOWN, state);
-                o->machine_name = arg;
-                return 0;
-        case OPTION_SVG:
-                o->svg = arg;
-                return 0;
-        case OPTION_ON:
-                o->on = arg;
-                return 0;
-        case 'j':
-                o->json = true;
-                return 0;
-        case ARGP_KEY_ARGS:
-                command_words(state, &o->solver_name, &o->words, &o->n_words);
-                return 0;
-        case ARGP_KEY_END:
-                if (o->n_words < 1)
-                        argp_error(state, "expected SOLVER CASE...");
-                if (o->machine_name && o->on)
-                        argp_error(state, "nothing is run with --machine: --on and --machine exclude each other");
-                return 0;
-        default:
-                return command_run_option(key, arg, state, &o->has_seed, &o->seed, &o->timeout);
-        }
-}
 
 static void worse(struct recording *o, int status)
 {
@@ -416,7 +345,7 @@ static int record(struct recording *o)
         if (r == STATUS_OK)
                 r = command_line(o->solver, o->from, o->to, &o->line);
         if (r == STATUS_OK)
-                r = command_cases(o->workspace, o->words, o->n_words, &o->cases);
+                r = command_cases(o->workspace, o->words.list, o->words.n, &o->cases);
         if (r == STATUS_OK)
                 r = keep_format(o);
         if (r == STATUS_OK && o->svg && o->cases.n != 1) {
@@ -435,21 +364,6 @@ static int record(struct recording *o)
 
 int cmd_history(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"from", 'f', "REV", 0, "Begin here; the first commit unless given", 0},
-                {"to", 'o', "REV", 0, "End here; HEAD unless given", 0},
-                {"bisecting", OPTION_BISECTING, NULL, 0,
-                 "Measure nine commits evenly, then halve every gap between two that differ, down to the commit (default)", 0},
-                {"step", OPTION_STEP, "N", 0, "Measure every N-th commit, and the first", 0},
-                {"all", OPTION_ALL, NULL, 0, "Measure every commit", 0},
-                {"known", OPTION_KNOWN, NULL, 0, "Measure nothing; show what is known", 0},
-                {"seed", 's', "N", 0, "Fix the solver's random seed to N", 0},
-                {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
-                {"machine", OPTION_MACHINE, "NAME", 0, "What is known of this machine; measures nothing", 0},
-                {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
-                {"svg", OPTION_SVG, "FILE", 0, "Write the picture, as history.svg of the mount has it; one case", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each case: its history, a step at each commit that has one", 0},
-                {0}};
         static const char doc[] =
                 "Measure cases along the line of first parents, and show how their times moved. Prints a line for each case and "
                 "commit, oldest first: case, commit, date, result, time, cputime (seconds), memory (bytes), correct or WRONG, "
@@ -466,9 +380,34 @@ int cmd_history(int argc, char **argv)
                 "  solverfs history z3 17 --known --svg 17.svg";
         cleanup_workspace struct workspace *w = NULL;
         struct recording o = {.status = STATUS_OK};
+        bool bisecting = false, all = false, known = false;
         int r;
+        const struct command_option options[] = {
+                {"from", 'f', "REV", "Begin here; the first commit unless given", .text = &o.from},
+                {"to", 'o', "REV", "End here; HEAD unless given", .text = &o.to},
+                {"bisecting", 0, NULL, "Measure nine commits evenly, then halve every gap between two that differ, down to the commit (default)",
+                 .on = &bisecting},
+                {"step", 0, "N", "Measure every N-th commit, and the first", .big_number = &o.step, .least = 1, .most = UINT32_MAX},
+                {"all", 0, NULL, "Measure every commit", .on = &all},
+                {"known", 0, NULL, "Measure nothing; show what is known", .on = &known},
+                {"seed", 's', "N", "Fix the solver's random seed to N", .big_number = &o.seed, .most = UINT32_MAX, .is_given = &o.has_seed},
+                {"timeout", 't', "T", "Another time limit than the recipe's: 500ms, 20s, 10m", .ns = &o.timeout},
+                {"machine", 0, "NAME", "What is known of this machine; measures nothing", .text = &o.machine_name, .is_given = &known},
+                {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
+                {"svg", 0, "FILE", "Write the picture, as history.svg of the mount has it; one case", .text = &o.svg},
+                {"json", 'j', NULL, "Print a JSON object for each case: its history, a step at each commit that has one", .on = &o.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "SOLVER CASE...", doc}, argc, argv, &o);
+        command_parse(argc, argv, "SOLVER CASE...", doc, options, &o.words);
+        o.solver_name = word_next(&o.words);
+        if ((o.step > 0) + all + bisecting + known > 1)
+                command_usage("--step, --all, --bisecting and --known exclude each other");
+        if (o.words.n == 0)
+                command_usage("expected SOLVER CASE...");
+        if (o.machine_name && o.on)
+                command_usage("nothing is run with --machine: --on and --machine exclude each other");
+        o.mode = known ? MODE_KNOWN : all ? MODE_ALL : o.step > 0 ? MODE_STEP : MODE_BISECTING;
+        o.step = all ? 1 : o.step;
         o.signals = command_signals();
         if (o.signals < 0)
                 return fail(o.signals);

@@ -34,43 +34,13 @@ static int word_list_split(const char *text, struct word_list *ret)
 
 /* -- options ----------------------------------------------------------------------------------------------------- */
 
-enum {
-        OPTION_SELECTOR = 's',
-        OPTION_ALLOCATION = 'a',
-        OPTION_JSON = 'j',
-        OPTION_SEEDS = 'n',
-        OPTION_SEED = 256,
-        OPTION_SPLIT,
-        OPTION_ORDER,
-        OPTION_TRAIN,
-        OPTION_LIMIT,
-        OPTION_REWARD,
-        OPTION_CONFIDENCE,
-        OPTION_WITHOUT,
-        OPTION_SET,
-        OPTION_ARMS,
-};
-
 struct options {
         const char *selectors, *allocations;
         struct replay replay;
         bool json;
         const char *arms; /* of the store's facts, instead of tables, on these cases: */
-        char **sets;
-        size_t n_sets;
-        char **files;
-        size_t n_files;
+        struct words sets, files;
 };
-
-static double number(struct argp_state *state, const char *what, const char *text)
-{
-        char *end;
-        double x = strtod(text, &end);
-
-        if (end == text || *end != '\0' || !isfinite(x))
-                argp_error(state, "%s '%s' is not a number", what, text);
-        return x;
-}
 
 static const struct choice parts[] = {
         {"features", "weigh every earlier query the same"},
@@ -82,97 +52,21 @@ static const struct choice parts[] = {
 };
 static const unsigned part_flags[] = {WITHOUT_FEATURES, WITHOUT_HARDNESS, WITHOUT_CURVES, WITHOUT_PAUSING, WITHOUT_GUARD};
 
-static void parse_without(struct argp_state *state, const char *arg, unsigned *ret)
+static void parse_without(void *to, const char *text)
 {
+        unsigned *without = to;
         cleanup_word_list struct word_list words = {0};
 
-        if (word_list_split(arg, &words) < 0)
-                argp_failure(state, STATUS_SYSTEM, ENOMEM, "--without");
+        if (word_list_split(text, &words) < 0)
+                exit(fail(-ENOMEM));
         for (size_t i = 0; i < words.n; i++) {
                 int part = 0;
 
                 while (parts[part].name && strcmp(parts[part].name, words.list[i]) != 0)
                         part++;
                 if (!parts[part].name)
-                        argp_error(state, "--without takes features, hardness, curves, pausing and guard, and not '%s'", words.list[i]);
-                else
-                        *ret |= part_flags[part];
-        }
-}
-
-static error_t parse_replay(int key, char *arg, struct argp_state *state)
-{
-        struct options *o = state->input;
-
-        switch (key) {
-        case OPTION_SELECTOR:
-                o->selectors = arg;
-                return 0;
-        case OPTION_ALLOCATION:
-                o->allocations = arg;
-                return 0;
-        case OPTION_JSON:
-                o->json = true;
-                return 0;
-        case OPTION_SEEDS:
-                o->replay.seeds = (unsigned)command_number(state, "--seeds", arg, 1, 1000000);
-                return 0;
-        case OPTION_SEED:
-                o->replay.learner.seed = command_number(state, "--seed", arg, 0, UINT64_MAX);
-                return 0;
-        case OPTION_SPLIT:
-                o->replay.split = true;
-                return 0;
-        case OPTION_ORDER:
-                o->replay.keep_order = strcmp(arg, "file") == 0;
-                if (!o->replay.keep_order && strcmp(arg, "shuffled") != 0)
-                        argp_error(state, "--order is 'file' or 'shuffled', and not '%s'", arg);
-                return 0;
-        case OPTION_TRAIN:
-                o->replay.train = number(state, "--train", arg);
-                if (!(o->replay.train >= 0 && o->replay.train < 1))
-                        argp_error(state, "--train must be at least 0 and less than 1");
-                return 0;
-        case OPTION_LIMIT:
-                o->replay.learner.limit = number(state, "--limit", arg);
-                if (!(o->replay.learner.limit > 0))
-                        argp_error(state, "--limit must be greater than zero");
-                return 0;
-        case OPTION_REWARD:
-                o->replay.learner.reward = strcmp(arg, "exponential") == 0 ? REWARD_EXPONENTIAL : REWARD_BINARY;
-                if (strcmp(arg, "binary") != 0 && strcmp(arg, "exponential") != 0)
-                        argp_error(state, "--reward is 'binary' or 'exponential', and not '%s'", arg);
-                return 0;
-        case OPTION_CONFIDENCE:
-                o->replay.learner.confidence = number(state, "--confidence", arg);
-                if (!(o->replay.learner.confidence > 0 && o->replay.learner.confidence < 1))
-                        argp_error(state, "--confidence must lie between 0 and 1");
-                return 0;
-        case OPTION_WITHOUT:
-                parse_without(state, arg, &o->replay.learner.without);
-                return 0;
-        case ARGP_KEY_ARGS:
-                o->files = state->argv + state->next;
-                o->n_files = (size_t)(state->argc - state->next);
-                return 0;
-        case OPTION_ARMS:
-                o->arms = arg;
-                return 0;
-        case OPTION_SET:
-                if (list_grow(o->sets, o->n_sets) < 0)
-                        argp_failure(state, STATUS_SYSTEM, ENOMEM, "--set");
-                o->sets[o->n_sets++] = arg;
-                return 0;
-        case ARGP_KEY_END:
-                if (o->n_files == 0 && !o->arms)
-                        argp_error(state, "no table given");
-                if (o->n_sets > 0 && !o->arms)
-                        argp_error(state, "--set goes with --arms");
-                if (o->n_files > 0 && o->arms)
-                        argp_error(state, "give tables, or --arms");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
+                        command_usage("--without takes features, hardness, curves, pausing and guard, and not '%s'", words.list[i]);
+                *without |= part_flags[part];
         }
 }
 
@@ -193,15 +87,15 @@ static void tables_done(struct tables *t)
 
 static int read_tables(const struct options *o, struct tables *ret)
 {
-        for (size_t i = 0; i < o->n_files; i++) {
+        for (size_t i = 0; i < o->files.n; i++) {
                 int r = list_grow(ret->list, ret->n);
 
                 if (r == 0)
-                        r = run_table_read(o->files[i], &ret->list[ret->n]);
+                        r = run_table_read(o->files.list[i], &ret->list[ret->n]);
                 if (r < 0)
                         return r;
                 if (ret->list[ret->n]->alarms > 0)
-                        alarm_line("%s:%u: one arm says sat and another one unsat (on %zu queries of this table)", o->files[i],
+                        alarm_line("%s:%u: one arm says sat and another one unsat (on %zu queries of this table)", o->files.list[i],
                                    ret->list[ret->n]->first_alarm, ret->list[ret->n]->alarms);
                 ret->n++;
         }
@@ -226,7 +120,7 @@ static int read_facts(const struct options *o, struct tables *ret)
                 r = portfolio_of_arms(w, "--arms", arms.list, arms.n, (uint64_t)(o->replay.learner.limit * NSEC_PER_SEC), &p);
         if (r < 0)
                 return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
-        r = command_cases(w, o->n_sets > 0 ? o->sets : everything, MAX(o->n_sets, (size_t)1), &cases);
+        r = command_cases(w, o->sets.n > 0 ? o->sets.list : everything, MAX(o->sets.n, (size_t)1), &cases);
         if (r != STATUS_OK)
                 return r;
         r = list_grow(ret->list, 0);
@@ -365,30 +259,11 @@ static int replay_all(const struct options *o)
 
 int cmd_portfolio_replay(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"selector", OPTION_SELECTOR, "NAME[,NAME...]", 0, "Who is tried first: see below; 'all' is each of them", 0},
-                {"allocation", OPTION_ALLOCATION, "NAME[,NAME...]", 0,
-                 "For how long: see below; 'all' is each that fits the selector", 0},
-                {"seeds", OPTION_SEEDS, "N", 0, "Replay N times, each with a seed of its own; 10 unless told", 0},
-                {"seed", OPTION_SEED, "S", 0, "The first of these seeds; 1 unless told", 0},
-                {"split", OPTION_SPLIT, NULL, 0, "Begin anew with each table, and sum up", 0},
-                {"order", OPTION_ORDER, "file|shuffled", 0,
-                 "Take the queries as they come, or shuffled by the seed (the default)", 0},
-                {"train", OPTION_TRAIN, "PART", 0, "Run this part of the queries first, and score the rest", 0},
-                {"limit", OPTION_LIMIT, "SECONDS", 0, "Time for all arms of a query together; 60 unless told", 0},
-                {"reward", OPTION_REWARD, "binary|exponential", 0, "1 for a solved query, or (1 - t/T)^4", 0},
-                {"confidence", OPTION_CONFIDENCE, "DELTA", 0, "Of the allocations expo and nearest; 0.05 unless told", 0},
-                {"without", OPTION_WITHOUT, "PART[,PART...]", 0,
-                 "Leave parts of the selector survival out: features, hardness, curves, pausing, guard", 0},
-                {"arms", OPTION_ARMS, "ARM[,ARM...]", 0,
-                 "Instead of tables, what the store knows of these (as for 'portfolio add'), at --limit", 0},
-                {"set", OPTION_SET, "CASES", 0,
-                 "With --arms: on these cases (a set, a folder, 3-17, as for 'run'); all unless told", 0},
-                {"json", OPTION_JSON, NULL, 0, "Print a JSON object for each combination, a line each", 0},
-                {0}};
         cleanup_buffer struct buffer doc = {0};
         cleanup_tables struct tables tables = {0};
         struct options o = {.replay = {.seeds = 10, .learner = {.limit = 60, .seed = 1}}};
+        unsigned order = 1;
+        bool has_confidence = false;
         int r;
 
         buffer_adds(&doc,
@@ -408,12 +283,46 @@ int cmd_portfolio_replay(int argc, char **argv)
         buffer_adds(&doc, "\nExample:\n  solverfs portfolio replay BV.tsv Sage2.tsv --selector survival,10nn");
         if (buffer_error(&doc) < 0)
                 return fail(-ENOMEM);
-        command_parse(&(struct argp){options, parse_replay, "[TABLE...]", doc.data}, argc, argv, &o);
+        const struct command_option options[] = {
+                {"selector", 's', "NAME[,NAME...]", "Who is tried first: see below; 'all' is each of them", .text = &o.selectors},
+                {"allocation", 'a', "NAME[,NAME...]", "For how long: see below; 'all' is each that fits the selector", .text = &o.allocations},
+                {"seeds", 'n', "N", "Replay N times, each with a seed of its own; 10 unless told",
+                 .number = &o.replay.seeds, .least = 1, .most = 1000000},
+                {"seed", 0, "S", "The first of these seeds; 1 unless told", .big_number = &o.replay.learner.seed, .most = UINT64_MAX},
+                {"split", 0, NULL, "Begin anew with each table, and sum up", .on = &o.replay.split},
+                {"order", 0, "file|shuffled", "Take the queries as they come, or shuffled by the seed (the default)", .choice = &order},
+                {"train", 0, "PART", "Run this part of the queries first, and score the rest", .real = &o.replay.train},
+                {"limit", 0, "SECONDS", "Time for all arms of a query together; 60 unless told", .real = &o.replay.learner.limit},
+                {"reward", 0, "binary|exponential", "1 for a solved query, or (1 - t/T)^4", .choice = &o.replay.learner.reward},
+                {"confidence", 0, "DELTA", "Of the allocations expo and nearest; 0.05 unless told",
+                 .real = &o.replay.learner.confidence, .is_given = &has_confidence},
+                {"without", 0, "PART[,PART...]",
+                 "Leave parts of the selector survival out: features, hardness, curves, pausing, guard",
+                 .parse = parse_without, .to = &o.replay.learner.without},
+                {"arms", 0, "ARM[,ARM...]", "Instead of tables, what the store knows of these (as for 'portfolio add'), at --limit", .text = &o.arms},
+                {"set", 0, "CASES", "With --arms: on these cases (a set, a folder, 3-17, as for 'run'); all unless told", .each = &o.sets},
+                {"json", 'j', NULL, "Print a JSON object for each combination, a line each", .on = &o.json},
+                {0}};
+
+        command_parse(argc, argv, "[TABLE...]", doc.data, options, &o.files);
+        o.replay.keep_order = order == 0;
+        if (!(o.replay.train >= 0 && o.replay.train < 1))
+                command_usage("--train must be at least 0 and less than 1");
+        if (!(o.replay.learner.limit > 0))
+                command_usage("--limit must be greater than zero");
+        if (has_confidence && !(o.replay.learner.confidence > 0 && o.replay.learner.confidence < 1))
+                command_usage("--confidence must lie between 0 and 1");
+        if (o.files.n == 0 && !o.arms)
+                command_usage("no table given");
+        if (o.sets.n > 0 && !o.arms)
+                command_usage("--set goes with --arms");
+        if (o.files.n > 0 && o.arms)
+                command_usage("give tables, or --arms");
         if (o.arms && (r = read_facts(&o, &tables)) != STATUS_OK) {
-                free(o.sets);
+                free(o.sets.list);
                 return r;
         }
-        free(o.sets);
+        free(o.sets.list);
         r = o.arms ? 0 : read_tables(&o, &tables);
         o.replay.tables = (const struct run_table *const *)tables.list;
         o.replay.n = tables.n;

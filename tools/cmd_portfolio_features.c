@@ -11,44 +11,17 @@ struct options {
         const char *correlation, *select;
         unsigned seeds;
         double limit; /* of a table; 0: 60 */
-        char **words;
-        size_t n;
+        struct words words;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void parse_limit(void *to, const char *text)
 {
-        struct options *o = state->input;
+        double *limit = to;
         char *end;
 
-        switch (key) {
-        case 'l':
-                o->list = true;
-                return 0;
-        case 'c':
-                o->correlation = arg;
-                return 0;
-        case 's':
-                o->select = arg;
-                return 0;
-        case 'n':
-                o->seeds = (unsigned)command_number(state, "--seeds", arg, 1, 1000);
-                return 0;
-        case 'L':
-                o->limit = strtod(arg, &end);
-                if (end == arg || *end || !(o->limit > 0) || !isfinite(o->limit))
-                        argp_error(state, "--limit '%s' is no number of seconds greater than zero", arg);
-                return 0;
-        case ARGP_KEY_ARGS:
-                o->words = state->argv + state->next;
-                o->n = (size_t)(state->argc - state->next);
-                return 0;
-        case ARGP_KEY_END:
-                if (o->n == 0 && !o->list && !o->correlation && !o->select)
-                        argp_error(state, "no case given");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
+        *limit = strtod(text, &end);
+        if (end == text || *end || !(*limit > 0) || !isfinite(*limit))
+                command_usage("--limit '%s' is no number of seconds greater than zero", text);
 }
 
 static void list_features(void)
@@ -68,7 +41,7 @@ static void list_features(void)
 static int print_cases(struct workspace *w, const struct options *o)
 {
         cleanup_case_selection struct case_selection cases = {0};
-        int r = command_cases(w, o->words, o->n, &cases), status = STATUS_OK;
+        int r = command_cases(w, o->words.list, o->words.n, &cases), status = STATUS_OK;
 
         for (size_t i = 0; i < cases.n && r == STATUS_OK; i++) {
                 cleanup_buffer struct buffer text = {0}, rows = {0};
@@ -192,14 +165,6 @@ static int select_features(const struct options *o)
 
 int cmd_portfolio_features(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"list", 'l', NULL, 0, "Say what each feature means", 0},
-                {"correlation", 'c', "TABLE|NAME", 0,
-                 "Correlate each with the difference of each two arms' times, in a recorded table or a portfolio's facts", 0},
-                {"select", 's', "TABLE|NAME", 0, "Drop features, one after the other, as long as a replay gets no worse", 0},
-                {"seeds", 'n', "N", 0, "Replays for each step of --select; 5 unless told", 0},
-                {"limit", 'L', "SECONDS", 0, "Of a table; 60 unless told", 0},
-                {0}};
         static const char doc[] =
                 "Print the features of cases: the numbers that portfolios learn from (features.tsv in the mount).\v"
                 "A TABLE is as for 'solverfs portfolio replay'. A portfolio's facts are those 'solverfs portfolio run NAME "
@@ -208,15 +173,25 @@ int cmd_portfolio_features(int argc, char **argv)
         cleanup_workspace struct workspace *w = NULL;
         struct options o = {.seeds = 5};
         int r;
+        const struct command_option options[] = {
+                {"list", 'l', NULL, "Say what each feature means", .on = &o.list},
+                {"correlation", 'c', "TABLE|NAME",
+                 "Correlate each with the difference of each two arms' times, in a recorded table or a portfolio's facts", .text = &o.correlation},
+                {"select", 's', "TABLE|NAME", "Drop features, one after the other, as long as a replay gets no worse", .text = &o.select},
+                {"seeds", 'n', "N", "Replays for each step of --select; 5 unless told", .number = &o.seeds, .least = 1, .most = 1000},
+                {"limit", 'L', "SECONDS", "Of a table; 60 unless told", .parse = parse_limit, .to = &o.limit},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "[CASE...]", doc}, argc, argv, &o);
+        command_parse(argc, argv, "[CASE...]", doc, options, &o.words);
+        if (o.words.n == 0 && !o.list && !o.correlation && !o.select)
+                command_usage("no case given");
         if (o.list)
                 list_features();
         if (o.correlation)
                 return correlate(&o);
         if (o.select)
                 return select_features(&o);
-        if (o.n == 0)
+        if (o.words.n == 0)
                 return STATUS_OK;
         r = command_open(STORE_READ_ONLY, &w);
         return r == STATUS_OK ? print_cases(w, &o) : r;

@@ -4,63 +4,6 @@
 #include "core/run/cell_file.h"
 #include "words.h"
 
-struct options {
-        const char *timeout, *memory, *selector, *allocation, *reward, *seed, *on;
-        bool json, alone;
-        char **words;
-        size_t n;
-        size_t least; /* words */
-};
-
-enum {
-        OPTION_ON = 0x100,
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct options *o = state->input;
-
-        switch (key) {
-        case 't':
-                o->timeout = arg;
-                return 0;
-        case 'm':
-                o->memory = arg;
-                return 0;
-        case 's':
-                o->selector = arg;
-                return 0;
-        case 'a':
-                o->allocation = arg;
-                return 0;
-        case 'r':
-                o->reward = arg;
-                return 0;
-        case 'S':
-                o->seed = arg;
-                return 0;
-        case 'j':
-                o->json = true;
-                return 0;
-        case 'A':
-                o->alone = true;
-                return 0;
-        case OPTION_ON:
-                o->on = arg;
-                return 0;
-        case ARGP_KEY_ARGS:
-                o->words = state->argv + state->next;
-                o->n = (size_t)(state->argc - state->next);
-                return 0;
-        case ARGP_KEY_END:
-                if (o->n < o->least)
-                        argp_error(state, o->least == 1 ? "no portfolio given" : "too few arguments");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
 static int status_of_definition(int r)
 {
         return r == -EINVAL || r == -EEXIST ? fail_as(STATUS_USAGE, r) : fail(r);
@@ -70,14 +13,6 @@ static int status_of_definition(int r)
 
 int cmd_portfolio_add(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"timeout", 't', "T", 0, "Time for all arms of a case together; 20s unless told", 0},
-                {"memory", 'm', "SIZE", 0, "Memory for all arms of a case together; 4g unless told", 0},
-                {"selector", 's', "NAME", 0, "See 'solverfs portfolio replay --help'", 0},
-                {"allocation", 'a', "NAME", 0, "See there", 0},
-                {"reward", 'r', "binary|exponential", 0, "1 for a solved case, or (1 - t/T)^4", 0},
-                {"seed", 'S', "N", 0, "Of the learner; 1 unless told", 0},
-                {0}};
         static const char doc[] =
                 "Define a portfolio: arms, of which an online learner chooses for each case which one runs, and for how long.\v"
                 "An ARM is a solver or variant of the store, perhaps at a revision and with a seed: z3, z3@z3-4.8.9, 'cvc5@HEAD "
@@ -86,28 +21,36 @@ int cmd_portfolio_add(int argc, char **argv)
                 "[portfolio \"NAME\"].\n\n"
                 "Example: solverfs portfolio add p z3@z3-4.8.9 z3@HEAD 'cvc5: cvc5 {case}' --timeout 10s";
         cleanup_workspace struct workspace *w = NULL;
-        struct options o = {.least = 2};
-        const char *settings[13];
+        const char *timeout = NULL, *memory = NULL, *selector = NULL, *allocation = NULL, *reward = NULL, *seed = NULL, *settings[13];
+        struct words words = {0};
         size_t n = 0;
         int r;
+        const struct command_option options[] = {
+                {"timeout", 't', "T", "Time for all arms of a case together; 20s unless told", .text = &timeout},
+                {"memory", 'm', "SIZE", "Memory for all arms of a case together; 4g unless told", .text = &memory},
+                {"selector", 's', "NAME", "See 'solverfs portfolio replay --help'", .text = &selector},
+                {"allocation", 'a', "NAME", "See there", .text = &allocation},
+                {"reward", 'r', "binary|exponential", "1 for a solved case, or (1 - t/T)^4", .text = &reward},
+                {"seed", 'S', "N", "Of the learner; 1 unless told", .text = &seed},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "NAME ARM...", doc}, argc, argv, &o);
+        command_parse(argc, argv, "NAME ARM...", doc, options, &words);
+        if (words.n < 2)
+                command_usage("too few arguments");
         r = command_open(0, &w);
         if (r != STATUS_OK)
                 return r;
-        const char *const given[][2] = {{"timeout", o.timeout},       {"memory", o.memory}, {"selector", o.selector},
-                                        {"allocation", o.allocation}, {"reward", o.reward}, {"seed", o.seed}};
-        for (size_t i = 0; i < ARRAY_SIZE(given); i++)
-                if (given[i][1]) {
-                        settings[n++] = given[i][0];
-                        settings[n++] = given[i][1];
+        for (const struct command_option *o = options; o->name; o++)
+                if (*o->text) {
+                        settings[n++] = o->name;
+                        settings[n++] = *o->text;
                 }
         settings[n] = NULL;
-        r = portfolio_add(w, o.words[0], o.words + 1, settings);
+        r = portfolio_add(w, words.list[0], words.list + 1, settings);
         if (r < 0)
                 return status_of_definition(r);
         cleanup_portfolio struct portfolio *p = NULL;
-        if (portfolio_open(w, o.words[0], &p) == 0)
+        if (portfolio_open(w, words.list[0], &p) == 0)
                 for (size_t i = 0; i < p->n_arms; i++)
                         if (p->arms[i].problem)
                                 complain("%s", p->arms[i].problem);
@@ -117,15 +60,17 @@ int cmd_portfolio_add(int argc, char **argv)
 static int each_name(int argc, char **argv, const char *doc, int (*change)(struct workspace *w, const char *name))
 {
         cleanup_workspace struct workspace *w = NULL;
-        struct options o = {.least = 1};
+        struct words names = {0};
         int r, status = STATUS_OK;
 
-        command_parse(&(struct argp){NULL, parse, "NAME...", doc}, argc, argv, &o);
+        command_parse(argc, argv, "NAME...", doc, NULL, &names);
+        if (names.n == 0)
+                command_usage("no portfolio given");
         r = command_open(0, &w);
         if (r != STATUS_OK)
                 return r;
-        for (size_t i = 0; i < o.n; i++) {
-                r = change(w, o.words[i]);
+        for (size_t i = 0; i < names.n; i++) {
+                r = change(w, names.list[i]);
                 if (r < 0)
                         status = MAX(status, status_of_definition(r));
         }
@@ -176,15 +121,15 @@ static int list_one(struct workspace *w, const char *name, bool json)
 
 int cmd_portfolio_list(int argc, char **argv)
 {
-        static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0}, {0}};
         cleanup_workspace struct workspace *w = NULL;
-        struct options o = {0};
+        struct words words = {0};
+        bool json = false;
         char **names = NULL;
         size_t n = 0;
         int r, status = STATUS_OK;
+        const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &json}, {0}};
 
-        command_parse(&(struct argp){options, parse, "", "List the portfolios: name, arms, time limit, cases learned from."},
-                      argc, argv, &o);
+        command_parse(argc, argv, "", "List the portfolios: name, arms, time limit, cases learned from.", options, &words);
         r = command_open(STORE_READ_ONLY, &w);
         if (r != STATUS_OK)
                 return r;
@@ -192,7 +137,7 @@ int cmd_portfolio_list(int argc, char **argv)
         if (r < 0)
                 return status_of_definition(r);
         for (size_t i = 0; i < n; i++) {
-                r = list_one(w, names[i], o.json);
+                r = list_one(w, names[i], json);
                 if (r < 0)
                         status = status_of_definition(r);
         }
@@ -205,17 +150,19 @@ int cmd_portfolio_show(int argc, char **argv)
         cleanup_workspace struct workspace *w = NULL;
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_buffer struct buffer arms = {0}, score = {0};
-        struct options o = {.least = 1};
+        struct words names = {0};
         int r;
 
-        command_parse(&(struct argp){NULL, parse, "NAME",
-                                     "Show a portfolio: its arms, and how it stands against each of them and the virtual best "
-                                     "(arms.tsv and score.tsv of the mount)."},
-                      argc, argv, &o);
+        command_parse(argc, argv, "NAME",
+                      "Show a portfolio: its arms, and how it stands against each of them and the virtual best "
+                                     "(arms.tsv and score.tsv of the mount).",
+                      NULL, &names);
+        if (names.n == 0)
+                command_usage("no portfolio given");
         r = command_open(STORE_READ_ONLY, &w);
         if (r != STATUS_OK)
                 return r;
-        r = portfolio_open(w, o.words[0], &p);
+        r = portfolio_open(w, names.list[0], &p);
         if (r == 0)
                 r = portfolio_print_arms(w, p, &arms);
         if (r == 0)
@@ -308,12 +255,6 @@ static int run_all(struct asking *a, int signals)
 
 int cmd_portfolio_run(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"alone", 'A', NULL, 0, "Run each arm alone on each case instead, for comparison; nothing is learned from that",
-                 0},
-                {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0},
-                {0}};
         static const char doc[] =
                 "Let a portfolio answer cases, unless it has already. Prints for each: case, result, seconds of all arms "
                 "together, "
@@ -324,11 +265,19 @@ int cmd_portfolio_run(int argc, char **argv)
                 "Example: solverfs portfolio run p QF_S/";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_portfolio struct portfolio *p = NULL;
-        struct options o = {.least = 2};
+        struct words words = {0};
         struct asking a = {0};
+        const char *on = NULL;
         int signals, r;
+        const struct command_option options[] = {
+                {"alone", 'A', NULL, "Run each arm alone on each case instead, for comparison; nothing is learned from that", .on = &a.alone},
+                {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &on},
+                {"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &a.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "NAME CASE...", doc}, argc, argv, &o);
+        command_parse(argc, argv, "NAME CASE...", doc, options, &words);
+        if (words.n < 2)
+                command_usage("too few arguments");
         signals = command_signals();
         if (signals < 0)
                 return fail(signals);
@@ -337,14 +286,15 @@ int cmd_portfolio_run(int argc, char **argv)
                 close(signals);
                 return r;
         }
-        r = command_run_on(w, o.on);
+        r = command_run_on(w, on);
         if (r == STATUS_OK) {
-                r = portfolio_open(w, o.words[0], &p);
+                r = portfolio_open(w, words.list[0], &p);
                 r = r < 0 ? status_of_definition(r) : STATUS_OK;
         }
-        a = (struct asking){.workspace = w, .portfolio = p, .json = o.json, .alone = o.alone};
+        a.workspace = w;
+        a.portfolio = p;
         if (r == STATUS_OK)
-                r = command_cases(w, o.words + 1, o.n - 1, &a.cases);
+                r = command_cases(w, words.list + 1, words.n - 1, &a.cases);
         if (r == STATUS_OK)
                 r = run_all(&a, signals);
         case_selection_done(&a.cases);

@@ -14,8 +14,7 @@
 struct watch {
         /* options */
         const char *solver_name, *set, *command;
-        char **branches; /* patterns, NULL-terminated */
-        size_t n_branches;
+        struct words branches; /* patterns */
         uint64_t every;
         bool once, json;
 
@@ -24,64 +23,6 @@ struct watch {
         unsigned told; /* alarms, by this call */
         int status;
 };
-
-enum {
-        OPTION_EVERY = 0x100,
-        OPTION_SET,
-        OPTION_BRANCH,
-        OPTION_ON_ALARM,
-        OPTION_ONCE,
-};
-
-static void add_branch(struct watch *o, char *pattern, struct argp_state *state)
-{
-        char **list = reallocarray(o->branches, o->n_branches + 2, sizeof(*list));
-
-        if (!list)
-                argp_failure(state, STATUS_SYSTEM, ENOMEM, "--branch");
-        o->branches = list;
-        o->branches[o->n_branches++] = pattern;
-        o->branches[o->n_branches] = NULL;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct watch *o = state->input;
-
-        switch (key) {
-        case OPTION_EVERY:
-                o->every = command_duration(state, "--every", arg);
-                return 0;
-        case OPTION_SET:
-                o->set = arg;
-                return 0;
-        case OPTION_BRANCH:
-                add_branch(o, arg, state);
-                return 0;
-        case OPTION_ON_ALARM:
-                o->command = arg;
-                return 0;
-        case OPTION_ONCE:
-                o->once = true;
-                return 0;
-        case 'j':
-                o->json = true;
-                return 0;
-        case ARGP_KEY_ARG:
-                if (o->solver_name)
-                        argp_error(state, "expected one SOLVER");
-                o->solver_name = arg;
-                return 0;
-        case ARGP_KEY_END:
-                if (!o->solver_name)
-                        argp_error(state, "expected SOLVER");
-                if (o->once && o->every != 0)
-                        argp_error(state, "--once and --every exclude each other");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
 
 static void worse(struct watch *o, int status)
 {
@@ -278,7 +219,7 @@ static int watch_branches(struct watch *o, struct solver *s)
                 r = errorf(-ENOENT, "there are no cases to measure%s%s; see 'solverfs case add'", o->set ? " in the set " : "",
                            o->set ? o->set : "");
         if (r == 0)
-                r = watched_stretches(o->workspace, s, o->branches, &stretches);
+                r = watched_stretches(o->workspace, s, o->branches.list, &stretches);
         if (r == 0 && stretches.n_matching == 0)
                 note("%s has no branch that --branch matches; nothing is measured until there is one", s->recipe->name);
         for (size_t i = 0; r == 0 && i < stretches.n; i++)
@@ -379,19 +320,27 @@ static const char help[] =
 
 int cmd_watch(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"set", OPTION_SET, "NAME", 0, "Measure the cases of this set; all cases unless given", 0},
-                {"branch", OPTION_BRANCH, "PATTERN", 0, "Watch the branches that match (* ? [); may be repeated; all unless given", 0},
-                {"every", OPTION_EVERY, "T", 0, "From the beginning of a turn to the next: 90s, 15m (default), 2h", 0},
-                {"once", OPTION_ONCE, NULL, 0, "One turn, for cron and CI: see the exit status below", 0},
-                {"on-alarm", OPTION_ON_ALARM, "COMMAND", 0, "Run this for each alarm", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each alarm, a line each", 0},
-                {0}};
         cleanup_workspace struct workspace *w = NULL;
         struct watch o = {.status = STATUS_OK};
+        struct words words = {0};
         int r;
+        const struct command_option options[] = {
+                {"set", 0, "NAME", "Measure the cases of this set; all cases unless given", .text = &o.set},
+                {"branch", 0, "PATTERN", "Watch the branches that match (* ? [); may be repeated; all unless given", .each = &o.branches},
+                {"every", 0, "T", "From the beginning of a turn to the next: 90s, 15m (default), 2h", .ns = &o.every},
+                {"once", 0, NULL, "One turn, for cron and CI: see the exit status below", .on = &o.once},
+                {"on-alarm", 0, "COMMAND", "Run this for each alarm", .text = &o.command},
+                {"json", 'j', NULL, "Print a JSON object for each alarm, a line each", .on = &o.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "SOLVER", help}, argc, argv, &o);
+        command_parse(argc, argv, "SOLVER", help, options, &words);
+        if (words.n > 1)
+                command_usage("expected one SOLVER");
+        o.solver_name = word_next(&words);
+        if (!o.solver_name)
+                command_usage("expected SOLVER");
+        if (o.once && o.every != 0)
+                command_usage("--once and --every exclude each other");
         if (o.every == 0)
                 o.every = EVERY;
         o.signals = command_signals();
@@ -401,7 +350,7 @@ int cmd_watch(int argc, char **argv)
         o.workspace = w;
         if (r == STATUS_OK)
                 r = watch_alone(&o);
-        free(o.branches);
+        free(o.branches.list);
         close(o.signals);
         return output_end(r);
 }
