@@ -210,8 +210,7 @@ static void tell_state(const struct building *b)
 
         switch (incremental_state(b->workspace, b->solver)) {
         case INCREMENTAL_UNPROVED:
-                note("%s: its recipe says 'incremental', which nobody has verified: its builds begin from clean trees; see 'solverfs "
-                     "solver verify'",
+                note("%s: its recipe says 'incremental', which nobody has verified: its builds begin from clean trees; see 'solverfs solver verify'",
                      name);
                 return;
         case INCREMENTAL_REVOKED:
@@ -313,13 +312,12 @@ static int run_batch(struct building *b, int signals)
 
 int cmd_build(int argc, char **argv)
 {
-        static const char doc[] = "Build commits, unless they are built already. Prints for each: commit, ok or failed, seconds, "
-                                  "the program's size, "
-                                  "clean or incremental, why it failed or that it is not reproducible; and at the end, of several "
-                                  "commits, how many builds and programs they have.\v"
-                                  "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are "
-                                  "not on A's, oldest first; or a pattern over tags, in the order of the history: 'z3-4.*'. Exit "
-                                  "status 1 when a commit cannot be built.";
+        static const char doc[] =
+                "Build commits, unless they are built already. Prints for each: commit, ok or failed, seconds, the program's size, clean or "
+                "incremental, why it failed or that it is not reproducible; and at the end, of several commits, how many builds and programs they "
+                "have.\v"
+                "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are not on A's, oldest first; or a pattern "
+                "over tags, in the order of the history: 'z3-4.*'. Exit status 1 when a commit cannot be built.";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
         struct building b = {.follower = {.fd = -1}};

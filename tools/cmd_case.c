@@ -206,13 +206,11 @@ int cmd_case_add(int argc, char **argv)
 {
         static const char doc[] =
                 "Add benchmark instances. Prints a line for each: id, 'new' or 'known', name.\v"
-                "Of a DIR, every file below it that ends in .smt2, .smt, .cnf or .dimacs, also compressed, is added, named by "
-                "its path below DIR; folders whose "
-                "names begin with a dot are passed over. The same bytes twice are one case, with the name they "
-                "had first; a name that other bytes have is refused. Compressed files (.gz, .xz, .bz2, .zst) are kept unpacked, "
-                "under their names without that.\n"
-                "The answer to a case is known by its :status, in DIMACS by a comment 'c status sat' before the "
-                "clauses, by a file FILE.status beside it that holds sat or unsat, or by --status.";
+                "Of a DIR, every file below it that ends in .smt2, .smt, .cnf or .dimacs, also compressed, is added, named by its path below DIR; "
+                "folders whose names begin with a dot are passed over. The same bytes twice are one case, with the name they had first; a name that "
+                "other bytes have is refused. Compressed files (.gz, .xz, .bz2, .zst) are kept unpacked, under their names without that.\n"
+                "The answer to a case is known by its :status, in DIMACS by a comment 'c status sat' before the clauses, by a file FILE.status "
+                "beside it that holds sat or unsat, or by --status.";
         cleanup_workspace struct workspace *w = NULL;
         struct adding a = {.status = STATUS_OK, .answer = VERDICT_UNKNOWN};
         struct words files = {0};
@@ -251,8 +249,7 @@ int cmd_case_add(int argc, char **argv)
         }
         progress_clear();
         if (a.passed_over > 0)
-                note("files passed over, as they do not end in .smt2, .smt, .cnf or .dimacs: %zu; name one to add it all the "
-                     "same",
+                note("files passed over, as they do not end in .smt2, .smt, .cnf or .dimacs: %zu; name one to add it all the same",
                      a.passed_over);
         if (a.compressed > 0)
                 note("compressed files passed over: %zu; unpack them first: a case is what the solver reads", a.compressed);
@@ -303,10 +300,9 @@ static bool any_case(struct cases *c)
 
 int cmd_case_list(int argc, char **argv)
 {
-        static const char doc[] = "List the cases (default: all): id, status, logic, size in bytes, the start of "
-                                  "its sha256, name.\v"
-                                  "In names, control bytes, backslashes and bytes that are not valid UTF-8 are written as \\t, "
-                                  "\\n, \\\\ and \\xNN.";
+        static const char doc[] =
+                "List the cases (default: all): id, status, logic, size in bytes, the start of its sha256, name.\v"
+                "In names, control bytes, backslashes and bytes that are not valid UTF-8 are written as \\t, \\n, \\\\ and \\xNN.";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_case_selection struct case_selection s = {0};
         char every[] = "all", *all[] = {every};

@@ -151,8 +151,7 @@ static void look_at_store(struct looking *l)
         look_at_database(l, w);
         if (workspace_settings(w)->sandbox == SANDBOX_NONE)
                 show(l, "store-sandbox", CHECK_WARNING,
-                     "'sandbox = none' in %s/config: builds and solvers see this machine and its network; take it out unless all of "
-                     "them are trusted",
+                     "'sandbox = none' in %s/config: builds and solvers see this machine and its network; take it out unless all of them are trusted",
                      l->store);
         incremental_each_revoked(w, show_revoked, l);
         for (size_t i = 0; i < workspace_settings(w)->n_clusters; i++)
@@ -191,8 +190,7 @@ static int look_at_host(struct looking *l)
 int cmd_doctor(int argc, char **argv)
 {
         static const char doc[] =
-                "Say what this machine and this store can do. Prints for each check: name, ok, warning or failed, what was "
-                "found and what to do.\v"
+                "Say what this machine and this store can do. Prints for each check: name, ok, warning or failed, what was found and what to do.\v"
                 "Exit status 1 when a check failed; a warning is no failure.";
         struct looking l = {.status = STATUS_OK, .patience_ns = LAUNCH_NS};
         int r;

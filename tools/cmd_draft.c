@@ -232,10 +232,9 @@ int cmd_recipe_draft(int argc, char **argv)
         static const char doc[] =
                 "Write a recipe for sources that have none: build one commit (default: HEAD) in the ways that are usual for the files in it, run "
                 "what was built on small formulas, and write down what was seen to work.\v"
-                "REPO: a folder of this machine, a URL, or a solver of the store. Known are CMake, a committed configure, meson, autoconf and make, in the "
-                "root or one folder down. Builds and runs are done in a sandbox and a store of their own, deleted behind it. Exit status 1 when no "
-                "recipe was found, and why is said.\n"
-                "\n"
+                "REPO: a folder of this machine, a URL, or a solver of the store. Known are CMake, a committed configure, meson, autoconf and make, "
+                "in the root or one folder down. Builds and runs are done in a sandbox and a store of their own, deleted behind it. Exit status 1 "
+                "when no recipe was found, and why is said.\n\n"
                 "    solverfs recipe draft ~/src/mine >mine.recipe\n"
                 "    solverfs solver try --recipe mine.recipe ~/src/mine";
         struct draft_options o = {0};

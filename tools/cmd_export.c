@@ -329,14 +329,12 @@ static int export_all(struct exporting *o)
 int cmd_export(int argc, char **argv)
 {
         static const char doc[] =
-                "Write what is finished for other tools, and start no work. Without SOLVER: all solvers; without REV: all commits that "
-                "anything is known of, in the order of the history; without CASE: all cases with a result.\v"
-                "csv is RFC 4180, with the columns of 'run' first. jsonl is what 'run --json' prints. benchexec is a document of XML "
-                "for each version, for table-generator. asv is a folder of results for 'asv publish', of one solver. hyperfine is what "
-                "its --export-json writes: one document, or one for each version where -o is a folder (there already, or with a slash "
-                "at its end).\n"
-                "A file is there whole, or not at all.\n"
-                "\n"
+                "Write what is finished for other tools, and start no work. Without SOLVER: all solvers; without REV: all commits that anything is "
+                "known of, in the order of the history; without CASE: all cases with a result.\v"
+                "csv is RFC 4180, with the columns of 'run' first. jsonl is what 'run --json' prints. benchexec is a document of XML for each "
+                "version, for table-generator. asv is a folder of results for 'asv publish', of one solver. hyperfine is what its --export-json "
+                "writes: one document, or one for each version where -o is a folder (there already, or with a slash at its end).\n"
+                "A file is there whole, or not at all.\n\n"
                 "  solverfs export --format csv -o results.csv\n"
                 "  solverfs export --format benchexec z3 'z3-4.8.*' --set mine -o tables/\n"
                 "  solverfs export --format hyperfine z3 z3-4.8.8 z3-4.8.9 17 -o two.json";

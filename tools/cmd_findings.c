@@ -143,12 +143,9 @@ int cmd_findings(int argc, char **argv)
 {
         static const char doc[] =
                 "Lists what campaigns found, the most worth reporting first.\v"
-                "Findings of one signature, or with the same reduced shape and commit, are one; COUNT is how many inputs "
-                "it "
-                "stands for.\n\n"
-                "With --seeds a line for each slowdown between versions of the solver: finding, seeds under which it "
-                "reproduces, seeds tried. "
-                "What is measured is kept (seeds.tsv in the mount), so that an interrupted call goes on.\n\n"
+                "Findings of one signature, or with the same reduced shape and commit, are one; COUNT is how many inputs it stands for.\n\n"
+                "With --seeds a line for each slowdown between versions of the solver: finding, seeds under which it reproduces, seeds tried. What "
+                "is measured is kept (seeds.tsv in the mount), so that an interrupted call goes on.\n\n"
                 "Example:\n"
                 "  solverfs findings z3 --mark 12 reported https://example.org/issues/1";
         cleanup_workspace struct workspace *w = NULL;

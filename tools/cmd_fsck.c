@@ -31,8 +31,7 @@ static void conclude(const struct checking *c, const struct care_report *r)
                                       r->store.rebuilt));
                 return;
         }
-        note("looked at %llu values, %llu journal records, %llu builds, %llu measurements, %llu programs, %llu cases, %llu "
-             "commits in %llu "
+        note("looked at %llu values, %llu journal records, %llu builds, %llu measurements, %llu programs, %llu cases, %llu commits in %llu "
              "repositories",
              (unsigned long long)r->store.values, (unsigned long long)r->store.journal_records, (unsigned long long)r->builds,
              (unsigned long long)r->facts, (unsigned long long)r->programs, (unsigned long long)r->cases,
@@ -45,12 +44,11 @@ static void conclude(const struct checking *c, const struct care_report *r)
 
 int cmd_fsck(int argc, char **argv)
 {
-        static const char doc[] = "Check every value, measurement, program, case and repository of the store, and repair what "
-                                  "can be. Prints what it found: "
-                                  "repaired, damaged or note; the area; what.\v"
-                                  "A damaged index is made anew from the journal; a value that the journal lost is worked out again when asked for. "
-                                  "Exit status 0 when nothing "
-                                  "is damaged now and nothing was, 1 otherwise.";
+        static const char doc[] =
+                "Check every value, measurement, program, case and repository of the store, and repair what can be. Prints what it found: repaired, "
+                "damaged or note; the area; what.\v"
+                "A damaged index is made anew from the journal; a value that the journal lost is worked out again when asked for. Exit status 0 when "
+                "nothing is damaged now and nothing was, 1 otherwise.";
         cleanup_workspace struct workspace *w = NULL;
         struct checking c = {0};
         struct care_report report;

@@ -24,16 +24,13 @@ static void add_strategies(void *to, const char *list)
 int cmd_fuzz(int argc, char **argv)
 {
         static const char doc[] =
-                "Looks for inputs on which the target is slower than a reference by the threshold, and keeps them as "
-                "findings "
-                "(SOLVER/spr/ in the mount, 'solverfs findings').\v"
-                "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' (a program "
-                "of this "
-                "machine). What two versions contradict each other on, and what crashes one, is kept, too.\n\n"
+                "Looks for inputs on which the target is slower than a reference by the threshold, and keeps them as findings (SOLVER/spr/ in the "
+                "mount, 'solverfs findings').\v"
+                "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' (a program of this machine). What two "
+                "versions contradict each other on, and what crashes one, is kept, too.\n\n"
                 "A campaign that is interrupted goes on when the same command is given again.\n\n"
-                "With --repeat a line for each strategy: its campaigns, slowdowns found by one (least, most, mean), slowdowns "
-                "an hour, distinct culprits (least, most, mean; - between versions without a history). The campaigns are "
-                "called NAME-STRATEGY-NUMBER.\n\n"
+                "With --repeat a line for each strategy: its campaigns, slowdowns found by one (least, most, mean), slowdowns an hour, distinct "
+                "culprits (least, most, mean; - between versions without a history). The campaigns are called NAME-STRATEGY-NUMBER.\n\n"
                 "Example:\n"
                 "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h -t 20s\n"
                 "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h --repeat 5";

@@ -365,16 +365,13 @@ static int record(struct recording *o)
 int cmd_history(int argc, char **argv)
 {
         static const char doc[] =
-                "Measure cases along the line of first parents, and show how their times moved. Prints a line for each case and "
-                "commit, oldest first: case, commit, date, result, time, cputime (seconds), memory (bytes), correct or WRONG, "
-                "and "
-                "slower or faster where a step is.\v"
-                "Work goes from coarse to fine: stop it at any moment, and what is measured is spread over the whole line. What "
-                "is known is not measured again, and the same command goes on where it was. Two commits differ when one solves "
-                "the case and the other does not, or when their times differ by a fifth and 10 ms. Commits that cannot be built "
-                "are stepped around.\n"
-                "The exit status is 1 when an answer is wrong.\n"
-                "\n"
+                "Measure cases along the line of first parents, and show how their times moved. Prints a line for each case and commit, oldest "
+                "first: case, commit, date, result, time, cputime (seconds), memory (bytes), correct or WRONG, and slower or faster where a step "
+                "is.\v"
+                "Work goes from coarse to fine: stop it at any moment, and what is measured is spread over the whole line. What is known is not "
+                "measured again, and the same command goes on where it was. Two commits differ when one solves the case and the other does not, or "
+                "when their times differ by a fifth and 10 ms. Commits that cannot be built are stepped around.\n"
+                "The exit status is 1 when an answer is wrong.\n\n"
                 "  solverfs history z3 17\n"
                 "  solverfs history z3 --from z3-4.8.8 --to z3-4.8.9 --step 20 QF_S/\n"
                 "  solverfs history z3 17 --known --svg 17.svg";

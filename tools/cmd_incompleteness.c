@@ -32,14 +32,11 @@ static void check(const struct campaign_command *c, bool has_at)
 int cmd_incompleteness(int argc, char **argv)
 {
         static const char doc[] =
-                "Makes formulas weaker or stronger, step by step, and looks for those that should be decided and come "
-                "back "
-                "unknown: by the target where a reference decides them (a regression), or where the version decided what "
-                "implies the answer (an implication). They are kept as findings (SOLVER/incompleteness/ in the mount, "
-                "'solverfs findings').\v"
-                "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' (a program "
-                "of this machine). An answer that contradicts the implied one, and what crashes a version, is kept, "
-                "too.\n\n"
+                "Makes formulas weaker or stronger, step by step, and looks for those that should be decided and come back unknown: by the target "
+                "where a reference decides them (a regression), or where the version decided what implies the answer (an implication). They are kept "
+                "as findings (SOLVER/incompleteness/ in the mount, 'solverfs findings').\v"
+                "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' (a program of this machine). An answer "
+                "that contradicts the implied one, and what crashes a version, is kept, too.\n\n"
                 "A campaign that is interrupted goes on when the same command is given again.\n\n"
                 "Example:\n"
                 "  solverfs incompleteness z3 --reference v1 --target v2 --seeds dir --for 12h";
@@ -56,8 +53,8 @@ int cmd_incompleteness(int argc, char **argv)
                 {"at", 0, "VERSION", "instead of both: one version alone, compared with itself before each step",
                  .parse = parse_version, .to = &s->target, .is_given = &has_at},
                 {"seeds", 0, "DIR", "the formulas to begin with: *.smt2 below DIR", .parse = campaign_copy_text, .to = &s->corpus},
-                {"oracle", 0, "sat|unsat|auto", "what the seeds are; auto (the default): as each says by :status or its name, else as the versions answer",
-                 .choice = &label},
+                {"oracle", 0, "sat|unsat|auto",
+                 "what the seeds are; auto (the default): as each says by :status or its name, else as the versions answer", .choice = &label},
                 {"iterations", 0, "N", "steps for each seed; default 300", .number = &s->iterations, .least = 1, .most = INT32_MAX},
                 {"chain", 0, "N", "steps from a seed until it begins at the seed again; default 25",
                  .number = &s->chain, .least = 1, .most = INT32_MAX},

@@ -119,9 +119,8 @@ static void tell_unbuildable_end(const struct localizing *o, uint32_t end, const
                 complain("%s %.12s, the %s, cannot be built: %s; see 'solverfs build --log %s %.12s'", name, sha,
                          end == o->options.target ? "target" : "reference", reason, name, sha);
         else
-                complain("%s %s %s, so the search begins where the two lines part, at %.12s, and that commit cannot be built: %s; name "
-                         "as --reference a commit that can be built of 'git log --first-parent %.12s..%s', or see 'solverfs build "
-                         "--log %s %.12s'",
+                complain("%s %s %s, so the search begins where the two lines part, at %.12s, and that commit cannot be built: %s; name as "
+                         "--reference a commit that can be built of 'git log --first-parent %.12s..%s', or see 'solverfs build --log %s %.12s'",
                          o->reference, apart(o), o->target, sha, reason, sha, o->target, name, sha);
 }
 
@@ -291,19 +290,14 @@ static int choose_cases(struct localizing *o, struct workspace *w, struct solver
 int cmd_localize(int argc, char **argv)
 {
         static const char doc[] =
-                "Find the commits that made cases slow. Prints a line for each case and culprit: case, commit, seconds before "
-                "it, seconds "
-                "after it, subject. Where the commits between cannot be built, commit is the range BEFORE..LAST that holds the "
-                "culprit. A "
-                "case without a culprit has '-' for its commit, its seconds at reference and target, and why.\v"
-                "A build is done once for all cases that need it; runs are repeated on what is built until it is decided where a "
-                "case got "
-                "slow, so that noise does not mislead; every culprit is verified by runs of it and the commit before it in turn. "
-                "What was "
-                "measured before is used, and an interrupted search goes on where it was.\n"
+                "Find the commits that made cases slow. Prints a line for each case and culprit: case, commit, seconds before it, seconds after it, "
+                "subject. Where the commits between cannot be built, commit is the range BEFORE..LAST that holds the culprit. A case without a "
+                "culprit has '-' for its commit, its seconds at reference and target, and why.\v"
+                "A build is done once for all cases that need it; runs are repeated on what is built until it is decided where a case got slow, so "
+                "that noise does not mislead; every culprit is verified by runs of it and the commit before it in turn. What was measured before is "
+                "used, and an interrupted search goes on where it was.\n"
                 "A FINDING is one such as spr/3: its input.\n"
-                "The exit status is 1 when a case has no culprit, got faster, cannot be decided, or an end cannot be built.\n"
-                "\n"
+                "The exit status is 1 when a case has no culprit, got faster, cannot be decided, or an end cannot be built.\n\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 17 42\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 slow/ -t 20s";
         cleanup_workspace struct workspace *w = NULL;

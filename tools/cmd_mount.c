@@ -292,8 +292,7 @@ static int in_background(struct mounting *m)
 int cmd_mount(int argc, char **argv)
 {
         static const char doc[] =
-                "Mount the store at DIR, an existing folder outside of it. Returns when the mount answers; the daemon's log "
-                "is STORE/log.\v"
+                "Mount the store at DIR, an existing folder outside of it. Returns when the mount answers; the daemon's log is STORE/log.\v"
                 "'solverfs unmount DIR' ends it. For fstab see mount.solverfs(8).";
         struct mounting m = {.ready = -1};
         struct words words = {0};

@@ -284,12 +284,11 @@ static int show_all(struct noisy *o)
 int cmd_noise(int argc, char **argv)
 {
         static const char doc[] =
-                "Run the same version on the same cases ten times, and tell how much the times differ. Prints for each commit: "
-                "commit, cases that were decided, runs of each, mean time, mean difference between a case's slowest run and its "
-                "fastest, the largest such difference, the threshold that follows for campaigns (twice that, 0.1 s at least), "
-                "cases that no run decided, cases that some runs decided and others did not.\v"
-                "Samples are kept: an interrupted call goes on, and the same call answers at once.\n"
-                "\n"
+                "Run the same version on the same cases ten times, and tell how much the times differ. Prints for each commit: commit, cases that "
+                "were decided, runs of each, mean time, mean difference between a case's slowest run and its fastest, the largest such difference, "
+                "the threshold that follows for campaigns (twice that, 0.1 s at least), cases that no run decided, cases that some runs decided and "
+                "others did not.\v"
+                "Samples are kept: an interrupted call goes on, and the same call answers at once.\n\n"
                 "  solverfs noise z3 z3-4.8.7 z3-4.8.9 --set strings --timeout 20s";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;

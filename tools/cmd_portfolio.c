@@ -267,14 +267,12 @@ int cmd_portfolio_replay(int argc, char **argv)
         int r;
 
         buffer_adds(&doc,
-                    "Measure a portfolio on recorded runs, without running a solver: how it would have done, learning online. "
-                    "Prints PAR-2 (seconds of the "
-                    "solved, twice the limit for the others), queries solved, how often the first arm was the fastest, and turns "
-                    "a query: "
-                    "means and deviations over the "
-                    "seeds. The best single arm and the virtual best come last.\v"
-                    "A TABLE is tab-separated, with a heading: query, features, and ARM_result and ARM_seconds for each arm. "
-                    "Several tables are one stream.\n\nSelectors:\n");
+                    "Measure a portfolio on recorded runs, without running a solver: how it would have done, learning online. Prints PAR-2 (seconds "
+                    "of the solved, twice the limit for the others), queries solved, how often the first arm was the fastest, and turns a query: "
+                    "means and deviations over the seeds. The best single arm and the virtual best come last.\v"
+                    "A TABLE is tab-separated, with a heading: query, features, and ARM_result and ARM_seconds for each arm. Several tables are one "
+                    "stream.\n\n"
+                    "Selectors:\n");
         for (const struct choice *c = learner_selectors; c->name; c++)
                 buffer_addf(&doc, "  %-12s %s\n", c->name, c->summary);
         buffer_adds(&doc, "  fixed:A,B    these arms first\n\nAllocations:\n");

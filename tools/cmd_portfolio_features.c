@@ -167,8 +167,7 @@ int cmd_portfolio_features(int argc, char **argv)
 {
         static const char doc[] =
                 "Print the features of cases: the numbers that portfolios learn from (features.tsv in the mount).\v"
-                "A TABLE is as for 'solverfs portfolio replay'. A portfolio's facts are those 'solverfs portfolio run NAME "
-                "CASE... --alone' left.\n\n"
+                "A TABLE is as for 'solverfs portfolio replay'. A portfolio's facts are those 'solverfs portfolio run NAME CASE... --alone' left.\n\n"
                 "Example: solverfs portfolio features --correlation BV.tsv | sort -t '\t' -k 4 -g";
         cleanup_workspace struct workspace *w = NULL;
         struct options o = {.seeds = 5};

@@ -15,10 +15,8 @@ int cmd_portfolio_add(int argc, char **argv)
 {
         static const char doc[] =
                 "Define a portfolio: arms, of which an online learner chooses for each case which one runs, and for how long.\v"
-                "An ARM is a solver or variant of the store, perhaps at a revision and with a seed: z3, z3@z3-4.8.9, 'cvc5@HEAD "
-                "seed=3'; or a "
-                "name and a command: 'cvc5: /usr/bin/cvc5 --strings-exp {case}'. It is written into the store's config as "
-                "[portfolio \"NAME\"].\n\n"
+                "An ARM is a solver or variant of the store, perhaps at a revision and with a seed: z3, z3@z3-4.8.9, 'cvc5@HEAD seed=3'; or a name "
+                "and a command: 'cvc5: /usr/bin/cvc5 --strings-exp {case}'. It is written into the store's config as [portfolio \"NAME\"].\n\n"
                 "Example: solverfs portfolio add p z3@z3-4.8.9 z3@HEAD 'cvc5: cvc5 {case}' --timeout 10s";
         cleanup_workspace struct workspace *w = NULL;
         const char *timeout = NULL, *memory = NULL, *selector = NULL, *allocation = NULL, *reward = NULL, *seed = NULL, *settings[13];
@@ -154,8 +152,7 @@ int cmd_portfolio_show(int argc, char **argv)
         int r;
 
         command_parse(argc, argv, "NAME",
-                      "Show a portfolio: its arms, and how it stands against each of them and the virtual best "
-                                     "(arms.tsv and score.tsv of the mount).",
+                      "Show a portfolio: its arms, and how it stands against each of them and the virtual best (arms.tsv and score.tsv of the mount).",
                       NULL, &names);
         if (names.n == 0)
                 command_usage("no portfolio given");
@@ -256,12 +253,10 @@ static int run_all(struct asking *a, int signals)
 int cmd_portfolio_run(int argc, char **argv)
 {
         static const char doc[] =
-                "Let a portfolio answer cases, unless it has already. Prints for each: case, result, seconds of all arms "
-                "together, "
-                "the arm that answered, name.\v"
-                "CASE is as for 'solverfs run'. What is known of an arm's run is taken as it is and not run again. Two arms that "
-                "contradict each other, or an arm and the case's own :status, are reported on standard error, and the exit "
-                "status is 1.\n\n"
+                "Let a portfolio answer cases, unless it has already. Prints for each: case, result, seconds of all arms together, the arm that "
+                "answered, name.\v"
+                "CASE is as for 'solverfs run'. What is known of an arm's run is taken as it is and not run again. Two arms that contradict each "
+                "other, or an arm and the case's own :status, are reported on standard error, and the exit status is 1.\n\n"
                 "Example: solverfs portfolio run p QF_S/";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_portfolio struct portfolio *p = NULL;

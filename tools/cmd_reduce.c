@@ -467,17 +467,14 @@ static int reduce_of_solver(struct reducing *o)
 int cmd_reduce(int argc, char **argv)
 {
         static const char doc[] =
-                "Makes an input smaller that is slow on one version and fast on another, crashes one, or that versions "
-                "answer "
-                "differently; or any file that a command is interested in.\v"
-                "FOUND is a finding, such as spr/3, which knows its versions; CASE is a case of the store, or a file. "
-                "VERSION is as in 'solverfs fuzz'.\n"
-                "SMT-LIB is reduced by its structure and stays well-sorted; other files as parentheses, or by lines. The "
-                "result is never larger than the input, and was tested twice. When interrupted, or when the time is over, "
-                "the smallest so far is written.\n"
-                "What is reduced between versions is kept in the store: the same command prints it again, or goes on where "
-                "it was interrupted. Of a finding without further options it is the tree's reduced.smt2.\n"
-                "\n"
+                "Makes an input smaller that is slow on one version and fast on another, crashes one, or that versions answer differently; or any "
+                "file that a command is interested in.\v"
+                "FOUND is a finding, such as spr/3, which knows its versions; CASE is a case of the store, or a file. VERSION is as in 'solverfs "
+                "fuzz'.\n"
+                "SMT-LIB is reduced by its structure and stays well-sorted; other files as parentheses, or by lines. The result is never larger than "
+                "the input, and was tested twice. When interrupted, or when the time is over, the smallest so far is written.\n"
+                "What is reduced between versions is kept in the store: the same command prints it again, or goes on where it was interrupted. Of a "
+                "finding without further options it is the tree's reduced.smt2.\n\n"
                 "  solverfs reduce z3 spr/3 -o reduced.smt2\n"
                 "  solverfs reduce z3 17 --reference z3-4.8.7 --target z3-4.8.8 --floor 2s\n"
                 "  solverfs reduce bug.smt2 --command 'z3 {} 2>&1 | grep -q ASSERT' -o a.smt2";
@@ -487,8 +484,8 @@ int cmd_reduce(int argc, char **argv)
                 {"reference", 0, "VERSION", "The version that is fast, or right", .text = &o.reference},
                 {"target", 0, "VERSION", "The version that is slow, wrong, or crashes", .text = &o.target},
                 {"command", 0, "COMMAND",
-                 "Keep what a shell command is interested in: it ends with status 0. The file's path stands for {} in it, or is its last "
-                 "argument", .text = &o.command},
+                 "Keep what a shell command is interested in: it ends with status 0. The file's path stands for {} in it, or is its last argument",
+                 .text = &o.command},
                 {"keep", 0, "WHAT",
                  "slow, crash, or answers (both versions' verdicts); default: what the finding is, or what the input shows",
                  .parse = parse_interest, .to = &o.interest},

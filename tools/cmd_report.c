@@ -40,9 +40,8 @@ int cmd_report(int argc, char **argv)
 {
         static const char doc[] =
                 "Writes a page of all that is known of a solver, for a browser.\v"
-                "History, the last tags compared, steps and their commits, findings, cases: one file that needs no network. "
-                "Nothing is measured: 'solverfs history' and 'solverfs run' do. The mount has the page, with links into the "
-                "mount, as SOLVER/report.html.\n\n"
+                "History, the last tags compared, steps and their commits, findings, cases: one file that needs no network. Nothing is measured: "
+                "'solverfs history' and 'solverfs run' do. The mount has the page, with links into the mount, as SOLVER/report.html.\n\n"
                 "Example:\n"
                 "  solverfs report z3 --set QF_S -o z3.html";
         cleanup_workspace struct workspace *w = NULL;

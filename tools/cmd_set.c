@@ -23,8 +23,7 @@ static int choose_ids(struct workspace *w, char *const *words, size_t n, uint32_
 int cmd_set_add(int argc, char **argv)
 {
         static const char doc[] =
-                "Put cases into the set NAME, which is made if there is none. Wherever cases are chosen NAME then stands "
-                "for all of them.\v"
+                "Put cases into the set NAME, which is made if there is none. Wherever cases are chosen NAME then stands for all of them.\v"
                 "Example: solverfs set add smoke 'QF_S/*.smt2' 42 && solverfs run z3 HEAD smoke";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_free uint32_t *ids = NULL;

@@ -10,9 +10,8 @@ struct snapshot_options {
 int cmd_snapshot(int argc, char **argv)
 {
         static const char doc[] =
-                "Make the working tree in DIR, with its uncommitted changes and its untracked files that are not ignored, "
-                "a commit of the store, to be built and measured like any other. Prints its sha. In a mount it is listed in "
-                "SOLVER/snapshots/.\v"
+                "Make the working tree in DIR, with its uncommitted changes and its untracked files that are not ignored, a commit of the store, to "
+                "be built and measured like any other. Prints its sha. In a mount it is listed in SOLVER/snapshots/.\v"
                 "DIR itself and its repository stay as they are. A name stays with its commit.\n\n"
                 "  solverfs snapshot kissat src/kissat --name wip\n"
                 "  solverfs run kissat HEAD wip all";

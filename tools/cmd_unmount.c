@@ -10,9 +10,8 @@ struct unmounting {
 
 static void say_late(const char *mountpoint, pid_t daemon)
 {
-        note("%s is detached here, but something is still open there from another mount namespace (a container, a sandbox); its "
-             "daemon, "
-             "process %d, ends when that is closed, and at once by 'kill %d'. Waiting for it",
+        note("%s is detached here, but something is still open there from another mount namespace (a container, a sandbox); its daemon, process %d, "
+             "ends when that is closed, and at once by 'kill %d'. Waiting for it",
              mountpoint, (int)daemon, (int)daemon);
 }
 
@@ -27,9 +26,8 @@ static int say_absent(const char *mountpoint, int r)
                 daemon = mounts_detached(store, mountpoint);
         if (daemon == 0)
                 return fail_as(STATUS_ABSENT, errorf(r, "%s", why ? why : "nothing is mounted there"));
-        complain("%s is detached already; its daemon, process %d, still serves what is open there: it ends when that is closed, "
-                 "and at "
-                 "once by 'kill -KILL %d'",
+        complain("%s is detached already; its daemon, process %d, still serves what is open there: it ends when that is closed, and at once by 'kill "
+                 "-KILL %d'",
                  mountpoint, (int)daemon, (int)daemon);
         return STATUS_FAILED;
 }
@@ -44,8 +42,8 @@ int cmd_unmount(int argc, char **argv)
                 {"lazy", 'l', NULL, "Detach it even while it is in use; who is inside gets to the end", .on = &u.lazy},
                 {0}};
 
-        command_parse(argc, argv, "DIR", "Unmount DIR and wait until its daemon has gone: work in progress is cancelled, nothing "
-                                     "finished is lost.", options, &words);
+        command_parse(argc, argv, "DIR",
+                      "Unmount DIR and wait until its daemon has gone: work in progress is cancelled, nothing finished is lost.", options, &words);
         if (words.n > 1)
                 command_usage("one DIR at a time");
         u.dir = word_next(&words);

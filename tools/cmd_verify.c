@@ -193,11 +193,10 @@ static int verify(struct verifying *v)
 int cmd_solver_verify(int argc, char **argv)
 {
         static const char doc[] =
-                "Find out whether builds of a solver may go on from what the build of another commit left. Draws pairs of commits of "
-                "which one edits files of the other, builds the second both on what the first left and in a clean tree, and compares "
-                "the programs byte by byte.\v"
-                "A..B: of these commits (default: the last 500 of HEAD's line). When all are the same, a recipe that says "
-                "'incremental = true' is built incrementally from then on. Exit status 1 when one differs.";
+                "Find out whether builds of a solver may go on from what the build of another commit left. Draws pairs of commits of which one edits "
+                "files of the other, builds the second both on what the first left and in a clean tree, and compares the programs byte by byte.\v"
+                "A..B: of these commits (default: the last 500 of HEAD's line). When all are the same, a recipe that says 'incremental = true' is "
+                "built incrementally from then on. Exit status 1 when one differs.";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
         struct verifying v = {.pairs = USUAL_PAIRS};
