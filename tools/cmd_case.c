@@ -36,14 +36,12 @@ static void tell_added(struct adding *a, uint32_t id, bool is_new, const char *n
 {
         static const struct column columns[] = {{"CASE", 6, true}, {"", 5, false}, {"NAME", 0, false}};
         cleanup_free char *shown = printable(name);
-        char number[16];
 
         if (a->json) {
                 output_json(json_pack("{s:i, s:b, s:s}", "id", (int)id, "new", is_new, "name", shown));
                 return;
         }
-        snprintf(number, sizeof(number), "%u", id);
-        output_row(columns, ARRAY_SIZE(columns), (const char *[]){number, is_new ? "new" : "known", shown});
+        output_rowf(columns, ARRAY_SIZE(columns), "%u\t%s\t%s", id, is_new ? "new" : "known", shown);
 }
 
 /* The status in the file beside a case: <path>.status, without .gz and the like. VERDICT_UNKNOWN when there is none. */
@@ -277,17 +275,15 @@ static void list_case(const struct case_info *c, bool json)
         static const struct column columns[] = {{"CASE", 6, true},         {"STATUS", 7, false, 1},  {"LOGIC", 10, false, 2},
                                                 {"SIZE (B)", 10, true, 3}, {"SHA256", 12, false, 4}, {"NAME", 0, false}};
         cleanup_free char *name = printable(c->name);
-        char id[16], size[24], hex[DIGEST_HEX_SIZE];
+        char hex[DIGEST_HEX_SIZE];
 
         if (json) {
                 output_json(case_json(c, name));
                 return;
         }
-        snprintf(id, sizeof(id), "%u", c->id);
-        snprintf(size, sizeof(size), "%llu", (unsigned long long)c->size);
         digest_hex(&c->sha256, hex);
-        hex[12] = '\0';
-        output_row(columns, ARRAY_SIZE(columns), (const char *[]){id, verdict_name(c->status), c->logic, size, hex, name});
+        output_rowf(columns, ARRAY_SIZE(columns), "%u\t%s\t%s\t%llu\t%.12s\t%s", c->id, verdict_name(c->status), c->logic,
+                    (unsigned long long)c->size, hex, name);
 }
 
 static bool any_case(struct cases *c)

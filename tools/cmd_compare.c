@@ -216,13 +216,8 @@ static void print_table(struct buffer *text, const char *word, const struct colu
         char *rest = text->data;
 
         strsep(&rest, "\n");
-        while (rest && *rest) {
-                const char *cells[20] = {word};
-                size_t k = *word ? 1 : 0;
-
-                table_cells(&rest, cells + k, n - k);
-                output_row(columns, n, cells);
-        }
+        while (rest && *rest)
+                output_rowf(columns, n, "%s%s%s", word, *word ? "\t" : "", strsep(&rest, "\n"));
 }
 
 static int print_changes(const struct comparing_table *t)

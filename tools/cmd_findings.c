@@ -72,22 +72,15 @@ static void show(const struct listing *l, const struct finding_choice *c)
 {
         const struct finding *f = c->finding;
         cleanup_free char *reference = *f->reference ? version_brief(f->reference) : strdup("-"), *target = version_brief(f->target);
-        char id[16], size[24], fast[32], slow[32], count[24], culprit[13];
 
         if (l->json) {
                 show_json(l, c);
                 return;
         }
-        snprintf(id, sizeof(id), "%u", f->number);
-        snprintf(size, sizeof(size), "%" PRIu64, c->size);
-        snprintf(fast, sizeof(fast), "%.6f", median_of(f, f->reference));
-        snprintf(slow, sizeof(slow), "%.6f", median_of(f, f->target));
-        snprintf(count, sizeof(count), "%" PRIu64, c->count);
-        snprintf(culprit, sizeof(culprit), "%.12s", *c->culprit ? c->culprit : "-");
-        output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){id, finding_kind_name(f->kind), size, fast, slow, reference ?: "-", target ?: "-", count, culprit,
-                                    f->campaign, *finding_mark_name(f->mark) ? finding_mark_name(f->mark) : "-",
-                                    *f->url ? f->url : "-"});
+        output_rowf(columns, ARRAY_SIZE(columns), "%u\t%s\t%" PRIu64 "\t%.6f\t%.6f\t%s\t%s\t%" PRIu64 "\t%.12s\t%s\t%s\t%s", f->number,
+                    finding_kind_name(f->kind), c->size, median_of(f, f->reference), median_of(f, f->target), reference ?: "-", target ?: "-",
+                    c->count, *c->culprit ? c->culprit : "-", f->campaign, *finding_mark_name(f->mark) ? finding_mark_name(f->mark) : "-",
+                    *f->url ? f->url : "-");
 }
 
 static bool is_wanted(const struct listing *l, const struct finding_choice *c)

@@ -32,17 +32,14 @@ static void found(void *user, const struct care_finding *f)
 static void show(const struct collecting *c, const char *name, const struct care_part *p)
 {
         static const struct column columns[] = {{"WHAT", 10, false}, {"FREED", 8, true}, {"BYTES", 14, true}, {"LEFT", 14, true}};
-        char n[24], bytes[24], left[24];
 
         if (c->json) {
                 output_json(json_pack("{s:s, s:I, s:I, s:I}", "what", name, "freed", (json_int_t)p->n, "bytes",
                                       (json_int_t)p->bytes, "left", (json_int_t)p->left));
                 return;
         }
-        snprintf(n, sizeof(n), "%llu", (unsigned long long)p->n);
-        snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)p->bytes);
-        snprintf(left, sizeof(left), "%llu", (unsigned long long)p->left);
-        output_row(columns, ARRAY_SIZE(columns), (const char *[]){name, n, bytes, left});
+        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%llu\t%llu\t%llu", name, (unsigned long long)p->n, (unsigned long long)p->bytes,
+                    (unsigned long long)p->left);
 }
 
 static void ignore(void *user, const struct care_finding *f) {}

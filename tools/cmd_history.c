@@ -242,20 +242,14 @@ static int print_rows(const struct case_history *h, const struct steps *steps, c
 
         for (size_t i = 0; i < h->n; i++) {
                 cleanup_buffer struct buffer row = {0};
-                const char *cells[ARRAY_SIZE(columns)];
-                char id[16], *at;
                 int r = case_history_row(h, i, &row);
 
                 if (r == 0)
                         r = buffer_error(&row);
                 if (r < 0)
                         return r;
-                snprintf(id, sizeof(id), "%u", h->info->id);
-                cells[0] = id;
-                at = row.data;
-                table_cells(&at, cells + 1, ARRAY_SIZE(columns) - 2);
-                cells[ARRAY_SIZE(columns) - 1] = step_at(steps, points, i);
-                output_row(columns, ARRAY_SIZE(columns), cells);
+                output_rowf(columns, ARRAY_SIZE(columns), "%u\t%.*s\t%s", h->info->id, (int)strcspn(row.data, "\n"), row.data,
+                            step_at(steps, points, i));
         }
         return 0;
 }

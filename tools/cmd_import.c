@@ -59,7 +59,6 @@ static void show(const struct taking *o, const char *file, const struct import_r
         static const struct column columns[] = {{"IMPORTED", 9, true},   {"KNOWN", 7, true},     {"NO-CASE", 8, true},
                                                 {"UNFINISHED", 10, true}, {"MACHINE", 40, false}, {"FILE", 0, false}};
         cleanup_free char *name = printable(file);
-        char numbers[4][24];
 
         if (o->json) {
                 output_json(json_pack("{ss ss sI sI sI sI sI}", "file", name, "machine", r->machine, "imported", (json_int_t)r->imported, "known",
@@ -67,11 +66,8 @@ static void show(const struct taking *o, const char *file, const struct import_r
                                       (json_int_t)r->wrong));
                 return;
         }
-        snprintf(numbers[0], sizeof(numbers[0]), "%llu", (unsigned long long)r->imported);
-        snprintf(numbers[1], sizeof(numbers[1]), "%llu", (unsigned long long)r->known);
-        snprintf(numbers[2], sizeof(numbers[2]), "%llu", (unsigned long long)r->absent);
-        snprintf(numbers[3], sizeof(numbers[3]), "%llu", (unsigned long long)unfinished);
-        output_row(columns, ARRAY_SIZE(columns), (const char *[]){numbers[0], numbers[1], numbers[2], numbers[3], r->machine, name});
+        output_rowf(columns, ARRAY_SIZE(columns), "%llu\t%llu\t%llu\t%llu\t%s\t%s", (unsigned long long)r->imported, (unsigned long long)r->known,
+                    (unsigned long long)r->absent, (unsigned long long)unfinished, r->machine, name);
 }
 
 static void tell(struct taking *o, const char *file, const struct import_report *r, uint64_t unfinished)
@@ -157,7 +153,6 @@ static void show_store(const struct taking *o, const char *dir, const struct sto
         uint64_t known = r->known_cases + r->known_sets + r->known_facts + r->known_builds + f->known_findings + f->known_campaigns + a->known_alarms;
         uint64_t absent = r->absent + f->absent + a->absent;
         cleanup_free char *name = printable(dir);
-        char numbers[8][24];
 
         if (o->json) {
                 output_json(json_pack("{ss sI sI sI sI sI sI sI sI sI sI sI sI sI sI sI sI}", "store", name, "cases", (json_int_t)r->cases, "known-cases",
@@ -170,12 +165,9 @@ static void show_store(const struct taking *o, const char *dir, const struct sto
                                       (json_int_t)(f->damaged + a->damaged)));
                 return;
         }
-        for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-                snprintf(numbers[i], sizeof(numbers[i]), "%llu",
-                         (unsigned long long)(const uint64_t[]){r->cases, r->facts, r->builds, known, absent, f->findings,
-                                                                f->campaigns, r->sets}[i]);
-        output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], name});
+        output_rowf(columns, ARRAY_SIZE(columns), "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%s", (unsigned long long)r->cases,
+                    (unsigned long long)r->facts, (unsigned long long)r->builds, (unsigned long long)known, (unsigned long long)absent,
+                    (unsigned long long)f->findings, (unsigned long long)f->campaigns, (unsigned long long)r->sets, name);
         if (a->alarms > 0)
                 note("%llu alarm%s taken in: 'solverfs alarms' lists them", (unsigned long long)a->alarms, a->alarms == 1 ? " was" : "s were");
 }

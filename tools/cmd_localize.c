@@ -209,20 +209,8 @@ static int print(struct localizing *o, size_t n)
                 else if (localization_rows(o->results[i], &rows) < 0)
                         return fail(-ENOMEM);
         }
-        for (char *line = rows.data, *end; line && *line; line = end + 1) {
-                const char *cells[5];
-                char *at = line;
-
-                end = strchr(line, '\n');
-                *end = '\0';
-                for (int i = 0; i < 5; i++) {
-                        cells[i] = at;
-                        at += strcspn(at, "\t");
-                        if (*at && i < 4)
-                                *at++ = '\0';
-                }
-                output_row(columns, ARRAY_SIZE(columns), cells);
-        }
+        for (char *rest = rows.data; rest && *rest;)
+                output_rowf(columns, ARRAY_SIZE(columns), "%s", strsep(&rest, "\n"));
         return status;
 }
 

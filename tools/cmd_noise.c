@@ -170,7 +170,7 @@ static void show(const struct noisy *o, size_t revision)
                                                 {"AVG-TIME (s)", 12, true}, {"AVG-DIFF (s)", 12, true, 1}, {"MAX-DIFF (s)", 12, true},
                                                 {"THRESHOLD (s)", 13, true}, {"UNDECIDED", 9, true, 2}, {"MIXED", 5, true, 3}};
         const struct noise sum = version_noise(o, revision);
-        char sha[GIT_OID_HEXSZ + 1], cells[8][24];
+        char sha[GIT_OID_HEXSZ + 1], more_than[32] = "-";
         double threshold;
 
         commit_hex(o->solver, o->revisions.list[revision], sha);
@@ -184,17 +184,10 @@ static void show(const struct noisy *o, size_t revision)
                                       samples_json(o, revision)));
                 return;
         }
-        snprintf(cells[0], sizeof(cells[0]), "%zu", sum.cases);
-        snprintf(cells[1], sizeof(cells[1]), "%u", o->runs);
-        snprintf(cells[2], sizeof(cells[2]), "%.6f", sum.mean);
-        snprintf(cells[3], sizeof(cells[3]), "%.6f", sum.mean_difference);
-        snprintf(cells[4], sizeof(cells[4]), "%.6f", sum.most_difference);
-        snprintf(cells[5], sizeof(cells[5]), isnan(threshold) ? "-" : "%.6g", threshold);
-        snprintf(cells[6], sizeof(cells[6]), "%zu", sum.undecided);
-        snprintf(cells[7], sizeof(cells[7]), "%zu", sum.mixed);
-        sha[12] = '\0';
-        output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){sha, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], cells[7]});
+        if (!isnan(threshold))
+                snprintf(more_than, sizeof(more_than), "%.6g", threshold);
+        output_rowf(columns, ARRAY_SIZE(columns), "%.12s\t%zu\t%u\t%.6f\t%.6f\t%.6f\t%s\t%zu\t%zu", sha, sum.cases, o->runs, sum.mean,
+                    sum.mean_difference, sum.most_difference, more_than, sum.undecided, sum.mixed);
         if (!isnan(threshold) && o->revisions.n == 1)
                 note("a slowdown of more than %gs is no noise here: --threshold %gs", threshold, threshold);
 }

@@ -145,16 +145,12 @@ static const struct column columns[] = {
 static void show_row(const char *selector, const char *allocation, const struct replay_value *score,
                      const struct replay_value *solved, const struct replay_score *of)
 {
-        char cells[6][32];
+        char of_turns[64] = "-\t-";
 
-        snprintf(cells[0], sizeof(cells[0]), "%.1f", score->mean);
-        snprintf(cells[1], sizeof(cells[1]), "%.1f", score->deviation);
-        snprintf(cells[2], sizeof(cells[2]), "%.1f", solved->mean);
-        snprintf(cells[3], sizeof(cells[3]), "%.1f", solved->deviation);
-        snprintf(cells[4], sizeof(cells[4]), of ? "%.1f%%" : "-", of ? 100 * of->first_best.mean : 0);
-        snprintf(cells[5], sizeof(cells[5]), of ? "%.1f" : "-", of ? of->turns.mean : 0);
-        output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){selector, allocation, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5]});
+        if (of)
+                snprintf(of_turns, sizeof(of_turns), "%.1f%%\t%.1f", 100 * of->first_best.mean, of->turns.mean);
+        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%s\t%.1f\t%.1f\t%.1f\t%.1f\t%s", selector, allocation, score->mean, score->deviation,
+                    solved->mean, solved->deviation, of_turns);
 }
 
 static void show_json(const struct options *o, const char *selector, const char *allocation, const struct replay_score *s)

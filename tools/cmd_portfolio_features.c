@@ -111,16 +111,12 @@ static int correlate(const struct options *o)
         for (size_t j = 0; j < t->features; j++)
                 for (size_t a = 0; a < t->arms; a++)
                         for (size_t b = a + 1; b < t->arms; b++) {
-                                char number[32], queries[24];
                                 size_t n;
                                 double c = feature_correlation(t, j, a, b, limit, &n);
 
                                 if (isnan(c))
                                         continue;
-                                snprintf(number, sizeof(number), "%.4f", c);
-                                snprintf(queries, sizeof(queries), "%zu", n);
-                                output_row(columns, ARRAY_SIZE(columns),
-                                           (const char *[]){t->feature[j], t->arm[a], t->arm[b], number, queries});
+                                output_rowf(columns, ARRAY_SIZE(columns), "%s\t%s\t%s\t%.4f\t%zu", t->feature[j], t->arm[a], t->arm[b], c, n);
                         }
         return STATUS_OK;
 }
@@ -129,11 +125,8 @@ static const struct column step_columns[] = {{"FEATURE", 28, false}, {"STATE", 8
 
 static void show_step(void *user, const char *without, double par2)
 {
-        char number[32];
-
         (void)user;
-        snprintf(number, sizeof(number), "%.1f", par2);
-        output_row(step_columns, ARRAY_SIZE(step_columns), (const char *[]){without, "dropped", number});
+        output_rowf(step_columns, ARRAY_SIZE(step_columns), "%s\tdropped\t%.1f", without, par2);
 }
 
 static int select_features(const struct options *o)
@@ -154,12 +147,8 @@ static int select_features(const struct options *o)
         if (r < 0)
                 return fail_as(r == -EINVAL ? STATUS_USAGE : STATUS_SYSTEM, r);
         for (size_t j = 0; j < t->features; j++)
-                if (kept[j]) {
-                        char number[32];
-
-                        snprintf(number, sizeof(number), "%.1f", par2);
-                        output_row(step_columns, ARRAY_SIZE(step_columns), (const char *[]){t->feature[j], "kept", number});
-                }
+                if (kept[j])
+                        output_rowf(step_columns, ARRAY_SIZE(step_columns), "%s\tkept\t%.1f", t->feature[j], par2);
         return STATUS_OK;
 }
 

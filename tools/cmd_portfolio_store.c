@@ -99,21 +99,19 @@ static int list_one(struct workspace *w, const char *name, bool json)
 {
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_trial_list struct trial_list trials = {0};
-        char arms[24], learned[24], timeout[32];
+        char timeout[32];
         int r = portfolio_open(w, name, &p);
 
         if (r == 0)
                 r = trials_read(w, p, 0, &trials);
         if (r < 0)
                 return r;
-        snprintf(arms, sizeof(arms), "%zu", p->n_arms);
-        snprintf(learned, sizeof(learned), "%zu", trials.n);
         format_duration(p->wall_ns, timeout);
         if (json)
                 output_json(json_pack("{s:s, s:I, s:s, s:I}", "portfolio", name, "arms", (json_int_t)p->n_arms, "timeout",
                                       timeout, "learned", (json_int_t)trials.n));
         else
-                output_row(list_columns, ARRAY_SIZE(list_columns), (const char *[]){name, arms, timeout, learned});
+                output_rowf(list_columns, ARRAY_SIZE(list_columns), "%s\t%zu\t%s\t%zu", name, p->n_arms, timeout, trials.n);
         return 0;
 }
 
@@ -205,7 +203,6 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         cleanup_free char *name = printable(info->name);
         const struct trial *t;
         const char *solver;
-        char id[16], seconds[32];
 
         if (r < 0) {
                 complain("portfolio %s on case %u: %s", p->name, info->id, reason);
@@ -214,15 +211,13 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         }
         t = ((const struct trial_value *)v)->trial;
         solver = a->alone ? p->arms[i % p->n_arms].name : t->winner < p->n_arms ? p->arms[t->winner].name : "-";
-        snprintf(id, sizeof(id), "%u", info->id);
-        snprintf(seconds, sizeof(seconds), "%.6f", t->seconds);
         if (a->json)
                 json_row(to, json_pack("{s:s, s:i, s:s, s:s, s:f, s:s, s:s}", "portfolio", p->name, "case", (int)info->id, "name",
                                        name, "result", verdict_name(t->verdict), "time", t->seconds, "solver", solver, "alarm",
                                        t->alarm ? t->alarm : ""));
         else
-                table_row(to, run_columns, ARRAY_SIZE(run_columns),
-                          (const char *[]){id, verdict_name(t->verdict), seconds, solver, name});
+                table_rowf(to, run_columns, ARRAY_SIZE(run_columns), "%u\t%s\t%.6f\t%s\t%s", info->id, verdict_name(t->verdict), t->seconds,
+                           solver, name);
         if (t->alarm && *t->alarm) {
                 alarm_line("SOUNDNESS: case %u (%s): %s", info->id, name, t->alarm);
                 a->status = MAX(a->status, STATUS_FAILED);

@@ -57,30 +57,26 @@ static int case_line(struct workspace *w, uint32_t id, bool json, const char *se
         static const struct column columns[] = {{"SET", 16, false}, {"CASE", 6, true}, {"NAME", 0, false}};
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_free char *name = NULL;
-        char text[16];
 
         if (cases_get(workspace_cases(w), id, &info) < 0 || info->removed)
                 return 0;
         name = printable(info->name);
-        snprintf(text, sizeof(text), "%u", id);
         if (json)
                 output_json(json_pack("{ss si ss}", "set", set, "case", (int)id, "name", name));
         else
-                output_row(columns, ARRAY_SIZE(columns), (const char *[]){set, text, name});
+                output_rowf(columns, ARRAY_SIZE(columns), "%s\t%u\t%s", set, id, name);
         return 1;
 }
 
 static void set_line(const struct case_set *set, bool json)
 {
         static const struct column columns[] = {{"SET", 16, false}, {"CASES", 6, true}};
-        char text[24];
 
-        snprintf(text, sizeof(text), "%zu", set->n);
         if (json)
                 output_json(json_pack("{ss sI sI}", "set", set->name, "cases", (json_int_t)set->n, "changed",
                                       (json_int_t)set->changed));
         else
-                output_row(columns, ARRAY_SIZE(columns), (const char *[]){set->name, text});
+                output_rowf(columns, ARRAY_SIZE(columns), "%s\t%zu", set->name, set->n);
 }
 
 int cmd_set_list(int argc, char **argv)

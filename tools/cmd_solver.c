@@ -19,7 +19,7 @@ static void list_one(struct solver *s, bool json)
         static const struct column columns[] = {{"SOLVER", 14, false}, {"COMMITS", 8, true}, {"HEAD", 12, false},
                                                 {"FORMAT", 6, false},  {"BASE", 10, false},  {"REPOSITORY", 0, false}};
         const struct recipe *recipe = s->recipe;
-        char head[GIT_OID_HEXSZ + 1], commits[16];
+        char head[GIT_OID_HEXSZ + 1];
         cleanup_free char *repository = recipe->repository ? printable(recipe->repository) : NULL;
 
         head_of(s, head);
@@ -30,11 +30,8 @@ static void list_one(struct solver *s, bool json)
                                       repository));
                 return;
         }
-        snprintf(commits, sizeof(commits), "%u", history_count(s->history));
-        head[12] = '\0';
-        output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){recipe->name, commits, *head ? head : "-", recipe->format == FORMAT_CNF ? "cnf" : "smt2",
-                                    recipe->base ? recipe->base : "-", repository ? repository : "-"});
+        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%u\t%.12s\t%s\t%s\t%s", recipe->name, history_count(s->history), *head ? head : "-",
+                    recipe->format == FORMAT_CNF ? "cnf" : "smt2", recipe->base ? recipe->base : "-", repository ? repository : "-");
 }
 
 int cmd_solver_list(int argc, char **argv)
@@ -64,7 +61,7 @@ static int update_one(struct workspace *w, struct solver *s, bool json)
 {
         static const struct column columns[] = {
                 {"SOLVER", 14, false}, {"NEW", 8, true}, {"COMMITS", 8, true}, {"HEAD", 0, false}};
-        char head[GIT_OID_HEXSZ + 1], added[16], count[16];
+        char head[GIT_OID_HEXSZ + 1];
         uint32_t n_new = 0;
         int r = history_update(s->history, false, &command_progress, &n_new);
 
@@ -81,9 +78,7 @@ static int update_one(struct workspace *w, struct solver *s, bool json)
                                       (int)history_count(s->history), "head", *head ? head : NULL));
                 return STATUS_OK;
         }
-        snprintf(added, sizeof(added), "%u", n_new);
-        snprintf(count, sizeof(count), "%u", history_count(s->history));
-        output_row(columns, ARRAY_SIZE(columns), (const char *[]){s->recipe->name, added, count, *head ? head : "-"});
+        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%u\t%u\t%s", s->recipe->name, n_new, history_count(s->history), *head ? head : "-");
         return STATUS_OK;
 }
 

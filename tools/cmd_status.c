@@ -32,11 +32,8 @@ static void look_json(struct looking *l, const struct job_view *j)
 static void look_row(const struct job_view *j)
 {
         cleanup_free char *phase = printable(j->phase && *j->phase ? j->phase : "-");
-        char pid[16], id[24], ran[32] = "-", left[32] = "-", waiters[16], steps[128];
+        char ran[32] = "-", left[32] = "-", steps[128];
 
-        snprintf(pid, sizeof(pid), "%d", j->pid);
-        snprintf(id, sizeof(id), "%llu", (unsigned long long)j->id);
-        snprintf(waiters, sizeof(waiters), "%u", j->waiters);
         if (j->state == JOB_RUNNING)
                 snprintf(ran, sizeof(ran), "%.1f", (double)j->running_ns / 1e9);
         if (j->remaining_ns > 0)
@@ -45,8 +42,8 @@ static void look_row(const struct job_view *j)
         if (j->total > 0)
                 snprintf(steps, sizeof(steps), "%.80s %llu/%llu", phase, (unsigned long long)j->done,
                          (unsigned long long)j->total);
-        output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){pid, id, job_state_name(j->state), ran, left, waiters, j->what, steps});
+        output_rowf(columns, ARRAY_SIZE(columns), "%d\t%llu\t%s\t%s\t%s\t%u\t%s\t%s", j->pid, (unsigned long long)j->id, job_state_name(j->state), ran,
+                    left, j->waiters, j->what, steps);
 }
 
 static void look(void *user, const struct job_view *j)

@@ -72,17 +72,15 @@ static void print_rows(const struct stepping *o, const struct case_history *h, c
                                                 {"BEFORE (s)", 11, true}, {"AFTER (s)", 11, true},   {"SUBJECT", 0, false}};
 
         for (size_t i = 0; i < steps->n; i++) {
-                char id[16], before[32], after[32], commit[2 * GIT_OID_HEXSZ + 3];
+                char before[32], after[32], commit[2 * GIT_OID_HEXSZ + 3];
                 cleanup_buffer struct buffer subject = {0};
 
-                snprintf(id, sizeof(id), "%u", h->info->id);
                 seconds_text(steps->list[i].before, before);
                 seconds_text(steps->list[i].after, after);
                 name_step(o, h, points, steps->list[i].at, commit);
                 commit_subject(o->solver, h->list[points[steps->list[i].at]].commit, &subject);
-                output_row(columns, ARRAY_SIZE(columns),
-                           (const char *[]){id, commit, steps->list[i].is_slower ? "slower" : "faster", before, after,
-                                            subject.data ? subject.data : ""});
+                output_rowf(columns, ARRAY_SIZE(columns), "%u\t%s\t%s\t%s\t%s\t%s", h->info->id, commit, steps->list[i].is_slower ? "slower" : "faster",
+                            before, after, subject.data ? subject.data : "");
         }
 }
 

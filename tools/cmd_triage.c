@@ -46,7 +46,7 @@ static void show_culprit(const struct triage *t, struct solver *s, const struct 
         static const struct column columns[] = {{"COMMIT", 12, false},  {"CLASS", 11, false}, {"INTENT", 10, false}, {"BY", 5, false},
                                                 {"FINDINGS", 8, true}, {"BEFORE (s)", 10, true, 1}, {"AFTER (s)", 10, true, 1},   {"SUBJECT", 0, false}};
         cleanup_buffer struct buffer subject = {0};
-        char sha[GIT_OID_HEXSZ + 1], before[32], after[32], n[24];
+        char sha[GIT_OID_HEXSZ + 1], before[32], after[32];
         bool by_hand = c->is_class_set || c->is_intent_set;
 
         commit_hex(s, c->commit, sha);
@@ -65,11 +65,8 @@ static void show_culprit(const struct triage *t, struct solver *s, const struct 
         }
         seconds_text(c->before, before);
         seconds_text(c->after, after);
-        snprintf(n, sizeof(n), "%zu", c->n);
-        sha[12] = '\0';
-        output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){sha, culprit_class_name(c->class), culprit_intent_name(c->intent), by_hand ? "hand" : "words", n,
-                                    before, after, subject.data ? subject.data : ""});
+        output_rowf(columns, ARRAY_SIZE(columns), "%.12s\t%s\t%s\t%s\t%zu\t%s\t%s\t%s", sha, culprit_class_name(c->class),
+                    culprit_intent_name(c->intent), by_hand ? "hand" : "words", c->n, before, after, subject.data ? subject.data : "");
 }
 
 static int list_culprits(const struct triage *t, struct solver *s)
