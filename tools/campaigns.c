@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "words.h"
+
 void campaign_add_word(void *to, const char *text)
 {
         buffer_add(to, text, strlen(text) + 1);
@@ -93,17 +95,10 @@ static int run(struct campaign_command *c)
         cleanup_workspace struct workspace *w = NULL;
         cleanup_engine struct engine *e = NULL;
         cleanup_solver struct solver *s = NULL;
-        int signals = command_signals(), r, status = command_open(0, &w);
+        int signals = command_signals(), r, status = command_open_solver(0, c->on, c->solver_name, &w, &s);
 
-        if (status != STATUS_OK)
-                return status;
-        status = command_run_on(w, c->on);
-        if (status != STATUS_OK)
-                return status;
-        r = workspace_solver(w, c->solver_name, &s);
-        if (r < 0)
-                return fail(r);
-        status = command_engine(w, &e);
+        if (status == STATUS_OK)
+                status = command_engine(w, &e);
         if (status != STATUS_OK)
                 return status;
         if (!c->run && !c->settings.name) { /* as campaign_run() would, so that what it was called can be told */

@@ -91,9 +91,7 @@ int cmd_alarms(int argc, char **argv)
                 command_usage("expected SOLVER [N]");
         if (l.number != 0 && !l.mark)
                 command_usage("mark it as what? reported, confirmed, fixed or rejected");
-        status = command_open(l.number != 0 ? 0 : STORE_READ_ONLY, &w);
-        if (status == STATUS_OK)
-                status = command_solver(w, l.solver_name, &s);
+        status = command_open_solver(l.number != 0 ? 0 : STORE_READ_ONLY, NULL, l.solver_name, &w, &s);
         if (status != STATUS_OK)
                 return status;
         l.workspace = w;

@@ -336,11 +336,7 @@ int cmd_build(int argc, char **argv)
         if (b.json && b.log)
                 command_usage("--json and --log exclude each other");
         signals = command_signals();
-        if (signals < 0)
-                return fail(signals);
-        r = command_open(0, &w);
-        if (r == STATUS_OK)
-                r = command_solver(w, b.solver_name, &s);
+        r = command_open_solver(0, NULL, b.solver_name, &w, &s);
         b.workspace = w;
         b.solver = s;
         if (r == STATUS_OK)

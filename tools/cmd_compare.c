@@ -454,8 +454,6 @@ int cmd_compare(int argc, char **argv)
         if (o.json && o.markdown)
                 command_usage("--json and --markdown exclude each other");
         o.signals = command_signals();
-        if (o.signals < 0)
-                return fail(o.signals);
         r = command_open(0, &w);
         o.options.workspace = w;
         if (r == STATUS_OK)

@@ -258,8 +258,6 @@ int cmd_recipe_draft(int argc, char **argv)
         if (status != STATUS_OK)
                 return status;
         o.signals = command_signals();
-        if (o.signals < 0)
-                return fail(o.signals);
         status = with_scratch_store(make_draft, &(struct job){.options = &o, .repository = repository});
         close(o.signals);
         return status;

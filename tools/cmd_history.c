@@ -400,8 +400,6 @@ int cmd_history(int argc, char **argv)
         o.mode = known ? MODE_KNOWN : all ? MODE_ALL : o.step > 0 ? MODE_STEP : MODE_BISECTING;
         o.step = all ? 1 : o.step;
         o.signals = command_signals();
-        if (o.signals < 0)
-                return fail(o.signals);
         r = command_open(0, &w);
         o.workspace = w;
         if (r == STATUS_OK)

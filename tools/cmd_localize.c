@@ -317,13 +317,7 @@ int cmd_localize(int argc, char **argv)
         if (!o.reference || !o.target)
                 command_usage("expected --reference REV and --target REV: a fast version and a later, slow one");
         o.signals = command_signals();
-        if (o.signals < 0)
-                return fail(o.signals);
-        r = command_open(0, &w);
-        if (r == STATUS_OK)
-                r = command_run_on(w, o.on);
-        if (r == STATUS_OK)
-                r = command_solver(w, o.solver_name, &s);
+        r = command_open_solver(0, o.on, o.solver_name, &w, &s);
         o.options.workspace = w;
         o.options.solver = s;
         if (r == STATUS_OK)

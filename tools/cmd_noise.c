@@ -308,11 +308,7 @@ int cmd_noise(int argc, char **argv)
         if (!o.solver_name || o.words.n < 2)
                 command_usage("expected SOLVER REV... CASE..., or SOLVER REV... --set SET");
         signals = command_signals();
-        r = signals < 0 ? fail(signals) : command_open(0, &w);
-        if (r == STATUS_OK)
-                r = command_run_on(w, o.on);
-        if (r == STATUS_OK)
-                r = command_solver(w, o.solver_name, &s);
+        r = command_open_solver(0, o.on, o.solver_name, &w, &s);
         o.workspace = w;
         o.solver = s;
         if (r == STATUS_OK)

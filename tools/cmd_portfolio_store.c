@@ -269,14 +269,9 @@ int cmd_portfolio_run(int argc, char **argv)
         if (words.n < 2)
                 command_usage("too few arguments");
         signals = command_signals();
-        if (signals < 0)
-                return fail(signals);
         r = command_open(0, &w);
-        if (r != STATUS_OK) {
-                close(signals);
-                return r;
-        }
-        r = command_run_on(w, on);
+        if (r == STATUS_OK)
+                r = command_run_on(w, on);
         if (r == STATUS_OK) {
                 r = portfolio_open(w, words.list[0], &p);
                 r = r < 0 ? status_of_definition(r) : STATUS_OK;

@@ -455,12 +455,8 @@ static int reduce_of_solver(struct reducing *o)
 {
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
-        int status = command_open(0, &w);
+        int status = command_open_solver(0, o->on, o->words.list[0], &w, &s);
 
-        if (status == STATUS_OK)
-                status = command_run_on(w, o->on);
-        if (status == STATUS_OK)
-                status = command_solver(w, o->words.list[0], &s);
         return status == STATUS_OK ? reduce_between(o, w, s) : status;
 }
 
@@ -506,8 +502,6 @@ int cmd_reduce(int argc, char **argv)
         command_parse(argc, argv, "SOLVER FOUND|CASE [--reference VERSION --target VERSION]\nFILE --command COMMAND", doc, options, &o.words);
         check_usage(&o);
         o.signals = command_signals();
-        if (o.signals < 0)
-                return fail(o.signals);
         status = o.command ? reduce_by_command(&o) : reduce_of_solver(&o);
         blob_done(&o.input);
         close(o.signals);

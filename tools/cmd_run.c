@@ -321,13 +321,7 @@ int cmd_run(int argc, char **argv)
         if (o.again && o.machine_name)
                 command_usage("nothing can be measured anew on another machine: --again and --machine exclude each other");
         signals = command_signals();
-        if (signals < 0)
-                return fail(signals);
-        r = command_open(0, &w);
-        if (r == STATUS_OK)
-                r = command_run_on(w, o.on);
-        if (r == STATUS_OK)
-                r = command_solver(w, o.solver_name, &s);
+        r = command_open_solver(0, o.on, o.solver_name, &w, &s);
         o.workspace = w;
         o.solver = s;
         if (r == STATUS_OK)

@@ -34,9 +34,7 @@ int cmd_snapshot(int argc, char **argv)
                 command_usage("expected SOLVER DIR");
         o.solver = word_next(&words);
         o.request.dir = word_next(&words);
-        r = command_open(0, &w);
-        if (r == STATUS_OK)
-                r = command_solver(w, o.solver, &s);
+        r = command_open_solver(0, NULL, o.solver, &w, &s);
         if (r != STATUS_OK)
                 return r;
         r = history_snapshot(s->history, &o.request, &commit);

@@ -190,8 +190,6 @@ int cmd_status(int argc, char **argv)
 
         command_parse(argc, argv, NULL, doc, options, NULL);
         signals = command_signals();
-        if (signals < 0)
-                return fail(signals);
         r = command_open(0, &w);
         if (r != STATUS_OK)
                 return r;

@@ -234,9 +234,7 @@ int cmd_steps(int argc, char **argv)
                 command_usage("--at-culprits says itself which commits: no --from and --to");
         if (o.at_culprits)
                 signals = command_signals();
-        r = command_open(0, &w);
-        if (r == STATUS_OK)
-                r = command_solver(w, o.solver_name, &s);
+        r = command_open_solver(0, NULL, o.solver_name, &w, &s);
         o.workspace = w;
         o.solver = s;
         if (r == STATUS_OK)

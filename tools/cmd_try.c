@@ -139,8 +139,6 @@ int cmd_solver_try(int argc, char **argv)
         if (!o.name)
                 command_usage("expected NAME, or --recipe FILE REPO");
         signals = command_signals();
-        if (signals < 0)
-                return fail(signals);
         if (o.recipe)
                 r = try_recipe(&o, signals);
         else {

@@ -213,11 +213,7 @@ int cmd_solver_verify(int argc, char **argv)
         if (!v.name)
                 command_usage("expected NAME [A..B]");
         v.signals = command_signals();
-        if (v.signals < 0)
-                return fail(v.signals);
-        r = command_open(0, &w);
-        if (r == STATUS_OK)
-                r = command_solver(w, v.name, &s);
+        r = command_open_solver(0, NULL, v.name, &w, &s);
         v.workspace = w;
         v.solver = s;
         if (r == STATUS_OK)

@@ -334,8 +334,6 @@ int cmd_watch(int argc, char **argv)
         if (o.every == 0)
                 o.every = EVERY;
         o.signals = command_signals();
-        if (o.signals < 0)
-                return fail(o.signals);
         r = command_open(0, &w);
         o.workspace = w;
         if (r == STATUS_OK)

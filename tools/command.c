@@ -102,7 +102,9 @@ int command_signals(void)
                         sigaddset(&set, ending_signals[i]);
         sigprocmask(SIG_BLOCK, &set, NULL);
         fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-        return fd < 0 ? errorf(-errno, "cannot watch for signals: %s", strerror(errno)) : fd;
+        if (fd < 0)
+                exit(fail(errorf(-errno, "cannot watch for signals: %s", strerror(errno))));
+        return fd;
 }
 
 bool command_interrupted(int signals)

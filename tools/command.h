@@ -94,7 +94,7 @@ int command_run_on(struct workspace *w, const char *place);
 int command_engine(struct workspace *w, struct engine **ret);
 
 /* For work that can be cancelled at any moment: SIGINT, SIGTERM and SIGHUP from now on come through this descriptor and end nothing by
- * themselves. Before any thread is made. */
+ * themselves. Before any thread is made. Ends the process where there is no descriptor for them. */
 int command_signals(void);
 bool command_interrupted(int signals); /* has one come? */
 /* For work that can only end between two steps: it asks for the first signal; the second one ends the process. */
