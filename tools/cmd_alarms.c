@@ -71,8 +71,7 @@ int cmd_alarms(int argc, char **argv)
         struct words words = {0};
         int status;
         const struct command_option options[] = {
-                {"mark", 0, "N",
-                 "Keep what became of an alarm: reported, confirmed, fixed or rejected, and where",
+                {"mark", 0, "N", "Keep what became of an alarm: reported, confirmed, fixed or rejected, and where",
                  .number = &l.number, .least = 1, .most = UINT32_MAX},
                 {"json", 'j', NULL, "Print a JSON object for each, a line each, with all of its cases", .on = &l.json},
                 {0}};
@@ -81,11 +80,11 @@ int cmd_alarms(int argc, char **argv)
         l.solver_name = word_next(&words);
         if (!l.solver_name)
                 command_usage("expected SOLVER");
-        if (l.number == 0 && words.n > 0)
-                l.shown = (uint32_t)command_number("the number of an alarm", word_next(&words), 1, UINT32_MAX);
-        else if (l.number != 0) {
+        if (l.number != 0) {
                 l.mark = word_next(&words);
                 l.url = word_next(&words);
+        } else if (words.n > 0) {
+                l.shown = (uint32_t)command_number("the number of an alarm", word_next(&words), 1, UINT32_MAX);
         }
         if (words.n > 0)
                 command_usage("expected SOLVER [N]");

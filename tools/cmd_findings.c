@@ -146,8 +146,7 @@ int cmd_findings(int argc, char **argv)
         struct words words = {0};
         int status;
         const struct command_option options[] = {
-                {"mark", 0, "ID",
-                 "keep what became of a finding: reported, confirmed, fixed or rejected, and where",
+                {"mark", 0, "ID", "keep what became of a finding: reported, confirmed, fixed or rejected, and where",
                  .number = &l.number, .least = 1, .most = UINT32_MAX},
                 {"seeds", 0, NULL, "run every slowdown under the solver's seeds 1 to 30, and tell under how many it reproduces", .on = &l.seeds},
                 {"kind", 0, "KIND", "only these: spr, soundness, crash, regression, implication; may be repeated",

@@ -297,8 +297,7 @@ int cmd_localize(int argc, char **argv)
         const struct command_option options[] = {
                 {"reference", 0, "REV", "The version that is fast", .text = &o.reference},
                 {"target", 0, "REV", "The later version that is slow", .text = &o.target},
-                {"method", 0, "METHOD",
-                 "default; paper: Algorithm 2 of SPRFinder, one run each; git-bisect: each case by itself, one run each",
+                {"method", 0, "METHOD", "default; paper: Algorithm 2 of SPRFinder, one run each; git-bisect: each case by itself, one run each",
                  .parse = parse_method, .to = &o.options},
                 {"seed", 's', "N", "Fix the solver's random seed to N in all runs",
                  .big_number = &o.options.seed, .most = UINT32_MAX, .is_given = &o.options.has_seed},

@@ -3,8 +3,6 @@
 #include "core/portfolio/replay.h"
 #include "words.h"
 
-#include <math.h>
-
 /* A comma-separated list that is taken apart; the words point into `text`. */
 struct word_list {
         char *text;
@@ -290,8 +288,7 @@ int cmd_portfolio_replay(int argc, char **argv)
                 {"reward", 0, "binary|exponential", "1 for a solved query, or (1 - t/T)^4", .choice = &o.replay.learner.reward},
                 {"confidence", 0, "DELTA", "Of the allocations expo and nearest; 0.05 unless told",
                  .real = &o.replay.learner.confidence, .is_given = &has_confidence},
-                {"without", 0, "PART[,PART...]",
-                 "Leave parts of the selector survival out: features, hardness, curves, pausing, guard",
+                {"without", 0, "PART[,PART...]", "Leave parts of the selector survival out: features, hardness, curves, pausing, guard",
                  .parse = parse_without, .to = &o.replay.learner.without},
                 {"arms", 0, "ARM[,ARM...]", "Instead of tables, what the store knows of these (as for 'portfolio add'), at --limit", .text = &o.arms},
                 {"set", 0, "CASES", "With --arms: on these cases (a set, a folder, 3-17, as for 'run'); all unless told", .each = &o.sets},
