@@ -2,70 +2,26 @@
 
 #include <inttypes.h>
 
-double campaign_seconds(struct argp_state *state, const char *what, const char *text)
+#include "words.h"
+
+void campaign_add_word(void *to, const char *text)
 {
-        return (double)command_duration(state, what, text) / NSEC_PER_SEC;
+        buffer_add(to, text, strlen(text) + 1);
 }
 
-void campaign_copy_text(char **ret, const char *text)
+void campaign_copy_text(void *to, const char *text)
 {
-        free(*ret);
-        *ret = strdup(text);
+        char **copy = to;
+
+        free(*copy);
+        *copy = strdup(text);
 }
 
-error_t campaign_option(struct campaign_command *c, int key, char *arg, struct argp_state *state)
+void campaign_reduce_nothing(void *to, const char *text)
 {
-        struct campaign_settings *s = &c->settings;
+        struct campaign_settings *settings = to;
 
-        switch (key) {
-        case OPTION_REFERENCE:
-                buffer_add(&c->references, arg, strlen(arg) + 1);
-                return 0;
-        case OPTION_ORACLE:
-                buffer_add(&c->oracles, arg, strlen(arg) + 1);
-                return 0;
-        case OPTION_FOR:
-                s->seconds = campaign_seconds(state, "--for", arg);
-                return 0;
-        case 't':
-                s->timeout = campaign_seconds(state, "--timeout", arg);
-                return 0;
-        case OPTION_CLOCK:
-                s->cpu_time = command_is_cpu(state, arg);
-                return 0;
-        case OPTION_SEED:
-                s->seed = command_number(state, "--seed", arg, 0, INT64_MAX);
-                return 0;
-        case OPTION_NAME:
-                campaign_copy_text(&s->name, arg);
-                return 0;
-        case 'j':
-                s->jobs = (unsigned)command_number(state, "-j", arg, 1, 4096);
-                return 0;
-        case OPTION_MAX_FINDS:
-                s->most_finds = command_number(state, "--max-finds", arg, 1, INT64_MAX);
-                return 0;
-        case OPTION_LOCALIZE_FOR:
-                s->localize_seconds = campaign_seconds(state, "--localize-for", arg);
-                return 0;
-        case OPTION_NO_LOCALIZE:
-                s->localize = false;
-                return 0;
-        case OPTION_REDUCE_FOR:
-                s->reduce_seconds = campaign_seconds(state, "--reduce-for", arg);
-                return 0;
-        case OPTION_NO_REDUCE:
-                s->reduce_seconds = 0;
-                return 0;
-        case OPTION_ON:
-                c->on = arg;
-                return 0;
-        case OPTION_JSON:
-                c->json = true;
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
+        settings->reduce_seconds = 0;
 }
 
 /* The words of a buffer as a list. */
@@ -139,17 +95,10 @@ static int run(struct campaign_command *c)
         cleanup_workspace struct workspace *w = NULL;
         cleanup_engine struct engine *e = NULL;
         cleanup_solver struct solver *s = NULL;
-        int signals = command_signals(), r, status = command_open(0, &w);
+        int signals = command_signals(), r, status = command_open_solver(0, c->on, c->solver_name, &w, &s);
 
-        if (status != STATUS_OK)
-                return status;
-        status = command_run_on(w, c->on);
-        if (status != STATUS_OK)
-                return status;
-        r = workspace_solver(w, c->solver_name, &s);
-        if (r < 0)
-                return fail(r);
-        status = command_engine(w, &e);
+        if (status == STATUS_OK)
+                status = command_engine(w, &e);
         if (status != STATUS_OK)
                 return status;
         if (!c->run && !c->settings.name) { /* as campaign_run() would, so that what it was called can be told */
@@ -173,6 +122,7 @@ int campaign_command_run(struct campaign_command *c)
 {
         int status;
 
+        c->settings.cpu_time = c->clock == 1;
         c->settings.references = words_of(&c->references);
         c->settings.oracles = words_of(&c->oracles);
         status = c->settings.references && c->settings.oracles ? run(c) : fail(-ENOMEM);

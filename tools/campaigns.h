@@ -9,51 +9,35 @@ struct campaign_command {
         struct campaign_settings settings; /* campaign_settings_new() */
         struct buffer references, oracles; /* NUL-terminated words, one behind the other */
         const char *on;                    /* NULL: as the config says */
+        unsigned clock;                    /* --clock; 1: CPU time */
         bool json;
         /* Runs in place of one campaign, and shows what came of it; -errno as campaign_run(). NULL: one campaign. */
         int (*run)(struct campaign_command *c, struct workspace *w, struct engine *e, struct solver *s,
                    const struct campaign_watch *watch, int signals);
 };
 
-/* Keys of the options that every campaign has. A command describes those that CAMPAIGN_OPTIONS leaves out; -j is 'j'. */
-enum {
-        OPTION_REFERENCE = 256,
-        OPTION_ORACLE,
-        OPTION_FOR,
-        OPTION_CLOCK,
-        OPTION_SEED,
-        OPTION_NAME,
-        OPTION_MAX_FINDS,
-        OPTION_LOCALIZE_FOR,
-        OPTION_NO_LOCALIZE,
-        OPTION_REDUCE_FOR,
-        OPTION_NO_REDUCE,
-        OPTION_JSON,
-        OPTION_ON,
-        OPTION_OWN, /* the first of a command's own */
-};
+/* Rows of the options that all campaigns describe in the same words; `c` is a struct campaign_command. */
+#define CAMPAIGN_OPTIONS(c)                                                                                                                  \
+        {"clock", 0, "wall|cpu",                                                                                                             \
+         "what all times count, --for too: with cpu the CPU time of the solvers, on a machine that has other work; default wall",            \
+         .choice = &(c).clock},                                                                                                              \
+        {"seed", 0, "N", "what all choices follow from; default 1", .big_number = &(c).settings.seed, .most = INT64_MAX},                    \
+        {"name", 0, "NAME", "what the campaign is called; one of that name goes on", .parse = campaign_copy_text, .to = &(c).settings.name}, \
+        {"max-finds", 0, "N", "stop after so many findings of this call, of any kind",                                                       \
+         .big_number = &(c).settings.most_finds, .least = 1, .most = INT64_MAX},                                                             \
+        {"on", 0, "NAME", "run there: 'local', or a cluster of the store's config", .text = &(c).on},                                        \
+        {"localize-for", 0, "TIME",                                                                                                          \
+         "at the end, go on looking for the commits responsible for so long at most (wall time); default as long as --for",                  \
+         .seconds = &(c).settings.localize_seconds},                                                                                         \
+        {"no-localize", 0, NULL, "do not look for the commits responsible", .off = &(c).settings.localize},                                  \
+        {"reduce-for", 0, "TIME", "at the end, make the findings smaller for so long in all (wall time); default a quarter of --for",        \
+         .seconds = &(c).settings.reduce_seconds},                                                                                           \
+        {"json", 0, NULL, "print the end as JSON", .on = &(c).json}
 
-/* Rows of the options that all campaigns describe in the same words. */
-#define CAMPAIGN_OPTIONS \
-        {"clock", OPTION_CLOCK, "wall|cpu", 0,                                                                                  \
-         "what all times count, --for too: with cpu the CPU time of the solvers, on a machine that has other work; default "    \
-         "wall",                                                                                                                \
-         0},                                                                                                                    \
-        {"seed", OPTION_SEED, "N", 0, "what all choices follow from; default 1", 0},                                            \
-        {"name", OPTION_NAME, "NAME", 0, "what the campaign is called; one of that name goes on", 0},                           \
-        {"max-finds", OPTION_MAX_FINDS, "N", 0, "stop after so many findings of this call, of any kind", 0},                    \
-        {"on", OPTION_ON, "NAME", 0, "run there: 'local', or a cluster of the store's config", 0},                              \
-        {"localize-for", OPTION_LOCALIZE_FOR, "TIME", 0,                                                                        \
-         "at the end, go on looking for the commits responsible for so long at most (wall time); default as long as --for", 0}, \
-        {"no-localize", OPTION_NO_LOCALIZE, NULL, 0, "do not look for the commits responsible", 0},                             \
-        {"reduce-for", OPTION_REDUCE_FOR, "TIME", 0,                                                                            \
-         "at the end, make the findings smaller for so long in all (wall time); default a quarter of --for", 0},                \
-        {"json", OPTION_JSON, NULL, 0, "print the end as JSON", 0}
-
-/* Takes one of these options, or says ARGP_ERR_UNKNOWN; a wrong value ends the command with a sentence. */
-error_t campaign_option(struct campaign_command *c, int key, char *arg, struct argp_state *state);
-double campaign_seconds(struct argp_state *state, const char *what, const char *text);
-void campaign_copy_text(char **ret, const char *text);
+/* For rows: --reference and --oracle add a word to a buffer; a text of the settings; --no-reduce. */
+void campaign_add_word(void *to, const char *text);
+void campaign_copy_text(void *to, const char *text);
+void campaign_reduce_nothing(void *to, const char *text);
 
 /* Runs the campaign, or goes on with it, and frees the command. Returns the exit status. */
 int campaign_command_run(struct campaign_command *c);

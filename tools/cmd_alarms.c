@@ -10,44 +10,6 @@ struct listing {
         struct solver *solver;
 };
 
-enum {
-        OPTION_MARK = 256,
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct listing *l = state->input;
-
-        switch (key) {
-        case OPTION_MARK:
-                l->number = (uint32_t)command_number(state, "--mark", arg, 1, UINT32_MAX);
-                return 0;
-        case 'j':
-                l->json = true;
-                return 0;
-        case ARGP_KEY_ARG:
-                if (!l->solver_name)
-                        l->solver_name = arg;
-                else if (l->number == 0 && l->shown == 0)
-                        l->shown = (uint32_t)command_number(state, "the number of an alarm", arg, 1, UINT32_MAX);
-                else if (l->number != 0 && !l->mark)
-                        l->mark = arg;
-                else if (l->number != 0 && !l->url)
-                        l->url = arg;
-                else
-                        argp_error(state, "expected SOLVER [N]");
-                return 0;
-        case ARGP_KEY_END:
-                if (!l->solver_name)
-                        argp_error(state, "expected SOLVER");
-                if (l->number != 0 && !l->mark)
-                        argp_error(state, "mark it as what? reported, confirmed, fixed or rejected");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
 static int show_one(void *user, const struct alarm *a)
 {
         const struct listing *l = user;
@@ -96,32 +58,39 @@ static int list(struct listing *l)
 
 int cmd_alarms(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"mark", OPTION_MARK, "N", 0, "Keep what became of an alarm: reported, confirmed, fixed or rejected, and where",
-                 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each, a line each, with all of its cases", 0},
-                {0}};
-        static const struct argp argp = {.options = options,
-                                         .parser = parse,
-                                         .args_doc = "SOLVER [N]\nSOLVER --mark N reported|confirmed|fixed|rejected [URL]",
-                                         .doc = "List what 'solverfs watch' told of: number, kind, commit, worst case, cases, "
-                                                "before, after, factor, when found, "
-                                                "mark, subject. With N print one alarm as alarms/<n> of the mount has it.\v"
-                                                "The kinds are slower, lost (a case that is not solved any more), wrong, "
-                                                "contradiction and unbuildable. COMMIT is A..B "
-                                                "where the commits between cannot be built or told apart.\n"
-                                                "\n"
-                                                "  solverfs alarms z3 3\n"
-                                                "  solverfs alarms z3 --mark 3 reported https://github.com/Z3Prover/z3/issues/1"};
+        static const char doc[] =
+                "List what 'solverfs watch' told of: number, kind, commit, worst case, cases, before, after, factor, when found, mark, subject. With "
+                "N print one alarm as alarms/<n> of the mount has it.\v"
+                "The kinds are slower, lost (a case that is not solved any more), wrong, contradiction and unbuildable. COMMIT is A..B where the "
+                "commits between cannot be built or told apart.\n\n"
+                "  solverfs alarms z3 3\n"
+                "  solverfs alarms z3 --mark 3 reported https://github.com/Z3Prover/z3/issues/1";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
         struct listing l = {0};
+        struct words words = {0};
         int status;
+        const struct command_option options[] = {
+                {"mark", 0, "N", "Keep what became of an alarm: reported, confirmed, fixed or rejected, and where",
+                 .number = &l.number, .least = 1, .most = UINT32_MAX},
+                {"json", 'j', NULL, "Print a JSON object for each, a line each, with all of its cases", .on = &l.json},
+                {0}};
 
-        command_parse(&argp, argc, argv, &l);
-        status = command_open(l.number != 0 ? 0 : STORE_READ_ONLY, &w);
-        if (status == STATUS_OK)
-                status = command_solver(w, l.solver_name, &s);
+        command_parse(argc, argv, "SOLVER [N]\nSOLVER --mark N reported|confirmed|fixed|rejected [URL]", doc, options, &words);
+        l.solver_name = word_next(&words);
+        if (!l.solver_name)
+                command_usage("expected SOLVER");
+        if (l.number != 0) {
+                l.mark = word_next(&words);
+                l.url = word_next(&words);
+        } else if (words.n > 0) {
+                l.shown = (uint32_t)command_number("the number of an alarm", word_next(&words), 1, UINT32_MAX);
+        }
+        if (words.n > 0)
+                command_usage("expected SOLVER [N]");
+        if (l.number != 0 && !l.mark)
+                command_usage("mark it as what? reported, confirmed, fixed or rejected");
+        status = command_open_solver(l.number != 0 ? 0 : STORE_READ_ONLY, NULL, l.solver_name, &w, &s);
         if (status != STATUS_OK)
                 return status;
         l.workspace = w;

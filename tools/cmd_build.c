@@ -14,8 +14,7 @@
 struct building {
         /* options */
         const char *solver_name, *output;
-        char **words;
-        size_t n_words;
+        struct words words;
         bool json, log, again;
 
         struct workspace *workspace;
@@ -27,39 +26,6 @@ struct building {
 
 static const struct column columns[] = {{"COMMIT", 12, false}, {"BUILD", 6, false}, {"TIME (s)", 11, true},
                                         {"SIZE (B)", 10, true},    {"HOW", 15, false},  {"REASON", 0, false}};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct building *b = state->input;
-
-        switch (key) {
-        case 'j':
-                b->json = true;
-                return 0;
-        case 'l':
-                b->log = true;
-                return 0;
-        case 'a':
-                b->again = true;
-                return 0;
-        case 'o':
-                b->output = arg;
-                return 0;
-        case ARGP_KEY_ARGS:
-                b->solver_name = state->argv[state->next];
-                b->words = state->argv + state->next + 1;
-                b->n_words = (size_t)(state->argc - state->next - 1);
-                return 0;
-        case ARGP_KEY_END:
-                if (b->n_words == 0)
-                        argp_error(state, "expected SOLVER REV...");
-                if (b->json && b->log)
-                        argp_error(state, "--json and --log exclude each other");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
 
 static void worse(struct building *b, int status)
 {
@@ -244,8 +210,7 @@ static void tell_state(const struct building *b)
 
         switch (incremental_state(b->workspace, b->solver)) {
         case INCREMENTAL_UNPROVED:
-                note("%s: its recipe says 'incremental', which nobody has verified: its builds begin from clean trees; see 'solverfs "
-                     "solver verify'",
+                note("%s: its recipe says 'incremental', which nobody has verified: its builds begin from clean trees; see 'solverfs solver verify'",
                      name);
                 return;
         case INCREMENTAL_REVOKED:
@@ -347,35 +312,35 @@ static int run_batch(struct building *b, int signals)
 
 int cmd_build(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"again", 'a', NULL, 0, "Build anew, without the compile cache, what is built already", 0},
-                {"log", 'l', NULL, 0, "Print the build's whole output instead; of one commit that is being built, as it comes", 0},
-                {"output", 'o', "FILE", 0, "Copy the program to FILE (with one commit)", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0},
-                {0}};
-        static const char doc[] = "Build commits, unless they are built already. Prints for each: commit, ok or failed, seconds, "
-                                  "the program's size, "
-                                  "clean or incremental, why it failed or that it is not reproducible; and at the end, of several "
-                                  "commits, how many builds and programs they have.\v"
-                                  "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are "
-                                  "not on A's, oldest first; or a pattern over tags, in the order of the history: 'z3-4.*'. Exit "
-                                  "status 1 when a commit cannot be built.";
+        static const char doc[] =
+                "Build commits, unless they are built already. Prints for each: commit, ok or failed, seconds, the program's size, clean or "
+                "incremental, why it failed or that it is not reproducible; and at the end, of several commits, how many builds and programs they "
+                "have.\v"
+                "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are not on A's, oldest first; or a pattern "
+                "over tags, in the order of the history: 'z3-4.*'. Exit status 1 when a commit cannot be built.";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
         struct building b = {.follower = {.fd = -1}};
         int signals, r;
+        const struct command_option options[] = {
+                {"again", 'a', NULL, "Build anew, without the compile cache, what is built already", .on = &b.again},
+                {"log", 'l', NULL, "Print the build's whole output instead; of one commit that is being built, as it comes", .on = &b.log},
+                {"output", 'o', "FILE", "Copy the program to FILE (with one commit)", .text = &b.output},
+                {"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &b.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "SOLVER REV...", doc}, argc, argv, &b);
+        command_parse(argc, argv, "SOLVER REV...", doc, options, &b.words);
+        b.solver_name = word_next(&b.words);
+        if (b.words.n == 0)
+                command_usage("expected SOLVER REV...");
+        if (b.json && b.log)
+                command_usage("--json and --log exclude each other");
         signals = command_signals();
-        if (signals < 0)
-                return fail(signals);
-        r = command_open(0, &w);
-        if (r == STATUS_OK)
-                r = command_solver(w, b.solver_name, &s);
+        r = command_open_solver(0, NULL, b.solver_name, &w, &s);
         b.workspace = w;
         b.solver = s;
         if (r == STATUS_OK)
-                r = command_revisions(s, b.words, b.n_words, &b.revisions);
+                r = command_revisions(s, b.words.list, b.words.n, &b.revisions);
         if (r == STATUS_OK && b.output && b.revisions.n != 1) {
                 complain("--output takes exactly one commit; %zu given", b.revisions.n);
                 r = STATUS_USAGE;

@@ -7,47 +7,10 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-struct words {
-        char **list;
-        size_t n;
-        bool json;
-        const char *name;    /* add: --name */
-        enum verdict status; /* add: --status; VERDICT_UNKNOWN: not given */
-};
-
-static error_t parse_words(int key, char *arg, struct argp_state *state)
+static void parse_status(void *to, const char *text)
 {
-        struct words *o = state->input;
-
-        switch (key) {
-        case 'j':
-                o->json = true;
-                return 0;
-        case 'n':
-                o->name = arg;
-                return 0;
-        case 's':
-                if (case_status_parse(slice_string(arg), &o->status) < 0)
-                        argp_error(state, "--status is sat or unsat, not '%s'", arg);
-                return 0;
-        case ARGP_KEY_ARGS:
-                o->list = state->argv + state->next;
-                o->n = (size_t)(state->argc - state->next);
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
-static error_t parse_some_words(int key, char *arg, struct argp_state *state)
-{
-        const struct words *o = state->input;
-
-        if (key == ARGP_KEY_NO_ARGS)
-                argp_error(state, "nothing given");
-        if (key == ARGP_KEY_END && o->name && o->n > 1)
-                argp_error(state, "--name takes exactly one FILE; %zu given", o->n);
-        return parse_words(key, arg, state);
+        if (case_status_parse(slice_string(text), to) < 0)
+                command_usage("--status is sat or unsat, not '%s'", text);
 }
 
 /* -- add -------------------------------------------------------------------------------------------------------- */
@@ -73,14 +36,12 @@ static void tell_added(struct adding *a, uint32_t id, bool is_new, const char *n
 {
         static const struct column columns[] = {{"CASE", 6, true}, {"", 5, false}, {"NAME", 0, false}};
         cleanup_free char *shown = printable(name);
-        char number[16];
 
         if (a->json) {
                 output_json(json_pack("{s:i, s:b, s:s}", "id", (int)id, "new", is_new, "name", shown));
                 return;
         }
-        snprintf(number, sizeof(number), "%u", id);
-        output_row(columns, ARRAY_SIZE(columns), (const char *[]){number, is_new ? "new" : "known", shown});
+        output_rowf(columns, ARRAY_SIZE(columns), "%u\t%s\t%s", id, is_new ? "new" : "known", shown);
 }
 
 /* The status in the file beside a case: <path>.status, without .gz and the like. VERDICT_UNKNOWN when there is none. */
@@ -241,52 +202,52 @@ static bool is_folder(const char *path)
 
 int cmd_case_add(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"name", 'n', "NAME", 0, "What to call it (with one FILE; default: the file's name)", 0},
-                {"status", 's', "STATUS", 0, "What the answer is, sat or unsat, where the file does not say so", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0},
-                {0}};
         static const char doc[] =
                 "Add benchmark instances. Prints a line for each: id, 'new' or 'known', name.\v"
-                "Of a DIR, every file below it that ends in .smt2, .smt, .cnf or .dimacs, also compressed, is added, named by "
-                "its path below DIR; folders whose "
-                "names begin with a dot are passed over. The same bytes twice are one case, with the name they "
-                "had first; a name that other bytes have is refused. Compressed files (.gz, .xz, .bz2, .zst) are kept unpacked, "
-                "under their names without that.\n"
-                "The answer to a case is known by its :status, in DIMACS by a comment 'c status sat' before the "
-                "clauses, by a file FILE.status beside it that holds sat or unsat, or by --status.";
+                "Of a DIR, every file below it that ends in .smt2, .smt, .cnf or .dimacs, also compressed, is added, named by its path below DIR; "
+                "folders whose names begin with a dot are passed over. The same bytes twice are one case, with the name they had first; a name that "
+                "other bytes have is refused. Compressed files (.gz, .xz, .bz2, .zst) are kept unpacked, under their names without that.\n"
+                "The answer to a case is known by its :status, in DIMACS by a comment 'c status sat' before the clauses, by a file FILE.status "
+                "beside it that holds sat or unsat, or by --status.";
         cleanup_workspace struct workspace *w = NULL;
-        struct words o = {.status = VERDICT_UNKNOWN};
         struct adding a = {.status = STATUS_OK, .answer = VERDICT_UNKNOWN};
+        struct words files = {0};
+        const char *name = NULL;
         int r;
+        const struct command_option options[] = {
+                {"name", 'n', "NAME", "What to call it (with one FILE; default: the file's name)", .text = &name},
+                {"status", 's', "STATUS", "What the answer is, sat or unsat, where the file does not say so", .parse = parse_status, .to = &a.answer},
+                {"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &a.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse_some_words, "FILE|DIR...", doc}, argc, argv, &o);
+        command_parse(argc, argv, "FILE|DIR...", doc, options, &files);
+        if (files.n == 0)
+                command_usage("nothing given");
+        if (name && files.n > 1)
+                command_usage("--name takes exactly one FILE; %zu given", files.n);
         command_stoppable();
         r = command_open(0, &w);
         if (r != STATUS_OK)
                 return r;
         a.workspace = w;
         a.cases = workspace_cases(w);
-        a.answer = o.status;
-        a.json = o.json;
-        for (size_t i = 0; i < o.n; i++)
-                if (is_folder(o.list[i]))
-                        walk(&a, o.list[i], false);
+        for (size_t i = 0; i < files.n; i++)
+                if (is_folder(files.list[i]))
+                        walk(&a, files.list[i], false);
                 else
                         a.total++;
-        for (size_t i = 0; i < o.n && !command_stopped(); i++) {
-                if (is_folder(o.list[i])) {
-                        walk(&a, o.list[i], true);
+        for (size_t i = 0; i < files.n && !command_stopped(); i++) {
+                if (is_folder(files.list[i])) {
+                        walk(&a, files.list[i], true);
                         continue;
                 }
                 if (a.total > 1)
                         progress_show("adding cases", a.done++, a.total, 0);
-                add_file(&a, o.list[i], o.name ? o.name : basename(o.list[i]));
+                add_file(&a, files.list[i], name ? name : basename(files.list[i]));
         }
         progress_clear();
         if (a.passed_over > 0)
-                note("files passed over, as they do not end in .smt2, .smt, .cnf or .dimacs: %zu; name one to add it all the "
-                     "same",
+                note("files passed over, as they do not end in .smt2, .smt, .cnf or .dimacs: %zu; name one to add it all the same",
                      a.passed_over);
         if (a.compressed > 0)
                 note("compressed files passed over: %zu; unpack them first: a case is what the solver reads", a.compressed);
@@ -314,17 +275,15 @@ static void list_case(const struct case_info *c, bool json)
         static const struct column columns[] = {{"CASE", 6, true},         {"STATUS", 7, false, 1},  {"LOGIC", 10, false, 2},
                                                 {"SIZE (B)", 10, true, 3}, {"SHA256", 12, false, 4}, {"NAME", 0, false}};
         cleanup_free char *name = printable(c->name);
-        char id[16], size[24], hex[DIGEST_HEX_SIZE];
+        char hex[DIGEST_HEX_SIZE];
 
         if (json) {
                 output_json(case_json(c, name));
                 return;
         }
-        snprintf(id, sizeof(id), "%u", c->id);
-        snprintf(size, sizeof(size), "%llu", (unsigned long long)c->size);
         digest_hex(&c->sha256, hex);
-        hex[12] = '\0';
-        output_row(columns, ARRAY_SIZE(columns), (const char *[]){id, verdict_name(c->status), c->logic, size, hex, name});
+        output_rowf(columns, ARRAY_SIZE(columns), "%u\t%s\t%s\t%llu\t%.12s\t%s", c->id, verdict_name(c->status), c->logic,
+                    (unsigned long long)c->size, hex, name);
 }
 
 static bool any_case(struct cases *c)
@@ -337,26 +296,26 @@ static bool any_case(struct cases *c)
 
 int cmd_case_list(int argc, char **argv)
 {
-        static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0}, {0}};
-        static const char doc[] = "List the cases (default: all): id, status, logic, size in bytes, the start of "
-                                  "its sha256, name.\v"
-                                  "In names, control bytes, backslashes and bytes that are not valid UTF-8 are written as \\t, "
-                                  "\\n, \\\\ and \\xNN.";
+        static const char doc[] =
+                "List the cases (default: all): id, status, logic, size in bytes, the start of its sha256, name.\v"
+                "In names, control bytes, backslashes and bytes that are not valid UTF-8 are written as \\t, \\n, \\\\ and \\xNN.";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_case_selection struct case_selection s = {0};
         char every[] = "all", *all[] = {every};
-        struct words o = {0};
+        struct words words = {0};
+        bool json = false;
         int r;
+        const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &json}, {0}};
 
-        command_parse(&(struct argp){options, parse_words, "[CASE...]", doc}, argc, argv, &o);
+        command_parse(argc, argv, "[CASE...]", doc, options, &words);
         r = command_open(0, &w);
         if (r != STATUS_OK)
                 return r;
-        if (o.n == 0 && !any_case(workspace_cases(w)))
+        if (words.n == 0 && !any_case(workspace_cases(w)))
                 return STATUS_OK;
-        r = command_cases(w, o.n > 0 ? o.list : all, o.n > 0 ? o.n : 1, &s);
+        r = command_cases(w, words.n > 0 ? words.list : all, words.n > 0 ? words.n : 1, &s);
         for (size_t i = 0; i < s.n && r == STATUS_OK && !output_broken(); i++)
-                list_case(s.list[i], o.json);
+                list_case(s.list[i], json);
         return r;
 }
 
@@ -369,13 +328,15 @@ int cmd_case_remove(int argc, char **argv)
                 "the same bytes brings them back.";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_case_selection struct case_selection s = {0};
-        struct words o = {0};
+        struct words words = {0};
         int r;
 
-        command_parse(&(struct argp){NULL, parse_some_words, "CASE...", doc}, argc, argv, &o);
+        command_parse(argc, argv, "CASE...", doc, NULL, &words);
+        if (words.n == 0)
+                command_usage("nothing given");
         r = command_open(0, &w);
         if (r == STATUS_OK)
-                r = command_cases(w, o.list, o.n, &s);
+                r = command_cases(w, words.list, words.n, &s);
         for (size_t i = 0; i < s.n && r == STATUS_OK; i++) {
                 cleanup_free char *name = printable(s.list[i]->name);
                 int e = cases_remove(workspace_cases(w), s.list[i]->id);

@@ -10,8 +10,7 @@
 struct compare {
         /* options */
         const char *words[2];
-        char **case_words; /* CASE... */
-        size_t n_case_words;
+        struct words case_words;
         const char *scatter, *cactus, *machine_name;
         const char *on; /* NULL: as the config says */
         bool json, markdown, known;
@@ -24,104 +23,31 @@ struct compare {
         int signals;
 };
 
-enum {
-        OPTION_SET = 0x100,
-        OPTION_PAIRS,
-        OPTION_MEASURE,
-        OPTION_ONE_SEED,
-        OPTION_SCRAMBLE,
-        OPTION_FAIL,
-        OPTION_MARKDOWN,
-        OPTION_SCATTER,
-        OPTION_CACTUS,
-        OPTION_KNOWN,
-        OPTION_MACHINE,
-        OPTION_ON,
-};
-
-static double parse_ratio(struct argp_state *state, const char *arg)
+static void parse_ratio(void *to, const char *text)
 {
+        double *ratio = to;
         char *end;
-        double ratio = strtod(arg, &end);
 
-        if (end == arg || *end || !(ratio >= 1) || !isfinite(ratio))
-                argp_error(state, "--fail-on-regression takes a ratio such as 1.2, not '%s'", arg);
-        return ratio;
+        *ratio = strtod(text, &end);
+        if (end == text || *end || !(*ratio >= 1) || !isfinite(*ratio))
+                command_usage("--fail-on-regression takes a ratio such as 1.2, not '%s'", text);
 }
 
-static enum judge_measure parse_measure(struct argp_state *state, const char *arg)
+static void parse_measure(void *to, const char *text)
 {
         for (enum judge_measure m = 0; m < N_JUDGE_MEASURES; m++)
-                if (strcmp(arg, m == JUDGE_PACE ? "seconds-per-effort" : judge_measure_name(m)) == 0)
-                        return m;
-        argp_error(state, "--measure takes time, cpu, memory, effort or seconds-per-effort, not '%s'", arg);
-        return JUDGE_TIME;
+                if (strcmp(text, m == JUDGE_PACE ? "seconds-per-effort" : judge_measure_name(m)) == 0) {
+                        *(enum judge_measure *)to = m;
+                        return;
+                }
+        command_usage("--measure takes time, cpu, memory, effort or seconds-per-effort, not '%s'", text);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void parse_one_seed(void *to, const char *text)
 {
-        struct compare *o = state->input;
+        struct comparing_options *options = to;
 
-        switch (key) {
-        case OPTION_SET:
-                o->options.set = arg;
-                return 0;
-        case OPTION_PAIRS:
-                o->options.most_pairs = command_number(state, "--pairs", arg, 1, JUDGE_PAIRS);
-                return 0;
-        case OPTION_MEASURE:
-                o->options.measure = parse_measure(state, arg);
-                return 0;
-        case OPTION_ONE_SEED:
-                o->options.most_pairs = 1;
-                return 0;
-        case OPTION_SCRAMBLE:
-                o->options.scramble = COMPARING_SCRAMBLE;
-                return 0;
-        case OPTION_FAIL:
-                o->fail_ratio = parse_ratio(state, arg);
-                return 0;
-        case OPTION_MARKDOWN:
-                o->markdown = true;
-                return 0;
-        case OPTION_SCATTER:
-                o->scatter = arg;
-                return 0;
-        case OPTION_CACTUS:
-                o->cactus = arg;
-                return 0;
-        case OPTION_KNOWN:
-                o->known = true;
-                return 0;
-        case OPTION_MACHINE:
-                o->known = true;
-                o->machine_name = arg;
-                return 0;
-        case OPTION_ON:
-                o->on = arg;
-                return 0;
-        case 'j':
-                o->json = true;
-                return 0;
-        case ARGP_KEY_ARGS:
-                o->case_words = state->argv + state->next;
-                o->n_case_words = (size_t)(state->argc - state->next);
-                for (int i = 0; i < 2 && o->n_case_words > 0; i++, o->case_words++, o->n_case_words--)
-                        o->words[i] = *o->case_words;
-                return 0;
-        case ARGP_KEY_END:
-                if (!o->words[1])
-                        argp_error(state, "expected A B: two versions, SOLVER@REV or REV");
-                if (o->options.set && o->n_case_words > 0)
-                        argp_error(state, "--set and CASE... exclude each other");
-                if (o->on && o->machine_name)
-                        argp_error(state, "nothing is run with --machine: --on and --machine exclude each other");
-                if (o->json && o->markdown)
-                        argp_error(state, "--json and --markdown exclude each other");
-                return 0;
-        default:
-                return command_run_option(key, arg, state, &o->options.has_seed, &o->options.seed, &o->options.wall_ns);
-        }
+        options->most_pairs = 1;
 }
 
 /* -- what is compared --------------------------------------------------------------------------------------------- */
@@ -199,8 +125,8 @@ static bool are_solver_and_revisions(const struct compare *o)
         uint32_t commit;
 
         return strcmp(o->words[0], solver->recipe->name) == 0 &&
-               history_resolve(solver->history, o->case_words[0], &commit) == 0 &&
-               cases_select(o->options.workspace, o->case_words, 1, &s) < 0;
+               history_resolve(solver->history, o->case_words.list[0], &commit) == 0 &&
+               cases_select(o->options.workspace, o->case_words.list, 1, &s) < 0;
 }
 
 static int find_cases(struct compare *o)
@@ -209,7 +135,7 @@ static int find_cases(struct compare *o)
         size_t kept = 0, n;
         int r;
 
-        if (o->n_case_words == 0) {
+        if (o->case_words.n == 0) {
                 r = o->options.set ? sets_get(workspace_sets(o->options.workspace), o->options.set, &set) : 0;
                 if (r == 0)
                         r = comparing_cases(o->options.workspace, o->options.set, o->options.version, &o->cases);
@@ -217,10 +143,10 @@ static int find_cases(struct compare *o)
                         return fail(r);
         } else if (are_solver_and_revisions(o)) {
                 complain("'%s' is no case but a revision: two versions of %s are 'solverfs compare %s@%s %s@%s'",
-                         o->case_words[0], o->words[0], o->words[0], o->words[1], o->words[0], o->case_words[0]);
+                         o->case_words.list[0], o->words[0], o->words[0], o->words[1], o->words[0], o->case_words.list[0]);
                 return STATUS_USAGE;
         } else {
-                r = command_cases(o->options.workspace, o->case_words, o->n_case_words, &o->cases);
+                r = command_cases(o->options.workspace, o->case_words.list, o->case_words.n, &o->cases);
                 if (r != STATUS_OK)
                         return r;
         }
@@ -290,13 +216,8 @@ static void print_table(struct buffer *text, const char *word, const struct colu
         char *rest = text->data;
 
         strsep(&rest, "\n");
-        while (rest && *rest) {
-                const char *cells[20] = {word};
-                size_t k = *word ? 1 : 0;
-
-                table_cells(&rest, cells + k, n - k);
-                output_row(columns, n, cells);
-        }
+        while (rest && *rest)
+                output_rowf(columns, n, "%s%s%s", word, *word ? "\t" : "", strsep(&rest, "\n"));
 }
 
 static int print_changes(const struct comparing_table *t)
@@ -462,7 +383,7 @@ static int compare(struct compare *o)
                 r = measure(o);
         else if ((r = comparing_read(o->comparing)) < 0)
                 r = fail(r);
-        if (r == STATUS_OK && o->n_case_words == 0 && !o->options.has_seed && o->options.wall_ns == 0 && !o->known) {
+        if (r == STATUS_OK && o->case_words.n == 0 && !o->options.has_seed && o->options.wall_ns == 0 && !o->known) {
                 int noted = comparing_note(o->options.workspace, o->options.set, o->options.version);
 
                 if (noted < 0)
@@ -478,58 +399,62 @@ static int compare(struct compare *o)
 
 int cmd_compare(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"set", OPTION_SET, "SET", 0, "Compare on the cases of this set; all cases unless given", 0},
-                {"pairs", OPTION_PAIRS, "N", 0, "At most N pairs of runs of a case (60)", 0},
-                {"one-seed", OPTION_ONE_SEED, NULL, 0,
-                 "One pair of each case: a quick look, which says what differs at this seed and proves nothing", 0},
-                {"measure", OPTION_MEASURE, "WHAT", 0,
-                 "What is to be compared: time (default), cpu, memory, effort, or seconds-per-effort", 0},
-                {"scramble", OPTION_SCRAMBLE, NULL, 0, "Scramble the inputs where the solvers have no seeds", 0},
-                {"fail-on-regression", OPTION_FAIL, "RATIO", 0,
-                 "Exit status 1 when a case is worse by RATIO or more, lost its answer, or is wrong now", 0},
-                {"known", OPTION_KNOWN, NULL, 0, "Measure nothing; compare what is known", 0},
-                {"machine", OPTION_MACHINE, "NAME", 0, "Compare what is known of this machine; measures nothing", 0},
-                {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
-                {"markdown", OPTION_MARKDOWN, NULL, 0, "Print a summary for a pull request", 0},
-                {"scatter", OPTION_SCATTER, "FILE", 0, "Write the scatter plot, as SVG", 0},
-                {"cactus", OPTION_CACTUS, "FILE", 0, "Write the cactus plot, as SVG", 0},
-                {"seed", 's', "N", 0, "The first pair is under the solvers' seed N, the next ones under N + 1, N + 2, …", 0},
-                {"timeout", 't', "T", 0, "Another time limit than the recipes': 500ms, 20s, 10m", 0},
-                {"json", 'j', NULL, 0, "Print one JSON object with everything", 0},
-                {0}};
         static const char doc[] =
-                "Measure what is missing of two versions on the same cases, under seeds 1, 2, 3, … on both sides, and say what "
-                "changed: of all "
-                "cases together, of each folder of cases, and of each case that is significantly worse or better, wrong answers "
-                "first. A and B are "
+                "Measure what is missing of two versions on the same cases, under seeds 1, 2, 3, … on both sides, and say what changed: of all cases "
+                "together, of each folder of cases, and of each case that is significantly worse or better, wrong answers first. A and B are "
                 "SOLVER@REV, SOLVER (its HEAD), or REV (of the other one's solver).\v"
-                "The first line is of all cases: the geometric mean of the ratios, over other seeds of these cases and over "
-                "other cases like these; how many "
-                "are solved; PAR-2. Then lines of a summary: measure, a, b, ratio, low, high. Then a line for each folder: "
-                "family, its name, "
-                "cases, compared, solved a, solved b, lost, gained, PAR-2 a, PAR-2 b, change, ratio, low, high, low and high "
-                "over cases, p, worse, better. "
-                "Then for each change: regression or improvement, case, change, result a, time a, result b, time b, ratio, low, "
-                "high, p, pairs, solved "
-                "a, solved b, ratios of effort and memory, what decided it, name.\n"
-                "A change is at least 5 % (of times 1 ms, too), and a shift over seeds: at least five pairs of runs in turn. "
-                "When the two do not differ, one "
-                "comparison in a hundred reports any. How: docs/comparing.md.\n"
-                "The exit status is 1 when an answer is wrong, when the two contradict each other, when a version cannot be "
-                "built, and as --fail-on-regression says.\n"
-                "\n"
+                "The first line is of all cases: the geometric mean of the ratios, over other seeds of these cases and over other cases like these; "
+                "how many are solved; PAR-2. Then lines of a summary: measure, a, b, ratio, low, high. Then a line for each folder: family, its "
+                "name, cases, compared, solved a, solved b, lost, gained, PAR-2 a, PAR-2 b, change, ratio, low, high, low and high over cases, p, "
+                "worse, better. Then for each change: regression or improvement, case, change, result a, time a, result b, time b, ratio, low, high, "
+                "p, pairs, solved a, solved b, ratios of effort and memory, what decided it, name.\n"
+                "A change is at least 5 % (of times 1 ms, too), and a shift over seeds: at least five pairs of runs in turn. When the two do not "
+                "differ, one comparison in a hundred reports any. How: docs/comparing.md.\n"
+                "The exit status is 1 when an answer is wrong, when the two contradict each other, when a version cannot be built, and as "
+                "--fail-on-regression says.\n\n"
                 "  solverfs compare z3@z3-4.8.8 z3@z3-4.8.9\n"
                 "  solverfs compare main HEAD --set ci --fail-on-regression 1.2 --markdown\n"
                 "  solverfs compare z3@HEAD cvc5@HEAD QF_S/ --scatter z3-cvc5.svg";
         cleanup_workspace struct workspace *w = NULL;
         struct compare o = {.options.most_pairs = JUDGE_PAIRS};
+        bool scramble = false;
         int r;
+        const struct command_option options[] = {
+                {"set", 0, "SET", "Compare on the cases of this set; all cases unless given", .text = &o.options.set},
+                {"pairs", 0, "N", "At most N pairs of runs of a case (60)", .big_number = &o.options.most_pairs, .least = 1, .most = JUDGE_PAIRS},
+                {"one-seed", 0, NULL, "One pair of each case: a quick look, which says what differs at this seed and proves nothing",
+                 .parse = parse_one_seed, .to = &o.options},
+                {"measure", 0, "WHAT", "What is to be compared: time (default), cpu, memory, effort, or seconds-per-effort",
+                 .parse = parse_measure, .to = &o.options.measure},
+                {"scramble", 0, NULL, "Scramble the inputs where the solvers have no seeds", .on = &scramble},
+                {"fail-on-regression", 0, "RATIO", "Exit status 1 when a case is worse by RATIO or more, lost its answer, or is wrong now",
+                 .parse = parse_ratio, .to = &o.fail_ratio},
+                {"known", 0, NULL, "Measure nothing; compare what is known", .on = &o.known},
+                {"machine", 0, "NAME", "Compare what is known of this machine; measures nothing", .text = &o.machine_name, .is_given = &o.known},
+                {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
+                {"markdown", 0, NULL, "Print a summary for a pull request", .on = &o.markdown},
+                {"scatter", 0, "FILE", "Write the scatter plot, as SVG", .text = &o.scatter},
+                {"cactus", 0, "FILE", "Write the cactus plot, as SVG", .text = &o.cactus},
+                {"seed", 's', "N", "The first pair is under the solvers' seed N, the next ones under N + 1, N + 2, …",
+                 .big_number = &o.options.seed, .most = UINT32_MAX, .is_given = &o.options.has_seed},
+                {"timeout", 't', "T", "Another time limit than the recipes': 500ms, 20s, 10m", .ns = &o.options.wall_ns},
+                {"json", 'j', NULL, "Print one JSON object with everything", .on = &o.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "A B [CASE...]", doc}, argc, argv, &o);
+        command_parse(argc, argv, "A B [CASE...]", doc, options, &o.case_words);
+        for (int i = 0; i < 2; i++)
+                o.words[i] = word_next(&o.case_words);
+        if (!o.words[1])
+                command_usage("expected A B: two versions, SOLVER@REV or REV");
+        if (o.options.set && o.case_words.n > 0)
+                command_usage("--set and CASE... exclude each other");
+        if (o.on && o.machine_name)
+                command_usage("nothing is run with --machine: --on and --machine exclude each other");
+        if (o.json && o.markdown)
+                command_usage("--json and --markdown exclude each other");
+        if (scramble)
+                o.options.scramble = COMPARING_SCRAMBLE;
         o.signals = command_signals();
-        if (o.signals < 0)
-                return fail(o.signals);
         r = command_open(0, &w);
         o.options.workspace = w;
         if (r == STATUS_OK)

@@ -21,22 +21,6 @@ struct looking {
         size_t n_mounts;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct looking *l = state->input;
-
-        switch (key) {
-        case 'j':
-                l->json = true;
-                return 0;
-        case 'p':
-                l->patience_ns = command_duration(state, "--patience", arg);
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
 static void show(struct looking *l, const char *name, enum check_state state, const char *format, ...) printf_like(4, 5);
 static void show(struct looking *l, const char *name, enum check_state state, const char *format, ...)
 {
@@ -167,8 +151,7 @@ static void look_at_store(struct looking *l)
         look_at_database(l, w);
         if (workspace_settings(w)->sandbox == SANDBOX_NONE)
                 show(l, "store-sandbox", CHECK_WARNING,
-                     "'sandbox = none' in %s/config: builds and solvers see this machine and its network; take it out unless all of "
-                     "them are trusted",
+                     "'sandbox = none' in %s/config: builds and solvers see this machine and its network; take it out unless all of them are trusted",
                      l->store);
         incremental_each_revoked(w, show_revoked, l);
         for (size_t i = 0; i < workspace_settings(w)->n_clusters; i++)
@@ -206,18 +189,17 @@ static int look_at_host(struct looking *l)
 
 int cmd_doctor(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"patience", 'p', "T", 0, "How long a cluster's worker may take to begin before that is a warning; default 30s", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each check, a line each", 0},
-                {0}};
         static const char doc[] =
-                "Say what this machine and this store can do. Prints for each check: name, ok, warning or failed, what was "
-                "found and what to do.\v"
+                "Say what this machine and this store can do. Prints for each check: name, ok, warning or failed, what was found and what to do.\v"
                 "Exit status 1 when a check failed; a warning is no failure.";
         struct looking l = {.status = STATUS_OK, .patience_ns = LAUNCH_NS};
         int r;
+        const struct command_option options[] = {
+                {"patience", 'p', "T", "How long a cluster's worker may take to begin before that is a warning; default 30s", .ns = &l.patience_ns},
+                {"json", 'j', NULL, "Print a JSON object for each check, a line each", .on = &l.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, NULL, doc}, argc, argv, &l);
+        command_parse(argc, argv, NULL, doc, options, NULL);
         r = command_store_dir(l.store);
         if (r == STATUS_OK)
                 r = look_at_host(&l);

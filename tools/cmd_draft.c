@@ -9,34 +9,6 @@ struct draft_options {
         int signals;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct draft_options *o = state->input;
-
-        switch (key) {
-        case 'o':
-                o->output = arg;
-                return 0;
-        case 'e':
-                o->eras = true;
-                return 0;
-        case 'f':
-                o->force = true;
-                return 0;
-        case ARGP_KEY_ARG:
-                if (state->arg_num > 1)
-                        argp_error(state, "too many arguments: expected REPO [REV]");
-                *(state->arg_num == 0 ? &o->repository : &o->revision) = arg;
-                return 0;
-        case ARGP_KEY_END:
-                if (!o->repository)
-                        argp_error(state, "expected REPO");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
 /* -- the sources ------------------------------------------------------------------------------------------------ */
 
 /* "mine" of ~/src/mine/, https://example.org/mine.git */
@@ -257,31 +229,35 @@ static int make_draft(void *user, struct workspace *w)
 
 int cmd_recipe_draft(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"output", 'o', "FILE", 0, "Write the recipe to this file (default: standard output)", 0},
-                {"eras", 'e', NULL, 0, "Also build the last commit of each older way to build", 0},
-                {"force", 'f', NULL, 0, "Write what was found also when no program was seen to answer", 0},
-                {0}};
         static const char doc[] =
                 "Write a recipe for sources that have none: build one commit (default: HEAD) in the ways that are usual for the files in it, run "
                 "what was built on small formulas, and write down what was seen to work.\v"
-                "REPO: a folder of this machine, a URL, or a solver of the store. Known are CMake, a committed configure, meson, autoconf and make, in the "
-                "root or one folder down. Builds and runs are done in a sandbox and a store of their own, deleted behind it. Exit status 1 when no "
-                "recipe was found, and why is said.\n"
-                "\n"
+                "REPO: a folder of this machine, a URL, or a solver of the store. Known are CMake, a committed configure, meson, autoconf and make, "
+                "in the root or one folder down. Builds and runs are done in a sandbox and a store of their own, deleted behind it. Exit status 1 "
+                "when no recipe was found, and why is said.\n\n"
                 "    solverfs recipe draft ~/src/mine >mine.recipe\n"
                 "    solverfs solver try --recipe mine.recipe ~/src/mine";
         struct draft_options o = {0};
+        struct words words = {0};
         char repository[PATH_SIZE];
         int status;
+        const struct command_option options[] = {
+                {"output", 'o', "FILE", "Write the recipe to this file (default: standard output)", .text = &o.output},
+                {"eras", 'e', NULL, "Also build the last commit of each older way to build", .on = &o.eras},
+                {"force", 'f', NULL, "Write what was found also when no program was seen to answer", .on = &o.force},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "REPO [REV]", doc}, argc, argv, &o);
+        command_parse(argc, argv, "REPO [REV]", doc, options, &words);
+        if (words.n > 2)
+                command_usage("too many arguments: expected REPO [REV]");
+        if (words.n == 0)
+                command_usage("expected REPO");
+        o.repository = word_next(&words);
+        o.revision = word_next(&words);
         status = find_repository(o.repository, repository);
         if (status != STATUS_OK)
                 return status;
         o.signals = command_signals();
-        if (o.signals < 0)
-                return fail(o.signals);
         status = with_scratch_store(make_draft, &(struct job){.options = &o, .repository = repository});
         close(o.signals);
         return status;

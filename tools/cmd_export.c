@@ -12,8 +12,7 @@
 struct exporting {
         /* options */
         const char *solver_name, *set, *output, *machine_name;
-        char **words; /* REV... CASE... */
-        size_t n_words;
+        struct words words; /* REV... CASE... */
         bool has_format, has_seed;
         enum export_format format;
         uint64_t seed, timeout;
@@ -30,46 +29,10 @@ struct exporting {
         uint64_t rows, unbuildable;
 };
 
-enum {
-        OPTION_SET = 0x100,
-        OPTION_MACHINE,
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void parse_format(void *to, const char *text)
 {
-        struct exporting *o = state->input;
-
-        switch (key) {
-        case 'f':
-                o->has_format = export_format_find(arg, &o->format);
-                if (!o->has_format)
-                        argp_error(state, "--format takes " EXPORT_FORMATS ", not '%s'", arg);
-                return 0;
-        case OPTION_SET:
-                o->set = arg;
-                return 0;
-        case OPTION_MACHINE:
-                o->machine_name = arg;
-                return 0;
-        case 'o':
-                if (!*arg)
-                        argp_error(state, "--output takes a file or a folder, not ''");
-                o->output = strcmp(arg, "-") == 0 ? NULL : arg;
-                return 0;
-        case ARGP_KEY_ARGS:
-                command_words(state, &o->solver_name, &o->words, &o->n_words);
-                return 0;
-        case ARGP_KEY_END:
-                if (!o->has_format)
-                        argp_error(state, "say which format: --format " EXPORT_FORMATS);
-                if (o->format == EXPORT_ASV && !o->solver_name)
-                        argp_error(state, "asv knows one project: name a SOLVER");
-                if (o->format == EXPORT_ASV && !o->output)
-                        argp_error(state, "asv's results are a folder: name it with -o DIR");
-                return 0;
-        default:
-                return command_run_option(key, arg, state, &o->has_seed, &o->seed, &o->timeout);
-        }
+        if (!export_format_find(text, to))
+                command_usage("--format takes " EXPORT_FORMATS ", not '%s'", text);
 }
 
 /* -- a result ------------------------------------------------------------------------------------------------------ */
@@ -319,17 +282,17 @@ static int choose_cases(struct exporting *o)
         int r = STATUS_OK;
 
         if (o->solver_name)
-                r = command_known_words(o->workspace, o->solvers->list[0], o->words, o->n_words, &n_revisions, &o->revisions);
+                r = command_known_words(o->workspace, o->solvers->list[0], o->words.list, o->words.n, &n_revisions, &o->revisions);
         o->has_revisions = n_revisions > 0;
-        if (r == STATUS_OK && o->set && n_revisions < o->n_words) {
+        if (r == STATUS_OK && o->set && n_revisions < o->words.n) {
                 complain("--set and CASE... exclude each other");
                 return STATUS_USAGE;
         }
-        o->has_cases = o->set || n_revisions < o->n_words;
+        o->has_cases = o->set || n_revisions < o->words.n;
         if (r == STATUS_OK && o->set)
                 r = command_cases(o->workspace, words, 1, &o->cases);
         else if (r == STATUS_OK && o->has_cases)
-                r = command_cases(o->workspace, o->words + n_revisions, o->n_words - n_revisions, &o->cases);
+                r = command_cases(o->workspace, o->words.list + n_revisions, o->words.n - n_revisions, &o->cases);
         return r;
 }
 
@@ -365,31 +328,40 @@ static int export_all(struct exporting *o)
 
 int cmd_export(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"format", 'f', "FORMAT", 0, "One of " EXPORT_FORMATS, 0},
-                {"set", OPTION_SET, "SET", 0, "The cases of this set", 0},
-                {"machine", OPTION_MACHINE, "NAME", 0, "What is known of this machine", 0},
-                {"output", 'o', "FILE|DIR", 0, "Write here; - is standard output, as without it", 0},
-                {"seed", 's', "N", 0, "What was measured under this seed", 0},
-                {"timeout", 't', "T", 0, "What holds under this time limit; the recipe's unless given", 0},
-                {0}};
         static const char doc[] =
-                "Write what is finished for other tools, and start no work. Without SOLVER: all solvers; without REV: all commits that "
-                "anything is known of, in the order of the history; without CASE: all cases with a result.\v"
-                "csv is RFC 4180, with the columns of 'run' first. jsonl is what 'run --json' prints. benchexec is a document of XML "
-                "for each version, for table-generator. asv is a folder of results for 'asv publish', of one solver. hyperfine is what "
-                "its --export-json writes: one document, or one for each version where -o is a folder (there already, or with a slash "
-                "at its end).\n"
-                "A file is there whole, or not at all.\n"
-                "\n"
+                "Write what is finished for other tools, and start no work. Without SOLVER: all solvers; without REV: all commits that anything is "
+                "known of, in the order of the history; without CASE: all cases with a result.\v"
+                "csv is RFC 4180, with the columns of 'run' first. jsonl is what 'run --json' prints. benchexec is a document of XML for each "
+                "version, for table-generator. asv is a folder of results for 'asv publish', of one solver. hyperfine is what its --export-json "
+                "writes: one document, or one for each version where -o is a folder (there already, or with a slash at its end).\n"
+                "A file is there whole, or not at all.\n\n"
                 "  solverfs export --format csv -o results.csv\n"
                 "  solverfs export --format benchexec z3 'z3-4.8.*' --set mine -o tables/\n"
                 "  solverfs export --format hyperfine z3 z3-4.8.8 z3-4.8.9 17 -o two.json";
         cleanup_workspace struct workspace *w = NULL;
         struct exporting o = {0};
         int r;
+        const struct command_option options[] = {
+                {"format", 'f', "FORMAT", "One of " EXPORT_FORMATS, .parse = parse_format, .to = &o.format, .is_given = &o.has_format},
+                {"set", 0, "SET", "The cases of this set", .text = &o.set},
+                {"machine", 0, "NAME", "What is known of this machine", .text = &o.machine_name},
+                {"output", 'o', "FILE|DIR", "Write here; - is standard output, as without it", .text = &o.output},
+                {"seed", 's', "N", "What was measured under this seed", .big_number = &o.seed, .most = UINT32_MAX, .is_given = &o.has_seed},
+                {"timeout", 't', "T", "What holds under this time limit; the recipe's unless given", .ns = &o.timeout},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "[SOLVER [REV...] [CASE...]]", doc}, argc, argv, &o);
+        command_parse(argc, argv, "[SOLVER [REV...] [CASE...]]", doc, options, &o.words);
+        if (o.output && !*o.output)
+                command_usage("--output takes a file or a folder, not ''");
+        if (o.output && strcmp(o.output, "-") == 0)
+                o.output = NULL;
+        o.solver_name = word_next(&o.words);
+        if (!o.has_format)
+                command_usage("say which format: --format " EXPORT_FORMATS);
+        if (o.format == EXPORT_ASV && !o.solver_name)
+                command_usage("asv knows one project: name a SOLVER");
+        if (o.format == EXPORT_ASV && !o.output)
+                command_usage("asv's results are a folder: name it with -o DIR");
         r = command_open(0, &w);
         o.workspace = w;
         if (r == STATUS_OK)

@@ -18,69 +18,16 @@ struct listing {
         struct solver *solver;
 };
 
-enum {
-        OPTION_MARK = 256,
-        OPTION_JSON,
-        OPTION_SEEDS,
-        OPTION_KIND,
-        OPTION_CAMPAIGN,
-        OPTION_ALL,
-};
-
-static void parse_kind(struct listing *l, const char *name, struct argp_state *state)
+static void parse_kind(void *to, const char *text)
 {
+        bool *kinds = to;
+
         for (int k = 0; k < N_FINDING_KINDS; k++)
-                if (strcmp(name, finding_kind_name((enum finding_kind)k)) == 0) {
-                        l->kinds[k] = true;
+                if (strcmp(text, finding_kind_name((enum finding_kind)k)) == 0) {
+                        kinds[k] = true;
                         return;
                 }
-        argp_error(state, "--kind is spr, soundness, crash, regression or implication, not '%s'", name);
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct listing *l = state->input;
-
-        switch (key) {
-        case OPTION_MARK:
-                l->number = (uint32_t)command_number(state, "--mark", arg, 1, UINT32_MAX);
-                return 0;
-        case OPTION_JSON:
-                l->json = true;
-                return 0;
-        case OPTION_SEEDS:
-                l->seeds = true;
-                return 0;
-        case OPTION_KIND:
-                parse_kind(l, arg, state);
-                return 0;
-        case OPTION_CAMPAIGN:
-                l->campaign = arg;
-                return 0;
-        case OPTION_ALL:
-                l->all = true;
-                return 0;
-        case ARGP_KEY_ARG:
-                if (!l->solver_name)
-                        l->solver_name = arg;
-                else if (l->number != 0 && !l->mark)
-                        l->mark = arg;
-                else if (l->number != 0 && !l->url)
-                        l->url = arg;
-                else
-                        argp_error(state, "expected SOLVER");
-                return 0;
-        case ARGP_KEY_END:
-                if (!l->solver_name)
-                        argp_error(state, "expected SOLVER");
-                if (l->number != 0 && l->seeds)
-                        argp_error(state, "--mark and --seeds exclude each other");
-                if (l->number != 0 && !l->mark)
-                        argp_error(state, "mark it as what? reported, confirmed, fixed or rejected");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
+        command_usage("--kind is spr, soundness, crash, regression or implication, not '%s'", text);
 }
 
 static const struct column columns[] = {{"ID", 5, true},         {"KIND", 11, false}, {"SIZE (B)", 8, true, 3},
@@ -125,22 +72,15 @@ static void show(const struct listing *l, const struct finding_choice *c)
 {
         const struct finding *f = c->finding;
         cleanup_free char *reference = *f->reference ? version_brief(f->reference) : strdup("-"), *target = version_brief(f->target);
-        char id[16], size[24], fast[32], slow[32], count[24], culprit[13];
 
         if (l->json) {
                 show_json(l, c);
                 return;
         }
-        snprintf(id, sizeof(id), "%u", f->number);
-        snprintf(size, sizeof(size), "%" PRIu64, c->size);
-        snprintf(fast, sizeof(fast), "%.6f", median_of(f, f->reference));
-        snprintf(slow, sizeof(slow), "%.6f", median_of(f, f->target));
-        snprintf(count, sizeof(count), "%" PRIu64, c->count);
-        snprintf(culprit, sizeof(culprit), "%.12s", *c->culprit ? c->culprit : "-");
-        output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){id, finding_kind_name(f->kind), size, fast, slow, reference ?: "-", target ?: "-", count, culprit,
-                                    f->campaign, *finding_mark_name(f->mark) ? finding_mark_name(f->mark) : "-",
-                                    *f->url ? f->url : "-"});
+        output_rowf(columns, ARRAY_SIZE(columns), "%u\t%s\t%" PRIu64 "\t%.6f\t%.6f\t%s\t%s\t%" PRIu64 "\t%.12s\t%s\t%s\t%s", f->number,
+                    finding_kind_name(f->kind), c->size, median_of(f, f->reference), median_of(f, f->target), reference ?: "-", target ?: "-",
+                    c->count, *c->culprit ? c->culprit : "-", f->campaign, *finding_mark_name(f->mark) ? finding_mark_name(f->mark) : "-",
+                    *f->url ? f->url : "-");
 }
 
 static bool is_wanted(const struct listing *l, const struct finding_choice *c)
@@ -194,35 +134,40 @@ static int list(struct listing *l)
 
 int cmd_findings(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"mark", OPTION_MARK, "ID", 0, "keep what became of a finding: reported, confirmed, fixed or rejected, and where",
-                 0},
-                {"seeds", OPTION_SEEDS, NULL, 0,
-                 "run every slowdown under the solver's seeds 1 to 30, and tell under how many it reproduces", 0},
-                {"kind", OPTION_KIND, "KIND", 0, "only these: spr, soundness, crash, regression, implication; may be repeated",
-                 0},
-                {"campaign", OPTION_CAMPAIGN, "NAME", 0, "only what this campaign found", 0},
-                {"all", OPTION_ALL, NULL, 0, "those, too, that another finding stands for", 0},
-                {"json", OPTION_JSON, NULL, 0, "an object a line", 0},
-                {0}};
-        static const struct argp argp = {
-                .options = options,
-                .parser = parse,
-                .args_doc = "SOLVER\nSOLVER --seeds\nSOLVER --mark ID reported|confirmed|fixed|rejected [URL]",
-                .doc = "Lists what campaigns found, the most worth reporting first.\v"
-                       "Findings of one signature, or with the same reduced shape and commit, are one; COUNT is how many inputs "
-                       "it "
-                       "stands for.\n\n"
-                       "With --seeds a line for each slowdown between versions of the solver: finding, seeds under which it "
-                       "reproduces, seeds tried. "
-                       "What is measured is kept (seeds.tsv in the mount), so that an interrupted call goes on.\n\n"
-                       "Example:\n"
-                       "  solverfs findings z3 --mark 12 reported https://example.org/issues/1"};
+        static const char doc[] =
+                "Lists what campaigns found, the most worth reporting first.\v"
+                "Findings of one signature, or with the same reduced shape and commit, are one; COUNT is how many inputs it stands for.\n\n"
+                "With --seeds a line for each slowdown between versions of the solver: finding, seeds under which it reproduces, seeds tried. What "
+                "is measured is kept (seeds.tsv in the mount), so that an interrupted call goes on.\n\n"
+                "Example:\n"
+                "  solverfs findings z3 --mark 12 reported https://example.org/issues/1";
         cleanup_workspace struct workspace *w = NULL;
         struct listing l = {0};
+        struct words words = {0};
         int status;
+        const struct command_option options[] = {
+                {"mark", 0, "ID", "keep what became of a finding: reported, confirmed, fixed or rejected, and where",
+                 .number = &l.number, .least = 1, .most = UINT32_MAX},
+                {"seeds", 0, NULL, "run every slowdown under the solver's seeds 1 to 30, and tell under how many it reproduces", .on = &l.seeds},
+                {"kind", 0, "KIND", "only these: spr, soundness, crash, regression, implication; may be repeated",
+                 .parse = parse_kind, .to = l.kinds},
+                {"campaign", 0, "NAME", "only what this campaign found", .text = &l.campaign},
+                {"all", 0, NULL, "those, too, that another finding stands for", .on = &l.all},
+                {"json", 0, NULL, "an object a line", .on = &l.json},
+                {0}};
 
-        command_parse(&argp, argc, argv, &l);
+        command_parse(argc, argv, "SOLVER\nSOLVER --seeds\nSOLVER --mark ID reported|confirmed|fixed|rejected [URL]", doc, options, &words);
+        l.solver_name = word_next(&words);
+        if (l.number != 0) {
+                l.mark = word_next(&words);
+                l.url = word_next(&words);
+        }
+        if (!l.solver_name || words.n > 0)
+                command_usage("expected SOLVER");
+        if (l.number != 0 && l.seeds)
+                command_usage("--mark and --seeds exclude each other");
+        if (l.number != 0 && !l.mark)
+                command_usage("mark it as what? reported, confirmed, fixed or rejected");
         status = command_open(l.number != 0 || l.seeds ? 0 : STORE_READ_ONLY, &w);
         if (status != STATUS_OK)
                 return status;

@@ -35,19 +35,9 @@ static int make(void *user, size_t i, struct query **ret)
         return query_seeds(s->workspace, s->solver, s->list[i], ret);
 }
 
-static void print_row(uint32_t number, unsigned reproduced, struct buffer *to)
-{
-        static const struct column columns[] = {{"ID", 5, true}, {"REPRODUCED", 10, true}, {"OF", 2, true}};
-        char id[16], n[16], of[16];
-
-        snprintf(id, sizeof(id), "%u", number);
-        snprintf(n, sizeof(n), "%u", reproduced);
-        snprintf(of, sizeof(of), "%d", SEEDS_MOST);
-        table_row(to, columns, ARRAY_SIZE(columns), (const char *[]){id, n, of});
-}
-
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
 {
+        static const struct column columns[] = {{"ID", 5, true}, {"REPRODUCED", 10, true}, {"OF", 2, true}};
         struct seeding *s = user;
         const json_t *result = r == 0 ? ((struct study_value *)v)->result : NULL;
         unsigned n;
@@ -67,7 +57,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 json_row(to, json_pack("{s:i, s:i, s:i, s:O}", "id", (int)s->list[i]->number, "reproduced", (int)n, "of",
                                        SEEDS_MOST, "runs", json_object_get(result, "seeds")));
         else
-                print_row(s->list[i]->number, n, to);
+                table_rowf(to, columns, ARRAY_SIZE(columns), "%u\t%u\t%d", s->list[i]->number, n, SEEDS_MOST);
 }
 
 static void show_bins(const struct seeding *s)

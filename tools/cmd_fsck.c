@@ -8,22 +8,6 @@ struct checking {
 
 static const struct column columns[] = {{"STATE", 8, false}, {"AREA", 12, false}, {"WHAT", 0, false}};
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct checking *c = state->input;
-
-        switch (key) {
-        case 'n':
-                c->look_only = true;
-                return 0;
-        case 'j':
-                c->json = true;
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
 static void found(void *user, const struct care_finding *f)
 {
         const struct checking *c = user;
@@ -47,8 +31,7 @@ static void conclude(const struct checking *c, const struct care_report *r)
                                       r->store.rebuilt));
                 return;
         }
-        note("looked at %llu values, %llu journal records, %llu builds, %llu measurements, %llu programs, %llu cases, %llu "
-             "commits in %llu "
+        note("looked at %llu values, %llu journal records, %llu builds, %llu measurements, %llu programs, %llu cases, %llu commits in %llu "
              "repositories",
              (unsigned long long)r->store.values, (unsigned long long)r->store.journal_records, (unsigned long long)r->builds,
              (unsigned long long)r->facts, (unsigned long long)r->programs, (unsigned long long)r->cases,
@@ -61,23 +44,22 @@ static void conclude(const struct checking *c, const struct care_report *r)
 
 int cmd_fsck(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"look-only", 'n', NULL, 0, "Repair nothing", 0},
-                {"dry-run", 0, NULL, OPTION_ALIAS, NULL, 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each finding and one at the end, a line each", 0},
-                {0}};
-        static const char doc[] = "Check every value, measurement, program, case and repository of the store, and repair what "
-                                  "can be. Prints what it found: "
-                                  "repaired, damaged or note; the area; what.\v"
-                                  "A damaged index is made anew from the journal; a value that the journal lost is worked out again when asked for. "
-                                  "Exit status 0 when nothing "
-                                  "is damaged now and nothing was, 1 otherwise.";
+        static const char doc[] =
+                "Check every value, measurement, program, case and repository of the store, and repair what can be. Prints what it found: repaired, "
+                "damaged or note; the area; what.\v"
+                "A damaged index is made anew from the journal; a value that the journal lost is worked out again when asked for. Exit status 0 when "
+                "nothing is damaged now and nothing was, 1 otherwise.";
         cleanup_workspace struct workspace *w = NULL;
         struct checking c = {0};
         struct care_report report;
         int r;
+        const struct command_option options[] = {
+                {"look-only", 'n', NULL, "Repair nothing", .on = &c.look_only},
+                {"dry-run", .is_alias = true},
+                {"json", 'j', NULL, "Print a JSON object for each finding and one at the end, a line each", .on = &c.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, NULL, doc}, argc, argv, &c);
+        command_parse(argc, argv, NULL, doc, options, NULL);
         command_stoppable();
         r = command_open(c.look_only ? STORE_READ_ONLY : STORE_CHECK, &w);
         if (r != STATUS_OK)

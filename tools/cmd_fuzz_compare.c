@@ -92,8 +92,7 @@ static void show_row(const struct fuzzing *f, size_t strategy, const struct outc
         struct campaign_spread finds = campaign_spread_finds(o->curves, o->n), culprits = campaign_spread_culprits(o->curves, o->n);
         double hourly = o->worked > 0 ? finds.mean * (double)o->n / o->worked * 3600 : 0;
         const char *name = strategy_name(f->strategies[strategy]);
-        char cells[ARRAY_SIZE(columns)][24] = {{0}};
-        const char *row[ARRAY_SIZE(columns)] = {name};
+        char of_culprits[96] = "-\t-\t-";
 
         if (f->command.json) {
                 output_json(json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o}", "strategy", name, "campaigns",
@@ -104,17 +103,10 @@ static void show_row(const struct fuzzing *f, size_t strategy, const struct outc
                                       o->has_history ? json_real(culprits.mean) : json_null()));
                 return;
         }
-        snprintf(cells[1], sizeof(cells[1]), "%zu", o->n);
-        snprintf(cells[2], sizeof(cells[2]), "%.0f", finds.least);
-        snprintf(cells[3], sizeof(cells[3]), "%.0f", finds.most);
-        snprintf(cells[4], sizeof(cells[4]), "%.1f", finds.mean);
-        snprintf(cells[5], sizeof(cells[5]), "%.1f", hourly);
-        snprintf(cells[6], sizeof(cells[6]), o->has_history ? "%.0f" : "-", culprits.least);
-        snprintf(cells[7], sizeof(cells[7]), o->has_history ? "%.0f" : "-", culprits.most);
-        snprintf(cells[8], sizeof(cells[8]), o->has_history ? "%.1f" : "-", culprits.mean);
-        for (size_t i = 1; i < ARRAY_SIZE(columns); i++)
-                row[i] = cells[i];
-        output_row(columns, ARRAY_SIZE(columns), row);
+        if (o->has_history)
+                snprintf(of_culprits, sizeof(of_culprits), "%.0f\t%.0f\t%.1f", culprits.least, culprits.most, culprits.mean);
+        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%zu\t%.0f\t%.0f\t%.1f\t%.1f\t%s", name, o->n, finds.least, finds.most, finds.mean,
+                    hourly, of_culprits);
 }
 
 static int write_picture(const struct fuzzing *f, const struct outcome_of *outcomes, bool culprits)

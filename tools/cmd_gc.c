@@ -11,35 +11,15 @@ struct collecting {
 };
 
 /* A bare number is bytes, and nobody means ten of them. */
-static void parse_keep(const char *arg, struct argp_state *state, struct care_plan *plan)
+static void parse_keep(void *to, const char *arg)
 {
+        struct care_plan *plan = to;
+
         if (parse_size(arg, &plan->keep) < 0)
-                argp_error(state, "--keep takes a size like 500m or 20g, not '%s'", arg);
+                command_usage("--keep takes a size like 500m or 20g, not '%s'", arg);
         if (plan->keep > 0 && plan->keep < 1 << 20 && isdigit((unsigned char)arg[strlen(arg) - 1]))
-                argp_error(state, "--keep %s is %s bytes: write a unit, such as %sg; to free everything, 0", arg, arg, arg);
+                command_usage("--keep %s is %s bytes: write a unit, such as %sg; to free everything, 0", arg, arg, arg);
         plan->bounded = true;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct collecting *c = state->input;
-
-        switch (key) {
-        case 'n':
-                c->plan.dry_run = true;
-                return 0;
-        case 'j':
-                c->json = true;
-                return 0;
-        case 'l':
-                c->plan.lost_cases = true;
-                return 0;
-        case 'k':
-                parse_keep(arg, state, &c->plan);
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
 }
 
 static void found(void *user, const struct care_finding *f)
@@ -52,17 +32,14 @@ static void found(void *user, const struct care_finding *f)
 static void show(const struct collecting *c, const char *name, const struct care_part *p)
 {
         static const struct column columns[] = {{"WHAT", 10, false}, {"FREED", 8, true}, {"BYTES", 14, true}, {"LEFT", 14, true}};
-        char n[24], bytes[24], left[24];
 
         if (c->json) {
                 output_json(json_pack("{s:s, s:I, s:I, s:I}", "what", name, "freed", (json_int_t)p->n, "bytes",
                                       (json_int_t)p->bytes, "left", (json_int_t)p->left));
                 return;
         }
-        snprintf(n, sizeof(n), "%llu", (unsigned long long)p->n);
-        snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)p->bytes);
-        snprintf(left, sizeof(left), "%llu", (unsigned long long)p->left);
-        output_row(columns, ARRAY_SIZE(columns), (const char *[]){name, n, bytes, left});
+        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%llu\t%llu\t%llu", name, (unsigned long long)p->n, (unsigned long long)p->bytes,
+                    (unsigned long long)p->left);
 }
 
 static void ignore(void *user, const struct care_finding *f) {}
@@ -97,29 +74,26 @@ static bool everything_may_go(struct workspace *w, const struct care_plan *plan)
 
 int cmd_gc(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"keep", 'k', "SIZE", 0,
-                 "Let programs, worktrees and ccache take at most SIZE (like 20g) in all; those built longest ago go first. Says so "
-                 "before it frees every program, and asks on a terminal",
-                 0},
-                {"lost-cases", 'l', NULL, 0,
-                 "Also delete case files that no case owns, such as those left by an interrupted 'case add'", 0},
-                {"dry-run", 'n', NULL, 0, "Only print what would be freed", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each part, a line each", 0},
-                {0}};
         static const char doc[] =
                 "Free disk space. Prints for each part: name, how many were freed, their bytes, the bytes that are left.\v"
-                "Takes what nothing refers to any more (also a scrambled input that no measurement is of after a day), copies of programs that are not in use, and all worktrees but one of "
-                "each "
-                "repository, and downloads that no recipe names; with --keep also programs, which are built again when asked for. Never takes "
-                "a measurement, a build's log, a case or "
-                "a repository.";
+                "Takes what nothing refers to any more (also a scrambled input that no measurement is of after a day), copies of programs that are not in "
+                "use, and all worktrees but one of each repository, and downloads that no recipe names; with --keep also programs, which are built again when asked for. Never takes a measurement, a "
+                "build's log, a case or a repository.";
         cleanup_workspace struct workspace *w = NULL;
         struct collecting c = {0};
         struct care_freed freed;
         int r;
+        const struct command_option options[] = {
+                {"keep", 'k', "SIZE",
+                 "Let programs, worktrees and ccache take at most SIZE (like 20g) in all; those built longest ago go first. Says so before it "
+                 "frees every program, and asks on a terminal", .parse = parse_keep, .to = &c.plan},
+                {"lost-cases", 'l', NULL, "Also delete case files that no case owns, such as those left by an interrupted 'case add'",
+                 .on = &c.plan.lost_cases},
+                {"dry-run", 'n', NULL, "Only print what would be freed", .on = &c.plan.dry_run},
+                {"json", 'j', NULL, "Print a JSON object for each part, a line each", .on = &c.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, NULL, doc}, argc, argv, &c);
+        command_parse(argc, argv, NULL, doc, options, NULL);
         command_stoppable();
         r = command_open(0, &w);
         if (r != STATUS_OK)

@@ -23,10 +23,9 @@ struct want {
 struct recording {
         /* options */
         const char *solver_name, *machine_name, *from, *to, *svg, *on;
-        char **words; /* CASE... */
-        size_t n_words;
+        struct words words; /* CASE... */
         enum mode mode;
-        bool has_mode, json, has_seed;
+        bool json, has_seed;
         uint64_t step, seed, seeds, timeout;
 
         struct workspace *workspace;
@@ -41,82 +40,6 @@ struct recording {
         unsigned round;
         int signals, status;
 };
-
-enum {
-        OPTION_STEP = 0x100,
-        OPTION_ALL,
-        OPTION_BISECTING,
-        OPTION_KNOWN,
-        OPTION_SEEDS,
-        OPTION_SVG,
-        OPTION_ON,
-        OPTION_MACHINE,
-};
-
-static void set_mode(struct recording *o, enum mode mode, struct argp_state *state)
-{
-        if (o->has_mode && o->mode != mode)
-                argp_error(state, "--step, --all, --bisecting and --known exclude each other");
-        o->has_mode = true;
-        o->mode = mode;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct recording *o = state->input;
-
-        switch (key) {
-        case 'f':
-                o->from = arg;
-                return 0;
-        case 'o':
-                o->to = arg;
-                return 0;
-        case OPTION_STEP:
-                set_mode(o, MODE_STEP, state);
-                o->step = command_number(state, "--step", arg, 1, UINT32_MAX);
-                return 0;
-        case OPTION_ALL:
-                set_mode(o, MODE_ALL, state);
-                o->step = 1;
-                return 0;
-        case OPTION_BISECTING:
-                set_mode(o, MODE_BISECTING, state);
-                return 0;
-        case OPTION_KNOWN:
-                set_mode(o, MODE_KNOWN, state);
-                return 0;
-        case OPTION_MACHINE:
-                set_mode(o, MODE_KNOWN, state);
-                o->machine_name = arg;
-                return 0;
-        case OPTION_SEEDS:
-                o->seeds = command_number(state, "--seeds", arg, 1, JUDGE_PAIRS);
-                return 0;
-        case OPTION_SVG:
-                o->svg = arg;
-                return 0;
-        case OPTION_ON:
-                o->on = arg;
-                return 0;
-        case 'j':
-                o->json = true;
-                return 0;
-        case ARGP_KEY_ARGS:
-                command_words(state, &o->solver_name, &o->words, &o->n_words);
-                return 0;
-        case ARGP_KEY_END:
-                if (o->n_words < 1)
-                        argp_error(state, "expected SOLVER CASE...");
-                if (o->mode == MODE_KNOWN && o->seeds > 1)
-                        argp_error(state, "nothing is measured with --known and --machine: no --seeds");
-                if (o->machine_name && o->on)
-                        argp_error(state, "nothing is run with --machine: --on and --machine exclude each other");
-                return 0;
-        default:
-                return command_run_option(key, arg, state, &o->has_seed, &o->seed, &o->timeout);
-        }
-}
 
 static void worse(struct recording *o, int status)
 {
@@ -346,20 +269,14 @@ static int print_rows(const struct case_history *h, const struct steps *steps, c
 
         for (size_t i = 0; i < h->n; i++) {
                 cleanup_buffer struct buffer row = {0};
-                const char *cells[ARRAY_SIZE(columns)];
-                char id[16], *at;
                 int r = case_history_row(h, i, &row);
 
                 if (r == 0)
                         r = buffer_error(&row);
                 if (r < 0)
                         return r;
-                snprintf(id, sizeof(id), "%u", h->info->id);
-                cells[0] = id;
-                at = row.data;
-                table_cells(&at, cells + 1, ARRAY_SIZE(columns) - 2);
-                cells[ARRAY_SIZE(columns) - 1] = step_at(steps, points, i);
-                output_row(columns, ARRAY_SIZE(columns), cells);
+                output_rowf(columns, ARRAY_SIZE(columns), "%u\t%.*s\t%s", h->info->id, (int)strcspn(row.data, "\n"), row.data,
+                            step_at(steps, points, i));
         }
         return 0;
 }
@@ -449,7 +366,7 @@ static int record(struct recording *o)
         if (r == STATUS_OK)
                 r = command_line(o->solver, o->from, o->to, &o->line);
         if (r == STATUS_OK)
-                r = command_cases(o->workspace, o->words, o->n_words, &o->cases);
+                r = command_cases(o->workspace, o->words.list, o->words.n, &o->cases);
         if (r == STATUS_OK)
                 r = keep_format(o);
         if (r == STATUS_OK && o->svg && o->cases.n != 1) {
@@ -468,44 +385,52 @@ static int record(struct recording *o)
 
 int cmd_history(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"from", 'f', "REV", 0, "Begin here; the first commit unless given", 0},
-                {"to", 'o', "REV", 0, "End here; HEAD unless given", 0},
-                {"bisecting", OPTION_BISECTING, NULL, 0,
-                 "Measure nine commits evenly, then halve every gap between two that differ, down to the commit (default)", 0},
-                {"step", OPTION_STEP, "N", 0, "Measure every N-th commit, and the first", 0},
-                {"all", OPTION_ALL, NULL, 0, "Measure every commit", 0},
-                {"known", OPTION_KNOWN, NULL, 0, "Measure nothing; show what is known", 0},
-                {"seed", 's', "N", 0, "Fix the solver's random seed to N", 0},
-                {"seeds", OPTION_SEEDS, "N", 0, "Measure each of these commits under N seeds, 5 to 10 as a rule: so few commits show a step", 0},
-                {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
-                {"machine", OPTION_MACHINE, "NAME", 0, "What is known of this machine; measures nothing", 0},
-                {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
-                {"svg", OPTION_SVG, "FILE", 0, "Write the picture, as history.svg of the mount has it; one case", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each case: its history, a step at each commit that has one", 0},
-                {0}};
         static const char doc[] =
-                "Measure cases along the line of first parents, and show how their times moved. Prints a line for each case and "
-                "commit, oldest first: case, commit, date, result, time, cputime (seconds), memory (bytes), correct or WRONG, "
-                "and "
-                "slower or faster where a step is.\v"
-                "Work goes from coarse to fine: stop it at any moment, and what is measured is spread over the whole line. What "
-                "is known is not measured again, and the same command goes on where it was. Two commits differ when one solves "
-                "the case and the other does not, or when their times differ by a fifth and 10 ms. Commits that cannot be built "
-                "are stepped around.\n"
-                "The exit status is 1 when an answer is wrong.\n"
-                "\n"
+                "Measure cases along the line of first parents, and show how their times moved. Prints a line for each case and commit, oldest "
+                "first: case, commit, date, result, time, cputime (seconds), memory (bytes), correct or WRONG, and slower or faster where a step "
+                "is.\v"
+                "Work goes from coarse to fine: stop it at any moment, and what is measured is spread over the whole line. What is known is not "
+                "measured again, and the same command goes on where it was. Two commits differ when one solves the case and the other does not, or "
+                "when their times differ by a fifth and 10 ms. Commits that cannot be built are stepped around.\n"
+                "The exit status is 1 when an answer is wrong.\n\n"
                 "  solverfs history z3 17\n"
                 "  solverfs history z3 --from z3-4.8.8 --to z3-4.8.9 --step 20 QF_S/\n"
                 "  solverfs history z3 17 --known --svg 17.svg";
         cleanup_workspace struct workspace *w = NULL;
         struct recording o = {.status = STATUS_OK};
+        bool bisecting = false, all = false, known = false;
         int r;
+        const struct command_option options[] = {
+                {"from", 'f', "REV", "Begin here; the first commit unless given", .text = &o.from},
+                {"to", 'o', "REV", "End here; HEAD unless given", .text = &o.to},
+                {"bisecting", 0, NULL, "Measure nine commits evenly, then halve every gap between two that differ, down to the commit (default)",
+                 .on = &bisecting},
+                {"step", 0, "N", "Measure every N-th commit, and the first", .big_number = &o.step, .least = 1, .most = UINT32_MAX},
+                {"all", 0, NULL, "Measure every commit", .on = &all},
+                {"known", 0, NULL, "Measure nothing; show what is known", .on = &known},
+                {"seed", 's', "N", "Fix the solver's random seed to N", .big_number = &o.seed, .most = UINT32_MAX, .is_given = &o.has_seed},
+                {"seeds", 0, "N", "Measure each of these commits under N seeds, 5 to 10 as a rule: so few commits show a step",
+                 .big_number = &o.seeds, .least = 1, .most = JUDGE_PAIRS},
+                {"timeout", 't', "T", "Another time limit than the recipe's: 500ms, 20s, 10m", .ns = &o.timeout},
+                {"machine", 0, "NAME", "What is known of this machine; measures nothing", .text = &o.machine_name, .is_given = &known},
+                {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
+                {"svg", 0, "FILE", "Write the picture, as history.svg of the mount has it; one case", .text = &o.svg},
+                {"json", 'j', NULL, "Print a JSON object for each case: its history, a step at each commit that has one", .on = &o.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "SOLVER CASE...", doc}, argc, argv, &o);
+        command_parse(argc, argv, "SOLVER CASE...", doc, options, &o.words);
+        o.solver_name = word_next(&o.words);
+        if ((o.step > 0) + all + bisecting + known > 1)
+                command_usage("--step, --all, --bisecting and --known exclude each other");
+        if (o.words.n == 0)
+                command_usage("expected SOLVER CASE...");
+        if (known && o.seeds > 1)
+                command_usage("nothing is measured with --known and --machine: no --seeds");
+        if (o.machine_name && o.on)
+                command_usage("nothing is run with --machine: --on and --machine exclude each other");
+        o.mode = known ? MODE_KNOWN : all ? MODE_ALL : o.step > 0 ? MODE_STEP : MODE_BISECTING;
+        o.step = all ? 1 : o.step;
         o.signals = command_signals();
-        if (o.signals < 0)
-                return fail(o.signals);
         r = command_open(0, &w);
         o.workspace = w;
         if (r == STATUS_OK)

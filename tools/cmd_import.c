@@ -9,63 +9,14 @@
 struct taking {
         /* options */
         const char *solver, *revision, *machine;
-        char **files;
-        size_t n_files;
-        bool has_format, json, has_seed;
+        struct words files;
+        const char *format; /* NULL: other stores */
+        bool json, has_seed;
         uint64_t seed;
 
         struct workspace *workspace;
         int status;
 };
-
-enum {
-        OPTION_SOLVER = 0x100,
-        OPTION_REVISION,
-        OPTION_MACHINE,
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct taking *o = state->input;
-
-        switch (key) {
-        case 'f':
-                if (strcmp(arg, "benchexec") != 0)
-                        argp_error(state, "--format takes benchexec, not '%s'", arg);
-                o->has_format = true;
-                return 0;
-        case OPTION_SOLVER:
-                o->solver = arg;
-                return 0;
-        case OPTION_REVISION:
-                o->revision = arg;
-                return 0;
-        case OPTION_MACHINE:
-                if (!*arg)
-                        argp_error(state, "--machine takes a name");
-                o->machine = arg;
-                return 0;
-        case 's':
-                o->has_seed = true;
-                o->seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
-                return 0;
-        case 'j':
-                o->json = true;
-                return 0;
-        case ARGP_KEY_ARGS:
-                o->files = state->argv + state->next;
-                o->n_files = (size_t)(state->argc - state->next);
-                return 0;
-        case ARGP_KEY_END:
-                if (o->n_files == 0)
-                        argp_error(state, o->has_format ? "expected FILE..." : "expected STORE..., or --format benchexec FILE...");
-                if (!o->has_format && (o->solver || o->revision || o->machine || o->has_seed))
-                        argp_error(state, "--solver, --revision, --machine and --seed go with --format: a store says all that itself");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
 
 static void worse(struct taking *o, int status)
 {
@@ -108,7 +59,6 @@ static void show(const struct taking *o, const char *file, const struct import_r
         static const struct column columns[] = {{"IMPORTED", 9, true},   {"KNOWN", 7, true},     {"NO-CASE", 8, true},
                                                 {"UNFINISHED", 10, true}, {"MACHINE", 40, false}, {"FILE", 0, false}};
         cleanup_free char *name = printable(file);
-        char numbers[4][24];
 
         if (o->json) {
                 output_json(json_pack("{ss ss sI sI sI sI sI}", "file", name, "machine", r->machine, "imported", (json_int_t)r->imported, "known",
@@ -116,11 +66,8 @@ static void show(const struct taking *o, const char *file, const struct import_r
                                       (json_int_t)r->wrong));
                 return;
         }
-        snprintf(numbers[0], sizeof(numbers[0]), "%llu", (unsigned long long)r->imported);
-        snprintf(numbers[1], sizeof(numbers[1]), "%llu", (unsigned long long)r->known);
-        snprintf(numbers[2], sizeof(numbers[2]), "%llu", (unsigned long long)r->absent);
-        snprintf(numbers[3], sizeof(numbers[3]), "%llu", (unsigned long long)unfinished);
-        output_row(columns, ARRAY_SIZE(columns), (const char *[]){numbers[0], numbers[1], numbers[2], numbers[3], r->machine, name});
+        output_rowf(columns, ARRAY_SIZE(columns), "%llu\t%llu\t%llu\t%llu\t%s\t%s", (unsigned long long)r->imported, (unsigned long long)r->known,
+                    (unsigned long long)r->absent, (unsigned long long)unfinished, r->machine, name);
 }
 
 static void tell(struct taking *o, const char *file, const struct import_report *r, uint64_t unfinished)
@@ -206,7 +153,6 @@ static void show_store(const struct taking *o, const char *dir, const struct sto
         uint64_t known = r->known_cases + r->known_sets + r->known_facts + r->known_builds + f->known_findings + f->known_campaigns + a->known_alarms;
         uint64_t absent = r->absent + f->absent + a->absent;
         cleanup_free char *name = printable(dir);
-        char numbers[8][24];
 
         if (o->json) {
                 output_json(json_pack("{ss sI sI sI sI sI sI sI sI sI sI sI sI sI sI sI sI}", "store", name, "cases", (json_int_t)r->cases, "known-cases",
@@ -219,12 +165,9 @@ static void show_store(const struct taking *o, const char *dir, const struct sto
                                       (json_int_t)(f->damaged + a->damaged)));
                 return;
         }
-        for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-                snprintf(numbers[i], sizeof(numbers[i]), "%llu",
-                         (unsigned long long)(const uint64_t[]){r->cases, r->facts, r->builds, known, absent, f->findings,
-                                                                f->campaigns, r->sets}[i]);
-        output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], name});
+        output_rowf(columns, ARRAY_SIZE(columns), "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%s", (unsigned long long)r->cases,
+                    (unsigned long long)r->facts, (unsigned long long)r->builds, (unsigned long long)known, (unsigned long long)absent,
+                    (unsigned long long)f->findings, (unsigned long long)f->campaigns, (unsigned long long)r->sets, name);
         if (a->alarms > 0)
                 note("%llu alarm%s taken in: 'solverfs alarms' lists them", (unsigned long long)a->alarms, a->alarms == 1 ? " was" : "s were");
 }
@@ -273,14 +216,6 @@ static int take_store(struct taking *o, const char *dir)
 
 int cmd_import(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"format", 'f', "FORMAT", 0, "benchexec: files of another tool; without it, other stores", 0},
-                {"solver", OPTION_SOLVER, "NAME", 0, "Whose results they are; as the file says unless given", 0},
-                {"revision", OPTION_REVISION, "REV", 0, "Of which commit; as the file says unless given", 0},
-                {"machine", OPTION_MACHINE, "NAME", 0, "What to call the machine that ran; as the file says unless given", 0},
-                {"seed", 's', "N", 0, "Under which random seed of the solver", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each file, a line each", 0},
-                {0}};
         static const char doc[] =
                 "Take in what other stores know: cases and sets of them, results with their machines, what builds came to, findings, campaigns and alarms. Prints for each: cases, "
                 "results and builds taken in, how many of all were known, what is of solvers or commits that are not here, findings, campaigns, sets, the store. Or take in results of "
@@ -297,13 +232,29 @@ int cmd_import(int argc, char **argv)
         cleanup_workspace struct workspace *w = NULL;
         struct taking o = {0};
         int r;
+        const struct command_option options[] = {
+                {"format", 'f', "FORMAT", "benchexec: files of another tool; without it, other stores", .text = &o.format},
+                {"solver", 0, "NAME", "Whose results they are; as the file says unless given", .text = &o.solver},
+                {"revision", 0, "REV", "Of which commit; as the file says unless given", .text = &o.revision},
+                {"machine", 0, "NAME", "What to call the machine that ran; as the file says unless given", .text = &o.machine},
+                {"seed", 's', "N", "Under which random seed of the solver", .big_number = &o.seed, .most = UINT32_MAX, .is_given = &o.has_seed},
+                {"json", 'j', NULL, "Print a JSON object for each file, a line each", .on = &o.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "STORE...\n--format benchexec FILE...", doc}, argc, argv, &o);
+        command_parse(argc, argv, "STORE...\n--format benchexec FILE...", doc, options, &o.files);
+        if (o.format && strcmp(o.format, "benchexec") != 0)
+                command_usage("--format takes benchexec, not '%s'", o.format);
+        if (o.machine && !*o.machine)
+                command_usage("--machine takes a name");
+        if (o.files.n == 0)
+                command_usage(o.format ? "expected FILE..." : "expected STORE..., or --format benchexec FILE...");
+        if (!o.format && (o.solver || o.revision || o.machine || o.has_seed))
+                command_usage("--solver, --revision, --machine and --seed go with --format: a store says all that itself");
         command_stoppable();
         r = command_open(0, &w);
         o.workspace = w;
-        for (size_t i = 0; i < o.n_files && r == STATUS_OK && !command_stopped(); i++)
-                worse(&o, o.has_format ? import_file(&o, o.files[i]) : take_store(&o, o.files[i]));
+        for (size_t i = 0; i < o.files.n && r == STATUS_OK && !command_stopped(); i++)
+                worse(&o, o.format ? import_file(&o, o.files.list[i]) : take_store(&o, o.files.list[i]));
         if (r == STATUS_OK && command_stopped())
                 r = STATUS_INTERRUPTED;
         return MAX(r, o.status);

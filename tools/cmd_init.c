@@ -1,20 +1,12 @@
 /* solverfs init: makes a store. */
 #include "command.h"
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        return ARGP_ERR_UNKNOWN;
-}
-
 int cmd_init(int argc, char **argv)
 {
         char dir[PATH_SIZE];
         int r;
 
-        command_parse(
-                &(struct argp){.parser = parse,
-                               .doc = "Make a store: the folder that keeps repositories, cases, programs and measurements."},
-                argc, argv, NULL);
+        command_parse(argc, argv, NULL, "Make a store: the folder that keeps repositories, cases, programs and measurements.", NULL, NULL);
         r = command_store_dir(dir);
         if (r != STATUS_OK)
                 return r;

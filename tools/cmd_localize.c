@@ -7,8 +7,7 @@ struct localizing {
         /* options */
         const char *solver_name, *reference, *target, *log;
         const char *on; /* NULL: as the config says */
-        char **words; /* CASE... */
-        size_t n_words;
+        struct words words; /* CASE... */
         bool json;
         struct localization_options options;
 
@@ -19,60 +18,17 @@ struct localizing {
         int status;
 };
 
-enum {
-        OPTION_REFERENCE = 0x100,
-        OPTION_TARGET,
-        OPTION_METHOD,
-        OPTION_LOG,
-        OPTION_ON,
-        OPTION_CLOCK
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void parse_method(void *to, const char *text)
 {
         static const char *const methods[] = {"default", "paper", "git-bisect"};
-        struct localizing *o = state->input;
+        struct localization_options *options = to;
 
-        switch (key) {
-        case OPTION_REFERENCE:
-                o->reference = arg;
-                return 0;
-        case OPTION_TARGET:
-                o->target = arg;
-                return 0;
-        case OPTION_METHOD:
-                for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
-                        if (strcmp(arg, methods[i]) == 0) {
-                                o->options.method = i;
-                                return 0;
-                        }
+        for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
+                if (strcmp(text, methods[i]) == 0) {
+                        options->method = i;
+                        return;
                 }
-                argp_error(state, "--method takes default, paper or git-bisect, not '%s'", arg);
-                return 0;
-        case OPTION_LOG:
-                o->log = arg;
-                return 0;
-        case OPTION_ON:
-                o->on = arg;
-                return 0;
-        case OPTION_CLOCK:
-                o->options.is_cpu_time = command_is_cpu(state, arg);
-                return 0;
-        case 'j':
-                o->json = true;
-                return 0;
-        case ARGP_KEY_ARGS:
-                command_words(state, &o->solver_name, &o->words, &o->n_words);
-                return 0;
-        case ARGP_KEY_END:
-                if (o->n_words < 1)
-                        argp_error(state, "expected SOLVER CASE...");
-                if (!o->reference || !o->target)
-                        argp_error(state, "expected --reference REV and --target REV: a fast version and a later, slow one");
-                return 0;
-        default:
-                return command_run_option(key, arg, state, &o->options.has_seed, &o->options.seed, &o->options.timeout_ns);
-        }
+        command_usage("--method takes default, paper or git-bisect, not '%s'", text);
 }
 
 /* -- what is known already -------------------------------------------------------------------------------------- */
@@ -163,9 +119,8 @@ static void tell_unbuildable_end(const struct localizing *o, uint32_t end, const
                 complain("%s %.12s, the %s, cannot be built: %s; see 'solverfs build --log %s %.12s'", name, sha,
                          end == o->options.target ? "target" : "reference", reason, name, sha);
         else
-                complain("%s %s %s, so the search begins where the two lines part, at %.12s, and that commit cannot be built: %s; name "
-                         "as --reference a commit that can be built of 'git log --first-parent %.12s..%s', or see 'solverfs build "
-                         "--log %s %.12s'",
+                complain("%s %s %s, so the search begins where the two lines part, at %.12s, and that commit cannot be built: %s; name as "
+                         "--reference a commit that can be built of 'git log --first-parent %.12s..%s', or see 'solverfs build --log %s %.12s'",
                          o->reference, apart(o), o->target, sha, reason, sha, o->target, name, sha);
 }
 
@@ -254,20 +209,8 @@ static int print(struct localizing *o, size_t n)
                 else if (localization_rows(o->results[i], &rows) < 0)
                         return fail(-ENOMEM);
         }
-        for (char *line = rows.data, *end; line && *line; line = end + 1) {
-                const char *cells[5];
-                char *at = line;
-
-                end = strchr(line, '\n');
-                *end = '\0';
-                for (int i = 0; i < 5; i++) {
-                        cells[i] = at;
-                        at += strcspn(at, "\t");
-                        if (*at && i < 4)
-                                *at++ = '\0';
-                }
-                output_row(columns, ARRAY_SIZE(columns), cells);
-        }
+        for (char *rest = rows.data; rest && *rest;)
+                output_rowf(columns, ARRAY_SIZE(columns), "%s", strsep(&rest, "\n"));
         return status;
 }
 
@@ -313,17 +256,17 @@ static int add_case(struct case_selection *to, struct case_info *info)
 /* A word is as for all commands, or a finding: its input is a case that no list has. */
 static int choose_cases(struct localizing *o, struct workspace *w, struct solver *s, struct case_selection *ret)
 {
-        for (size_t i = 0; i < o->n_words; i++) {
+        for (size_t i = 0; i < o->words.n; i++) {
                 cleanup_case_selection struct case_selection more = {0};
                 cleanup_finding struct finding *f = NULL;
                 cleanup(case_info_unrefp) struct case_info *input = NULL;
-                int r = command_finding(w, s, o->words[i], &f);
+                int r = command_finding(w, s, o->words.list[i], &f);
 
                 if (r == 1)
                         r = cases_get(workspace_cases(w), f->case_id, &input);
                 if (r < 0)
                         return fail(r);
-                r = input ? add_case(ret, input) : command_cases(w, &o->words[i], 1, &more);
+                r = input ? add_case(ret, input) : command_cases(w, &o->words.list[i], 1, &more);
                 for (size_t k = 0; r == STATUS_OK && k < more.n; k++)
                         r = add_case(ret, more.list[k]);
                 if (r != STATUS_OK)
@@ -334,49 +277,46 @@ static int choose_cases(struct localizing *o, struct workspace *w, struct solver
 
 int cmd_localize(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"reference", OPTION_REFERENCE, "REV", 0, "The version that is fast", 0},
-                {"target", OPTION_TARGET, "REV", 0, "The later version that is slow", 0},
-                {"method", OPTION_METHOD, "METHOD", 0,
-                 "default; paper: Algorithm 2 of SPRFinder, one run each; git-bisect: each case by itself, one run each", 0},
-                {"seed", 's', "N", 0, "Fix the solver's random seed to N in all runs", 0},
-                {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
-                {"clock", OPTION_CLOCK, "wall|cpu", 0, "Times and their limit are wall time (default), or CPU time of the solver", 0},
-                {"log", OPTION_LOG, "FILE", 0, "Write the search as a git bisect log, for 'git bisect replay'", 0},
-                {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each case, a line each, with everything found", 0},
-                {0}};
         static const char doc[] =
-                "Find the commits that made cases slow. Prints a line for each case and culprit: case, commit, seconds before "
-                "it, seconds "
-                "after it, subject. Where the commits between cannot be built, commit is the range BEFORE..LAST that holds the "
-                "culprit. A "
-                "case without a culprit has '-' for its commit, its seconds at reference and target, and why.\v"
-                "A build is done once for all cases that need it; runs are repeated on what is built until it is decided where a "
-                "case got "
-                "slow, so that noise does not mislead; every culprit is verified by runs of it and the commit before it in turn. "
-                "What was "
-                "measured before is used, and an interrupted search goes on where it was.\n"
+                "Find the commits that made cases slow. Prints a line for each case and culprit: case, commit, seconds before it, seconds after it, "
+                "subject. Where the commits between cannot be built, commit is the range BEFORE..LAST that holds the culprit. A case without a "
+                "culprit has '-' for its commit, its seconds at reference and target, and why.\v"
+                "A build is done once for all cases that need it; runs are repeated on what is built until it is decided where a case got slow, so "
+                "that noise does not mislead; every culprit is verified by runs of it and the commit before it in turn. What was measured before is "
+                "used, and an interrupted search goes on where it was.\n"
                 "A FINDING is one such as spr/3: its input.\n"
-                "The exit status is 1 when a case has no culprit, got faster, cannot be decided, or an end cannot be built.\n"
-                "\n"
+                "The exit status is 1 when a case has no culprit, got faster, cannot be decided, or an end cannot be built.\n\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 17 42\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 slow/ -t 20s";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
         struct case_selection cases = {0};
+        unsigned clock = 0;
         struct localizing o = {0};
         int r;
+        const struct command_option options[] = {
+                {"reference", 0, "REV", "The version that is fast", .text = &o.reference},
+                {"target", 0, "REV", "The later version that is slow", .text = &o.target},
+                {"method", 0, "METHOD", "default; paper: Algorithm 2 of SPRFinder, one run each; git-bisect: each case by itself, one run each",
+                 .parse = parse_method, .to = &o.options},
+                {"seed", 's', "N", "Fix the solver's random seed to N in all runs",
+                 .big_number = &o.options.seed, .most = UINT32_MAX, .is_given = &o.options.has_seed},
+                {"timeout", 't', "T", "Another time limit than the recipe's: 500ms, 20s, 10m", .ns = &o.options.timeout_ns},
+                {"clock", 0, "wall|cpu", "Times and their limit are wall time (default), or CPU time of the solver", .choice = &clock},
+                {"log", 0, "FILE", "Write the search as a git bisect log, for 'git bisect replay'", .text = &o.log},
+                {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
+                {"json", 'j', NULL, "Print a JSON object for each case, a line each, with everything found", .on = &o.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "SOLVER CASE|FINDING...", doc}, argc, argv, &o);
+        command_parse(argc, argv, "SOLVER CASE|FINDING...", doc, options, &o.words);
+        o.solver_name = word_next(&o.words);
+        o.options.is_cpu_time = clock == 1;
+        if (o.words.n == 0)
+                command_usage("expected SOLVER CASE...");
+        if (!o.reference || !o.target)
+                command_usage("expected --reference REV and --target REV: a fast version and a later, slow one");
         o.signals = command_signals();
-        if (o.signals < 0)
-                return fail(o.signals);
-        r = command_open(0, &w);
-        if (r == STATUS_OK)
-                r = command_run_on(w, o.on);
-        if (r == STATUS_OK)
-                r = command_solver(w, o.solver_name, &s);
+        r = command_open_solver(0, o.on, o.solver_name, &w, &s);
         o.options.workspace = w;
         o.options.solver = s;
         if (r == STATUS_OK)

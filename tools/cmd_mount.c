@@ -22,29 +22,11 @@ struct mounting {
         int ready; /* the pipe to who waits for us in the foreground; -1 */
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void add_options(void *to, const char *text)
 {
-        struct mounting *m = state->input;
+        struct buffer *options = to;
 
-        switch (key) {
-        case 'f':
-                m->foreground = true;
-                return 0;
-        case 'o':
-                buffer_addf(&m->options, "%s%s", m->options.size > 0 ? "," : "", arg);
-                return 0;
-        case ARGP_KEY_ARG:
-                if (state->arg_num > 0)
-                        argp_error(state, "one DIR at a time");
-                m->dir = arg;
-                return 0;
-        case ARGP_KEY_END:
-                if (!m->dir)
-                        argp_error(state, "expected DIR");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
+        buffer_addf(options, "%s%s", options->size > 0 ? "," : "", text);
 }
 
 /* -- where ------------------------------------------------------------------------------------------------------ */
@@ -309,21 +291,25 @@ static int in_background(struct mounting *m)
 
 int cmd_mount(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"foreground", 'f', NULL, 0, "Stay in the foreground; tells systemd ($NOTIFY_SOCKET) when it answers", 0},
-                {"options", 'o', "OPT,...", 0,
-                 "Mount options: cached (only what is finished, to be read: for backups, indexers and plots), allow_other, "
-                 "allow_root, nonempty (over a folder with files in it), max_threads=N, and the kernel's",
-                 0},
-                {0}};
         static const char doc[] =
-                "Mount the store at DIR, an existing folder outside of it. Returns when the mount answers; the daemon's log "
-                "is STORE/log.\v"
+                "Mount the store at DIR, an existing folder outside of it. Returns when the mount answers; the daemon's log is STORE/log.\v"
                 "'solverfs unmount DIR' ends it. For fstab see mount.solverfs(8).";
         struct mounting m = {.ready = -1};
+        struct words words = {0};
         int r;
+        const struct command_option options[] = {
+                {"foreground", 'f', NULL, "Stay in the foreground; tells systemd ($NOTIFY_SOCKET) when it answers", .on = &m.foreground},
+                {"options", 'o', "OPT,...",
+                 "Mount options: cached (only what is finished, to be read: for backups, indexers and plots), allow_other, allow_root, nonempty "
+                 "(over a folder with files in it), max_threads=N, and the kernel's", .parse = add_options, .to = &m.options},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "DIR", doc}, argc, argv, &m);
+        command_parse(argc, argv, "DIR", doc, options, &words);
+        if (words.n > 1)
+                command_usage("one DIR at a time");
+        m.dir = word_next(&words);
+        if (!m.dir)
+                command_usage("expected DIR");
         r = check_place(&m);
         if (r == STATUS_OK) {
                 r = buffer_error(&m.options) < 0 ? fail(-ENOMEM) : m.foreground ? in_foreground(&m) : in_background(&m);

@@ -10,8 +10,7 @@
 struct noisy {
         /* options */
         const char *solver_name, *svg, *on;
-        char **words; /* REV... CASE... */
-        size_t n_words;
+        struct words words; /* REV... CASE... */
         unsigned runs;
         uint64_t timeout;
         bool json;
@@ -26,60 +25,6 @@ struct noisy {
         bool *unbuildable; /* [revisions] */
         int error;
 };
-
-enum {
-        OPTION_SVG = 0x100,
-        OPTION_ON,
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct noisy *o = state->input;
-
-        switch (key) {
-        case 'n':
-                o->runs = (unsigned)command_number(state, "--runs", arg, 2, 1000);
-                return 0;
-        case 't':
-                o->timeout = command_duration(state, "--timeout", arg);
-                return 0;
-        case 'S': /* the last words are cases: a set is one */
-                o->words = reallocarray(o->words, o->n_words + 1, sizeof(*o->words));
-                if (o->words)
-                        o->words[o->n_words++] = arg;
-                return 0;
-        case 'j':
-                o->json = true;
-                return 0;
-        case OPTION_SVG:
-                o->svg = arg;
-                return 0;
-        case OPTION_ON:
-                o->on = arg;
-                return 0;
-        case ARGP_KEY_ARGS: {
-                size_t n = (size_t)(state->argc - state->next - 1);
-                char **words = calloc(n + o->n_words + 1, sizeof(*words));
-
-                if (!words)
-                        return ENOMEM;
-                o->solver_name = state->argv[state->next];
-                memcpy(words, state->argv + state->next + 1, n * sizeof(*words));
-                for (size_t i = 0; i < o->n_words; i++)
-                        words[n + i] = o->words[i];
-                free(o->words);
-                o->words = words;
-                o->n_words += n;
-                return 0;
-        }
-        case ARGP_KEY_END:
-                if (!o->solver_name || o->n_words < 2)
-                        argp_error(state, "expected SOLVER REV... CASE..., or SOLVER REV... --set SET");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
 
 /* -- measuring -- */
 
@@ -225,7 +170,7 @@ static void show(const struct noisy *o, size_t revision)
                                                 {"AVG-TIME (s)", 12, true}, {"AVG-DIFF (s)", 12, true, 1}, {"MAX-DIFF (s)", 12, true},
                                                 {"THRESHOLD (s)", 13, true}, {"UNDECIDED", 9, true, 2}, {"MIXED", 5, true, 3}};
         const struct noise sum = version_noise(o, revision);
-        char sha[GIT_OID_HEXSZ + 1], cells[8][24];
+        char sha[GIT_OID_HEXSZ + 1], more_than[32] = "-";
         double threshold;
 
         commit_hex(o->solver, o->revisions.list[revision], sha);
@@ -239,17 +184,10 @@ static void show(const struct noisy *o, size_t revision)
                                       samples_json(o, revision)));
                 return;
         }
-        snprintf(cells[0], sizeof(cells[0]), "%zu", sum.cases);
-        snprintf(cells[1], sizeof(cells[1]), "%u", o->runs);
-        snprintf(cells[2], sizeof(cells[2]), "%.6f", sum.mean);
-        snprintf(cells[3], sizeof(cells[3]), "%.6f", sum.mean_difference);
-        snprintf(cells[4], sizeof(cells[4]), "%.6f", sum.most_difference);
-        snprintf(cells[5], sizeof(cells[5]), isnan(threshold) ? "-" : "%.6g", threshold);
-        snprintf(cells[6], sizeof(cells[6]), "%zu", sum.undecided);
-        snprintf(cells[7], sizeof(cells[7]), "%zu", sum.mixed);
-        sha[12] = '\0';
-        output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){sha, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], cells[7]});
+        if (!isnan(threshold))
+                snprintf(more_than, sizeof(more_than), "%.6g", threshold);
+        output_rowf(columns, ARRAY_SIZE(columns), "%.12s\t%zu\t%u\t%.6f\t%.6f\t%.6f\t%s\t%zu\t%zu", sha, sum.cases, o->runs, sum.mean,
+                    sum.mean_difference, sum.most_difference, more_than, sum.undecided, sum.mixed);
         if (!isnan(threshold) && o->revisions.n == 1)
                 note("a slowdown of more than %gs is no noise here: --threshold %gs", threshold, threshold);
 }
@@ -338,39 +276,43 @@ static int show_all(struct noisy *o)
 
 int cmd_noise(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"set", 'S', "SET", 0, "The cases of this set; as if it stood among the cases", 0},
-                {"runs", 'n', "N", 0, "Run each case so often; default 10", 0},
-                {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
-                {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each commit, with all samples", 0},
-                {"svg", OPTION_SVG, "FILE", 0, "Write a picture: each case's mean time, and by how much its runs differ", 0},
-                {0}};
         static const char doc[] =
-                "Run the same version on the same cases ten times, and tell how much the times differ. Prints for each commit: "
-                "commit, cases that were decided, runs of each, mean time, mean difference between a case's slowest run and its "
-                "fastest, the largest such difference, the threshold that follows for campaigns (twice that, 0.1 s at least), "
-                "cases that no run decided, cases that some runs decided and others did not.\v"
-                "Samples are kept: an interrupted call goes on, and the same call answers at once.\n"
-                "\n"
+                "Run the same version on the same cases ten times, and tell how much the times differ. Prints for each commit: commit, cases that "
+                "were decided, runs of each, mean time, mean difference between a case's slowest run and its fastest, the largest such difference, "
+                "the threshold that follows for campaigns (twice that, 0.1 s at least), cases that no run decided, cases that some runs decided and "
+                "others did not.\v"
+                "Samples are kept: an interrupted call goes on, and the same call answers at once.\n\n"
                 "  solverfs noise z3 z3-4.8.7 z3-4.8.9 --set strings --timeout 20s";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
         struct noisy o = {.runs = 10};
+        struct words words = {0}, sets = {0};
         size_t n_revisions;
         int signals, r;
+        const struct command_option options[] = {
+                {"set", 'S', "SET", "The cases of this set; as if it stood among the cases", .each = &sets},
+                {"runs", 'n', "N", "Run each case so often; default 10", .number = &o.runs, .least = 2, .most = 1000},
+                {"timeout", 't', "T", "Another time limit than the recipe's: 500ms, 20s, 10m", .ns = &o.timeout},
+                {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
+                {"json", 'j', NULL, "Print a JSON object for each commit, with all samples", .on = &o.json},
+                {"svg", 0, "FILE", "Write a picture: each case's mean time, and by how much its runs differ", .text = &o.svg},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "SOLVER REV... CASE...", doc}, argc, argv, &o);
+        command_parse(argc, argv, "SOLVER REV... CASE...", doc, options, &words);
+        o.solver_name = word_next(&words);
+        while (words.n > 0)
+                words_add(&o.words, word_next(&words));
+        for (size_t i = 0; i < sets.n; i++) /* the last words are cases: a set is one */
+                words_add(&o.words, sets.list[i]);
+        free(sets.list);
+        if (!o.solver_name || o.words.n < 2)
+                command_usage("expected SOLVER REV... CASE..., or SOLVER REV... --set SET");
         signals = command_signals();
-        r = signals < 0 ? fail(signals) : command_open(0, &w);
-        if (r == STATUS_OK)
-                r = command_run_on(w, o.on);
-        if (r == STATUS_OK)
-                r = command_solver(w, o.solver_name, &s);
+        r = command_open_solver(0, o.on, o.solver_name, &w, &s);
         o.workspace = w;
         o.solver = s;
         if (r == STATUS_OK)
-                r = command_revisions_and_cases(w, s, o.words, o.n_words, &n_revisions, &o.revisions, &o.cases);
+                r = command_revisions_and_cases(w, s, o.words.list, o.words.n, &n_revisions, &o.revisions, &o.cases);
         if (r == STATUS_OK)
                 r = measure(&o, signals);
         if (r == STATUS_OK)
@@ -379,7 +321,7 @@ int cmd_noise(int argc, char **argv)
         free(o.decided);
         free(o.answered);
         free(o.unbuildable);
-        free(o.words);
+        free(o.words.list);
         case_selection_done(&o.cases);
         revisions_done(&o.revisions);
         return output_end(r);

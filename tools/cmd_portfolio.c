@@ -3,8 +3,6 @@
 #include "core/portfolio/replay.h"
 #include "words.h"
 
-#include <math.h>
-
 /* A comma-separated list that is taken apart; the words point into `text`. */
 struct word_list {
         char *text;
@@ -34,84 +32,13 @@ static int word_list_split(const char *text, struct word_list *ret)
 
 /* -- options ----------------------------------------------------------------------------------------------------- */
 
-enum {
-        OPTION_SELECTOR = 's',
-        OPTION_JSON = 'j',
-        OPTION_SEEDS = 'n',
-        OPTION_SEED = 256,
-        OPTION_SPLIT,
-        OPTION_ORDER,
-        OPTION_LIMIT,
-        OPTION_SET,
-        OPTION_ARMS,
-};
-
 struct options {
         const char *selectors;
         struct replay replay;
         bool json;
         const char *arms; /* of the store's facts, instead of tables, on these cases: */
-        char **sets;
-        size_t n_sets;
-        char **files;
-        size_t n_files;
+        struct words sets, files;
 };
-
-static error_t parse_replay(int key, char *arg, struct argp_state *state)
-{
-        struct options *o = state->input;
-        char *end;
-
-        switch (key) {
-        case OPTION_SELECTOR:
-                o->selectors = arg;
-                return 0;
-        case OPTION_JSON:
-                o->json = true;
-                return 0;
-        case OPTION_SEEDS:
-                o->replay.seeds = (unsigned)command_number(state, "--seeds", arg, 1, 1000000);
-                return 0;
-        case OPTION_SEED:
-                o->replay.learner.seed = command_number(state, "--seed", arg, 0, UINT64_MAX);
-                return 0;
-        case OPTION_SPLIT:
-                o->replay.split = true;
-                return 0;
-        case OPTION_ORDER:
-                o->replay.keep_order = strcmp(arg, "file") == 0;
-                if (!o->replay.keep_order && strcmp(arg, "shuffled") != 0)
-                        argp_error(state, "--order is 'file' or 'shuffled', and not '%s'", arg);
-                return 0;
-        case OPTION_LIMIT:
-                o->replay.learner.limit = strtod(arg, &end);
-                if (end == arg || *end || !(o->replay.learner.limit > 0) || !isfinite(o->replay.learner.limit))
-                        argp_error(state, "--limit '%s' is no number of seconds greater than zero", arg);
-                return 0;
-        case ARGP_KEY_ARGS:
-                o->files = state->argv + state->next;
-                o->n_files = (size_t)(state->argc - state->next);
-                return 0;
-        case OPTION_ARMS:
-                o->arms = arg;
-                return 0;
-        case OPTION_SET:
-                if (list_grow(o->sets, o->n_sets) < 0)
-                        argp_failure(state, STATUS_SYSTEM, ENOMEM, "--set");
-                o->sets[o->n_sets++] = arg;
-                return 0;
-        case ARGP_KEY_END:
-                if (o->n_files == 0 && !o->arms)
-                        argp_error(state, "no table given");
-                if (o->n_sets > 0 && !o->arms)
-                        argp_error(state, "--set goes with --arms");
-                if (o->n_files > 0 && o->arms)
-                        argp_error(state, "give tables, or --arms");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
 
 /* -- tables ------------------------------------------------------------------------------------------------------ */
 
@@ -130,15 +57,15 @@ static void tables_done(struct tables *t)
 
 static int read_tables(const struct options *o, struct tables *ret)
 {
-        for (size_t i = 0; i < o->n_files; i++) {
+        for (size_t i = 0; i < o->files.n; i++) {
                 int r = list_grow(ret->list, ret->n);
 
                 if (r == 0)
-                        r = run_table_read(o->files[i], &ret->list[ret->n]);
+                        r = run_table_read(o->files.list[i], &ret->list[ret->n]);
                 if (r < 0)
                         return r;
                 if (ret->list[ret->n]->alarms > 0)
-                        alarm_line("%s:%u: one arm says sat and another one unsat (on %zu queries of this table)", o->files[i],
+                        alarm_line("%s:%u: one arm says sat and another one unsat (on %zu queries of this table)", o->files.list[i],
                                    ret->list[ret->n]->first_alarm, ret->list[ret->n]->alarms);
                 ret->n++;
         }
@@ -163,7 +90,7 @@ static int read_facts(const struct options *o, struct tables *ret)
                 r = portfolio_of_arms(w, "--arms", arms.list, arms.n, (uint64_t)(o->replay.learner.limit * NSEC_PER_SEC), &p);
         if (r < 0)
                 return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
-        r = command_cases(w, o->n_sets > 0 ? o->sets : everything, MAX(o->n_sets, (size_t)1), &cases);
+        r = command_cases(w, o->sets.n > 0 ? o->sets.list : everything, MAX(o->sets.n, (size_t)1), &cases);
         if (r != STATUS_OK)
                 return r;
         r = list_grow(ret->list, 0);
@@ -188,16 +115,12 @@ static const struct column columns[] = {
 static void show_row(const char *selector, const char *allocation, const struct replay_value *score,
                      const struct replay_value *solved, const struct replay_score *of)
 {
-        char cells[6][32];
+        char of_turns[64] = "-\t-";
 
-        snprintf(cells[0], sizeof(cells[0]), "%.1f", score->mean);
-        snprintf(cells[1], sizeof(cells[1]), "%.1f", score->deviation);
-        snprintf(cells[2], sizeof(cells[2]), "%.1f", solved->mean);
-        snprintf(cells[3], sizeof(cells[3]), "%.1f", solved->deviation);
-        snprintf(cells[4], sizeof(cells[4]), of ? "%.1f%%" : "-", of ? 100 * of->first_best.mean : 0);
-        snprintf(cells[5], sizeof(cells[5]), of ? "%.1f" : "-", of ? of->turns.mean : 0);
-        output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){selector, allocation, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5]});
+        if (of)
+                snprintf(of_turns, sizeof(of_turns), "%.1f%%\t%.1f", 100 * of->first_best.mean, of->turns.mean);
+        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%s\t%.1f\t%.1f\t%.1f\t%.1f\t%s", selector, allocation, score->mean, score->deviation,
+                    solved->mean, solved->deviation, of_turns);
 }
 
 static void show_json(const struct options *o, const struct method *m, const struct replay_score *s)
@@ -271,45 +194,52 @@ static int replay_all(const struct options *o)
 
 int cmd_portfolio_replay(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"selector", OPTION_SELECTOR, "NAME[,NAME...]", 0, "Who chooses: see below; survival unless told; 'all' is each of them", 0},
-                {"seeds", OPTION_SEEDS, "N", 0, "Replay N times, each with a seed of its own; 10 unless told", 0},
-                {"seed", OPTION_SEED, "S", 0, "The first of these seeds; 1 unless told", 0},
-                {"split", OPTION_SPLIT, NULL, 0, "Begin anew with each table, and sum up", 0},
-                {"order", OPTION_ORDER, "file|shuffled", 0,
-                 "Take the queries as they come, or shuffled by the seed (the default)", 0},
-                {"limit", OPTION_LIMIT, "SECONDS", 0, "Time for all arms of a query together; 60 unless told", 0},
-                {"arms", OPTION_ARMS, "ARM[,ARM...]", 0,
-                 "Instead of tables, what the store knows of these (as for 'portfolio add'), at --limit", 0},
-                {"set", OPTION_SET, "CASES", 0,
-                 "With --arms: on these cases (a set, a folder, 3-17, as for 'run'); all unless told", 0},
-                {"json", OPTION_JSON, NULL, 0, "Print a JSON object for each selector, a line each", 0},
-                {0}};
         cleanup_buffer struct buffer doc = {0};
         cleanup_tables struct tables tables = {0};
         struct options o = {.selectors = learner_methods[0].name, .replay = {.seeds = 10, .learner = {.limit = 60, .seed = 1}}};
+        unsigned order = 1;
         int r;
 
         buffer_adds(&doc,
-                    "Measure a portfolio on recorded runs, without running a solver: how it would have done, learning online. "
-                    "Prints PAR-2 (seconds of the "
-                    "solved, twice the limit for the others), queries solved, how often the first arm was the fastest, and turns "
-                    "a query: "
-                    "means and deviations over the "
-                    "seeds. The best single arm and the virtual best come last.\v"
-                    "A TABLE is tab-separated, with a heading: query, features, and ARM_result and ARM_seconds for each arm. "
-                    "Several tables are one stream.\n\nSelectors:\n");
+                    "Measure a portfolio on recorded runs, without running a solver: how it would have done, learning online. Prints PAR-2 (seconds "
+                    "of the solved, twice the limit for the others), queries solved, how often the first arm was the fastest, and turns a query: "
+                    "means and deviations over the seeds. The best single arm and the virtual best come last.\v"
+                    "A TABLE is tab-separated, with a heading: query, features, and ARM_result and ARM_seconds for each arm. Several tables are one "
+                    "stream.\n\n"
+                    "Selectors:\n");
         for (const struct method *m = learner_methods; m->name; m++)
                 buffer_addf(&doc, "  %-12s %s\n", m->name, m->summary);
         buffer_adds(&doc, "\nExample:\n  solverfs portfolio replay BV.tsv Sage2.tsv --selector survival,10nn");
         if (buffer_error(&doc) < 0)
                 return fail(-ENOMEM);
-        command_parse(&(struct argp){options, parse_replay, "[TABLE...]", doc.data}, argc, argv, &o);
+        const struct command_option options[] = {
+                {"selector", 's', "NAME[,NAME...]", "Who chooses: see below; survival unless told; 'all' is each of them", .text = &o.selectors},
+                {"seeds", 'n', "N", "Replay N times, each with a seed of its own; 10 unless told",
+                 .number = &o.replay.seeds, .least = 1, .most = 1000000},
+                {"seed", 0, "S", "The first of these seeds; 1 unless told", .big_number = &o.replay.learner.seed, .most = UINT64_MAX},
+                {"split", 0, NULL, "Begin anew with each table, and sum up", .on = &o.replay.split},
+                {"order", 0, "file|shuffled", "Take the queries as they come, or shuffled by the seed (the default)", .choice = &order},
+                {"limit", 0, "SECONDS", "Time for all arms of a query together; 60 unless told", .real = &o.replay.learner.limit},
+                {"arms", 0, "ARM[,ARM...]", "Instead of tables, what the store knows of these (as for 'portfolio add'), at --limit", .text = &o.arms},
+                {"set", 0, "CASES", "With --arms: on these cases (a set, a folder, 3-17, as for 'run'); all unless told", .each = &o.sets},
+                {"json", 'j', NULL, "Print a JSON object for each selector, a line each", .on = &o.json},
+                {0}};
+
+        command_parse(argc, argv, "[TABLE...]", doc.data, options, &o.files);
+        o.replay.keep_order = order == 0;
+        if (!(o.replay.learner.limit > 0))
+                command_usage("--limit must be greater than zero");
+        if (o.files.n == 0 && !o.arms)
+                command_usage("no table given");
+        if (o.sets.n > 0 && !o.arms)
+                command_usage("--set goes with --arms");
+        if (o.files.n > 0 && o.arms)
+                command_usage("give tables, or --arms");
         if (o.arms && (r = read_facts(&o, &tables)) != STATUS_OK) {
-                free(o.sets);
+                free(o.sets.list);
                 return r;
         }
-        free(o.sets);
+        free(o.sets.list);
         r = o.arms ? 0 : read_tables(&o, &tables);
         o.replay.tables = (const struct run_table *const *)tables.list;
         o.replay.n = tables.n;

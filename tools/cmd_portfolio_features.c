@@ -5,30 +5,8 @@
 
 struct options {
         bool list;
-        char **words;
-        size_t n;
+        struct words words;
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct options *o = state->input;
-
-        switch (key) {
-        case 'l':
-                o->list = true;
-                return 0;
-        case ARGP_KEY_ARGS:
-                o->words = state->argv + state->next;
-                o->n = (size_t)(state->argc - state->next);
-                return 0;
-        case ARGP_KEY_END:
-                if (o->n == 0 && !o->list)
-                        argp_error(state, "no case given");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
 
 static void list_features(void)
 {
@@ -47,7 +25,7 @@ static void list_features(void)
 static int print_cases(struct workspace *w, const struct options *o)
 {
         cleanup_case_selection struct case_selection cases = {0};
-        int r = command_cases(w, o->words, o->n, &cases), status = STATUS_OK;
+        int r = command_cases(w, o->words.list, o->words.n, &cases), status = STATUS_OK;
 
         for (size_t i = 0; i < cases.n && r == STATUS_OK; i++) {
                 cleanup_buffer struct buffer text = {0}, rows = {0};
@@ -70,20 +48,20 @@ static int print_cases(struct workspace *w, const struct options *o)
 
 int cmd_portfolio_features(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"list", 'l', NULL, 0, "Say what each feature means", 0},
-                {0}};
         static const char doc[] =
                 "Print the features of cases: the numbers that portfolios learn from (features.tsv in the mount).\v"
                 "Example: solverfs portfolio features QF_S/";
         cleanup_workspace struct workspace *w = NULL;
         struct options o = {0};
         int r;
+        const struct command_option options[] = {{"list", 'l', NULL, "Say what each feature means", .on = &o.list}, {0}};
 
-        command_parse(&(struct argp){options, parse, "[CASE...]", doc}, argc, argv, &o);
+        command_parse(argc, argv, "[CASE...]", doc, options, &o.words);
+        if (o.words.n == 0 && !o.list)
+                command_usage("no case given");
         if (o.list)
                 list_features();
-        if (o.n == 0)
+        if (o.words.n == 0)
                 return STATUS_OK;
         r = command_open(STORE_READ_ONLY, &w);
         return r == STATUS_OK ? print_cases(w, &o) : r;

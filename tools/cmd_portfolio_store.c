@@ -4,57 +4,6 @@
 #include "core/run/cell_file.h"
 #include "words.h"
 
-struct options {
-        const char *timeout, *memory, *selector, *seed, *on;
-        bool json, alone;
-        char **words;
-        size_t n;
-        size_t least; /* words */
-};
-
-enum {
-        OPTION_ON = 0x100,
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct options *o = state->input;
-
-        switch (key) {
-        case 't':
-                o->timeout = arg;
-                return 0;
-        case 'm':
-                o->memory = arg;
-                return 0;
-        case 's':
-                o->selector = arg;
-                return 0;
-        case 'S':
-                o->seed = arg;
-                return 0;
-        case 'j':
-                o->json = true;
-                return 0;
-        case 'A':
-                o->alone = true;
-                return 0;
-        case OPTION_ON:
-                o->on = arg;
-                return 0;
-        case ARGP_KEY_ARGS:
-                o->words = state->argv + state->next;
-                o->n = (size_t)(state->argc - state->next);
-                return 0;
-        case ARGP_KEY_END:
-                if (o->n < o->least)
-                        argp_error(state, o->least == 1 ? "no portfolio given" : "too few arguments");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
 static int status_of_definition(int r)
 {
         return r == -EINVAL || r == -EEXIST ? fail_as(STATUS_USAGE, r) : fail(r);
@@ -73,41 +22,40 @@ static int open_portfolio(struct workspace *w, const char *name, struct portfoli
 
 int cmd_portfolio_add(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"timeout", 't', "T", 0, "Time for all arms of a case together; 20s unless told", 0},
-                {"memory", 'm', "SIZE", 0, "Memory for all arms of a case together; 4g unless told", 0},
-                {"selector", 's', "NAME", 0, "Who chooses: survival unless told, or 10nn", 0},
-                {"seed", 'S', "N", 0, "Of the learner; 1 unless told", 0},
-                {0}};
         static const char doc[] =
                 "Define a portfolio: arms, of which an online learner chooses for each case which one runs, and for how long.\v"
-                "An ARM is a solver or variant of the store, perhaps at a revision and with a seed: z3, z3@z3-4.8.9, 'cvc5@HEAD "
-                "seed=3'; or a "
-                "name and a command: 'cvc5: /usr/bin/cvc5 --strings-exp {case}'. It is written into the store's config as "
-                "[portfolio \"NAME\"].\n\n"
+                "An ARM is a solver or variant of the store, perhaps at a revision and with a seed: z3, z3@z3-4.8.9, 'cvc5@HEAD seed=3'; or a name "
+                "and a command: 'cvc5: /usr/bin/cvc5 --strings-exp {case}'. It is written into the store's config as [portfolio \"NAME\"].\n\n"
                 "Example: solverfs portfolio add p z3@z3-4.8.9 z3@HEAD 'cvc5: cvc5 {case}' --timeout 10s";
         cleanup_workspace struct workspace *w = NULL;
-        struct options o = {.least = 2};
-        const char *settings[9];
+        const char *timeout = NULL, *memory = NULL, *selector = NULL, *seed = NULL, *settings[9];
+        struct words words = {0};
         size_t n = 0;
         int r;
+        const struct command_option options[] = {
+                {"timeout", 't', "T", "Time for all arms of a case together; 20s unless told", .text = &timeout},
+                {"memory", 'm', "SIZE", "Memory for all arms of a case together; 4g unless told", .text = &memory},
+                {"selector", 's', "NAME", "Who chooses: survival unless told, or 10nn", .text = &selector},
+                {"seed", 'S', "N", "Of the learner; 1 unless told", .text = &seed},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "NAME ARM...", doc}, argc, argv, &o);
+        command_parse(argc, argv, "NAME ARM...", doc, options, &words);
+        if (words.n < 2)
+                command_usage("too few arguments");
         r = command_open(0, &w);
         if (r != STATUS_OK)
                 return r;
-        const char *const given[][2] = {{"timeout", o.timeout}, {"memory", o.memory}, {"selector", o.selector}, {"seed", o.seed}};
-        for (size_t i = 0; i < ARRAY_SIZE(given); i++)
-                if (given[i][1]) {
-                        settings[n++] = given[i][0];
-                        settings[n++] = given[i][1];
+        for (const struct command_option *o = options; o->name; o++)
+                if (*o->text) {
+                        settings[n++] = o->name;
+                        settings[n++] = *o->text;
                 }
         settings[n] = NULL;
-        r = portfolio_add(w, o.words[0], o.words + 1, settings);
+        r = portfolio_add(w, words.list[0], words.list + 1, settings);
         if (r < 0)
                 return status_of_definition(r);
         cleanup_portfolio struct portfolio *p = NULL;
-        if (portfolio_open(w, o.words[0], &p) == 0)
+        if (portfolio_open(w, words.list[0], &p) == 0)
                 for (size_t i = 0; i < p->n_arms; i++)
                         if (p->arms[i].problem)
                                 complain("%s", p->arms[i].problem);
@@ -117,15 +65,17 @@ int cmd_portfolio_add(int argc, char **argv)
 static int each_name(int argc, char **argv, const char *doc, int (*change)(struct workspace *w, const char *name))
 {
         cleanup_workspace struct workspace *w = NULL;
-        struct options o = {.least = 1};
+        struct words names = {0};
         int r, status = STATUS_OK;
 
-        command_parse(&(struct argp){NULL, parse, "NAME...", doc}, argc, argv, &o);
+        command_parse(argc, argv, "NAME...", doc, NULL, &names);
+        if (names.n == 0)
+                command_usage("no portfolio given");
         r = command_open(0, &w);
         if (r != STATUS_OK)
                 return r;
-        for (size_t i = 0; i < o.n; i++) {
-                r = change(w, o.words[i]);
+        for (size_t i = 0; i < names.n; i++) {
+                r = change(w, names.list[i]);
                 if (r < 0)
                         status = MAX(status, status_of_definition(r));
         }
@@ -156,35 +106,33 @@ static int list_one(struct workspace *w, const char *name, bool json)
 {
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_trial_list struct trial_list trials = {0};
-        char arms[24], learned[24], timeout[32];
+        char timeout[32];
         int r = open_portfolio(w, name, &p);
 
         if (r == 0)
                 r = trials_read(w, p, 0, &trials);
         if (r < 0)
                 return r;
-        snprintf(arms, sizeof(arms), "%zu", p->n_arms);
-        snprintf(learned, sizeof(learned), "%zu", trials.n);
         format_duration(p->wall_ns, timeout);
         if (json)
                 output_json(json_pack("{s:s, s:I, s:s, s:I}", "portfolio", name, "arms", (json_int_t)p->n_arms, "timeout",
                                       timeout, "learned", (json_int_t)trials.n));
         else
-                output_row(list_columns, ARRAY_SIZE(list_columns), (const char *[]){name, arms, timeout, learned});
+                output_rowf(list_columns, ARRAY_SIZE(list_columns), "%s\t%zu\t%s\t%zu", name, p->n_arms, timeout, trials.n);
         return 0;
 }
 
 int cmd_portfolio_list(int argc, char **argv)
 {
-        static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0}, {0}};
         cleanup_workspace struct workspace *w = NULL;
-        struct options o = {0};
+        struct words words = {0};
+        bool json = false;
         char **names = NULL;
         size_t n = 0;
         int r, status = STATUS_OK;
+        const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &json}, {0}};
 
-        command_parse(&(struct argp){options, parse, "", "List the portfolios: name, arms, time limit, cases learned from."},
-                      argc, argv, &o);
+        command_parse(argc, argv, "", "List the portfolios: name, arms, time limit, cases learned from.", options, &words);
         r = command_open(STORE_READ_ONLY, &w);
         if (r != STATUS_OK)
                 return r;
@@ -192,7 +140,7 @@ int cmd_portfolio_list(int argc, char **argv)
         if (r < 0)
                 return status_of_definition(r);
         for (size_t i = 0; i < n; i++) {
-                r = list_one(w, names[i], o.json);
+                r = list_one(w, names[i], json);
                 if (r < 0)
                         status = status_of_definition(r);
         }
@@ -205,17 +153,18 @@ int cmd_portfolio_show(int argc, char **argv)
         cleanup_workspace struct workspace *w = NULL;
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_buffer struct buffer arms = {0}, score = {0};
-        struct options o = {.least = 1};
+        struct words names = {0};
         int r;
 
-        command_parse(&(struct argp){NULL, parse, "NAME",
-                                     "Show a portfolio: its arms, and how it stands against each of them and the virtual best "
-                                     "(arms.tsv and score.tsv of the mount)."},
-                      argc, argv, &o);
+        command_parse(argc, argv, "NAME",
+                      "Show a portfolio: its arms, and how it stands against each of them and the virtual best (arms.tsv and score.tsv of the mount).",
+                      NULL, &names);
+        if (names.n == 0)
+                command_usage("no portfolio given");
         r = command_open(STORE_READ_ONLY, &w);
         if (r != STATUS_OK)
                 return r;
-        r = portfolio_open(w, o.words[0], &p);
+        r = portfolio_open(w, names.list[0], &p);
         if (r == 0)
                 r = portfolio_print_arms(w, p, &arms);
         if (r == 0)
@@ -261,7 +210,6 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         cleanup_free char *name = printable(info->name);
         const struct trial *t;
         const char *solver;
-        char id[16], seconds[32];
 
         if (r < 0) {
                 complain("portfolio %s on case %u: %s", p->name, info->id, reason);
@@ -270,15 +218,13 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         }
         t = ((const struct trial_value *)v)->trial;
         solver = a->alone ? p->arms[i % p->n_arms].name : t->winner < p->n_arms ? p->arms[t->winner].name : "-";
-        snprintf(id, sizeof(id), "%u", info->id);
-        snprintf(seconds, sizeof(seconds), "%.6f", t->seconds);
         if (a->json)
                 json_row(to, json_pack("{s:s, s:i, s:s, s:s, s:f, s:s, s:s}", "portfolio", p->name, "case", (int)info->id, "name",
                                        name, "result", verdict_name(t->verdict), "time", t->seconds, "solver", solver, "alarm",
                                        t->alarm ? t->alarm : ""));
         else
-                table_row(to, run_columns, ARRAY_SIZE(run_columns),
-                          (const char *[]){id, verdict_name(t->verdict), seconds, solver, name});
+                table_rowf(to, run_columns, ARRAY_SIZE(run_columns), "%u\t%s\t%.6f\t%s\t%s", info->id, verdict_name(t->verdict), t->seconds,
+                           solver, name);
         if (t->alarm && *t->alarm) {
                 alarm_line("SOUNDNESS: case %u (%s): %s", info->id, name, t->alarm);
                 a->status = MAX(a->status, STATUS_FAILED);
@@ -308,43 +254,39 @@ static int run_all(struct asking *a, int signals)
 
 int cmd_portfolio_run(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"alone", 'A', NULL, 0, "Run each arm alone on each case instead, for comparison; nothing is learned from that",
-                 0},
-                {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0},
-                {0}};
         static const char doc[] =
-                "Let a portfolio answer cases, unless it has already. Prints for each: case, result, seconds of all arms "
-                "together, "
-                "the arm that answered, name.\v"
-                "CASE is as for 'solverfs run'. What is known of an arm's run is taken as it is and not run again. Two arms that "
-                "contradict each other, or an arm and the case's own :status, are reported on standard error, and the exit "
-                "status is 1.\n\n"
+                "Let a portfolio answer cases, unless it has already. Prints for each: case, result, seconds of all arms together, the arm that "
+                "answered, name.\v"
+                "CASE is as for 'solverfs run'. What is known of an arm's run is taken as it is and not run again. Two arms that contradict each "
+                "other, or an arm and the case's own :status, are reported on standard error, and the exit status is 1.\n\n"
                 "Example: solverfs portfolio run p QF_S/";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_portfolio struct portfolio *p = NULL;
-        struct options o = {.least = 2};
+        struct words words = {0};
         struct asking a = {0};
+        const char *on = NULL;
         int signals, r;
+        const struct command_option options[] = {
+                {"alone", 'A', NULL, "Run each arm alone on each case instead, for comparison; nothing is learned from that", .on = &a.alone},
+                {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &on},
+                {"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &a.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "NAME CASE...", doc}, argc, argv, &o);
+        command_parse(argc, argv, "NAME CASE...", doc, options, &words);
+        if (words.n < 2)
+                command_usage("too few arguments");
         signals = command_signals();
-        if (signals < 0)
-                return fail(signals);
         r = command_open(0, &w);
-        if (r != STATUS_OK) {
-                close(signals);
-                return r;
-        }
-        r = command_run_on(w, o.on);
+        if (r == STATUS_OK)
+                r = command_run_on(w, on);
         if (r == STATUS_OK) {
-                r = open_portfolio(w, o.words[0], &p);
+                r = open_portfolio(w, words.list[0], &p);
                 r = r < 0 ? status_of_definition(r) : STATUS_OK;
         }
-        a = (struct asking){.workspace = w, .portfolio = p, .json = o.json, .alone = o.alone};
+        a.workspace = w;
+        a.portfolio = p;
         if (r == STATUS_OK)
-                r = command_cases(w, o.words + 1, o.n - 1, &a.cases);
+                r = command_cases(w, words.list + 1, words.n - 1, &a.cases);
         if (r == STATUS_OK)
                 r = run_all(&a, signals);
         case_selection_done(&a.cases);

@@ -4,20 +4,6 @@
 
 /* -- list ------------------------------------------------------------------------------------------------------- */
 
-struct listing {
-        bool json;
-};
-
-static error_t parse_list(int key, char *arg, struct argp_state *state)
-{
-        struct listing *l = state->input;
-
-        if (key != 'j')
-                return ARGP_ERR_UNKNOWN;
-        l->json = true;
-        return 0;
-}
-
 /* The first comment of the file, which says what solver it is for. */
 static void describe(const char *path, struct buffer *ret)
 {
@@ -38,7 +24,7 @@ static void describe(const char *path, struct buffer *ret)
 static void list_one(void *user, const char *name, const char *path)
 {
         static const struct column columns[] = {{"RECIPE", 14, false}, {"FILE", 40, false}, {"ABOUT", 0, false}};
-        const struct listing *l = user;
+        const bool *json = user;
         cleanup_buffer struct buffer about = {0};
         cleanup_free char *shown = NULL, *file = printable(path);
 
@@ -46,7 +32,7 @@ static void list_one(void *user, const char *name, const char *path)
         if (buffer_error(&about) < 0)
                 return;
         shown = printable(about.data);
-        if (l->json)
+        if (*json)
                 output_json(json_pack("{s:s, s:s, s:s}", "name", name, "file", file, "about", shown));
         else
                 output_row(columns, ARRAY_SIZE(columns), (const char *[]){name, file, *shown ? shown : "-"});
@@ -54,54 +40,35 @@ static void list_one(void *user, const char *name, const char *path)
 
 int cmd_recipe_list(int argc, char **argv)
 {
-        static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0}, {0}};
-        struct listing l = {0};
+        bool json = false;
+        const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &json}, {0}};
 
-        command_parse(&(struct argp){options, parse_list, NULL,
-                                     "List the recipes that 'solver add --recipe' takes by name: name, file, what its first line says.\v"
-                                     "They are looked for in the folders of $SOLVERFS_RECIPES, and where solverfs was installed."},
-                      argc, argv, &l);
-        recipes_each(list_one, &l);
+        command_parse(argc, argv, NULL, "List the recipes that 'solver add --recipe' takes by name: name, file, what its first line says.\v"
+                                     "They are looked for in the folders of $SOLVERFS_RECIPES, and where solverfs was installed.", options, NULL);
+        recipes_each(list_one, &json);
         return STATUS_OK;
 }
 
 /* -- show ------------------------------------------------------------------------------------------------------- */
-
-static error_t parse_show(int key, char *arg, struct argp_state *state)
-{
-        const char **name = state->input;
-
-        switch (key) {
-        case ARGP_KEY_ARG:
-                if (*name)
-                        argp_error(state, "too many arguments: expected NAME");
-                *name = arg;
-                return 0;
-        case ARGP_KEY_END:
-                if (!*name)
-                        argp_error(state, "expected NAME");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
 
 int cmd_recipe_show(int argc, char **argv)
 {
         cleanup_blob struct blob text = {0};
         cleanup_buffer struct buffer shown = {0};
         struct recipe **list;
-        const char *name = NULL;
+        struct words words = {0};
         char path[PATH_SIZE];
         size_t n;
         int r;
 
-        command_parse(&(struct argp){NULL, parse_show, "NAME|FILE",
-                                     "Print a recipe as it is written, to begin one of your own with, and check it.\v"
+        command_parse(argc, argv, "NAME|FILE", "Print a recipe as it is written, to begin one of your own with, and check it.\v"
                                      "Exit status 1 when the recipe has mistakes, which are told. For a solver of the store, 'config' in its folder of "
-                                     "the mount has the recipe in force."},
-                      argc, argv, &name);
-        r = recipes_find(name, path);
+                                     "the mount has the recipe in force.", NULL, &words);
+        if (words.n > 1)
+                command_usage("too many arguments: expected NAME");
+        if (words.n == 0)
+                command_usage("expected NAME");
+        r = recipes_find(words.list[0], path);
         if (r == 0)
                 r = read_file(path, 1 << 20, &text);
         if (r < 0)

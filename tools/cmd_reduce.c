@@ -12,8 +12,7 @@
 #define INPUT_MOST ((size_t)1 << 30)
 
 struct reducing {
-        const char *words[2]; /* SOLVER and the input; or the file */
-        size_t n_words;
+        struct words words; /* SOLVER and the input; or the file */
         const char *reference, *target, *command, *output;
         const char *on; /* NULL: as the config says */
         enum interest interest;
@@ -31,112 +30,40 @@ struct reducing {
         uint64_t shown;
 };
 
-enum {
-        OPTION_REFERENCE = 256,
-        OPTION_TARGET,
-        OPTION_COMMAND,
-        OPTION_FLOOR,
-        OPTION_RATIO,
-        OPTION_FOR,
-        OPTION_KEEP,
-        OPTION_SEED,
-        OPTION_AGAIN,
-        OPTION_ON,
-        OPTION_JSON
-};
-
-static double ratio_of(struct argp_state *state, const char *text)
+static void parse_ratio(void *to, const char *text)
 {
+        double *ratio = to;
         char *end;
-        double x = strtod(text, &end);
 
-        if (end == text || *end != '\0' || !(x >= 1 && x <= 1e6))
-                argp_error(state, "--ratio must be a number from 1 on, such as 3 or 1.5, not '%s'", text);
-        return x;
+        *ratio = strtod(text, &end);
+        if (end == text || *end != '\0' || !(*ratio >= 1 && *ratio <= 1e6))
+                command_usage("--ratio must be a number from 1 on, such as 3 or 1.5, not '%s'", text);
 }
 
-static enum interest interest_of(struct argp_state *state, const char *text)
+static void parse_interest(void *to, const char *text)
 {
         for (int i = 0; i < INTEREST_IMPLICATION; i++)
-                if (strcmp(text, interest_name((enum interest)i)) == 0)
-                        return (enum interest)i;
-        argp_error(state, "--keep is any, slow, crash or answers, not '%s'", text);
-        return INTEREST_ANY;
+                if (strcmp(text, interest_name((enum interest)i)) == 0) {
+                        *(enum interest *)to = (enum interest)i;
+                        return;
+                }
+        command_usage("--keep is any, slow, crash or answers, not '%s'", text);
 }
 
-static void check_usage(const struct reducing *o, struct argp_state *state)
+static void check_usage(const struct reducing *o)
 {
+        if (o->words.n > 2)
+                command_usage("expected SOLVER FOUND|CASE, or FILE --command COMMAND");
         if (o->command && (o->reference || o->target))
-                argp_error(state, "--command takes the place of versions: give it a FILE alone");
+                command_usage("--command takes the place of versions: give it a FILE alone");
         if (o->command && o->again)
-                argp_error(state, "--again is for versions: what a command is interested in is not kept");
+                command_usage("--again is for versions: what a command is interested in is not kept");
         if (o->command && o->on)
-                argp_error(state, "--on is for versions: a command runs on this machine");
-        if (o->command && o->n_words != 1)
-                argp_error(state, "expected FILE --command COMMAND");
-        if (!o->command && o->n_words != 2)
-                argp_error(state, "expected SOLVER FOUND|CASE, or FILE --command COMMAND");
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct reducing *o = state->input;
-
-        switch (key) {
-        case OPTION_REFERENCE:
-                o->reference = arg;
-                return 0;
-        case OPTION_TARGET:
-                o->target = arg;
-                return 0;
-        case OPTION_COMMAND:
-                o->command = arg;
-                return 0;
-        case OPTION_FLOOR:
-                o->floor = (double)command_duration(state, "--floor", arg) / 1e9;
-                return 0;
-        case OPTION_RATIO:
-                o->ratio = ratio_of(state, arg);
-                return 0;
-        case OPTION_FOR:
-                o->time = command_duration(state, "--for", arg);
-                return 0;
-        case OPTION_KEEP:
-                o->interest = interest_of(state, arg);
-                return 0;
-        case OPTION_SEED:
-                o->has_seed = true;
-                o->seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
-                return 0;
-        case OPTION_ON:
-                o->on = arg;
-                return 0;
-        case OPTION_AGAIN:
-                o->again = true;
-                return 0;
-        case OPTION_JSON:
-                o->json = true;
-                return 0;
-        case 't':
-                o->timeout = command_duration(state, "--timeout", arg);
-                return 0;
-        case 'j':
-                o->jobs = (unsigned)command_number(state, "-j", arg, 1, 4096);
-                return 0;
-        case 'o':
-                o->output = arg;
-                return 0;
-        case ARGP_KEY_ARG:
-                if (o->n_words == ARRAY_SIZE(o->words))
-                        argp_error(state, "expected SOLVER FOUND|CASE, or FILE --command COMMAND");
-                o->words[o->n_words++] = arg;
-                return 0;
-        case ARGP_KEY_END:
-                check_usage(o, state);
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
+                command_usage("--on is for versions: a command runs on this machine");
+        if (o->command && o->words.n != 1)
+                command_usage("expected FILE --command COMMAND");
+        if (!o->command && o->words.n != 2)
+                command_usage("expected SOLVER FOUND|CASE, or FILE --command COMMAND");
 }
 
 /* -- the input -------------------------------------------------------------------------------------------------- */
@@ -266,12 +193,12 @@ static int make_query(struct reducing *o, struct workspace *w, struct solver *s,
         cleanup_finding struct finding *f = NULL;
         struct reduction_options options;
         char what[32];
-        int r = command_finding(w, s, o->words[1], &f);
+        int r = command_finding(w, s, o->words.list[1], &f);
 
         if (r == 1)
                 return query_of_finding(o, w, s, f, ret);
         if (r == 0)
-                r = read_word(o, w, o->words[1], &info);
+                r = read_word(o, w, o->words.list[1], &info);
         if (r < 0)
                 return r;
         if (info)
@@ -492,7 +419,7 @@ static int reduce_by_command(struct reducing *o)
         cleanup(reduce_command_closep) struct reduce_command *c = NULL;
         const char *parent = getenv("TMPDIR");
         char folder[PATH_SIZE];
-        int cpus[CPU_SETSIZE], r = read_input_file(o, o->words[0]);
+        int cpus[CPU_SETSIZE], r = read_input_file(o, o->words.list[0]);
         struct reduce_command_options options = {.command = o->command,
                                                  .name = o->name,
                                                  .folder = folder,
@@ -528,65 +455,52 @@ static int reduce_of_solver(struct reducing *o)
 {
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
-        int status = command_open(0, &w);
+        int status = command_open_solver(0, o->on, o->words.list[0], &w, &s);
 
-        if (status == STATUS_OK)
-                status = command_run_on(w, o->on);
-        if (status == STATUS_OK)
-                status = command_solver(w, o->words[0], &s);
         return status == STATUS_OK ? reduce_between(o, w, s) : status;
 }
 
 int cmd_reduce(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"reference", OPTION_REFERENCE, "VERSION", 0, "The version that is fast, or right", 0},
-                {"target", OPTION_TARGET, "VERSION", 0, "The version that is slow, wrong, or crashes", 0},
-                {"command", OPTION_COMMAND, "COMMAND", 0,
-                 "Keep what a shell command is interested in: it ends with status 0. The file's path stands for {} in it, or is "
-                 "its "
-                 "last "
-                 "argument",
-                 0},
-                {"keep", OPTION_KEEP, "WHAT", 0,
-                 "slow, crash, or answers (both versions' verdicts); default: what the finding is, or what the input shows", 0},
-                {"floor", OPTION_FLOOR, "TIME", 0, "Slow is at least so long; default 1s; of a finding half of its time where that is less", 0},
-                {"ratio", OPTION_RATIO, "X", 0,
-                 "Slow is at least X times the reference's time; default 3; of a finding the square root of its ratio where that is less", 0},
-                {"timeout", 't', "TIME", 0, "Of a run on the whole input; default: the finding's, or the recipe's", 0},
-                {"for", OPTION_FOR, "TIME", 0, "Stop after so long with what there is; default: the store's setting 'reduce', 15m", 0},
-                {"seed", OPTION_SEED, "N", 0, "Fix the solver's random seed to N", 0},
-                {"jobs", 'j', "N", 0, "Candidates side by side; default: one for each core", 0},
-                {"output", 'o', "FILE", 0, "Write the result to FILE; default: standard output", 0},
-                {"on", OPTION_ON, "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
-                {"again", OPTION_AGAIN, NULL, 0, "Begin anew, though the result is known", 0},
-                {"json", OPTION_JSON, NULL, 0, "Print what came of it as JSON; the text too, without -o", 0},
-                {0}};
-        static const struct argp argp = {
-                .options = options,
-                .parser = parse,
-                .args_doc = "SOLVER FOUND|CASE [--reference VERSION --target VERSION]\nFILE --command COMMAND",
-                .doc = "Makes an input smaller that is slow on one version and fast on another, crashes one, or that versions "
-                       "answer "
-                       "differently; or any file that a command is interested in.\v"
-                       "FOUND is a finding, such as spr/3, which knows its versions; CASE is a case of the store, or a file. "
-                       "VERSION is as in 'solverfs fuzz'.\n"
-                       "SMT-LIB is reduced by its structure and stays well-sorted; other files as parentheses, or by lines. The "
-                       "result is never larger than the input, and was tested twice. When interrupted, or when the time is over, "
-                       "the smallest so far is written.\n"
-                       "What is reduced between versions is kept in the store: the same command prints it again, or goes on where "
-                       "it was interrupted. Of a finding without further options it is the tree's reduced.smt2.\n"
-                       "\n"
-                       "  solverfs reduce z3 spr/3 -o reduced.smt2\n"
-                       "  solverfs reduce z3 17 --reference z3-4.8.7 --target z3-4.8.8 --floor 2s\n"
-                       "  solverfs reduce bug.smt2 --command 'z3 {} 2>&1 | grep -q ASSERT' -o a.smt2"};
+        static const char doc[] =
+                "Makes an input smaller that is slow on one version and fast on another, crashes one, or that versions answer differently; or any "
+                "file that a command is interested in.\v"
+                "FOUND is a finding, such as spr/3, which knows its versions; CASE is a case of the store, or a file. VERSION is as in 'solverfs "
+                "fuzz'.\n"
+                "SMT-LIB is reduced by its structure and stays well-sorted; other files as parentheses, or by lines. The result is never larger than "
+                "the input, and was tested twice. When interrupted, or when the time is over, the smallest so far is written.\n"
+                "What is reduced between versions is kept in the store: the same command prints it again, or goes on where it was interrupted. Of a "
+                "finding without further options it is the tree's reduced.smt2.\n\n"
+                "  solverfs reduce z3 spr/3 -o reduced.smt2\n"
+                "  solverfs reduce z3 17 --reference z3-4.8.7 --target z3-4.8.8 --floor 2s\n"
+                "  solverfs reduce bug.smt2 --command 'z3 {} 2>&1 | grep -q ASSERT' -o a.smt2";
         struct reducing o = {0};
         int status;
+        const struct command_option options[] = {
+                {"reference", 0, "VERSION", "The version that is fast, or right", .text = &o.reference},
+                {"target", 0, "VERSION", "The version that is slow, wrong, or crashes", .text = &o.target},
+                {"command", 0, "COMMAND",
+                 "Keep what a shell command is interested in: it ends with status 0. The file's path stands for {} in it, or is its last argument",
+                 .text = &o.command},
+                {"keep", 0, "WHAT", "slow, crash, or answers (both versions' verdicts); default: what the finding is, or what the input shows",
+                 .parse = parse_interest, .to = &o.interest},
+                {"floor", 0, "TIME", "Slow is at least so long; default 1s; of a finding half of its time where that is less", .seconds = &o.floor},
+                {"ratio", 0, "X",
+                 "Slow is at least X times the reference's time; default 3; of a finding the square root of its ratio where that is less",
+                 .parse = parse_ratio, .to = &o.ratio},
+                {"timeout", 't', "TIME", "Of a run on the whole input; default: the finding's, or the recipe's", .ns = &o.timeout},
+                {"for", 0, "TIME", "Stop after so long with what there is; default: the store's setting 'reduce', 15m", .ns = &o.time},
+                {"seed", 0, "N", "Fix the solver's random seed to N", .big_number = &o.seed, .most = UINT32_MAX, .is_given = &o.has_seed},
+                {"jobs", 'j', "N", "Candidates side by side; default: one for each core", .number = &o.jobs, .least = 1, .most = 4096},
+                {"output", 'o', "FILE", "Write the result to FILE; default: standard output", .text = &o.output},
+                {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
+                {"again", 0, NULL, "Begin anew, though the result is known", .on = &o.again},
+                {"json", 0, NULL, "Print what came of it as JSON; the text too, without -o", .on = &o.json},
+                {0}};
 
-        command_parse(&argp, argc, argv, &o);
+        command_parse(argc, argv, "SOLVER FOUND|CASE [--reference VERSION --target VERSION]\nFILE --command COMMAND", doc, options, &o.words);
+        check_usage(&o);
         o.signals = command_signals();
-        if (o.signals < 0)
-                return fail(o.signals);
         status = o.command ? reduce_by_command(&o) : reduce_of_solver(&o);
         blob_done(&o.input);
         close(o.signals);

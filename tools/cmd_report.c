@@ -10,35 +10,6 @@ struct reporting {
         const char *solver_name, *set, *file;
 };
 
-enum {
-        OPTION_SET = 256,
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct reporting *o = state->input;
-
-        switch (key) {
-        case OPTION_SET:
-                o->set = arg;
-                return 0;
-        case 'o':
-                o->file = arg;
-                return 0;
-        case ARGP_KEY_ARG:
-                if (o->solver_name)
-                        argp_error(state, "expected one SOLVER");
-                o->solver_name = arg;
-                return 0;
-        case ARGP_KEY_END:
-                if (!o->solver_name)
-                        argp_error(state, "expected SOLVER");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
 static int write_page(const struct reporting *o, const struct buffer *page)
 {
         int r;
@@ -67,24 +38,27 @@ static int make_page(const struct reporting *o, struct workspace *w)
 
 int cmd_report(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"set", OPTION_SET, "NAME", 0, "its history on the cases of this set; default: on all", 0},
-                {"output", 'o', "FILE", 0, "write the page there; default: to standard output", 0},
-                {0}};
-        static const struct argp argp = {.options = options,
-                                         .parser = parse,
-                                         .args_doc = "SOLVER",
-                                         .doc = "Writes a page of all that is known of a solver, for a browser.\v"
-                                                "History, the last tags compared, steps and their commits, findings, cases: one file that needs no network. "
-                                                "Nothing is measured: 'solverfs history' and 'solverfs run' do. The mount has the page, with links into the "
-                                                "mount, as SOLVER/report.html.\n\n"
-                                                "Example:\n"
-                                                "  solverfs report z3 --set QF_S -o z3.html"};
+        static const char doc[] =
+                "Writes a page of all that is known of a solver, for a browser.\v"
+                "History, the last tags compared, steps and their commits, findings, cases: one file that needs no network. Nothing is measured: "
+                "'solverfs history' and 'solverfs run' do. The mount has the page, with links into the mount, as SOLVER/report.html.\n\n"
+                "Example:\n"
+                "  solverfs report z3 --set QF_S -o z3.html";
         cleanup_workspace struct workspace *w = NULL;
         struct reporting o = {0};
+        struct words words = {0};
         int status;
+        const struct command_option options[] = {
+                {"set", 0, "NAME", "its history on the cases of this set; default: on all", .text = &o.set},
+                {"output", 'o', "FILE", "write the page there; default: to standard output", .text = &o.file},
+                {0}};
 
-        command_parse(&argp, argc, argv, &o);
+        command_parse(argc, argv, "SOLVER", doc, options, &words);
+        if (words.n > 1)
+                command_usage("expected one SOLVER");
+        o.solver_name = word_next(&words);
+        if (!o.solver_name)
+                command_usage("expected SOLVER");
         status = command_open(STORE_READ_ONLY, &w);
         return output_end(status != STATUS_OK ? status : make_page(&o, w));
 }

@@ -7,15 +7,10 @@
 #define COLUMNS_ALWAYS 8
 #define COLUMNS_MOST   11
 
-enum {
-        OPTION_MACHINE = 0x100,
-};
-
 struct running {
         /* options */
         const char *solver_name, *machine_name;
-        char **words; /* REV... CASE... */
-        size_t n_words;
+        struct words words; /* REV... CASE... */
         bool json, again, print, has_seed;
         const char *on; /* NULL: as the config says */
         enum cell_file file; /* to print */
@@ -36,49 +31,15 @@ struct running {
         struct buffer *subjects; /* [revisions.n] when there is such a column; filled when first shown */
 };
 
+static void parse_print(void *to, const char *text)
+{
+        if (!cell_file_find(text, to))
+                command_usage("--print takes time, cputime, memory, result, effort, stdout, stderr or run.json, not '%s'", text);
+}
+
 static const struct column always[COLUMNS_ALWAYS] = {{"CASE", 6, true},           {"RESULT", 8, false},         {"TIME (s)", 11, true},
                                                      {"CPUTIME (s)", 11, true, 5}, {"MEMORY (B)", 11, true, 6}, {"COMMIT", 12, false, 2},
                                                      {"CHECK", 8, false},          {"NAME", 24, false, 1}};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct running *o = state->input;
-
-        switch (key) {
-        case 'o':
-                o->on = arg;
-                return 0;
-        case 'a':
-                o->again = true;
-                return 0;
-        case 'j':
-                o->json = true;
-                return 0;
-        case 'p':
-                o->print = cell_file_find(arg, &o->file);
-                if (!o->print)
-                        argp_error(state,
-                                   "--print takes time, cputime, memory, result, effort, stdout, stderr or run.json, not '%s'",
-                                   arg);
-                return 0;
-        case OPTION_MACHINE:
-                o->machine_name = arg;
-                return 0;
-        case ARGP_KEY_ARGS:
-                command_words(state, &o->solver_name, &o->words, &o->n_words);
-                return 0;
-        case ARGP_KEY_END:
-                if (o->n_words < 2)
-                        argp_error(state, "expected SOLVER REV... CASE...; CASE may be 'all'");
-                if (o->json && o->print)
-                        argp_error(state, "--json and --print exclude each other");
-                if (o->again && o->machine_name)
-                        argp_error(state, "nothing can be measured anew on another machine: --again and --machine exclude each other");
-                return 0;
-        default:
-                return command_run_option(key, arg, state, &o->has_seed, &o->seed, &o->timeout);
-        }
-}
 
 static bool has_effort(const struct running *o)
 {
@@ -235,12 +196,12 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
 /* Complains about each case named in a format that the solver does not take; the exit status shows it, too. */
 static void refuse_named(struct running *o)
 {
-        for (size_t i = o->n_revisions; i < o->n_words; i++) {
+        for (size_t i = o->n_revisions; i < o->words.n; i++) {
                 cleanup_case_selection struct case_selection one = {0};
 
-                if (!case_word_is_single(o->words[i]))
+                if (!case_word_is_single(o->words.list[i]))
                         continue;
-                if (cases_select(o->workspace, &o->words[i], 1, &one) == 0 && one.n == 1 &&
+                if (cases_select(o->workspace, &o->words.list[i], 1, &one) == 0 && one.n == 1 &&
                     one.list[0]->format != o->solver->recipe->format) {
                         cleanup_free char *name = printable(one.list[0]->name);
 
@@ -320,33 +281,18 @@ static void running_done(struct running *o)
 
 int cmd_run(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"seed", 's', "N", 0, "Fix the solver's random seed to N", 0},
-                {"timeout", 't', "T", 0, "Another time limit than the recipe's: 500ms, 20s, 10m", 0},
-                {"again", 'a', NULL, 0, "Measure anew what is known already", 0},
-                {"machine", OPTION_MACHINE, "NAME", 0, "What is known of this machine; measures nothing", 0},
-                {"on", 'o', "NAME", 0, "Run there: 'local', or a cluster of the store's config", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each, a line each, with everything known of the run", 0},
-                {"print", 'p', "FILE", 0,
-                 "Print only what this file of the mount holds: time, cputime, memory, result, effort, stdout, stderr, run.json",
-                 0},
-                {0}};
         static const char doc[] =
-                "Measure commits on cases, unless that is known already. Prints for each: case, result, time, cputime (seconds), "
-                "memory (bytes), commit, correct or WRONG (- where the case does not say) or DISPUTED (another solver or commit answers "
-                "otherwise), name; the solver's own count of its effort where the recipe has a pattern for it; with several commits, "
-                "the first line of the commit's message; and 'disturbed' where others kept the run from its core, however often it "
-                "was taken again.\v"
-                "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are not on A's, oldest "
-                "first; or a pattern over tags, in the order of the history: 'z3-4.*'.\n"
-                "CASE is an id, a name, a prefix of a sha256 (four digits or more), or a file with the same bytes; for several: "
-                "3-17 (ids), 'QF_S/*.smt2' (a pattern over names), QF_S/ (what is below it), a set (see set add), all. The cases "
-                "begin with the first "
-                "word, behind the first REV, that names one.\n"
-                "An answer that contradicts the case's own :status is reported on standard error, and the exit status is 1; so "
-                "it "
-                "is when a commit cannot be built. A timeout is an answer like any other: status 0.\n"
-                "\n"
+                "Measure commits on cases, unless that is known already. Prints for each: case, result, time, cputime (seconds), memory (bytes), "
+                "commit, correct or WRONG (- where the case does not say) or DISPUTED (another solver or commit answers otherwise), name; the "
+                "solver's own count of its effort where the recipe has a pattern for it; with several commits, the first line of the commit's "
+                "message; and 'disturbed' where others kept the run from its core, however often it was taken again.\v"
+                "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are not on A's, oldest first; or a pattern "
+                "over tags, in the order of the history: 'z3-4.*'.\n"
+                "CASE is an id, a name, a prefix of a sha256 (four digits or more), or a file with the same bytes; for several: 3-17 (ids), "
+                "'QF_S/*.smt2' (a pattern over names), QF_S/ (what is below it), a set (see set add), all. The cases begin with the first word, "
+                "behind the first REV, that names one.\n"
+                "An answer that contradicts the case's own :status is reported on standard error, and the exit status is 1; so it is when a commit "
+                "cannot be built. A timeout is an answer like any other: status 0.\n\n"
                 "  solverfs run kissat HEAD all\n"
                 "  solverfs run z3 z3-4.8.8 z3-4.8.17 7-12\n"
                 "  solverfs run z3 'z3-4.*' QF_S/ --timeout 5s";
@@ -354,16 +300,28 @@ int cmd_run(int argc, char **argv)
         cleanup_solver struct solver *s = NULL;
         struct running o = {0};
         int signals, r;
+        const struct command_option options[] = {
+                {"seed", 's', "N", "Fix the solver's random seed to N", .big_number = &o.seed, .most = UINT32_MAX, .is_given = &o.has_seed},
+                {"timeout", 't', "T", "Another time limit than the recipe's: 500ms, 20s, 10m", .ns = &o.timeout},
+                {"again", 'a', NULL, "Measure anew what is known already", .on = &o.again},
+                {"machine", 0, "NAME", "What is known of this machine; measures nothing", .text = &o.machine_name},
+                {"on", 'o', "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
+                {"json", 'j', NULL, "Print a JSON object for each, a line each, with everything known of the run", .on = &o.json},
+                {"print", 'p', "FILE",
+                 "Print only what this file of the mount holds: time, cputime, memory, result, effort, stdout, stderr, run.json",
+                 .parse = parse_print, .to = &o.file, .is_given = &o.print},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "SOLVER REV... CASE...", doc}, argc, argv, &o);
+        command_parse(argc, argv, "SOLVER REV... CASE...", doc, options, &o.words);
+        o.solver_name = word_next(&o.words);
+        if (o.words.n < 2)
+                command_usage("expected SOLVER REV... CASE...; CASE may be 'all'");
+        if (o.json && o.print)
+                command_usage("--json and --print exclude each other");
+        if (o.again && o.machine_name)
+                command_usage("nothing can be measured anew on another machine: --again and --machine exclude each other");
         signals = command_signals();
-        if (signals < 0)
-                return fail(signals);
-        r = command_open(0, &w);
-        if (r == STATUS_OK)
-                r = command_run_on(w, o.on);
-        if (r == STATUS_OK)
-                r = command_solver(w, o.solver_name, &s);
+        r = command_open_solver(0, o.on, o.solver_name, &w, &s);
         o.workspace = w;
         o.solver = s;
         if (r == STATUS_OK)
@@ -371,7 +329,7 @@ int cmd_run(int argc, char **argv)
         if (r == STATUS_OK)
                 r = command_seed(s, o.has_seed);
         if (r == STATUS_OK)
-                r = command_revisions_and_cases(w, s, o.words, o.n_words, &o.n_revisions, &o.revisions, &o.cases);
+                r = command_revisions_and_cases(w, s, o.words.list, o.words.n, &o.n_revisions, &o.revisions, &o.cases);
         if (r == STATUS_OK)
                 r = run_cells(&o, signals);
         running_done(&o);

@@ -7,55 +7,34 @@ struct snapshot_options {
         struct snapshot_request request;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct snapshot_options *o = state->input;
-
-        switch (key) {
-        case 'n':
-                o->request.name = arg;
-                return 0;
-        case 'f':
-                o->request.force = true;
-                return 0;
-        case ARGP_KEY_ARG:
-                if (state->arg_num > 1)
-                        argp_error(state, "too many arguments: expected SOLVER DIR");
-                *(state->arg_num == 0 ? &o->solver : &o->request.dir) = arg;
-                return 0;
-        case ARGP_KEY_END:
-                if (state->arg_num < 2)
-                        argp_error(state, "expected SOLVER DIR");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
 int cmd_snapshot(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"name", 'n', "NAME", 0, "A name for it, which stands for it wherever a revision does (default: the time)", 0},
-                {"force", 'f', NULL, 0, "Also where DIR's history has no commit in common with SOLVER's", 0},
-                {0}};
         static const char doc[] =
-                "Make the working tree in DIR, with its uncommitted changes and its untracked files that are not ignored, "
-                "a commit of the store, to be built and measured like any other. Prints its sha. In a mount it is listed in "
-                "SOLVER/snapshots/.\v"
+                "Make the working tree in DIR, with its uncommitted changes and its untracked files that are not ignored, a commit of the store, to "
+                "be built and measured like any other. Prints its sha. In a mount it is listed in SOLVER/snapshots/.\v"
                 "DIR itself and its repository stay as they are. A name stays with its commit.\n\n"
                 "  solverfs snapshot kissat src/kissat --name wip\n"
                 "  solverfs run kissat HEAD wip all";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
         struct snapshot_options o = {0};
+        struct words words = {0};
         char hex[GIT_OID_HEXSZ + 1];
         uint32_t commit;
         int r;
+        const struct command_option options[] = {
+                {"name", 'n', "NAME", "A name for it, which stands for it wherever a revision does (default: the time)", .text = &o.request.name},
+                {"force", 'f', NULL, "Also where DIR's history has no commit in common with SOLVER's", .on = &o.request.force},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "SOLVER DIR", doc}, argc, argv, &o);
-        r = command_open(0, &w);
-        if (r == STATUS_OK)
-                r = command_solver(w, o.solver, &s);
+        command_parse(argc, argv, "SOLVER DIR", doc, options, &words);
+        if (words.n > 2)
+                command_usage("too many arguments: expected SOLVER DIR");
+        if (words.n < 2)
+                command_usage("expected SOLVER DIR");
+        o.solver = word_next(&words);
+        o.request.dir = word_next(&words);
+        r = command_open_solver(0, NULL, o.solver, &w, &s);
         if (r != STATUS_OK)
                 return r;
         r = history_snapshot(s->history, &o.request, &commit);

@@ -4,16 +4,6 @@
 
 /* -- list ------------------------------------------------------------------------------------------------------- */
 
-static error_t parse_list(int key, char *arg, struct argp_state *state)
-{
-        bool *json = state->input;
-
-        if (key != 'j')
-                return ARGP_ERR_UNKNOWN;
-        *json = true;
-        return 0;
-}
-
 /* Empty when HEAD is on no commit. */
 static void head_of(struct solver *s, char ret[GIT_OID_HEXSZ + 1])
 {
@@ -29,7 +19,7 @@ static void list_one(struct solver *s, bool json)
         static const struct column columns[] = {{"SOLVER", 14, false}, {"COMMITS", 8, true}, {"HEAD", 12, false},
                                                 {"FORMAT", 6, false},  {"BASE", 10, false},  {"REPOSITORY", 0, false}};
         const struct recipe *recipe = s->recipe;
-        char head[GIT_OID_HEXSZ + 1], commits[16];
+        char head[GIT_OID_HEXSZ + 1];
         cleanup_free char *repository = recipe->repository ? printable(recipe->repository) : NULL;
 
         head_of(s, head);
@@ -40,26 +30,20 @@ static void list_one(struct solver *s, bool json)
                                       repository));
                 return;
         }
-        snprintf(commits, sizeof(commits), "%u", history_count(s->history));
-        head[12] = '\0';
-        output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){recipe->name, commits, *head ? head : "-", recipe->format == FORMAT_CNF ? "cnf" : "smt2",
-                                    recipe->base ? recipe->base : "-", repository ? repository : "-"});
+        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%u\t%.12s\t%s\t%s\t%s", recipe->name, history_count(s->history), *head ? head : "-",
+                    recipe->format == FORMAT_CNF ? "cnf" : "smt2", recipe->base ? recipe->base : "-", repository ? repository : "-");
 }
 
 int cmd_solver_list(int argc, char **argv)
 {
-        static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0}, {0}};
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver_list struct solver_list *l = NULL;
         bool json = false;
         int r;
+        const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &json}, {0}};
 
-        command_parse(
-                &(struct argp){
-                        options, parse_list, NULL,
-                        "List the solvers: name, number of commits, HEAD, format, the solver it is a variant of, repository."},
-                argc, argv, &json);
+        command_parse(argc, argv, NULL, "List the solvers: name, number of commits, HEAD, format, the solver it is a variant of, repository.",
+                      options, NULL);
         r = command_open(0, &w);
         if (r != STATUS_OK)
                 return r;
@@ -73,34 +57,11 @@ int cmd_solver_list(int argc, char **argv)
 
 /* -- update ----------------------------------------------------------------------------------------------------- */
 
-struct update_options {
-        char **names;
-        size_t n;
-        bool json;
-};
-
-static error_t parse_update(int key, char *arg, struct argp_state *state)
-{
-        struct update_options *o = state->input;
-
-        switch (key) {
-        case 'j':
-                o->json = true;
-                return 0;
-        case ARGP_KEY_ARGS:
-                o->names = state->argv + state->next;
-                o->n = (size_t)(state->argc - state->next);
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
 static int update_one(struct workspace *w, struct solver *s, bool json)
 {
         static const struct column columns[] = {
                 {"SOLVER", 14, false}, {"NEW", 8, true}, {"COMMITS", 8, true}, {"HEAD", 0, false}};
-        char head[GIT_OID_HEXSZ + 1], added[16], count[16];
+        char head[GIT_OID_HEXSZ + 1];
         uint32_t n_new = 0;
         int r = history_update(s->history, false, &command_progress, &n_new);
 
@@ -117,25 +78,24 @@ static int update_one(struct workspace *w, struct solver *s, bool json)
                                       (int)history_count(s->history), "head", *head ? head : NULL));
                 return STATUS_OK;
         }
-        snprintf(added, sizeof(added), "%u", n_new);
-        snprintf(count, sizeof(count), "%u", history_count(s->history));
-        output_row(columns, ARRAY_SIZE(columns), (const char *[]){s->recipe->name, added, count, *head ? head : "-"});
+        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%u\t%u\t%s", s->recipe->name, n_new, history_count(s->history), *head ? head : "-");
         return STATUS_OK;
 }
 
 int cmd_solver_update(int argc, char **argv)
 {
-        static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0}, {0}};
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver_list struct solver_list *l = NULL;
-        struct update_options o = {0};
+        struct words names = {0};
+        bool json = false;
         int status = STATUS_OK, r;
+        const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &json}, {0}};
 
-        command_parse(&(struct argp){options, parse_update, "[NAME...]",
-                                     "Fetch new commits of the solvers named (default: all) and index them: name, new commits, "
+        command_parse(argc, argv, "[NAME...]",
+                      "Fetch new commits of the solvers named (default: all) and index them: name, new commits, "
                                      "commits, HEAD. A mount shows them at once.\v"
-                                     "Commits that were rewritten upstream stay readable."},
-                      argc, argv, &o);
+                                     "Commits that were rewritten upstream stay readable.",
+                      options, &names);
         command_stoppable();
         r = command_open(0, &w);
         if (r != STATUS_OK)
@@ -143,18 +103,18 @@ int cmd_solver_update(int argc, char **argv)
         r = workspace_solvers(w, &l);
         if (r < 0)
                 return fail(r);
-        for (size_t i = 0; i < o.n && !command_stopped(); i++) {
+        for (size_t i = 0; i < names.n && !command_stopped(); i++) {
                 cleanup_solver struct solver *s = NULL;
 
-                r = command_solver(w, o.names[i], &s);
+                r = command_solver(w, names.list[i], &s);
                 if (r == STATUS_OK)
-                        r = update_one(w, s, o.json);
+                        r = update_one(w, s, json);
                 status = MAX(status, r);
         }
-        for (size_t i = 0; o.n == 0 && i < l->n && !command_stopped(); i++) {
+        for (size_t i = 0; names.n == 0 && i < l->n && !command_stopped(); i++) {
                 if (l->list[i]->recipe->base) /* comes with its base */
                         continue;
-                r = update_one(w, l->list[i], o.json);
+                r = update_one(w, l->list[i], json);
                 status = MAX(status, r);
         }
         return command_stopped() ? STATUS_INTERRUPTED : status;
@@ -162,45 +122,29 @@ int cmd_solver_update(int argc, char **argv)
 
 /* -- remove ----------------------------------------------------------------------------------------------------- */
 
-static error_t parse_remove(int key, char *arg, struct argp_state *state)
-{
-        struct update_options *o = state->input;
-
-        switch (key) {
-        case ARGP_KEY_NO_ARGS:
-                argp_error(state, "nothing given");
-                return EINVAL;
-        case ARGP_KEY_ARGS:
-                o->names = state->argv + state->next;
-                o->n = (size_t)(state->argc - state->next);
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
 int cmd_solver_remove(int argc, char **argv)
 {
         cleanup_workspace struct workspace *w = NULL;
-        struct update_options o = {0};
+        struct words names = {0};
         int r;
 
-        command_parse(
-                &(struct argp){NULL, parse_remove, "NAME...",
-                               "Take solvers and variants out of the config, of listings and of mounts; what is being built "
+        command_parse(argc, argv, "NAME...",
+                      "Take solvers and variants out of the config, of listings and of mounts; what is being built "
                                "and run for them ends. A solver goes with its variants, or after them.\v"
                                "What was measured stays: added again with the same recipe the solver finds it. 'solverfs gc' "
-                               "frees the room of its repository and of its builds' folders."},
-                argc, argv, &o);
+                               "frees the room of its repository and of its builds' folders.",
+                      NULL, &names);
+        if (names.n == 0)
+                command_usage("nothing given");
         r = command_open(0, &w);
         if (r != STATUS_OK)
                 return r;
-        r = workspace_remove_solvers(w, (const char *const *)o.names, o.n);
+        r = workspace_remove_solvers(w, (const char *const *)names.list, names.n);
         if (r < 0)
                 return fail_as(r == -ENOENT ? STATUS_ABSENT : r == -EINVAL ? STATUS_FAILED : status_of(r), r);
         mounts_settle(workspace_dir(w));
-        for (size_t i = 0; i < o.n; i++)
+        for (size_t i = 0; i < names.n; i++)
                 note("removed %s: what was measured stays; 'solverfs gc' frees the room of its repository and builds",
-                     o.names[i]);
+                     names.list[i]);
         return STATUS_OK;
 }

@@ -9,37 +9,6 @@ struct add_options {
         bool replace, list, submodules;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct add_options *o = state->input;
-
-        switch (key) {
-        case 'r':
-                o->recipe = arg;
-                return 0;
-        case 'R':
-                o->replace = true;
-                return 0;
-        case 's':
-                o->submodules = true;
-                return 0;
-        case 'l':
-                o->list = true;
-                return 0;
-        case ARGP_KEY_ARG:
-                if (state->arg_num > 1)
-                        argp_error(state, "too many arguments: expected NAME REPO");
-                *(state->arg_num == 0 ? &o->name : &o->repository) = arg;
-                return 0;
-        case ARGP_KEY_END:
-                if (!o->list && (!o->name || (!o->repository && !o->replace)))
-                        argp_error(state, "expected NAME REPO");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
 static void list_recipe(void *user, const char *name, const char *path)
 {
         static const struct column columns[] = {{"RECIPE", 14, false}, {"FILE", 0, false}};
@@ -181,13 +150,6 @@ static int add(struct workspace *w, const struct add_options *o, struct recipe *
 
 int cmd_solver_add(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"recipe", 'r', "FILE|NAME", 0,
-                 "How to build and run it: a file, or the name of a recipe that comes with solverfs (default: NAME)", 0},
-                {"replace", 'R', NULL, 0, "Give a solver that is there this recipe; REPO may be left out", 0},
-                {"submodules", 's', NULL, 0, "Fetch the submodules that its branches and tags name, for its builds", 0},
-                {"list", 'l', NULL, 0, "List the recipes that come with solverfs", 0},
-                {0}};
         static const char doc[] =
                 "Add a solver: clone REPO (a path or a URL) with its whole history into the store and index it.\v"
                 "Recipes by name are looked for in the folders of $SOLVERFS_RECIPES and where solverfs was installed. "
@@ -197,12 +159,26 @@ int cmd_solver_add(int argc, char **argv)
                 "  solverfs solver add --replace mine --recipe mine.recipe";
         cleanup_workspace struct workspace *w = NULL;
         struct add_options o = {0};
+        struct words words = {0};
         struct recipe **list = NULL;
         char path[PATH_SIZE];
         size_t n;
         int r;
+        const struct command_option options[] = {
+                {"recipe", 'r', "FILE|NAME", "How to build and run it: a file, or the name of a recipe that comes with solverfs (default: NAME)",
+                 .text = &o.recipe},
+                {"replace", 'R', NULL, "Give a solver that is there this recipe; REPO may be left out", .on = &o.replace},
+                {"submodules", 's', NULL, "Fetch the submodules that its branches and tags name, for its builds", .on = &o.submodules},
+                {"list", 'l', NULL, "List the recipes that come with solverfs", .on = &o.list},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "NAME REPO", doc}, argc, argv, &o);
+        command_parse(argc, argv, "NAME REPO", doc, options, &words);
+        if (words.n > 2)
+                command_usage("too many arguments: expected NAME REPO");
+        o.name = word_next(&words);
+        o.repository = word_next(&words);
+        if (!o.list && (!o.name || (!o.repository && !o.replace)))
+                command_usage("expected NAME REPO");
         if (o.list) {
                 recipes_each(list_recipe, NULL);
                 return STATUS_OK;

@@ -18,22 +18,6 @@ struct looking {
 static const struct column columns[] = {{"PID", 7, true, 3},       {"JOB", 5, true},        {"STATE", 7, false}, {"RUNNING (s)", 11, true},
                                         {"LEFT (s)", 8, true, 1}, {"WAITERS", 7, true, 4}, {"WHAT", 31, false}, {"PHASE", 0, false, 2}};
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct looking *l = state->input;
-
-        switch (key) {
-        case 'j':
-                l->json = true;
-                return 0;
-        case 'w':
-                l->watch = true;
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
 static void look_json(struct looking *l, const struct job_view *j)
 {
         json_array_append_new(l->jobs, json_pack("{s:i, s:I, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:i}", "pid",
@@ -48,11 +32,8 @@ static void look_json(struct looking *l, const struct job_view *j)
 static void look_row(const struct job_view *j)
 {
         cleanup_free char *phase = printable(j->phase && *j->phase ? j->phase : "-");
-        char pid[16], id[24], ran[32] = "-", left[32] = "-", waiters[16], steps[128];
+        char ran[32] = "-", left[32] = "-", steps[128];
 
-        snprintf(pid, sizeof(pid), "%d", j->pid);
-        snprintf(id, sizeof(id), "%llu", (unsigned long long)j->id);
-        snprintf(waiters, sizeof(waiters), "%u", j->waiters);
         if (j->state == JOB_RUNNING)
                 snprintf(ran, sizeof(ran), "%.1f", (double)j->running_ns / 1e9);
         if (j->remaining_ns > 0)
@@ -61,8 +42,8 @@ static void look_row(const struct job_view *j)
         if (j->total > 0)
                 snprintf(steps, sizeof(steps), "%.80s %llu/%llu", phase, (unsigned long long)j->done,
                          (unsigned long long)j->total);
-        output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){pid, id, job_state_name(j->state), ran, left, waiters, j->what, steps});
+        output_rowf(columns, ARRAY_SIZE(columns), "%d\t%llu\t%s\t%s\t%s\t%u\t%s\t%s", j->pid, (unsigned long long)j->id, job_state_name(j->state), ran,
+                    left, j->waiters, j->what, steps);
 }
 
 static void look(void *user, const struct job_view *j)
@@ -195,9 +176,6 @@ static int look_once(struct looking *l, struct workspace *w)
 
 int cmd_status(int argc, char **argv)
 {
-        static const struct argp_option options[] = {{"watch", 'w', NULL, 0, "Again every second, until interrupted", 0},
-                                                     {"json", 'j', NULL, 0, "Print a JSON object", 0},
-                                                     {0}};
         static const char doc[] =
                 "Show what runs and what waits, in every mount and command on the store: process, job, state, seconds it "
                 "has run, seconds left (if known), who waits for it, what it is, how far it is. The cores of this machine that anybody's runs and builds have, the workers of clusters, known wrong answers and how many "
@@ -205,11 +183,13 @@ int cmd_status(int argc, char **argv)
         cleanup_workspace struct workspace *w = NULL;
         struct looking l = {0};
         int signals, r;
+        const struct command_option options[] = {
+                {"watch", 'w', NULL, "Again every second, until interrupted", .on = &l.watch},
+                {"json", 'j', NULL, "Print a JSON object", .on = &l.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, NULL, doc}, argc, argv, &l);
+        command_parse(argc, argv, NULL, doc, options, NULL);
         signals = command_signals();
-        if (signals < 0)
-                return fail(signals);
         r = command_open(0, &w);
         if (r != STATUS_OK)
                 return r;

@@ -9,8 +9,7 @@
 struct stepping {
         /* options */
         const char *solver_name, *from, *to;
-        char **words; /* CASE... */
-        size_t n_words;
+        struct words words; /* CASE... */
         bool json, has_seed, at_culprits;
         uint64_t seed, timeout;
 
@@ -22,37 +21,6 @@ struct stepping {
         size_t *slowdowns; /* [n_slowdowns] how many cases have so many; owned */
         size_t n_slowdowns;
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct stepping *o = state->input;
-
-        switch (key) {
-        case 'f':
-                o->from = arg;
-                return 0;
-        case 'o':
-                o->to = arg;
-                return 0;
-        case 'j':
-                o->json = true;
-                return 0;
-        case 'c':
-                o->at_culprits = true;
-                return 0;
-        case ARGP_KEY_ARGS:
-                command_words(state, &o->solver_name, &o->words, &o->n_words);
-                return 0;
-        case ARGP_KEY_END:
-                if (!o->solver_name || (o->n_words < 1 && !o->at_culprits))
-                        argp_error(state, "expected SOLVER CASE...");
-                if (o->at_culprits && (o->from || o->to))
-                        argp_error(state, "--at-culprits says itself which commits: no --from and --to");
-                return 0;
-        default:
-                return command_run_option(key, arg, state, &o->has_seed, &o->seed, &o->timeout);
-        }
-}
 
 /* -- the history -------------------------------------------------------------------------------------------------- */
 
@@ -104,17 +72,15 @@ static void print_rows(const struct stepping *o, const struct case_history *h, c
                                                 {"BEFORE (s)", 11, true}, {"AFTER (s)", 11, true},   {"SUBJECT", 0, false}};
 
         for (size_t i = 0; i < steps->n; i++) {
-                char id[16], before[32], after[32], commit[2 * GIT_OID_HEXSZ + 3];
+                char before[32], after[32], commit[2 * GIT_OID_HEXSZ + 3];
                 cleanup_buffer struct buffer subject = {0};
 
-                snprintf(id, sizeof(id), "%u", h->info->id);
                 seconds_text(steps->list[i].before, before);
                 seconds_text(steps->list[i].after, after);
                 name_step(o, h, points, steps->list[i].at, commit);
                 commit_subject(o->solver, h->list[points[steps->list[i].at]].commit, &subject);
-                output_row(columns, ARRAY_SIZE(columns),
-                           (const char *[]){id, commit, steps->list[i].is_slower ? "slower" : "faster", before, after,
-                                            subject.data ? subject.data : ""});
+                output_rowf(columns, ARRAY_SIZE(columns), "%u\t%s\t%s\t%s\t%s\t%s", h->info->id, commit, steps->list[i].is_slower ? "slower" : "faster",
+                            before, after, subject.data ? subject.data : "");
         }
 }
 
@@ -191,7 +157,7 @@ static int show_measured(struct stepping *o)
         int r = find_line(o);
 
         if (r == STATUS_OK)
-                r = command_cases(o->workspace, o->words, o->n_words, &cases);
+                r = command_cases(o->workspace, o->words.list, o->words.n, &cases);
         for (size_t i = 0; r == STATUS_OK && i < cases.n; i++)
                 r = show_case(o, cases.list[i]);
         case_selection_done(&cases);
@@ -202,8 +168,8 @@ static int show_at_culprits(struct stepping *o, int signals)
 {
         struct at_culprits a = {.workspace = o->workspace,
                                 .solver = o->solver,
-                                .words = o->words,
-                                .n_words = o->n_words,
+                                .words = o->words.list,
+                                .n_words = o->words.n,
                                 .has_seed = o->has_seed,
                                 .seed = o->seed,
                                 .timeout = o->timeout,
@@ -236,39 +202,39 @@ static void show_counts(const struct stepping *o)
 
 int cmd_steps(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"from", 'f', "REV", 0, "Begin here; the first commit unless given", 0},
-                {"to", 'o', "REV", 0, "End here; HEAD unless given", 0},
-                {"seed", 's', "N", 0, "What was measured with the random seed fixed to N", 0},
-                {"timeout", 't', "T", 0, "What was measured under this time limit", 0},
-                {"at-culprits", 'c', NULL, 0,
-                 "Measure before and after every commit that findings were localized to, and show the steps between those; without "
-                 "CASE, the case that each of them slowed down most",
-                 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each case: its steps, how many of each kind, its shape", 0},
-                {0}};
-        static const char doc[] = "Find every step along the measured history at which cases got slower or faster. Prints a line "
-                                  "for each: case, commit, "
-                                  "slower or faster, seconds before, seconds after, subject. Where not every commit is measured, "
-                                  "commit is the range that "
-                                  "holds the step. Starts no work: 'solverfs run SOLVER A..B CASE...' measures.\v"
-                                  "A single outlier is no step. 'broken' stands for runs that end without an answer. The shapes "
-                                  "are the paper's: monotonic "
-                                  "or not, by one dominant slowdown or by several.\n"
-                                  "\n"
-                                  "  solverfs run z3 z3-4.8.8..z3-4.8.9 17 && solverfs steps z3 17\n"
-                                  "  solverfs steps z3 --at-culprits";
+        static const char doc[] =
+                "Find every step along the measured history at which cases got slower or faster. Prints a line for each: case, commit, slower or "
+                "faster, seconds before, seconds after, subject. Where not every commit is measured, commit is the range that holds the step. Starts "
+                "no work: 'solverfs run SOLVER A..B CASE...' measures.\v"
+                "A single outlier is no step. 'broken' stands for runs that end without an answer. The shapes are the paper's: monotonic or not, by "
+                "one dominant slowdown or by several.\n\n"
+                "  solverfs run z3 z3-4.8.8..z3-4.8.9 17 && solverfs steps z3 17\n"
+                "  solverfs steps z3 --at-culprits";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
         struct stepping o = {0};
         int signals = -1, r;
+        const struct command_option options[] = {
+                {"from", 'f', "REV", "Begin here; the first commit unless given", .text = &o.from},
+                {"to", 'o', "REV", "End here; HEAD unless given", .text = &o.to},
+                {"seed", 's', "N", "What was measured with the random seed fixed to N",
+                 .big_number = &o.seed, .most = UINT32_MAX, .is_given = &o.has_seed},
+                {"timeout", 't', "T", "What was measured under this time limit", .ns = &o.timeout},
+                {"at-culprits", 'c', NULL,
+                 "Measure before and after every commit that findings were localized to, and show the steps between those; without CASE, the "
+                 "case that each of them slowed down most", .on = &o.at_culprits},
+                {"json", 'j', NULL, "Print a JSON object for each case: its steps, how many of each kind, its shape", .on = &o.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "SOLVER CASE...\nSOLVER --at-culprits [CASE...]", doc}, argc, argv, &o);
+        command_parse(argc, argv, "SOLVER CASE...\nSOLVER --at-culprits [CASE...]", doc, options, &o.words);
+        o.solver_name = word_next(&o.words);
+        if (!o.solver_name || (o.words.n == 0 && !o.at_culprits))
+                command_usage("expected SOLVER CASE...");
+        if (o.at_culprits && (o.from || o.to))
+                command_usage("--at-culprits says itself which commits: no --from and --to");
         if (o.at_culprits)
                 signals = command_signals();
-        r = command_open(0, &w);
-        if (r == STATUS_OK)
-                r = command_solver(w, o.solver_name, &s);
+        r = command_open_solver(0, NULL, o.solver_name, &w, &s);
         o.workspace = w;
         o.solver = s;
         if (r == STATUS_OK)

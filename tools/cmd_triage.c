@@ -6,65 +6,13 @@
 #include "core/study/finding/culprits.h"
 #include "words.h"
 
-enum {
-        OPTION_SET = 256,
-        OPTION_TABLE,
-        OPTION_CROSS,
-        OPTION_JSON,
-};
-
 struct triage {
-        char **solvers; /* names */
-        size_t n;
+        struct words solvers; /* names */
         const char *commit; /* --set: of the first solver */
-        char **words;       /* what it is */
-        size_t n_words;
+        struct words words; /* what it is */
         bool table, cross, json;
         struct workspace *workspace;
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct triage *t = state->input;
-
-        switch (key) {
-        case OPTION_SET:
-                t->commit = arg;
-                return 0;
-        case OPTION_TABLE:
-                t->table = true;
-                return 0;
-        case OPTION_CROSS:
-                t->cross = true;
-                return 0;
-        case OPTION_JSON:
-                t->json = true;
-                return 0;
-        case ARGP_KEY_ARGS:
-                t->solvers = state->argv + state->next;
-                t->n = (size_t)(state->argc - state->next);
-                if (t->commit && t->n > 0) {
-                        t->words = t->solvers + 1;
-                        t->n_words = t->n - 1;
-                        t->n = 1;
-                }
-                return 0;
-        case ARGP_KEY_END:
-                if (t->n == 0)
-                        argp_error(state, "expected SOLVER...");
-                if (t->commit && t->n_words == 0)
-                        argp_error(state, "what is it? fix, algorithm, theory, refactoring or unknown; compromise or bug");
-                if (t->cross && t->n < 2)
-                        argp_error(state, "--cross takes two solvers or more");
-                if (t->cross + t->table + (t->commit != NULL) > 1)
-                        argp_error(state, "--set, --table and --cross exclude each other");
-                if (t->n > 1 && !t->cross && !t->table)
-                        argp_error(state, "several solvers go with --table or --cross");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
 
 /* -- one solver -- */
 
@@ -73,11 +21,11 @@ static int set_by_hand(const struct triage *t, struct solver *s)
         uint32_t commit;
         int r = command_commit(s, "--set", t->commit, &commit);
 
-        for (size_t i = 0; r == STATUS_OK && i < t->n_words; i++) {
+        for (size_t i = 0; r == STATUS_OK && i < t->words.n; i++) {
                 enum culprit_class class = CLASS_UNKNOWN;
                 enum culprit_intent intent = INTENT_UNKNOWN;
                 bool is_class = false;
-                int k = culprit_word_parse(t->words[i], &class, &is_class, &intent);
+                int k = culprit_word_parse(t->words.list[i], &class, &is_class, &intent);
 
                 if (k < 0)
                         return fail_as(STATUS_USAGE, k);
@@ -98,7 +46,7 @@ static void show_culprit(const struct triage *t, struct solver *s, const struct 
         static const struct column columns[] = {{"COMMIT", 12, false},  {"CLASS", 11, false}, {"INTENT", 10, false}, {"BY", 5, false},
                                                 {"FINDINGS", 8, true}, {"BEFORE (s)", 10, true, 1}, {"AFTER (s)", 10, true, 1},   {"SUBJECT", 0, false}};
         cleanup_buffer struct buffer subject = {0};
-        char sha[GIT_OID_HEXSZ + 1], before[32], after[32], n[24];
+        char sha[GIT_OID_HEXSZ + 1], before[32], after[32];
         bool by_hand = c->is_class_set || c->is_intent_set;
 
         commit_hex(s, c->commit, sha);
@@ -117,11 +65,8 @@ static void show_culprit(const struct triage *t, struct solver *s, const struct 
         }
         seconds_text(c->before, before);
         seconds_text(c->after, after);
-        snprintf(n, sizeof(n), "%zu", c->n);
-        sha[12] = '\0';
-        output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){sha, culprit_class_name(c->class), culprit_intent_name(c->intent), by_hand ? "hand" : "words", n,
-                                    before, after, subject.data ? subject.data : ""});
+        output_rowf(columns, ARRAY_SIZE(columns), "%.12s\t%s\t%s\t%s\t%zu\t%s\t%s\t%s", sha, culprit_class_name(c->class),
+                    culprit_intent_name(c->intent), by_hand ? "hand" : "words", c->n, before, after, subject.data ? subject.data : "");
 }
 
 static int list_culprits(const struct triage *t, struct solver *s)
@@ -155,16 +100,16 @@ static void count(const struct culprits *all, size_t counts[ROWS])
 static int show_table(const struct triage *t)
 {
         static const enum culprit_class order[] = {CLASS_FIX, CLASS_ALGORITHM, CLASS_THEORY, CLASS_REFACTORING, CLASS_UNKNOWN};
-        cleanup_free size_t(*counts)[ROWS] = calloc(t->n, sizeof(*counts));
+        cleanup_free size_t(*counts)[ROWS] = calloc(t->solvers.n, sizeof(*counts));
         cleanup_buffer struct buffer b = {0};
         int r = counts ? STATUS_OK : fail(-ENOMEM);
 
-        for (size_t i = 0; r == STATUS_OK && i < t->n; i++) {
+        for (size_t i = 0; r == STATUS_OK && i < t->solvers.n; i++) {
                 cleanup_culprits struct culprits all = {0};
                 cleanup_solver struct solver *s = NULL;
                 int k;
 
-                r = command_solver(t->workspace, t->solvers[i], &s);
+                r = command_solver(t->workspace, t->solvers.list[i], &s);
                 if (r != STATUS_OK)
                         break;
                 k = culprits_read(t->workspace, s, &all);
@@ -174,8 +119,8 @@ static int show_table(const struct triage *t)
         if (r != STATUS_OK)
                 return r;
         buffer_adds(&b, "class");
-        for (size_t i = 0; i < t->n; i++)
-                buffer_addf(&b, "\t%s", t->solvers[i]);
+        for (size_t i = 0; i < t->solvers.n; i++)
+                buffer_addf(&b, "\t%s", t->solvers.list[i]);
         buffer_adds(&b, "\ttotal\n");
         for (size_t row = 0; row < ROWS; row++) {
                 size_t k = row < N_CLASSES ? (size_t)order[row] : row, total = 0;
@@ -183,7 +128,7 @@ static int show_table(const struct triage *t)
                 buffer_addf(&b, "%s",
                             row < N_CLASSES ? culprit_class_name(order[row])
                                             : culprit_intent_name((enum culprit_intent)(row - N_CLASSES + INTENT_COMPROMISE)));
-                for (size_t i = 0; i < t->n; i++) {
+                for (size_t i = 0; i < t->solvers.n; i++) {
                         buffer_addf(&b, "\t%zu", counts[i][k]);
                         total += counts[i][k];
                 }
@@ -199,32 +144,24 @@ static int triage(const struct triage *t, int signals)
         int r;
 
         if (t->cross)
-                return triage_cross(t->workspace, t->solvers, t->n, t->json, signals);
+                return triage_cross(t->workspace, t->solvers.list, t->solvers.n, t->json, signals);
         if (t->table)
                 return show_table(t);
-        r = command_solver(t->workspace, t->solvers[0], &s);
+        r = command_solver(t->workspace, t->solvers.list[0], &s);
         return r != STATUS_OK ? r : t->commit ? set_by_hand(t, s) : list_culprits(t, s);
 }
 
 int cmd_triage(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"set", OPTION_SET, "COMMIT", 0, "Say what a culprit is: a class, and whether it is a compromise or a bug", 0},
-                {"table", OPTION_TABLE, NULL, 0, "Print how many commits of each class made each solver slow", 0},
-                {"cross", OPTION_CROSS, NULL, 0, "Run the findings of each solver on the versions of the others", 0},
-                {"json", OPTION_JSON, NULL, 0, "Print a JSON object a line", 0},
-                {0}};
         static const char doc[] =
-                "List the commits responsible for what campaigns found, by the kind of change: fix, algorithm, theory (another "
-                "theory solver, or another default), refactoring, unknown. Prints for each: commit, class, compromise or bug (- "
-                "where neither is known), words or hand (what says so), findings, seconds before and after it for the worst of "
-                "them, subject.\v"
-                "The class is read from the commit's message and the paths it changed; what is set by hand stands above it. A "
-                "culprit is a bug when a finding of it is marked confirmed or fixed (solverfs findings --mark).\n"
-                "--cross runs: it prints a line for each finding that regresses in another solver, too: finding, other solver, its "
-                "reference and target, seconds on both. The other solver's versions are those of its own findings; where it has "
-                "none and its history is the same one, the finding's.\n"
-                "\n"
+                "List the commits responsible for what campaigns found, by the kind of change: fix, algorithm, theory (another theory solver, or "
+                "another default), refactoring, unknown. Prints for each: commit, class, compromise or bug (- where neither is known), words or hand "
+                "(what says so), findings, seconds before and after it for the worst of them, subject.\v"
+                "The class is read from the commit's message and the paths it changed; what is set by hand stands above it. A culprit is a bug when "
+                "a finding of it is marked confirmed or fixed (solverfs findings --mark).\n"
+                "--cross runs: it prints a line for each finding that regresses in another solver, too: finding, other solver, its reference and "
+                "target, seconds on both. The other solver's versions are those of its own findings; where it has none and its history is the same "
+                "one, the finding's.\n\n"
                 "  solverfs triage z3\n"
                 "  solverfs triage z3 --set 78feac446 algorithm compromise\n"
                 "  solverfs triage z3seq z3str3 cvc4 --table\n"
@@ -232,8 +169,28 @@ int cmd_triage(int argc, char **argv)
         cleanup_workspace struct workspace *w = NULL;
         struct triage t = {0};
         int signals = -1, r;
+        const struct command_option options[] = {
+                {"set", 0, "COMMIT", "Say what a culprit is: a class, and whether it is a compromise or a bug", .text = &t.commit},
+                {"table", 0, NULL, "Print how many commits of each class made each solver slow", .on = &t.table},
+                {"cross", 0, NULL, "Run the findings of each solver on the versions of the others", .on = &t.cross},
+                {"json", 0, NULL, "Print a JSON object a line", .on = &t.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "SOLVER...\nSOLVER --set COMMIT CLASS|compromise|bug...", doc}, argc, argv, &t);
+        command_parse(argc, argv, "SOLVER...\nSOLVER --set COMMIT CLASS|compromise|bug...", doc, options, &t.solvers);
+        if (t.commit && t.solvers.n > 0) {
+                t.words = (struct words){t.solvers.list + 1, t.solvers.n - 1};
+                t.solvers.n = 1;
+        }
+        if (t.solvers.n == 0)
+                command_usage("expected SOLVER...");
+        if (t.commit && t.words.n == 0)
+                command_usage("what is it? fix, algorithm, theory, refactoring or unknown; compromise or bug");
+        if (t.cross && t.solvers.n < 2)
+                command_usage("--cross takes two solvers or more");
+        if (t.cross + t.table + (t.commit != NULL) > 1)
+                command_usage("--set, --table and --cross exclude each other");
+        if (t.solvers.n > 1 && !t.cross && !t.table)
+                command_usage("several solvers go with --table or --cross");
         if (t.cross)
                 signals = command_signals();
         r = command_open(t.cross || t.commit ? 0 : STORE_READ_ONLY, &w);

@@ -161,7 +161,7 @@ static void add_row(const struct crossing *x, const struct trial *t, struct buff
         static const struct column columns[] = {{"SOLVER", 12, false},    {"FINDING", 7, true}, {"ALSO-IN", 12, false}, {"REFERENCE", 12, false},
                                                 {"TARGET", 12, false}, {"BEFORE", 10, true}, {"AFTER", 10, true}};
         const struct subject *from = &x->subjects[t->from], *other = &x->subjects[t->to];
-        char reference[GIT_OID_HEXSZ + 1], target[GIT_OID_HEXSZ + 1], number[16], before[32], after[32];
+        char reference[GIT_OID_HEXSZ + 1], target[GIT_OID_HEXSZ + 1];
 
         commit_hex(other->solver, t->pair.reference, reference);
         commit_hex(other->solver, t->pair.target, target);
@@ -170,12 +170,8 @@ static void add_row(const struct crossing *x, const struct trial *t, struct buff
                                               (int)from->findings[t->finding]->number, "also-in", other->solver->recipe->name,
                                               "reference", reference, "target", target, "before", t->seconds[0], "after",
                                               t->seconds[1]));
-        snprintf(number, sizeof(number), "%u", from->findings[t->finding]->number);
-        snprintf(before, sizeof(before), "%.6f", t->seconds[0]);
-        snprintf(after, sizeof(after), "%.6f", t->seconds[1]);
-        reference[12] = target[12] = '\0';
-        table_row(to, columns, ARRAY_SIZE(columns),
-                  (const char *[]){from->solver->recipe->name, number, other->solver->recipe->name, reference, target, before, after});
+        table_rowf(to, columns, ARRAY_SIZE(columns), "%s\t%u\t%s\t%.12s\t%.12s\t%.6f\t%.6f", from->solver->recipe->name,
+                   from->findings[t->finding]->number, other->solver->recipe->name, reference, target, t->seconds[0], t->seconds[1]);
 }
 
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)

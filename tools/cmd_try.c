@@ -9,34 +9,6 @@ struct try_options {
         bool json, once;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct try_options *o = state->input;
-
-        switch (key) {
-        case 'r':
-                o->recipe = arg;
-                return 0;
-        case 'o':
-                o->once = true;
-                return 0;
-        case 'j':
-                o->json = true;
-                return 0;
-        case ARGP_KEY_ARG:
-                if (state->arg_num > 2)
-                        argp_error(state, "too many arguments: expected NAME [REV] [CASE]");
-                *(state->arg_num == 0 ? &o->name : state->arg_num == 1 ? &o->revision : &o->input) = arg;
-                return 0;
-        case ARGP_KEY_END:
-                if (!o->name)
-                        argp_error(state, "expected NAME, or --recipe FILE REPO");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
 /* -- what it is run on ------------------------------------------------------------------------------------------ */
 
 /* A file, or a case of the store. `ret` is the path; *ret_fd keeps it there. */
@@ -141,26 +113,32 @@ static int try_recipe(const struct try_options *o, int signals)
 
 int cmd_solver_try(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"recipe", 'r', "FILE|NAME", 0, "Try this recipe on the repository REPO, in a store of its own that is deleted behind it", 0},
-                {"once", 'o', NULL, 0, "Build once: do not look whether a second build gives the same bytes", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each check, a line each", 0},
-                {0}};
         static const char doc[] =
                 "Say all that is wrong with a recipe in one go: look at its paths and eras, build one commit (default: HEAD), run it, with a seed, "
                 "too, and build it again. Prints for each check: its name, ok, note, problem or skipped, and what to do.\v"
-                "CASE: a file, or a case of the store (default: small formulas whose answer is known). Runs are not kept; the build is. "
-                "Exit status 1 when there is a problem.\n"
-                "\n"
+                "CASE: a file, or a case of the store (default: small formulas whose answer is known). Runs are not kept; the build is. Exit status "
+                "1 when there is a problem.\n\n"
                 "    solverfs solver try --recipe my.recipe ~/src/solver v1.0";
         cleanup_workspace struct workspace *w = NULL;
         struct try_options o = {0};
+        struct words words = {0};
         int signals, r;
+        const struct command_option options[] = {
+                {"recipe", 'r', "FILE|NAME", "Try this recipe on the repository REPO, in a store of its own that is deleted behind it",
+                 .text = &o.recipe},
+                {"once", 'o', NULL, "Build once: do not look whether a second build gives the same bytes", .on = &o.once},
+                {"json", 'j', NULL, "Print a JSON object for each check, a line each", .on = &o.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "NAME|REPO [REV] [CASE]", doc}, argc, argv, &o);
+        command_parse(argc, argv, "NAME|REPO [REV] [CASE]", doc, options, &words);
+        if (words.n > 3)
+                command_usage("too many arguments: expected NAME [REV] [CASE]");
+        o.name = word_next(&words);
+        o.revision = word_next(&words);
+        o.input = word_next(&words);
+        if (!o.name)
+                command_usage("expected NAME, or --recipe FILE REPO");
         signals = command_signals();
-        if (signals < 0)
-                return fail(signals);
         if (o.recipe)
                 r = try_recipe(&o, signals);
         else {

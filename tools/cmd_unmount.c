@@ -8,33 +8,10 @@ struct unmounting {
         bool lazy;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct unmounting *u = state->input;
-
-        switch (key) {
-        case 'l':
-                u->lazy = true;
-                return 0;
-        case ARGP_KEY_ARG:
-                if (state->arg_num > 0)
-                        argp_error(state, "one DIR at a time");
-                u->dir = arg;
-                return 0;
-        case ARGP_KEY_END:
-                if (!u->dir)
-                        argp_error(state, "expected DIR");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
 static void say_late(const char *mountpoint, pid_t daemon)
 {
-        note("%s is detached here, but something is still open there from another mount namespace (a container, a sandbox); its "
-             "daemon, "
-             "process %d, ends when that is closed, and at once by 'kill %d'. Waiting for it",
+        note("%s is detached here, but something is still open there from another mount namespace (a container, a sandbox); its daemon, process %d, "
+             "ends when that is closed, and at once by 'kill %d'. Waiting for it",
              mountpoint, (int)daemon, (int)daemon);
 }
 
@@ -49,25 +26,29 @@ static int say_absent(const char *mountpoint, int r)
                 daemon = mounts_detached(store, mountpoint);
         if (daemon == 0)
                 return fail_as(STATUS_ABSENT, errorf(r, "%s", why ? why : "nothing is mounted there"));
-        complain("%s is detached already; its daemon, process %d, still serves what is open there: it ends when that is closed, "
-                 "and at "
-                 "once by 'kill -KILL %d'",
+        complain("%s is detached already; its daemon, process %d, still serves what is open there: it ends when that is closed, and at once by 'kill "
+                 "-KILL %d'",
                  mountpoint, (int)daemon, (int)daemon);
         return STATUS_FAILED;
 }
 
 int cmd_unmount(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"lazy", 'l', NULL, 0, "Detach it even while it is in use; who is inside gets to the end", 0}, {0}};
         struct unmounting u = {0};
+        struct words words = {0};
         char mountpoint[PATH_SIZE], store[PATH_SIZE];
         int r;
+        const struct command_option options[] = {
+                {"lazy", 'l', NULL, "Detach it even while it is in use; who is inside gets to the end", .on = &u.lazy},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "DIR",
-                                     "Unmount DIR and wait until its daemon has gone: work in progress is cancelled, nothing "
-                                     "finished is lost."},
-                      argc, argv, &u);
+        command_parse(argc, argv, "DIR",
+                      "Unmount DIR and wait until its daemon has gone: work in progress is cancelled, nothing finished is lost.", options, &words);
+        if (words.n > 1)
+                command_usage("one DIR at a time");
+        u.dir = word_next(&words);
+        if (!u.dir)
+                command_usage("expected DIR");
         r = session_mountpoint(u.dir, mountpoint);
         if (r < 0)
                 return fail_as(STATUS_ABSENT, errorf(r, "nothing of solverfs is mounted at %s: %s", u.dir, strerror(-r)));

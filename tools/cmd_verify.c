@@ -14,8 +14,7 @@
 struct verifying {
         /* options */
         const char *name;
-        char **words;
-        size_t n_words;
+        struct words words;
         unsigned pairs;
         uint64_t seed;
         bool json, has_seed;
@@ -33,40 +32,6 @@ struct verifying {
 static const struct column columns[] = {{"FROM", 12, false}, {"TO", 12, false}, {"CLEAN", 9, true}, {"INCREMENTAL", 11, true},
                                         {"OUTCOME", 9, false}, {"REASON", 0, false}};
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct verifying *v = state->input;
-        char *end;
-
-        switch (key) {
-        case 'n':
-                v->pairs = (unsigned)strtoul(arg, &end, 10);
-                if (end == arg || *end || v->pairs == 0 || v->pairs > 100000)
-                        argp_error(state, "-n: '%s' is not a number from 1 to 100000", arg);
-                return 0;
-        case 's':
-                v->seed = strtoull(arg, &end, 10);
-                v->has_seed = true;
-                if (end == arg || *end)
-                        argp_error(state, "--seed: '%s' is not a number", arg);
-                return 0;
-        case 'j':
-                v->json = true;
-                return 0;
-        case ARGP_KEY_ARGS:
-                v->name = state->argv[state->next];
-                v->words = state->argv + state->next + 1;
-                v->n_words = (size_t)(state->argc - state->next - 1);
-                return 0;
-        case ARGP_KEY_END:
-                if (!v->name)
-                        argp_error(state, "expected NAME [A..B]");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
 /* -- which pairs ------------------------------------------------------------------------------------------------ */
 
 static int find_revisions(struct verifying *v)
@@ -75,8 +40,8 @@ static int find_revisions(struct verifying *v)
         size_t n;
         int r;
 
-        if (v->n_words > 0)
-                return command_revisions(v->solver, v->words, v->n_words, &v->revisions);
+        if (v->words.n > 0)
+                return command_revisions(v->solver, v->words.list, v->words.n, &v->revisions);
         r = history_line(v->solver->history, COMMIT_NONE, &line, &n);
         if (r < 0)
                 return fail(r);
@@ -227,29 +192,28 @@ static int verify(struct verifying *v)
 
 int cmd_solver_verify(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {NULL, 'n', "N", 0, "How many pairs of commits to compare (20)", 0},
-                {"seed", 's', "N", 0, "Of the order in which they are drawn, to draw them again", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each, a line each", 0},
-                {0}};
         static const char doc[] =
-                "Find out whether builds of a solver may go on from what the build of another commit left. Draws pairs of commits of "
-                "which one edits files of the other, builds the second both on what the first left and in a clean tree, and compares "
-                "the programs byte by byte.\v"
-                "A..B: of these commits (default: the last 500 of HEAD's line). When all are the same, a recipe that says "
-                "'incremental = true' is built incrementally from then on. Exit status 1 when one differs.";
+                "Find out whether builds of a solver may go on from what the build of another commit left. Draws pairs of commits of which one edits "
+                "files of the other, builds the second both on what the first left and in a clean tree, and compares the programs byte by byte.\v"
+                "A..B: of these commits (default: the last 500 of HEAD's line). When all are the same, a recipe that says 'incremental = true' is "
+                "built incrementally from then on. Exit status 1 when one differs.";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
         struct verifying v = {.pairs = USUAL_PAIRS};
         int r;
+        const struct command_option options[] = {
+                {NULL, 'n', "N", "How many pairs of commits to compare (20)", .number = &v.pairs, .least = 1, .most = 100000},
+                {"seed", 's', "N", "Of the order in which they are drawn, to draw them again",
+                 .big_number = &v.seed, .most = UINT64_MAX, .is_given = &v.has_seed},
+                {"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &v.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "NAME [A..B]", doc}, argc, argv, &v);
+        command_parse(argc, argv, "NAME [A..B]", doc, options, &v.words);
+        v.name = word_next(&v.words);
+        if (!v.name)
+                command_usage("expected NAME [A..B]");
         v.signals = command_signals();
-        if (v.signals < 0)
-                return fail(v.signals);
-        r = command_open(0, &w);
-        if (r == STATUS_OK)
-                r = command_solver(w, v.name, &s);
+        r = command_open_solver(0, NULL, v.name, &w, &s);
         v.workspace = w;
         v.solver = s;
         if (r == STATUS_OK)

@@ -6,25 +6,15 @@
 #include "command.h"
 #include "version.h"
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        bool *json = state->input;
-
-        if (key != 'j')
-                return ARGP_ERR_UNKNOWN;
-        *json = true;
-        return 0;
-}
-
 int cmd_version(int argc, char **argv)
 {
-        static const struct argp_option options[] = {{"json", 'j', NULL, 0, "Print a JSON object", 0}, {0}};
         bool json = false;
+        const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object", .on = &json}, {0}};
         int major, minor, revision;
         char lmdb[48];
 
-        command_parse(&(struct argp){options, parse, NULL, "Print the versions of solverfs, of the libraries it runs on, and of the libgit2 it was built with."},
-                      argc, argv, &json);
+        command_parse(argc, argv, NULL,
+                      "Print the versions of solverfs, of the libraries it runs on, and of the libgit2 it was built with.", options, NULL);
         mdb_version(&major, &minor, &revision);
         snprintf(lmdb, sizeof(lmdb), "%d.%d.%d", major, minor, revision);
 

@@ -14,8 +14,7 @@
 struct watch {
         /* options */
         const char *solver_name, *set, *command;
-        char **branches; /* patterns, NULL-terminated */
-        size_t n_branches;
+        struct words branches; /* patterns */
         uint64_t every;
         bool once, json;
 
@@ -24,64 +23,6 @@ struct watch {
         unsigned told; /* alarms, by this call */
         int status;
 };
-
-enum {
-        OPTION_EVERY = 0x100,
-        OPTION_SET,
-        OPTION_BRANCH,
-        OPTION_ON_ALARM,
-        OPTION_ONCE,
-};
-
-static void add_branch(struct watch *o, char *pattern, struct argp_state *state)
-{
-        char **list = reallocarray(o->branches, o->n_branches + 2, sizeof(*list));
-
-        if (!list)
-                argp_failure(state, STATUS_SYSTEM, ENOMEM, "--branch");
-        o->branches = list;
-        o->branches[o->n_branches++] = pattern;
-        o->branches[o->n_branches] = NULL;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct watch *o = state->input;
-
-        switch (key) {
-        case OPTION_EVERY:
-                o->every = command_duration(state, "--every", arg);
-                return 0;
-        case OPTION_SET:
-                o->set = arg;
-                return 0;
-        case OPTION_BRANCH:
-                add_branch(o, arg, state);
-                return 0;
-        case OPTION_ON_ALARM:
-                o->command = arg;
-                return 0;
-        case OPTION_ONCE:
-                o->once = true;
-                return 0;
-        case 'j':
-                o->json = true;
-                return 0;
-        case ARGP_KEY_ARG:
-                if (o->solver_name)
-                        argp_error(state, "expected one SOLVER");
-                o->solver_name = arg;
-                return 0;
-        case ARGP_KEY_END:
-                if (!o->solver_name)
-                        argp_error(state, "expected SOLVER");
-                if (o->once && o->every != 0)
-                        argp_error(state, "--once and --every exclude each other");
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
 
 static void worse(struct watch *o, int status)
 {
@@ -278,7 +219,7 @@ static int watch_branches(struct watch *o, struct solver *s)
                 r = errorf(-ENOENT, "there are no cases to measure%s%s; see 'solverfs case add'", o->set ? " in the set " : "",
                            o->set ? o->set : "");
         if (r == 0)
-                r = watched_stretches(o->workspace, s, o->branches, &stretches);
+                r = watched_stretches(o->workspace, s, o->branches.list, &stretches);
         if (r == 0 && stretches.n_matching == 0)
                 note("%s has no branch that --branch matches; nothing is measured until there is one", s->recipe->name);
         for (size_t i = 0; r == 0 && i < stretches.n; i++)
@@ -353,55 +294,51 @@ static int watch_alone(struct watch *o)
 }
 
 static const char help[] =
-        "Watch a solver: fetch new commits of its branches, build and measure them, newest first, and tell what got worse and by "
-        "which commit.\v"
-        "An alarm is a commit that made cases slower (by a fifth, by 10 ms, and significantly), that lost or contradicted "
-        "answers, that "
-        "answers wrongly, or that cannot be built while its parent can. It is told once: by a row on standard output, a line on "
-        "standard "
-        "error, and the command of --on-alarm. It stays in <solver>/alarms/<n> of the mount and in 'solverfs alarms'.\n"
-        "\n"
-        "The first watch measures the last commit of the default branch (or of the branches chosen with --branch), and nothing "
-        "older. Of "
-        "more than nine new commits nine are measured; where they differ the gap is bisected.\n"
-        "\n"
-        "The command is run by /bin/sh, with the alarm's text as its standard input and in the file $SOLVERFS_ALARM. Its "
-        "environment has "
-        "SOLVER, NUMBER, KIND, BRANCH, COMMIT, PARENT, SUBJECT, CASE (the worst), CASES (how many), BEFORE, AFTER, FACTOR and "
-        "SOLVERFS_STORE; '-' stands for what does not apply. When it ends with a status other than 0, or takes longer than five "
-        "minutes, "
-        "the alarm is told again at the next turn or start.\n"
-        "\n"
-        "The exit status of --once is 6 when an alarm was told, 1 when the solver could not be fetched.\n"
-        "\n"
+        "Watch a solver: fetch new commits of its branches, build and measure them, newest first, and tell what got worse and by which commit.\v"
+        "An alarm is a commit that made cases slower (by a fifth, by 10 ms, and significantly), that lost or contradicted answers, that answers "
+        "wrongly, or that cannot be built while its parent can. It is told once: by a row on standard output, a line on standard error, and the "
+        "command of --on-alarm. It stays in <solver>/alarms/<n> of the mount and in 'solverfs alarms'.\n\n"
+        "The first watch measures the last commit of the default branch (or of the branches chosen with --branch), and nothing older. Of more than "
+        "nine new commits nine are measured; where they differ the gap is bisected.\n\n"
+        "The command is run by /bin/sh, with the alarm's text as its standard input and in the file $SOLVERFS_ALARM. Its environment has SOLVER, "
+        "NUMBER, KIND, BRANCH, COMMIT, PARENT, SUBJECT, CASE (the worst), CASES (how many), BEFORE, AFTER, FACTOR and SOLVERFS_STORE; '-' stands for "
+        "what does not apply. When it ends with a status other than 0, or takes longer than five minutes, the alarm is told again at the next turn "
+        "or start.\n\n"
+        "The exit status of --once is 6 when an alarm was told, 1 when the solver could not be fetched.\n\n"
         "  solverfs watch z3 --set smoke --on-alarm 'mail -s \"$KIND $COMMIT\" me'\n"
         "  solverfs watch z3 --once --branch master --branch 'release/*'";
 
 int cmd_watch(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"set", OPTION_SET, "NAME", 0, "Measure the cases of this set; all cases unless given", 0},
-                {"branch", OPTION_BRANCH, "PATTERN", 0, "Watch the branches that match (* ? [); may be repeated; all unless given", 0},
-                {"every", OPTION_EVERY, "T", 0, "From the beginning of a turn to the next: 90s, 15m (default), 2h", 0},
-                {"once", OPTION_ONCE, NULL, 0, "One turn, for cron and CI: see the exit status below", 0},
-                {"on-alarm", OPTION_ON_ALARM, "COMMAND", 0, "Run this for each alarm", 0},
-                {"json", 'j', NULL, 0, "Print a JSON object for each alarm, a line each", 0},
-                {0}};
         cleanup_workspace struct workspace *w = NULL;
         struct watch o = {.status = STATUS_OK};
+        struct words words = {0};
         int r;
+        const struct command_option options[] = {
+                {"set", 0, "NAME", "Measure the cases of this set; all cases unless given", .text = &o.set},
+                {"branch", 0, "PATTERN", "Watch the branches that match (* ? [); may be repeated; all unless given", .each = &o.branches},
+                {"every", 0, "T", "From the beginning of a turn to the next: 90s, 15m (default), 2h", .ns = &o.every},
+                {"once", 0, NULL, "One turn, for cron and CI: see the exit status below", .on = &o.once},
+                {"on-alarm", 0, "COMMAND", "Run this for each alarm", .text = &o.command},
+                {"json", 'j', NULL, "Print a JSON object for each alarm, a line each", .on = &o.json},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, "SOLVER", help}, argc, argv, &o);
+        command_parse(argc, argv, "SOLVER", help, options, &words);
+        if (words.n > 1)
+                command_usage("expected one SOLVER");
+        o.solver_name = word_next(&words);
+        if (!o.solver_name)
+                command_usage("expected SOLVER");
+        if (o.once && o.every != 0)
+                command_usage("--once and --every exclude each other");
         if (o.every == 0)
                 o.every = EVERY;
         o.signals = command_signals();
-        if (o.signals < 0)
-                return fail(o.signals);
         r = command_open(0, &w);
         o.workspace = w;
         if (r == STATUS_OK)
                 r = watch_alone(&o);
-        free(o.branches);
+        free(o.branches.list);
         close(o.signals);
         return output_end(r);
 }

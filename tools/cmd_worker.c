@@ -12,36 +12,10 @@ struct serving {
         struct worker_options options;
 };
 
-static uint64_t duration(struct argp_state *state, const char *text)
+static void parse_keep(void *to, const char *text)
 {
-        uint64_t ns = 0;
-
-        if (parse_duration(text, &ns) < 0 || ns == 0)
-                argp_error(state, "--for '%s' is no time, like 4h", text);
-        return ns;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-        struct serving *s = state->input;
-
-        switch (key) {
-        case 'f':
-                s->folder = arg;
-                return 0;
-        case 'k':
-                if (parse_size(arg, &s->options.bound) < 0)
-                        argp_error(state, "--keep '%s' is no size, like 8g", arg);
-                return 0;
-        case 'n':
-                s->options.slots = (unsigned)command_number(state, "--slots", arg, 1, 1024);
-                return 0;
-        case 't':
-                s->options.left_ns = duration(state, arg);
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
+        if (parse_size(text, to) < 0)
+                command_usage("--keep '%s' is no size, like 8g", text);
 }
 
 static void find_end(struct serving *s)
@@ -82,20 +56,22 @@ static int take_pipes(struct worker_options *o)
 
 int cmd_worker(int argc, char **argv)
 {
-        static const struct argp_option options[] = {
-                {"folder", 'f', "DIR", 0, "Keep files there (default: $TMPDIR/solverfs-worker-UID)", 0},
-                {"keep", 'k', "SIZE", 0, "Keep at most so many bytes of them (default: 8g)", 0},
-                {"slots", 'n', "N", 0, "Run so many programs at a time (default: one on each core)", 0},
-                {"for", 't', "TIME", 0, "It will be ended after so long (default: the end of the Slurm job, else never)", 0},
-                {0}};
         static const char doc[] =
                 "Run programs for a store on another machine, over standard input and output. Started by the line 'launch' of a "
                 "[cluster \"NAME\"] in a store's config, not by hand.";
         struct serving s = {.options = {.bound = UINT64_C(8) << 30, .left_ns = UINT64_MAX}};
         char folder[PATH_SIZE];
         int r;
+        const struct command_option options[] = {
+                {"folder", 'f', "DIR", "Keep files there (default: $TMPDIR/solverfs-worker-UID)", .text = &s.folder},
+                {"keep", 'k', "SIZE", "Keep at most so many bytes of them (default: 8g)", .parse = parse_keep, .to = &s.options.bound},
+                {"slots", 'n', "N", "Run so many programs at a time (default: one on each core)",
+                 .number = &s.options.slots, .least = 1, .most = 1024},
+                {"for", 't', "TIME", "It will be ended after so long (default: the end of the Slurm job, else never)",
+                 .ns = &s.options.left_ns},
+                {0}};
 
-        command_parse(&(struct argp){options, parse, NULL, doc}, argc, argv, &s);
+        command_parse(argc, argv, NULL, doc, options, NULL);
         lost_output(); /* what was read from the other machine would not come again */
         find_end(&s);
         r = find_folder(&s, folder);

@@ -9,129 +9,6 @@
 
 struct common common;
 
-/* -- options ---------------------------------------------------------------------------------------------------- */
-
-enum {
-        KEY_STORE = 0x1000,
-        KEY_WAIT,
-}; /* long only */
-
-static const struct argp_option common_argp_options[] = {
-        {"store", KEY_STORE, "DIR", 0, "The store (default: $SOLVERFS_STORE, else ~/.local/share/solverfs)", -2},
-        {"wait", KEY_WAIT, "TIME", 0, "Give up (status 75) where no core has been free for TIME, 0: at once (default: wait)", -2},
-        {"quiet", 'q', NULL, 0, "No notes and no progress, only results and errors", -2},
-        {"verbose", 'v', NULL, 0, "Say more; twice: everything", -2},
-        {NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1},
-        {0},
-};
-
-static error_t parse_common(int key, char *arg, struct argp_state *state)
-{
-        switch (key) {
-        case KEY_STORE:
-                if (*arg == '\0')
-                        argp_error(state, "--store needs the name of a folder");
-                common.store = arg;
-                return 0;
-        case 'h': /* argp's own is -?, which nobody types */
-                argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-                return 0;
-        case KEY_WAIT:
-                common.gives_up = true;
-                common.wait_ns = strcmp(arg, "0") == 0 ? 0 : command_duration(state, "--wait", arg);
-                return 0;
-        case 'q':
-                common.quiet = true;
-                return 0;
-        case 'v':
-                common.verbose++;
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
-static const struct argp common_argp = {.options = common_argp_options, .parser = parse_common};
-static const struct argp_child common_options[] = {{&common_argp, 0, NULL, 0}, {0}};
-
-static void parse(const struct argp *argp, unsigned flags, int argc, char **argv, void *input)
-{
-        struct argp with_common = *argp;
-        int e;
-
-        with_common.children = common_options;
-        e = argp_parse(&with_common, argc, argv, flags, NULL, input);
-        if (e != 0) {
-                complain("cannot read the command line: %s", strerror(e));
-                exit(STATUS_SYSTEM);
-        }
-        output_quiet(common.quiet, common.verbose);
-}
-
-void command_parse(const struct argp *argp, int argc, char **argv, void *input)
-{
-        parse(argp, 0, argc, argv, input);
-}
-
-void command_parse_level(const struct argp *argp, int argc, char **argv, void *input)
-{
-        parse(argp, ARGP_IN_ORDER, argc, argv, input);
-}
-
-uint64_t command_number(struct argp_state *state, const char *what, const char *text, uint64_t least, uint64_t most)
-{
-        char *end;
-        unsigned long long n;
-
-        errno = 0;
-        n = strtoull(text, &end, 10);
-        if (!isdigit((unsigned char)*text) || *end || errno != 0 || n < least || n > most)
-                argp_error(state, "%s takes a number from %llu to %llu, not '%s'", what, (unsigned long long)least,
-                           (unsigned long long)most, text);
-        return n;
-}
-
-uint64_t command_duration(struct argp_state *state, const char *what, const char *text)
-{
-        uint64_t ns = 0;
-        int r = parse_duration(text, &ns);
-
-        if (r < 0)
-                argp_error(state, "%s: %s", what, error_message(r));
-        if (ns == 0)
-                argp_error(state, "%s must be greater than zero", what);
-        return ns;
-}
-
-bool command_is_cpu(struct argp_state *state, const char *text)
-{
-        if (strcmp(text, "wall") != 0 && strcmp(text, "cpu") != 0)
-                argp_error(state, "--clock is 'wall' or 'cpu', not '%s'", text);
-        return strcmp(text, "cpu") == 0;
-}
-
-error_t command_run_option(int key, const char *arg, struct argp_state *state, bool *has_seed, uint64_t *seed, uint64_t *timeout_ns)
-{
-        switch (key) {
-        case 's':
-                *has_seed = true;
-                *seed = command_number(state, "--seed", arg, 0, UINT32_MAX);
-                return 0;
-        case 't':
-                *timeout_ns = command_duration(state, "--timeout", arg);
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
-
-void command_words(const struct argp_state *state, const char **ret_solver, char ***ret_words, size_t *ret_n)
-{
-        *ret_solver = state->argv[state->next];
-        *ret_words = state->argv + state->next + 1;
-        *ret_n = (size_t)(state->argc - state->next - 1);
-}
-
 int command_write_file(const char *path, int r, const struct buffer *text)
 {
         if (r == 0)
@@ -225,7 +102,9 @@ int command_signals(void)
                         sigaddset(&set, ending_signals[i]);
         sigprocmask(SIG_BLOCK, &set, NULL);
         fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-        return fd < 0 ? errorf(-errno, "cannot watch for signals: %s", strerror(errno)) : fd;
+        if (fd < 0)
+                exit(fail(errorf(-errno, "cannot watch for signals: %s", strerror(errno))));
+        return fd;
 }
 
 bool command_interrupted(int signals)

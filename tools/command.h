@@ -1,10 +1,9 @@
-/* Shared by the subcommands: the options that each of them takes, opening the store, signals. A subcommand is a file cmd_*.c with a
- * function that takes its own words and returns an exit status (output.h). */
+/* Shared by the subcommands: opening the store, signals. A subcommand is a file cmd_*.c with a function that takes its own words (options.h) and
+ * returns an exit status (output.h). */
 #pragma once
 
-#include <argp.h>
-
 #include "core/query/query.h"
+#include "options.h"
 #include "output.h"
 
 DEFINE_CLEANUP(struct workspace *, workspace_close)
@@ -24,20 +23,6 @@ struct common {
 };
 extern struct common common;
 
-/* Parses a subcommand's words, with --store, -q and -v among them; ends the process on --help and on wrong usage (status 2). */
-void command_parse(const struct argp *argp, int argc, char **argv, void *input);
-/* The same for a level that only looks for the next word: options behind it are not its own. */
-void command_parse_level(const struct argp *argp, int argc, char **argv, void *input);
-/* A number of an option's argument in [least, most], or argp_error(). */
-uint64_t command_number(struct argp_state *state, const char *what, const char *text, uint64_t least, uint64_t most);
-/* A duration that is greater than zero, in nanoseconds, or argp_error(). */
-uint64_t command_duration(struct argp_state *state, const char *what, const char *text);
-/* -s and -t of what asks for runs: a seed of the solver, another limit of time. ARGP_ERR_UNKNOWN: the option is another one. */
-error_t command_run_option(int key, const char *arg, struct argp_state *state, bool *has_seed, uint64_t *seed, uint64_t *timeout_ns);
-/* At ARGP_KEY_ARGS: SOLVER and the words behind it. */
-void command_words(const struct argp_state *state, const char **ret_solver, char ***ret_words, size_t *ret_n);
-/* --clock: is it 'cpu', and not 'wall'? */
-bool command_is_cpu(struct argp_state *state, const char *text);
 /* Writes a file that the user named, with the mode of their umask; making its text ended with `r`. -EIO with a sentence where it could not be made or
  * written. */
 int command_write_file(const char *path, int r, const struct buffer *text);
@@ -109,7 +94,7 @@ int command_run_on(struct workspace *w, const char *place);
 int command_engine(struct workspace *w, struct engine **ret);
 
 /* For work that can be cancelled at any moment: SIGINT, SIGTERM and SIGHUP from now on come through this descriptor and end nothing by
- * themselves. Before any thread is made. */
+ * themselves. Before any thread is made. Ends the process where there is no descriptor for them. */
 int command_signals(void);
 bool command_interrupted(int signals); /* has one come? */
 /* For work that can only end between two steps: it asks for the first signal; the second one ends the process. */

@@ -69,14 +69,10 @@ static const struct command commands[] = {
 };
 
 static const char top_end[] =
-        "Every command explains itself with --help; --store, -q and -v may stand before or behind it.\n"
-        "\n"
-        "SOLVER is a name from 'solverfs solver list'. REV is whatever git rev-parse takes: a commit, a prefix of four digits or "
-        "more, "
-        "a tag, a branch, HEAD~3; A..B stands for a range, 'v1.*' for the tags it matches. CASE is an id, a name, a prefix of a "
-        "sha256, a set, 'all', and more: see "
-        "'solverfs run --help'.\n"
-        "\n"
+        "Every command explains itself with --help; --store, -q and -v may stand before or behind it.\n\n"
+        "SOLVER is a name from 'solverfs solver list'. REV is whatever git rev-parse takes: a commit, a prefix of four digits or more, a tag, a "
+        "branch, HEAD~3; A..B stands for a range, 'v1.*' for the tags it matches. CASE is an id, a name, a prefix of a sha256, a set, 'all', and "
+        "more: see 'solverfs run --help'.\n\n"
         "Exit status:\n"
         "    0  done\n"
         "    1  what was asked for failed: a build, a wrong answer, damage found\n"
@@ -89,10 +85,8 @@ static const char top_end[] =
         "    8  its memory was damaged when it had printed something: run it again\n"
         "   75  with --wait: no core was free in time; or the queue is full\n"
         "  130  interrupted\n"
-        "  141  standard output was closed\n"
-        "\n"
-        "The store is the folder given with --store, else $SOLVERFS_STORE, else $XDG_DATA_HOME/solverfs, else "
-        "~/.local/share/solverfs.";
+        "  141  standard output was closed\n\n"
+        "The store is the folder given with --store, else $SOLVERFS_STORE, else $XDG_DATA_HOME/solverfs, else ~/.local/share/solverfs.";
 
 /* The words of one level: the options of every command, then the first word that is not an option. */
 struct level {

@@ -115,8 +115,7 @@ int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
         if (r == -EAGAIN)
                 return is_mounted_at(mountpoint) ? errorf(-EBUSY, "the store %s is mounted at %s already", store, mountpoint)
                                                  : errorf(-EBUSY,
-                                                          "%s was detached, and its daemon, process %d, still serves what is "
-                                                          "open there: close that, "
+                                                          "%s was detached, and its daemon, process %d, still serves what is open there: close that, "
                                                           "or end the daemon by 'kill -KILL %d'",
                                                           mountpoint, (int)lock_holder(dir, name), (int)lock_holder(dir, name));
         if (r < 0)

@@ -412,6 +412,47 @@ void output_row(const struct column *columns, size_t n, const char *const *cells
         output_write(&b);
 }
 
+/* Cells that a format makes; the last one has all that is left. Returns what they lie in: free(); NULL: no memory, and they are empty. */
+__attribute__((format(printf, 3, 0))) static char *make_cells(const char **cells, size_t n, const char *format, va_list args)
+{
+        char *line, *rest;
+
+        if (vasprintf(&line, format, args) < 0)
+                line = NULL;
+        rest = line;
+        for (size_t i = 0; i < n; i++)
+                cells[i] = (i + 1 < n ? strsep(&rest, "\t") : rest) ?: "";
+        return line;
+}
+
+void table_rowf(struct buffer *to, const struct column *columns, size_t n, const char *format, ...)
+{
+        const char *cells[COLUMNS_MOST];
+        cleanup_free char *line = NULL;
+        va_list args;
+
+        va_start(args, format);
+        line = make_cells(cells, n, format, args);
+        va_end(args);
+        table_row(to, columns, n, cells);
+        to->failed |= !line;
+}
+
+void output_rowf(const struct column *columns, size_t n, const char *format, ...)
+{
+        const char *cells[COLUMNS_MOST];
+        cleanup_free char *line = NULL;
+        va_list args;
+
+        va_start(args, format);
+        line = make_cells(cells, n, format, args);
+        va_end(args);
+        if (line)
+                output_row(columns, n, cells);
+        else
+                output_write(&(struct buffer){.failed = true});
+}
+
 /* -- whole tables ------------------------------------------------------------------------------------------------ */
 
 size_t table_cells(char **text, const char **cells, size_t most)

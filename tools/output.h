@@ -59,6 +59,9 @@ unsigned output_lines(void);                 /* of the terminal that standard ou
 void output_table(const char *text);
 /* A row, behind a heading when the columns are others than before. */
 void output_row(const struct column *columns, size_t n, const char *const *cells);
+/* The same of cells as a format makes them, a tab between two of them: "%u\t%s". What could have a tab in it is printable(), or the last. */
+void table_rowf(struct buffer *to, const struct column *columns, size_t n, const char *format, ...) printf_like(4, 5);
+void output_rowf(const struct column *columns, size_t n, const char *format, ...) printf_like(3, 4);
 bool output_broken(void);    /* nothing more can be printed */
 bool output_has_room(void);  /* PIPE_BUF bytes can be printed without waiting for whoever reads */
 void output_json(json_t *j); /* a json_row() */

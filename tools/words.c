@@ -11,6 +11,15 @@ int command_solver(struct workspace *w, const char *name, struct solver **ret)
         return r < 0 ? fail(r) : STATUS_OK;
 }
 
+int command_open_solver(int store_flags, const char *place, const char *name, struct workspace **ret_workspace, struct solver **ret)
+{
+        int r = command_open(store_flags, ret_workspace);
+
+        if (r == STATUS_OK)
+                r = command_run_on(*ret_workspace, place);
+        return r == STATUS_OK ? command_solver(*ret_workspace, name, ret) : r;
+}
+
 int command_seed(const struct solver *s, bool is_asked)
 {
         if (!is_asked || s->recipe->seed)

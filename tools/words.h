@@ -7,6 +7,8 @@
 #include "core/study/finding/finding.h"
 
 int command_solver(struct workspace *w, const char *name, struct solver **ret);
+/* command_open(), command_run_on() and command_solver(). What was opened is there to be closed where a later one fails. */
+int command_open_solver(int store_flags, const char *place, const char *name, struct workspace **ret_workspace, struct solver **ret);
 /* Can its recipe be told a seed, where one `is_asked` for? */
 int command_seed(const struct solver *s, bool is_asked);
 int command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret);

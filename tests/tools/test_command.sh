@@ -13,6 +13,14 @@ test_that "an unknown option is wrong usage" 'run 2 run --frobnicate'
 test_that "a missing argument is wrong usage" 'run 2 run toy HEAD && has err "SOLVER REV... CASE"'
 test_that "a bad number is wrong usage" 'run 2 run --seed -1 toy HEAD 1 && has err "number from 0"'
 test_that "a bad duration is wrong usage" 'run 2 run --timeout soon toy HEAD 1 && has err "timeout"'
+test_that "a number below zero does not count from the top" 'run 2 solver verify --seed -1 toy && has err "seed takes a number from 0"'
+test_that "a number that cannot be counted is wrong usage" 'run 2 solver verify --seed 99999999999999999999 toy && has err "number from 0"'
+test_that "an option without a name is told by its letter" 'run 2 solver verify -n 0 toy && has err "verify: -n takes a number from 1 to 100000, not .0.$"'
+test_that "one of several words is told which there are" \
+	'run 2 incompleteness toy --oracle maybe && has err "oracle is .sat., .unsat. or .auto., not .maybe.$"'
+test_that "one of two words is told which there are" 'run 2 localize toy 1 --clock sun && has err "clock is .wall. or .cpu., not .sun.$"'
+test_that "a fraction that is none is wrong usage" 'run 2 portfolio replay --train nan x.tsv && has err "train .nan. is not a number"'
+test_that "words for a command that takes none are wrong usage" 'run 2 gc toy && has err "Too many arguments"'
 test_that "--help lists the commands" 'run 0 --help && has out "solver add NAME REPO" && has out "Exit status" && empty err'
 for command in init "solver add" "solver list" "solver update" "solver try" "recipe draft" "recipe list" "recipe show" snapshot "case add" "case list" "case remove" "set add" "set list" "set remove" mount unmount build run history compare fuzz incompleteness findings localize steps status fsck gc doctor version; do
 	test_that "$command --help explains it" "run 0 $command --help && has out 'Usage: solverfs $command' && empty err"

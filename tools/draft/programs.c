@@ -12,9 +12,8 @@
 const char programs_archive[] = ARCHIVE;
 /* Links to shared libraries are followed, as the loader looks for them by the names of links. */
 const char programs_command[] =
-        "find . -name CMakeFiles -prune -o '(' -type f -size +0 '(' -perm -0100 -o -name '*.so' -o -name '*.so.*' ')' "
-        "-o -type l -name '*.so*' -exec test -f '{}' ';' ')' -print0 | "
-        "tar --create --file=" ARCHIVE " --dereference --hard-dereference --null --files-from=-";
+        "find . -name CMakeFiles -prune -o '(' -type f -size +0 '(' -perm -0100 -o -name '*.so' -o -name '*.so.*' ')' -o -type l -name '*.so*' -exec "
+        "test -f '{}' ';' ')' -print0 | tar --create --file=" ARCHIVE " --dereference --hard-dereference --null --files-from=-";
 
 void made_list_done(struct made_list *m)
 {

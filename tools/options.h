@@ -1,0 +1,53 @@
+/* The options of a command, a row each: how it is written, what --help says of it, and what it sets. */
+#pragma once
+
+#include <argp.h>
+
+#include "cache/base/util.h"
+
+/* The words of a command line that are no options, and no option's. */
+struct words {
+        char **list; /* NULL behind the last */
+        size_t n;
+};
+
+struct command_option {
+        const char *name;     /* "json": --json; NULL: it has a letter alone */
+        char letter;          /* 'j': -j; 0: it has a name alone */
+        const char *argument; /* as --help names it; NULL: it takes none */
+        const char *help;
+
+        /* What it sets, one of these. A wrong argument ends the process with a sentence. */
+        bool *on, *off;       /* true; false */
+        const char **text;    /* the argument */
+        struct words *each;   /* all arguments, as it may be repeated; free() its list */
+        unsigned *number;     /* in [least, most] */
+        uint64_t *big_number; /* the same */
+        uint64_t least, most;
+        uint64_t *ns;         /* a duration that is greater than zero */
+        double *seconds;      /* the same */
+        double *real;         /* a finite number */
+        unsigned *choice;     /* which one of the words in `argument`, "wall|cpu", beginning from 0 */
+        void (*parse)(void *to, const char *text); /* what no other says; it calls command_usage() */
+        void *to;
+
+        bool *is_given; /* set to true, beside one of the others; may be NULL */
+        bool is_alias;  /* another name of the row before */
+};
+
+/* Parses a command's words, with --store, --wait, -q and -v among them; ends the process on --help and on wrong usage (status 2). `arguments` and
+ * `doc` are argp's args_doc and doc; `options` ends with {0} and may be NULL; so may `ret`: no words are taken. */
+void command_parse(int argc, char **argv, const char *arguments, const char *doc, const struct command_option *options, struct words *ret);
+/* The same for a level that only looks for the next word: options behind it are not its own. `argp` takes its words. */
+void command_parse_level(const struct argp *argp, int argc, char **argv, void *input);
+/* Says what is wrong with the words, and where help is; ends the process. */
+_Noreturn void command_usage(const char *format, ...) printf_like(1, 2);
+
+/* The first of the words, which is taken off; NULL when there is none. */
+char *word_next(struct words *w);
+/* Adds one to a list that is free()d; ends the process where there is no memory. */
+void words_add(struct words *w, char *word);
+
+/* For rows that parse by themselves; `what` as the user typed it, "--pairs". */
+uint64_t command_number(const char *what, const char *text, uint64_t least, uint64_t most);
+uint64_t command_duration(const char *what, const char *text); /* greater than zero, in nanoseconds */
