@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "tests/support/faults.h"
@@ -176,7 +177,11 @@ static void crowd_process(void)
 {
         pthread_t threads[CROWD_THREADS];
         pthread_attr_t small;
+        struct rlimit files;
 
+        getrlimit(RLIMIT_NOFILE, &files);
+        files.rlim_cur = MIN(files.rlim_max, (rlim_t)2 * CROWD_THREADS);
+        setrlimit(RLIMIT_NOFILE, &files); /* ours, as readers: shells may have a small one */
         pthread_attr_init(&small);
         pthread_attr_setstacksize(&small, 128 << 10);
         for (size_t i = 0; i < CROWD_THREADS; i++)
