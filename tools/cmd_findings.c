@@ -33,22 +33,7 @@ static void parse_kind(void *to, const char *text)
 static const struct column columns[] = {{"ID", 5, true},         {"KIND", 11, false}, {"SIZE (B)", 8, true, 3},
                                         {"FAST (s)", 10, true},      {"SLOW (s)", 10, true},  {"REFERENCE", 12, false, 2},
                                         {"TARGET", 12, false, 1},   {"COUNT", 6, true},  {"CULPRIT", 12, false},
-                                        {"CAMPAIGN", 16, false, 4}, {"MARK", 10, false}, {"URL", 0, false}};
-
-static const struct finding_runs *runs_of(const struct finding *f, const char *version)
-{
-        for (size_t i = 0; i < f->n_runs; i++)
-                if (strcmp(f->runs[i].version, version) == 0)
-                        return &f->runs[i];
-        return NULL;
-}
-
-static double median_of(const struct finding *f, const char *version)
-{
-        const struct finding_runs *runs = runs_of(f, version);
-
-        return runs && runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0;
-}
+                                        {"CAMPAIGN", 16, false, 4}, {"MARK", 10, false}, {"URL", 24, false}, {"HOLDS", 0, false}};
 
 static void show_json(const struct listing *l, const struct finding_choice *c)
 {
@@ -57,10 +42,14 @@ static void show_json(const struct listing *l, const struct finding_choice *c)
         json_t *j = json_pack("{s:i, s:s, s:i, s:I, s:s, s:s, s:f, s:f, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s}", "id",
                               (int)f->number, "kind", finding_kind_name(f->kind), "case", (int)f->case_id, "size",
                               (json_int_t)c->size, "reference", f->reference, "target", f->target, "before",
-                              median_of(f, f->reference), "after", median_of(f, f->target), "campaign", f->campaign, "mark",
+                              finding_seconds(f, f->reference), "after", finding_seconds(f, f->target), "campaign", f->campaign, "mark",
                               finding_mark_name(f->mark), "url", f->url, "found", (json_int_t)f->found, "count",
                               (json_int_t)c->count, "culprit", c->culprit, "reason", f->reason, "signature", f->signature);
 
+        if (j && c->pairs > 0) {
+                json_object_set_new(j, "held", json_integer((json_int_t)c->held));
+                json_object_set_new(j, "pairs", json_integer((json_int_t)c->pairs));
+        }
         if (j && c->reduced > 0)
                 json_object_set_new(j, "reduced", json_integer((json_int_t)c->reduced));
         if (j && campaign_is_elsewhere(l->workspace, l->solver->recipe->name, f->campaign, machine))
@@ -73,14 +62,18 @@ static void show(const struct listing *l, const struct finding_choice *c)
         const struct finding *f = c->finding;
         cleanup_free char *reference = *f->reference ? version_brief(f->reference) : strdup("-"), *target = version_brief(f->target);
 
+        char holds[32] = "-";
+
         if (l->json) {
                 show_json(l, c);
                 return;
         }
-        output_rowf(columns, ARRAY_SIZE(columns), "%u\t%s\t%" PRIu64 "\t%.6f\t%.6f\t%s\t%s\t%" PRIu64 "\t%.12s\t%s\t%s\t%s", f->number,
-                    finding_kind_name(f->kind), c->size, median_of(f, f->reference), median_of(f, f->target), reference ?: "-", target ?: "-",
+        if (c->pairs > 0)
+                snprintf(holds, sizeof(holds), "%u/%u", c->held, c->pairs);
+        output_rowf(columns, ARRAY_SIZE(columns), "%u\t%s\t%" PRIu64 "\t%.6f\t%.6f\t%s\t%s\t%" PRIu64 "\t%.12s\t%s\t%s\t%s\t%s", f->number,
+                    finding_kind_name(f->kind), c->size, finding_seconds(f, f->reference), finding_seconds(f, f->target), reference ?: "-", target ?: "-",
                     c->count, *c->culprit ? c->culprit : "-", f->campaign, *finding_mark_name(f->mark) ? finding_mark_name(f->mark) : "-",
-                    *f->url ? f->url : "-");
+                    *f->url ? f->url : "-", holds);
 }
 
 static bool is_wanted(const struct listing *l, const struct finding_choice *c)

@@ -47,6 +47,8 @@ test_that "a campaign finds the regression, and says so" \
 	'campaign 0 first 100s --max-finds 1 --reference v1 --target v2 && has err "found spr/1: v1 .*v2 more than 1.5" && has out "^state stopped" && has out "^finds [1-9]"'
 test_that "findings are listed with both versions, and their times" \
 	'run 0 findings slow && [ "$(field 2 | sort -u)" = spr ] && [ "$(field 6 | sort -u)" = "$(git -C slow rev-parse v1 | cut -c1-12)" ] && awk "\$4 > 0.7 || \$5 < 1.5 { exit 1 }" out'
+test_that "... and under how many of its seeds they hold" '
+	run 0 findings slow && has out "	([0-9]+)/\1$" && run 0 findings slow --json && has out "\"held\":[5-9]" && has out "\"pairs\":[5-9]"'
 test_that "the input is kept, and listed nowhere" \
 	'run 0 findings slow --json && has out "\"size\":[1-9]" && run 0 case list && empty out && run 0 fsck'
 test_that "what became of a finding is kept" \

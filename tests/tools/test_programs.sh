@@ -41,7 +41,7 @@ test_that "a program is a file that nobody else may read" 'built 4 && [ "$(files
 counted
 test_that "neighbours are small" '[ "$(find "$deltas" -type f -name "[0-9a-f]*" -size -8k | wc -l)" = 3 ]'
 test_that "without the index every result is there, and nothing is built again" '
-	rm -r "$SOLVERFS_STORE/lmdb" && run 0 run toy v1 v2 v3 v4 1 && cmp out results && built 0 &&
+	rm -r "$SOLVERFS_STORE/lmdb" && run 0 run toy v1 v2 v3 v4 1 && cmp -s out results && built 0 &&
 	run 0 build toy v1 v2 v3 v4 && built 0 && for i in 1 2 3 4; do says $i 2 || exit 1; done; built 0'
 test_that "nor without the index and the copies" '
 	rm -r "$SOLVERFS_STORE/lmdb" "$SOLVERFS_STORE/programs" && for i in 1 2 3 4; do says $i 1 || exit 1; done; built 0'
@@ -49,7 +49,7 @@ test_that "nor has fsck anything to say of it" 'rm -r "$SOLVERFS_STORE/lmdb" && 
 
 test_that "a copy of the store without what can be made again has all" '
 	mkdir copied && (cd "$SOLVERFS_STORE" && tar -c --exclude=./lmdb --exclude=./programs --exclude=./work .) | tar -xC copied && counted &&
-	run 0 --store copied run toy v1 v2 v3 v4 1 && cmp out results && run 0 --store copied fsck && for i in 1 2 3 4; do run 0 --store copied run toy v$i 1 --again || exit 1; done; built 0'
+	run 0 --store copied run toy v1 v2 v3 v4 1 && cmp -s out results && run 0 --store copied fsck && for i in 1 2 3 4; do run 0 --store copied run toy v$i 1 --again || exit 1; done; built 0'
 
 keyframe=$(find "$deltas" -type f -name '[0-9a-f]*' -size +8k)
 run 0 build -q --output prog toy v4 && end=$deltas/$(sha256sum <prog | cut -c 1-64)

@@ -120,3 +120,14 @@ double finding_seconds(const struct finding *f, const char *version)
 
         return runs && runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0;
 }
+
+unsigned finding_held(const struct finding *f, double threshold, unsigned *ret_pairs)
+{
+        const struct finding_runs *reference = finding_runs_of(f, f->reference), *target = finding_runs_of(f, f->target);
+        unsigned held = 0;
+
+        *ret_pairs = f->kind == FINDING_SPR && reference && target ? MIN(reference->n, target->n) : 0;
+        for (unsigned i = 0; i < *ret_pairs; i++)
+                held += target->seconds[i] - reference->seconds[i] > threshold;
+        return held;
+}

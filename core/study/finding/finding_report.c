@@ -423,7 +423,12 @@ static void add_seeds(struct workspace *w, struct solver *s, const struct findin
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
+        double threshold;
+        unsigned pairs, held;
 
+        if (f->kind == FINDING_SPR && finding_threshold(w, f, &threshold) == 0 && (held = finding_held(f, threshold, &pairs), pairs > 1))
+                buffer_addf(ret, "The target takes longer by more than %.3gs in %u of %u pairs of runs: as it is, and %s 1 to %u.\n\n", threshold, held, pairs,
+                            finding_has_seeds(s, f) ? "under the solver's seeds" : "with the input scrambled by the seeds", pairs - 1);
         if (finding_has_seeds(s, f) && query_seeds(w, s, f, &q) == 0 && q->type->find(q, &v) == 0)
                 buffer_addf(ret, "It reproduces under %u of %d random seeds.\n\n",
                             seeds_reproduced(((struct study_value *)v)->result), SEEDS_MOST);

@@ -6,6 +6,7 @@
 #include "core/study/finding/finding_localized.h"
 #include "core/study/finding/finding_reduced.h"
 #include "core/study/finding/finding_report.h"
+#include "core/study/finding/seeds.h"
 
 #define PART_MOST  200       /* nodes of a part: what a reduction leaves is smaller */
 #define PARTS_MOST (1 << 20) /* bytes of an input's parts: what stands deeper explains nothing */
@@ -270,6 +271,16 @@ struct selecting {
         size_t n;
 };
 
+static int read_robustness(struct workspace *w, struct finding_choice *c)
+{
+        double threshold;
+        int r = c->finding->kind == FINDING_SPR ? finding_threshold(w, c->finding, &threshold) : 1;
+
+        if (r == 0)
+                c->held = finding_held(c->finding, threshold, &c->pairs);
+        return MIN(r, 0);
+}
+
 static int add_choice(void *user, struct finding *f)
 {
         struct selecting *s = user;
@@ -285,6 +296,8 @@ static int add_choice(void *user, struct finding *f)
                 r = read_reduced(s->workspace, s->solver, c);
         if (r == 0)
                 r = finding_get_count(s->workspace, s->solver->number, f->number, &c->count);
+        if (r == 0)
+                r = read_robustness(s->workspace, c);
         read_culprit(s->workspace, s->solver, c);
         read_logic(c);
         return r;
@@ -309,6 +322,11 @@ static int group_of(const struct finding_choice *c)
         return 3;
 }
 
+static double robustness(const struct finding_choice *c)
+{
+        return c->pairs > 0 ? (double)c->held / c->pairs : 0;
+}
+
 static uint64_t small(const struct finding_choice *c)
 {
         return c->reduced > 0 ? c->reduced : c->size;
@@ -324,6 +342,8 @@ static int by_rank(const void *a, const void *b)
                 return x->has_quantifier - y->has_quantifier;
         if (group_of(x) == 2 && x->is_decidable != y->is_decidable)
                 return y->is_decidable - x->is_decidable;
+        if (group_of(x) == 3 && robustness(x) != robustness(y))
+                return robustness(x) > robustness(y) ? -1 : 1;
         if (group_of(x) >= 2 && small(x) != small(y))
                 return small(x) < small(y) ? -1 : 1;
         return (x->finding->number > y->finding->number) - (x->finding->number < y->finding->number);

@@ -3,7 +3,7 @@
  * A group: the same signature; or, once it is known of both, the same kind, versions, commit responsible and shape of the reduced input. Of slowdowns,
  * where one test of a reduction takes seconds: also one that is not reduced to its end, if every assertion of the representative's reduced input has
  * the shape of some part of it. The representative is the smallest. First come wrong answers and crashes, then what comes back unknown (without
- * quantifiers before with, in a logic that is decidable before others, then the smaller), then slowdowns, the smaller first.
+ * quantifiers before with, in a logic that is decidable before others, then the smaller), then slowdowns, those that hold under most seeds first, then the smaller.
  *
  * From what is stored; nothing is measured. Threads: any. */
 #pragma once
@@ -16,6 +16,7 @@ struct finding_choice {
         uint64_t reduced;                /* of the reduced one, an implication's as well; 0: it is not reduced */
         char culprit[GIT_OID_HEXSZ + 1]; /* "": not localized, or not to one commit */
         bool has_quantifier, is_decidable;
+        unsigned held, pairs; /* finding_held() by its threshold: how robust a slowdown is */
         uint64_t count; /* inputs it stands for, itself among them */
         char *skeleton;  /* owned; the shape of the reduced input, or NULL */
         bool is_cut_off; /* it could have become smaller */

@@ -182,8 +182,7 @@ const struct query_type query_seeds_type = {
         .free_value = study_value_free,
 };
 
-/* The campaign's; where its record is lost, the paper's share of the timeout. */
-static int threshold_of(struct workspace *w, const struct finding *f, double *ret)
+int finding_threshold(struct workspace *w, const struct finding *f, double *ret)
 {
         cleanup_campaign_settings struct campaign_settings settings = {0};
         int r = campaign_get(w, f->solver, f->campaign, &settings, NULL);
@@ -208,7 +207,7 @@ int query_seeds(struct workspace *w, struct solver *s, const struct finding *f, 
         q->workspace = w;
         q->timeout = f->timeout;
         q->is_cpu_time = f->is_cpu_time;
-        r = threshold_of(w, f, &q->threshold);
+        r = finding_threshold(w, f, &q->threshold);
         if (r == 0)
                 r = version_parse(w, s, f->reference, &q->versions[0]);
         if (r == 0)

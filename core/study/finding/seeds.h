@@ -12,6 +12,8 @@
 
 #define SEEDS_MOST 30
 
+/* By how many seconds it has to be slower: its campaign's threshold; where that record is lost, the paper's share of the timeout. */
+int finding_threshold(struct workspace *w, const struct finding *f, double *ret);
 /* A slowdown between two versions of the solver whose recipe says how to set a seed; a program of the machine has none. */
 bool finding_has_seeds(const struct solver *s, const struct finding *f);
 
