@@ -17,7 +17,7 @@ struct command_option {
         const char *argument; /* as --help names it; NULL: it takes none */
         const char *help;
 
-        /* What it sets, one of these. A wrong argument ends the process with a sentence. */
+        /* The variable that it sets, one of these. A wrong argument ends the process with a sentence. */
         bool *on, *off;       /* true; false */
         const char **text;    /* the argument */
         struct words *each;   /* all arguments, as it may be repeated; free() its list */

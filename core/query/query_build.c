@@ -84,7 +84,7 @@ static struct engine_away *build_query_away(const struct query *query, uint64_t 
         return &q->solver->builder->away;
 }
 
-/* Of a late one: the toolchain first, and then the build by its key. */
+/* A late one finds out the toolchain first, and then the build by its key. */
 static int build_query_need(struct query *query, struct query_list *ret)
 {
         const struct build_query *q = (const struct build_query *)query;

@@ -20,7 +20,7 @@ struct scrambled_input {
         struct digest of, sha256;
         uint64_t seed;
 };
-/* What was made of a case, by seed; of all cases (`of` NULL). free(*ret). */
+/* The inputs that were made of a case, by seed; of all cases (`of` NULL). free(*ret). */
 int scrambled_list(struct workspace *w, const struct digest *of, struct scrambled_input **ret, size_t *ret_n);
 /* The same of which `input` is what was made. */
 int scrambled_origins(struct workspace *w, const struct digest *input, struct scrambled_input **ret, size_t *ret_n);

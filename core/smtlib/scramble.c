@@ -22,7 +22,7 @@ struct tree {
         size_t n, size;
 };
 
-/* What is known of a symbol. */
+/* A symbol: how it is declared, and its new name. */
 struct name {
         bool is_bound;         /* declared, defined, a parameter or a variable somewhere */
         bool is_kept;          /* it is also the standard's, or a command that is not understood mentions it */
@@ -432,7 +432,7 @@ static int mention(struct scrambler *s, const struct symbol *symbol, bool is_kep
         return 0;
 }
 
-/* What the command at hand binds, declares and mentions. */
+/* The names that the command at hand binds, declares and mentions. */
 static int survey(struct scrambler *s, const struct command *c, size_t at)
 {
         bool is_known = has_terms(c->kind);

@@ -65,7 +65,7 @@ static uint32_t *shuffled(struct random *random, size_t n)
         return list;
 }
 
-/* What stands for each variable: another one, or its complement. */
+/* The literal that stands for each variable: another one, or its complement. */
 static int32_t *literals_for(struct random *random, size_t n)
 {
         uint32_t *order = shuffled(random, n);

@@ -18,7 +18,7 @@ struct want {
         uint32_t sample; /* 0: the run itself */
 };
 
-/* What a case has, beside what is judged. */
+/* The pairs of a case, and how they came. */
 struct evidence {
         struct judge_pair *pairs;
         size_t n_pairs;             /* up to the last one that is known */

@@ -44,7 +44,7 @@ static int title_of(const struct comparing_table *t, struct buffer *ret)
 
 /* -- scatter ------------------------------------------------------------------------------------------------------ */
 
-/* What is drawn of a case: seconds, or bytes. */
+/* The number that is drawn of a case: seconds, or bytes. */
 struct scatter {
         const struct comparing_table *table;
         bool is_memory;

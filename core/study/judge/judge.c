@@ -105,7 +105,7 @@ static double measured_value(const struct judge_run *run, enum judge_measure m)
         return NAN;
 }
 
-/* Of a run that counts; NaN: none. */
+/* The measure of a run that counts; NaN: none. */
 static double value_of(const struct judge_pair *p, int side, enum judge_measure m)
 {
         double limit = judge_limit(p), value = measured_value(&p->run[side], m);
@@ -502,7 +502,7 @@ static int judge_measured(struct measured *m, const struct judge_case *cases, st
 
 /* -- cases -------------------------------------------------------------------------------------------------------- */
 
-/* What the answers say, whatever was measured; JUDGE_UNDECIDED: nothing. */
+/* The change that the answers show, whatever was measured; JUDGE_UNDECIDED: none. */
 static enum judge_change by_answers(const struct judge_case *c, size_t pairs)
 {
         bool wrong[2] = {0}, sat[2] = {0}, unsat[2] = {0}, solved = false;
@@ -547,7 +547,7 @@ static bool is_mostly_solved(const struct judged_case *c, int side)
         return 2 * c->solved[side] > c->pairs;
 }
 
-/* Of one whose answers are no fact by themselves: lost and gained are changes of time. */
+/* The change of a case whose answers are no fact by themselves: lost and gained are changes of time. */
 static enum judge_change headline(const struct judged_case *c, const struct judge_options *o)
 {
         enum judge_change time = c->by[JUDGE_TIME].change, asked = c->by[o->measure].change;

@@ -164,7 +164,7 @@ int judge(const struct judge_case *cases, size_t n, const struct judge_options *
 void judgement_done(struct judgement *j);
 #define cleanup_judgement cleanup(judgement_done)
 
-/* Of the set: the change of the measure that was asked for. */
+/* The change of the set, by the measure that was asked for. */
 static inline enum judge_change judgement_change(const struct judgement *j)
 {
         return j->set.by[j->options.measure].change;

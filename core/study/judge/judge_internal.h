@@ -1,4 +1,4 @@
-/* What the judge's files share: the pairs of a case as logarithms of one measure, looks, and what a look may spend. */
+/* Shared by the judge's files: the pairs of a case as logarithms of one measure, looks, and what a look may spend. */
 #pragma once
 
 #include "cache/base/util.h"
@@ -18,7 +18,7 @@ enum judge_part {
         PART_SET,
         PART_FAMILIES,
 };
-/* What this part may have of the false alarms at a look, of the measure that is asked for or of one of the others. */
+/* The share of this part in the false alarms at a look, of the measure that is asked for or of one of the others. */
 double judge_spending(enum judge_part part, size_t look, bool is_asked, double false_alarms);
 /* The look that comes after so many pairs, where it needs no more than `most` (of the first look: so many of its pairs); else 0. */
 size_t judge_next_look(size_t pairs, size_t most);
@@ -65,7 +65,7 @@ struct measured {
 
 /* The set and its families, by one measure. */
 int judge_sets(struct measured *m, const struct judge_case *cases, struct judgement *j);
-/* What needs no test: counts, flips, PAR-2. */
+/* Counts, flips and PAR-2, which need no test. */
 int judge_count_sets(const struct judge_case *cases, struct judgement *j);
 
 /* -- runs (judge.c) --------------------------------------------------------------------------------------------------- */

@@ -303,7 +303,7 @@ static void move_changes(const struct line *l, struct changes *c)
         }
 }
 
-/* What the whole stretches on both sides do not show goes, the weakest first. True: one went. */
+/* A change that the whole stretches on both sides do not show goes, the weakest first. True: one went. */
 static bool drop_change(const struct line *l, struct changes *c)
 {
         size_t weakest = c->n;

@@ -9,7 +9,7 @@ const size_t judge_looks[N_LOOKS] = {5, 8, 12, 18, 24, 32, 40, 50, JUDGE_PAIRS};
 
 /* A chance of a change below this is none. */
 #define HOPELESS 0.02
-/* What comes is taken to be as what was seen, and so many standard errors better. */
+/* The pairs to come are taken to be as those that were seen, and so many standard errors better. */
 #define OPTIMISM 0.75
 
 /* -- spending ----------------------------------------------------------------------------------------------------- */

@@ -259,7 +259,7 @@ static size_t wanted_by(const struct group *g, const struct measured *m)
         return wanted > least ? wanted : 0;
 }
 
-/* What is shown is of all pairs. */
+/* The shift that is shown is of all pairs. */
 static int conclude(struct group *g, const struct measured *m, size_t *ret_wanted)
 {
         double p;
@@ -323,7 +323,7 @@ static int prepare(const struct measured *m, struct judgement *j, struct groups 
         return 0;
 }
 
-/* Of cases that are the same program on both sides there is nothing to test. */
+/* Cases with the same program on both sides leave nothing to test. */
 static void set_untested(const struct judge_case *cases, const struct judgement *j, struct judge_set_shift *ret, size_t family)
 {
         *ret = (struct judge_set_shift){.ratio = mean_of(NULL, 0), .p = NAN};

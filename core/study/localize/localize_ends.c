@@ -59,7 +59,7 @@ static bool is_change(enum judge_change c)
 
 /* -- what runs there look like ------------------------------------------------------------------------------------- */
 
-/* What the runs at an end show, by effort or by seconds, without broken ones; `x` has room for all facts. */
+/* The runs at an end, by effort or by seconds, without broken ones; `x` has room for all facts. */
 static size_t values_at(const struct localize *l, const struct test *t, int end, bool by_effort, double *x)
 {
         size_t n = 0;
