@@ -70,7 +70,7 @@ test_that "a removed file" 'spoiled rm "$keyframe"'
 test_that "one of them at the end of a chain takes none with it" '
 	put_back && printf "\377" | dd of="$end" bs=1 seek=120 conv=notrunc status=none && run 1 fsck && has out "1 program is not kept" && [ "$(files)" = 3 ]'
 test_that "a damaged copy is taken away, and made anew" '
-	put_back && counted && says 4 1 && copy=$(find "$SOLVERFS_STORE/programs" -type f) && printf "\377" | dd of="$copy" bs=1 seek=99 conv=notrunc status=none &&
+	put_back && counted && says 4 1 && copy=$(find "$SOLVERFS_STORE/programs" -type f) && chmod u+w "$copy" && printf "\377" | dd of="$copy" bs=1 seek=99 conv=notrunc status=none &&
 	run 1 fsck -n && has out "^damaged	programs	the copy of program" && [ -e "$copy" ] && run 1 fsck && has out "^repaired	programs	the copy of program" && [ ! -e "$copy" ] &&
 	says 4 1 && [ -e "$copy" ] && run 0 fsck && built 0'
 test_that "a file that is none is told, and left alone" 'put_back && echo mine >"$deltas/notes" && run 0 fsck && has out "^note	programs	.*/deltas/notes is no program" && run 0 gc && rm "$deltas/notes"'
