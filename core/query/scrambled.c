@@ -44,7 +44,6 @@ static int put_row(struct workspace *w, const struct digest *of, uint64_t seed, 
 }
 
 struct reading {
-        const struct digest *input; /* NULL: any */
         struct scrambled_input *list;
         size_t n;
 };
@@ -54,7 +53,7 @@ static int read_row(void *user, struct slice key, struct slice value)
         struct reading *r = user;
         struct scrambled_input *at;
 
-        if (key.size != ROW_KEY_SIZE || value.size != DIGEST_SIZE || (r->input && memcmp(value.data, r->input->bytes, DIGEST_SIZE) != 0))
+        if (key.size != ROW_KEY_SIZE || value.size != DIGEST_SIZE)
                 return 0; /* what cannot be read is made again */
         if (list_grow(r->list, r->n) < 0)
                 return -ENOMEM;
@@ -65,10 +64,11 @@ static int read_row(void *user, struct slice key, struct slice value)
         return 0;
 }
 
-static int read_rows(struct workspace *w, struct slice prefix, const struct digest *input, struct scrambled_input **ret, size_t *ret_n)
+int scrambled_list(struct workspace *w, const struct digest *of, struct scrambled_input **ret, size_t *ret_n)
 {
+        const struct slice prefix = of ? SLICE(of->bytes, DIGEST_SIZE) : SLICE("", 0);
         cleanup_txn struct store_txn *t = NULL;
-        struct reading reading = {.input = input};
+        struct reading reading = {0};
         int r = store_read(workspace_store(w), &t);
 
         if (r == 0)
@@ -78,16 +78,6 @@ static int read_rows(struct workspace *w, struct slice prefix, const struct dige
         *ret = reading.list;
         *ret_n = r < 0 ? 0 : reading.n;
         return r;
-}
-
-int scrambled_list(struct workspace *w, const struct digest *of, struct scrambled_input **ret, size_t *ret_n)
-{
-        return read_rows(w, of ? SLICE(of->bytes, DIGEST_SIZE) : SLICE("", 0), NULL, ret, ret_n);
-}
-
-int scrambled_origins(struct workspace *w, const struct digest *input, struct scrambled_input **ret, size_t *ret_n)
-{
-        return read_rows(w, SLICE("", 0), input, ret, ret_n);
 }
 
 /* -- one --------------------------------------------------------------------------------------------------------- */
@@ -220,6 +210,8 @@ struct sweep {
         int error;
         struct digest *used; /* malloc'd; of the inputs that results are of, sorted */
         size_t n_used;
+        struct scrambled_input *made; /* malloc'd; sorted by what was made */
+        size_t n_made;
 };
 
 static int compare_digests(const void *a, const void *b)
@@ -227,7 +219,14 @@ static int compare_digests(const void *a, const void *b)
         return memcmp(a, b, DIGEST_SIZE);
 }
 
-/* Of the key of a fact, or of a sample: what it was measured on. */
+static int compare_made(const void *a, const void *b)
+{
+        const struct scrambled_input *x = a, *y = b;
+
+        return compare_digests(&x->sha256, &y->sha256);
+}
+
+/* The input of a fact, or of a sample, by its key. */
 static int note_use(void *user, struct slice key, struct slice)
 {
         struct sweep *s = user;
@@ -244,25 +243,30 @@ static int note_use(void *user, struct slice key, struct slice)
 static int drop_rows(void *user, const struct case_info *info)
 {
         const struct sweep *s = user;
-        cleanup_free struct scrambled_input *list = NULL;
-        size_t n = 0;
-        int r = scrambled_origins(s->workspace, &info->sha256, &list, &n);
+        const struct scrambled_input wanted = {.sha256 = info->sha256}, *end = s->made + s->n_made;
+        const struct scrambled_input *row = find_in_list(&wanted, s->made, s->n_made, sizeof(wanted), compare_made);
+        int r = 0;
 
-        for (size_t i = 0; i < n && r == 0; i++)
-                r = put_row(s->workspace, &list[i].of, list[i].seed, NULL);
+        while (row && row > s->made && compare_made(row - 1, &wanted) == 0) /* the first of those that are equal */
+                row--;
+        for (; row && row < end && compare_made(row, &wanted) == 0 && r == 0; row++)
+                r = put_row(s->workspace, &row->of, row->seed, NULL);
         return r;
 }
 
 static int find_used(struct sweep *s)
 {
         cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(workspace_store(s->workspace), &t);
+        int r = scrambled_list(s->workspace, NULL, &s->made, &s->n_made);
 
+        if (r == 0)
+                r = store_read(workspace_store(s->workspace), &t);
         if (r == 0)
                 r = store_each(t, TABLE_FACTS, SLICE("", 0), SLICE("", 0), false, note_use, s);
         if (r == 0)
                 r = store_each(t, TABLE_SAMPLES, SLICE("", 0), SLICE("", 0), false, note_use, s);
         sort_list(s->used, s->n_used, sizeof(*s->used), compare_digests);
+        sort_list(s->made, s->n_made, sizeof(*s->made), compare_made);
         return r;
 }
 
@@ -284,5 +288,6 @@ int scrambled_sweep(struct workspace *w, bool dry_run, int64_t before, uint64_t 
         int r = cases_sweep_derived(workspace_cases(w), &sweep, ret_n, ret_bytes);
 
         free(s.used);
+        free(s.made);
         return r < 0 ? r : s.error;
 }

@@ -11,7 +11,7 @@
 int scrambled_find(struct workspace *w, const struct case_info *of, uint64_t seed, struct case_info **ret);
 /* Makes it, anew if it is there. -ENOTSUP with a sentence: the case cannot be scrambled, or not be read. */
 int scrambled_make(struct workspace *w, const struct case_info *of, uint64_t seed, struct case_info **ret);
-/* Of what it would make. */
+/* The digest of what scrambled_make() would make. */
 int scrambled_digest(struct workspace *w, const struct case_info *of, uint64_t seed, struct digest *ret);
 /* The second half of that, for bytes that were made elsewhere. */
 int scrambled_keep(struct workspace *w, const struct case_info *of, uint64_t seed, struct slice text, struct case_info **ret);
@@ -22,8 +22,6 @@ struct scrambled_input {
 };
 /* The inputs that were made of a case, by seed; of all cases (`of` NULL). free(*ret). */
 int scrambled_list(struct workspace *w, const struct digest *of, struct scrambled_input **ret, size_t *ret_n);
-/* The same of which `input` is what was made. */
-int scrambled_origins(struct workspace *w, const struct digest *input, struct scrambled_input **ret, size_t *ret_n);
 /* Ids of cases, as runs_known() has them, with an answer on the input scrambled by cell->scramble. */
 int scrambled_runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n);
 
