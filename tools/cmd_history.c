@@ -46,15 +46,13 @@ static void worse(struct recording *o, int status)
         o->status = MAX(o->status, status);
 }
 
-static struct cell cell_of(const struct recording *o, size_t place, size_t test, unsigned seed)
+static struct cell cell_of(const struct recording *o, size_t place, size_t test)
 {
-        bool has_seeds = o->solver->recipe->seed != NULL;
-
         return (struct cell){.solver = o->solver,
                              .commit = o->line.list[place],
                              .info = o->cases.list[test],
-                             .has_seed = o->has_seed || (has_seeds && seed > 0),
-                             .seed = o->seed + (has_seeds ? seed : 0),
+                             .has_seed = o->has_seed,
+                             .seed = o->seed,
                              .wall_ns = o->timeout,
                              .machine = o->machine};
 }
@@ -74,9 +72,10 @@ static int make(void *user, size_t i, struct query **ret)
 {
         struct recording *o = user;
         const struct want *w = &o->wants[i];
-        struct cell cell = cell_of(o, w->place, w->test, w->seed);
+        struct cell cell = cell_of(o, w->place, w->test);
+        uint32_t sample = cell_draw(&cell, w->seed);
 
-        return query_sample(o->workspace, &cell, o->solver->recipe->seed ? 0 : w->seed, ret);
+        return query_sample(o->workspace, &cell, sample, ret);
 }
 
 static void tell_unbuildable(struct recording *o, size_t place, const struct build_record *build)
@@ -96,8 +95,9 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         struct recording *o = user;
         const struct run_value *run = (const struct run_value *)v;
         struct want w = o->wants[i];
-        struct cell cell = cell_of(o, w.place, w.test, w.seed);
+        struct cell cell = cell_of(o, w.place, w.test);
 
+        cell_draw(&cell, w.seed);
         if (r < 0) {
                 char sha[GIT_OID_HEXSZ + 1];
 
@@ -325,7 +325,7 @@ static int show_case(struct recording *o, size_t test, const struct revisions *k
         cleanup_case_history struct case_history h = {0};
         cleanup_steps struct steps steps = {0};
         cleanup_free size_t *points = NULL;
-        struct cell cell = cell_of(o, 0, test, 0);
+        struct cell cell = cell_of(o, 0, test);
         int r = case_history_read(o->workspace, &cell, known->list, known->n, NULL, 0, &h);
 
         if (r == 0)

@@ -90,18 +90,17 @@ static int find_cases(struct at_culprits *a, const struct culprits *all)
 
 /* -- measuring -- */
 
-/* Run `number` is under that seed, where the recipe has one, else the cell once more. */
 static int make_run(const struct at_culprits *a, size_t cell_number, uint32_t number, struct query **ret)
 {
-        bool has_seeds = a->solver->recipe->seed != NULL;
         struct cell cell = {.solver = a->solver,
                             .commit = a->line[cell_number / a->cases.n],
                             .info = a->cases.list[cell_number % a->cases.n],
-                            .has_seed = a->has_seed || (has_seeds && number > 0),
-                            .seed = a->seed + (has_seeds ? number : 0),
+                            .has_seed = a->has_seed,
+                            .seed = a->seed,
                             .wall_ns = a->wall_ns[cell_number % a->cases.n]};
+        uint32_t sample = cell_draw(&cell, number);
 
-        return query_sample(a->workspace, &cell, has_seeds ? 0 : number, ret);
+        return query_sample(a->workspace, &cell, sample, ret);
 }
 
 static void keep(struct at_culprits *a, size_t i, int r, struct value *v, const char *reason)

@@ -68,6 +68,9 @@ extern const struct query_type query_build_type, query_program_type, query_run_t
 bool cell_machine(const struct cell *cell, char ret[PATH_SIZE]);
 /* Asks for another limit of time, by the clock on the wall or of CPU time, whose times the cell then has; 0: the recipe's. */
 void cell_set_timeout(struct cell *cell, bool is_cpu_time, uint64_t timeout_ns);
+/* Run n of a cell beside others of it: under the solver's seed that is n further, where its recipe has one, else repetition n, which is returned for
+ * query_sample(); else 0. Run 0 is the cell itself. */
+uint32_t cell_draw(struct cell *cell, uint32_t n);
 /* The limits a cell is asked under. */
 void cell_limits(const struct cell *cell, struct recipe_limits *ret);
 /* The seconds of a fact that answers the cell, by its clock: fact_seconds(), or CPU time, of which a timeout has all. */

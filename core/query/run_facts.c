@@ -18,6 +18,15 @@ void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limit
         key_u64(ret + RUN_KEY_SIZE + 40, limits->stack);
 }
 
+uint32_t cell_draw(struct cell *cell, uint32_t n)
+{
+        if (!cell->solver->recipe->seed || n == 0)
+                return n;
+        cell->has_seed = true;
+        cell->seed += n;
+        return 0;
+}
+
 void cell_set_timeout(struct cell *cell, bool is_cpu_time, uint64_t timeout_ns)
 {
         const struct recipe_limits *limits = &cell->solver->recipe->limits;

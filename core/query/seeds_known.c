@@ -14,14 +14,19 @@ struct known {
         void *user;
 };
 
-static int tell(const struct known *k, const struct cell *cell, bool is_scrambled, uint64_t seed)
+static int find_built(struct workspace *w, const struct cell *cell, const struct digest *build, bool brief, struct fact **ret)
 {
         cleanup_resolved struct resolved_cell resolved = {0};
-        cleanup(fact_unrefp) struct fact *f = NULL;
-        int r = cell_resolve(k->workspace, cell, &k->build, &resolved);
+        int r = cell_resolve(w, cell, build, &resolved);
 
-        if (r == 0)
-                r = resolved_find(k->workspace, &resolved, cell->info, k->brief, &f);
+        return r < 0 ? r : resolved_find(w, &resolved, cell->info, brief, ret);
+}
+
+static int tell(const struct known *k, const struct cell *cell, bool is_scrambled, uint64_t seed)
+{
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        int r = find_built(k->workspace, cell, &k->build, k->brief, &f);
+
         return r == -ENOENT ? 0 : r < 0 ? r : k->fn(k->user, is_scrambled, seed, f);
 }
 
@@ -107,4 +112,31 @@ int seeds_known(struct workspace *w, const struct cell *cell, bool brief, seed_k
         if (r == 0)
                 r = tell_own(&k);
         return r == 0 ? tell_scrambled(&k) : r;
+}
+
+static int seeds_in_order(struct workspace *w, const struct cell *cell, uint32_t most, bool brief, sample_fn fn, void *user)
+{
+        struct digest build;
+        int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
+
+        for (uint32_t n = 1; r == 0 && n < most; n++) {
+                cleanup(fact_unrefp) struct fact *f = NULL;
+                struct cell under = *cell;
+
+                cell_draw(&under, n);
+                r = find_built(w, &under, &build, brief, &f);
+                if (r == 0)
+                        r = fn(user, n, f);
+        }
+        return r == -ENOENT ? 0 : r;
+}
+
+int draws_known(struct workspace *w, const struct cell *cell, uint32_t most, bool brief, sample_fn fn, void *user)
+{
+        int r;
+
+        if (cell->solver->recipe->seed)
+                return seeds_in_order(w, cell, most, brief, fn, user);
+        r = samples_known(w, cell, brief, fn, user);
+        return r == -ENOENT ? 0 : r;
 }

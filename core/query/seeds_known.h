@@ -1,4 +1,4 @@
-/* What is known of a cell under each seed: the solver's own, and those by which its input was scrambled. Never starts work. Threads: any; no
+/* A cell under each seed, as far as it is known: the solver's own, and those by which its input was scrambled. Never starts work. Threads: any; no
  * transaction may be open. */
 #pragma once
 
@@ -8,3 +8,5 @@
  * numbers; other than 0 from it ends it and is returned. */
 typedef int (*seed_known_fn)(void *user, bool is_scrambled, uint64_t seed, const struct fact *f);
 int seeds_known(struct workspace *w, const struct cell *cell, bool brief, seed_known_fn fn, void *user);
+/* Runs 1, 2, … of a cell as cell_draw() has them, with their numbers: the seeds below `most` until one is not known, or all repetitions. */
+int draws_known(struct workspace *w, const struct cell *cell, uint32_t most, bool brief, sample_fn fn, void *user);

@@ -104,19 +104,6 @@ struct cell localization_cell(const struct localization_options *o, uint32_t com
 }
 
 /* Under a seed of the search: 0 is the cell itself, the others follow its seed where the solver has one; else they are repetitions (samples). */
-static struct cell cell_under(const struct localization *l, uint32_t commit, size_t test, unsigned seed, uint32_t *ret_sample)
-{
-        struct cell cell = localization_cell(&l->options, commit, l->options.cases[test]);
-        bool has_seeds = l->options.solver->recipe->seed != NULL;
-
-        *ret_sample = has_seeds ? 0 : seed;
-        if (has_seeds && seed > 0) {
-                cell.has_seed = true;
-                cell.seed += seed;
-        }
-        return cell;
-}
-
 static struct cell cell_of(const struct localization *l, uint32_t commit, size_t test)
 {
         return localization_cell(&l->options, commit, l->options.cases[test]);
@@ -330,8 +317,8 @@ static int make_run(void *user, size_t i, struct query **ret)
 {
         struct localization *l = user;
         const struct localize_want *w = &l->wants[i];
-        uint32_t sample;
-        struct cell cell = cell_under(l, (uint32_t)w->commit, w->test, w->seed, &sample);
+        struct cell cell = cell_of(l, (uint32_t)w->commit, w->test);
+        uint32_t sample = cell_draw(&cell, w->seed);
 
         return query_sample(l->options.workspace, &cell, sample, ret);
 }

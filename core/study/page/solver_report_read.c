@@ -271,8 +271,9 @@ static int compare_digests(const void *a, const void *b)
 struct reading_column {
         struct report *report;
         const struct case_place *places;
-        struct report_column *column;
-        struct report_cell *cells;
+        struct report_column *column; /* counts them; NULL: nobody does */
+        struct report_cell *cells;    /* of the column */
+        size_t known;
 };
 
 void report_run_cell(const struct report *r, size_t case_index, const struct fact *f, struct report_cell *ret)
@@ -294,46 +295,29 @@ static int add_run(void *user, const struct digest *sha256, struct fact *f)
                 return 0;
         report_newer(c->report, f->measured);
         report_run_cell(c->report, found->index, f, cell);
-        c->column->measured++;
-        c->column->wrong += cell->is_wrong;
+        c->known++;
+        if (c->column) {
+                c->column->measured++;
+                c->column->wrong += cell->is_wrong;
+        }
         return 0;
 }
 
 /* -- under seeds ---------------------------------------------------------------------------------------------------- */
-
-struct reading_seed {
-        struct report *report;
-        const struct case_place *places;
-        struct report_cell *cells; /* of the column */
-        bool any;
-};
-
-static int add_seeded(void *user, const struct digest *sha256, struct fact *f)
-{
-        struct reading_seed *s = user;
-        const struct case_place wanted = {.sha256 = *sha256};
-        const struct case_place *found = find_in_list(&wanted, s->places, s->report->cases.n, sizeof(wanted), compare_digests);
-
-        if (found && !s->cells[found->index].is_known) {
-                report_run_cell(s->report, found->index, f, &s->cells[found->index]);
-                s->any = true;
-        }
-        return 0;
-}
 
 /* 1: something is known under this seed. */
 static int read_seed(struct report *r, const struct case_place *places, unsigned seed)
 {
         const struct cell cell = {.solver = r->solver, .has_seed = true, .seed = seed};
         cleanup_free struct report_cell *cells = calloc(r->n_columns * r->cases.n + 1, sizeof(*cells));
-        struct reading_seed s = {.report = r, .places = places};
+        struct reading_column c = {.report = r, .places = places};
         int e = cells ? 0 : -ENOMEM;
 
         for (size_t i = 0; i < r->n_columns && e == 0; i++) {
-                s.cells = cells + i * r->cases.n;
-                e = program_runs(r->workspace, &cell, &r->columns[i].of->program, add_seeded, &s);
+                c.cells = cells + i * r->cases.n;
+                e = program_runs(r->workspace, &cell, &r->columns[i].of->program, add_run, &c);
         }
-        if (e < 0 || !s.any)
+        if (e < 0 || c.known == 0)
                 return e;
         if (list_grow(r->by_seed, r->n_seeds) < 0)
                 return -ENOMEM;
@@ -347,7 +331,7 @@ static int read_seeds(struct report *r, const struct case_place *places)
 
         for (unsigned seed = 1; e == 1 && seed < JUDGE_PAIRS; seed++)
                 e = read_seed(r, places, seed);
-        return e;
+        return MIN(e, 0);
 }
 
 static int read_cells(struct report *r)

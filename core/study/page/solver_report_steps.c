@@ -89,20 +89,8 @@ static int add_repeated(const struct report *r, size_t case_index, struct series
         return 0;
 }
 
-static int add_again(const struct series *from, size_t i, struct series *s)
-{
-        size_t n = from->points[i].n;
-        struct localize_outcome *copy = calloc(n, sizeof(*copy));
-
-        if (!copy)
-                return -ENOMEM;
-        memcpy(copy, from->points[i].by_seed, n * sizeof(*copy));
-        series_add(s, from->commits[i], copy, n);
-        return 0;
-}
-
-/* The series again, with all that is measured between the commits of each step. */
-static int add_between(const struct report *r, size_t case_index, const struct series *coarse, const struct steps *steps, struct series *s)
+/* The series again, with all that is measured between the commits of each step; takes the outcomes. */
+static int add_between(const struct report *r, size_t case_index, struct series *coarse, const struct steps *steps, struct series *s)
 {
         size_t next = 0;
         int e = 0;
@@ -123,7 +111,7 @@ static int add_between(const struct report *r, size_t case_index, const struct s
                                 return e;
                 }
                 next += is_after_step;
-                e = add_again(coarse, i, s);
+                series_add(s, coarse->commits[i], steal_pointer(coarse->points[i].by_seed), coarse->points[i].n);
         }
         return e;
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "core/query/seeds_known.h"
 #include "core/study/judge/judge.h"
 
 void case_history_done(struct case_history *h)
@@ -34,32 +35,14 @@ static int add_outcome(void *user, uint32_t number, const struct fact *f)
         return 0;
 }
 
-/* Under the seeds 1, 2, …, until nothing is known under one: -ENOENT. */
-static int add_seeds(struct workspace *w, const struct cell *cell, struct outcome_list *l)
-{
-        struct cell under = *cell;
-        int r = 0;
-
-        under.has_seed = true;
-        for (unsigned seed = 1; r == 0 && seed < JUDGE_PAIRS; seed++) {
-                cleanup(fact_unrefp) struct fact *f = NULL;
-
-                under.seed = cell->seed + seed;
-                r = run_find(w, &under, true, &f);
-                if (r == 0)
-                        r = add_outcome(l, seed, f);
-        }
-        return r;
-}
-
 int case_outcomes(struct workspace *w, const struct cell *cell, const struct fact *first, struct localize_outcome **ret, size_t *ret_n)
 {
         struct outcome_list l = {0};
         int r = add_outcome(&l, 0, first);
 
         if (r == 0 && !cell->machine) /* of a named one the first alone is known */
-                r = cell->solver->recipe->seed ? add_seeds(w, cell, &l) : samples_known(w, cell, true, add_outcome, &l);
-        if (r < 0 && r != -ENOENT) {
+                r = draws_known(w, cell, JUDGE_PAIRS, true, add_outcome, &l);
+        if (r < 0) {
                 free(l.list);
                 return r;
         }
@@ -83,9 +66,11 @@ static int read_point(struct workspace *w, const struct cell *cell, struct case_
         *ret = (struct case_point){.commit = cell->commit};
         if (f) {
                 r = case_outcomes(w, cell, f, &ret->by_seed, &ret->n_seeds);
+                if (r < 0)
+                        return r;
                 ret->fact = steal_pointer(f);
         }
-        return r < 0 && r != -ENOENT ? r : 1;
+        return 1;
 }
 
 /* One bit a commit: which of them are on the line. */
@@ -118,8 +103,6 @@ int case_history_read(struct workspace *w, const struct cell *cell, const uint32
                         break;
                 at.commit = commits[i];
                 r = read_point(w, &at, &ret->list[ret->n], &found);
-                if (r < 0)
-                        fact_unref(ret->list[ret->n].fact);
                 if (r <= 0)
                         continue;
                 ret->list[ret->n++].on_line = !on_line || (commits[i] < n_commits && on_line[commits[i]]);
