@@ -117,7 +117,7 @@ static int take_cases(const struct import *i)
         return r;
 }
 
-/* What was made there of a case that is here. Its results come with all others. */
+/* A scrambled input from there, of a case that is here. Its results come with all others. */
 static int take_scrambled_input(const struct import *i, const struct scrambled_input *s)
 {
         cleanup(case_info_unrefp) struct case_info *of = NULL, *theirs = NULL, *ours = NULL;

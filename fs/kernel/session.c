@@ -91,7 +91,7 @@ int session_error(int r, const char *what, const char *reason)
 
 /* -- init, lookup, getattr, readlink -- */
 
-/* What is asked of the kernel, all of it: not what this libfuse has by default. Of a mount of what is finished nobody is asked at open, so pages
+/* All that is asked of the kernel, whatever this libfuse has by default. A mount of what is finished is not asked at open, so pages
  * go when a size or time is seen to be another; and it is there to be read whole, so names come with attributes however many are asked for at once. */
 #define WANTED          (FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_IOCTL_DIR | FUSE_CAP_READDIRPLUS)
 #define WANTED_GROWING  (WANTED | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_EXPLICIT_INVAL_DATA)

@@ -369,34 +369,6 @@ struct stat_shift stat_shift_sorted_unpaired(const double *x, size_t nx, const d
         return shift_of(&(struct all_of_two){.x = x, .nx = nx, .y = y, .ny = ny}, nx * ny, confidence, tails, sqrt(a * b * (a + b + 1) / 12));
 }
 
-int stat_shift(const double *x, const double *y, size_t n, double confidence, struct stat_shift *ret)
-{
-        cleanup_free double *room = calloc(n + 1, sizeof(*room)), *tails = n <= STAT_EXACT ? stat_signed_rank_tails(n) : NULL;
-
-        if (!room || (n <= STAT_EXACT && !tails))
-                return -ENOMEM;
-        for (size_t i = 0; i < n; i++)
-                room[i] = x[i] - y[i];
-        stat_sort(room, n);
-        *ret = stat_shift_sorted(room, n, confidence, tails);
-        return 0;
-}
-
-int stat_shift_unpaired(const double *x, size_t nx, const double *y, size_t ny, double confidence, struct stat_shift *ret)
-{
-        bool exact = nx + ny <= STAT_UNTIED;
-        cleanup_free double *room = calloc(nx + ny + 1, sizeof(*room)), *tails = exact ? stat_mann_whitney_tails(nx, ny) : NULL;
-
-        if (!room || (exact && !tails))
-                return -ENOMEM;
-        for (size_t i = 0; i < nx + ny; i++)
-                room[i] = i < nx ? x[i] : y[i - nx];
-        stat_sort(room, nx);
-        stat_sort(room + nx, ny);
-        *ret = stat_shift_sorted_unpaired(room, nx, room + nx, ny, confidence, tails);
-        return 0;
-}
-
 int stat_discoveries(const double *p, size_t n, double q, double *ret_largest)
 {
         cleanup_free double *sorted = calloc(n + 1, sizeof(*sorted));

@@ -44,15 +44,13 @@ double *stat_mann_whitney_tails(size_t nx, size_t ny);
 
 /* By how much x[i] tends to lie above y[i]: the median of the means of all two differences (Hodges and Lehmann, 1963), and the interval that the
  * signed-rank test does not reject at 1 - confidence (Hollander, Wolfe and Chicken, 3.3). Outliers hardly move it. All values are finite. Few pairs
- * cannot give a high confidence: then the interval is (-inf, inf). 0, -ENOMEM. */
+ * cannot give a high confidence: then the interval is (-inf, inf). */
 struct stat_shift {
         double shift, low, high;
 };
-int stat_shift(const double *x, const double *y, size_t n, double confidence, struct stat_shift *ret);
-/* The same of two independent samples: the median of all differences x[i] - y[k], and the interval of Mann and Whitney's test (3.4, 4.2). */
-int stat_shift_unpaired(const double *x, size_t nx, const double *y, size_t ny, double confidence, struct stat_shift *ret);
-/* The same two of samples that are sorted, ascending, with the tails of their size (above): of n differences; of two samples. */
+/* The differences are sorted, ascending; `tails` are those of the signed ranks of n, NULL: approximate. */
 struct stat_shift stat_shift_sorted(const double *differences, size_t n, double confidence, const double *tails);
+/* The same of two independent samples, each sorted: the median of all differences x[i] - y[k], and the interval of Mann and Whitney's test (3.4, 4.2). */
 struct stat_shift stat_shift_sorted_unpaired(const double *x, size_t nx, const double *y, size_t ny, double confidence, const double *tails);
 
 /* Benjamini and Hochberg's (1995) step-up rule: the largest p that is still a discovery when a share `q` of the discoveries may be false, or -1 when

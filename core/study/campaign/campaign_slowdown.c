@@ -57,7 +57,7 @@ struct confirmation {
         size_t n, failures; /* pairs; of them, that are below the threshold */
 };
 
-/* What the next pair leaves to chance: the seed of the solver, where both versions have one, else the input is scrambled; the first pair is the input
+/* The next pair is under a seed of the solver, where both versions have one, else of the scrambler; the first pair is the input
  * itself. One that cannot be scrambled is repeated. */
 static int disguise(const struct trial *t, const struct confirmation *p, uint64_t *ret_seed, struct buffer *ret_text)
 {

@@ -72,8 +72,8 @@ int finding_add_runs(struct finding *f, const char *version, enum verdict verdic
 const struct finding_runs *finding_runs_of(const struct finding *f, const char *version); /* NULL: it was not measured */
 /* How long a version took: the lower median, in seconds; 0 when it was not measured. */
 double finding_seconds(const struct finding *f, const char *version);
-/* Of a slowdown: under how many of its pairs of runs, each under a seed of its own, the target takes longer by more than `threshold` seconds. *ret_pairs:
- * of how many; 0: one of the two was not measured. */
+/* The number of a slowdown's pairs of runs, each under a seed of its own, in which the target takes longer by more than `threshold` seconds. *ret_pairs: all
+ * pairs; 0: one of the two was not measured. */
 unsigned finding_held(const struct finding *f, double threshold, unsigned *ret_pairs);
 
 /* Numbers and stores it; f->number is then set. 1: those bytes were found before as this kind, and nothing was stored; f->number is that

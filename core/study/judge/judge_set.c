@@ -124,7 +124,7 @@ struct group { /* the set, or a family, by one measure */
         bool found;
 };
 
-/* Of the first `pairs` of each case, which `upto` counts in its series. */
+/* The pairs of a series at a look: those that `upto` counts. */
 static size_t pairs_upto(const struct series *s, size_t look)
 {
         return look < N_LOOKS && s->known >= judge_looks[look] ? s->upto[look] : s->n;

@@ -7,7 +7,7 @@
 #include "core/study/localize/localize.h"
 
 #define NONE SIZE_MAX
-/* Who asks has a slowdown at hand, and each culprit is judged once more by runs of its own. */
+/* More than the judge has as a rule: the caller has a slowdown at hand, and each culprit is judged once more by runs of its own. */
 #define LOCALIZE_FALSE_ALARMS 0.05
 
 /* -- the history -------------------------------------------------------------------------------------------------- */
