@@ -78,6 +78,8 @@ static int put_output(struct attempt *a, size_t i)
 
         if (r == -ENOENT || r == -ENOTDIR)
                 return fail_without(a, path);
+        if (r == -EACCES)
+                return attempt_fail(a, "output %s cannot be read: the build took the permission away", path);
         if (r < 0 || fstat(fd, &st) < 0)
                 return attempt_fail(a, "output %s is no plain file of the build's", path);
         if (st.st_size == 0)
@@ -99,6 +101,8 @@ int attempt_put_outputs(struct attempt *a)
         a->outputs = calloc(n + 1, sizeof(*a->outputs));
         if (!a->outputs)
                 return -ENOMEM;
+        if (chmod(a->worktree->path, 0700) < 0) /* the build may have changed it */
+                return errorf(-errno, "cannot open %s: %s", a->worktree->path, strerror(errno));
         progress_tell(a->request->progress, "storing programs", 0, n); /* it is built: no time to stop */
         for (size_t i = 0; r == 0 && !a->reason && i < n; i++)
                 r = put_output(a, i);

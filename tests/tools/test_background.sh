@@ -46,7 +46,7 @@ run 0 unmount "$mnt"
 disturb EBUSY
 run 0 run toy v1 a.smt2 --again
 test_that "one that is disturbed again and again stays as it is, flagged, and waits no longer" '
-	waiting 1 && run 0 run toy v1 a.smt2 --print run.json && cp out before && remount && await "waiting 0" && run 0 run toy v1 a.smt2 --print run.json && cmp before out &&
+	waiting 1 && run 0 run toy v1 a.smt2 --print run.json && cp -f out before && remount && await "waiting 0" && run 0 run toy v1 a.smt2 --print run.json && cmp before out &&
 	has out "\"disturbed\": true"'
 disturb ENODATA
 test_that "whoever measures it by hand clears it" 'run 0 run toy v1 a.smt2 --again && [ "$(field 9)" = - ] && waiting 0'

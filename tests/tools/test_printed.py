@@ -240,7 +240,7 @@ def judge(command, folder, store, count=[0]):
     match = re.match(r"(?:\S+ \*.* )?(solverfs [^|<>&;]*)", command)
     if not match or "a pattern" in reason:
         return None
-    done = shell(match[1] + f" --store {top}/nowhere", folder)  # parsed before a store is looked for
+    done = shell(match[1] + f" --store {plain}/nowhere", folder)  # parsed before a store is looked for
     return f"{command}\nis not run ({reason}), and its options are wrong:\n{done.stderr[-600:]}" if done.returncode == 2 else None
 
 
