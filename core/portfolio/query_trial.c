@@ -98,7 +98,7 @@ static int trial_query_need(struct query *query, struct query_list *ret)
         return place && !trial_is_alone(q) ? running_need_away(q, ret) : need_here(q, ret);
 }
 
-/* Meanwhile the arm was wrong on another case. The stored trial is taken back; whoever asks again is answered by another arm. */
+/* Meanwhile the arm was wrong on another case. The stored trial is taken back: another arm has to answer. */
 static int withhold(const struct portfolio *p, struct trial *t)
 {
         free(t->alarm);
@@ -110,14 +110,16 @@ static int withhold(const struct portfolio *p, struct trial *t)
         return t->alarm ? 0 : -ENOMEM;
 }
 
-static int compute(struct trial_query *q, struct running *run, struct value **ret)
+/* *ret_stands: false when the answer was withheld. */
+static int compute(struct trial_query *q, struct running *run, struct value **ret, bool *ret_stands)
 {
         cleanup_trial struct trial *kept = NULL;
         int r = trial_is_alone(q) ? running_alone(run) : running_portfolio(run);
 
         if (r == 0 && !trial_is_alone(q))
                 r = trial_put(q->workspace, q->portfolio, q->info, run->trial, &kept);
-        if (r == 0 && !trial_is_alone(q) && !trial_stands(q->workspace, q->portfolio, q->info, kept))
+        *ret_stands = trial_is_alone(q) || (r == 0 && trial_stands(q->workspace, q->portfolio, q->info, kept));
+        if (r == 0 && !*ret_stands)
                 r = withhold(q->portfolio, kept);
         if (r < 0)
                 return r;
@@ -128,13 +130,22 @@ static int compute(struct trial_query *q, struct running *run, struct value **re
 static int trial_query_compute(struct query *query, struct job *j, struct value **ret)
 {
         struct trial_query *q = (struct trial_query *)query;
-        cleanup(running_done) struct running run = {.query = q, .job = j, .case_fd = -1};
-        int r;
+        bool stands = false;
+        int r = 0;
 
         if (q->away)
-                return compute(q, q->away, ret);
-        r = running_open_case(&run);
-        return r < 0 ? r : compute(q, &run, ret);
+                return compute(q, q->away, ret, &stands);
+        *ret = NULL;
+        /* Each answer that does not stand costs its arm its place. */
+        for (size_t i = 0; r == 0 && !stands && i <= q->portfolio->n_arms; i++) {
+                cleanup(running_done) struct running run = {.query = q, .job = j, .case_fd = -1};
+
+                *ret = value_unref(*ret);
+                r = running_open_case(&run);
+                if (r == 0)
+                        r = compute(q, &run, ret, &stands);
+        }
+        return r;
 }
 
 static void trial_query_describe(const struct query *query, struct buffer *ret)

@@ -91,7 +91,7 @@ static struct execute_result run(const char *words)
         return run_like(&usual, words);
 }
 
-static const char *text_of(const struct blob *b)
+static char *text_of(const struct blob *b)
 {
         static char text[1 << 16];
 
@@ -363,6 +363,17 @@ static void be_started_oddly(void)
         umask(geteuid() == 0 ? 0777 : 0077); /* another user cannot use what it makes then */
 }
 
+/* The limit of processes on the bare machine without root is that of a run plus what the user has anyway, other tests' among them. */
+static char *told_surroundings(const struct execute_result *r)
+{
+        char *text = text_of(&r->out), *processes = strstr(text, "limit 6: ");
+
+        ck_assert_ptr_nonnull(processes);
+        if (geteuid() != 0)
+                memset(processes, '-', strcspn(processes, "\n"));
+        return text;
+}
+
 START_TEST(test_surroundings)
 {
         char expected[2][4096];
@@ -378,9 +389,9 @@ START_TEST(test_surroundings)
                 r = run_like(&q, "surroundings");
                 assert_end(&r, END_EXIT, 0);
                 if (i < 2)
-                        strcpy(expected[i], text_of(&r.out));
+                        strcpy(expected[i], told_surroundings(&r));
                 else
-                        ck_assert_str_eq(text_of(&r.out), expected[i - 2]);
+                        ck_assert_str_eq(told_surroundings(&r), expected[i - 2]);
                 assert_says(&r.out, "class 0 nice 0 personality 0 umask 022 slack 50000\n");
                 assert_says(&r.out, "THP_enabled:\t1\n");
                 assert_says(&r.out, "SigIgn:\t0000000000000000\n");

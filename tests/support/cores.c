@@ -3,6 +3,8 @@
  * The kernel asks this process (seccomp's user notification) whenever the command, or what it starts, asks for its cores or sets them. So it holds for
  * static programs and in sandboxes, too. A core that there is not is one of those that there are. What /sys says is the caller's business
  * (tests/anywhere.sh). */
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -15,6 +17,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -90,9 +93,56 @@ static int keep(pid_t thread, const cpu_set_t *set)
         return 0;
 }
 
+static ino_t pid_namespace(const char *process)
+{
+        char path[300];
+        struct stat st;
+
+        snprintf(path, sizeof(path), "/proc/%s/ns/pid", process);
+        return stat(path, &st) < 0 ? 0 : st.st_ino;
+}
+
+/* The number that a process has in its own namespace; 0: it has gone. */
+static pid_t number_inside(const char *process)
+{
+        char path[300], line[256], *last;
+        pid_t number = 0;
+        FILE *f;
+
+        snprintf(path, sizeof(path), "/proc/%s/status", process);
+        f = fopen(path, "re");
+        while (f && number == 0 && fgets(line, sizeof(line), f))
+                if (strncmp(line, "NSpid:", 6) == 0 && (last = strrchr(line, '\t')))
+                        number = atoi(last);
+        if (f)
+                fclose(f);
+        return number;
+}
+
+/* Whose cores are asked for or set, in our numbers: those of one in a namespace of its own are others. */
+static pid_t thread_meant(const struct seccomp_notif *n)
+{
+        pid_t meant = (pid_t)n->data.args[0], found = 0;
+        char asks[16];
+        ino_t where;
+        DIR *all;
+
+        snprintf(asks, sizeof(asks), "%u", n->pid);
+        where = pid_namespace(asks);
+        if (meant == 0 || where == pid_namespace("self"))
+                return meant == 0 ? (pid_t)n->pid : meant;
+        all = opendir("/proc");
+        for (struct dirent *e; all && found == 0 && (e = readdir(all));)
+                if (isdigit((unsigned char)e->d_name[0]) && pid_namespace(e->d_name) == where && number_inside(e->d_name) == meant)
+                        found = atoi(e->d_name);
+        if (all)
+                closedir(all);
+        return found == 0 ? (pid_t)n->pid : found;
+}
+
 static int get(const struct seccomp_notif *n)
 {
-        cpu_set_t set = cores_of((pid_t)n->pid);
+        cpu_set_t set = cores_of(thread_meant(n));
         size_t size = n->data.args[1] < sizeof(set) ? n->data.args[1] : sizeof(set);
 
         if (size < sizeof(unsigned long))
@@ -123,11 +173,10 @@ static int set(const struct seccomp_notif *n)
                         ;
                 CPU_SET((size_t)at, &there);
         }
-        r = keep((pid_t)n->pid, &wanted);
-        return r < 0 ? r : sched_setaffinity((pid_t)n->pid, sizeof(there), &there) < 0 ? -errno : 0;
+        r = keep(thread_meant(n), &wanted);
+        return r < 0 ? r : sched_setaffinity(thread_meant(n), sizeof(there), &there) < 0 ? -errno : 0;
 }
 
-/* What is asked of another thread is answered for the one that asks. */
 static void answer(int listener)
 {
         struct seccomp_notif n = {0};

@@ -85,17 +85,17 @@ tell_time() { # tell_time [FOLDER]: in that folder of faults; else in $top/fault
 # terminal COMMAND...: its output as a terminal shows it, each progress on a line, in `out`.
 terminal() { timeout 60 script -qec "${*@Q}" /dev/null </dev/null | tr '\r' '\n' >out; }
 
-# Holds every core, as other work does, until let_cores_go.
+# hold_cores [FIRST]: holds every core, from FIRST on, as other work does, until let_cores_go.
 hold_cores() {
 	rm -f held
 	mkdir -p "$SOLVERFS_SLOTS"
 	python3 -c '
 import fcntl, os, struct, sys, time
-files = [open(f"{sys.argv[1]}/cpu{i}", "a") for i in range(os.cpu_count())]
+files = [open(f"{sys.argv[1]}/cpu{i}", "a") for i in range(int(sys.argv[2]), os.cpu_count())]
 for f in files:
     fcntl.fcntl(f, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
 open("held", "w").close()
-time.sleep(300)' "$SOLVERFS_SLOTS" &
+time.sleep(300)' "$SOLVERFS_SLOTS" "${1:-0}" &
 	cores_held=$!
 	await '[ -e held ]'
 }

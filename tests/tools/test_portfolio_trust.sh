@@ -24,10 +24,10 @@ run 0 portfolio add p "$(arm liar)" "$(arm honest)" --timeout 10s
 "$solverfs" portfolio run p open1.smt2 open2.smt2 >before 2>/dev/null
 test_that "before anybody knows better, an arm is believed" '[ "$(cut -f 2 before | sort -u)" = sat ] && [ "$(cut -f 4 before | sort -u)" = liar ]'
 test_that "of 26 cases whose :status is known none is answered wrongly, and all are answered" '
-	run 1 portfolio run p known{1..26}.smt2 && [ "$(grep -c . out)" = 26 ] && [ "$(by honest)" -ge 25 ] &&
+	run 1 portfolio run p known{1..26}.smt2 && [ "$(grep -c . out)" = 26 ] && [ "$(by honest)" = 26 ] &&
 	for i in $(seq 26); do [ "$(awk -F"\t" -v n="known$i.smt2" "\$5 == n { print \$2 }" out)" = "$(sed -n "s/^; truth: //p" "known$i.smt2")" ] || exit 1; done'
 test_that "its first wrong answer is told, and it is not asked for another one" '
-	[ "$(grep -c "SOUNDNESS: .*liar says sat, the case.s :status is unsat" err)" -le 2 ] && grep -q SOUNDNESS err'
+	[ "$(grep -c "SOUNDNESS: .*liar says sat, the case.s :status is unsat" err)" -le $(($(nproc) + 1)) ] && grep -q SOUNDNESS err' # those that were under way
 test_that "what it answered before is taken back: the cases are asked anew" '
 	run 0 portfolio show p && has out "^# taken back: case 1: liar said sat; it is asked anew" && run 0 portfolio run p open1.smt2 open2.smt2 && [ "$(field 2 | sort -u)" = unsat ] && [ "$(by honest)" = 2 ]'
 test_that "its place is lost until the portfolio is reset, and the reason is shown" '
