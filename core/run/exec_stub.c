@@ -495,6 +495,15 @@ static void drain_signals(const struct run *run)
                 ;
 }
 
+/* How much later than it should it goes on: a pause. It may fall into a wait, or between two, or behind the last one. */
+static void note_late(struct run *run, uint64_t expected)
+{
+        uint64_t now = clock_now();
+
+        if (expected != 0 && now > expected && now - expected > run->reply.late_ns)
+                run->reply.late_ns = now - expected;
+}
+
 /* Its news are no reason to wake, twice for each run: they are read whenever something else is. */
 static void wait_for_something(struct run *run, uint64_t until)
 {
@@ -505,14 +514,10 @@ static void wait_for_something(struct run *run, uint64_t until)
         uint64_t now = clock_now(), left = until > now ? until - now : 0;
         struct timespec t = {.tv_sec = (time_t)(left / NSEC_PER_SEC), .tv_nsec = (long)(left % NSEC_PER_SEC)};
 
-        /* A pause may also fall between two waits, into a look. */
-        if (run->awake != 0 && now - run->awake > run->reply.late_ns)
-                run->reply.late_ns = now - run->awake;
+        note_late(run, run->awake);
         ppoll(fds, ARRAY_SIZE(fds), &t, NULL);
-        now += left;
+        note_late(run, now + left);
         run->awake = clock_now();
-        if (run->awake > now && run->awake - now > run->reply.late_ns)
-                run->reply.late_ns = run->awake - now;
 }
 
 static bool send_reply(const struct run *run)
@@ -694,6 +699,7 @@ static void watch(struct run *run)
                 if (!run->ended && wall_at(run, clock_now()) >= run->share)
                         stand_still(run);
         }
+        note_late(run, run->awake);
 }
 
 /* -- its end -- */

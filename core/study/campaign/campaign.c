@@ -181,6 +181,8 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
         campaign_end_localizer(c);
         if (r == 0)
                 r = c->error;
+        if (r == 0 && has_time) /* the last input began earlier: without this the same command would have time left */
+                r = campaign_note(c, &(struct campaign_record){.event = EVENT_SESSION});
         if (r == 0)
                 r = campaign_localize_all(c);
         if (r == 0)

@@ -11,7 +11,7 @@ enum campaign_event {
         EVENT_RAN,       /* id, version, seconds, verdict */
         EVENT_FINISH,    /* id */
         EVENT_CONFIRMED, /* id, is_find, cause, finding; stands before the candidate's EVENT_FINISH (format 1: behind it) */
-        EVENT_SESSION,   /* somebody took it up again; seconds: time used before */
+        EVENT_SESSION,   /* a session began or ended; nothing but its time */
         EVENT_CAUSE,     /* id, cause: what was localized later */
         EVENT_STEP,      /* of a chain: id, step, version, seconds, verdict, rule, direction */
         EVENT_FOUND,     /* what a step came to: id, step, version, kind; cause: the finding's number, 0: not confirmed; is_find: it was new */
