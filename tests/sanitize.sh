@@ -11,7 +11,7 @@ case ${1:-} in
 address | thread) kinds=("$1") && shift ;;
 *) kinds=(address thread) ;;
 esac
-export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1}"
+export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:detect_stack_use_after_return=1}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}" TSAN_OPTIONS="${TSAN_OPTIONS:-second_deadlock_stack=1:history_size=4}"
 export CK_TIMEOUT_MULTIPLIER=10
 failed=0
