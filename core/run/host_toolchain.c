@@ -270,7 +270,7 @@ static bool read_kept(const struct digest *moment, char ret[DIGEST_HEX_SIZE])
         if (!toolchain.file || read_file(toolchain.file, KEPT_SIZE, &b) < 0 || b.size != KEPT_SIZE ||
             memcmp(b.data, key, DIGEST_HEX_SIZE - 1) != 0)
                 return false;
-        snprintf(ret, DIGEST_HEX_SIZE, "%s", (const char *)b.data + DIGEST_HEX_SIZE);
+        snprintf(ret, DIGEST_HEX_SIZE, "%.*s", DIGEST_HEX_SIZE - 1, (const char *)b.data + DIGEST_HEX_SIZE); /* a line's end is behind it, and no 0 */
         return digest_parse(ret, &d) == 0;
 }
 
