@@ -47,49 +47,34 @@ static bool is_set(const struct environment *e, const char *variable)
         return false;
 }
 
-static int set_numbers(struct environment *e, const struct alarm *a)
-{
-        cleanup_alarm_words struct alarm_words w = {0};
-        int r = alarm_words(a, &w);
-
-        if (r == 0)
-                r = set(e, "NUMBER", w.number);
-        if (r == 0)
-                r = set(e, "CASE", w.id);
-        if (r == 0)
-                r = set(e, "CASES", w.n_cases);
-        if (r == 0)
-                r = set(e, "BEFORE", w.before.data);
-        if (r == 0)
-                r = set(e, "AFTER", w.after.data);
-        return r < 0 ? r : set(e, "FACTOR", w.factor.data);
-}
-
-#define N_OWN 16
-
-static int make_environment(struct workspace *w, const struct solver *s, const struct alarm *a, const char *file,
+static int make_environment(struct workspace *w, const struct solver *s, const struct observation *a, const char *file,
                             struct environment *ret)
 {
+        cleanup_alarm_words struct alarm_words numbers = {0};
+        int r = alarm_words(a, &numbers);
         const char *const words[][2] = {{"SOLVERFS_ALARM", file},
                                         {"SOLVERFS_STORE", workspace_dir(w)},
                                         {"SOLVER", s->recipe->name},
-                                        {"KIND", alarm_kind_name(a->kind)},
-                                        {"BRANCH", a->branch},
-                                        {"COMMIT", a->commit},
-                                        {"PARENT", *a->before ? a->before : "-"},
-                                        {"SUBJECT", a->subject}};
+                                        {"KIND", observation_kind_name(a->kind)},
+                                        {"BRANCH", a->origin},
+                                        {"COMMIT", a->target},
+                                        {"PARENT", *a->reference ? a->reference : "-"},
+                                        {"SUBJECT", a->subject},
+                                        {"NUMBER", numbers.number},
+                                        {"CASE", numbers.id},
+                                        {"CASES", numbers.n_cases},
+                                        {"BEFORE", numbers.before.data},
+                                        {"AFTER", numbers.after.data},
+                                        {"FACTOR", numbers.factor.data}};
         size_t n = 0;
-        int r = 0;
 
         while (environ[n])
                 n++;
-        ret->list = calloc(n + N_OWN, sizeof(*ret->list));
+        ret->list = calloc(n + ARRAY_SIZE(words) + 1, sizeof(*ret->list));
         if (!ret->list)
                 return -ENOMEM;
         for (size_t i = 0; i < ARRAY_SIZE(words) && r == 0; i++)
                 r = set(ret, words[i][0], words[i][1]);
-        if (r == 0)
-                r = set_numbers(ret, a);
         for (size_t i = 0, at = ret->n_own; i < n; i++)
                 if (!is_set(ret, environ[i]))
                         ret->list[at++] = environ[i];
@@ -97,7 +82,7 @@ static int make_environment(struct workspace *w, const struct solver *s, const s
 }
 
 /* The alarm in a file of its own, as alarms/<n> of the mount has it. */
-static int write_alarm(struct workspace *w, const struct solver *s, const struct alarm *a, char path[PATH_SIZE])
+static int write_alarm(struct workspace *w, const struct solver *s, const struct observation *a, char path[PATH_SIZE])
 {
         const char *folder = getenv("TMPDIR");
         cleanup_buffer struct buffer text = {0};
@@ -168,7 +153,7 @@ static int wait_for(pid_t pid, uint32_t number, int signals)
         return 1;
 }
 
-int alarm_command(struct workspace *w, const struct solver *s, const struct alarm *a, const char *command, int signals)
+int alarm_command(struct workspace *w, const struct solver *s, const struct observation *a, const char *command, int signals)
 {
         cleanup(environment_done) struct environment e = {0};
         char path[PATH_SIZE] = "";

@@ -5,23 +5,19 @@
 
 #include "core/study/steps/case_history.h"
 
-int alarm_words(const struct alarm *a, struct alarm_words *ret)
+int alarm_words(const struct observation *a, struct alarm_words *ret)
 {
-        const struct alarm_case *c = a->n_cases > 0 ? &a->cases[0] : NULL;
+        static const struct observed_runs none[2] = {{.verdict = VERDICT_UNKNOWN}, {.verdict = VERDICT_UNKNOWN}};
+        const struct observed_runs *c = alarm_case(a, 0) ?: none;
 
         snprintf(ret->number, sizeof(ret->number), "%" PRIu32, a->number);
-        snprintf(ret->n_cases, sizeof(ret->n_cases), "%zu", a->n_cases);
-        if (c) {
-                snprintf(ret->id, sizeof(ret->id), "%" PRIu32, c->id);
-                alarm_print_side(a, &c->before, &ret->before);
-                alarm_print_side(a, &c->after, &ret->after);
-                alarm_print_factor(a, c, &ret->factor);
-        } else {
-                snprintf(ret->id, sizeof(ret->id), "-");
-                buffer_adds(&ret->before, "-");
-                buffer_adds(&ret->after, "-");
-                buffer_adds(&ret->factor, "-");
-        }
+        snprintf(ret->n_cases, sizeof(ret->n_cases), "%zu", a->n_runs / 2);
+        snprintf(ret->id, sizeof(ret->id), "%" PRIu32, a->case_id);
+        if (c == none)
+                strcpy(ret->id, "-");
+        alarm_print_side(a, &c[0], &ret->before);
+        alarm_print_side(a, &c[1], &ret->after);
+        alarm_print_factor(a, c, &ret->factor);
         return buffer_error(&ret->before) < 0 || buffer_error(&ret->after) < 0 || buffer_error(&ret->factor) < 0 ? -ENOMEM : 0;
 }
 
@@ -32,48 +28,48 @@ void alarm_words_done(struct alarm_words *w)
         buffer_done(&w->factor);
 }
 
-static json_t *side_json(const struct alarm_side *s)
+static json_t *side_json(const struct observed_runs *side)
 {
-        bool is_known = s->verdict != VERDICT_UNKNOWN || isfinite(s->seconds);
+        bool is_known = side->verdict != VERDICT_UNKNOWN || side->n > 0;
 
-        return json_pack("{so so}", "result", is_known ? json_string(verdict_name(s->verdict)) : json_null(), "seconds",
-                         isfinite(s->seconds) ? json_real(s->seconds) : json_null());
+        return json_pack("{so so}", "result", is_known ? json_string(verdict_name(side->verdict)) : json_null(), "seconds",
+                         side->n > 0 ? json_real(side->seconds[0]) : json_null());
 }
 
-static json_t *cases_json(const struct alarm *a)
+static json_t *cases_json(const struct observation *a)
 {
         json_t *list = json_array();
+        const struct observed_runs *c;
 
-        for (size_t i = 0; i < a->n_cases; i++) {
-                double factor = a->kind == ALARM_SLOWER ? alarm_factor(&a->cases[i]) : NAN;
+        for (size_t i = 0; (c = alarm_case(a, i)); i++) {
+                double factor = a->kind == ALARM_SLOWER ? alarm_factor(c) : NAN;
 
-                json_array_append_new(list, json_pack("{sI so so so}", "case", (json_int_t)a->cases[i].id, "before",
-                                                      side_json(&a->cases[i].before), "after", side_json(&a->cases[i].after),
-                                                      "factor", isfinite(factor) ? json_real(factor) : json_null()));
+                json_array_append_new(list, json_pack("{sI so so so}", "case", (json_int_t)c->case_id, "before", side_json(&c[0]), "after",
+                                                      side_json(&c[1]), "factor", isfinite(factor) ? json_real(factor) : json_null()));
         }
         return list;
 }
 
-static int show_json(const struct solver *s, const struct alarm *a)
+static int show_json(const struct solver *s, const struct observation *a)
 {
         cleanup_buffer struct buffer reproduce = {0}, branch = {0}, url = {0};
         char found[32];
 
         alarm_print_reproduce(s, a, &reproduce);
-        buffer_add_printable(&branch, a->branch);
+        buffer_add_printable(&branch, a->origin);
         buffer_add_printable(&url, a->url);
         if (buffer_error(&reproduce) < 0 || buffer_error(&branch) < 0 || buffer_error(&url) < 0)
                 return -ENOMEM;
         format_date(a->found, found);
         output_json(json_pack("{si ss ss ss ss ss ss so ss ss ss sb ss ss}", "number", (int)a->number, "kind",
-                              alarm_kind_name(a->kind), "solver", s->recipe->name, "branch", branch.data ? branch.data : "",
-                              "commit", a->commit, "parent", a->before, "subject", a->subject, "cases", cases_json(a), "found",
-                              found, "reproduce", reproduce.data, "detail", a->detail, "told", (int)(a->told != 0), "mark",
-                              finding_mark_name(a->mark), "url", url.data ? url.data : ""));
+                              observation_kind_name(a->kind), "solver", s->recipe->name, "branch", branch.data ? branch.data : "",
+                              "commit", a->target, "parent", a->reference, "subject", a->subject, "cases", cases_json(a), "found",
+                              found, "reproduce", reproduce.data, "detail", a->reason, "told", (int)(a->told != 0), "mark",
+                              observation_mark_name(a->mark), "url", url.data ? url.data : ""));
         return 0;
 }
 
-int alarm_show(struct workspace *, const struct solver *s, const struct alarm *a, bool json)
+int alarm_show(struct workspace *, const struct solver *s, const struct observation *a, bool json)
 {
         static const struct column columns[] = {{"N", 4, true},      {"KIND", 13, false},  {"COMMIT", 12, false},
                                                 {"CASE", 6, true},          {"CASES", 6, true},  {"BEFORE (s)", 10, true, 1},
@@ -90,8 +86,8 @@ int alarm_show(struct workspace *, const struct solver *s, const struct alarm *a
                 return r;
         format_date(a->found, found);
         output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){w.number, alarm_kind_name(a->kind), a->commit, w.id, w.n_cases, w.before.data, w.after.data,
+                   (const char *[]){w.number, observation_kind_name(a->kind), a->target, w.id, w.n_cases, w.before.data, w.after.data,
                                     w.factor.data, found,
-                                    *finding_mark_name(a->mark) ? finding_mark_name(a->mark) : "-", a->subject});
+                                    *observation_mark_name(a->mark) ? observation_mark_name(a->mark) : "-", a->subject});
         return 0;
 }

@@ -9,13 +9,13 @@ struct alarm_words {
         char number[16], id[16], n_cases[24];
         struct buffer before, after, factor;
 };
-int alarm_words(const struct alarm *a, struct alarm_words *ret); /* -ENOMEM */
+int alarm_words(const struct observation *a, struct alarm_words *ret); /* -ENOMEM */
 void alarm_words_done(struct alarm_words *w);
 #define cleanup_alarm_words cleanup(alarm_words_done)
 
 /* A row, or an object on a line; -ENOMEM. */
-int alarm_show(struct workspace *w, const struct solver *s, const struct alarm *a, bool json);
+int alarm_show(struct workspace *w, const struct solver *s, const struct observation *a, bool json);
 
 /* Runs `command` by the shell, with the alarm as its standard input and in its environment (cmd_watch.c's help has the names). 0: it took the alarm
  * (status 0). 1: it did not, and why was said. -EINTR: a signal came first, and it was ended. -errno. */
-int alarm_command(struct workspace *w, const struct solver *s, const struct alarm *a, const char *command, int signals);
+int alarm_command(struct workspace *w, const struct solver *s, const struct observation *a, const char *command, int signals);

@@ -10,19 +10,21 @@ struct listing {
         struct solver *solver;
 };
 
-static int show_one(void *user, const struct alarm *a)
+static int show_all(const struct listing *l)
 {
-        const struct listing *l = user;
-        int r = alarm_show(l->workspace, l->solver, a, l->json);
+        cleanup_observations struct observations all = {0};
+        int r = observations_read(l->workspace, l->solver->number, "alarms", &all);
 
-        return r == 0 && output_broken() ? -EPIPE : r;
+        for (size_t i = 0; r == 0 && i < all.n && !output_broken(); i++)
+                r = alarm_show(l->workspace, l->solver, all.list[i], l->json);
+        return r;
 }
 
 static int show_whole(const struct listing *l)
 {
         cleanup_buffer struct buffer text = {0};
-        cleanup_alarm struct alarm *a = NULL;
-        int r = alarm_get(l->workspace, l->solver->number, l->shown, &a);
+        cleanup_observation struct observation *a = NULL;
+        int r = observation_get(l->workspace, OF_WATCHES, l->solver->number, l->shown, &a);
 
         if (r == 0 && l->json)
                 return alarm_show(l->workspace, l->solver, a, true);
@@ -33,27 +35,14 @@ static int show_whole(const struct listing *l)
         return r;
 }
 
-static int mark(const struct listing *l)
-{
-        enum finding_mark as;
-
-        if (finding_mark_parse(l->mark, &as) < 0) {
-                complain("an alarm is marked reported, confirmed, fixed or rejected, not '%s'", l->mark);
-                return STATUS_USAGE;
-        }
-        int r = alarm_set_mark(l->workspace, l->solver->number, l->number, as, l->url);
-
-        return r < 0 ? fail(r) : STATUS_OK;
-}
-
 static int list(struct listing *l)
 {
         int r;
 
         if (l->number != 0)
-                return mark(l);
-        r = l->shown != 0 ? show_whole(l) : alarms_each(l->workspace, l->solver->number, show_one, l);
-        return r < 0 && r != -EPIPE ? fail(r) : STATUS_OK;
+                return command_mark(l->workspace, l->solver, OF_WATCHES, l->number, l->mark, l->url);
+        r = l->shown != 0 ? show_whole(l) : show_all(l);
+        return r < 0 ? fail(r) : STATUS_OK;
 }
 
 int cmd_alarms(int argc, char **argv)

@@ -160,7 +160,7 @@ static int write_version(struct exporting *o, struct solver *s, uint32_t commit,
         if (r < 0)
                 return r;
         git_oid_tostr(sha, sizeof(sha), &c.oid);
-        commit_subject(s, commit, &subject);
+        history_subject(s->history, commit, &subject);
         v.commit = sha;
         v.committed = c.committed;
         v.subject = subject.data ? subject.data : "";

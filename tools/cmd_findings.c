@@ -5,8 +5,9 @@
 
 #include "core/study/base/stat.h"
 #include "core/study/base/version.h"
-#include "core/study/finding/campaign_store.h"
-#include "core/study/finding/finding_select.h"
+#include "core/study/observation/campaign_store.h"
+#include "core/study/observation/finding_select.h"
+#include "words.h"
 
 struct listing {
         const char *solver_name, *mark, *url;
@@ -23,7 +24,7 @@ static void parse_kind(void *to, const char *text)
         bool *kinds = to;
 
         for (int k = 0; k < N_FINDING_KINDS; k++)
-                if (strcmp(text, finding_kind_name((enum finding_kind)k)) == 0) {
+                if (strcmp(text, observation_kind_name((enum observation_kind)k)) == 0) {
                         kinds[k] = true;
                         return;
                 }
@@ -37,42 +38,44 @@ static const struct column columns[] = {{"ID", 5, true},         {"KIND", 11, fa
 
 static void show_json(const struct listing *l, const struct finding_choice *c)
 {
-        const struct finding *f = c->finding;
+        const struct observation *f = c->finding;
+        unsigned pairs, held = observation_held(f, &pairs);
         char machine[PATH_SIZE];
         json_t *j = json_pack("{s:i, s:s, s:i, s:I, s:s, s:s, s:f, s:f, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s}", "id",
-                              (int)f->number, "kind", finding_kind_name(f->kind), "case", (int)f->case_id, "size",
+                              (int)f->number, "kind", observation_kind_name(f->kind), "case", (int)f->case_id, "size",
                               (json_int_t)c->size, "reference", f->reference, "target", f->target, "before",
-                              finding_seconds(f, f->reference), "after", finding_seconds(f, f->target), "campaign", f->campaign, "mark",
-                              finding_mark_name(f->mark), "url", f->url, "found", (json_int_t)f->found, "count",
+                              observation_seconds(f, f->reference), "after", observation_seconds(f, f->target), "campaign", f->origin, "mark",
+                              observation_mark_name(f->mark), "url", f->url, "found", (json_int_t)f->found, "count",
                               (json_int_t)c->count, "culprit", c->culprit, "reason", f->reason, "signature", f->signature);
 
-        if (j && c->pairs > 0) {
-                json_object_set_new(j, "held", json_integer((json_int_t)c->held));
-                json_object_set_new(j, "pairs", json_integer((json_int_t)c->pairs));
+        if (j && pairs > 0) {
+                json_object_set_new(j, "held", json_integer((json_int_t)held));
+                json_object_set_new(j, "pairs", json_integer((json_int_t)pairs));
         }
         if (j && c->reduced > 0)
                 json_object_set_new(j, "reduced", json_integer((json_int_t)c->reduced));
-        if (j && campaign_is_elsewhere(l->workspace, l->solver->recipe->name, f->campaign, machine))
+        if (j && campaign_is_elsewhere(l->workspace, l->solver->recipe->name, f->origin, machine))
                 json_object_set_new(j, "machine", json_string(machine));
         output_json(j);
 }
 
 static void show(const struct listing *l, const struct finding_choice *c)
 {
-        const struct finding *f = c->finding;
+        const struct observation *f = c->finding;
         cleanup_free char *reference = *f->reference ? version_brief(f->reference) : strdup("-"), *target = version_brief(f->target);
 
+        unsigned pairs, held = observation_held(f, &pairs);
         char holds[32] = "-";
 
         if (l->json) {
                 show_json(l, c);
                 return;
         }
-        if (c->pairs > 0)
-                snprintf(holds, sizeof(holds), "%u/%u", c->held, c->pairs);
+        if (pairs > 0)
+                snprintf(holds, sizeof(holds), "%u/%u", held, pairs);
         output_rowf(columns, ARRAY_SIZE(columns), "%u\t%s\t%" PRIu64 "\t%.6f\t%.6f\t%s\t%s\t%" PRIu64 "\t%.12s\t%s\t%s\t%s\t%s", f->number,
-                    finding_kind_name(f->kind), c->size, finding_seconds(f, f->reference), finding_seconds(f, f->target), reference ?: "-", target ?: "-",
-                    c->count, *c->culprit ? c->culprit : "-", f->campaign, *finding_mark_name(f->mark) ? finding_mark_name(f->mark) : "-",
+                    observation_kind_name(f->kind), c->size, observation_seconds(f, f->reference), observation_seconds(f, f->target), reference ?: "-", target ?: "-",
+                    c->count, *c->culprit ? c->culprit : "-", f->origin, *observation_mark_name(f->mark) ? observation_mark_name(f->mark) : "-",
                     *f->url ? f->url : "-", holds);
 }
 
@@ -83,7 +86,7 @@ static bool is_wanted(const struct listing *l, const struct finding_choice *c)
         for (int k = 0; k < N_FINDING_KINDS; k++)
                 any |= l->kinds[k];
         return (!any || l->kinds[c->finding->kind]) && (l->all || c->is_representative) &&
-               (!l->campaign || strcmp(l->campaign, c->finding->campaign) == 0);
+               (!l->campaign || strcmp(l->campaign, c->finding->origin) == 0);
 }
 
 static int show_all(const struct listing *l)
@@ -101,28 +104,14 @@ static int show_all(const struct listing *l)
 
 static int list(struct listing *l)
 {
-        enum finding_mark mark;
-        int r = workspace_solver(l->workspace, l->solver_name, &l->solver);
+        int r;
 
-        if (r == 0 && l->seeds) {
-                int status = findings_seeds(l->workspace, l->solver, l->json);
-
-                solver_unref(l->solver);
-                return output_end(status);
-        }
-        if (r == 0 && l->number != 0) {
-                r = finding_mark_parse(l->mark, &mark);
-                if (r == -EINVAL) {
-                        solver_unref(l->solver);
-                        return fail_as(STATUS_USAGE, r);
-                }
-                if (r == 0)
-                        r = finding_set_mark(l->workspace, l->solver->number, l->number, mark, l->url);
-        } else if (r == 0) {
-                r = show_all(l);
-        }
-        solver_unref(l->solver);
-        return output_end(r < 0 && r != -EPIPE ? fail(r) : STATUS_OK);
+        if (l->seeds)
+                return findings_seeds(l->workspace, l->solver, l->json);
+        if (l->number != 0)
+                return command_mark(l->workspace, l->solver, OF_CAMPAIGNS, l->number, l->mark, l->url);
+        r = show_all(l);
+        return r < 0 && r != -EPIPE ? fail(r) : STATUS_OK;
 }
 
 int cmd_findings(int argc, char **argv)
@@ -135,6 +124,7 @@ int cmd_findings(int argc, char **argv)
                 "Example:\n"
                 "  solverfs findings z3 --mark 12 reported https://example.org/issues/1";
         cleanup_workspace struct workspace *w = NULL;
+        cleanup_solver struct solver *s = NULL;
         struct listing l = {0};
         struct words words = {0};
         int status;
@@ -161,9 +151,10 @@ int cmd_findings(int argc, char **argv)
                 command_usage("--mark and --seeds exclude each other");
         if (l.number != 0 && !l.mark)
                 command_usage("mark it as what? reported, confirmed, fixed or rejected");
-        status = command_open(l.number != 0 || l.seeds ? 0 : STORE_READ_ONLY, &w);
+        status = command_open_solver(l.number != 0 || l.seeds ? 0 : STORE_READ_ONLY, NULL, l.solver_name, &w, &s);
         if (status != STATUS_OK)
                 return status;
         l.workspace = w;
-        return list(&l);
+        l.solver = s;
+        return output_end(list(&l));
 }

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include "core/study/import/import_study.h"
-#include "core/study/import/import_alarms.h"
 #include "words.h"
 
 struct taking {
@@ -145,13 +144,13 @@ static void tell_line(void *, const char *line)
         note("%s", line);
 }
 
-static void show_store(const struct taking *o, const char *dir, const struct store_import *r, const struct study_import *f, const struct alarm_import *a)
+static void show_store(const struct taking *o, const char *dir, const struct store_import *r, const struct study_import *f)
 {
         static const struct column columns[] = {{"CASES", 8, true},        {"RESULTS", 9, true},  {"BUILDS", 8, true},     {"KNOWN", 9, true},
                                                 {"PASSED-OVER", 11, true}, {"FINDINGS", 8, true}, {"CAMPAIGNS", 9, true},
                                                 {"SETS", 4, true},         {"STORE", 0, false}};
-        uint64_t known = r->known_cases + r->known_sets + r->known_facts + r->known_builds + f->known_findings + f->known_campaigns + a->known_alarms;
-        uint64_t absent = r->absent + f->absent + a->absent;
+        uint64_t known = r->known_cases + r->known_sets + r->known_facts + r->known_builds + f->known_findings + f->known_campaigns + f->known_alarms;
+        uint64_t absent = r->absent + f->absent;
         cleanup_free char *name = printable(dir);
 
         if (o->json) {
@@ -161,18 +160,18 @@ static void show_store(const struct taking *o, const char *dir, const struct sto
                                       (json_int_t)r->known_builds, "findings", (json_int_t)f->findings, "known-findings",
                                       (json_int_t)f->known_findings, "campaigns", (json_int_t)f->campaigns, "known-campaigns",
                                       (json_int_t)f->known_campaigns, "sets", (json_int_t)r->sets, "known-sets", (json_int_t)r->known_sets,
-                                      "alarms", (json_int_t)a->alarms, "known-alarms", (json_int_t)a->known_alarms, "damaged",
-                                      (json_int_t)(f->damaged + a->damaged)));
+                                      "alarms", (json_int_t)f->alarms, "known-alarms", (json_int_t)f->known_alarms, "damaged",
+                                      (json_int_t)f->damaged));
                 return;
         }
         output_rowf(columns, ARRAY_SIZE(columns), "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%s", (unsigned long long)r->cases,
                     (unsigned long long)r->facts, (unsigned long long)r->builds, (unsigned long long)known, (unsigned long long)absent,
                     (unsigned long long)f->findings, (unsigned long long)f->campaigns, (unsigned long long)r->sets, name);
-        if (a->alarms > 0)
-                note("%llu alarm%s taken in: 'solverfs alarms' lists them", (unsigned long long)a->alarms, a->alarms == 1 ? " was" : "s were");
+        if (f->alarms > 0)
+                note("%llu alarm%s taken in: 'solverfs alarms' lists them", (unsigned long long)f->alarms, f->alarms == 1 ? " was" : "s were");
 }
 
-static int take_all(struct store_source *source, const char *dir, struct store_import *results, struct study_import *found, struct alarm_import *alarms)
+static int take_all(struct store_source *source, const char *dir, struct store_import *results, struct study_import *found)
 {
         int r = source_open(source, dir);
 
@@ -180,8 +179,6 @@ static int take_all(struct store_source *source, const char *dir, struct store_i
                 r = import_cases(source, results);
         if (r == 0)
                 r = import_study(source, found);
-        if (r == 0)
-                r = import_alarms(source, alarms);
         return r < 0 ? r : import_results(source, results);
 }
 
@@ -190,7 +187,6 @@ static int take_store(struct taking *o, const char *dir)
         struct store_source source = {.here = o->workspace, .say = tell_line, .progress = &command_progress};
         struct store_import results = {0};
         struct study_import found = {0};
-        struct alarm_import alarms = {0};
         struct stat st;
         int r;
 
@@ -198,7 +194,7 @@ static int take_store(struct taking *o, const char *dir)
                 complain("%s is a file and no store; results of BenchExec are taken in with '--format benchexec'", dir);
                 return STATUS_USAGE;
         }
-        r = take_all(&source, dir, &results, &found, &alarms);
+        r = take_all(&source, dir, &results, &found);
         progress_clear();
         if (r == -ECANCELED) {
                 note("what was taken in is kept; the same command goes on from there");
@@ -206,8 +202,8 @@ static int take_store(struct taking *o, const char *dir)
         } else if (r < 0) {
                 r = r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
         } else {
-                show_store(o, dir, &results, &found, &alarms);
-                if (found.damaged + alarms.damaged > 0)
+                show_store(o, dir, &results, &found);
+                if (found.damaged > 0)
                         r = STATUS_FAILED;
         }
         source_done(&source);

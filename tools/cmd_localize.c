@@ -258,7 +258,7 @@ static int choose_cases(struct localizing *o, struct workspace *w, struct solver
 {
         for (size_t i = 0; i < o->words.n; i++) {
                 cleanup_case_selection struct case_selection more = {0};
-                cleanup_finding struct finding *f = NULL;
+                cleanup_observation struct observation *f = NULL;
                 cleanup(case_info_unrefp) struct case_info *input = NULL;
                 int r = command_finding(w, s, o->words.list[i], &f);
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "core/run/host.h"
-#include "core/study/finding/finding_reduced.h"
+#include "core/study/observation/finding_reduced.h"
 #include "core/study/reduce/reduce_command.h"
 
 #define INPUT_MOST ((size_t)1 << 30)
@@ -128,7 +128,7 @@ static void name_version(const char *text, char ret[80])
 }
 
 /* As the options say; a finding (NULL: none) says what they leave out. */
-static int query_of_options(struct reducing *o, struct workspace *w, struct solver *s, const struct finding *f,
+static int query_of_options(struct reducing *o, struct workspace *w, struct solver *s, const struct observation *f,
                             struct reduction_options *options, struct query **ret)
 {
         const char *from = o->reference ? o->reference : f ? f->reference : "", *to = o->target ? o->target : f ? f->target : "";
@@ -163,7 +163,7 @@ static int query_of_options(struct reducing *o, struct workspace *w, struct solv
         return query_reduced(options, ret);
 }
 
-static int query_of_finding(struct reducing *o, struct workspace *w, struct solver *s, const struct finding *f, struct query **ret)
+static int query_of_finding(struct reducing *o, struct workspace *w, struct solver *s, const struct observation *f, struct query **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct reduction_options options;
@@ -173,7 +173,7 @@ static int query_of_finding(struct reducing *o, struct workspace *w, struct solv
         if (!has_own_wishes(o)) {
                 bool is_implied = finding_interest(f) == INTEREST_IMPLICATION;
 
-                snprintf(o->file, sizeof(o->file), "%s/%s/%u/reduced.smt2", s->recipe->name, finding_folder(f->kind), f->number);
+                snprintf(o->file, sizeof(o->file), "%s/%s/%u/reduced.smt2", s->recipe->name, observation_folder(f->kind), f->number);
                 name_version(is_implied ? f->target : f->reference, o->names[0]);
                 name_version(f->target, o->names[1]);
                 return finding_query_reduced(w, s, f, o->time, o->jobs, ret);
@@ -181,7 +181,7 @@ static int query_of_finding(struct reducing *o, struct workspace *w, struct solv
         if (finding_interest(f) == INTEREST_IMPLICATION)
                 return errorf(-EINVAL, "finding %u is an implication, which is reduced as it was found: without options",
                               f->number);
-        snprintf(what, sizeof(what), "%s/%u", finding_folder(f->kind), f->number);
+        snprintf(what, sizeof(what), "%s/%u", observation_folder(f->kind), f->number);
         r = cases_get(workspace_cases(w), f->case_id, &info);
         options = (struct reduction_options){.what = what, .input.info = info};
         return r < 0 ? r : query_of_options(o, w, s, f, &options, ret);
@@ -190,7 +190,7 @@ static int query_of_finding(struct reducing *o, struct workspace *w, struct solv
 static int make_query(struct reducing *o, struct workspace *w, struct solver *s, struct query **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
-        cleanup_finding struct finding *f = NULL;
+        cleanup_observation struct observation *f = NULL;
         struct reduction_options options;
         char what[32];
         int r = command_finding(w, s, o->words.list[1], &f);

@@ -92,7 +92,7 @@ static const char *subject_of(struct running *o, size_t revision)
         struct buffer *b = &o->subjects[revision];
 
         if (!b->data)
-                commit_subject(o->solver, o->revisions.list[revision], b);
+                history_subject(o->solver->history, o->revisions.list[revision], b);
         return b->data ? b->data : "";
 }
 

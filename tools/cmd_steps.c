@@ -78,7 +78,7 @@ static void print_rows(const struct stepping *o, const struct case_history *h, c
                 seconds_text(steps->list[i].before, before);
                 seconds_text(steps->list[i].after, after);
                 name_step(o, h, points, steps->list[i].at, commit);
-                commit_subject(o->solver, h->list[points[steps->list[i].at]].commit, &subject);
+                history_subject(o->solver->history, h->list[points[steps->list[i].at]].commit, &subject);
                 output_rowf(columns, ARRAY_SIZE(columns), "%u\t%s\t%s\t%s\t%s\t%s", h->info->id, commit, steps->list[i].is_slower ? "slower" : "faster",
                             before, after, subject.data ? subject.data : "");
         }

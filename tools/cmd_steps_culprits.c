@@ -2,7 +2,7 @@
 #include "ask.h"
 #include "cmd_steps.h"
 
-#include "core/study/finding/culprits.h"
+#include "core/study/observation/culprits.h"
 
 /* -- which commits -- */
 
@@ -46,7 +46,7 @@ static int find_line(struct at_culprits *a, const struct culprits *all)
 
 /* -- which cases -- */
 
-static int add_case(struct at_culprits *a, const struct finding *f)
+static int add_case(struct at_culprits *a, const struct observation *f)
 {
         struct case_selection *cases = &a->cases;
 
@@ -62,8 +62,8 @@ static int add_case(struct at_culprits *a, const struct finding *f)
 static int choose_cases(struct at_culprits *a, const struct culprits *all)
 {
         for (size_t i = 0; i < all->n; i++) {
-                cleanup_finding struct finding *f = NULL;
-                int r = finding_get(a->workspace, a->solver->number, all->list[i].worst, &f);
+                cleanup_observation struct observation *f = NULL;
+                int r = observation_get(a->workspace, OF_CAMPAIGNS, a->solver->number, all->list[i].worst, &f);
 
                 if (r == 0)
                         r = add_case(a, f);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/study/finding/culprits.h"
+#include "core/study/observation/culprits.h"
 #include "words.h"
 
 struct triage {
@@ -50,7 +50,7 @@ static void show_culprit(const struct triage *t, struct solver *s, const struct 
         bool by_hand = c->is_class_set || c->is_intent_set;
 
         commit_hex(s, c->commit, sha);
-        commit_subject(s, c->commit, &subject);
+        history_subject(s->history, c->commit, &subject);
         if (t->json) {
                 json_t *findings = json_array();
 

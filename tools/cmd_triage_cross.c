@@ -3,8 +3,7 @@
 #include "cmd_triage.h"
 
 #include "core/study/base/version.h"
-#include "core/study/finding/campaign_store.h"
-#include "core/study/finding/finding.h"
+#include "core/study/observation/observation.h"
 #include "words.h"
 
 /* Two versions of a solver that its findings tell apart. */
@@ -16,8 +15,7 @@ struct pair {
 
 struct subject {
         struct solver *solver;    /* owns a ref */
-        struct finding **findings; /* refs; slowdowns between commits */
-        size_t n;
+        struct observations findings; /* slowdowns between commits */
         struct pair *pairs; /* owned; distinct */
         size_t n_pairs;
 };
@@ -43,48 +41,35 @@ struct crossing {
 
 /* -- what there is -- */
 
-static int pair_of(struct crossing *x, struct subject *s, const struct finding *f, struct pair *ret)
+static int pair_of(const struct subject *s, const struct observation *f, struct pair *ret)
 {
-        cleanup_campaign_settings struct campaign_settings settings = {0};
         int r = history_resolve(s->solver->history, f->reference, &ret->reference);
 
         if (r == 0)
                 r = history_resolve(s->solver->history, f->target, &ret->target);
-        if (r < 0)
-                return r;
         ret->wall_ns = (uint64_t)(f->timeout * 1e9);
-        r = campaign_get(x->workspace, f->solver, f->campaign, &settings, NULL);
-        ret->threshold = r == 0 ? settings.threshold : f->timeout / 2;
-        return r == -ENOENT ? 0 : r;
+        ret->threshold = f->threshold;
+        return r;
 }
 
-struct adding {
-        struct crossing *crossing;
-        struct subject *subject;
-};
-
-static int add_finding(void *user, struct finding *f)
+static bool is_between_commits(void *, const struct observation *f)
 {
-        struct adding *a = user;
-        struct subject *s = a->subject;
-        struct pair p;
-        int r;
+        return version_is_commit(f->reference) && version_is_commit(f->target);
+}
 
-        if (!version_is_commit(f->reference) || !version_is_commit(f->target))
-                return 0;
-        r = pair_of(a->crossing, s, f, &p);
-        if (r < 0)
-                return r;
-        if (list_grow(s->findings, s->n) < 0)
-                return -ENOMEM;
-        s->findings[s->n++] = finding_ref(f);
-        for (size_t i = 0; i < s->n_pairs; i++)
+static int add_pair(struct subject *s, const struct observation *f)
+{
+        struct pair p;
+        int r = pair_of(s, f, &p);
+
+        for (size_t i = 0; r == 0 && i < s->n_pairs; i++)
                 if (s->pairs[i].reference == p.reference && s->pairs[i].target == p.target)
                         return 0;
-        if (list_grow(s->pairs, s->n_pairs) < 0)
-                return -ENOMEM;
-        s->pairs[s->n_pairs++] = p;
-        return 0;
+        if (r == 0)
+                r = list_grow(s->pairs, s->n_pairs);
+        if (r == 0)
+                s->pairs[s->n_pairs++] = p;
+        return r;
 }
 
 static int read_subject(struct crossing *x, const char *name, struct subject *ret)
@@ -93,8 +78,10 @@ static int read_subject(struct crossing *x, const char *name, struct subject *re
 
         if (r != STATUS_OK)
                 return r;
-        k = findings_each(x->workspace, ret->solver->number, "spr", add_finding,
-                          &(struct adding){.crossing = x, .subject = ret});
+        k = observations_read(x->workspace, ret->solver->number, "spr", &ret->findings);
+        observations_keep(&ret->findings, is_between_commits, NULL);
+        for (size_t i = 0; k == 0 && i < ret->findings.n; i++)
+                k = add_pair(ret, ret->findings.list[i]);
         return k < 0 ? fail(k) : STATUS_OK;
 }
 
@@ -108,8 +95,8 @@ static int add_trial(struct crossing *x, size_t from, size_t finding, size_t to,
                 return -ENOMEM;
         t = &x->trials[x->n_trials];
         *t = (struct trial){.from = from, .finding = finding, .to = to, .pair = *p};
-        t->pair.wall_ns = MAX(p->wall_ns, (uint64_t)(x->subjects[from].findings[finding]->timeout * 1e9));
-        return cases_get(workspace_cases(x->workspace), x->subjects[from].findings[finding]->case_id, &t->info) < 0
+        t->pair.wall_ns = MAX(p->wall_ns, (uint64_t)(x->subjects[from].findings.list[finding]->timeout * 1e9));
+        return cases_get(workspace_cases(x->workspace), x->subjects[from].findings.list[finding]->case_id, &t->info) < 0
                        ? 0
                        : (x->n_trials++, 0);
 }
@@ -120,18 +107,18 @@ static int add_trials(struct crossing *x, size_t from, size_t to)
         bool is_same_history = strcmp(a->solver->repository, b->solver->repository) == 0;
         int r = 0;
 
-        for (size_t i = 0; r == 0 && i < a->n; i++) {
+        for (size_t i = 0; r == 0 && i < a->findings.n; i++) {
                 struct pair own;
 
                 for (size_t k = 0; r == 0 && k < b->n_pairs; k++)
                         r = add_trial(x, from, i, to, &b->pairs[k]);
                 if (r < 0 || b->n_pairs > 0 || !is_same_history)
                         continue;
-                r = pair_of(x, a, a->findings[i], &own);
+                r = pair_of(a, a->findings.list[i], &own);
                 if (r == 0)
                         r = add_trial(x, from, i, to, &own);
         }
-        if (r == 0 && a->n > 0 && b->n_pairs == 0 && !is_same_history)
+        if (r == 0 && a->findings.n > 0 && b->n_pairs == 0 && !is_same_history)
                 note("%s has no findings between commits, and so no versions to compare; a campaign of it gives some",
                      b->solver->recipe->name);
         return r;
@@ -167,11 +154,11 @@ static void add_row(const struct crossing *x, const struct trial *t, struct buff
         commit_hex(other->solver, t->pair.target, target);
         if (x->json)
                 return json_row(to, json_pack("{s:s, s:i, s:s, s:s, s:s, s:f, s:f}", "solver", from->solver->recipe->name, "finding",
-                                              (int)from->findings[t->finding]->number, "also-in", other->solver->recipe->name,
+                                              (int)from->findings.list[t->finding]->number, "also-in", other->solver->recipe->name,
                                               "reference", reference, "target", target, "before", t->seconds[0], "after",
                                               t->seconds[1]));
         table_rowf(to, columns, ARRAY_SIZE(columns), "%s\t%u\t%s\t%.12s\t%.12s\t%.6f\t%.6f", from->solver->recipe->name,
-                   from->findings[t->finding]->number, other->solver->recipe->name, reference, target, t->seconds[0], t->seconds[1]);
+                   from->findings.list[t->finding]->number, other->solver->recipe->name, reference, target, t->seconds[0], t->seconds[1]);
 }
 
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
@@ -200,7 +187,7 @@ static void show_counts(const struct crossing *x)
                 for (size_t b = 0; b < x->n; b++) {
                         size_t tried = 0, slow = 0;
 
-                        for (size_t i = 0; i < x->subjects[a].n; i++) {
+                        for (size_t i = 0; i < x->subjects[a].findings.n; i++) {
                                 bool was_tried = false, is_slow = false;
 
                                 for (size_t k = 0; k < x->n_trials; k++) {
@@ -226,9 +213,7 @@ static void crossing_done(struct crossing *x)
                 case_info_unref(x->trials[i].info);
         free(x->trials);
         for (size_t i = 0; x->subjects && i < x->n; i++) {
-                for (size_t k = 0; k < x->subjects[i].n; k++)
-                        finding_unref(x->subjects[i].findings[k]);
-                free(x->subjects[i].findings);
+                observations_done(&x->subjects[i].findings);
                 free(x->subjects[i].pairs);
                 solver_unref(x->subjects[i].solver);
         }

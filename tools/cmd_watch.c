@@ -32,7 +32,7 @@ static void worse(struct watch *o, int status)
 /* -- telling ------------------------------------------------------------------------------------------------------ */
 
 /* 0: told, or to be told again; -EINTR; -errno. */
-static int tell(struct watch *o, struct solver *s, const struct alarm *a)
+static int tell(struct watch *o, struct solver *s, const struct observation *a)
 {
         cleanup_buffer struct buffer line = {0};
         int r;
@@ -47,40 +47,18 @@ static int tell(struct watch *o, struct solver *s, const struct alarm *a)
         o->told++;
         if (r == 0 && o->command)
                 r = alarm_command(o->workspace, s, a, o->command, o->signals);
-        return r == 0 ? alarm_set_told(o->workspace, s->number, a->number, now_seconds()) : r == 1 ? 0 : r;
-}
-
-struct numbers {
-        uint32_t *list;
-        size_t n;
-};
-
-static int add_untold(void *user, const struct alarm *a)
-{
-        struct numbers *n = user;
-
-        if (a->told != 0)
-                return 0;
-        if (list_grow(n->list, n->n) < 0)
-                return -ENOMEM;
-        n->list[n->n++] = a->number;
-        return 0;
+        return r == 0 ? observation_set_told(o->workspace, s->number, a->number, now_seconds()) : r == 1 ? 0 : r;
 }
 
 /* Tells the alarms of this round, and those that a watch left untold when it was killed or its command failed. */
 static int tell_untold(struct watch *o, struct solver *s)
 {
-        struct numbers numbers = {0};
-        int r = alarms_each(o->workspace, s->number, add_untold, &numbers);
+        cleanup_observations struct observations all = {0};
+        int r = observations_read(o->workspace, s->number, "alarms", &all);
 
-        for (size_t i = 0; r == 0 && i < numbers.n; i++) {
-                cleanup_alarm struct alarm *a = NULL;
-
-                r = alarm_get(o->workspace, s->number, numbers.list[i], &a);
-                if (r == 0)
-                        r = tell(o, s, a);
-        }
-        free(numbers.list);
+        for (size_t i = 0; r == 0 && i < all.n; i++)
+                if (all.list[i]->told == 0)
+                        r = tell(o, s, all.list[i]);
         return r;
 }
 
@@ -109,11 +87,11 @@ static int ask_all(struct watch *o, struct watching *watching)
 static int keep_alarms(struct watch *o, struct watching *watching)
 {
         size_t n;
-        struct alarm *const *list = watching_alarms(watching, &n);
+        struct observation *const *list = watching_alarms(watching, &n);
         int r = 0;
 
         for (size_t i = 0; i < n && r >= 0; i++)
-                r = alarm_add(o->workspace, list[i]);
+                r = observation_add(o->workspace, list[i]);
         return r < 0 ? r : 0;
 }
 

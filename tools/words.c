@@ -40,16 +40,6 @@ void commit_hex(struct solver *s, uint32_t commit, char ret[GIT_OID_HEXSZ + 1])
                 snprintf(ret + (size_t)2 * i, 3, "%02x", c.oid.id[i]);
 }
 
-void commit_subject(struct solver *s, uint32_t commit, struct buffer *ret)
-{
-        cleanup_buffer struct buffer message = {0};
-
-        if (history_text(s->history, commit, COMMIT_MESSAGE, &message) < 0 || message.size == 0)
-                return;
-        message.data[strcspn(message.data, "\n")] = '\0';
-        buffer_add_printable(ret, message.data);
-}
-
 int command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret)
 {
         cleanup_buffer struct buffer notes = {0};
@@ -74,7 +64,7 @@ int command_commit(struct solver *s, const char *option, const char *word, uint3
         return r;
 }
 
-int command_finding(struct workspace *w, const struct solver *s, const char *word, struct finding **ret)
+int command_finding(struct workspace *w, const struct solver *s, const char *word, struct observation **ret)
 {
         const char *slash = strchr(word, '/');
         char *end;
@@ -87,17 +77,28 @@ int command_finding(struct workspace *w, const struct solver *s, const char *wor
         if (*end != '\0' || number > UINT32_MAX)
                 return 0;
         for (int kind = 0; kind < N_FINDING_KINDS; kind++) {
-                const char *folder = finding_folder((enum finding_kind)kind);
+                const char *folder = observation_folder((enum observation_kind)kind);
 
                 if (strlen(folder) != (size_t)(slash - word) || strncmp(folder, word, (size_t)(slash - word)) != 0)
                         continue;
-                r = finding_get(w, s->number, (uint32_t)number, ret);
-                if (r == 0 && strcmp(finding_folder((*ret)->kind), folder) != 0)
-                        r = errorf(-ENOENT, "finding %lu stands in %s/, not in %s/", number, finding_folder((*ret)->kind),
+                r = observation_get(w, OF_CAMPAIGNS, s->number, (uint32_t)number, ret);
+                if (r == 0 && strcmp(observation_folder((*ret)->kind), folder) != 0)
+                        r = errorf(-ENOENT, "finding %lu stands in %s/, not in %s/", number, observation_folder((*ret)->kind),
                                    folder);
                 return r < 0 ? r : 1;
         }
         return 0;
+}
+
+int command_mark(struct workspace *w, const struct solver *s, enum observation_series series, uint32_t number, const char *mark, const char *url)
+{
+        enum observation_mark as;
+        int r = observation_mark_parse(series == OF_WATCHES ? "an alarm" : "a finding", mark, &as);
+
+        if (r < 0)
+                return fail_as(STATUS_USAGE, r);
+        r = observation_set_mark(w, series, s->number, number, as, url);
+        return r < 0 ? fail(r) : STATUS_OK;
 }
 
 int command_line(struct solver *s, const char *from, const char *to, struct revisions *ret)

@@ -4,7 +4,7 @@
 
 #include "command.h"
 #include "core/query/select.h"
-#include "core/study/finding/finding.h"
+#include "core/study/observation/observation.h"
 
 int command_solver(struct workspace *w, const char *name, struct solver **ret);
 /* command_open(), command_run_on() and command_solver(). What was opened is there to be closed where a later one fails. */
@@ -14,7 +14,9 @@ int command_seed(const struct solver *s, bool is_asked);
 int command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret);
 int command_cases(struct workspace *w, char *const *words, size_t n, struct case_selection *ret);
 /* "spr/3": a finding of the solver. 1: it is one; 0: the word is none; -errno. */
-int command_finding(struct workspace *w, const struct solver *s, const char *word, struct finding **ret);
+int command_finding(struct workspace *w, const struct solver *s, const char *word, struct observation **ret);
+/* Keeps what became of a finding or an alarm: one of the words for a mark, and where (may be NULL). */
+int command_mark(struct workspace *w, const struct solver *s, enum observation_series series, uint32_t number, const char *mark, const char *url);
 /* Another machine by its name, as --machine has it; *ret: free(), NULL for this one or when `word` is NULL. */
 int command_machine(struct workspace *w, const char *word, char **ret);
 /* What `option` takes: exactly one commit. */
@@ -35,5 +37,3 @@ int command_known_words(struct workspace *w, struct solver *s, char *const *word
                         struct revisions *ret_revisions);
 
 void commit_hex(struct solver *s, uint32_t commit, char ret[GIT_OID_HEXSZ + 1]); /* full sha; "?" when it cannot be read */
-/* The first line of its message; "" when it cannot be read. */
-void commit_subject(struct solver *s, uint32_t commit, struct buffer *ret);

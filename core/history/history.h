@@ -127,6 +127,8 @@ enum commit_text {
  * "M\tpath\n" (A D M T, and R100\told\tnew for a file renamed without a change; as git diff --name-status -M100% prints and quotes).
  * -EFBIG when the folders that differ have more than about a million files and folders. */
 int history_text(struct history *h, uint32_t number, enum commit_text which, struct buffer *ret);
+/* The first line of its message, printable; "" when it cannot be read. */
+void history_subject(struct history *h, uint32_t number, struct buffer *ret);
 
 /* Is `ancestor` the commit itself or among its ancestors? The first question about an ancestor looks at the commits indexed after it (milliseconds
  * for tens of thousands); the last N are remembered. */

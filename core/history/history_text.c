@@ -179,3 +179,13 @@ int history_text(struct history *h, uint32_t number, enum commit_text which, str
         }
         return r < 0 ? r : buffer_error(ret);
 }
+
+void history_subject(struct history *h, uint32_t number, struct buffer *ret)
+{
+        cleanup_buffer struct buffer message = {0};
+
+        if (history_text(h, number, COMMIT_MESSAGE, &message) < 0 || message.size == 0)
+                return;
+        message.data[strcspn(message.data, "\n")] = '\0';
+        buffer_add_printable(ret, message.data);
+}

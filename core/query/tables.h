@@ -17,13 +17,13 @@ enum table {
         TABLE_BUILD_PROGRAMS, /* build key → digest of the program under which its results stand; zero: it failed */
         TABLE_FACTS,          /* query.h: run key + limits → fact */
         TABLE_SETS,
-        TABLE_FINDINGS, /* core/study/finding/finding.h */
-        TABLE_CAMPAIGNS, /* core/study/finding/campaign_store.h */
+        TABLE_FINDINGS,  /* core/study/observation/observation.h */
+        TABLE_CAMPAIGNS, /* core/study/observation/campaign_store.h */
         TABLE_SAMPLES,   /* query.h: run key + limits + number → fact */
-        TABLE_LOCALIZED, /* core/study/base/study_value.h: what localizations and seeds came to */
+        TABLE_LOCALIZED, /* core/study/base/study_value.h: what localizations came to */
         TABLE_REDUCED,   /* core/study/reduce/reduction.h */
         TABLE_PORTFOLIOS, /* core/portfolio/trial.c */
-        TABLE_ALARMS,    /* core/study/watch/alarm.h */
+        TABLE_ALARMS,    /* core/study/observation/observation.h, and what a watch has seen: core/study/watch/watched.c */
         TABLE_SCRAMBLED, /* scrambled.h */
         N_TABLES
 };

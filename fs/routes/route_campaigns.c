@@ -5,7 +5,7 @@
 #include <limits.h>
 
 #include "core/report/plot.h"
-#include "core/study/finding/campaign_store.h"
+#include "core/study/observation/campaign_store.h"
 
 enum {
         KIND_SPR_CAMPAIGNS = 115,

@@ -1,8 +1,10 @@
 /* What watches keep: alarms, one for a cause, told once; and what they have seen of each branch. */
+#include "tests/support/old_observation.h"
 #include "tests/support/toy_workspace.h"
 
 #include <math.h>
 
+#include "core/study/watch/alarm.h"
 #include "core/study/watch/watching.h"
 
 static struct workspace *w;
@@ -39,23 +41,23 @@ START_TEST(test_suspicions)
                 double wall[2], cpu[2];
                 bool wrong[2], disturbed[2];
                 enum verdict status;
-                enum alarm_kind kind;
+                enum observation_kind kind;
         } table[] = {
-                {VERDICT_SAT, VERDICT_SAT, {1, 1.1}, {1, 1.1}, {0}, {0}, VERDICT_UNKNOWN, N_ALARM_KINDS},
+                {VERDICT_SAT, VERDICT_SAT, {1, 1.1}, {1, 1.1}, {0}, {0}, VERDICT_UNKNOWN, N_OBSERVATION_KINDS},
                 {VERDICT_SAT, VERDICT_SAT, {1, 1.3}, {1, 1.3}, {0}, {0}, VERDICT_UNKNOWN, ALARM_SLOWER},
-                {VERDICT_SAT, VERDICT_SAT, {1.3, 1}, {1.3, 1}, {0}, {0}, VERDICT_UNKNOWN, N_ALARM_KINDS},
-                {VERDICT_SAT, VERDICT_SAT, {0.001, 0.009}, {0.001, 0.009}, {0}, {0}, VERDICT_UNKNOWN, N_ALARM_KINDS}, /* 8 ms */
+                {VERDICT_SAT, VERDICT_SAT, {1.3, 1}, {1.3, 1}, {0}, {0}, VERDICT_UNKNOWN, N_OBSERVATION_KINDS},
+                {VERDICT_SAT, VERDICT_SAT, {0.001, 0.009}, {0.001, 0.009}, {0}, {0}, VERDICT_UNKNOWN, N_OBSERVATION_KINDS}, /* 8 ms */
                 {VERDICT_SAT, VERDICT_SAT, {2, 2}, {1, 2}, {0}, {true, false}, VERDICT_SAT, ALARM_SLOWER}, /* hidden by others */
-                {VERDICT_SAT, VERDICT_SAT, {2, 2}, {1, 2}, {0}, {0}, VERDICT_SAT, N_ALARM_KINDS},
+                {VERDICT_SAT, VERDICT_SAT, {2, 2}, {1, 2}, {0}, {0}, VERDICT_SAT, N_OBSERVATION_KINDS},
                 {VERDICT_SAT, VERDICT_TIMEOUT, {1, 5}, {1, 5}, {0}, {0}, VERDICT_UNKNOWN, ALARM_LOST},
                 {VERDICT_SAT, VERDICT_CRASH, {1, 0.1}, {1, 0.1}, {0}, {0}, VERDICT_UNKNOWN, ALARM_LOST},
-                {VERDICT_TIMEOUT, VERDICT_CRASH, {5, 0.1}, {5, 0.1}, {0}, {0}, VERDICT_UNKNOWN, N_ALARM_KINDS},
-                {VERDICT_TIMEOUT, VERDICT_SAT, {5, 1}, {5, 1}, {0}, {0}, VERDICT_UNKNOWN, N_ALARM_KINDS},
+                {VERDICT_TIMEOUT, VERDICT_CRASH, {5, 0.1}, {5, 0.1}, {0}, {0}, VERDICT_UNKNOWN, N_OBSERVATION_KINDS},
+                {VERDICT_TIMEOUT, VERDICT_SAT, {5, 1}, {5, 1}, {0}, {0}, VERDICT_UNKNOWN, N_OBSERVATION_KINDS},
                 {VERDICT_SAT, VERDICT_UNSAT, {1, 1}, {1, 1}, {0}, {0}, VERDICT_UNKNOWN, ALARM_CONTRADICTION},
                 {VERDICT_SAT, VERDICT_UNSAT, {1, 1}, {1, 1}, {false, true}, {0}, VERDICT_SAT, ALARM_WRONG},
                 {VERDICT_UNKNOWN, VERDICT_UNSAT, {1, 1}, {1, 1}, {false, true}, {0}, VERDICT_SAT, ALARM_WRONG},
-                {VERDICT_UNSAT, VERDICT_UNSAT, {1, 9}, {1, 9}, {true, true}, {0}, VERDICT_SAT, N_ALARM_KINDS},
-                {VERDICT_UNSAT, VERDICT_SAT, {1, 9}, {1, 9}, {true, false}, {0}, VERDICT_SAT, N_ALARM_KINDS}, /* right now */
+                {VERDICT_UNSAT, VERDICT_UNSAT, {1, 9}, {1, 9}, {true, true}, {0}, VERDICT_SAT, N_OBSERVATION_KINDS},
+                {VERDICT_UNSAT, VERDICT_SAT, {1, 9}, {1, 9}, {true, false}, {0}, VERDICT_SAT, N_OBSERVATION_KINDS}, /* right now */
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
@@ -77,23 +79,23 @@ END_TEST
 #define COMMIT "1111111111111111111111111111111111111111"
 #define BEFORE "2222222222222222222222222222222222222222"
 
-static int add(enum alarm_kind kind, const char *commit, const char *before, uint32_t id, double factor, uint32_t *ret_number)
+static int add(enum observation_kind kind, const char *commit, const char *before, uint32_t id, double factor, uint32_t *ret_number)
 {
-        cleanup_alarm struct alarm *a = alarm_new();
+        cleanup_observation struct observation *a = observation_new();
         int r;
 
         ck_assert_ptr_nonnull(a);
         a->solver = 3;
         a->kind = kind;
         a->found = a->changed = 1700000000;
-        assert_ok(alarm_set_text(&a->commit, commit));
-        assert_ok(alarm_set_text(&a->before, before));
-        assert_ok(alarm_set_text(&a->subject, "what was done"));
-        for (uint32_t i = 0; i < 2 && id != 0; i++)
-                assert_ok(alarm_add_case(a, &(struct alarm_case){.id = id + i,
-                                                                 .before = {VERDICT_SAT, 0.25},
-                                                                 .after = {VERDICT_SAT, 0.25 * factor * (i + 1)}}));
-        r = alarm_add(w, a);
+        assert_ok(observation_set(&a->target, commit));
+        assert_ok(observation_set(&a->reference, before));
+        assert_ok(observation_set(&a->subject, "what was done"));
+        for (uint32_t i = 0; i < 2 && id != 0; i++) {
+                assert_ok(observation_add_case_runs(a, id + i, before, VERDICT_SAT, (const double[]){0.25}, 1));
+                assert_ok(observation_add_case_runs(a, id + i, commit, VERDICT_SAT, (const double[]){0.25 * factor * (i + 1)}, 1));
+        }
+        r = observation_add(w, a);
         *ret_number = a->number;
         return r;
 }
@@ -112,8 +114,8 @@ START_TEST(test_a_cause_is_told_once)
         reopen();
         ck_assert_int_eq(add(ALARM_UNBUILDABLE, COMMIT, BEFORE, 0, 0, &number), 1);
         ck_assert_uint_eq(number, 2);
-        ck_assert_uint_eq(alarms_last(w, 3), 2);
-        ck_assert_uint_eq(alarms_last(w, 2), 0);
+        ck_assert_uint_eq(observations_last(w, OF_WATCHES, 3), 2);
+        ck_assert_uint_eq(observations_last(w, OF_WATCHES, 2), 0);
         workspace_close(w);
 }
 END_TEST
@@ -136,46 +138,74 @@ START_TEST(test_wrong_answers_are_told_once_a_case)
 }
 END_TEST
 
-static int count_told(void *user, const struct alarm *a)
-{
-        unsigned *n = user;
-
-        n[0]++;
-        n[1] += a->told != 0;
-        return 0;
-}
-
 START_TEST(test_alarms_are_kept)
 {
         cleanup_buffer struct buffer factor = {0};
-        cleanup_alarm struct alarm *a = NULL;
-        unsigned counts[2] = {0};
+        cleanup_observation struct observation *a = NULL;
+        cleanup_observations struct observations all = {0};
         uint32_t number;
 
         open_store();
         add(ALARM_SLOWER, COMMIT, BEFORE, 7, 2.5, &number);
-        assert_ok(alarm_set_told(w, 3, 1, 1700000001));
-        assert_ok(alarm_set_mark(w, 3, 1, MARK_FIXED, "http://x/1"));
-        ck_assert_int_eq(alarm_set_told(w, 3, 2, 5), -ENOENT);
-        ck_assert_int_eq(alarm_set_mark(w, 3, 2, MARK_FIXED, ""), -ENOENT);
+        assert_ok(observation_set_told(w, 3, 1, 1700000001));
+        assert_ok(observation_set_mark(w, OF_WATCHES, 3, 1, MARK_FIXED, "http://x/1"));
+        ck_assert_int_eq(observation_set_told(w, 3, 2, 5), -ENOENT);
+        ck_assert_int_eq(observation_set_mark(w, OF_WATCHES, 3, 2, MARK_FIXED, ""), -ENOENT);
         w = workspace_close(w);
         shell("rm -r store/lmdb"); /* the index can be thrown away */
         open_store();
-        assert_ok(alarm_get(w, 3, 1, &a));
+        assert_ok(observation_get(w, OF_WATCHES, 3, 1, &a));
         ck_assert_int_eq(a->kind, ALARM_SLOWER);
         ck_assert_int_eq(a->mark, MARK_FIXED);
         ck_assert_int_eq(a->told, 1700000001);
         ck_assert_int_gt(a->changed, 1700000000);
         ck_assert_str_eq(a->url, "http://x/1");
-        ck_assert_uint_eq(a->n_cases, 2);
-        ck_assert_uint_eq(a->cases[0].id, 8); /* the worst first */
-        ck_assert(fabs(alarm_factor(&a->cases[0]) - 5) < 1e-9 && fabs(a->cases[0].before.seconds - 0.25) < 1e-9);
-        alarm_print_factor(a, &a->cases[0], &factor);
+        ck_assert_uint_eq(a->n_runs, 4);
+        ck_assert_uint_eq(a->case_id, 8); /* the worst first */
+        ck_assert_uint_eq(alarm_case(a, 0)->case_id, 8);
+        ck_assert(fabs(alarm_factor(alarm_case(a, 0)) - 5) < 1e-9 && fabs(alarm_case(a, 0)->seconds[0] - 0.25) < 1e-9);
+        ck_assert_ptr_null(alarm_case(a, 2));
+        alarm_print_factor(a, alarm_case(a, 0), &factor);
         ck_assert_str_eq(factor.data, "5.00");
         add(ALARM_LOST, COMMIT, BEFORE, 7, 1, &number);
-        assert_ok(alarms_each(w, 3, count_told, counts));
-        ck_assert_uint_eq(counts[0], 2);
-        ck_assert_uint_eq(counts[1], 1);
+        assert_ok(observations_read(w, 3, "alarms", &all));
+        ck_assert_uint_eq(all.n, 2);
+        ck_assert(all.list[0]->told != 0 && all.list[1]->told == 0);
+        workspace_close(w);
+}
+END_TEST
+
+/* As watches kept alarms before findings and alarms were one kind of record. */
+START_TEST(test_an_older_alarm_is_read)
+{
+        cleanup_buffer struct buffer side = {0};
+
+        open_store();
+        put_old_alarm(w, 3, 7, BEFORE, COMMIT);
+        for (int marked = 0; marked < 2; marked++) { /* a mark writes it anew */
+                cleanup_observation struct observation *a = NULL;
+
+                assert_ok(observation_get(w, OF_WATCHES, 3, 1, &a));
+                ck_assert_int_eq(a->kind, ALARM_WRONG);
+                ck_assert_int_eq(a->mark, marked ? MARK_FIXED : MARK_REPORTED);
+                ck_assert(a->found == 1700000000 && a->told == 0 && (a->changed == 1700000002) == !marked);
+                ck_assert_str_eq(a->origin, "main");
+                ck_assert_str_eq(a->target, COMMIT);
+                ck_assert_str_eq(a->reference, BEFORE);
+                ck_assert_str_eq(a->subject, "what was done");
+                ck_assert_str_eq(a->reason, "says unsat");
+                ck_assert_str_eq(a->url, marked ? "http://x/2" : "http://x/1");
+                ck_assert_uint_eq(a->case_id, 7);
+                ck_assert(alarm_case(a, 0)[1].verdict == VERDICT_UNSAT && fabs(alarm_case(a, 0)[1].seconds[0] - 0.5) < 1e-9);
+                ck_assert(alarm_case(a, 1)->case_id == 8 && alarm_case(a, 1)->n == 0 && !alarm_case(a, 2));
+                side.size = 0;
+                alarm_print_side(a, alarm_case(a, 1), &side);
+                ck_assert_str_eq(side.data, "-");
+                assert_ok(observation_set_mark(w, OF_WATCHES, 3, 1, MARK_FIXED, "http://x/2"));
+        }
+        ck_assert_int_eq(add(ALARM_WRONG, COMMIT, BEFORE, 7, 1, &(uint32_t){0}), 1); /* its cause is known */
+        ck_assert_int_eq(add(ALARM_SLOWER, COMMIT, BEFORE, 7, 1, &(uint32_t){0}), 0);
+        ck_assert_uint_eq(observations_last(w, OF_WATCHES, 3), 2);
         workspace_close(w);
 }
 END_TEST
@@ -184,14 +214,14 @@ START_TEST(test_a_damaged_alarm_is_an_error)
 {
         const uint8_t key[] = {'a', 0, 0, 0, 3, 0, 0, 0, 1};
         static const char *const texts[] = {"", "{", "[]", "{\"version\":1}", "{\"version\":2,\"kind\":99}"};
-        struct alarm *a = NULL;
-        unsigned counts[2];
+        struct observation *a = NULL;
+        struct observations all;
 
         open_store();
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
                 assert_ok(store_set(workspace_store(w), TABLE_ALARMS, SLICE(key, sizeof(key)), slice_string(texts[i])));
-                ck_assert_int_eq(alarm_get(w, 3, 1, &a), -EIO);
-                ck_assert_int_eq(alarms_each(w, 3, count_told, counts), -EIO);
+                ck_assert_int_eq(observation_get(w, OF_WATCHES, 3, 1, &a), -EBADMSG);
+                ck_assert_int_eq(observations_read(w, 3, "alarms", &all), -EBADMSG);
         }
         workspace_close(w);
 }
@@ -293,4 +323,4 @@ START_TEST(test_chosen_branches)
 END_TEST
 
 SUITE("alarm", test_suspicions, test_a_cause_is_told_once, test_wrong_answers_are_told_once_a_case, test_alarms_are_kept,
-      test_a_damaged_alarm_is_an_error, test_branches, test_chosen_branches)
+      test_an_older_alarm_is_read, test_a_damaged_alarm_is_an_error, test_branches, test_chosen_branches)

@@ -1,13 +1,14 @@
 /* What campaigns keep: findings, numbered once and found once; and the journal, which a crash may cut anywhere. */
 #include "core/study/base/version.h"
 #include "core/study/campaign/campaign_journal.h"
-#include "core/study/finding/finding.h"
+#include "core/study/observation/campaign_store.h"
+#include "core/study/observation/observation.h"
 
 #include <fcntl.h>
 #include <xxhash.h>
 
 #include "cache/base/record.h"
-#include "tests/support/test.h"
+#include "tests/support/old_observation.h"
 
 DEFINE_CLEANUP(struct workspace *, workspace_close)
 #define cleanup_workspace cleanup(workspace_closep)
@@ -22,9 +23,9 @@ static struct workspace *make_store(void)
         return w;
 }
 
-static int add(struct workspace *w, enum finding_kind kind, const char *input, uint32_t *ret_number)
+static int add(struct workspace *w, enum observation_kind kind, const char *input, uint32_t *ret_number)
 {
-        cleanup_finding struct finding *f = finding_new();
+        cleanup_observation struct observation *f = observation_new();
         int r;
 
         ck_assert_ptr_nonnull(f);
@@ -32,51 +33,48 @@ static int add(struct workspace *w, enum finding_kind kind, const char *input, u
         f->kind = kind;
         f->solver = 3;
         f->timeout = 20;
+        f->threshold = 7;
         free(f->reference);
         free(f->target);
         f->reference = strdup("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
         f->target = strdup("bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb:-x");
-        assert_ok(finding_add_runs(f, f->reference, VERDICT_SAT, (const double[]){0.5, 0.25, 0.75}, 3));
-        assert_ok(finding_add_runs(f, f->target, VERDICT_TIMEOUT, (const double[]){20}, 1));
-        r = finding_add(w, f);
+        assert_ok(observation_add_runs(f, f->reference, VERDICT_SAT, (const double[]){0.5, 0.25, 0.75}, 3));
+        assert_ok(observation_add_runs(f, f->target, VERDICT_TIMEOUT, (const double[]){20}, 1));
+        r = observation_add(w, f);
         assert_ok(r);
         *ret_number = f->number;
         return r;
 }
 
-static int count(void *user, struct finding *f)
-{
-        (*(unsigned *)user)++;
-        return 0;
-}
-
 START_TEST(test_findings_are_kept)
 {
         cleanup_workspace struct workspace *w = make_store();
-        cleanup_finding struct finding *f = NULL;
+        cleanup_observation struct observation *f = NULL;
         uint32_t number;
 
         ck_assert_int_eq(add(w, FINDING_SPR, "(assert true)", &number), 0);
         ck_assert_uint_eq(number, 1);
         workspace_close(w);
         w = make_store();
-        assert_ok(finding_get(w, 3, 1, &f));
+        assert_ok(observation_get(w, OF_CAMPAIGNS, 3, 1, &f));
         ck_assert_str_eq(f->reference, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
         ck_assert_uint_eq(f->n_runs, 2);
-        ck_assert_double_eq(finding_seconds(f, f->reference), 0.5);
-        ck_assert_double_eq(finding_seconds(f, f->target), 20);
+        ck_assert_double_eq(observation_seconds(f, f->reference), 0.5);
+        ck_assert_double_eq(observation_seconds(f, f->target), 20);
         ck_assert_int_eq(f->runs[1].verdict, VERDICT_TIMEOUT);
+        ck_assert_uint_eq(f->runs[1].case_id, f->case_id);
+        ck_assert_double_eq(f->threshold, 7);
         ck_assert(version_is_commit(f->reference));
         ck_assert(!version_is_commit(f->target)); /* it has arguments */
-        assert_error(finding_get(w, 3, 2, &f), ENOENT);
-        assert_error(finding_get(w, 4, 1, &f), ENOENT);
+        assert_error(observation_get(w, OF_CAMPAIGNS, 3, 2, &f), ENOENT);
+        assert_error(observation_get(w, OF_CAMPAIGNS, 4, 1, &f), ENOENT);
 }
 END_TEST
 
 START_TEST(test_an_implication_keeps_what_was_decided)
 {
         cleanup_workspace struct workspace *w = make_store();
-        cleanup_finding struct finding *f = finding_new(), *kept = NULL;
+        cleanup_observation struct observation *f = observation_new(), *kept = NULL;
 
         assert_ok(cases_add_unlisted(workspace_cases(w), "decided.smt2", slice_string("(assert false)"), &f->decided_id));
         assert_ok(cases_add_unlisted(workspace_cases(w), "found.smt2", slice_string("(assert true)"), &f->case_id));
@@ -85,8 +83,8 @@ START_TEST(test_an_implication_keeps_what_was_decided)
         free(f->reason);
         f->reason = strdup("incomplete quantifiers");
         f->is_cpu_time = true;
-        assert_ok(finding_add(w, f));
-        assert_ok(finding_get(w, 3, f->number, &kept));
+        assert_ok(observation_add(w, f));
+        assert_ok(observation_get(w, OF_CAMPAIGNS, 3, f->number, &kept));
         ck_assert_uint_eq(kept->decided_id, f->decided_id);
         ck_assert_str_eq(kept->reason, "incomplete quantifiers");
         ck_assert(kept->is_cpu_time);
@@ -97,7 +95,7 @@ END_TEST
 START_TEST(test_an_older_record_is_read)
 {
         cleanup_workspace struct workspace *w = make_store();
-        cleanup_finding struct finding *f = NULL;
+        cleanup_observation struct observation *f = NULL;
         cleanup_buffer struct buffer b = {0};
         uint8_t key[9] = {'f', 0, 0, 0, 3, 0, 0, 0, 1};
 
@@ -114,7 +112,7 @@ START_TEST(test_an_older_record_is_read)
         }
         record_put_u32(&b, 0); /* runs */
         assert_ok(store_set(workspace_store(w), TABLE_FINDINGS, SLICE(key, sizeof(key)), SLICE(b.data, b.size)));
-        assert_ok(finding_get(w, 3, 1, &f));
+        assert_ok(observation_get(w, OF_CAMPAIGNS, 3, 1, &f));
         ck_assert_uint_eq(f->case_id, 7);
         ck_assert_uint_eq(f->decided_id, 0);
         ck_assert_str_eq(f->url, "url");
@@ -123,10 +121,36 @@ START_TEST(test_an_older_record_is_read)
 }
 END_TEST
 
+/* As they were kept before a finding had its threshold: it is its campaign's, or half of the timeout where that is lost. */
+START_TEST(test_a_record_without_a_threshold_is_read)
+{
+        cleanup_workspace struct workspace *w = make_store();
+        cleanup_campaign_settings struct campaign_settings settings;
+        unsigned pairs;
+
+        put_old_finding(w, 3, 7, "aaaa", "bbbb");
+        assert_ok(campaign_settings_new(&settings));
+        settings.name = strdup("old");
+        settings.target = strdup("bbbb");
+        settings.threshold = 2;
+        for (int has_campaign = 0; has_campaign < 2; has_campaign++) {
+                cleanup_observation struct observation *f = NULL;
+
+                assert_ok(observation_get(w, OF_CAMPAIGNS, 3, 1, &f));
+                ck_assert(f->is_cpu_time && f->decided_id == 0 && f->runs[1].case_id == 7);
+                ck_assert_str_eq(f->signature, "sign");
+                ck_assert_double_eq(f->threshold, has_campaign ? 2 : 10);
+                ck_assert_uint_eq(observation_held(f, &pairs), has_campaign ? 2 : 1);
+                ck_assert_uint_eq(pairs, 2);
+                assert_ok(campaign_put_settings(w, 3, &settings));
+        }
+}
+END_TEST
+
 START_TEST(test_the_same_bytes_are_found_once)
 {
         cleanup_workspace struct workspace *w = make_store();
-        unsigned n = 0, spr = 0;
+        cleanup_observations struct observations all = {0}, spr = {0};
         uint32_t first, again, other, third;
 
         ck_assert_int_eq(add(w, FINDING_SPR, "(assert true)", &first), 0);
@@ -136,31 +160,31 @@ START_TEST(test_the_same_bytes_are_found_once)
         ck_assert_int_eq(add(w, FINDING_SPR, "(assert false)", &third), 0);
         ck_assert_uint_eq(other, 2);
         ck_assert_uint_eq(third, 3);
-        ck_assert_uint_eq(findings_last(w, 3), 3);
-        ck_assert_uint_eq(findings_last(w, 4), 0);
-        assert_ok(findings_each(w, 3, NULL, count, &n));
-        assert_ok(findings_each(w, 3, "spr", count, &spr));
-        ck_assert_uint_eq(n, 3);
-        ck_assert_uint_eq(spr, 2);
+        ck_assert_uint_eq(observations_last(w, OF_CAMPAIGNS, 3), 3);
+        ck_assert_uint_eq(observations_last(w, OF_CAMPAIGNS, 4), 0);
+        assert_ok(observations_read(w, 3, NULL, &all));
+        assert_ok(observations_read(w, 3, "spr", &spr));
+        ck_assert_uint_eq(all.n, 3);
+        ck_assert_uint_eq(spr.n, 2);
 }
 END_TEST
 
 START_TEST(test_marks)
 {
         cleanup_workspace struct workspace *w = make_store();
-        cleanup_finding struct finding *f = NULL;
-        enum finding_mark mark;
+        cleanup_observation struct observation *f = NULL;
+        enum observation_mark mark;
         uint32_t number;
 
         add(w, FINDING_SPR, "(assert true)", &number);
-        assert_ok(finding_mark_parse("confirmed", &mark));
-        assert_ok(finding_set_mark(w, 3, number, mark, "https://example.org"));
-        assert_ok(finding_get(w, 3, number, &f));
-        ck_assert_str_eq(finding_mark_name(f->mark), "confirmed");
+        assert_ok(observation_mark_parse("a finding", "confirmed", &mark));
+        assert_ok(observation_set_mark(w, OF_CAMPAIGNS, 3, number, mark, "https://example.org"));
+        assert_ok(observation_get(w, OF_CAMPAIGNS, 3, number, &f));
+        ck_assert_str_eq(observation_mark_name(f->mark), "confirmed");
         ck_assert_str_eq(f->url, "https://example.org");
-        assert_error(finding_set_mark(w, 3, 9, mark, NULL), ENOENT);
-        assert_error(finding_mark_parse("", &mark), EINVAL);
-        assert_error(finding_mark_parse("lost", &mark), EINVAL);
+        assert_error(observation_set_mark(w, OF_CAMPAIGNS, 3, 9, mark, NULL), ENOENT);
+        assert_error(observation_mark_parse("a finding", "", &mark), EINVAL);
+        assert_error(observation_mark_parse("a finding", "lost", &mark), EINVAL);
 }
 END_TEST
 
@@ -356,6 +380,6 @@ START_TEST(test_one_writer)
 END_TEST
 
 SUITE("campaign_store", test_findings_are_kept, test_an_implication_keeps_what_was_decided, test_an_older_record_is_read,
-      test_the_same_bytes_are_found_once, test_marks, test_an_unlisted_case_is_no_listed_one, test_the_journal_is_told_again,
+      test_a_record_without_a_threshold_is_read, test_the_same_bytes_are_found_once, test_marks, test_an_unlisted_case_is_no_listed_one, test_the_journal_is_told_again,
       test_the_journal_cut_anywhere, test_the_journal_damaged, test_a_journal_of_format_1,
       test_one_writer)

@@ -1,6 +1,6 @@
 #include "tests/support/test.h"
 
-#include "core/study/finding/culprits.h"
+#include "core/study/observation/culprits.h"
 
 static enum culprit_class class_of(const char *message)
 {

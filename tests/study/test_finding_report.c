@@ -1,16 +1,16 @@
 /* The commits responsible in a finding's report, as far as the search for them has come. */
-#include "core/study/finding/finding_localized.h"
-#include "core/study/finding/finding_report.h"
+#include "core/study/observation/finding_localized.h"
+#include "core/study/observation/finding_report.h"
 
 #include "tests/support/toy_workspace.h"
 
 static struct workspace *w;
 static struct solver *solver;
-static struct finding *f;
+static struct observation *f;
 static char commits[4][GIT_OID_HEXSZ + 1]; /* oldest first */
 
 /* A solver of four commits, and a finding between the first and the last. */
-static void world(enum finding_kind kind)
+static void world(enum observation_kind kind)
 {
         static const char recipe[] = "[solver]\nbuild = cp a prog\noutput = prog\nrun = {bin} {case}\ntimeout = 5s\n";
         struct commit c;
@@ -21,26 +21,23 @@ static void world(enum finding_kind kind)
                 assert_ok(history_commit(solver->history, i, &c));
                 git_oid_tostr(commits[i], sizeof(commits[i]), &c.oid);
         }
-        f = finding_new();
+        f = observation_new();
         f->kind = kind;
         f->solver = solver->number;
         f->timeout = 1.5;
         f->is_cpu_time = true;
         assert_ok(cases_add_unlisted(workspace_cases(w), "found.smt2", slice_string("(check-sat)\n"), &f->case_id));
-        free(f->campaign);
-        free(f->reference);
-        free(f->target);
-        f->campaign = strdup("nightly");
-        f->reference = strdup(commits[0]);
-        f->target = strdup(commits[3]);
-        assert_ok(finding_add_runs(f, f->reference, VERDICT_SAT, (const double[]){0.25}, 1));
-        assert_ok(finding_add_runs(f, f->target, kind == FINDING_SPR ? VERDICT_TIMEOUT : VERDICT_UNKNOWN, (const double[]){1.5}, 1));
-        assert_ok(finding_add(w, f));
+        assert_ok(observation_set(&f->origin, "nightly"));
+        assert_ok(observation_set(&f->reference, commits[0]));
+        assert_ok(observation_set(&f->target, commits[3]));
+        assert_ok(observation_add_runs(f, f->reference, VERDICT_SAT, (const double[]){0.25}, 1));
+        assert_ok(observation_add_runs(f, f->target, kind == FINDING_SPR ? VERDICT_TIMEOUT : VERDICT_UNKNOWN, (const double[]){1.5}, 1));
+        assert_ok(observation_add(w, f));
 }
 
 static void end(void)
 {
-        f = finding_unref(f);
+        f = observation_unref(f);
         solver = solver_unref(solver);
         w = workspace_close(w);
 }

@@ -1,6 +1,6 @@
 #include "tests/support/test.h"
 
-#include "core/study/finding/finding_select.h"
+#include "core/study/observation/finding_select.h"
 
 static bool have_one_shape(const char *a, const char *b)
 {

@@ -1,5 +1,5 @@
 /* Reductions as facts: of findings of every kind, between programs of the machine that are shell scripts and tell how long they take. */
-#include "core/study/finding/finding_reduced.h"
+#include "core/study/observation/finding_reduced.h"
 
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -53,9 +53,9 @@ static char *version_of(const char *name)
         return strdup(v->text);
 }
 
-static struct finding *finding(enum finding_kind kind, const char *text, const char *reference, const char *target)
+static struct observation *finding(enum observation_kind kind, const char *text, const char *reference, const char *target)
 {
-        struct finding *f = finding_new();
+        struct observation *f = observation_new();
 
         f->kind = kind;
         f->solver = solver->number;
@@ -69,7 +69,7 @@ static struct finding *finding(enum finding_kind kind, const char *text, const c
         return f;
 }
 
-static struct query *query_of(const struct finding *f, uint64_t most_ns)
+static struct query *query_of(const struct observation *f, uint64_t most_ns)
 {
         struct query *q;
 
@@ -77,7 +77,7 @@ static struct query *query_of(const struct finding *f, uint64_t most_ns)
         return q;
 }
 
-static void assert_reduced(struct finding *f, const char *text, const char *implied, enum interest interest)
+static void assert_reduced(struct observation *f, const char *text, const char *implied, enum interest interest)
 {
         cleanup(query_unrefp) struct query *q = query_of(f, 0);
         cleanup(value_unrefp) struct value *v = NULL;
@@ -98,18 +98,18 @@ static void assert_reduced(struct finding *f, const char *text, const char *impl
         ck_assert_str_eq(known.text.data, text);
         ck_assert_uint_eq(known.tests, r->tests);
         ck_assert_str_eq(known.input[SIDE_TARGET].end, r->input[SIDE_TARGET].end);
-        finding_unref(f);
+        observation_unref(f);
 }
 
 START_TEST(test_a_slowdown)
 {
-        struct finding *f;
+        struct observation *f;
 
         world();
         program("slow", "grep -q str.len \"$case\" && echo 'lasts 0.4' >&2; echo unsat");
         f = finding(FINDING_SPR, input, "plain", "slow");
-        assert_ok(finding_add_runs(f, f->reference, VERDICT_UNSAT, (const double[]){0.02}, 1));
-        assert_ok(finding_add_runs(f, f->target, VERDICT_UNSAT, (const double[]){0.4}, 1));
+        assert_ok(observation_add_runs(f, f->reference, VERDICT_UNSAT, (const double[]){0.02}, 1));
+        assert_ok(observation_add_runs(f, f->target, VERDICT_UNSAT, (const double[]){0.4}, 1));
         assert_reduced(f, smallest, "", INTEREST_SLOW);
         end();
 }
@@ -128,13 +128,13 @@ START_TEST(test_answers_and_crashes)
 }
 END_TEST
 
-static struct finding *implication(enum finding_kind kind, const char *target)
+static struct observation *implication(enum observation_kind kind, const char *target)
 {
         static const char decided[] = "(declare-fun x () Int)\n(declare-fun y () Int)\n(assert (= y 12345))\n"
                                       "(assert (and (< x y) (= x 17)))\n(check-sat)\n",
                           implied[] = "(declare-fun x () Int)\n(declare-fun y () Int)\n(assert (= y 12345))\n"
                                       "(assert (and (< x y) (>= x 17)))\n(check-sat)\n";
-        struct finding *f = finding(kind, implied, NULL, target);
+        struct observation *f = finding(kind, implied, NULL, target);
 
         assert_ok(cases_add_unlisted(workspace_cases(w), "decided.smt2", slice_string(decided), &f->decided_id));
         free(f->chain);
@@ -161,7 +161,7 @@ START_TEST(test_an_implication_goes_on)
         cleanup(query_unrefp) struct query *hasty = NULL, *patient = NULL;
         cleanup(value_unrefp) struct value *first = NULL, *second = NULL;
         const struct reduction *r;
-        struct finding *f;
+        struct observation *f;
 
         world();
         program("unsure", "grep -q '(>= ' \"$case\" && echo unknown || echo sat");
@@ -176,14 +176,14 @@ START_TEST(test_an_implication_goes_on)
         r = &((struct reduced_value *)second)->reduction;
         ck_assert_str_eq(r->text.data, "(assert (= 0 0))\n(check-sat)\n");
         ck_assert_str_eq(r->implied.data, "(assert (>= 0 0))\n(check-sat)\n");
-        finding_unref(f);
+        observation_unref(f);
         end();
 }
 END_TEST
 
 /* -- its end, and before ---------------------------------------------------------------------------------------------- */
 
-static struct finding *unsure(void)
+static struct observation *unsure(void)
 {
         program("unsure", "grep -q str.len \"$case\" && echo unknown || echo unsat");
         return finding(FINDING_REGRESSION, input, "plain", "unsure");
@@ -225,7 +225,7 @@ START_TEST(test_nothing_of_a_cancelled_one_is_lost)
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
         cleanup_reduction struct reduction rest = {0};
-        struct finding *f;
+        struct observation *f;
         pthread_t canceller;
         int cancel = eventfd(0, EFD_CLOEXEC);
 
@@ -248,7 +248,7 @@ START_TEST(test_nothing_of_a_cancelled_one_is_lost)
         ck_assert_uint_gt(((struct reduced_value *)v)->reduction.tests, rest.tests);
         ck_assert_uint_eq(((struct reduced_value *)v)->reduction.before, strlen(input));
         close(cancel);
-        finding_unref(f);
+        observation_unref(f);
         end();
 }
 END_TEST
@@ -259,7 +259,7 @@ START_TEST(test_what_ended_by_its_time_answers_who_allows_no_more)
         cleanup(value_unrefp) struct value *first = NULL, *second = NULL, *again = NULL;
         struct engine_counters before, after;
         uint64_t replaced;
-        struct finding *f;
+        struct observation *f;
 
         world();
         f = unsure();
@@ -277,7 +277,7 @@ START_TEST(test_what_ended_by_its_time_answers_who_allows_no_more)
         engine_counters(e, &after);
         ck_assert_uint_eq(after.started, before.started);
         ck_assert_str_eq(((struct reduced_value *)again)->reduction.text.data, smallest);
-        finding_unref(f);
+        observation_unref(f);
         end();
 }
 END_TEST
@@ -288,7 +288,7 @@ START_TEST(test_two_readers_one_reduction)
         _Atomic int answers[2] = {0};
         struct engine_counters counters;
         struct ticket *tickets[2];
-        struct finding *f;
+        struct observation *f;
 
         world();
         f = unsure();
@@ -300,7 +300,7 @@ START_TEST(test_two_readers_one_reduction)
         await(&answers[1]);
         engine_counters(e, &counters);
         ck_assert_uint_eq(counters.started, 1);
-        finding_unref(f);
+        observation_unref(f);
         end();
 }
 END_TEST
@@ -311,7 +311,7 @@ START_TEST(test_a_program_that_is_another_now)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        struct finding *f;
+        struct observation *f;
 
         world();
         f = unsure();
@@ -319,7 +319,7 @@ START_TEST(test_a_program_that_is_another_now)
         program("unsure", "echo sat");
         assert_error(engine_get(e, q, PRIORITY_PERSON, false, -1, &v), ESTALE);
         ck_assert_ptr_nonnull(strstr(error_message(-ESTALE), "other bytes now"));
-        finding_unref(f);
+        observation_unref(f);
         end();
 }
 END_TEST
@@ -328,7 +328,7 @@ START_TEST(test_a_finding_that_does_not_show_again)
 {
         cleanup(query_unrefp) struct query *q = NULL, *two = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        struct finding *f, *implied;
+        struct observation *f, *implied;
 
         world();
         program("right", "echo unsat");
@@ -344,8 +344,8 @@ START_TEST(test_a_finding_that_does_not_show_again)
         implied->decided_id = 0;
         two = query_unref(two);
         assert_error(finding_query_reduced(w, solver, implied, 0, 0, &two), EINVAL);
-        finding_unref(f);
-        finding_unref(implied);
+        observation_unref(f);
+        observation_unref(implied);
         end();
 }
 END_TEST

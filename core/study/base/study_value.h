@@ -1,5 +1,4 @@
-/* The result of a study, kept for good as JSON under the digest of all that it depends on. Shared by the queries whose values are asked of many
- * others: localization_query.c, seeds.c. Threads: any. */
+/* The result of a localization, kept for good as JSON under the digest of all that it depends on. Threads: any. */
 #pragma once
 
 #include <jansson.h>

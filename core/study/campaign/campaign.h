@@ -3,7 +3,7 @@
  *
  * A strategy (core/fuzz/strategy.h) chooses inputs and versions; runners (core/run/runner.h) run them on leased slots, several side by side. Their
  * outcomes go to the campaign's journal, so that a campaign that was ended, killed or cut off by a reboot goes on where it was. A
- * candidate is run again, version by version in turns, and becomes a finding (finding.h) when the slowdown is significant. On the way, versions that
+ * candidate is run again, version by version in turns, and becomes a finding (observation.h) when the slowdown is significant. On the way, versions that
  * contradict each other or crash are findings of their own kinds.
  *
  * Settings and status are kept as campaign_store.h says. The campaign's folder has the journal, and progress.tsv, operators.tsv (rules.tsv) and
@@ -13,7 +13,7 @@
 #pragma once
 
 #include "core/engine/engine.h"
-#include "core/study/finding/campaign_store.h"
+#include "core/study/observation/campaign_store.h"
 
 /* Called by one thread at a time, of the campaign's. */
 struct campaign_watch {

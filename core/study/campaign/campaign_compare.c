@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "core/study/campaign/campaign_journal.h"
-#include "core/study/finding/finding_localized.h"
+#include "core/study/observation/finding_localized.h"
 
 #define PLOT_POINTS 240
 
@@ -15,24 +15,23 @@ struct reading {
         size_t n_commits;
 };
 
-static int add_commit(void *user, const char *commit, const json_t *culprit)
+static int add_commit(void *user, const struct localized_culprit *c)
 {
         struct reading *r = user;
 
-        (void)culprit;
         for (size_t i = 0; i < r->n_commits; i++)
-                if (strcmp(r->commits[i], commit) == 0)
+                if (strcmp(r->commits[i], c->commit) == 0)
                         return 0;
         if (list_grow(r->commits, r->n_commits) < 0)
                 return -ENOMEM;
-        r->commits[r->n_commits] = strdup(commit);
+        r->commits[r->n_commits] = strdup(c->commit);
         return r->commits[r->n_commits] ? (r->n_commits++, 0) : -ENOMEM;
 }
 
 static int add_culprits(struct reading *r, uint32_t number)
 {
-        cleanup_finding struct finding *f = NULL;
-        int k = finding_get(r->workspace, r->solver->number, number, &f);
+        cleanup_observation struct observation *f = NULL;
+        int k = observation_get(r->workspace, OF_CAMPAIGNS, r->solver->number, number, &f);
 
         if (k == 0)
                 k = finding_culprits(r->workspace, r->solver, f, add_commit, r);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/report/plot.h"
-#include "core/study/finding/campaign_store.h"
+#include "core/study/observation/campaign_store.h"
 
 /* The yield of one campaign: after at[i] seconds of its work, i + 1 slowdowns and culprits[i] distinct commits responsible for them. */
 struct campaign_curve {

@@ -9,7 +9,7 @@
 #include "core/study/base/version.h"
 #include "core/study/campaign/campaign.h"
 #include "core/study/campaign/campaign_journal.h"
-#include "core/study/finding/finding.h"
+#include "core/study/observation/observation.h"
 
 /* -- campaign_corpus.c -- */
 
@@ -217,11 +217,11 @@ int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t 
 int trial_run_text(struct trial *t, unsigned version, struct slice text, double seconds, struct answer *ret,
                    struct buffer *ret_output);
 /* Stores a finding of the trial's input, and says so. 1: the same bytes were found before. */
-int trial_keep(struct trial *t, struct finding *f, const char *what);
+int trial_keep(struct trial *t, struct observation *f, const char *what);
 /* The finding that a session which was cut off made of this very input, before it could note it. -ENOENT. */
-int trial_find_kept(struct trial *t, enum finding_kind kind, struct finding **ret);
-int trial_set_versions(struct finding *f, const struct version *reference, const struct version *target); /* reference: or NULL */
-int trial_add_answers(struct trial *t, struct finding *f);
+int trial_find_kept(struct trial *t, enum observation_kind kind, struct observation **ret);
+int trial_set_versions(struct observation *f, const struct version *reference, const struct version *target); /* reference: or NULL */
+int trial_add_answers(struct trial *t, struct observation *f);
 /* Under the lock: a crash of this signature is kept. 0: one is already; 1: it is the first. */
 int campaign_sign(struct campaign *c, const char *signature);
 /* Crashes and contradictions among the answers are findings. 1: two versions contradict each other: whatever they took, it is no regression. */

@@ -31,7 +31,7 @@ struct campaign_record {
         uint32_t finding; /* its number when commits can be looked for; 0: not kept */
         unsigned step;    /* 0: the seed */
         unsigned rule, direction;
-        unsigned kind; /* enum finding_kind */
+        unsigned kind; /* enum observation_kind */
 };
 #define JOURNAL_NO_RULE UINT16_MAX
 

@@ -11,7 +11,7 @@
 #include <sys/timerfd.h>
 
 #include "core/study/campaign/campaign_internal.h"
-#include "core/study/finding/finding_localized.h"
+#include "core/study/observation/finding_localized.h"
 
 static bool is_unexplained(const struct campaign *c)
 {
@@ -55,11 +55,11 @@ uint64_t campaign_count_causes(const struct campaign *c)
 static int learn(struct campaign *c)
 {
         for (size_t i = 0; i < c->n_found; i++) {
-                cleanup_finding struct finding *f = NULL;
+                cleanup_observation struct observation *f = NULL;
                 uint64_t cause = 0;
                 int r;
 
-                if (c->found[i].cause != 0 || finding_get(c->workspace, c->solver->number, c->found[i].finding, &f) < 0)
+                if (c->found[i].cause != 0 || observation_get(c->workspace, OF_CAMPAIGNS, c->solver->number, c->found[i].finding, &f) < 0)
                         continue;
                 r = finding_cause(c->workspace, c->solver, f, &cause);
                 if (r == -ENOENT)
@@ -169,7 +169,7 @@ void campaign_limit_localizer(struct campaign *c)
 
 /* -- searching -- */
 
-static bool is_left_out(void *user, const struct finding *f)
+static bool is_left_out(void *user, const struct observation *f)
 {
         struct campaign *c = user;
         bool is_tried = false;
@@ -182,7 +182,7 @@ static bool is_left_out(void *user, const struct finding *f)
 }
 
 /* Also where its result is not kept: in this session it would come to the same. */
-static void note_tried(void *user, const struct finding *f)
+static void note_tried(void *user, const struct observation *f)
 {
         struct campaign *c = user;
 

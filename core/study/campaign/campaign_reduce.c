@@ -7,13 +7,13 @@
  * counts: also of what could not be reduced, and of the runs on the input before a reduction begins. */
 #include "core/engine/ask.h"
 #include "core/study/campaign/campaign_internal.h"
-#include "core/study/finding/finding_reduced.h"
-#include "core/study/finding/finding_select.h"
+#include "core/study/observation/finding_reduced.h"
+#include "core/study/observation/finding_select.h"
 
 #define SHARES_MOST 8
 
 struct reducible {
-        struct finding *finding; /* a reference */
+        struct observation *finding; /* a reference */
         double seconds;          /* that its reduction took so far */
         double earlier, spent;   /* of these those before this pass; and what the pass took for it */
         unsigned turns;          /* that it had in this pass */
@@ -30,7 +30,7 @@ struct pass {
 static void pass_done(struct pass *p)
 {
         for (size_t i = 0; i < p->n; i++)
-                finding_unref(p->list[i].finding);
+                observation_unref(p->list[i].finding);
         free(p->list);
 }
 
@@ -50,7 +50,7 @@ static int look(const struct pass *p, struct reducible *f)
         return 0;
 }
 
-static const struct reducible *find(const struct pass *p, const struct finding *f)
+static const struct reducible *find(const struct pass *p, const struct observation *f)
 {
         for (size_t i = 0; i < p->n; i++)
                 if (p->list[i].finding->number == f->number)
@@ -69,11 +69,11 @@ static int add_choices(const struct pass *before, const struct finding_choice *c
                 struct reducible *f = &ret->list[ret->n];
                 const struct reducible *known = find(before, choices[i].finding);
 
-                if (strcmp(choices[i].finding->campaign, before->campaign->settings->name) != 0)
+                if (strcmp(choices[i].finding->origin, before->campaign->settings->name) != 0)
                         continue;
                 if (known)
                         *f = *known;
-                f->finding = finding_ref(choices[i].finding);
+                f->finding = observation_ref(choices[i].finding);
                 f->is_representative = choices[i].is_representative;
                 ret->n++;
                 r = look(ret, f);
@@ -163,7 +163,7 @@ static int make(void *user, size_t i, struct query **ret)
 static int answered(void *user, size_t i, int r, struct value *v, const char *reason)
 {
         struct reducing *reducing = user;
-        const struct finding *f = reducing->finding->finding;
+        const struct observation *f = reducing->finding->finding;
         const struct reduction *reduction = r == 0 ? &((struct reduced_value *)v)->reduction : NULL;
         struct campaign *c = reducing->pass->campaign;
 
@@ -172,10 +172,10 @@ static int answered(void *user, size_t i, int r, struct value *v, const char *re
                 return errorf(r, "%s", reason);
         if (r < 0) {
                 reducing->finding->is_over = true;
-                campaign_say(c, "not reduced: %s/%u: %s", finding_folder(f->kind), f->number, reason);
+                campaign_say(c, "not reduced: %s/%u: %s", observation_folder(f->kind), f->number, reason);
                 return 0;
         }
-        campaign_say(c, "reduced %s/%u: %s%zu of %zu bytes%s", finding_folder(f->kind), f->number,
+        campaign_say(c, "reduced %s/%u: %s%zu of %zu bytes%s", observation_folder(f->kind), f->number,
                      reduction->implied.size > 0 ? "what it follows from is " : "", reduction->text.size, (size_t)reduction->before,
                      reduction->is_minimal ? "" : ", its time is over");
         return 0;
@@ -227,7 +227,7 @@ static int count_causes(struct campaign *c)
         int r = findings_select(c->workspace, c->solver, &choices, &n_choices);
 
         for (size_t i = 0; i < n_choices; i++)
-                if (strcmp(choices[i].finding->campaign, c->settings->name) == 0) {
+                if (strcmp(choices[i].finding->origin, c->settings->name) == 0) {
                         n++;
                         n_distinct += choices[i].is_representative;
                 }

@@ -25,9 +25,8 @@ static struct known_finding *add(struct unknown_hunt *h, const char *signature)
         return h->known[h->n_known].signature ? &h->known[h->n_known++] : NULL;
 }
 
-static int load(void *user, struct finding *f)
+static int load(struct campaign *c, const struct observation *f)
 {
-        struct campaign *c = user;
         struct unknown_hunt *h = unknown_hunt_of(c);
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct known_finding *k;
@@ -45,13 +44,18 @@ static int load(void *user, struct finding *f)
                 return 0;
         k->number = f->number;
         k->size = info->size;
-        k->is_own = strcmp(f->campaign, c->settings->name) == 0;
+        k->is_own = strcmp(f->origin, c->settings->name) == 0;
         return 0;
 }
 
 int signatures_load(struct campaign *c)
 {
-        return findings_each(c->workspace, c->solver->number, NULL, load, c);
+        cleanup_observations struct observations all = {0};
+        int r = observations_read(c->workspace, c->solver->number, NULL, &all);
+
+        for (size_t i = 0; r == 0 && i < all.n; i++)
+                r = load(c, all.list[i]);
+        return r;
 }
 
 enum claim signature_claim(struct campaign *c, const char *signature, uint64_t size, uint32_t *ret_number)

@@ -6,7 +6,7 @@
 
 #include "core/smtlib/scramble.h"
 #include "core/study/base/stat.h"
-#include "core/study/finding/finding_localized.h"
+#include "core/study/observation/finding_localized.h"
 #include "core/study/judge/judge.h"
 
 #define MOST_PAIRS  24   /* of a confirmation */
@@ -147,7 +147,7 @@ static int confirm(struct trial *t, struct confirmation *p)
 static int keep_slowdown(struct trial *t, const struct confirmation *p, uint32_t *ret)
 {
         struct campaign *c = t->seat->campaign;
-        cleanup_finding struct finding *f = finding_new();
+        cleanup_observation struct observation *f = observation_new();
         char what[400];
         int r;
 
@@ -159,9 +159,9 @@ static int keep_slowdown(struct trial *t, const struct confirmation *p, uint32_t
                 const struct answer *a = &t->answers[v];
 
                 if (v == p->reference || v == p->target)
-                        r = finding_add_runs(f, c->versions[v]->text, a->verdict, v == p->target ? p->slow : p->fast, (uint32_t)p->n);
+                        r = observation_add_runs(f, c->versions[v]->text, a->verdict, v == p->target ? p->slow : p->fast, (uint32_t)p->n);
                 else if (a->ran)
-                        r = finding_add_runs(f, c->versions[v]->text, a->verdict, &a->seconds, 1);
+                        r = observation_add_runs(f, c->versions[v]->text, a->verdict, &a->seconds, 1);
         }
         snprintf(what, sizeof(what), "%s %.3fs, %s %s%.3fs", c->versions[p->reference]->name, stat_lower_median(p->fast, p->n),
                  c->versions[p->target]->name, p->last[1].verdict == VERDICT_TIMEOUT ? "more than " : "",
@@ -216,7 +216,7 @@ static void take_answers(struct trial *t)
 /* Runs the pair again, and keeps what is a find: 1. 0: it is none, or the same bytes were found before. */
 static int confirm_and_keep(struct trial *t, struct confirmation *p, uint32_t *ret_finding)
 {
-        cleanup_finding struct finding *kept = NULL;
+        cleanup_observation struct observation *kept = NULL;
         int r = trial_find_kept(t, FINDING_SPR, &kept);
 
         if (r == 0) {
@@ -289,11 +289,9 @@ static int check(const struct campaign_settings *s)
 }
 
 /* What is kept counts, also where a session was killed before it could note it. */
-static int remember(void *user, struct finding *f)
+static int remember(struct campaign *c, const struct observation *f)
 {
-        struct campaign *c = user;
-
-        if (strcmp(f->campaign, c->settings->name) != 0)
+        if (strcmp(f->origin, c->settings->name) != 0)
                 return 0;
         c->status.crashes += f->kind == FINDING_CRASH;
         c->status.soundness += f->kind == FINDING_SOUNDNESS;
@@ -303,6 +301,7 @@ static int remember(void *user, struct finding *f)
 static int begin(struct campaign *c)
 {
         const struct campaign_settings *s = c->settings;
+        cleanup_observations struct observations known = {0};
         struct strategy_options o = strategy_defaults;
         struct strategy *strategy = NULL;
         uint64_t inputs;
@@ -327,7 +326,11 @@ static int begin(struct campaign *c)
                 c->fingerprint = NULL;
         if (r == 0 && !c->fingerprint)
                 r = -ENOMEM;
-        return r < 0 ? r : findings_each(c->workspace, c->solver->number, finding_folder(FINDING_CRASH), remember, c);
+        if (r == 0)
+                r = observations_read(c->workspace, c->solver->number, observation_folder(FINDING_CRASH), &known);
+        for (size_t i = 0; r == 0 && i < known.n; i++)
+                r = remember(c, known.list[i]);
+        return r;
 }
 
 static void end(struct campaign *c)

@@ -63,26 +63,26 @@ static void name_input(const struct trial *t, char ret[200])
         snprintf(ret, 200, "%s-%" PRIu64 ".smt2", t->seat->campaign->settings->name, t->input->id);
 }
 
-int trial_find_kept(struct trial *t, enum finding_kind kind, struct finding **ret)
+int trial_find_kept(struct trial *t, enum observation_kind kind, struct observation **ret)
 {
         struct campaign *c = t->seat->campaign;
-        cleanup_finding struct finding *f = NULL;
+        cleanup_observation struct observation *f = NULL;
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         char name[200];
-        int r = finding_find(c->workspace, c->solver->number, kind, t->input->text, &f);
+        int r = observation_find(c->workspace, c->solver->number, kind, t->input->text, &f);
 
         if (r == 0)
                 r = cases_get(workspace_cases(c->workspace), f->case_id, &info);
         if (r < 0)
                 return r;
         name_input(t, name);
-        if (strcmp(f->campaign, c->settings->name) != 0 || strcmp(info->name, name) != 0)
+        if (strcmp(f->origin, c->settings->name) != 0 || strcmp(info->name, name) != 0)
                 return -ENOENT;
         *ret = steal_pointer(f);
         return 0;
 }
 
-int trial_keep(struct trial *t, struct finding *f, const char *what)
+int trial_keep(struct trial *t, struct observation *f, const char *what)
 {
         struct campaign *c = t->seat->campaign;
         char name[200];
@@ -93,36 +93,33 @@ int trial_keep(struct trial *t, struct finding *f, const char *what)
         if (r < 0)
                 return r;
         f->solver = c->solver->number;
-        f->found = now_seconds();
+        f->found = f->changed = now_seconds();
         f->timeout = c->settings->timeout;
+        f->threshold = c->settings->threshold;
         f->is_cpu_time = c->settings->cpu_time;
-        free(f->campaign);
-        f->campaign = strdup(c->settings->name);
-        r = f->campaign ? finding_add(c->workspace, f) : -ENOMEM;
-        if (r < 0)
-                return r;
+        r = observation_set(&f->origin, c->settings->name);
         if (r == 0)
-                campaign_say(c, "found %s/%u: %s", finding_folder(f->kind), f->number, what);
+                r = observation_add(c->workspace, f);
+        if (r == 0)
+                campaign_say(c, "found %s/%u: %s", observation_folder(f->kind), f->number, what);
         return r;
 }
 
-int trial_set_versions(struct finding *f, const struct version *reference, const struct version *target)
+int trial_set_versions(struct observation *f, const struct version *reference, const struct version *target)
 {
-        free(f->reference);
-        free(f->target);
-        f->reference = strdup(reference ? reference->text : "");
-        f->target = strdup(target->text);
-        return f->reference && f->target ? 0 : -ENOMEM;
+        int r = observation_set(&f->reference, reference ? reference->text : "");
+
+        return r < 0 ? r : observation_set(&f->target, target->text);
 }
 
-int trial_add_answers(struct trial *t, struct finding *f)
+int trial_add_answers(struct trial *t, struct observation *f)
 {
         struct campaign *c = t->seat->campaign;
         int r = 0;
 
         for (size_t v = 0; r == 0 && v < c->n_versions; v++)
                 if (t->answers[v].ran)
-                        r = finding_add_runs(f, c->versions[v]->text, t->answers[v].verdict, &t->answers[v].seconds, 1);
+                        r = observation_add_runs(f, c->versions[v]->text, t->answers[v].verdict, &t->answers[v].seconds, 1);
         return r;
 }
 
@@ -169,7 +166,7 @@ int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t 
 /* What is the same for all crashes of one place; as chains write it (chain_finding.c), so that both are one. */
 static int crash_signature(const struct trial *t, unsigned version, const char *ending, struct buffer *ret)
 {
-        buffer_addf(ret, "%s\t%s\t-\t-\t-\t", finding_kind_name(FINDING_CRASH), t->seat->campaign->versions[version]->text);
+        buffer_addf(ret, "%s\t%s\t-\t-\t-\t", observation_kind_name(FINDING_CRASH), t->seat->campaign->versions[version]->text);
         buffer_add_printable(ret, ending);
         return buffer_error(ret);
 }
@@ -195,7 +192,7 @@ int campaign_sign(struct campaign *c, const char *signature)
 static int keep_crash(struct trial *t, unsigned version, const struct answer *again, const char *signature)
 {
         struct campaign *c = t->seat->campaign;
-        cleanup_finding struct finding *f = finding_new();
+        cleanup_observation struct observation *f = observation_new();
         char what[400];
         int r;
 
@@ -262,13 +259,13 @@ static int ask_everybody(struct trial *t)
 static int note_contradiction(struct trial *t, unsigned one, unsigned other)
 {
         struct campaign *c = t->seat->campaign;
-        cleanup_finding struct finding *f = NULL;
+        cleanup_observation struct observation *f = NULL;
         char what[400];
         int r = ask_everybody(t);
 
         if (r < 0)
                 return r;
-        f = finding_new();
+        f = observation_new();
         if (!f)
                 return -ENOMEM;
         f->kind = FINDING_SOUNDNESS;

@@ -36,7 +36,7 @@ int chain_run_all(struct chain *ch);
 /* To the journal; the record gets the chain's id and step. Takes and leaves the lock. */
 int chain_note(struct chain *ch, struct campaign_record *r);
 /* Did the session that was cut off come to an end with this kind of find of this version at this step? */
-bool chain_has_filed(const struct chain *ch, enum finding_kind kind, unsigned version);
+bool chain_has_filed(const struct chain *ch, enum observation_kind kind, unsigned version);
 
 /* -- chain_judge.c -- */
 
@@ -46,7 +46,7 @@ int chain_judge(struct chain *ch);
 /* -- chain_finding.c -- */
 
 struct chain_find {
-        enum finding_kind kind;
+        enum observation_kind kind;
         int reference; /* a version that is right; -1: none */
         unsigned version;
         const char *reason; /* why it is unknown, how it crashed, what it says */

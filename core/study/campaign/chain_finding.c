@@ -53,7 +53,7 @@ static void print_signature(const struct chain *ch, const struct chain_find *fin
         bool is_crash = find->kind == FINDING_CRASH;
         const struct rule_row *rule = ch->next ? weaken_rule(ch->hunt->weaken, ch->applied.rule) : NULL;
 
-        buffer_addf(ret, "%s\t%s\t%s\t", finding_kind_name(find->kind), ch->campaign->versions[find->version]->text,
+        buffer_addf(ret, "%s\t%s\t%s\t", observation_kind_name(find->kind), ch->campaign->versions[find->version]->text,
                     is_crash ? "-" : logic_of(ch));
         if (is_crash) /* the place in the program tells more than the rule */
                 buffer_adds(ret, "-\t-");
@@ -74,20 +74,13 @@ static int add_case(struct chain *ch, const char *name, struct slice text, uint3
         return cases_add_unlisted(workspace_cases(ch->campaign->workspace), name, text, ret);
 }
 
-static int set_text(char **to, const char *text)
-{
-        free(*to);
-        *to = strdup(text);
-        return *to ? 0 : -ENOMEM;
-}
-
 /* The formula that the target decided is reduced together with the one that follows from it. */
-static bool needs_decided(const struct chain *ch, enum finding_kind kind)
+static bool needs_decided(const struct chain *ch, enum observation_kind kind)
 {
         return ch->next && (kind == FINDING_IMPLICATION || kind == FINDING_SOUNDNESS);
 }
 
-static int fill(struct chain *ch, struct finding *f, const struct chain_find *find, const char *signature)
+static int fill(struct chain *ch, struct observation *f, const struct chain_find *find, const char *signature)
 {
         struct campaign *c = ch->campaign;
         const struct seed *seed = ch->place.seed;
@@ -99,11 +92,11 @@ static int fill(struct chain *ch, struct finding *f, const struct chain_find *fi
         buffer_add(&chain, ch->lines.data, ch->lines.size);
         if (ch->next)
                 weaken_step_print(ch->hunt->weaken, &ch->applied, &chain);
-        r = buffer_error(&chain) < 0 ? -ENOMEM : set_text(&f->chain, chain.data ? chain.data : "");
+        r = buffer_error(&chain) < 0 ? -ENOMEM : observation_set(&f->chain, chain.data ? chain.data : "");
         if (r == 0)
-                r = set_text(&f->reason, find->reason);
+                r = observation_set(&f->reason, find->reason);
         if (r == 0)
-                r = set_text(&f->signature, signature);
+                r = observation_set(&f->signature, signature);
         if (r == 0)
                 r = trial_set_versions(f, find->reference < 0 ? NULL : c->versions[find->reference], c->versions[find->version]);
         if (r == 0)
@@ -124,7 +117,7 @@ static void describe(const struct chain *ch, const struct chain_find *find, stru
         const struct answer *a = ch->trial.answers;
         const char *name = versions[find->version]->name;
 
-        buffer_addf(ret, "%s: ", finding_kind_name(find->kind));
+        buffer_addf(ret, "%s: ", observation_kind_name(find->kind));
         if (find->kind == FINDING_CRASH)
                 buffer_addf(ret, "%s crashed (%s)", name, find->reason);
         else if (find->kind == FINDING_SOUNDNESS)
@@ -160,7 +153,7 @@ static int is_repeated(struct chain *ch, const struct chain_find *find, bool *re
 /* *ret_number 0: it did not show again. */
 static int store(struct chain *ch, const struct chain_find *find, const char *signature, uint32_t *ret_number)
 {
-        cleanup_finding struct finding *f = NULL;
+        cleanup_observation struct observation *f = NULL;
         cleanup_buffer struct buffer what = {0};
         bool is_so;
         int r = is_repeated(ch, find, &is_so);
@@ -168,7 +161,7 @@ static int store(struct chain *ch, const struct chain_find *find, const char *si
         *ret_number = 0;
         if (r < 0 || !is_so)
                 return r;
-        f = finding_new();
+        f = observation_new();
         if (!f)
                 return -ENOMEM;
         r = fill(ch, f, find, signature);

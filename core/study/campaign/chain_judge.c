@@ -65,7 +65,7 @@ static int ask_reason(struct chain *ch, unsigned version, char reason[REASON_MOS
 
 static int judge_unknown(struct chain *ch)
 {
-        enum finding_kind kind = FINDING_IMPLICATION;
+        enum observation_kind kind = FINDING_IMPLICATION;
         char reason[REASON_MOST];
         int reference = -1, r;
         bool is_so;

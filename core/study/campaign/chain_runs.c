@@ -68,7 +68,7 @@ int chain_run_all(struct chain *ch)
         return r;
 }
 
-bool chain_has_filed(const struct chain *ch, enum finding_kind kind, unsigned version)
+bool chain_has_filed(const struct chain *ch, enum observation_kind kind, unsigned version)
 {
         bool is_there;
 

@@ -296,12 +296,12 @@ static enum progress_beside compare_journals(const struct blob *here, const stru
 static const char *find_number(const char *line)
 {
         static const char *const verbs[] = {"found ", "localized ", "reduced ", "not reduced: "};
-        static const enum finding_kind kinds[] = {FINDING_SPR, FINDING_SOUNDNESS, FINDING_REGRESSION};
+        static const enum observation_kind kinds[] = {FINDING_SPR, FINDING_SOUNDNESS, FINDING_REGRESSION};
         const char *at = line + MIN(strlen(line), sizeof("2026-01-01 00:00:00"));
 
         for (size_t v = 0; v < ARRAY_SIZE(verbs); v++)
                 for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
-                        const char *folder = finding_folder(kinds[k]);
+                        const char *folder = observation_folder(kinds[k]);
                         size_t n = strlen(verbs[v]), m = strlen(folder);
 
                         if (strncmp(at, verbs[v], n) == 0 && strncmp(at + n, folder, m) == 0 && at[n + m] == '/')

@@ -1,8 +1,8 @@
 /* Shared by import_study.c (findings) and import_campaign.c. */
 #pragma once
 
-#include "core/study/finding/campaign_store.h"
-#include "core/study/finding/finding.h"
+#include "core/study/observation/campaign_store.h"
+#include "core/study/observation/observation.h"
 #include "core/study/import/import_study.h"
 
 /* A campaign of the other store. */

@@ -1,12 +1,11 @@
-/* Findings of another store. */
+/* Findings and alarms of another store. */
 #include "core/study/import/import_internal.h"
 
 #include "core/run/host.h"
 #include "core/study/base/study_value.h"
-#include "core/study/finding/culprits.h"
-#include "core/study/finding/finding_localized.h"
-#include "core/study/finding/finding_reduced.h"
-#include "core/study/finding/seeds.h"
+#include "core/study/observation/culprits.h"
+#include "core/study/observation/finding_localized.h"
+#include "core/study/observation/finding_reduced.h"
 
 bool taking_has_version(const struct taking *t, const char *version)
 {
@@ -77,7 +76,7 @@ static int take_value(const struct taking *t, const struct query *query, uint32_
         return r;
 }
 
-static int take_localized(struct taking *t, const struct finding *theirs, const struct finding *ours, const char *machine)
+static int take_localized(struct taking *t, const struct observation *theirs, const struct observation *ours, const char *machine)
 {
         cleanup(query_unrefp) struct query *there = NULL, *here = NULL;
         int r;
@@ -93,17 +92,6 @@ static int take_localized(struct taking *t, const struct finding *theirs, const 
         return take_value(t, there, ours->case_id, machine);
 }
 
-static int take_seeds(struct taking *t, const struct finding *theirs, const struct finding *ours, const char *machine)
-{
-        cleanup(query_unrefp) struct query *there = NULL;
-        int r;
-
-        if (!finding_has_seeds(t->there, theirs))
-                return 0;
-        r = query_seeds(t->source->there, t->there, theirs, &there);
-        return r < 0 ? r : take_value(t, there, ours->case_id, machine);
-}
-
 /* One that has ended is no other's to change. */
 static bool is_ended(struct slice bytes)
 {
@@ -112,7 +100,7 @@ static bool is_ended(struct slice bytes)
         return reduction_decode(bytes, &r) == 0 && r.has_ended;
 }
 
-static int take_reduced(const struct taking *t, const struct finding *theirs)
+static int take_reduced(const struct taking *t, const struct observation *theirs)
 {
         cleanup(query_unrefp) struct query *there = NULL;
         cleanup_blob struct blob value = {0}, known = {0};
@@ -131,168 +119,146 @@ static int take_reduced(const struct taking *t, const struct finding *theirs)
         return r < 0 && r != -ENOENT ? r : store_set(workspace_store(t->source->here), TABLE_REDUCED, key, SLICE(value.data, value.size));
 }
 
-struct highest {
-        const char *campaign;
-        uint64_t n;
-};
-
-static int note_highest(void *user, const char *campaign, uint64_t n)
+static uint64_t count_of(const struct campaign_count *list, size_t n, const char *campaign)
 {
-        struct highest *h = user;
-
-        if (strcmp(campaign, h->campaign) == 0)
-                h->n = n;
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(list[i].campaign, campaign) == 0)
+                        return list[i].n;
         return 0;
 }
 
-struct counting {
-        const struct taking *taking;
-        uint32_t number; /* here */
-        struct {
-                char *campaign; /* owned; its name here */
-                uint64_t n;
-        } *list;
-        size_t n;
-};
-
-static void counting_done(struct counting *c)
-{
-        for (size_t i = 0; i < c->n; i++)
-                free(c->list[i].campaign);
-        free(c->list);
-}
-
-static int add_count(void *user, const char *name, uint64_t n)
-{
-        struct counting *c = user;
-        const struct taken_campaign *campaign = taking_find_campaign(c->taking, name);
-
-        if (list_grow(c->list, c->n) < 0)
-                return -ENOMEM;
-        c->list[c->n].campaign = strdup(campaign ? campaign->here : name);
-        c->list[c->n].n = n;
-        return c->list[c->n].campaign ? (c->n++, 0) : -ENOMEM;
-}
-
 /* How many inputs it stands for in each campaign: a campaign's number only grows. */
-static int take_counts(const struct taking *t, const struct finding *theirs, const struct finding *ours)
+static int take_counts(const struct taking *t, const struct observation *theirs, const struct observation *ours)
 {
-        cleanup(counting_done) struct counting c = {.taking = t, .number = ours->number};
-        int r = finding_each_count(t->source->there, t->there->number, theirs->number, add_count, &c);
+        cleanup_free struct campaign_count *there = NULL, *here = NULL;
+        size_t n, n_here = 0;
+        int r = finding_counts(t->source->there, t->there->number, theirs->number, &there, &n);
 
-        for (size_t i = 0; r == 0 && i < c.n; i++) {
-                struct highest known = {.campaign = c.list[i].campaign};
+        if (r == 0)
+                r = finding_counts(t->source->here, t->here->number, ours->number, &here, &n_here);
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                const struct taken_campaign *campaign = taking_find_campaign(t, there[i].campaign);
+                const char *name = campaign ? campaign->here : there[i].campaign;
 
-                r = finding_each_count(t->source->here, t->here->number, ours->number, note_highest, &known);
-                if (r == 0 && known.n < c.list[i].n)
-                        r = finding_put_counts(t->source->here, t->here->number, c.list[i].campaign,
-                                               &(struct finding_count){.number = ours->number, .n = c.list[i].n}, 1);
+                if (count_of(here, n_here, name) < there[i].n)
+                        r = finding_put_counts(t->source->here, t->here->number, name,
+                                               &(struct finding_count){.number = ours->number, .n = there[i].n}, 1);
         }
         return r;
 }
 
-/* -- a finding -- */
+/* -- a finding, an alarm -- */
 
 /* A mark that only one of the two knows is known to both. */
-static int take_mark(const struct taking *t, const struct finding *theirs, uint32_t number)
+static int take_mark(const struct taking *t, const struct observation *theirs, uint32_t number)
 {
-        cleanup_finding struct finding *ours = NULL;
-        int r = theirs->mark == MARK_NONE ? -ENOENT : finding_get(t->source->here, t->here->number, number, &ours);
+        enum observation_series series = observation_series(theirs);
+        cleanup_observation struct observation *ours = NULL;
+        int r = theirs->mark == MARK_NONE ? 0 : observation_get(t->source->here, series, t->here->number, number, &ours);
 
-        if (r < 0)
-                return theirs->mark == MARK_NONE ? 0 : r;
+        if (r < 0 || !ours)
+                return r;
         if (ours->mark == MARK_NONE)
-                return finding_set_mark(t->source->here, t->here->number, number, theirs->mark, theirs->url);
+                return observation_set_mark(t->source->here, series, t->here->number, number, theirs->mark, theirs->url);
         if (ours->mark != theirs->mark || strcmp(ours->url, theirs->url) != 0)
-                source_say(t->source, "%s %s/%u is %s %s here, and %s %s there, where it is %u: here it stays as it is", t->here->recipe->name,
-                           finding_folder(ours->kind), number, finding_mark_name(ours->mark), ours->url, finding_mark_name(theirs->mark), theirs->url,
-                           theirs->number);
+                source_say(t->source, "%s %s%s%u is %s %s here, and %s %s there, where it is %u: here it stays as it is", t->here->recipe->name,
+                           series == OF_WATCHES ? "alarm" : observation_folder(ours->kind), series == OF_WATCHES ? " " : "/", number,
+                           observation_mark_name(ours->mark), ours->url, observation_mark_name(theirs->mark), theirs->url, theirs->number);
         return 0;
 }
 
-/* As it will stand here, without its number. */
-static int translate(const struct taking *t, const struct taken_campaign *campaign, uint32_t number, struct finding **ret)
+/* As it will stand here, without its number. An alarm counts as told. */
+static int translate(const struct taking *t, enum observation_series series, const struct taken_campaign *campaign, uint32_t number,
+                     struct observation **ret)
 {
-        cleanup_finding struct finding *f = NULL;
-        int r = finding_get(t->source->there, t->there->number, number, &f);
+        cleanup_observation struct observation *o = NULL;
+        int r = observation_get(t->source->there, series, t->there->number, number, &o);
 
         if (r == 0)
-                r = take_input(t, f->case_id, &f->case_id);
+                r = take_input(t, o->case_id, &o->case_id);
         if (r == 0)
-                r = take_input(t, f->seed_id, &f->seed_id);
+                r = take_input(t, o->seed_id, &o->seed_id);
         if (r == 0)
-                r = take_input(t, f->decided_id, &f->decided_id);
+                r = take_input(t, o->decided_id, &o->decided_id);
+        for (size_t i = 0; r == 0 && series == OF_WATCHES && i < o->n_runs; i++)
+                r = take_input(t, o->runs[i].case_id, &o->runs[i].case_id);
+        if (r == 0 && campaign)
+                r = observation_set(&o->origin, campaign->here);
         if (r < 0)
                 return r;
-        f->solver = t->here->number;
-        f->number = 0;
-        if (campaign) {
-                free(f->campaign);
-                f->campaign = strdup(campaign->here);
-                if (!f->campaign)
-                        return -ENOMEM;
-        }
-        *ret = steal_pointer(f);
+        o->solver = t->here->number;
+        o->number = 0;
+        o->told = o->told ? o->told : o->found;
+        *ret = steal_pointer(o);
         return 0;
 }
 
-/* A finding or an input that cannot be read there is no reason to leave out the others. */
-static int leave_out(struct taking *t, uint32_t number, int r)
+/* One that cannot be read there, with its input, is no reason to leave out the others. The case of an alarm may be gone. */
+static int leave_out(struct taking *t, enum observation_series series, uint32_t number, int r)
 {
         if (r != -ENOENT && r != -EBADMSG && r != -EILSEQ)
                 return r;
-        source_say(t->source, "%s: finding %u there is left out: %s", t->there->recipe->name, number, error_message(r));
-        t->report->damaged++;
+        source_say(t->source, "%s: %s %u there is left out: %s", t->there->recipe->name, series == OF_WATCHES ? "alarm" : "finding", number,
+                   error_message(r));
+        *(series == OF_WATCHES && r == -ENOENT ? &t->report->absent : &t->report->damaged) += 1;
         return 0;
 }
 
-static int take_finding(struct taking *t, uint32_t number)
+/* What belongs to a finding, beside its record. */
+static int take_finding(struct taking *t, const struct observation *theirs, const struct observation *ours, const char *machine)
 {
-        cleanup_finding struct finding *theirs = NULL, *ours = NULL;
-        const struct taken_campaign *campaign;
-        const char *machine;
-        int r = finding_get(t->source->there, t->there->number, number, &theirs), is_known;
+        int r = take_counts(t, theirs, ours);
 
-        if (r < 0)
-                return leave_out(t, number, r);
-        if (!taking_has_version(t, theirs->reference) || !taking_has_version(t, theirs->target)) {
-                t->report->absent++;
-                return source_note_missing(t->source, t->there->recipe->name);
-        }
-        campaign = taking_find_campaign(t, theirs->campaign);
-        machine = campaign ? campaign->machine : "";
-        r = translate(t, campaign, number, &ours);
-        if (r < 0)
-                return leave_out(t, number, r);
-        is_known = finding_take(t->source->here, ours);
-        if (is_known < 0)
-                return is_known;
-        t->numbers[number] = ours->number;
-        *(is_known ? &t->report->known_findings : &t->report->findings) += 1;
-        if (is_known)
-                r = take_mark(t, theirs, ours->number);
-        if (r == 0)
-                r = take_counts(t, theirs, ours);
+        t->numbers[theirs->number] = ours->number;
         if (r == 0)
                 r = take_localized(t, theirs, ours, machine);
-        if (r == 0)
-                r = take_seeds(t, theirs, ours, machine);
         return r < 0 ? r : take_reduced(t, theirs);
 }
 
-static int take_findings(struct taking *t)
+static int take(struct taking *t, enum observation_series series, uint32_t number)
 {
-        uint32_t n = findings_last(t->source->there, t->there->number);
+        cleanup_observation struct observation *theirs = NULL, *ours = NULL;
+        const struct taken_campaign *campaign;
+        const char *dots;
+        int r = observation_get(t->source->there, series, t->there->number, number, &theirs), is_known;
+
+        if (r < 0)
+                return leave_out(t, series, number, r);
+        dots = series == OF_WATCHES ? strstr(theirs->target, "..") : NULL;
+        if (!taking_has_version(t, theirs->reference) || !taking_has_version(t, dots ? dots + 2 : theirs->target)) {
+                t->report->absent++;
+                return source_note_missing(t->source, t->there->recipe->name);
+        }
+        campaign = series == OF_CAMPAIGNS ? taking_find_campaign(t, theirs->origin) : NULL;
+        r = translate(t, series, campaign, number, &ours);
+        if (r < 0)
+                return leave_out(t, series, number, r);
+        is_known = observation_take(t->source->here, ours);
+        if (is_known < 0)
+                return is_known;
+        if (series == OF_WATCHES)
+                *(is_known ? &t->report->known_alarms : &t->report->alarms) += 1;
+        else
+                *(is_known ? &t->report->known_findings : &t->report->findings) += 1;
+        if (is_known)
+                r = take_mark(t, theirs, ours->number);
+        return r < 0 || series == OF_WATCHES ? r : take_finding(t, theirs, ours, campaign ? campaign->machine : "");
+}
+
+static int take_series(struct taking *t, enum observation_series series)
+{
+        uint32_t n = observations_last(t->source->there, series, t->there->number);
         int r = 0;
 
-        t->numbers = calloc((size_t)n + 1, sizeof(*t->numbers));
-        if (!t->numbers)
-                return -ENOMEM;
-        t->n_numbers = n;
+        if (series == OF_CAMPAIGNS) {
+                t->numbers = calloc((size_t)n + 1, sizeof(*t->numbers));
+                t->n_numbers = n;
+                r = t->numbers ? 0 : -ENOMEM;
+        }
         for (uint32_t number = 1; r == 0 && number <= n; number++) {
-                r = progress_step(t->source->progress, "import findings", number - 1, n);
+                r = progress_step(t->source->progress, series == OF_WATCHES ? "import alarms" : "import findings", number - 1, n);
                 if (r == 0)
-                        r = take_finding(t, number);
+                        r = take(t, series, number);
         }
         return r;
 }
@@ -371,7 +337,8 @@ static int pass_over(struct taking *t)
         size_t n;
         int r = count_campaigns(t->source->there, t->there->number, &n);
 
-        n += findings_last(t->source->there, t->there->number);
+        n += observations_last(t->source->there, OF_CAMPAIGNS, t->there->number);
+        n += observations_last(t->source->there, OF_WATCHES, t->there->number);
         t->report->absent += n;
         return r < 0 || n == 0 ? r : source_note_missing(t->source, t->there->recipe->name);
 }
@@ -386,11 +353,13 @@ static int take_solver(struct store_source *source, struct solver *theirs, struc
         if (r == 0)
                 r = taking_read_campaigns(&t);
         if (r == 0)
-                r = take_findings(&t);
+                r = take_series(&t, OF_CAMPAIGNS);
         if (r == 0)
                 r = take_classes(&t);
         if (r == 0)
                 r = taking_copy_campaigns(&t);
+        if (r == 0)
+                r = take_series(&t, OF_WATCHES);
         return r;
 }
 

@@ -1,7 +1,8 @@
-/* Takes findings of another store into this one, with their inputs, marks, counts, localizations and reductions; the classes of responsible commits that
- * were set by hand; and the campaigns that made them.
+/* Takes observations of another store into this one: findings, with their inputs, marks, counts, localizations and reductions; the classes of responsible
+ * commits that were set by hand; the campaigns that made them; and alarms, with what became of them.
  *
- * A finding is known again by its kind, its input and its versions; what is new gets a number of this store's. A campaign is known again by its
+ * A finding is known again by its kind, its input and its versions, an alarm by its cause (observation.h); what is new gets a number of this store's. An
+ * alarm counts as told: the command of a watch here is not run for it, nor for its cause when a watch here meets it. A campaign is known again by its
  * settings, its machine and when it began, whatever its name; where another campaign has its name here, it is taken under NAME~XXXXXXXX, which
  * is the same at the next import. Numbers of findings in a campaign's journal and log become those that the findings have here. One that went on there is
  * brought up to date; one that went on here stays.
@@ -15,7 +16,8 @@
 struct study_import {
         uint64_t findings, known_findings;
         uint64_t campaigns, known_campaigns;
-        uint64_t absent;  /* of solvers or commits that are not here */
+        uint64_t alarms, known_alarms;
+        uint64_t absent;  /* of solvers, commits or cases that are not here */
         uint64_t damaged; /* what cannot be read there, and is left out */
 };
 int import_study(struct store_source *source, struct study_import *ret);

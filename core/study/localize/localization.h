@@ -81,6 +81,22 @@ bool localization_is_final(const json_t *result);
  * for the seconds of what ends without an answer (unknown, crash, error). By verdict: the answers in place of the seconds. Of a case without one a row with
  * "-" for its commit, the seconds at the two ends and, in parentheses, why. */
 int localization_rows(const json_t *result, struct buffer *to);
+/* A culprit of a result; the texts are the result's. */
+struct localized_culprit {
+        const char *commit;  /* a sha, or BEFORE..LAST */
+        size_t n;            /* commits that it is one of */
+        const char *before;  /* a sha; "": not said */
+        const char *subject; /* of the last of its commits, printable */
+        double seconds_before, seconds_after; /* infinite: an end without an answer */
+        unsigned pairs;                       /* of runs, by which it was verified */
+        double p;                             /* NaN: not tested */
+        bool is_verified;
+};
+/* Each commit that slowed it down, oldest first, until fn returns non-zero, which is then returned. */
+typedef int (*culprit_fn)(void *user, const struct localized_culprit *c);
+int culprits_each(const json_t *result, culprit_fn fn, void *user);
+/* Its number. -ENOENT: it is one of several, or no commit of the solver's. */
+int culprit_commit(const struct solver *s, const struct localized_culprit *c, uint32_t *ret);
 /* The case's search as a `git bisect log`, for `git bisect replay`. */
 int localization_log(const struct localization *l, size_t i, struct buffer *to);
 

@@ -1,4 +1,5 @@
 /* The results of a search as JSON, as rows, as a git bisect log. */
+#include "cache/base/json.h"
 #include "core/study/localize/localization_internal.h"
 
 enum localize_state localization_state(const struct localization *l, size_t i)
@@ -30,17 +31,6 @@ static void commit_name(const struct localization *l, size_t commit, char ret[GI
                 git_oid_tostr(ret, GIT_OID_HEXSZ + 1, &c.oid);
 }
 
-static json_t *subject_json(const struct localization *l, size_t commit)
-{
-        cleanup_buffer struct buffer message = {0}, line = {0};
-
-        if (history_text(l->options.solver->history, (uint32_t)commit, COMMIT_MESSAGE, &message) < 0 || !message.data)
-                return json_string("");
-        message.data[strcspn(message.data, "\n")] = '\0';
-        buffer_add_printable(&line, message.data);
-        return json_string(line.data ? line.data : "");
-}
-
 static json_t *number_or_null(double x)
 {
         return isfinite(x) ? json_real(x) : json_null();
@@ -49,16 +39,18 @@ static json_t *number_or_null(double x)
 static json_t *culprit_json(const struct localization *l, const struct localize_culprit *c)
 {
         char sha[GIT_OID_HEXSZ + 1], before[GIT_OID_HEXSZ + 1], range[2 * GIT_OID_HEXSZ + 3];
+        cleanup_buffer struct buffer subject = {0};
         json_t *commits = json_array(), *j;
 
         commit_name(l, c->before, before);
+        history_subject(l->options.solver->history, (uint32_t)c->commits[c->n - 1], &subject);
         for (size_t i = 0; i < c->n; i++) {
                 commit_name(l, c->commits[i], sha);
                 json_array_append_new(commits, json_string(sha));
         }
         snprintf(range, sizeof(range), c->n > 1 ? "%s..%s" : "%.0s%s", before, sha);
-        j = json_pack("{ss so ss so so so sb sb sI}", "commit", range, "commits", commits, "before", before, "subject",
-                      subject_json(l, c->commits[c->n - 1]), "seconds_before", number_or_null(c->seconds_before), "seconds_after",
+        j = json_pack("{ss so ss ss so so sb sb sI}", "commit", range, "commits", commits, "before", before, "subject",
+                      subject.data ? subject.data : "", "seconds_before", number_or_null(c->seconds_before), "seconds_after",
                       number_or_null(c->seconds_after), "slowdown", (int)c->is_slowdown, "verified", (int)c->verified, "pairs",
                       (json_int_t)c->pairs);
         if (!j)
@@ -206,6 +198,45 @@ int localization_rows(const json_t *result, struct buffer *to)
         return buffer_error(to);
 }
 
+static double real_or(const json_t *j, const char *key, double otherwise)
+{
+        const json_t *x = json_object_get(j, key);
+
+        return json_is_number(x) ? json_number_value(x) : otherwise;
+}
+
+int culprits_each(const json_t *result, culprit_fn fn, void *user)
+{
+        const json_t *j;
+        size_t i;
+        int r = 0;
+
+        json_array_foreach (json_object_get(result, "culprits"), i, j) {
+                struct localized_culprit c = {.commit = json_text(j, "commit", NULL),
+                                              .n = json_array_size(json_object_get(j, "commits")),
+                                              .before = json_text(j, "before", ""),
+                                              .subject = json_text(j, "subject", ""),
+                                              .seconds_before = real_or(j, "seconds_before", INFINITY),
+                                              .seconds_after = real_or(j, "seconds_after", INFINITY),
+                                              .pairs = (unsigned)json_integer_value(json_object_get(j, "pairs")),
+                                              .p = real_or(j, "p", NAN),
+                                              .is_verified = json_is_true(json_object_get(j, "verified"))};
+
+                if (r == 0 && c.commit && json_is_true(json_object_get(j, "slowdown")))
+                        r = fn(user, &c);
+        }
+        return r;
+}
+
+int culprit_commit(const struct solver *s, const struct localized_culprit *c, uint32_t *ret)
+{
+        git_oid oid;
+
+        if (strlen(c->commit) != GIT_OID_HEXSZ || git_oid_fromstr(&oid, c->commit) < 0)
+                return -ENOENT;
+        return history_number(s->history, &oid, ret);
+}
+
 /* -- git bisect log ----------------------------------------------------------------------------------------------- */
 
 struct log {
@@ -222,13 +253,13 @@ struct log {
 static void log_commit(const struct localization *l, struct buffer *to, bool command, size_t commit, const char *as)
 {
         char sha[GIT_OID_HEXSZ + 1];
-        json_t *subject = subject_json(l, commit);
 
         commit_name(l, commit, sha);
-        buffer_addf(to, "# %s: [%s] %s\n", as, sha, json_string_value(subject));
+        buffer_addf(to, "# %s: [%s] ", as, sha);
+        history_subject(l->options.solver->history, (uint32_t)commit, to);
+        buffer_adds(to, "\n");
         if (command)
                 buffer_addf(to, "git bisect %s %s\n", as, sha);
-        json_decref(subject);
 }
 
 static void log_sighting(void *user, size_t commit, enum localize_seen seen)

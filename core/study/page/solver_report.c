@@ -2,7 +2,6 @@
 
 #include <time.h>
 
-#include "core/study/watch/alarm.h"
 #include "core/study/page/solver_report_internal.h"
 
 /* -- what the sections share --------------------------------------------------------------------------------------- */
@@ -66,19 +65,44 @@ const char *report_commit_path(const struct report *r, uint32_t commit, struct b
         return report_path(r, room, "%s%s/", r->options->commits, git_oid_tostr_s(&c.oid));
 }
 
-int report_add_commit(const struct report *r, uint32_t commit, struct buffer *b)
+void report_add_sha(const struct report *r, const char *sha, struct buffer *b)
 {
         cleanup_buffer struct buffer path = {0};
         char shown[13];
+
+        snprintf(shown, sizeof(shown), "%s", sha);
+        buffer_adds(b, "<span class=\"sha\">");
+        html_link(b, report_path(r, &path, "%s%s/", r->options->commits ? r->options->commits : "", sha), shown);
+        buffer_adds(b, "</span>");
+}
+
+int report_add_commit(const struct report *r, uint32_t commit, struct buffer *b)
+{
         struct commit c;
         int e = history_commit(r->solver->history, commit, &c);
 
-        if (e < 0)
-                return e;
-        buffer_adds(b, "<span class=\"sha\">");
-        html_link(b, report_commit_path(r, commit, &path), git_oid_tostr(shown, sizeof(shown), &c.oid));
-        buffer_adds(b, "</span>");
-        return 0;
+        if (e == 0)
+                report_add_sha(r, git_oid_tostr_s(&c.oid), b);
+        return e;
+}
+
+void report_cell_number(const struct report *r, struct html_table *t, const struct observation *o, const char *end, struct buffer *b)
+{
+        cleanup_buffer struct buffer path = {0};
+        char text[16];
+
+        snprintf(text, sizeof(text), "%u", o->number);
+        html_cell_begin_number(b, t, o->number);
+        html_link(b, report_path(r, &path, "%s/%u%s", observation_folder(o->kind), o->number, end), text);
+        html_cell_end(b, t);
+}
+
+void report_cell_mark(struct html_table *t, const struct observation *o, struct buffer *b)
+{
+        cleanup_buffer struct buffer mark = {0};
+
+        buffer_addf(&mark, "%s%s%s", observation_mark_name(o->mark), *o->url ? " " : "", o->url); /* as text: who gave it is not known here */
+        html_cell(b, t, mark.data ? mark.data : "");
 }
 
 struct report_date report_date(int64_t seconds)
@@ -199,8 +223,8 @@ static void write_figures(const struct report *r, size_t n_wrong, struct buffer 
                 add_count(b, r->unbuildable == 1 ? "commit cannot be built" : "commits cannot be built", r->unbuildable, "");
         snprintf(text, sizeof(text), "%zu slower, %zu faster", slower, r->n_steps - slower);
         add_count(b, text, r->n_steps, r->n_steps == 1 ? "step" : "steps");
-        add_count(b, "findings of campaigns", findings_last(r->workspace, r->solver->number), "");
-        add_count(b, "alarms", alarms_last(r->workspace, r->solver->number), "");
+        add_count(b, "findings of campaigns", observations_last(r->workspace, OF_CAMPAIGNS, r->solver->number), "");
+        add_count(b, "alarms", observations_last(r->workspace, OF_WATCHES, r->solver->number), "");
         add_count(b, "wrong or contradictory answers", n_wrong, "");
         buffer_adds(b, "</dl>\n");
 }

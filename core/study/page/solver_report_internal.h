@@ -6,6 +6,7 @@
 #include "core/query/query.h"
 #include "core/query/select.h"
 #include "core/report/html.h"
+#include "core/study/observation/observation.h"
 #include "core/study/page/solver_report.h"
 #include "core/study/base/verdict_plot.h"
 
@@ -100,6 +101,10 @@ const char *report_commit_path(const struct report *r, uint32_t commit, struct b
 const char *report_path(const struct report *r, struct buffer *room, const char *format, ...) printf_like(3, 4);
 /* A link to a commit by its first 12 digits; as the content of a cell. */
 int report_add_commit(const struct report *r, uint32_t commit, struct buffer *b);
+void report_add_sha(const struct report *r, const char *sha, struct buffer *b); /* the same of a full sha */
+/* Cells of a finding or an alarm: its number, with a link to its folder or file (end: "/" or ""); its mark and address. */
+void report_cell_number(const struct report *r, struct html_table *t, const struct observation *o, const char *end, struct buffer *b);
+void report_cell_mark(struct html_table *t, const struct observation *o, struct buffer *b);
 struct report_date {
         char s[16];
 };

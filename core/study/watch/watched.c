@@ -2,7 +2,9 @@
 #include "core/study/watch/watching.h"
 
 #include <fnmatch.h>
+#include <jansson.h>
 
+#include "cache/base/record.h"
 #include "core/query/select.h"
 
 void watched_stretches_done(struct watched_stretches *s)
@@ -14,6 +16,103 @@ void watched_stretches_done(struct watched_stretches *s)
         free(s->list);
         *s = (struct watched_stretches){0};
 }
+
+/* -- branches -- */
+
+static void branch_prefix(uint32_t solver, struct buffer *key)
+{
+        record_put_u8(key, 'b');
+        record_put_u32(key, solver);
+}
+
+static void branch_key(uint32_t solver, const char *name, struct buffer *key)
+{
+        struct digest digest;
+
+        digest_of(name, strlen(name), &digest);
+        branch_prefix(solver, key);
+        buffer_add(key, digest.bytes, DIGEST_SIZE);
+}
+
+static int find_any(void *user, struct slice key, struct slice value)
+{
+        return 1;
+}
+
+static bool watched_before(struct workspace *w, uint32_t solver)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        cleanup_buffer struct buffer prefix = {0};
+
+        branch_prefix(solver, &prefix);
+        return buffer_error(&prefix) == 0 && store_read(workspace_store(w), &t) == 0 &&
+               store_each(t, TABLE_ALARMS, SLICE(prefix.data, prefix.size), SLICE("", 0), false, find_any, NULL) == 1;
+}
+
+static int get_branch(struct workspace *w, uint32_t solver, const char *name, struct watched_branch *ret)
+{
+        cleanup_buffer struct buffer key = {0};
+        cleanup_blob struct blob b = {0};
+        const char *seen = NULL, *base = "";
+        int is_open = 0, r;
+        json_t *j;
+
+        branch_key(solver, name, &key);
+        r = buffer_error(&key) < 0 ? -ENOMEM : store_fetch(workspace_store(w), TABLE_ALARMS, SLICE(key.data, key.size), &b);
+        if (r < 0)
+                return r;
+        *ret = (struct watched_branch){0};
+        j = json_loadb(b.data, b.size, 0, NULL);
+        if (json_unpack(j, "{ss s?s s?b}", "seen", &seen, "base", &base, "open", &is_open) < 0 ||
+            git_oid_fromstr(&ret->seen, seen) < 0 || (*base && git_oid_fromstr(&ret->base, base) < 0))
+                r = errorf(-EIO, "what a watch has seen of the branch %s is damaged", name);
+        ret->has_base = r == 0 && *base;
+        ret->is_open = is_open;
+        json_decref(j);
+        return r;
+}
+
+struct branching {
+        uint32_t solver;
+        char *const *names;
+        const struct watched_branch *list;
+        size_t n;
+};
+
+static int put_branch(struct store_txn *t, uint32_t solver, const char *name, const struct watched_branch *b)
+{
+        cleanup_buffer struct buffer key = {0};
+        cleanup_free char *text = NULL;
+        char seen[GIT_OID_HEXSZ + 1], base[GIT_OID_HEXSZ + 1] = "";
+        json_t *j;
+
+        git_oid_tostr(seen, sizeof(seen), &b->seen);
+        if (b->has_base)
+                git_oid_tostr(base, sizeof(base), &b->base);
+        branch_key(solver, name, &key);
+        j = json_pack("{ss ss sb}", "seen", seen, "base", base, "open", (int)b->is_open);
+        text = j ? json_dumps(j, JSON_COMPACT) : NULL;
+        json_decref(j);
+        return !text || buffer_error(&key) < 0 ? -ENOMEM : store_put(t, TABLE_ALARMS, SLICE(key.data, key.size), slice_string(text));
+}
+
+static int put_branches_in(void *user, struct store_txn *t)
+{
+        const struct branching *b = user;
+        int r = 0;
+
+        for (size_t i = 0; i < b->n && r == 0; i++)
+                r = put_branch(t, b->solver, b->names[i], &b->list[i]);
+        return r;
+}
+
+static int put_branches(struct workspace *w, uint32_t solver, char *const *names, const struct watched_branch *list, size_t n)
+{
+        return store_update(workspace_store(w), put_branches_in,
+                            &(struct branching){.solver = solver, .names = names, .list = list, .n = n});
+}
+
+/* -- looking ------------------------------------------------------------------------------------------------------- */
 
 struct looking {
         struct workspace *workspace;
@@ -63,7 +162,7 @@ static int mark_seen(struct looking *l)
 
                 if (l->refs->list[i].kind != REF_BRANCH)
                         continue;
-                r = watched_branch_get(l->workspace, l->solver->number, l->refs->list[i].name, &b);
+                r = get_branch(l->workspace, l->solver->number, l->refs->list[i].name, &b);
                 if (r == 0)
                         r = history_number(l->solver->history, &b.seen, &commit);
                 if (r == 0)
@@ -153,7 +252,7 @@ static int look_at(struct looking *l, const struct ref *ref)
 
         if (r < 0)
                 return r;
-        state = watched_branch_get(l->workspace, l->solver->number, ref->name, &s.state);
+        state = get_branch(l->workspace, l->solver->number, ref->name, &s.state);
         if (state < 0 && state != -ENOENT)
                 return state;
         if (state == 0 && git_oid_equal(&s.state.seen, &c.oid) && !s.state.is_open)
@@ -197,7 +296,7 @@ static int begin(const struct looking *l)
                 list[n] = (struct watched_branch){.seen = c.oid, .is_open = is_chosen ? is_wanted(l, ref->name) : is_default};
                 names[n++] = ref->name;
         }
-        return watched_branches_put(l->workspace, l->solver->number, names, list, n);
+        return put_branches(l->workspace, l->solver->number, names, list, n);
 }
 
 /* -- all of them -------------------------------------------------------------------------------------------------- */
@@ -252,5 +351,5 @@ int watched_stretch_done(struct workspace *w, struct solver *s, const struct wat
                 b.has_base = true;
                 b.base = c.oid;
         }
-        return r < 0 ? r : watched_branch_put(w, s->number, of->branch, &b);
+        return r < 0 ? r : put_branches(w, s->number, &of->branch, &b, 1);
 }

@@ -17,7 +17,7 @@ void watching_free(struct watching *w)
         for (size_t i = 0; w->cases && i < w->n_cases; i++)
                 case_info_unref(w->cases[i]);
         for (size_t i = 0; i < w->n_alarms; i++)
-                alarm_free(w->alarms[i]);
+                observation_unref(w->alarms[i]);
         comparing_free(w->comparing);
         localization_free(w->localization);
         solver_unref(w->solver);
@@ -76,31 +76,22 @@ void watching_hex(const struct watching *w, uint32_t commit, char ret[GIT_OID_HE
         git_oid_tostr(ret, GIT_OID_HEXSZ + 1, &c.oid);
 }
 
-static int set_subject(const struct watching *w, uint32_t commit, struct alarm *a)
-{
-        cleanup_buffer struct buffer message = {0}, line = {0};
-
-        if (history_text(w->solver->history, commit, COMMIT_MESSAGE, &message) < 0 || !message.data)
-                return 0;
-        message.data[strcspn(message.data, "\n")] = '\0';
-        buffer_add_printable(&line, message.data);
-        return buffer_error(&line) < 0 ? -ENOMEM : alarm_set_text(&a->subject, line.data ? line.data : "");
-}
-
-struct alarm *watching_alarm(struct watching *w, enum alarm_kind kind, const char *commit, const char *before,
+struct observation *watching_alarm(struct watching *w, enum observation_kind kind, const char *commit, const char *before,
                              uint32_t subject_of)
 {
-        cleanup_alarm struct alarm *a = NULL;
+        cleanup_observation struct observation *a = NULL;
+        cleanup_buffer struct buffer subject = {0};
 
         for (size_t i = 0; i < w->n_alarms; i++)
-                if (w->alarms[i]->kind == kind && *before && strcmp(w->alarms[i]->commit, commit) == 0 &&
-                    strcmp(w->alarms[i]->before, before) == 0)
+                if (w->alarms[i]->kind == kind && *before && strcmp(w->alarms[i]->target, commit) == 0 &&
+                    strcmp(w->alarms[i]->reference, before) == 0)
                         return w->alarms[i];
         if (list_grow(w->alarms, w->n_alarms) < 0)
                 return NULL;
-        a = alarm_new();
-        if (!a || alarm_set_text(&a->commit, commit) < 0 || alarm_set_text(&a->before, before) < 0 ||
-            alarm_set_text(&a->branch, w->branch) < 0 || set_subject(w, subject_of, a) < 0)
+        a = observation_new();
+        history_subject(w->solver->history, subject_of, &subject);
+        if (!a || buffer_error(&subject) < 0 || observation_set(&a->target, commit) < 0 || observation_set(&a->reference, before) < 0 ||
+            observation_set(&a->origin, w->branch) < 0 || observation_set(&a->subject, subject.data ? subject.data : "") < 0)
                 return NULL;
         a->solver = w->solver->number;
         a->kind = kind;
@@ -287,7 +278,7 @@ static int alarm_unbuildable(struct watching *w, const struct boundary *b)
         char commit[GIT_OID_HEXSZ + 1], before[GIT_OID_HEXSZ + 1];
         cleanup_buffer struct buffer reason = {0};
         const struct place *p = &w->places[b->bad];
-        struct alarm *a;
+        struct observation *a;
 
         watching_hex(w, p->commit, commit);
         if (!b->is_parent) {
@@ -298,7 +289,7 @@ static int alarm_unbuildable(struct watching *w, const struct boundary *b)
         watching_hex(w, b->parent, before);
         a = watching_alarm(w, ALARM_UNBUILDABLE, commit, before, p->commit);
         buffer_add_printable(&reason, p->reason ? p->reason : "no reason is known");
-        return !a || buffer_error(&reason) < 0 ? -ENOMEM : alarm_set_text(&a->detail, reason.data);
+        return !a || buffer_error(&reason) < 0 ? -ENOMEM : observation_set(&a->reason, reason.data);
 }
 
 static void find_base(struct watching *w)
@@ -349,7 +340,7 @@ int watching_next(struct watching *w, struct asking *ret)
         return buffer_error(&w->notes);
 }
 
-struct alarm *const *watching_alarms(const struct watching *w, size_t *ret_n)
+struct observation *const *watching_alarms(const struct watching *w, size_t *ret_n)
 {
         *ret_n = w->n_alarms;
         return w->alarms;

@@ -1,10 +1,10 @@
 /* A solver's cases on the new commits of a branch: the commits are built and measured, newest first; then everything that got worse is confirmed,
- * localized and made an alarm (alarm.h).
+ * localized and made an alarm (observation.h).
  *
  *     watching_new(&stretch, &w)
  *     while ((r = watching_next(w, &asking)) > 0)
  *             r = ask_many(engine, &asking, PRIORITY_BATCH, signals);
- *     for each of watching_alarms(w): alarm_add()
+ *     for each of watching_alarms(w): observation_add()
  *
  * How.
  *   1. Nine of the new commits at most are built and measured, spread evenly (history_plan.h), the newest first, and what was measured last on the
@@ -22,7 +22,7 @@
 
 #include "core/engine/ask.h"
 #include "core/query/query.h"
-#include "core/study/watch/alarm.h"
+#include "core/study/observation/observation.h"
 
 #define WATCH_COMMITS 9 /* new commits of a stretch that are measured before anything is bisected */
 
@@ -49,17 +49,25 @@ DEFINE_CLEANUP(struct watching *, watching_free)
 /* 1: *ret is to be asked to its end, then this again. 0: finished. -errno: something could not be built or run for a reason that is not the
  * commit's; the same stretch is to be watched again later. */
 int watching_next(struct watching *w, struct asking *ret);
-/* When it has finished; the watching's own, which alarm_add() may number. */
-struct alarm *const *watching_alarms(const struct watching *w, size_t *ret_n);
+/* When it has finished; the watching's own, which observation_add() may number. */
+struct observation *const *watching_alarms(const struct watching *w, size_t *ret_n);
 const char *watching_notes(const struct watching *w); /* lines about what is no alarm; may be "" */
 /* The newest commit that was built, COMMIT_NONE: none. */
 uint32_t watching_base(const struct watching *w);
 
-/* The judgement of two neighbours: the kind of the alarm that `after` is suspected to be, N_ALARM_KINDS: of none. `before` NULL: nothing older is
+/* The judgement of two neighbours: the kind of the alarm that `after` is suspected to be, N_OBSERVATION_KINDS: of none. `before` NULL: nothing older is
  * known. */
-enum alarm_kind watch_suspicion(const struct fact *before, const struct fact *after, const struct case_info *info);
+enum observation_kind watch_suspicion(const struct fact *before, const struct fact *after, const struct case_info *info);
 
 /* -- which stretches there are: watched.c -------------------------------------------------------------------------- */
+
+/* What a watch has seen of a branch; the store keeps it. */
+struct watched_branch {
+        git_oid seen; /* its commit when it was looked at last */
+        git_oid base; /* the newest commit of it that was built and measured; all zero: none was */
+        bool has_base;
+        bool is_open; /* the watch begins with its head, and has not measured it yet */
+};
 
 struct watched_stretch {
         char *branch;

@@ -17,7 +17,7 @@ struct place { /* a commit of the stretch */
         struct fact **facts; /* [cases]; owns refs; NULL: not measured */
 };
 struct suspect {              /* a case between two neighbouring places */
-        enum alarm_kind kind; /* N_ALARM_KINDS: cleared */
+        enum observation_kind kind; /* N_OBSERVATION_KINDS: cleared */
         size_t before, after, test;
         bool done;
 };
@@ -55,7 +55,7 @@ struct watching {
         struct localization *localization;
 
         uint32_t base;
-        struct alarm **alarms;
+        struct observation **alarms;
         size_t n_alarms;
         struct buffer notes;
 };
@@ -67,6 +67,6 @@ int watching_localize(struct watching *w, struct asking *ret);
 int watching_dispute(struct watching *w, struct asking *ret);
 
 /* The alarm of this kind, commit and version before it, which is made if there is none yet; NULL: no memory. */
-struct alarm *watching_alarm(struct watching *w, enum alarm_kind kind, const char *commit, const char *before,
+struct observation *watching_alarm(struct watching *w, enum observation_kind kind, const char *commit, const char *before,
                              uint32_t subject_of);
 void watching_hex(const struct watching *w, uint32_t commit, char ret[GIT_OID_HEXSZ + 1]);

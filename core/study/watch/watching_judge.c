@@ -26,23 +26,17 @@ static bool is_slower(const struct fact *before, const struct fact *after)
         return (history_differs(&a, &b) && b.seconds > a.seconds) || effort[1] > RATIO * effort[0]; /* false of NaN */
 }
 
-enum alarm_kind watch_suspicion(const struct fact *before, const struct fact *after, const struct case_info *info)
+enum observation_kind watch_suspicion(const struct fact *before, const struct fact *after, const struct case_info *info)
 {
         if (after->wrong)
-                return !before || !before->wrong ? ALARM_WRONG : N_ALARM_KINDS;
+                return !before || !before->wrong ? ALARM_WRONG : N_OBSERVATION_KINDS;
         if (!before || !is_solved(before))
-                return N_ALARM_KINDS;
+                return N_OBSERVATION_KINDS;
         if (!is_solved(after))
                 return ALARM_LOST;
         if (before->verdict != after->verdict)
-                return info->status == VERDICT_UNKNOWN ? ALARM_CONTRADICTION : N_ALARM_KINDS;
-        return is_slower(before, after) ? ALARM_SLOWER : N_ALARM_KINDS;
-}
-
-static struct alarm_side side_of(const struct fact *f)
-{
-        return f ? (struct alarm_side){.verdict = f->verdict, .seconds = fact_seconds(f)}
-                 : (struct alarm_side){.verdict = VERDICT_UNKNOWN, .seconds = NAN};
+                return info->status == VERDICT_UNKNOWN ? ALARM_CONTRADICTION : N_OBSERVATION_KINDS;
+        return is_slower(before, after) ? ALARM_SLOWER : N_OBSERVATION_KINDS;
 }
 
 static const struct fact *fact_at(const struct watching *w, size_t place, size_t test)
@@ -50,22 +44,34 @@ static const struct fact *fact_at(const struct watching *w, size_t place, size_t
         return place != NO_PLACE && w->places[place].facts ? w->places[place].facts[test] : NULL;
 }
 
+static int add_side(struct observation *a, uint32_t case_id, const char *version, const struct fact *f, double seconds)
+{
+        seconds = f && !isfinite(seconds) ? fact_seconds(f) : seconds;
+        return observation_add_case_runs(a, case_id, version, f ? f->verdict : VERDICT_UNKNOWN, &seconds, f && isfinite(seconds));
+}
+
+/* Its runs at both places; in other seconds than theirs, where a culprit has some. */
+static int add_case(const struct watching *w, struct observation *a, size_t test, size_t before, size_t after, const struct localized_culprit *culprit)
+{
+        uint32_t id = w->cases[test]->id;
+        int r = add_side(a, id, a->reference, fact_at(w, before, test), culprit ? culprit->seconds_before : NAN);
+
+        return r < 0 ? r : add_side(a, id, a->target, fact_at(w, after, test), culprit ? culprit->seconds_after : NAN);
+}
+
 /* No version before it is known that is right: an alarm of its case, told once. */
-static int alarm_first(struct watching *w, enum alarm_kind kind, size_t place, size_t test, const char *detail)
+static int alarm_first(struct watching *w, enum observation_kind kind, size_t place, size_t test, const char *detail)
 {
         char commit[GIT_OID_HEXSZ + 1];
-        struct alarm *a;
+        struct observation *a;
         int r;
 
         watching_hex(w, w->places[place].commit, commit);
         a = watching_alarm(w, kind, commit, "", w->places[place].commit);
         if (!a)
                 return -ENOMEM;
-        r = alarm_set_text(&a->detail, detail);
-        return r < 0 ? r
-                     : alarm_add_case(a, &(struct alarm_case){.id = w->cases[test]->id,
-                                                              .before = side_of(NULL),
-                                                              .after = side_of(fact_at(w, place, test))});
+        r = observation_set(&a->reason, detail);
+        return r < 0 ? r : add_case(w, a, test, NO_PLACE, place, NULL);
 }
 
 static int suspect_case(struct watching *w, size_t test)
@@ -75,11 +81,11 @@ static int suspect_case(struct watching *w, size_t test)
 
         for (size_t i = 0; i < w->n_places && r == 0; i++) {
                 const struct fact *f = fact_at(w, i, test);
-                enum alarm_kind kind = f ? watch_suspicion(fact_at(w, before, test), f, w->cases[test]) : N_ALARM_KINDS;
+                enum observation_kind kind = f ? watch_suspicion(fact_at(w, before, test), f, w->cases[test]) : N_OBSERVATION_KINDS;
 
                 if (kind == ALARM_WRONG && before == NO_PLACE) {
                         r = alarm_first(w, kind, i, test, "the oldest version that was looked at is wrong already");
-                } else if (kind != N_ALARM_KINDS) {
+                } else if (kind != N_OBSERVATION_KINDS) {
                         if (list_grow(w->suspects, w->n_suspects) < 0)
                                 return -ENOMEM;
                         w->suspects[w->n_suspects++] = (struct suspect){.kind = kind, .before = before, .after = i, .test = test};
@@ -117,7 +123,7 @@ static bool next_group(struct watching *w, bool slowdowns_only)
         for (size_t i = 0; i < w->n_suspects; i++) {
                 const struct suspect *s = &w->suspects[i];
 
-                if (!s->done && s->kind != N_ALARM_KINDS && (is_slowdown(s) || !slowdowns_only) &&
+                if (!s->done && s->kind != N_OBSERVATION_KINDS && (is_slowdown(s) || !slowdowns_only) &&
                     (!first || s->after > first->after))
                         first = s;
         }
@@ -181,8 +187,8 @@ static void take_judgements(struct watching *w)
                 else if (c->change == JUDGE_MORE && (isnan(ratio) || ratio >= RATIO))
                         of_group(w, i)->kind = ALARM_SLOWER;
                 else
-                        of_group(w, i)->kind = N_ALARM_KINDS;
-                cleared += of_group(w, i)->kind == N_ALARM_KINDS;
+                        of_group(w, i)->kind = N_OBSERVATION_KINDS;
+                cleared += of_group(w, i)->kind == N_OBSERVATION_KINDS;
         }
         if (cleared > 0)
                 buffer_addf(&w->notes, "%s %s: %zu %s looked slower or lost at first; runs in turn did not show it\n", w->solver->recipe->name,
@@ -247,11 +253,11 @@ static void note_suspect(struct watching *w, const struct suspect *s, const char
         buffer_addf(&w->notes,
                     "%s: case %" PRIu32
                     " is %s at %.12s, compared with %.12s, and no commit between them was found responsible: %s\n",
-                    w->solver->recipe->name, w->cases[s->test]->id, alarm_kind_name(s->kind), after, before, why);
+                    w->solver->recipe->name, w->cases[s->test]->id, observation_kind_name(s->kind), after, before, why);
 }
 
 /* "toy 1a2b3c4d5e6f says unsat on case 3 (a.smt2), whose status is sat", and what else there is to say. */
-static int set_detail(struct watching *w, const struct suspect *s, const char *more, struct alarm *a)
+static int set_detail(struct watching *w, const struct suspect *s, const char *more, struct observation *a)
 {
         cleanup_buffer struct buffer line = {0};
         const struct cell cell = {.solver = w->solver, .commit = w->places[s->after].commit, .info = w->cases[s->test]};
@@ -262,7 +268,7 @@ static int set_detail(struct watching *w, const struct suspect *s, const char *m
                 buffer_addf(&line, "%sno single commit was found responsible: %s", line.size > 0 ? "; " : "", more);
         if (buffer_error(&line) < 0)
                 return -ENOMEM;
-        return line.size > 0 && !*a->detail ? alarm_set_text(&a->detail, line.data) : 0;
+        return line.size > 0 && !*a->reason ? observation_set(&a->reason, line.data) : 0;
 }
 
 /* A wrong answer is told in any case: of one commit, if there is but one between, or of a range. */
@@ -271,7 +277,7 @@ static int alarm_unlocalized(struct watching *w, const struct suspect *s, const 
         char before[GIT_OID_HEXSZ + 1], after[GIT_OID_HEXSZ + 1], range[2 * GIT_OID_HEXSZ + 3];
         uint32_t last = w->places[s->after].commit;
         struct commit c = {.first_parent = COMMIT_NONE};
-        struct alarm *a;
+        struct observation *a;
         bool is_next;
         int r;
 
@@ -288,56 +294,40 @@ static int alarm_unlocalized(struct watching *w, const struct suspect *s, const 
         if (!a)
                 return -ENOMEM;
         r = set_detail(w, s, is_next ? NULL : why, a);
-        return r < 0 ? r
-                     : alarm_add_case(a, &(struct alarm_case){.id = w->cases[s->test]->id,
-                                                              .before = side_of(fact_at(w, s->before, s->test)),
-                                                              .after = side_of(fact_at(w, s->after, s->test))});
+        return r < 0 ? r : add_case(w, a, s->test, s->before, s->after, NULL);
 }
 
-static double real_or(const json_t *j, const char *key, double otherwise)
+struct taking {
+        struct watching *watching;
+        const struct suspect *suspect;
+        size_t n; /* culprits */
+};
+
+static int alarm_culprit(void *user, const struct localized_culprit *c)
 {
-        const json_t *x = json_object_get(j, key);
+        struct taking *t = user;
+        struct watching *w = t->watching;
+        const struct suspect *s = t->suspect;
+        struct observation *a;
 
-        return json_is_number(x) ? json_number_value(x) : otherwise;
-}
-
-static int alarm_culprit(struct watching *w, const struct suspect *s, const json_t *culprit)
-{
-        const char *commit = json_string_value(json_object_get(culprit, "commit"));
-        const char *before = json_string_value(json_object_get(culprit, "before"));
-        struct alarm_case c = {.id = w->cases[s->test]->id,
-                               .before = side_of(fact_at(w, s->before, s->test)),
-                               .after = side_of(fact_at(w, s->after, s->test))};
-        struct alarm *a = watching_alarm(w, s->kind, commit, before, w->places[s->after].commit);
-
-        if (!a || alarm_set_text(&a->subject, json_text(culprit, "subject", "")) < 0 || set_detail(w, s, NULL, a) < 0)
+        if (!c->is_verified && is_slowdown(s))
+                return 0;
+        t->n++;
+        a = watching_alarm(w, s->kind, c->commit, c->before, w->places[s->after].commit);
+        if (!a || observation_set(&a->subject, c->subject) < 0 || set_detail(w, s, NULL, a) < 0)
                 return -ENOMEM;
-        if (is_slowdown(s)) {
-                c.before.seconds = real_or(culprit, "seconds_before", c.before.seconds);
-                c.after.seconds = real_or(culprit, "seconds_after", c.after.seconds);
-        }
-        return alarm_add_case(a, &c);
+        return add_case(w, a, s->test, s->before, s->after, is_slowdown(s) ? c : NULL);
 }
 
 static int take_result(struct watching *w, size_t i)
 {
-        const struct suspect *s = of_group(w, i);
-        json_t *result = localization_result(w->localization, i), *culprit;
-        size_t k, n = 0;
-        int r = result ? 0 : -ENOMEM;
+        struct taking t = {.watching = w, .suspect = of_group(w, i)};
+        json_t *result = localization_result(w->localization, i);
+        int r = result ? culprits_each(result, alarm_culprit, &t) : -ENOMEM;
 
-        json_array_foreach (json_object_get(result, "culprits"), k, culprit) {
-                bool is_it = json_is_true(json_object_get(culprit, "slowdown")) &&
-                             (json_is_true(json_object_get(culprit, "verified")) || !is_slowdown(s));
-
-                if (!is_it || r < 0)
-                        continue;
-                r = alarm_culprit(w, s, culprit);
-                n++;
-        }
         json_decref(result);
-        if (r == 0 && n == 0)
-                r = alarm_unlocalized(w, s, localize_state_name(localization_state(w->localization, i)));
+        if (r == 0 && t.n == 0)
+                r = alarm_unlocalized(w, t.suspect, localize_state_name(localization_state(w->localization, i)));
         return r;
 }
 

@@ -2,11 +2,11 @@
  * is measured. Threads: any. */
 #pragma once
 
-#include "core/study/finding/finding.h"
+#include "core/study/observation/observation.h"
 
 /* "version\tresult\ttime\tsamples": the versions measured when it was found. */
-int finding_print_times(const struct finding *f, struct buffer *ret);
+int finding_print_times(const struct observation *f, struct buffer *ret);
 /* Later measurements, as further rows: a commit for each program. */
 struct case_history;
-int finding_print_later(struct workspace *w, const struct finding *f, const struct case_history *h, struct buffer *ret);
-int finding_report(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret);
+int finding_print_later(struct workspace *w, const struct observation *f, const struct case_history *h, struct buffer *ret);
+int finding_report(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret);

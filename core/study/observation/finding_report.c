@@ -1,20 +1,22 @@
-#include "core/study/finding/finding_report.h"
+#include "core/study/observation/finding_report.h"
+
+#include <math.h>
 
 #include "core/build/era.h"
 #include "core/study/base/stat.h"
-#include "core/study/finding/campaign_store.h"
-#include "core/study/finding/finding_localized.h"
-#include "core/study/finding/finding_reduced.h"
-#include "core/study/finding/seeds.h"
+#include "core/study/observation/campaign_store.h"
+#include "core/study/observation/finding_localized.h"
+#include "core/study/observation/finding_reduced.h"
+#include "core/study/observation/seeds.h"
 #include "core/study/steps/case_history.h"
 
 #define INLINE_MOST 4096 /* bytes of an input that stand in the report itself */
 
-int finding_print_times(const struct finding *f, struct buffer *ret)
+int finding_print_times(const struct observation *f, struct buffer *ret)
 {
         buffer_adds(ret, "version\tresult\ttime\tsamples\n");
         for (size_t i = 0; i < f->n_runs; i++) {
-                const struct finding_runs *runs = &f->runs[i];
+                const struct observed_runs *runs = &f->runs[i];
 
                 buffer_addf(ret, "%s\t%s\t%.6f\t", runs->version, verdict_name(runs->verdict),
                             runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0);
@@ -43,7 +45,7 @@ static int sha_of(const struct case_history *h, size_t i, char ret[GIT_OID_HEXSZ
         return r;
 }
 
-int finding_print_later(struct workspace *w, const struct finding *f, const struct case_history *h, struct buffer *ret)
+int finding_print_later(struct workspace *w, const struct observation *f, const struct case_history *h, struct buffer *ret)
 {
         cleanup_free struct digest *programs = NULL, *seen = calloc(h->n + 1, sizeof(*seen));
         char sha[GIT_OID_HEXSZ + 1];
@@ -53,7 +55,7 @@ int finding_print_later(struct workspace *w, const struct finding *f, const stru
 
         for (size_t i = 0; r == 0 && i < h->n; i++) { /* the campaign's own */
                 r = sha_of(h, i, sha);
-                if (r == 0 && finding_runs_of(f, sha) && h->list[i].commit < n_programs)
+                if (r == 0 && observation_runs_of(f, sha) && h->list[i].commit < n_programs)
                         seen[n_seen++] = programs[h->list[i].commit];
         }
         for (size_t i = 0; r == 0 && i < h->n; i++) {
@@ -109,43 +111,32 @@ static void add_version(const struct solver *s, const char *version, struct buff
                 buffer_addf(ret, " (%.*s)", (int)strcspn(message.data, "\n"), message.data);
 }
 
-static void add_title(const struct solver *s, const struct finding *f, struct buffer *ret)
+static void add_title(const struct solver *s, const struct observation *f, struct buffer *ret)
 {
-        double before = finding_seconds(f, f->reference), after = finding_seconds(f, f->target);
-        const struct finding_runs *target = finding_runs_of(f, f->target);
+        static const char *const titles[N_FINDING_KINDS] = {
+                [FINDING_SOUNDNESS] = "an answer contradicts the one that follows from a formula decided before",
+                [FINDING_CRASH] = "crash",
+                [FINDING_REGRESSION] = "unknown where it was decided before",
+                [FINDING_IMPLICATION] = "unknown where an implied formula is decided",
+        };
+        const struct observed_runs *target = observation_runs_of(f, f->target);
 
-        switch (f->kind) {
-        case FINDING_SPR:
-                buffer_addf(ret, "# %s: %.3gs becomes %s%.3gs\n\n", s->recipe->name, before,
-                            target && target->verdict == VERDICT_TIMEOUT ? "more than " : "", after);
-                break;
-        case FINDING_SOUNDNESS:
-                buffer_addf(ret, "# %s: %s\n\n", s->recipe->name,
-                            *f->reference || !*f->chain
-                                    ? "two versions contradict each other"
-                                    : "an answer contradicts the one that follows from a formula decided before");
-                break;
-        case FINDING_CRASH:
-                buffer_addf(ret, "# %s: crash\n\n", s->recipe->name);
-                break;
-        case FINDING_REGRESSION:
-                buffer_addf(ret, "# %s: unknown where it was decided before\n\n", s->recipe->name);
-                break;
-        case FINDING_IMPLICATION:
-                buffer_addf(ret, "# %s: unknown where an implied formula is decided\n\n", s->recipe->name);
-                break;
-        case N_FINDING_KINDS:
-                break;
-        }
+        if (f->kind == FINDING_SPR)
+                buffer_addf(ret, "# %s: %.3gs becomes %s%.3gs\n\n", s->recipe->name, observation_seconds(f, f->reference),
+                            target && target->verdict == VERDICT_TIMEOUT ? "more than " : "", observation_seconds(f, f->target));
+        else if (f->kind == FINDING_SOUNDNESS && (*f->reference || !*f->chain))
+                buffer_addf(ret, "# %s: two versions contradict each other\n\n", s->recipe->name);
+        else
+                buffer_addf(ret, "# %s: %s\n\n", s->recipe->name, titles[f->kind]);
 }
 
-static void add_table(struct workspace *w, const struct solver *s, const struct finding *f, struct buffer *ret)
+static void add_table(struct workspace *w, const struct solver *s, const struct observation *f, struct buffer *ret)
 {
         char machine[PATH_SIZE];
 
         buffer_adds(ret, "| version | result | seconds | runs |\n|---|---|---|---|\n");
         for (size_t i = 0; i < f->n_runs; i++) {
-                const struct finding_runs *runs = &f->runs[i];
+                const struct observed_runs *runs = &f->runs[i];
 
                 buffer_adds(ret, "| ");
                 add_version(s, runs->version, ret);
@@ -156,7 +147,7 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
                 buffer_adds(ret, " |\n");
         }
         buffer_addf(ret, "\nEach run had %gs%s and a core of its own", f->timeout, f->is_cpu_time ? " of CPU time" : "");
-        if (campaign_is_elsewhere(w, s->recipe->name, f->campaign, machine))
+        if (campaign_is_elsewhere(w, s->recipe->name, f->origin, machine))
                 buffer_addf(ret, ", on %s", machine);
         buffer_adds(ret, ".\n\n");
 }
@@ -228,7 +219,7 @@ static int add_version_steps(const struct solver *s, const char *version, struct
 }
 
 /* Both versions, as somebody without solverfs would run them. */
-static int add_reproduction(const struct solver *s, const struct finding *f, struct buffer *ret)
+static int add_reproduction(const struct solver *s, const struct observation *f, struct buffer *ret)
 {
         int r = 0;
 
@@ -257,7 +248,7 @@ static void add_answer(const char *who, const struct version_answer *a, struct b
 }
 
 /* The smaller input, once there is one. */
-static void add_reduced(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
+static void add_reduced(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
         cleanup_reduction struct reduction r = {0};
         bool is_implied;
@@ -306,7 +297,7 @@ static int add_case(struct workspace *w, uint32_t id, const char *heading, const
         return 0;
 }
 
-static bool is_weakened(const struct finding *f)
+static bool is_weakened(const struct observation *f)
 {
         const char *last = strrchr(f->chain, '@'), *line = last;
 
@@ -316,9 +307,9 @@ static bool is_weakened(const struct finding *f)
 }
 
 /* Says what is wrong, in a sentence or two. */
-static void add_matter(const struct solver *s, const struct finding *f, struct buffer *ret)
+static void add_matter(const struct solver *s, const struct observation *f, struct buffer *ret)
 {
-        const struct finding_runs *reference = finding_runs_of(f, f->reference);
+        const struct observed_runs *reference = observation_runs_of(f, f->reference);
 
         if (f->kind == FINDING_REGRESSION) {
                 add_version(s, f->reference, ret);
@@ -348,46 +339,52 @@ struct culprit_table {
 };
 
 /* A range stands for its commits. */
-static void add_responsible(const struct solver *s, const char *commit, const json_t *culprit, struct buffer *ret)
+static void add_responsible(const struct solver *s, const struct localized_culprit *c, struct buffer *ret)
 {
-        size_t n = json_array_size(json_object_get(culprit, "commits"));
-
-        if (n > 1)
-                buffer_addf(ret, "one of %zu (`git log %.12s..%.12s`)", n, commit, commit + GIT_OID_HEXSZ + strlen(".."));
+        if (c->n > 1)
+                buffer_addf(ret, "one of %zu (`git log %.12s..%.12s`)", c->n, c->commit, c->commit + GIT_OID_HEXSZ + strlen(".."));
         else
-                add_version(s, commit, ret);
+                add_version(s, c->commit, ret);
 }
 
-static int add_culprit(void *user, const char *commit, const json_t *culprit)
+static void add_end(double seconds, struct buffer *ret)
+{
+        if (isinf(seconds))
+                buffer_adds(ret, " | no answer");
+        else
+                buffer_addf(ret, " | %.3f", seconds);
+}
+
+static int add_culprit(void *user, const struct localized_culprit *c)
 {
         struct culprit_table *to = user;
-        const json_t *before = json_object_get(culprit, "seconds_before"), *after = json_object_get(culprit, "seconds_after"),
-                     *p = json_object_get(culprit, "p");
 
         if (to->n++ == 0)
                 buffer_adds(to->to, "## Commits responsible\n\n| commit | seconds before | seconds after | pairs of runs | p |\n"
                                      "|---|---|---|---|---|\n");
         buffer_adds(to->to, "| ");
-        add_responsible(to->solver, commit, culprit, to->to);
-        buffer_addf(to->to, json_is_number(before) ? " | %.3f" : " | no answer", json_number_value(before));
-        buffer_addf(to->to, json_is_number(after) ? " | %.3f" : " | no answer", json_number_value(after));
-        buffer_addf(to->to, " | %d |", (int)json_integer_value(json_object_get(culprit, "pairs")));
-        buffer_addf(to->to, json_is_number(p) ? " %.2g |\n" : " |\n", json_number_value(p));
+        add_responsible(to->solver, c, to->to);
+        add_end(c->seconds_before, to->to);
+        add_end(c->seconds_after, to->to);
+        buffer_addf(to->to, " | %u |", c->pairs);
+        if (!isnan(c->p))
+                buffer_addf(to->to, " %.2g", c->p);
+        buffer_adds(to->to, " |\n");
         return 0;
 }
 
-static int add_since(void *user, const char *commit, const json_t *culprit)
+static int add_since(void *user, const struct localized_culprit *c)
 {
         struct culprit_table *to = user;
 
         buffer_adds(to->to, "Since ");
-        add_responsible(to->solver, commit, culprit, to->to);
+        add_responsible(to->solver, c, to->to);
         buffer_adds(to->to, ".\n\n");
         return 0;
 }
 
 /* Says how it stands, and the command that goes on. */
-static void add_unfinished(const struct solver *s, const struct finding *f, const json_t *localization, struct buffer *ret)
+static void add_unfinished(const struct solver *s, const struct observation *f, const json_t *localization, struct buffer *ret)
 {
         char timeout[32];
 
@@ -395,16 +392,16 @@ static void add_unfinished(const struct solver *s, const struct finding *f, cons
                                  ? "No commit responsible was found while others had the core, so that is not sure. "
                                  : "The search for the commits responsible is not finished: they are not yet verified. ");
         if (f->kind != FINDING_SPR) {
-                buffer_addf(ret, "The command of the campaign `%s` goes on with it.\n\n", f->campaign);
+                buffer_addf(ret, "The command of the campaign `%s` goes on with it.\n\n", f->origin);
                 return;
         }
         format_duration((uint64_t)(f->timeout * 1e9), timeout);
         buffer_addf(ret, "`solverfs localize %s --reference %s --target %s --timeout %s%s %s/%u` goes on with it.\n\n", s->recipe->name, f->reference,
-                    f->target, timeout, f->is_cpu_time ? " --clock cpu" : "", finding_folder(f->kind), f->number);
+                    f->target, timeout, f->is_cpu_time ? " --clock cpu" : "", observation_folder(f->kind), f->number);
 }
 
 /* As far as they are known: nothing is searched for. */
-static void add_culprits(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
+static void add_culprits(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
         struct culprit_table to = {.solver = s, .to = ret};
         json_t *localization = NULL;
@@ -419,22 +416,21 @@ static void add_culprits(struct workspace *w, struct solver *s, const struct fin
         json_decref(localization);
 }
 
-static void add_seeds(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
+static void add_seeds(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        double threshold;
-        unsigned pairs, held;
+        unsigned pairs, held = observation_held(f, &pairs);
 
-        if (f->kind == FINDING_SPR && finding_threshold(w, f, &threshold) == 0 && (held = finding_held(f, threshold, &pairs), pairs > 1))
-                buffer_addf(ret, "The target takes longer by more than %.3gs in %u of %u pairs of runs: as it is, and %s 1 to %u.\n\n", threshold, held, pairs,
+        if (pairs > 1)
+                buffer_addf(ret, "The target takes longer by more than %.3gs in %u of %u pairs of runs: as it is, and %s 1 to %u.\n\n", f->threshold, held, pairs,
                             finding_has_seeds(s, f) ? "under the solver's seeds" : "with the input scrambled by the seeds", pairs - 1);
         if (finding_has_seeds(s, f) && query_seeds(w, s, f, &q) == 0 && q->type->find(q, &v) == 0)
                 buffer_addf(ret, "It reproduces under %u of %d random seeds.\n\n",
-                            seeds_reproduced(((struct study_value *)v)->result), SEEDS_MOST);
+                            seeds_reproduced((struct seeds_value *)v), SEEDS_MOST);
 }
 
-int finding_report(struct workspace *w, struct solver *s, const struct finding *f, struct buffer *ret)
+int finding_report(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
         int r;
 

@@ -1,12 +1,13 @@
-/* <solver>/spr, soundness and incompleteness: what campaigns found. A finding's inode has its number in `item`. */
+/* <solver>/spr, soundness and incompleteness: what campaigns found; and alarms: what watches told of. The inode of one has its number in `item`. */
 #include "fs/routes/routes.h"
 
-#include "core/study/finding/campaign_store.h"
-#include "core/study/finding/finding_localized.h"
-#include "core/study/finding/finding_reduced.h"
-#include "core/study/finding/finding_report.h"
-#include "core/study/finding/seeds.h"
+#include "core/study/observation/campaign_store.h"
+#include "core/study/observation/finding_localized.h"
+#include "core/study/observation/finding_reduced.h"
+#include "core/study/observation/finding_report.h"
+#include "core/study/observation/seeds.h"
 #include "core/study/steps/case_history.h"
+#include "core/study/watch/alarm.h"
 
 enum {
         KIND_SPR_FOUND = 103,
@@ -32,6 +33,8 @@ enum {
         KIND_FOUND_DECIDED = 189,
         KIND_FOUND_REDUCED = 210,
         KIND_FOUND_REDUCED_DECIDED,
+        KIND_ALARMS = 352,
+        KIND_ALARM,
 };
 #define ANY_FOUND KIND_SPR_FOUND, KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND
 
@@ -42,56 +45,45 @@ static const char *folder_of(const struct node *dir)
         return dir->route->name;
 }
 
-static int found_get(struct tree *t, const struct node *n, struct finding **ret)
+static enum observation_series series_of(const struct inode *i)
 {
-        return finding_get(tree_workspace(t), n->solver->number, n->inode.item, ret);
+        return i->kind == KIND_ALARM ? OF_WATCHES : OF_CAMPAIGNS;
+}
+
+static int found_get(struct tree *t, const struct node *n, struct observation **ret)
+{
+        return observation_get(tree_workspace(t), series_of(&n->inode), n->solver->number, n->inode.item, ret);
 }
 
 static int found_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
-        cleanup_finding struct finding *f = NULL;
+        cleanup_observation struct observation *f = NULL;
         uint64_t number;
         int r;
 
         if (!parse_name_number(name, INODE_ITEM_MAX, &number))
                 return -ENOENT;
-        r = finding_get(tree_workspace(t), dir->solver->number, (uint32_t)number, &f);
-        if (r < 0)
-                return r;
-        if (strcmp(finding_folder(f->kind), folder_of(dir)) != 0)
-                return -ENOENT;
         ret->inode.item = (uint32_t)number;
-        return 0;
-}
-
-struct numbers_found {
-        uint32_t *list;
-        size_t n;
-};
-
-static int add_number(void *user, struct finding *f)
-{
-        struct numbers_found *numbers = user;
-
-        if (f->number > INODE_ITEM_MAX)
-                return 1;
-        if (list_grow(numbers->list, numbers->n) < 0)
-                return -ENOMEM;
-        numbers->list[numbers->n++] = f->number;
-        return 0;
+        r = observation_get(tree_workspace(t), series_of(&ret->inode), dir->solver->number, (uint32_t)number, &f);
+        return r == 0 && strcmp(observation_folder(f->kind), folder_of(dir)) != 0 ? -ENOENT : r;
 }
 
 static int found_numbers(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
-        struct numbers_found numbers = {0};
-        int r = findings_each(tree_workspace(t), dir->solver->number, folder_of(dir), add_number, &numbers);
+        cleanup_observations struct observations found = {0};
+        uint32_t last = dir->inode.kind == KIND_ALARMS ? observations_last(tree_workspace(t), OF_WATCHES, dir->solver->number) : 0;
+        int r = last > 0 ? 0 : observations_read(tree_workspace(t), dir->solver->number, folder_of(dir), &found);
+        size_t n = last > 0 ? last : found.n;
+        uint32_t *list = r == 0 ? calloc(n + 1, sizeof(*list)) : NULL;
 
-        if (r < 0) {
-                free(numbers.list);
-                return r;
-        }
-        *ret = numbers.list;
-        *ret_n = numbers.n;
+        if (!list)
+                return r < 0 ? r : -ENOMEM;
+        for (size_t i = 0; i < n; i++) /* of alarms that of a damaged one, too */
+                list[i] = last > 0 ? (uint32_t)i + 1 : found.list[i]->number;
+        while (n > 0 && list[n - 1] > INODE_ITEM_MAX)
+                n--;
+        *ret = list;
+        *ret_n = n;
         return 0;
 }
 
@@ -102,11 +94,11 @@ static int found_entries(struct tree *t, const struct node *dir, const struct ro
 
 static int found_mtime(struct tree *t, const struct node *n, int64_t *ret)
 {
-        cleanup_finding struct finding *f = NULL;
+        cleanup_observation struct observation *f = NULL;
         int r = found_get(t, n, &f);
 
         if (r == 0)
-                *ret = f->found;
+                *ret = n->inode.kind == KIND_ALARM ? f->changed : f->found;
         return r;
 }
 
@@ -131,14 +123,14 @@ static int case_size(struct tree *t, uint32_t id, uint64_t *ret)
 }
 
 /* The case that a row shows: the input, the seed, the formula before the last rule; 0: there is none. */
-static uint32_t shown_case(const struct finding *f, unsigned kind)
+static uint32_t shown_case(const struct observation *f, unsigned kind)
 {
         return kind == KIND_FOUND_SEED ? f->seed_id : kind == KIND_FOUND_DECIDED ? f->decided_id : f->case_id;
 }
 
 static int found_case_open(struct tree *t, const struct node *n, int *ret_fd)
 {
-        cleanup_finding struct finding *f = NULL;
+        cleanup_observation struct observation *f = NULL;
         int r = found_get(t, n, &f);
 
         return r < 0 ? r : open_case(t, shown_case(f, n->inode.kind), ret_fd);
@@ -146,63 +138,20 @@ static int found_case_open(struct tree *t, const struct node *n, int *ret_fd)
 
 static int found_case_size(struct tree *t, const struct node *n, uint64_t *ret)
 {
-        cleanup_finding struct finding *f = NULL;
+        cleanup_observation struct observation *f = NULL;
         int r = found_get(t, n, &f);
 
         return r < 0 ? r : case_size(t, shown_case(f, n->inode.kind), ret);
 }
 
-static bool has_case(struct tree *t, const struct node *dir, const struct route *row)
-{
-        cleanup_finding struct finding *f = NULL;
-
-        return found_get(t, dir, &f) == 0 && shown_case(f, row->kind) != 0;
-}
-
-static int found_kind(struct tree *t, const struct node *n, struct buffer *ret)
-{
-        cleanup_finding struct finding *f = NULL;
-        int r = found_get(t, n, &f);
-
-        if (r == 0)
-                buffer_addf(ret, "%s\n", finding_kind_name(f->kind));
-        return r;
-}
-
-static int found_version(struct tree *t, const struct node *n, struct buffer *ret)
-{
-        cleanup_finding struct finding *f = NULL;
-        int r = found_get(t, n, &f);
-
-        if (r == 0)
-                buffer_addf(ret, "../../commits/%s", n->inode.kind == KIND_FOUND_REFERENCE ? f->reference : f->target);
-        return r;
-}
-
-/* Versions with arguments and programs of the machine are no commits; times.tsv names them. */
-static bool is_commit(struct tree *t, const struct node *dir, const struct route *row)
-{
-        cleanup_finding struct finding *f = NULL;
-
-        return found_get(t, dir, &f) == 0 && version_is_commit(row->kind == KIND_FOUND_REFERENCE ? f->reference : f->target);
-}
-
-static int found_times(struct tree *t, const struct node *n, struct buffer *ret)
-{
-        cleanup_finding struct finding *f = NULL;
-        int r = found_get(t, n, &f);
-
-        return r < 0 ? r : finding_print_times(f, ret);
-}
-
 /* Found on another machine: what is measured here does not belong beside its times. */
-static bool is_elsewhere(struct tree *t, const struct node *n, const struct finding *f, char ret_machine[PATH_SIZE])
+static bool is_elsewhere(struct tree *t, const struct node *n, const struct observation *f, char ret_machine[PATH_SIZE])
 {
-        return !n->solver->place && campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, f->campaign, ret_machine);
+        return !n->solver->place && campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, f->origin, ret_machine);
 }
 
 /* Its case along the history, on the machine and under the limit that it was found with. 1: that was another machine. */
-static int read_found(struct tree *t, const struct node *n, const struct finding *f, struct case_history *ret,
+static int read_found(struct tree *t, const struct node *n, const struct observation *f, struct case_history *ret,
                       struct commit_order **ret_order)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
@@ -222,7 +171,7 @@ static int print_times(struct tree *t, const struct node *n, struct buffer *ret,
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_case_history struct case_history h = {0};
-        cleanup_finding struct finding *f = NULL;
+        cleanup_observation struct observation *f = NULL;
         bool is_of_here;
         int r = found_get(t, n, &f);
 
@@ -243,7 +192,7 @@ static int print_picture(struct tree *t, const struct node *n, struct buffer *re
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_case_history struct case_history h = {0};
-        cleanup_finding struct finding *f = NULL;
+        cleanup_observation struct observation *f = NULL;
         cleanup_free uint32_t *culprits = NULL;
         int r = found_get(t, n, &f);
 
@@ -258,132 +207,108 @@ static int print_picture(struct tree *t, const struct node *n, struct buffer *re
         return r;
 }
 
-static int found_rules(struct tree *t, const struct node *n, struct buffer *ret)
+/* Texts of it, and links to its versions. */
+static int found_text(struct tree *t, const struct node *n, struct buffer *ret)
 {
-        cleanup_finding struct finding *f = NULL;
+        cleanup_observation struct observation *f = NULL;
         int r = found_get(t, n, &f);
 
-        if (r == 0)
+        if (r < 0)
+                return r;
+        switch (n->inode.kind) {
+        case KIND_FOUND_KIND:
+                buffer_addf(ret, "%s\n", observation_kind_name(f->kind));
+                return 0;
+        case KIND_FOUND_REFERENCE:
+        case KIND_FOUND_TARGET:
+                buffer_addf(ret, "../../commits/%s", n->inode.kind == KIND_FOUND_REFERENCE ? f->reference : f->target);
+                return 0;
+        case KIND_FOUND_VERDICTS:
+                return finding_print_times(f, ret);
+        case KIND_FOUND_RULES:
                 buffer_addf(ret, "rule\tdirection\tplace\n%s", f->chain);
-        return r;
+                return 0;
+        case KIND_ALARM:
+                return alarm_print(tree_workspace(t), n->solver, f, ret);
+        default:
+                return finding_report(tree_workspace(t), n->solver, f, ret);
+        }
 }
 
-static int found_report(struct tree *t, const struct node *n, struct buffer *ret)
+/* Is there such a file of this finding? */
+static bool found_has(struct tree *t, const struct node *dir, const struct route *row)
 {
-        cleanup_finding struct finding *f = NULL;
+        cleanup_observation struct observation *f = NULL;
+
+        if (found_get(t, dir, &f) < 0)
+                return false;
+        switch (row->kind) {
+        case KIND_FOUND_REFERENCE: /* versions with arguments and programs of the machine are no commits; times.tsv names them */
+                return version_is_commit(f->reference);
+        case KIND_FOUND_TARGET:
+                return version_is_commit(f->target);
+        case KIND_FOUND_SEED:
+        case KIND_FOUND_DECIDED:
+                return shown_case(f, row->kind) != 0;
+        case KIND_FOUND_REDUCED_DECIDED:
+                return finding_interest(f) == INTEREST_IMPLICATION;
+        case KIND_FOUND_SEEDS:
+                return finding_has_seeds(dir->solver, f);
+        default: /* localized.tsv, culprits/ */
+                return finding_is_localizable(f);
+        }
+}
+
+/* -- localized.tsv, seeds.tsv, reduced.smt2, reduced-decided.smt2: computed -- */
+
+static int found_query(struct tree *t, const struct node *n, struct query **ret)
+{
+        cleanup_observation struct observation *f = NULL;
+        struct workspace *w = tree_workspace(t);
         int r = found_get(t, n, &f);
 
-        return r < 0 ? r : finding_report(tree_workspace(t), n->solver, f, ret);
+        if (r < 0)
+                return r;
+        switch (n->inode.kind) {
+        case KIND_FOUND_LOCALIZED:
+                return finding_query_localized(w, n->solver, f, ret);
+        case KIND_FOUND_SEEDS:
+                return query_seeds(w, n->solver, f, ret);
+        default:
+                return finding_query_reduced(w, n->solver, f, 0, 0, ret);
+        }
 }
 
-/* -- localized.tsv: computed -- */
-
-static int localized_query(struct tree *t, const struct node *n, struct query **ret)
+static int found_answer(struct tree *t, const struct node *n, struct value *v, struct buffer *ret)
 {
-        cleanup_finding struct finding *f = NULL;
-        int r = found_get(t, n, &f);
-
-        return r < 0 ? r : finding_query_localized(tree_workspace(t), n->solver, f, ret);
-}
-
-static int localized_answer(struct tree *t, const struct node *n, struct value *v, struct buffer *ret)
-{
-        (void)t, (void)n;
-        return finding_print_localized(((struct study_value *)v)->result, ret);
-}
-
-static int localized_content(struct tree *t, const struct node *n, struct buffer *ret)
-{
-        cleanup(query_unrefp) struct query *q = NULL;
-        cleanup(value_unrefp) struct value *v = NULL;
-        int r = localized_query(t, n, &q);
-
-        if (r == 0)
-                r = q->type->find(q, &v);
-        return r < 0 ? r : localized_answer(t, n, v, ret);
-}
-
-static bool has_history(struct tree *t, const struct node *dir, const struct route *row)
-{
-        cleanup_finding struct finding *f = NULL;
-
-        (void)row;
-        return found_get(t, dir, &f) == 0 && finding_is_localizable(f);
-}
-
-/* -- seeds.tsv: computed -- */
-
-static int seeds_query(struct tree *t, const struct node *n, struct query **ret)
-{
-        cleanup_finding struct finding *f = NULL;
-        int r = found_get(t, n, &f);
-
-        return r < 0 ? r : query_seeds(tree_workspace(t), n->solver, f, ret);
-}
-
-static int seeds_answer(struct tree *t, const struct node *n, struct value *v, struct buffer *ret)
-{
-        (void)t, (void)n;
-        return seeds_print(((struct study_value *)v)->result, ret);
-}
-
-static int seeds_content(struct tree *t, const struct node *n, struct buffer *ret)
-{
-        cleanup(query_unrefp) struct query *q = NULL;
-        cleanup(value_unrefp) struct value *v = NULL;
-        int r = seeds_query(t, n, &q);
-
-        if (r == 0)
-                r = q->type->find(q, &v);
-        return r < 0 ? r : seeds_answer(t, n, v, ret);
-}
-
-/* -- reduced.smt2, reduced-decided.smt2: computed -- */
-
-static int reduced_query(struct tree *t, const struct node *n, struct query **ret)
-{
-        cleanup_finding struct finding *f = NULL;
-        int r = found_get(t, n, &f);
-
-        return r < 0 ? r : finding_query_reduced(tree_workspace(t), n->solver, f, 0, 0, ret);
-}
-
-/* Of an implication the reduced formula is the decided one, and the finding is what the rule makes of it. */
-static int reduced_answer(struct tree *t, const struct node *n, struct value *v, struct buffer *ret)
-{
-        const struct reduction *r = &((struct reduced_value *)v)->reduction;
-        const struct buffer *text = r->interest == INTEREST_IMPLICATION && n->inode.kind == KIND_FOUND_REDUCED ? &r->implied : &r->text;
+        const struct reduction *reduced = &((struct reduced_value *)v)->reduction;
 
         (void)t;
-        buffer_add(ret, text->data, text->size);
+        switch (n->inode.kind) {
+        case KIND_FOUND_LOCALIZED:
+                return finding_print_localized(((struct study_value *)v)->result, ret);
+        case KIND_FOUND_SEEDS:
+                return seeds_print((struct seeds_value *)v, ret);
+        case KIND_FOUND_REDUCED: /* of an implication the reduced formula is the decided one, and the finding is what the rule makes of it */
+                if (reduced->interest == INTEREST_IMPLICATION) {
+                        buffer_add(ret, reduced->implied.data, reduced->implied.size);
+                        return 0;
+                }
+                break;
+        }
+        buffer_add(ret, reduced->text.data, reduced->text.size);
         return 0;
 }
 
-static int reduced_content(struct tree *t, const struct node *n, struct buffer *ret)
+static int found_content(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        int r = reduced_query(t, n, &q);
+        int r = found_query(t, n, &q);
 
         if (r == 0)
                 r = q->type->find(q, &v);
-        return r < 0 ? r : reduced_answer(t, n, v, ret);
-}
-
-static bool has_implication(struct tree *t, const struct node *dir, const struct route *row)
-{
-        cleanup_finding struct finding *f = NULL;
-
-        (void)row;
-        return found_get(t, dir, &f) == 0 && finding_interest(f) == INTEREST_IMPLICATION;
-}
-
-static bool has_seeds(struct tree *t, const struct node *dir, const struct route *row)
-{
-        cleanup_finding struct finding *f = NULL;
-
-        (void)row;
-        return found_get(t, dir, &f) == 0 && finding_has_seeds(dir->solver, f);
+        return r < 0 ? r : found_answer(t, n, v, ret);
 }
 
 /* -- culprits/ and by-commit/: of the findings that are localized -- */
@@ -414,20 +339,16 @@ struct adding {
         struct commits *commits;
 };
 
-static int add_culprit(void *user, const char *sha, const json_t *culprit)
+static int add_culprit(void *user, const struct localized_culprit *c)
 {
         struct adding *a = user;
         uint32_t commit;
-        git_oid oid;
 
-        (void)culprit;
-        if (!version_is_commit(sha) || git_oid_fromstr(&oid, sha) < 0 || history_number(a->solver->history, &oid, &commit) < 0)
-                return 0;
-        return add_commit(a->commits, commit);
+        return culprit_commit(a->solver, c, &commit) < 0 ? 0 : add_commit(a->commits, commit);
 }
 
 /* Commits that slowed it down; none where it is not localized, or the commit is one of several that cannot be told apart. */
-static int add_culprits(struct tree *t, const struct node *dir, const struct finding *f, struct commits *c)
+static int add_culprits(struct tree *t, const struct node *dir, const struct observation *f, struct commits *c)
 {
         int r = finding_culprits(tree_workspace(t), dir->solver, f, add_culprit,
                                  &(struct adding){.solver = dir->solver, .commits = c});
@@ -437,7 +358,7 @@ static int add_culprits(struct tree *t, const struct node *dir, const struct fin
 
 static int found_culprits(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
-        cleanup_finding struct finding *f = NULL;
+        cleanup_observation struct observation *f = NULL;
         struct commits c = {0};
         int r = found_get(t, dir, &f);
 
@@ -461,9 +382,8 @@ struct gathering {
         size_t n;
 };
 
-static int add_responsible(void *user, struct finding *f)
+static int add_responsible(struct gathering *g, const struct observation *f)
 {
-        struct gathering *g = user;
         struct commits c = {0};
         int r = f->number > INODE_ITEM_MAX ? 0 : add_culprits(g->tree, g->dir, f, &c);
 
@@ -486,9 +406,12 @@ static int compare_responsible(const void *a, const void *b)
 
 static int make_index(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
 {
+        cleanup_observations struct observations all = {0};
         struct gathering g = {.tree = t, .dir = n};
-        int r = findings_each(tree_workspace(t), n->solver->number, "spr", add_responsible, &g);
+        int r = observations_read(tree_workspace(t), n->solver->number, "spr", &all);
 
+        for (size_t i = 0; r == 0 && i < all.n; i++)
+                r = add_responsible(&g, all.list[i]);
         if (r == 0 && g.n > 0) {
                 qsort(g.list, g.n, sizeof(*g.list), compare_responsible);
                 buffer_add(ret, g.list, g.n * sizeof(*g.list));
@@ -546,12 +469,18 @@ static int findings_of(struct tree *t, const struct node *dir, uint32_t **ret, s
         return from_index(t, dir, false, ret, ret_n);
 }
 
+/* What a folder of these names has: commits of a finding, of all, or findings of a commit. */
+static numbers_fn numbers_of(unsigned kind)
+{
+        return kind == KIND_CULPRIT ? found_culprits : kind == KIND_BY_COMMIT_SHA ? all_culprits : findings_of;
+}
+
 /* A name that is one of these numbers. */
-static int match_number(struct tree *t, const struct node *dir, uint32_t number, numbers_fn find)
+static int match_number(struct tree *t, const struct node *dir, uint32_t number, unsigned kind)
 {
         cleanup_free uint32_t *list = NULL;
         size_t n = 0;
-        int r = find(t, dir, &list, &n);
+        int r = numbers_of(kind)(t, dir, &list, &n);
 
         for (size_t i = 0; r == 0 && i < n; i++)
                 if (list[i] == number)
@@ -559,25 +488,22 @@ static int match_number(struct tree *t, const struct node *dir, uint32_t number,
         return r < 0 ? r : -ENOENT;
 }
 
-static int match_sha(struct tree *t, const struct node *dir, const char *name, numbers_fn find, struct node *ret)
+static int sha_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         git_oid oid;
-        int r;
 
         if (!version_is_commit(name) || git_oid_fromstr(&oid, name) < 0 ||
             history_number(dir->solver->history, &oid, &ret->inode.commit) < 0)
                 return -ENOENT;
-        r = match_number(t, dir, ret->inode.commit, find);
         ret->inode.item = dir->inode.item;
-        return r;
+        return match_number(t, dir, ret->inode.commit, ret->inode.kind);
 }
 
-static int emit_shas(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn,
-                     void *user)
+static int sha_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         cleanup(numbers_unrefp) struct numbers *commits = NULL;
         struct inode inode = dir->inode;
-        int r = tree_numbers(t, dir, from, find, &commits);
+        int r = tree_numbers(t, dir, from, numbers_of(row->kind), &commits);
 
         inode.kind = row->kind;
         for (size_t i = r == 0 ? numbers_from(commits, from) : 0; r == 0 && i < commits->n; i++) {
@@ -591,31 +517,11 @@ static int emit_shas(struct tree *t, const struct node *dir, const struct route 
         return r;
 }
 
-static int culprit_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
-{
-        return match_sha(t, dir, name, found_culprits, ret);
-}
-
-static int culprit_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        return emit_shas(t, dir, row, from, found_culprits, fn, user);
-}
-
 static int culprit_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
         (void)t;
         buffer_adds(ret, "../../../commits/");
         return commit_name(n->solver, n->inode.commit, ret);
-}
-
-static int by_commit_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
-{
-        return match_sha(t, dir, name, all_culprits, ret);
-}
-
-static int by_commit_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        return emit_shas(t, dir, row, from, all_culprits, fn, user);
 }
 
 static int by_commit_found_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
@@ -625,7 +531,7 @@ static int by_commit_found_match(struct tree *t, const struct node *dir, const c
 
         if (!parse_name_number(name, INODE_ITEM_MAX, &number))
                 return -ENOENT;
-        r = match_number(t, dir, (uint32_t)number, findings_of);
+        r = match_number(t, dir, (uint32_t)number, KIND_BY_COMMIT_FOUND);
         ret->inode.commit = dir->inode.commit;
         ret->inode.item = (uint32_t)number;
         return r;
@@ -661,52 +567,62 @@ static const struct route rows[] = {
         {KIND_FOUND_CASE, IN(ANY_FOUND), .name = "case.smt2", .type = NODE_FILE, .open = found_case_open, .size = found_case_size,
          .mtime = found_mtime, .about = "the input"},
         {KIND_FOUND_KIND, IN(KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND), .name = "kind", .type = NODE_FILE,
-         .content = found_kind, .mtime = found_mtime, .about = "soundness, crash, regression or implication"},
-        {KIND_FOUND_REFERENCE, IN(KIND_SPR_FOUND), .name = "reference", .starts = true, .type = NODE_LINK, .exists = is_commit,
-         .content = found_version, .mtime = found_mtime, .about = "the fast version, when it is a commit"},
-        {KIND_FOUND_TARGET, IN(KIND_SPR_FOUND), .name = "target", .starts = true, .type = NODE_LINK, .exists = is_commit,
-         .content = found_version, .mtime = found_mtime, .about = "the slow version, when it is a commit"},
+         .content = found_text, .mtime = found_mtime, .about = "soundness, crash, regression or implication"},
+        {KIND_FOUND_REFERENCE, IN(KIND_SPR_FOUND), .name = "reference", .starts = true, .type = NODE_LINK, .exists = found_has,
+         .content = found_text, .mtime = found_mtime, .about = "the fast version, when it is a commit"},
+        {KIND_FOUND_TARGET, IN(KIND_SPR_FOUND), .name = "target", .starts = true, .type = NODE_LINK, .exists = found_has,
+         .content = found_text, .mtime = found_mtime, .about = "the slow version, when it is a commit"},
         {KIND_FOUND_TIMES, IN(KIND_SPR_FOUND), .name = "times.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
          DERIVED(print_times),
          .about = "every version measured on it: those of the campaign, then commits in the order of the history"},
         {KIND_FOUND_HISTORY, IN(KIND_SPR_FOUND), .name = "history.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
          DERIVED(print_picture),
          .about = "what is measured of it along the history; the commits responsible are marked"},
-        {KIND_FOUND_REDUCED, IN(ANY_FOUND), .name = "reduced.smt2", .type = NODE_COMPUTED, .content = reduced_content,
-         .query = reduced_query, .answer = reduced_answer, .mtime = found_mtime,
+        {KIND_FOUND_REDUCED, IN(ANY_FOUND), .name = "reduced.smt2", .type = NODE_COMPUTED, .content = found_content,
+         .query = found_query, .answer = found_answer, .mtime = found_mtime,
          .about = "a smaller input that still shows it"},
         {KIND_FOUND_REDUCED_DECIDED, IN(KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND), .name = "reduced-decided.smt2",
-         .type = NODE_COMPUTED, .exists = has_implication, .content = reduced_content, .query = reduced_query,
-         .answer = reduced_answer, .mtime = found_mtime,
+         .type = NODE_COMPUTED, .exists = found_has, .content = found_content, .query = found_query,
+         .answer = found_answer, .mtime = found_mtime,
          .about = "of an implication: the formula before the rule that becomes reduced.smt2"},
-        {KIND_FOUND_LOCALIZED, IN(ANY_FOUND), .name = "localized.tsv", .type = NODE_COMPUTED, .exists = has_history,
-         .content = localized_content, .query = localized_query, .answer = localized_answer, .mtime = found_mtime,
+        {KIND_FOUND_LOCALIZED, IN(ANY_FOUND), .name = "localized.tsv", .type = NODE_COMPUTED, .exists = found_has,
+         .content = found_content, .query = found_query, .answer = found_answer, .mtime = found_mtime,
          .about = "the commits responsible, with the time, or the answer, before and after each"},
-        {KIND_FOUND_SEEDS, IN(KIND_SPR_FOUND), .name = "seeds.tsv", .type = NODE_COMPUTED, .exists = has_seeds,
-         .content = seeds_content, .query = seeds_query, .answer = seeds_answer, .mtime = found_mtime,
+        {KIND_FOUND_SEEDS, IN(KIND_SPR_FOUND), .name = "seeds.tsv", .type = NODE_COMPUTED, .exists = found_has,
+         .content = found_content, .query = found_query, .answer = found_answer, .mtime = found_mtime,
          .about = "both versions under the solver's seeds 1 to 30, where the recipe can set one"},
         {KIND_CULPRITS, IN(KIND_SPR_FOUND), .name = "culprits", .starts = true, .type = NODE_FOLDER, .absent = ABSENT_NOT,
-         .exists = has_history, .generation = any_listing, .mtime = found_mtime, .about = "those already localized"},
+         .exists = found_has, .generation = any_listing, .mtime = found_mtime, .about = "those already localized"},
         {KIND_CULPRIT, IN(KIND_CULPRITS), .shown = "<sha>", .starts = true, .type = NODE_LINK, .moves = true,
-         .match = culprit_match, .list = culprit_entries, .content = culprit_target, .mtime = found_mtime},
+         .match = sha_match, .list = sha_entries, .content = culprit_target, .mtime = found_mtime},
         {KIND_FOUND_VERDICTS, IN(KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND), .name = "verdicts.tsv", .type = NODE_FILE,
-         .content = found_times, .mtime = found_mtime, .about = "what each version answered"},
-        {KIND_FOUND_SEED, IN(KIND_INCOMPLETENESS_FOUND), .name = "seed.smt2", .type = NODE_FILE, .exists = has_case,
+         .content = found_text, .mtime = found_mtime, .about = "what each version answered"},
+        {KIND_FOUND_SEED, IN(KIND_INCOMPLETENESS_FOUND), .name = "seed.smt2", .type = NODE_FILE, .exists = found_has,
          .open = found_case_open, .size = found_case_size, .mtime = found_mtime, .about = "what the input was made of"},
-        {KIND_FOUND_DECIDED, IN(KIND_INCOMPLETENESS_FOUND), .name = "decided.smt2", .type = NODE_FILE, .exists = has_case,
+        {KIND_FOUND_DECIDED, IN(KIND_INCOMPLETENESS_FOUND), .name = "decided.smt2", .type = NODE_FILE, .exists = found_has,
          .open = found_case_open, .size = found_case_size, .mtime = found_mtime,
          .about = "of an implication: the formula before the last rule, which was decided"},
-        {KIND_FOUND_RULES, IN(KIND_INCOMPLETENESS_FOUND), .name = "rules.tsv", .type = NODE_FILE, .content = found_rules,
+        {KIND_FOUND_RULES, IN(KIND_INCOMPLETENESS_FOUND), .name = "rules.tsv", .type = NODE_FILE, .content = found_text,
          .mtime = found_mtime, .about = "how: rule, direction, place"},
         {KIND_FOUND_REPORT, IN(ANY_FOUND), .name = "report.md", .type = NODE_FILE, .rewritten = true, .moves = true,
-         .content = found_report, .mtime = found_mtime, .about = "what can be pasted into an issue tracker"},
+         .content = found_text, .mtime = found_mtime, .about = "what can be pasted into an issue tracker"},
         {KIND_BY_COMMIT, IN(KIND_SPR), .name = "by-commit", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,
          .about = "the findings that are localized, by the commit responsible"},
         {KIND_BY_COMMIT_SHA, IN(KIND_BY_COMMIT), .shown = "<sha>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT,
-         .match = by_commit_match, .list = by_commit_entries, .generation = any_listing, .mtime = commit_time},
+         .match = sha_match, .list = sha_entries, .generation = any_listing, .mtime = commit_time},
         {KIND_BY_COMMIT_FOUND, IN(KIND_BY_COMMIT_SHA), .shown = "<found>", .type = NODE_LINK, .moves = true,
          .match = by_commit_found_match, .list = by_commit_found_entries, .content = by_commit_found_target,
          .mtime = commit_time},
 };
 
 const struct subtree findings_subtree = {rows, ARRAY_SIZE(rows)};
+
+static const struct route alarm_rows[] = {
+        {KIND_ALARMS, IN(KIND_SOLVER), .name = "alarms", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,
+         .about = "what got worse on new commits: solverfs watch"},
+        {KIND_ALARM, IN(KIND_ALARMS), .shown = "<n>", .type = NODE_FILE, .moves = true, .rewritten = true, .match = found_match,
+         .list = found_entries, .content = found_text, .mtime = found_mtime,
+         .about = "kind, commit, worst case, before and after, how to see it again, and all its cases"},
+};
+
+const struct subtree alarms_subtree = {alarm_rows, ARRAY_SIZE(alarm_rows)};

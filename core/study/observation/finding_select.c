@@ -1,12 +1,11 @@
-#include "core/study/finding/finding_select.h"
+#include "core/study/observation/finding_select.h"
 
 #include <inttypes.h>
 
 #include "core/smtlib/print.h"
-#include "core/study/finding/finding_localized.h"
-#include "core/study/finding/finding_reduced.h"
-#include "core/study/finding/finding_report.h"
-#include "core/study/finding/seeds.h"
+#include "core/study/observation/finding_localized.h"
+#include "core/study/observation/finding_reduced.h"
+#include "core/study/observation/finding_report.h"
 
 #define PART_MOST  200       /* nodes of a part: what a reduction leaves is smaller */
 #define PARTS_MOST (1 << 20) /* bytes of an input's parts: what stands deeper explains nothing */
@@ -264,41 +263,15 @@ static int read_input(struct workspace *w, struct finding_choice *c)
         return r == -ENOMEM ? r : 0;
 }
 
-struct selecting {
-        struct workspace *workspace;
-        struct solver *solver;
-        struct finding_choice *list;
-        size_t n;
-};
-
-static int read_robustness(struct workspace *w, struct finding_choice *c)
+static int read_choice(struct workspace *w, struct solver *s, struct finding_choice *c)
 {
-        double threshold;
-        int r = c->finding->kind == FINDING_SPR ? finding_threshold(w, c->finding, &threshold) : 1;
+        int r = read_input(w, c);
 
         if (r == 0)
-                c->held = finding_held(c->finding, threshold, &c->pairs);
-        return MIN(r, 0);
-}
-
-static int add_choice(void *user, struct finding *f)
-{
-        struct selecting *s = user;
-        struct finding_choice *c;
-        int r;
-
-        if (list_grow(s->list, s->n) < 0)
-                return -ENOMEM;
-        c = &s->list[s->n++];
-        *c = (struct finding_choice){.finding = finding_ref(f)};
-        r = read_input(s->workspace, c);
+                r = read_reduced(w, s, c);
         if (r == 0)
-                r = read_reduced(s->workspace, s->solver, c);
-        if (r == 0)
-                r = finding_get_count(s->workspace, s->solver->number, f->number, &c->count);
-        if (r == 0)
-                r = read_robustness(s->workspace, c);
-        read_culprit(s->workspace, s->solver, c);
+                r = finding_get_count(w, s->number, c->finding->number, &c->count);
+        read_culprit(w, s, c);
         read_logic(c);
         return r;
 }
@@ -307,24 +280,17 @@ static int add_choice(void *user, struct finding *f)
 
 static int group_of(const struct finding_choice *c)
 {
-        switch (c->finding->kind) {
-        case FINDING_SOUNDNESS:
-                return 0;
-        case FINDING_CRASH:
-                return 1;
-        case FINDING_REGRESSION:
-        case FINDING_IMPLICATION:
-                return 2;
-        case FINDING_SPR:
-        case N_FINDING_KINDS:
-                break;
-        }
-        return 3;
+        static const int groups[N_FINDING_KINDS] = {
+                [FINDING_SOUNDNESS] = 0, [FINDING_CRASH] = 1, [FINDING_REGRESSION] = 2, [FINDING_IMPLICATION] = 2, [FINDING_SPR] = 3};
+
+        return groups[c->finding->kind];
 }
 
 static double robustness(const struct finding_choice *c)
 {
-        return c->pairs > 0 ? (double)c->held / c->pairs : 0;
+        unsigned pairs, held = observation_held(c->finding, &pairs);
+
+        return pairs > 0 ? (double)held / pairs : 0;
 }
 
 static uint64_t small(const struct finding_choice *c)
@@ -352,7 +318,7 @@ static int by_rank(const void *a, const void *b)
 /* The same kind, versions and commit: one cause is possible. A contradiction or a crash without a signature is one of its own. */
 static bool may_be_one(const struct finding_choice *a, const struct finding_choice *b)
 {
-        const struct finding *f = a->finding, *g = b->finding;
+        const struct observation *f = a->finding, *g = b->finding;
 
         return f->kind == g->kind && (f->kind == FINDING_SPR || (*f->signature && *g->signature)) &&
                strcmp(a->culprit, b->culprit) == 0 && strcmp(f->reference, g->reference) == 0 &&
@@ -391,7 +357,7 @@ static void gather(struct finding_choice *list, size_t n)
 void finding_choices_free(struct finding_choice *list, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
-                finding_unref(list[i].finding);
+                observation_unref(list[i].finding);
                 free(list[i].skeleton);
                 free(list[i].parts);
         }
@@ -400,17 +366,26 @@ void finding_choices_free(struct finding_choice *list, size_t n)
 
 int findings_select(struct workspace *w, struct solver *s, struct finding_choice **ret, size_t *ret_n)
 {
-        struct selecting selecting = {.workspace = w, .solver = s};
-        int r = findings_each(w, s->number, NULL, add_choice, &selecting);
+        cleanup_observations struct observations all = {0};
+        struct finding_choice *list;
+        int r = observations_read(w, s->number, NULL, &all);
 
+        if (r < 0)
+                return r;
+        list = calloc(all.n + 1, sizeof(*list));
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 0; i < all.n; i++)
+                list[i].finding = observation_ref(all.list[i]);
+        for (size_t i = 0; r == 0 && i < all.n; i++)
+                r = read_choice(w, s, &list[i]);
         if (r < 0) {
-                finding_choices_free(selecting.list, selecting.n);
+                finding_choices_free(list, all.n);
                 return r;
         }
-        if (selecting.n > 0)
-                qsort(selecting.list, selecting.n, sizeof(*selecting.list), by_rank);
-        gather(selecting.list, selecting.n);
-        *ret = selecting.list;
-        *ret_n = selecting.n;
+        sort_list(list, all.n, sizeof(*list), by_rank);
+        gather(list, all.n);
+        *ret = list;
+        *ret_n = all.n;
         return 0;
 }

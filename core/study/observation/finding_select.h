@@ -8,15 +8,14 @@
  * From what is stored; nothing is measured. Threads: any. */
 #pragma once
 
-#include "core/study/finding/finding.h"
+#include "core/study/observation/observation.h"
 
 struct finding_choice {
-        struct finding *finding;         /* a reference */
+        struct observation *finding;         /* a reference */
         uint64_t size;                   /* bytes of the input */
         uint64_t reduced;                /* of the reduced one, an implication's as well; 0: it is not reduced */
         char culprit[GIT_OID_HEXSZ + 1]; /* "": not localized, or not to one commit */
         bool has_quantifier, is_decidable;
-        unsigned held, pairs; /* finding_held() by its threshold: how robust a slowdown is */
         uint64_t count; /* inputs it stands for, itself among them */
         char *skeleton;  /* owned; the shape of the reduced input, or NULL */
         bool is_cut_off; /* it could have become smaller */

@@ -1,31 +1,25 @@
-#include "core/study/finding/finding_localized.h"
+#include "core/study/observation/finding_localized.h"
 
 #include <xxhash.h>
 
 #include "core/study/base/version.h"
 
 /* A version's answer when the finding was made. */
-static enum verdict verdict_of(const struct finding *f, const char *version)
+static enum verdict verdict_of(const struct observation *f, const char *version)
 {
-        for (size_t i = 0; i < f->n_runs; i++)
-                if (strcmp(f->runs[i].version, version) == 0)
-                        return f->runs[i].verdict;
-        return VERDICT_ERROR;
+        const struct observed_runs *runs = observation_runs_of(f, version);
+
+        return runs ? runs->verdict : VERDICT_ERROR;
 }
 
-bool finding_is_localizable(const struct finding *f)
+bool finding_is_localizable(const struct observation *f)
 {
         if (!version_is_commit(f->reference) || !version_is_commit(f->target))
                 return false;
         return f->kind == FINDING_SPR || verdict_of(f, f->reference) != verdict_of(f, f->target);
 }
 
-static int commit_of(const struct solver *s, const char *sha, uint32_t *ret)
-{
-        return history_resolve(s->history, sha, ret);
-}
-
-static int options_of(struct workspace *w, struct solver *s, const struct finding *f, struct case_info **info,
+static int options_of(struct workspace *w, struct solver *s, const struct observation *f, struct case_info **info,
                       struct localization_options *ret)
 {
         int r;
@@ -41,13 +35,13 @@ static int options_of(struct workspace *w, struct solver *s, const struct findin
                                              .by_verdict = f->kind != FINDING_SPR,
                                              .before = verdict_of(f, f->reference),
                                              .after = verdict_of(f, f->target)};
-        r = commit_of(s, f->reference, &ret->reference);
+        r = history_resolve(s->history, f->reference, &ret->reference);
         if (r == 0)
-                r = commit_of(s, f->target, &ret->target);
+                r = history_resolve(s->history, f->target, &ret->target);
         return r < 0 ? r : cases_get(workspace_cases(w), f->case_id, info);
 }
 
-int finding_query_localized(struct workspace *w, struct solver *s, const struct finding *f, struct query **ret)
+int finding_query_localized(struct workspace *w, struct solver *s, const struct observation *f, struct query **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct localization_options options;
@@ -56,7 +50,7 @@ int finding_query_localized(struct workspace *w, struct solver *s, const struct 
         return r < 0 ? r : query_localized(&options, ret);
 }
 
-int finding_localization(struct workspace *w, struct solver *s, const struct finding *f, json_t **ret)
+int finding_localization(struct workspace *w, struct solver *s, const struct observation *f, json_t **ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
@@ -69,22 +63,7 @@ int finding_localization(struct workspace *w, struct solver *s, const struct fin
         return r;
 }
 
-int culprits_each(const json_t *localization, culprit_fn fn, void *user)
-{
-        const json_t *culprits = json_object_get(localization, "culprits");
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < json_array_size(culprits); i++) {
-                const json_t *culprit = json_array_get(culprits, i);
-                const char *commit = json_string_value(json_object_get(culprit, "commit"));
-
-                if (commit && json_is_true(json_object_get(culprit, "slowdown")))
-                        r = fn(user, commit, culprit);
-        }
-        return r;
-}
-
-int finding_culprits(struct workspace *w, struct solver *s, const struct finding *f, culprit_fn fn, void *user)
+int finding_culprits(struct workspace *w, struct solver *s, const struct observation *f, culprit_fn fn, void *user)
 {
         json_t *localization = NULL;
         int r = finding_localization(w, s, f, &localization);
@@ -95,14 +74,13 @@ int finding_culprits(struct workspace *w, struct solver *s, const struct finding
         return r;
 }
 
-static int note_newest(void *user, const char *commit, const json_t *culprit)
+static int note_newest(void *user, const struct localized_culprit *c)
 {
-        (void)culprit;
-        *(uint64_t *)user = XXH3_64bits(commit, strlen(commit));
+        *(uint64_t *)user = XXH3_64bits(c->commit, strlen(c->commit));
         return 0;
 }
 
-int finding_cause(struct workspace *w, struct solver *s, const struct finding *f, uint64_t *ret)
+int finding_cause(struct workspace *w, struct solver *s, const struct observation *f, uint64_t *ret)
 {
         *ret = 0;
         return finding_culprits(w, s, f, note_newest, ret);
@@ -122,11 +100,11 @@ struct batch {
         struct solver *solver;
         const char *campaign;
         const struct localizing *how;
-        struct finding **list; /* refs */
-        size_t n, n_open;
+        struct observations all;
+        size_t n_open;
 };
 
-static bool is_localized(const struct batch *b, const struct finding *f)
+static bool is_localized(const struct batch *b, const struct observation *f)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
@@ -135,28 +113,16 @@ static bool is_localized(const struct batch *b, const struct finding *f)
                (q->type->find(q, &v) == 0 && localization_is_final(((struct study_value *)v)->result));
 }
 
-static int add_open(void *user, struct finding *f)
+static bool is_open(void *user, const struct observation *f)
 {
-        struct batch *b = user;
+        const struct batch *b = user;
 
-        if (strcmp(f->campaign, b->campaign) != 0 || !finding_is_localizable(f) || is_localized(b, f) ||
-            (b->how->is_left_out && b->how->is_left_out(b->how->user, f)))
-                return 0;
-        if (list_grow(b->list, b->n) < 0)
-                return -ENOMEM;
-        b->list[b->n++] = finding_ref(f);
-        return 0;
-}
-
-static void batch_done(struct batch *b)
-{
-        for (size_t i = 0; i < b->n; i++)
-                finding_unref(b->list[i]);
-        free(b->list);
+        return strcmp(f->origin, b->campaign) == 0 && finding_is_localizable(f) && !is_localized(b, f) &&
+               !(b->how->is_left_out && b->how->is_left_out(b->how->user, f));
 }
 
 /* Between the same two versions, by the same measure. */
-static bool is_one_search(const struct finding *a, const struct finding *b)
+static bool is_one_search(const struct observation *a, const struct observation *b)
 {
         return strcmp(a->reference, b->reference) == 0 && strcmp(a->target, b->target) == 0 && a->timeout == b->timeout &&
                a->is_cpu_time == b->is_cpu_time &&
@@ -170,12 +136,12 @@ static size_t same_search(struct batch *b, size_t at)
 {
         size_t n = at + 1;
 
-        for (size_t i = n; i < b->n; i++)
-                if (is_one_search(b->list[i], b->list[at])) {
-                        struct finding *f = b->list[n];
+        for (size_t i = n; i < b->all.n; i++)
+                if (is_one_search(b->all.list[i], b->all.list[at])) {
+                        struct observation *f = b->all.list[n];
 
-                        b->list[n++] = b->list[i];
-                        b->list[i] = f;
+                        b->all.list[n++] = b->all.list[i];
+                        b->all.list[i] = f;
                 }
         return n - at;
 }
@@ -234,7 +200,7 @@ static int run_search(const struct batch *b, struct localization *l)
         return r < 0 ? r : localization_keep(l);
 }
 
-static void tell(const struct batch *b, const struct finding *f, const json_t *result)
+static void tell(const struct batch *b, const struct observation *f, const json_t *result)
 {
         cleanup_buffer struct buffer rows = {0};
         bool is_finished = localization_is_finished(result);
@@ -242,14 +208,14 @@ static void tell(const struct batch *b, const struct finding *f, const json_t *r
 
         if (!b->how->tell || localization_rows(result, &rows) < 0)
                 return;
-        snprintf(line, sizeof(line), "%s %s/%u: %.*s", is_finished ? "localized" : "localized so far", finding_folder(f->kind),
+        snprintf(line, sizeof(line), "%s %s/%u: %.*s", is_finished ? "localized" : "localized so far", observation_folder(f->kind),
                  f->number, (int)strcspn(rows.data, "\n"), rows.data);
         for (char *p = line; *p; p++)
                 *p = *p == '\t' ? ' ' : *p;
         b->how->tell(b->how->user, line);
 }
 
-static int take_result(struct batch *b, const struct localization *l, size_t i, struct finding *f)
+static int take_result(struct batch *b, const struct localization *l, size_t i, struct observation *f)
 {
         json_t *result = localization_result(l, i);
 
@@ -272,7 +238,7 @@ static int search(struct batch *b, size_t at, size_t n)
         int r = infos ? 0 : -ENOMEM;
 
         for (size_t i = 0; r == 0 && i < n; i++)
-                r = options_of(b->workspace, b->solver, b->list[at + i], &infos[i], &options);
+                r = options_of(b->workspace, b->solver, b->all.list[at + i], &infos[i], &options);
         if (r == 0) {
                 options.cases = infos;
                 options.n = n;
@@ -281,7 +247,7 @@ static int search(struct batch *b, size_t at, size_t n)
         if (r == 0)
                 r = run_search(b, l);
         for (size_t i = 0; r == 0 && i < n; i++)
-                r = take_result(b, l, i, b->list[at + i]);
+                r = take_result(b, l, i, b->all.list[at + i]);
         for (size_t i = 0; infos && i < n; i++)
                 case_info_unref(infos[i]);
         return r;
@@ -290,16 +256,18 @@ static int search(struct batch *b, size_t at, size_t n)
 int findings_localize(struct workspace *w, struct engine *e, struct solver *s, const char *campaign, const struct localizing *how,
                       size_t *ret_open)
 {
-        cleanup(batch_done) struct batch b = {.workspace = w, .engine = e, .solver = s, .campaign = campaign, .how = how};
-        int r = findings_each(w, s->number, NULL, add_open, &b);
+        struct batch b = {.workspace = w, .engine = e, .solver = s, .campaign = campaign, .how = how};
+        int r = observations_read(w, s->number, NULL, &b.all);
 
-        for (size_t at = 0, n; r == 0 && at < b.n; at += n) {
+        observations_keep(&b.all, is_open, &b);
+        for (size_t at = 0, n; r == 0 && at < b.all.n; at += n) {
                 n = same_search(&b, at);
                 if (how->is_over(how->user))
                         b.n_open += n;
                 else
                         r = search(&b, at, n);
         }
+        observations_done(&b.all);
         *ret_open = b.n_open;
         return r;
 }

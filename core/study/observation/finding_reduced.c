@@ -1,18 +1,18 @@
-#include "core/study/finding/finding_reduced.h"
+#include "core/study/observation/finding_reduced.h"
 
 static const enum interest interests[N_FINDING_KINDS] = {
         [FINDING_SPR] = INTEREST_SLOW,           [FINDING_SOUNDNESS] = INTEREST_ANSWERS,       [FINDING_CRASH] = INTEREST_CRASH,
         [FINDING_REGRESSION] = INTEREST_ANSWERS, [FINDING_IMPLICATION] = INTEREST_IMPLICATION,
 };
 
-enum interest finding_interest(const struct finding *f)
+enum interest finding_interest(const struct observation *f)
 {
         /* A wrong answer, too, can be known by what follows from another formula alone. */
         return f->kind == FINDING_SOUNDNESS && f->decided_id != 0 && !*f->reference ? INTEREST_IMPLICATION : interests[f->kind];
 }
 
 /* The last line of the chain: how the formula before the last rule became the input. */
-static char *last_step(const struct finding *f)
+static char *last_step(const struct observation *f)
 {
         size_t n = strlen(f->chain);
         const char *at;
@@ -24,7 +24,7 @@ static char *last_step(const struct finding *f)
         return strndup(at, n - (size_t)(at - f->chain));
 }
 
-int finding_query_reduced(struct workspace *w, struct solver *s, const struct finding *f, uint64_t most_ns, unsigned jobs,
+int finding_query_reduced(struct workspace *w, struct solver *s, const struct observation *f, uint64_t most_ns, unsigned jobs,
                           struct query **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL, *decided = NULL;
@@ -44,7 +44,7 @@ int finding_query_reduced(struct workspace *w, struct solver *s, const struct fi
 
         if (r < 0)
                 return r;
-        snprintf(what, sizeof(what), "%s/%u", finding_folder(f->kind), f->number);
+        snprintf(what, sizeof(what), "%s/%u", observation_folder(f->kind), f->number);
         o.input.info = info;
         if (o.interest == INTEREST_IMPLICATION) {
                 if (f->decided_id == 0 || !*f->chain)
@@ -61,7 +61,7 @@ int finding_query_reduced(struct workspace *w, struct solver *s, const struct fi
         return r < 0 ? r : query_reduced(&o, ret);
 }
 
-int finding_reduced(struct workspace *w, struct solver *s, const struct finding *f, struct reduction *ret)
+int finding_reduced(struct workspace *w, struct solver *s, const struct observation *f, struct reduction *ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;

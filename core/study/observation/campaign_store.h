@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/fuzz/strategy.h"
-#include "core/query/workspace.h"
+#include "core/study/observation/observation.h"
 
 enum campaign_kind {
         CAMPAIGN_SLOWDOWNS, /* which input is slower on the target */
@@ -65,8 +65,7 @@ struct campaign_status {
         uint64_t distinct; /* findings of any kind that no other stands for; known at its end, when they were reduced */
 };
 
-/* 1 to 100 bytes, no point in front, no blank, slash or control character. -EINVAL with a sentence. */
-#define CAMPAIGN_NAME_MOST 100
+/* 1 to CAMPAIGN_NAME_MOST bytes, no point in front, no blank, slash or control character. -EINVAL with a sentence. */
 int campaign_check_name(const char *name);
 
 /* NULL-terminated; strings_free(). */

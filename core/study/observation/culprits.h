@@ -7,7 +7,7 @@
  * Threads: any. */
 #pragma once
 
-#include "core/study/finding/finding.h"
+#include "core/study/observation/observation.h"
 
 enum culprit_class {
         CLASS_UNKNOWN,

@@ -1,23 +1,20 @@
 /* The commits responsible for a finding: the localizer (localization.h) asked of what the finding compares. Threads: any. */
 #pragma once
 
-#include "core/study/finding/finding.h"
+#include "core/study/observation/observation.h"
 #include "core/study/localize/localization.h"
 
 /* Can it be localized? What differs between two commits of one history: a slowdown by its times, else by the answers. A version with arguments, or
  * a program of the machine, has no history. */
-bool finding_is_localizable(const struct finding *f);
+bool finding_is_localizable(const struct observation *f);
 /* The query whose value is its localization (struct study_value). -ENODATA with a sentence where it has no history. */
-int finding_query_localized(struct workspace *w, struct solver *s, const struct finding *f, struct query **ret);
+int finding_query_localized(struct workspace *w, struct solver *s, const struct observation *f, struct query **ret);
 /* The result of its localization, or how far that has come (localization_is_final()): a new reference. -ENOENT: there is none. */
-int finding_localization(struct workspace *w, struct solver *s, const struct finding *f, json_t **ret);
-/* Each commit that slowed it down, oldest first: a sha, or BEFORE..LAST (localization.h), until fn returns non-zero, which is then returned. */
-typedef int (*culprit_fn)(void *user, const char *commit, const json_t *culprit);
-int culprits_each(const json_t *localization, culprit_fn fn, void *user);
-/* The same of a finding. -ENOENT: it is not localized yet. */
-int finding_culprits(struct workspace *w, struct solver *s, const struct finding *f, culprit_fn fn, void *user);
+int finding_localization(struct workspace *w, struct solver *s, const struct observation *f, json_t **ret);
+/* culprits_each() of its localization. -ENOENT: it is not localized yet. */
+int finding_culprits(struct workspace *w, struct solver *s, const struct observation *f, culprit_fn fn, void *user);
 /* A number that is the same for all findings of the same newest culprit; 0: it has none. -ENOENT: not localized yet. */
-int finding_cause(struct workspace *w, struct solver *s, const struct finding *f, uint64_t *ret);
+int finding_cause(struct workspace *w, struct solver *s, const struct observation *f, uint64_t *ret);
 /* localized.tsv: "case\tcommit\tbefore\tafter\tsubject". */
 int finding_print_localized(const json_t *result, struct buffer *ret);
 
@@ -25,8 +22,8 @@ int finding_print_localized(const json_t *result, struct buffer *ret);
 struct localizing {
         unsigned (*width)(void *user); /* builds and runs at once, from the next asking on; NULL: as many as there are */
         void (*await_turn)(void *user); /* before each of them */
-        bool (*is_left_out)(void *user, const struct finding *f);
-        void (*ended)(void *user, const struct finding *f); /* its search has come to its end, if only to "no culprit" */
+        bool (*is_left_out)(void *user, const struct observation *f);
+        void (*ended)(void *user, const struct observation *f); /* its search has come to its end, if only to "no culprit" */
         void (*tell)(void *user, const char *line);         /* a line for each */
         bool (*is_over)(void *user);                        /* end_fd: its time is; else it was cancelled */
         void *user;

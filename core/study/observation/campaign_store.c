@@ -1,5 +1,5 @@
 /* Campaigns in the store: the table of settings and status, and their folders. */
-#include "core/study/finding/finding_internal.h"
+#include "core/study/observation/observation_internal.h"
 
 #include "core/run/host.h"
 
@@ -90,6 +90,19 @@ int campaign_get(struct workspace *w, uint32_t solver, const char *name, struct 
                 json_decref(j);
         }
         return r;
+}
+
+int campaign_read_threshold(struct store_txn *t, uint32_t solver, const char *name, double *ret)
+{
+        cleanup_blob struct blob b = {0};
+        struct campaign_key key;
+        int r = strlen(name) > CAMPAIGN_NAME_MOST ? -ENOENT : store_get(t, TABLE_CAMPAIGNS, key_of(&key, 's', solver, name), &b);
+        json_t *j = r == 0 ? json_loadb(b.data, b.size, 0, NULL) : NULL;
+
+        if (json_is_number(json_object_get(j, "threshold")))
+                *ret = json_number_value(json_object_get(j, "threshold"));
+        json_decref(j);
+        return r == -ENOENT ? 0 : r;
 }
 
 struct names {

@@ -1,11 +1,11 @@
-#include "core/study/finding/culprits.h"
+#include "core/study/observation/culprits.h"
 
 #include <ctype.h>
 #include <math.h>
 
 #include "cache/base/record.h"
 #include "core/study/base/version.h"
-#include "core/study/finding/finding_localized.h"
+#include "core/study/observation/finding_localized.h"
 
 /* In TABLE_FINDINGS: 'c' solver(4) oid(20) → version(1) class(1) intent(1), each of the two NOT_SET or a value. */
 #define RECORD_VERSION 1
@@ -200,7 +200,7 @@ struct gathering {
         struct workspace *workspace;
         struct solver *solver;
         struct culprits *culprits;
-        const struct finding *finding; /* at hand */
+        const struct observation *finding; /* at hand */
         bool is_explained;             /* by a commit */
 };
 
@@ -215,21 +215,14 @@ static struct culprit *culprit_of(struct culprits *c, uint32_t commit)
         return &c->list[c->n++];
 }
 
-static double seconds_or_infinity(const json_t *j)
-{
-        return json_is_number(j) ? json_number_value(j) : INFINITY;
-}
-
-static int add_culprit(void *user, const char *sha, const json_t *result)
+static int add_culprit(void *user, const struct localized_culprit *result)
 {
         struct gathering *g = user;
-        double before = seconds_or_infinity(json_object_get(result, "seconds_before")),
-               after = seconds_or_infinity(json_object_get(result, "seconds_after"));
+        double before = result->seconds_before, after = result->seconds_after;
         struct culprit *c;
         uint32_t commit;
-        git_oid oid;
 
-        if (!version_is_commit(sha) || git_oid_fromstr(&oid, sha) < 0 || history_number(g->solver->history, &oid, &commit) < 0)
+        if (culprit_commit(g->solver, result, &commit) < 0)
                 return 0;
         c = culprit_of(g->culprits, commit);
         if (!c || list_grow(c->findings, c->n) < 0)
@@ -246,9 +239,8 @@ static int add_culprit(void *user, const char *sha, const json_t *result)
         return 0;
 }
 
-static int add_finding(void *user, struct finding *f)
+static int add_finding(struct gathering *g, const struct observation *f)
 {
-        struct gathering *g = user;
         int r;
 
         if (!finding_is_localizable(f))
@@ -305,11 +297,13 @@ static int compare_places(const void *a, const void *b, void *user)
 int culprits_read(struct workspace *w, struct solver *s, struct culprits *ret)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
+        cleanup_observations struct observations all = {0};
         struct gathering g = {.workspace = w, .solver = s, .culprits = ret};
-        int r;
+        int r = observations_read(w, s->number, "spr", &all);
 
         *ret = (struct culprits){0};
-        r = findings_each(w, s->number, "spr", add_finding, &g);
+        for (size_t i = 0; r == 0 && i < all.n; i++)
+                r = add_finding(&g, all.list[i]);
         for (size_t i = 0; r == 0 && i < ret->n; i++)
                 r = classify(w, s, &ret->list[i]);
         if (r == 0)

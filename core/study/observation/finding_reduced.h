@@ -4,13 +4,13 @@
  * the target's. */
 #pragma once
 
-#include "core/study/finding/finding.h"
+#include "core/study/observation/observation.h"
 #include "core/study/reduce/reduction.h"
 
 /* The interest that a reduction keeps: INTEREST_IMPLICATION of two formulas, one of which follows from the other. */
-enum interest finding_interest(const struct finding *f);
+enum interest finding_interest(const struct observation *f);
 /* `most_ns`, `jobs`: as in struct reduction_options. -ENOENT: its input is gone. */
-int finding_query_reduced(struct workspace *w, struct solver *s, const struct finding *f, uint64_t most_ns, unsigned jobs,
+int finding_query_reduced(struct workspace *w, struct solver *s, const struct observation *f, uint64_t most_ns, unsigned jobs,
                           struct query **ret);
 /* The outcome of its reduction, once it has ended; else -ENOENT. */
-int finding_reduced(struct workspace *w, struct solver *s, const struct finding *f, struct reduction *ret);
+int finding_reduced(struct workspace *w, struct solver *s, const struct observation *f, struct reduction *ret);

@@ -1,5 +1,5 @@
 /* Settings of a campaign: their defaults, as JSON, and as people read them. */
-#include "core/study/finding/finding_internal.h"
+#include "core/study/observation/observation_internal.h"
 
 #include <inttypes.h>
 

@@ -1,0 +1,180 @@
+/* An observation in memory: its kinds, its marks, its runs. */
+#include "core/study/observation/observation_internal.h"
+
+#include <math.h>
+
+#include "core/study/base/stat.h"
+
+static const struct {
+        const char *name, *folder;
+} kinds[N_OBSERVATION_KINDS] = {
+        [FINDING_SPR] = {"spr", "spr"},
+        [FINDING_SOUNDNESS] = {"soundness", "soundness"},
+        [FINDING_CRASH] = {"crash", "soundness"},
+        [FINDING_REGRESSION] = {"regression", "incompleteness"},
+        [FINDING_IMPLICATION] = {"implication", "incompleteness"},
+        [ALARM_SLOWER] = {"slower", "alarms"},
+        [ALARM_LOST] = {"lost", "alarms"},
+        [ALARM_WRONG] = {"wrong", "alarms"},
+        [ALARM_CONTRADICTION] = {"contradiction", "alarms"},
+        [ALARM_UNBUILDABLE] = {"unbuildable", "alarms"},
+};
+
+const char *observation_kind_name(enum observation_kind k)
+{
+        return kinds[k].name;
+}
+
+const char *observation_folder(enum observation_kind k)
+{
+        return kinds[k].folder;
+}
+
+enum observation_series observation_series(const struct observation *o)
+{
+        return o->kind < N_FINDING_KINDS ? OF_CAMPAIGNS : OF_WATCHES;
+}
+
+static const char *const marks[N_MARKS] = {
+        [MARK_NONE] = "",       [MARK_REPORTED] = "reported", [MARK_CONFIRMED] = "confirmed",
+        [MARK_FIXED] = "fixed", [MARK_REJECTED] = "rejected",
+};
+
+const char *observation_mark_name(enum observation_mark m)
+{
+        return marks[m];
+}
+
+int observation_mark_parse(const char *what, const char *name, enum observation_mark *ret)
+{
+        for (int i = MARK_NONE + 1; i < N_MARKS; i++)
+                if (strcmp(name, marks[i]) == 0) {
+                        *ret = (enum observation_mark)i;
+                        return 0;
+                }
+        return errorf(-EINVAL, "%s is marked reported, confirmed, fixed or rejected, not '%s'", what, name);
+}
+
+/* -- life -- */
+
+char **observation_text(struct observation *o, size_t i)
+{
+        char **const texts[N_OBSERVATION_TEXTS] = {&o->origin, &o->reference, &o->target, &o->chain, &o->url, &o->reason, &o->signature, &o->subject};
+
+        return texts[i];
+}
+
+int observation_set(char **at, const char *text)
+{
+        char *copy = strdup(text);
+
+        if (!copy)
+                return -ENOMEM;
+        free(*at);
+        *at = copy;
+        return 0;
+}
+
+struct observation *observation_new(void)
+{
+        struct observation *o = calloc(1, sizeof(*o));
+
+        if (o)
+                o->refs = 1;
+        for (size_t i = 0; o && i < N_OBSERVATION_TEXTS; i++)
+                if (observation_set(observation_text(o, i), "") < 0)
+                        return observation_unref(o);
+        return o;
+}
+
+struct observation *observation_ref(struct observation *o)
+{
+        __atomic_add_fetch(&o->refs, 1, __ATOMIC_RELAXED);
+        return o;
+}
+
+struct observation *observation_unref(struct observation *o)
+{
+        if (!o || __atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL) > 0)
+                return NULL;
+        for (size_t i = 0; i < o->n_runs; i++) {
+                free(o->runs[i].version);
+                free(o->runs[i].seconds);
+        }
+        free(o->runs);
+        for (size_t i = 0; i < N_OBSERVATION_TEXTS; i++)
+                free(*observation_text(o, i));
+        free(o);
+        return NULL;
+}
+
+/* -- evidence -- */
+
+int observation_add_case_runs(struct observation *o, uint32_t case_id, const char *version, enum verdict verdict, const double *seconds, uint32_t n)
+{
+        struct observed_runs *runs;
+
+        if (list_grow(o->runs, o->n_runs) < 0)
+                return -ENOMEM;
+        runs = &o->runs[o->n_runs];
+        *runs = (struct observed_runs){
+                .case_id = case_id, .version = strdup(version), .verdict = verdict, .seconds = malloc((n + 1) * sizeof(double)), .n = n};
+        if (!runs->version || !runs->seconds) {
+                free(runs->version);
+                free(runs->seconds);
+                return -ENOMEM;
+        }
+        if (n > 0)
+                memcpy(runs->seconds, seconds, n * sizeof(double));
+        o->n_runs++;
+        return 0;
+}
+
+int observation_add_runs(struct observation *o, const char *version, enum verdict verdict, const double *seconds, uint32_t n)
+{
+        return observation_add_case_runs(o, o->case_id, version, verdict, seconds, n);
+}
+
+const struct observed_runs *observation_runs_of(const struct observation *o, const char *version)
+{
+        for (size_t i = 0; i < o->n_runs; i++)
+                if (strcmp(o->runs[i].version, version) == 0)
+                        return &o->runs[i];
+        return NULL;
+}
+
+double observation_seconds(const struct observation *o, const char *version)
+{
+        const struct observed_runs *runs = observation_runs_of(o, version);
+
+        return runs && runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0;
+}
+
+unsigned observation_held(const struct observation *o, unsigned *ret_pairs)
+{
+        const struct observed_runs *reference = observation_runs_of(o, o->reference), *target = observation_runs_of(o, o->target);
+        unsigned held = 0;
+
+        *ret_pairs = o->kind == FINDING_SPR && reference && target ? MIN(reference->n, target->n) : 0;
+        for (unsigned i = 0; i < *ret_pairs; i++)
+                held += target->seconds[i] - reference->seconds[i] > o->threshold;
+        return held;
+}
+
+const struct observed_runs *alarm_case(const struct observation *a, size_t i)
+{
+        return i < a->n_runs / 2 ? &a->runs[2 * i] : NULL;
+}
+
+double alarm_factor(const struct observed_runs c[2])
+{
+        bool divides = verdict_is_decided(c[0].verdict) && verdict_is_decided(c[1].verdict) && c[0].n > 0 && c[1].n > 0 &&
+                       c[0].seconds[0] > 0 && c[1].seconds[0] > 0;
+
+        return divides ? c[1].seconds[0] / c[0].seconds[0] : NAN;
+}
+
+bool alarm_is_localized(const struct observation *a)
+{
+        return *a->reference && !strstr(a->target, "..");
+}

@@ -1,0 +1,491 @@
+/* Observations in the store, and how many inputs each finding stands for. */
+#include "core/study/observation/observation_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "cache/base/record.h"
+
+/* A series is a table: findings TABLE_FINDINGS, alarms TABLE_ALARMS. In either:
+ *     'f' or 'a' solver(4) number(4) → record
+ *     'n' solver(4)                  → the last number(4)
+ * and by what it is known again → number(4); of findings
+ *     'o' solver(4) kind(1) sha256                        these bytes
+ *     'v' solver(4) kind(1) sha256 digest of the versions a further finding of these bytes
+ * and of alarms
+ *     'c' solver(4) "kind/commit" or "kind/case/id"       this cause
+ * Beside findings: 'c' solver(4) number(4) campaign → how many it stands for(8); and classes of commits (culprits.c). Beside alarms: what a watch has seen
+ * of branches (watched.c). */
+static const struct {
+        enum table table;
+        char letter;
+        const char *name;
+} series_of[] = {[OF_CAMPAIGNS] = {TABLE_FINDINGS, 'f', "finding"}, [OF_WATCHES] = {TABLE_ALARMS, 'a', "alarm"}};
+
+#define KEY_SIZE 9
+
+static struct slice record_key(uint8_t key[KEY_SIZE], enum observation_series series, uint32_t solver, uint32_t number)
+{
+        key[0] = (uint8_t)series_of[series].letter;
+        key_u32(key + 1, solver);
+        key_u32(key + 5, number);
+        return SLICE(key, KEY_SIZE);
+}
+
+/* 0 where there is none. */
+static int get_number(struct store_txn *t, enum observation_series series, struct slice key, uint32_t *ret)
+{
+        cleanup_blob struct blob b = {0};
+        int r = store_get(t, series_of[series].table, key, &b);
+
+        *ret = r == 0 && b.size == 4 ? key_get_u32(b.data) : 0;
+        return r == -ENOENT ? 0 : r;
+}
+
+static int put_number(struct store_txn *t, enum observation_series series, struct slice key, uint32_t n)
+{
+        uint8_t bytes[4];
+
+        key_u32(bytes, n);
+        return store_put(t, series_of[series].table, key, SLICE(bytes, sizeof(bytes)));
+}
+
+static struct slice last_key(uint8_t key[5], uint32_t solver)
+{
+        key[0] = 'n';
+        key_u32(key + 1, solver);
+        return SLICE(key, 5);
+}
+
+static int put_record(struct store_txn *t, const struct observation *o)
+{
+        cleanup_buffer struct buffer b = {0};
+        enum observation_series series = observation_series(o);
+        uint8_t key[KEY_SIZE];
+        int r = observation_encode(o, &b);
+
+        return r < 0 ? r : store_put(t, series_of[series].table, record_key(key, series, o->solver, o->number), SLICE(b.data, b.size));
+}
+
+/* Older findings leave it to their campaign by how much a slowdown is one; where its record is lost, it is half of the timeout. */
+static int read_record(struct store_txn *t, enum observation_series series, uint32_t solver, uint32_t number, struct slice bytes, struct observation **ret)
+{
+        cleanup_observation struct observation *o = NULL;
+        int r = observation_decode(series, solver, number, bytes, &o);
+
+        if (r == 0 && isnan(o->threshold)) {
+                o->threshold = o->timeout / 2;
+                r = campaign_read_threshold(t, solver, o->origin, &o->threshold);
+        }
+        if (r == 0)
+                *ret = steal_pointer(o);
+        return r;
+}
+
+static int get_in(struct store_txn *t, enum observation_series series, uint32_t solver, uint32_t number, struct observation **ret)
+{
+        cleanup_blob struct blob b = {0};
+        uint8_t key[KEY_SIZE];
+        int r = store_get(t, series_of[series].table, record_key(key, series, solver, number), &b);
+
+        if (r == -ENOENT)
+                return errorf(r, "there is no %s %u; see 'solverfs %ss'", series_of[series].name, number, series_of[series].name);
+        return r < 0 ? r : read_record(t, series, solver, number, SLICE(b.data, b.size), ret);
+}
+
+/* -- by what a finding is known again -- */
+
+#define ORIGIN_SIZE   (6 + DIGEST_SIZE)
+#define VERSIONS_SIZE (ORIGIN_SIZE + DIGEST_SIZE)
+
+static struct slice origin_key(uint8_t key[ORIGIN_SIZE], uint32_t solver, enum observation_kind kind, const struct digest *input)
+{
+        key[0] = 'o';
+        key_u32(key + 1, solver);
+        key[5] = (uint8_t)kind;
+        memcpy(key + 6, input->bytes, DIGEST_SIZE);
+        return SLICE(key, ORIGIN_SIZE);
+}
+
+static struct slice versions_key(uint8_t key[VERSIONS_SIZE], const struct observation *f, const struct digest *input)
+{
+        struct hasher *h = hasher_new();
+        struct digest versions;
+
+        hasher_string(h, f->reference);
+        hasher_string(h, f->target);
+        hasher_finish(h, &versions);
+        origin_key(key, f->solver, f->kind, input);
+        key[0] = 'v';
+        memcpy(key + ORIGIN_SIZE, versions.bytes, DIGEST_SIZE);
+        return SLICE(key, VERSIONS_SIZE);
+}
+
+struct adding {
+        struct observation *observation;
+        struct digest input; /* of a finding */
+        bool by_versions;    /* other versions make it another finding */
+        bool is_known;
+};
+
+/* The key by which it is known again, and its number; 0: it is new. */
+static int find_origin(struct store_txn *t, const struct adding *a, uint8_t key[VERSIONS_SIZE], struct slice *ret_key, uint32_t *ret)
+{
+        cleanup_observation struct observation *known = NULL;
+        const struct observation *f = a->observation;
+        int r;
+
+        *ret_key = origin_key(key, f->solver, f->kind, &a->input);
+        r = get_number(t, OF_CAMPAIGNS, *ret_key, ret);
+        if (r < 0 || *ret == 0 || !a->by_versions)
+                return r;
+        r = get_in(t, OF_CAMPAIGNS, f->solver, *ret, &known);
+        if (r < 0 || (strcmp(known->reference, f->reference) == 0 && strcmp(known->target, f->target) == 0))
+                return r;
+        *ret_key = versions_key(key, f, &a->input);
+        return get_number(t, OF_CAMPAIGNS, *ret_key, ret);
+}
+
+/* -- by what an alarm is known again: its causes -- */
+
+/* The cause that is its commit's (case_id 0), or a case's. */
+static void cause_key(const struct observation *a, uint32_t case_id, struct buffer *key)
+{
+        key->size = 0;
+        record_put_u8(key, 'c');
+        record_put_u32(key, a->solver);
+        if (case_id > 0)
+                buffer_addf(key, "%s/case/%" PRIu32, observation_kind_name(a->kind), case_id);
+        else
+                buffer_addf(key, "%s/%s", observation_kind_name(a->kind), a->target);
+}
+
+/* An alarm without a version before it is its case's. */
+static uint32_t first_cause(const struct observation *a)
+{
+        return *a->reference ? 0 : a->case_id;
+}
+
+static int put_cause(struct store_txn *t, const struct observation *a, uint32_t case_id)
+{
+        cleanup_buffer struct buffer key = {0};
+
+        cause_key(a, case_id, &key);
+        return buffer_error(&key) < 0 ? -ENOMEM : put_number(t, OF_WATCHES, SLICE(key.data, key.size), a->number);
+}
+
+static int put_causes(struct store_txn *t, const struct observation *a)
+{
+        bool is_of_answers = a->kind == ALARM_WRONG || a->kind == ALARM_CONTRADICTION;
+        int r = first_cause(a) == 0 ? put_cause(t, a, 0) : 0;
+
+        for (size_t i = 0; r == 0 && is_of_answers && alarm_case(a, i); i++)
+                r = put_cause(t, a, alarm_case(a, i)->case_id);
+        return r;
+}
+
+/* -- adding -- */
+
+/* Of one that is known, too: an alarm's cases may be others than were told of. */
+static int put_identity(struct store_txn *t, const struct adding *a, struct slice key)
+{
+        if (observation_series(a->observation) == OF_WATCHES)
+                return put_causes(t, a->observation);
+        return a->is_known ? 0 : put_number(t, OF_CAMPAIGNS, key, a->observation->number);
+}
+
+static int add_in(void *user, struct store_txn *t)
+{
+        struct adding *a = user;
+        struct observation *o = a->observation;
+        enum observation_series series = observation_series(o);
+        cleanup_buffer struct buffer cause = {0};
+        uint8_t origin[VERSIONS_SIZE], last[5];
+        struct slice key = {0};
+        uint32_t number;
+        int r;
+
+        if (series == OF_WATCHES) {
+                cause_key(o, first_cause(o), &cause);
+                r = buffer_error(&cause) < 0 ? -ENOMEM : get_number(t, series, SLICE(cause.data, cause.size), &number);
+        } else {
+                r = find_origin(t, a, origin, &key, &number);
+        }
+        a->is_known = r == 0 && number != 0;
+        if (r == 0 && !a->is_known)
+                r = get_number(t, series, last_key(last, o->solver), &number);
+        if (r < 0)
+                return r;
+        if (!a->is_known && number == UINT32_MAX)
+                return errorf(-ENOSPC, "there are no numbers left for %ss", series_of[series].name);
+        o->number = a->is_known ? number : number + 1;
+        if (!a->is_known)
+                r = put_record(t, o);
+        if (r == 0)
+                r = put_identity(t, a, key);
+        return r < 0 || a->is_known ? r : put_number(t, series, SLICE(last, sizeof(last)), o->number);
+}
+
+/* The largest factor first; cases without one by id. */
+static int compare_cases(const void *a, const void *b)
+{
+        const struct observed_runs *x = a, *y = b;
+        double fx = alarm_factor(x), fy = alarm_factor(y);
+
+        if (fx > fy || fx < fy)
+                return fx > fy ? -1 : 1;
+        return x->case_id < y->case_id ? -1 : x->case_id > y->case_id;
+}
+
+static int add(struct workspace *w, struct observation *o, bool by_versions)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct adding a = {.observation = o, .by_versions = by_versions};
+        int r;
+
+        if (observation_series(o) == OF_WATCHES) {
+                sort_list(o->runs, o->n_runs / 2, 2 * sizeof(*o->runs), compare_cases);
+                o->case_id = o->n_runs > 0 ? o->runs[0].case_id : 0;
+        } else {
+                r = cases_get(workspace_cases(w), o->case_id, &info);
+                if (r < 0)
+                        return r;
+                a.input = info->sha256;
+                for (size_t i = 0; i < o->n_runs; i++)
+                        o->runs[i].case_id = o->case_id;
+        }
+        r = store_update(workspace_store(w), add_in, &a);
+        return r < 0 ? r : a.is_known;
+}
+
+int observation_add(struct workspace *w, struct observation *o)
+{
+        return add(w, o, false);
+}
+
+int observation_take(struct workspace *w, struct observation *o)
+{
+        return add(w, o, true);
+}
+
+/* -- reading -- */
+
+int observation_get(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, struct observation **ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_read(workspace_store(w), &t);
+
+        return r < 0 ? r : get_in(t, series, solver, number, ret);
+}
+
+int observation_find(struct workspace *w, uint32_t solver, enum observation_kind kind, struct slice input, struct observation **ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        uint8_t origin[ORIGIN_SIZE];
+        struct digest digest;
+        uint32_t number = 0;
+        int r = store_read(workspace_store(w), &t);
+
+        digest_of(input.data, input.size, &digest);
+        if (r == 0)
+                r = get_number(t, OF_CAMPAIGNS, origin_key(origin, solver, kind, &digest), &number);
+        if (r < 0)
+                return r;
+        return number == 0 ? -ENOENT : get_in(t, OF_CAMPAIGNS, solver, number, ret);
+}
+
+struct listing {
+        struct store_txn *txn;
+        enum observation_series series;
+        uint32_t solver;
+        const char *folder;
+        struct observations *to;
+};
+
+static int add_record(void *user, struct slice key, struct slice value)
+{
+        const struct listing *l = user;
+        cleanup_observation struct observation *o = NULL;
+        int r = key.size == KEY_SIZE ? read_record(l->txn, l->series, l->solver, key_get_u32((const uint8_t *)key.data + 5), value, &o) : 0;
+
+        if (r < 0 || !o || (l->folder && strcmp(l->folder, observation_folder(o->kind)) != 0))
+                return r;
+        if (list_grow(l->to->list, l->to->n) < 0)
+                return -ENOMEM;
+        l->to->list[l->to->n++] = steal_pointer(o);
+        return 0;
+}
+
+int observations_read(struct workspace *w, uint32_t solver, const char *folder, struct observations *ret)
+{
+        enum observation_series series = folder && strcmp(folder, observation_folder(ALARM_SLOWER)) == 0 ? OF_WATCHES : OF_CAMPAIGNS;
+        cleanup_observations struct observations read = {0};
+        struct listing l = {.series = series, .solver = solver, .folder = folder, .to = &read};
+        cleanup_txn struct store_txn *t = NULL;
+        uint8_t prefix[KEY_SIZE];
+        int r = store_read(workspace_store(w), &t);
+
+        l.txn = t;
+        record_key(prefix, series, solver, 0);
+        if (r == 0)
+                r = store_each(t, series_of[series].table, SLICE(prefix, 5), SLICE("", 0), true, add_record, &l);
+        if (r < 0)
+                return r;
+        *ret = read;
+        read = (struct observations){0};
+        return 0;
+}
+
+void observations_keep(struct observations *o, bool (*is_kept)(void *user, const struct observation *o), void *user)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < o->n; i++)
+                if (is_kept(user, o->list[i]))
+                        o->list[n++] = o->list[i];
+                else
+                        observation_unref(o->list[i]);
+        o->n = n;
+}
+
+void observations_done(struct observations *o)
+{
+        for (size_t i = 0; i < o->n; i++)
+                observation_unref(o->list[i]);
+        free(o->list);
+        *o = (struct observations){0};
+}
+
+uint32_t observations_last(struct workspace *w, enum observation_series series, uint32_t solver)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        uint8_t key[5];
+        uint32_t n = 0;
+
+        if (store_read(workspace_store(w), &t) == 0)
+                get_number(t, series, last_key(key, solver), &n);
+        return n;
+}
+
+/* -- what became of it -- */
+
+struct changing {
+        enum observation_series series;
+        uint32_t solver, number;
+        int64_t told; /* 0: the mark is what changes */
+        enum observation_mark mark;
+        const char *url;
+};
+
+static int change_in(void *user, struct store_txn *t)
+{
+        const struct changing *c = user;
+        cleanup_observation struct observation *o = NULL;
+        int r = get_in(t, c->series, c->solver, c->number, &o);
+
+        if (r == 0 && c->told != 0) {
+                o->told = c->told;
+        } else if (r == 0) {
+                o->mark = c->mark;
+                o->changed = now_seconds();
+                r = observation_set(&o->url, c->url);
+        }
+        return r < 0 ? r : put_record(t, o);
+}
+
+int observation_set_told(struct workspace *w, uint32_t solver, uint32_t number, int64_t when)
+{
+        return store_update(workspace_store(w), change_in,
+                            &(struct changing){.series = OF_WATCHES, .solver = solver, .number = number, .told = when});
+}
+
+int observation_set_mark(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, enum observation_mark mark, const char *url)
+{
+        return store_update(workspace_store(w), change_in,
+                            &(struct changing){.series = series, .solver = solver, .number = number, .mark = mark, .url = url ? url : ""});
+}
+
+/* -- counts -- */
+
+struct counting {
+        uint32_t solver;
+        const char *campaign;
+        const struct finding_count *list;
+        size_t n;
+};
+
+static int put_counts_in(void *user, struct store_txn *t)
+{
+        const struct counting *c = user;
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < c->n; i++) {
+                cleanup_buffer struct buffer key = {0}, value = {0};
+
+                record_put_u8(&key, 'c');
+                record_put_u32(&key, c->solver);
+                record_put_u32(&key, c->list[i].number);
+                buffer_adds(&key, c->campaign);
+                record_put_u64(&value, c->list[i].n);
+                r = buffer_error(&key) < 0 || buffer_error(&value) < 0
+                            ? -ENOMEM
+                            : store_put(t, TABLE_FINDINGS, SLICE(key.data, key.size), SLICE(value.data, value.size));
+        }
+        return r;
+}
+
+int finding_put_counts(struct workspace *w, uint32_t solver, const char *campaign, const struct finding_count *list, size_t n)
+{
+        struct counting c = {.solver = solver, .campaign = campaign, .list = list, .n = n};
+
+        return store_update(workspace_store(w), put_counts_in, &c);
+}
+
+struct counts {
+        struct campaign_count **list;
+        size_t *n;
+};
+
+/* Classes of commits (culprits.c) begin with the same letter; their values have another size. */
+static int add_count(void *user, struct slice key, struct slice value)
+{
+        const struct counts *c = user;
+        struct campaign_count *count;
+        size_t size = key.size - KEY_SIZE;
+
+        if (value.size != 8 || size > CAMPAIGN_NAME_MOST)
+                return 0;
+        if (list_grow(*c->list, *c->n) < 0)
+                return -ENOMEM;
+        count = &(*c->list)[(*c->n)++];
+        *count = (struct campaign_count){.n = key_get_u64(value.data)};
+        memcpy(count->campaign, (const char *)key.data + KEY_SIZE, size);
+        return 0;
+}
+
+int finding_counts(struct workspace *w, uint32_t solver, uint32_t number, struct campaign_count **ret, size_t *ret_n)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        struct counts c = {ret, ret_n};
+        uint8_t prefix[KEY_SIZE];
+        int r = store_read(workspace_store(w), &t);
+
+        *ret = NULL;
+        *ret_n = 0;
+        record_key(prefix, OF_CAMPAIGNS, solver, number);
+        prefix[0] = 'c';
+        return r < 0 ? r : store_each(t, TABLE_FINDINGS, SLICE(prefix, sizeof(prefix)), SLICE("", 0), true, add_count, &c);
+}
+
+int finding_get_count(struct workspace *w, uint32_t solver, uint32_t number, uint64_t *ret)
+{
+        cleanup_free struct campaign_count *list = NULL;
+        uint64_t sum = 0;
+        size_t n;
+        int r = finding_counts(w, solver, number, &list, &n);
+
+        for (size_t i = 0; i < n; i++)
+                sum += list[i].n;
+        *ret = sum > 0 ? sum : 1;
+        return r;
+}

@@ -1,0 +1,256 @@
+#include "core/study/observation/seeds.h"
+
+#include "core/engine/ask.h"
+#include "core/query/seeds_known.h"
+#include "core/study/base/version.h"
+#include "core/study/observation/campaign_store.h"
+
+struct seeds_query {
+        struct query query;
+        struct workspace *workspace;
+        struct version *versions[2]; /* owned: reference, target */
+        struct case_info *info;      /* owns a ref */
+        double timeout, threshold;
+        bool is_cpu_time;
+        char machine[PATH_SIZE];   /* where it was found, if that is another one; else "" */
+        struct seeds_value *asked; /* owned; while it is worked out: its job's alone */
+};
+
+bool finding_has_seeds(const struct solver *s, const struct observation *f)
+{
+        return f->kind == FINDING_SPR && s->recipe->seed && version_is_of_history(f->reference) && version_is_of_history(f->target);
+}
+
+static struct cell cell_of(const struct seeds_query *q, unsigned which, uint32_t seed)
+{
+        const struct version *v = q->versions[which];
+        struct cell cell = {.solver = v->solver, .commit = v->commit, .info = q->info};
+
+        cell_draw(&cell, seed);
+        cell_set_timeout(&cell, q->is_cpu_time, (uint64_t)(q->timeout * 1e9));
+        return cell;
+}
+
+static void seeds_key(const struct seeds_query *q, struct digest *ret)
+{
+        struct hasher *h = hasher_new();
+
+        hasher_string(h, "seeds");
+        hasher_add(h, q->info->sha256.bytes, DIGEST_SIZE);
+        for (unsigned i = 0; i < 2; i++) {
+                const struct solver *s = q->versions[i]->solver;
+
+                hasher_string(h, s->recipe->name);
+                hasher_number(h, s->version);
+                hasher_string(h, q->versions[i]->text);
+        }
+        hasher_number(h, (uint64_t)(q->timeout * 1e9));
+        hasher_number(h, (uint64_t)(q->threshold * 1e9));
+        hasher_number(h, q->is_cpu_time);
+        hasher_string(h, q->machine);
+        hasher_finish(h, ret);
+}
+
+/* -- what is known -- */
+
+struct seeds_side {
+        const struct cell *cell;
+        struct seeds_value *to;
+        unsigned which, n;
+};
+
+static void set_run(struct seeds_value *v, unsigned which, uint32_t seed, const struct cell *cell, const struct fact *fact)
+{
+        v->runs[seed - 1][which] = (struct seeds_run){.verdict = fact->verdict, .seconds = cell_seconds(cell, fact)};
+}
+
+static int add_known(void *user, uint32_t seed, const struct fact *fact)
+{
+        struct seeds_side *side = user;
+
+        set_run(side->to, side->which, seed, side->cell, fact);
+        side->n++;
+        return 0;
+}
+
+/* 1: all of them are known. */
+static int read_known(const struct seeds_query *q, const char *machine, struct seeds_value *to)
+{
+        int r = 1;
+
+        for (unsigned which = 0; r == 1 && which < 2; which++) {
+                struct cell cell = cell_of(q, which, 0);
+                struct seeds_side side = {.cell = &cell, .to = to, .which = which};
+
+                cell.machine = machine;
+                r = draws_known(q->workspace, &cell, SEEDS_MOST + 1, true, add_known, &side);
+                r = r < 0 ? r : side.n == SEEDS_MOST;
+        }
+        return r;
+}
+
+static struct seeds_value *seeds_value_new(const struct seeds_query *q)
+{
+        struct seeds_value *v = calloc(1, sizeof(*v));
+
+        if (v)
+                *v = (struct seeds_value){.value = {.type = q->query.type, .refs = 1}, .threshold = q->threshold};
+        return v;
+}
+
+static int seeds_find(struct query *query, struct value **ret)
+{
+        struct seeds_query *q = (struct seeds_query *)query;
+        cleanup_free struct seeds_value *v = seeds_value_new(q);
+        int r = !v ? -ENOMEM : *q->machine ? read_known(q, q->machine, v) : 0;
+
+        if (r == 0)
+                r = read_known(q, NULL, v);
+        if (r != 1)
+                return r == 0 ? -ENOENT : r;
+        *ret = &steal_pointer(v)->value;
+        return 0;
+}
+
+/* -- what is not -- */
+
+static int seeds_make(void *user, size_t i, struct query **ret)
+{
+        const struct seeds_query *q = user;
+        struct cell cell = cell_of(q, i % 2, (uint32_t)i / 2 + 1);
+
+        return query_run(q->workspace, &cell, ret);
+}
+
+static int seeds_answered(void *user, size_t i, int r, struct value *v, const char *reason)
+{
+        const struct seeds_query *q = user;
+        struct cell cell = cell_of(q, i % 2, (uint32_t)i / 2 + 1);
+        const struct fact *fact = r == 0 ? ((struct run_value *)v)->fact : NULL;
+
+        if (r < 0)
+                return errorf(r, "%s", reason);
+        if (!fact)
+                return errorf(-ENODATA, "%s cannot be built", q->versions[i % 2]->text);
+        set_run(q->asked, i % 2, (uint32_t)i / 2 + 1, &cell, fact);
+        return 0;
+}
+
+static int seeds_step(struct query *query, struct job *j, void **state, struct value **ret)
+{
+        struct seeds_query *q = (struct seeds_query *)query;
+
+        if (*state) {
+                *ret = &steal_pointer(q->asked)->value;
+                return 0;
+        }
+        *state = q->asked = seeds_value_new(q);
+        if (!q->asked)
+                return -ENOMEM;
+        return job_ask_many(j, &(struct asking){.n = 2 * (size_t)SEEDS_MOST, .make = seeds_make, .answered = seeds_answered, .user = query});
+}
+
+/* -- the query -- */
+
+static void seeds_describe(const struct query *query, struct buffer *ret)
+{
+        const struct seeds_query *q = (const struct seeds_query *)query;
+
+        buffer_addf(ret, "seeds %s case %u", q->versions[1]->solver->recipe->name, q->info->id);
+}
+
+static bool seeds_gone(const struct query *query)
+{
+        const struct seeds_query *q = (const struct seeds_query *)query;
+
+        return solver_is_gone(q->workspace, q->versions[1]->solver);
+}
+
+static void seeds_free(struct query *query)
+{
+        struct seeds_query *q = (struct seeds_query *)query;
+
+        for (unsigned i = 0; i < 2; i++)
+                version_free(q->versions[i]);
+        case_info_unref(q->info);
+        free(q->asked);
+        free(q);
+}
+
+static void free_value(struct value *value)
+{
+        free(value);
+}
+
+static const struct query_type query_seeds_type = {
+        .name = "seeds",
+        .resource = RESOURCE_STEP,
+        .find = seeds_find,
+        .step = seeds_step,
+        .describe = seeds_describe,
+        .gone = seeds_gone,
+        .free_query = seeds_free,
+        .free_value = free_value,
+};
+
+int query_seeds(struct workspace *w, struct solver *s, const struct observation *f, struct query **ret)
+{
+        struct seeds_query *q;
+        int r;
+
+        if (!finding_has_seeds(s, f))
+                return errorf(-ENODATA, s->recipe->seed ? "finding %u is between programs that solverfs sets no seed of"
+                                                        : "finding %u has no seeds: the recipe has no 'seed'",
+                              f->number);
+        q = calloc(1, sizeof(*q));
+        if (!q)
+                return -ENOMEM;
+        q->query = (struct query){.type = &query_seeds_type, .refs = 1};
+        q->workspace = w;
+        q->timeout = f->timeout;
+        q->threshold = f->threshold;
+        q->is_cpu_time = f->is_cpu_time;
+        if (s->place || !campaign_is_elsewhere(w, s->recipe->name, f->origin, q->machine))
+                *q->machine = '\0';
+        r = version_parse(w, s, f->reference, &q->versions[0]);
+        if (r == 0)
+                r = version_parse(w, s, f->target, &q->versions[1]);
+        if (r == 0)
+                r = cases_get(workspace_cases(w), f->case_id, &q->info);
+        if (r < 0) {
+                seeds_free(&q->query);
+                return r;
+        }
+        seeds_key(q, &q->query.key);
+        *ret = &q->query;
+        return 0;
+}
+
+/* -- looking -- */
+
+bool seeds_reproduces(const struct seeds_value *v, unsigned i)
+{
+        const struct seeds_run *runs = v->runs[i];
+
+        if (!verdict_is_decided(runs[0].verdict) || runs[1].seconds - runs[0].seconds <= v->threshold)
+                return false;
+        return runs[1].verdict == VERDICT_TIMEOUT || runs[1].verdict == runs[0].verdict;
+}
+
+unsigned seeds_reproduced(const struct seeds_value *v)
+{
+        unsigned n = 0;
+
+        for (unsigned i = 0; i < SEEDS_MOST; i++)
+                n += seeds_reproduces(v, i);
+        return n;
+}
+
+int seeds_print(const struct seeds_value *v, struct buffer *ret)
+{
+        buffer_adds(ret, "seed\treference-result\treference-time\ttarget-result\ttarget-time\treproduces\n");
+        for (unsigned i = 0; i < SEEDS_MOST; i++)
+                buffer_addf(ret, "%u\t%s\t%.6f\t%s\t%.6f\t%s\n", i + 1, verdict_name(v->runs[i][0].verdict), v->runs[i][0].seconds,
+                            verdict_name(v->runs[i][1].verdict), v->runs[i][1].seconds, seeds_reproduces(v, i) ? "yes" : "no");
+        return buffer_error(ret);
+}

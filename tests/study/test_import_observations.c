@@ -1,0 +1,98 @@
+/* Findings and alarms of a store that an earlier version wrote, taken into another one. */
+#include "tests/support/old_observation.h"
+#include "tests/support/toy_workspace.h"
+
+#include "core/study/import/import_study.h"
+
+static struct workspace *w;
+static struct solver *solver;
+static char commits[2][GIT_OID_HEXSZ + 1];
+
+/* Two stores with one solver: "there" has a finding and an alarm. The ids of cases are others in each. */
+static void world(void)
+{
+        struct workspace *there = NULL;
+        struct commit c;
+        uint32_t id, number;
+
+        shell("git init -q -b main repo; cd repo; for i in 1 2; do echo $i >a; commit $i; done");
+        toy_workspace("[solver]\nbuild = cp a prog\noutput = prog\nrun = {bin} {case}\n", &w, &solver);
+        for (uint32_t i = 0; i < 2; i++) {
+                assert_ok(history_commit(solver->history, i, &c));
+                git_oid_tostr(commits[i], sizeof(commits[i]), &c.oid);
+        }
+        number = solver->number;
+        solver = solver_unref(solver);
+        w = workspace_close(w);
+        shell("cp -r store there");
+        assert_ok(workspace_open("there", 0, &there));
+        assert_ok(cases_add_unlisted(workspace_cases(there), "a.smt2", slice_string("(assert true)\n"), &id));
+        put_old_finding(there, number, id, commits[0], commits[1]);
+        put_old_alarm(there, number, id, commits[0], commits[1]);
+        assert_ok(cases_add_unlisted(workspace_cases(there), "b.smt2", slice_string("(assert false)\n"), &id));
+        workspace_close(there);
+        assert_ok(workspace_open("store", 0, &w));
+        assert_ok(workspace_solver(w, "toy", &solver));
+        for (int i = 0; i < 5; i++) {
+                char text[8];
+
+                snprintf(text, sizeof(text), "; %d\n", i);
+                assert_ok(cases_add_unlisted(workspace_cases(w), "other.smt2", slice_string(text), &id));
+        }
+}
+
+static void take(struct study_import *ret)
+{
+        struct store_source source = {.here = w};
+
+        assert_ok(source_open(&source, "there"));
+        assert_ok(import_study(&source, ret));
+        source_done(&source);
+}
+
+static void assert_finding(void)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_observation struct observation *f = NULL;
+
+        assert_ok(observation_get(w, OF_CAMPAIGNS, solver->number, 1, &f));
+        assert_ok(cases_get(workspace_cases(w), f->case_id, &info));
+        ck_assert_str_eq(info->name, "a.smt2");
+        ck_assert_str_eq(f->target, commits[1]);
+        ck_assert_int_eq(f->mark, MARK_CONFIRMED);
+        ck_assert(f->runs[1].case_id == f->case_id && f->runs[1].n == 2 && f->runs[1].seconds[0] > 10);
+        ck_assert_double_eq(f->threshold, 10); /* its campaign is gone: half of the timeout */
+}
+
+static void assert_alarm(void)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL, *other = NULL;
+        cleanup_observation struct observation *a = NULL;
+
+        assert_ok(observation_get(w, OF_WATCHES, solver->number, 1, &a));
+        assert_ok(cases_get(workspace_cases(w), alarm_case(a, 0)->case_id, &info));
+        assert_ok(cases_get(workspace_cases(w), alarm_case(a, 1)->case_id, &other));
+        ck_assert_str_eq(info->name, "a.smt2");
+        ck_assert_str_eq(other->name, "b.smt2");
+        ck_assert_int_eq(a->told, a->found);
+        ck_assert_int_eq(a->mark, MARK_REPORTED);
+        ck_assert_str_eq(a->reason, "says unsat");
+}
+
+START_TEST(test_what_was_kept_before_is_taken)
+{
+        struct study_import report;
+
+        world();
+        take(&report);
+        ck_assert(report.findings == 1 && report.alarms == 1 && report.absent == 0 && report.damaged == 0);
+        assert_finding();
+        assert_alarm();
+        take(&report);
+        ck_assert(report.findings == 0 && report.known_findings == 1 && report.alarms == 0 && report.known_alarms == 1);
+        solver_unref(solver);
+        workspace_close(w);
+}
+END_TEST
+
+SUITE("import_observations", test_what_was_kept_before_is_taken)
