@@ -220,8 +220,8 @@ START_TEST(test_a_damaged_alarm_is_an_error)
         open_store();
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
                 assert_ok(store_set(workspace_store(w), TABLE_ALARMS, SLICE(key, sizeof(key)), slice_string(texts[i])));
-                ck_assert_int_eq(observation_get(w, OF_WATCHES, 3, 1, &a), -EBADMSG);
-                ck_assert_int_eq(observations_read(w, 3, "alarms", &all), -EBADMSG);
+                ck_assert_int_eq(observation_get(w, OF_WATCHES, 3, 1, &a), -EIO);
+                ck_assert_int_eq(observations_read(w, 3, "alarms", &all), -EIO);
         }
         workspace_close(w);
 }

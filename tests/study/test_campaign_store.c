@@ -147,6 +147,21 @@ START_TEST(test_a_record_without_a_threshold_is_read)
 }
 END_TEST
 
+START_TEST(test_a_damaged_finding_is_an_error)
+{
+        const uint8_t key[9] = {'f', 0, 0, 0, 3, 0, 0, 0, 1};
+        static const struct slice records[] = {{"", 0}, {"{", 1}, {"\5", 1}, {"\6", 1}, {"\5\5", 2}};
+        cleanup_workspace struct workspace *w = make_store();
+        struct observation *f = NULL;
+
+        for (size_t i = 0; i < ARRAY_SIZE(records); i++) {
+                assert_ok(store_set(workspace_store(w), TABLE_FINDINGS, SLICE(key, sizeof(key)), records[i]));
+                assert_error(observation_get(w, OF_CAMPAIGNS, 3, 1, &f), EIO);
+                ck_assert_ptr_nonnull(strstr(error_message(-EIO), "finding 1"));
+        }
+}
+END_TEST
+
 START_TEST(test_the_same_bytes_are_found_once)
 {
         cleanup_workspace struct workspace *w = make_store();
@@ -380,6 +395,7 @@ START_TEST(test_one_writer)
 END_TEST
 
 SUITE("campaign_store", test_findings_are_kept, test_an_implication_keeps_what_was_decided, test_an_older_record_is_read,
-      test_a_record_without_a_threshold_is_read, test_the_same_bytes_are_found_once, test_marks, test_an_unlisted_case_is_no_listed_one, test_the_journal_is_told_again,
+      test_a_record_without_a_threshold_is_read, test_a_damaged_finding_is_an_error, test_the_same_bytes_are_found_once, test_marks,
+      test_an_unlisted_case_is_no_listed_one, test_the_journal_is_told_again,
       test_the_journal_cut_anywhere, test_the_journal_damaged, test_a_journal_of_format_1,
       test_one_writer)

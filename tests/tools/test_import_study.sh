@@ -106,6 +106,7 @@ test_that "a campaign has its settings with the machine, its status, its tables,
 	name=$(cd mnt/toy/spr/campaigns && echo slow~*) && n=$(number spr "slow~.*") && cd "mnt/toy/spr/campaigns/$name" && grep -q "^threshold = 0.3s" settings && grep -q "^machine = depot/" settings && grep -q "^state stopped" status &&
 	grep -q "^finds 1" status && [ -s progress.tsv ] && grep -q "<svg" progress.svg && grep -q "^arm.expected" operators.tsv && grep -q "found spr/$n: v1" log && [ "$n" != 1 ]'
 test_that "one that ended has ended" 'grep -q "^state finished" mnt/toy/incompleteness/campaigns/bounds/status && [ -s mnt/toy/incompleteness/campaigns/bounds/rules.tsv ]'
+test_that "... and none of it was run or searched for here" '! grep -q "started_total [1-9]" mnt/.solverfs/stats'
 run 0 unmount mnt
 
 # -- going on --

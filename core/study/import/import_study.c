@@ -188,7 +188,8 @@ static int translate(const struct taking *t, enum observation_series series, con
                 return r;
         o->solver = t->here->number;
         o->number = 0;
-        o->told = o->told ? o->told : o->found;
+        if (series == OF_WATCHES && o->told == 0)
+                o->told = o->found;
         *ret = steal_pointer(o);
         return 0;
 }
@@ -196,7 +197,7 @@ static int translate(const struct taking *t, enum observation_series series, con
 /* One that cannot be read there, with its input, is no reason to leave out the others. The case of an alarm may be gone. */
 static int leave_out(struct taking *t, enum observation_series series, uint32_t number, int r)
 {
-        if (r != -ENOENT && r != -EBADMSG && r != -EILSEQ)
+        if (r != -ENOENT && r != -EIO && r != -EBADMSG && r != -EILSEQ)
                 return r;
         source_say(t->source, "%s: %s %u there is left out: %s", t->there->recipe->name, series == OF_WATCHES ? "alarm" : "finding", number,
                    error_message(r));

@@ -7,7 +7,7 @@
  * The input of a finding is an unlisted case of the store (cases.h), so that it is measured, cached and localized as every case is. An alarm is a commit
  * with the cases that it made slower, undecided, wrong or contradictory, or a commit that cannot be built while its parent can.
  *
- * Threads: any; an observation that others see is not written to. Errors: -ENOENT no such observation; -EBADMSG its record is damaged (both with a
+ * Threads: any; an observation that others see is not written to. Errors: -ENOENT no such observation; -EIO its record is damaged (both with a
  * sentence); store.h's. */
 #pragma once
 

@@ -10,7 +10,7 @@
 char **observation_text(struct observation *o, size_t i);
 
 int observation_encode(const struct observation *o, struct buffer *ret); /* -ENOMEM */
-/* -EBADMSG with a sentence: damaged. Its threshold is NaN in a record that has none. */
+/* -EIO with a sentence: damaged. Its threshold is NaN in a record that has none. */
 int observation_decode(enum observation_series series, uint32_t solver, uint32_t number, struct slice bytes, struct observation **ret);
 
 /* In the transaction, of a campaign that may be gone: 0 and *ret is left alone. */

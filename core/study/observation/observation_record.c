@@ -160,7 +160,7 @@ int observation_decode(enum observation_series series, uint32_t solver, uint32_t
         uint8_t format = bytes.size > 0 ? *(const uint8_t *)bytes.data : 0;
         cleanup_observation struct observation *o = observation_new();
         struct record r = record_of(bytes);
-        char what[64];
+        char what[64], why[200];
         int k;
 
         if (!o)
@@ -177,8 +177,11 @@ int observation_decode(enum observation_series series, uint32_t solver, uint32_t
                 if (k == 0)
                         k = record_end(&r, what);
         }
-        if (k < 0)
-                return k;
-        *ret = steal_pointer(o);
-        return 0;
+        if (k == -EBADMSG) { /* who reads it in the mount gets EIO, as of all that the store cannot give */
+                snprintf(why, sizeof(why), "%s", error_message(k));
+                return errorf(-EIO, "%s", why);
+        }
+        if (k == 0)
+                *ret = steal_pointer(o);
+        return k;
 }

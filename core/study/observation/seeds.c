@@ -144,6 +144,7 @@ static int seeds_step(struct query *query, struct job *j, void **state, struct v
                 *ret = &steal_pointer(q->asked)->value;
                 return 0;
         }
+        free(q->asked); /* of a job that came to no end */
         *state = q->asked = seeds_value_new(q);
         if (!q->asked)
                 return -ENOMEM;
