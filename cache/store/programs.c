@@ -472,7 +472,6 @@ static bool base_is_good(const struct programs *p, const struct digest *base, co
 enum placing {
         NEW_HERE, /* unless another was first: something may build on that one */
         IN_ITS_PLACE,
-        AS_IT_WAS, /* its base may come later */
 };
 
 /* -EAGAIN: the base is not there any more. */
@@ -495,7 +494,7 @@ static int place(struct programs *p, const struct digest *id, uint64_t size, con
                 r = take_lock(p, &lock);
         if (r < 0 || (how == NEW_HERE && programs_has(p, id)))
                 return r;
-        if (how != AS_IT_WAS && !base_is_good(p, &f->base, id))
+        if (!base_is_good(p, &f->base, id))
                 return -EAGAIN;
         r = write_file_atomic(path, b.data, b.size, 0600);
         return r == -ENOSPC || r == -EDQUOT ? errorf(-ENOSPC, "cannot store a program: no space left for %s", p->folder) : r;
@@ -553,14 +552,6 @@ int programs_put(struct programs *p, int fd, const struct digest *near, struct d
                 r = 0;
         }
         return r;
-}
-
-int programs_put_frame(struct programs *p, const struct digest *id, uint64_t size, const struct digest *base, struct slice frame)
-{
-        const struct form f = {.base = *base, .frame = {.data = frame.data, .size = frame.size}};
-        struct program there;
-
-        return load(p, id, false, &there) == 0 ? 0 : place(p, id, size, &f, AS_IT_WAS);
 }
 
 /* -- removing --------------------------------------------------------------------------------------------------- */

@@ -31,8 +31,6 @@ struct programs *programs_close(struct programs *p);
 /* Stores the file's content (from offset 0), as a delta against `near` when that pays (NULL: none). Storing what is already there
  * costs one hash. */
 int programs_put(struct programs *p, int fd, const struct digest *near, struct digest *ret_id, uint64_t *ret_size);
-/* Stores one as it was stored elsewhere; its base may come later. It is not decoded, so not verified, before it is read. */
-int programs_put_frame(struct programs *p, const struct digest *id, uint64_t size, const struct digest *base, struct slice frame);
 bool programs_has(struct programs *p, const struct digest *id); /* with all that it builds on; nothing is decoded */
 /* A file descriptor (O_RDONLY|O_CLOEXEC, shared flock held until it is closed) of the materialized program. `ret_path`, when not
  * NULL, gets its path in the folder, valid while the descriptor is open. */

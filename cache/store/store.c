@@ -31,7 +31,7 @@ void environment_unlock(struct environment *e)
 
 /* -- what the store knows of itself ----------------------------------------------------------------------------- */
 
-/* Framed like all values; the older form was the bare bytes, of `size`. -EBADMSG without a sentence. */
+/* Framed like all values, and of `size`. */
 int meta_get(struct db *db, MDB_txn *txn, MDB_dbi meta, const char *key, size_t size, struct blob *ret)
 {
         cleanup_blob struct blob frame = {0};
@@ -44,14 +44,7 @@ int meta_get(struct db *db, MDB_txn *txn, MDB_dbi meta, const char *key, size_t 
                 r = db_copy(db, frame.owned, in_map);
         if (r < 0)
                 return r;
-        frame.data = frame.owned;
-        frame.size = in_map.size;
-        if (frame.size == size) {
-                *ret = frame;
-                frame = (struct blob){0};
-                return 0;
-        }
-        r = frame_decode(slice_string(key), SLICE(frame.data, frame.size), ret);
+        r = frame_decode(slice_string(key), SLICE(frame.owned, in_map.size), ret);
         if (r == -EBADMSG || (r == 0 && ret->size != size))
                 return db_damaged(db, "what it says of itself does not check out");
         if (r == 0 && !ret->owned)

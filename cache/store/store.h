@@ -41,10 +41,6 @@
 struct store;
 struct store_txn;
 
-/* Earlier versions kept programs in a table of this name and in no journal. Its rows go along when an index is made anew, and into no
- * compacted journal. */
-#define STORE_OLD_PROGRAMS "programs"
-
 enum store_flags {
         STORE_CREATE = 1 << 0,    /* make it when the folder is empty or absent */
         STORE_READ_ONLY = 1 << 1, /* also chosen, with a warning, when the disk is read-only */

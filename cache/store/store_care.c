@@ -86,7 +86,7 @@ static int compact_tables(struct db *db, MDB_txn *txn, struct journal_compaction
 
                 memcpy(name, w.key, w.key_size);
                 name[w.key_size] = '\0';
-                if (w.key_size > JOURNAL_TABLE_MAX || name[0] == '@' || strcmp(name, STORE_OLD_PROGRAMS) == 0)
+                if (w.key_size > JOURNAL_TABLE_MAX || name[0] == '@')
                         continue;
                 r = compact_table(db, txn, name, c);
                 if (r < 0)

@@ -259,9 +259,7 @@ static int rescue(struct environment *e, struct index *x, const char *path, uint
         }
         r = db_begin(x->db, true, &txn);
         if (r == 0) {
-                r = rescue_table(e, x, txn, old, from, STORE_OLD_PROGRAMS, at); /* no journal has them */
-                if (r == 0)
-                        r = rescue_facts(e, x, &txn, old, from, damaged, at, ret_segment);
+                r = rescue_facts(e, x, &txn, old, from, damaged, at, ret_segment);
                 if (r == 0)
                         r = db_commit(x->db, txn);
                 else

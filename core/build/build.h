@@ -72,6 +72,7 @@ void build_outputs_digest(const struct build_output *list, size_t n, struct dige
 /* Where the outputs of two builds differ, one line: "output kissat differs in 19 of 912344 bytes, first at 0x1f3a ("...")". *ret is
  * malloc'd; NULL when they do not. A program that is not in the store any more is said to differ. */
 int build_differences(struct programs *programs, const struct build_record *a, const struct build_record *b, char **ret);
+#define BUILD_RECORD_VERSION 2 /* its first byte in the store */
 int build_record_encode(const struct build_record *b, struct buffer *ret);
 int build_record_decode(struct slice bytes, bool with_log, struct build_record **ret); /* -EBADMSG */
 

@@ -3,8 +3,6 @@
 #include "core/build/build.h"
 #include "cache/base/record.h"
 
-#define FORMAT_VERSION 2 /* 1: without programs and differs */
-
 struct build_record *build_record_ref(struct build_record *b)
 {
         __atomic_add_fetch(&b->refs, 1, __ATOMIC_RELAXED);
@@ -106,7 +104,7 @@ static void add_bytes(struct buffer *b, const void *data, size_t size)
 
 int build_record_encode(const struct build_record *b, struct buffer *ret)
 {
-        record_put_u8(ret, FORMAT_VERSION);
+        record_put_u8(ret, BUILD_RECORD_VERSION);
         record_put_u8(ret, b->ok);
         record_put_u8(ret, b->clean);
         record_put_u8(ret, b->reason != NULL);
@@ -186,13 +184,13 @@ int build_record_decode(struct slice bytes, bool with_log, struct build_record *
 {
         cleanup(build_record_unrefp) struct build_record *b = calloc(1, sizeof(*b));
         struct record rec = record_of(bytes);
-        bool has_reason, old = bytes.size > 0 && *(const uint8_t *)bytes.data == 1;
+        bool has_reason;
         int r;
 
         if (!b)
                 return -ENOMEM;
         b->refs = 1;
-        record_version(&rec, old ? 1 : FORMAT_VERSION);
+        record_version(&rec, BUILD_RECORD_VERSION);
         b->ok = record_bool(&rec);
         b->clean = record_bool(&rec);
         has_reason = record_bool(&rec);
@@ -204,8 +202,7 @@ int build_record_decode(struct slice bytes, bool with_log, struct build_record *
         if (has_reason)
                 b->reason = record_string(&rec, record_u64(&rec));
         read_outputs(&rec, b);
-        if (!old)
-                read_programs(&rec, b);
+        read_programs(&rec, b);
         if (b->ok && b->n_programs == 0 && rec.error == 0)
                 rec.error = build_record_note_program(b);
         if (with_log)

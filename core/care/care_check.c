@@ -3,8 +3,6 @@
 
 #include <fcntl.h>
 
-#include "core/query/takeover.h"
-
 const char *care_kind_name(enum care_kind k)
 {
         static const char *const names[] = {"note", "repaired", "damaged"};
@@ -174,10 +172,8 @@ static int check_programs(struct checking *c)
 {
         struct programs *programs = workspace_programs(c->workspace);
         uint64_t absent = 0;
-        int r = c->look_only ? 0 : programs_take_over(c->workspace);
+        int r = c->look_only ? 0 : programs_remove(programs, NULL, 0, NULL); /* only what a killed process left half written */
 
-        if (r == 0 && !c->look_only)
-                r = programs_remove(programs, NULL, 0, NULL); /* only what a killed process left half written */
         sort_list(c->programs, c->n_programs, sizeof(*c->programs), by_bytes);
         if (r == 0)
                 r = programs_each(programs, look_at_program, c);

@@ -4,7 +4,7 @@
 
 #include "cache/base/record.h"
 
-#define VERSION 2 /* 1: without expectations */
+#define VERSION 2
 
 struct trial *trial_ref(struct trial *t)
 {
@@ -132,13 +132,12 @@ static int trial_decode(struct slice bytes, struct trial **ret)
 {
         cleanup_trial struct trial *t = calloc(1, sizeof(*t));
         struct record r = record_of(bytes);
-        bool is_first = bytes.size > 0 && *(const uint8_t *)bytes.data == 1;
         int result;
 
         if (!t)
                 return -ENOMEM;
         t->refs = 1;
-        record_version(&r, is_first ? 1 : VERSION);
+        record_version(&r, VERSION);
         t->number = record_u32(&r);
         t->case_id = record_u32(&r);
         t->measured = (int64_t)record_u64(&r);
@@ -146,7 +145,7 @@ static int trial_decode(struct slice bytes, struct trial **ret)
         t->winner = record_u32(&r);
         t->seconds = record_real(&r);
         if (get_reals(&r, get_count(&r, 8), &t->n_features, &t->features) < 0 ||
-            get_reals(&r, is_first ? 0 : get_count(&r, 8), &t->n_expected, &t->expected) < 0 || get_runs(&r, t) < 0 || get_turns(&r, t) < 0)
+            get_reals(&r, get_count(&r, 8), &t->n_expected, &t->expected) < 0 || get_runs(&r, t) < 0 || get_turns(&r, t) < 0)
                 return -ENOMEM;
         t->alarm = record_string(&r, record_left(&r));
         result = record_end(&r, "a trial of a portfolio");

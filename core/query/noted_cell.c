@@ -2,7 +2,7 @@
 
 #include "cache/base/record.h"
 
-#define NOTE_VERSION 2 /* 1 was a line of text */
+#define NOTE_VERSION 2
 
 int noted_encode(const struct noted_fact *f, struct slice rest, struct buffer *ret)
 {
@@ -44,7 +44,7 @@ int noted_open(struct workspace *w, struct slice row, struct noted_cell *ret)
         record_raw(&rec, oid.id, GIT_OID_RAWSZ);
         record_slice(&rec, record_left(&rec));
         if (record_end(&rec, "a note that names a cell") < 0)
-                return -ENOENT; /* damaged, or of an older version */
+                return -ENOENT; /* damaged */
         r = workspace_solver_by_number(w, solver, &ret->cell.solver);
         if (r == 0)
                 r = history_number(ret->cell.solver->history, &oid, &ret->cell.commit);

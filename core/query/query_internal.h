@@ -44,7 +44,6 @@ int resolved_find(struct workspace *w, const struct resolved_cell *r, const stru
 
 void run_setting_digest(const struct cell *cell, struct digest *ret); /* the last part of a run's key; cell->info is ignored */
 void run_key_of(const struct digest *program, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE]);
-void run_key_before(const struct digest *build, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE]); /* takeover.h */
 #define FACT_KEY_SIZE (RUN_KEY_SIZE + 6 * 8)
 void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limits, uint8_t ret[FACT_KEY_SIZE]);
 void fact_clamp(struct fact *f, const struct recipe_limits *asked);

@@ -99,19 +99,6 @@ void run_key_of(const struct digest *program, const struct cell *cell, uint8_t r
         join_run_key(program, &cell->info->sha256, &run, ret);
 }
 
-/* As it was when it began with the build's key, and the environment was only in that. */
-void run_key_before(const struct digest *build, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE])
-{
-        static char *none[] = {NULL};
-        struct recipe recipe = *cell->solver->recipe;
-        struct solver solver = {.recipe = &recipe};
-        struct cell before = *cell;
-
-        recipe.environment = none;
-        before.solver = &solver;
-        run_key_of(build, &before, ret);
-}
-
 /* -- resolved ------------------------------------------------------------------------------------------------------ */
 
 static int find_programs(struct workspace *w, const struct digest *build, const struct cell *cell, struct resolved_cell *ret)

@@ -1,7 +1,7 @@
 /* A workspace's life, and what it holds. */
 #include "core/query/workspace_internal.h"
 
-#include "core/query/takeover.h"
+#include "core/query/format.h"
 #include "core/run/toolchain_file.h"
 
 static const struct cases_tables cases_tables = {.cases = TABLE_CASES, .names = TABLE_CASE_NAMES, .digests = TABLE_CASE_DIGESTS};
@@ -162,9 +162,7 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
         if (r == 0)
                 r = keep_toolchain(w);
         if (r == 0)
-                r = runs_take_over(w);
-        if (r == 0)
-                r = programs_take_over(w);
+                r = format_check(w);
         if (r < 0) {
                 cleanup_free char *reason = strdup(error_message(r));
 

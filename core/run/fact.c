@@ -1,6 +1,5 @@
 #include "core/run/fact.h"
 
-#include "cache/base/json.h"
 #include "cache/base/record.h"
 
 struct fact *fact_ref(struct fact *f)
@@ -99,11 +98,9 @@ bool fact_covers(const struct fact *f, const struct recipe_limits *asked)
         return in_time && memory_suffices(f, asked);
 }
 
-/* -- the store's form: a fixed head of 136 bytes, then the four byte strings whose sizes it gives. Version 1 has no stack, 1 and 2 have no
- *    waiting time, and the verdict of 1 to 3 is the last answer even where questions were left without one. -- */
+/* -- the store's form: a fixed head of 136 bytes, then the four byte strings whose sizes it gives -- */
 
-#define FACT_VERSION 4
-#define UNUSED       3 /* bytes of 0 behind the first five */
+#define UNUSED 3 /* bytes of 0 behind the first five */
 
 int fact_encode(const struct fact *f, struct buffer *ret)
 {
@@ -139,14 +136,14 @@ int fact_encode(const struct fact *f, struct buffer *ret)
         return buffer_error(ret);
 }
 
-static void read_limits(struct record *r, uint8_t version, struct recipe_limits *ret)
+static void read_limits(struct record *r, struct recipe_limits *ret)
 {
         ret->wall_ns = record_u64_le(r);
         ret->cpu_ns = record_u64_le(r);
         ret->memory = record_u64_le(r);
         ret->output = record_u64_le(r);
         ret->processes = record_u64_le(r);
-        ret->stack = version == 1 ? 0 : record_u64_le(r);
+        ret->stack = record_u64_le(r);
 }
 
 enum {
@@ -165,8 +162,6 @@ static int copy_strings(const struct slice strings[N_STRINGS], bool brief, struc
                 cleanup_buffer struct buffer b = {0};
                 int r;
 
-                if (blobs[i]->data) /* judged anew */
-                        continue;
                 buffer_add(&b, strings[i].data, strings[i].size);
                 r = buffer_steal(&b, blobs[i]);
                 if (r < 0)
@@ -175,86 +170,18 @@ static int copy_strings(const struct slice strings[N_STRINGS], bool brief, struc
         return 0;
 }
 
-/* -- facts of before, judged as facts are now -- */
-
-/* Cheap, as most are of a single question: does run.json name several? */
-static bool has_questions(struct slice json)
-{
-        static const char key[] = "\"expected\": [";
-        const char *at = memmem(json.data, json.size, key, strlen(key)), *end = (const char *)json.data + json.size;
-        const char *close = at ? memchr(at, ']', (size_t)(end - at)) : NULL;
-
-        return close && memchr(at, ',', (size_t)(close - at));
-}
-
-static int judge(const json_t *json, const struct slice strings[N_STRINGS], struct verdicts *ret)
-{
-        const json_t *end = json_object_get(json, "end"), *out = json_object_get(json, "stdout");
-        struct execute_result run = {.end = END_EXIT,
-                                     .code = (int)json_integer_value(json_object_get(end, "status")),
-                                     .out = {.data = strings[OUT].data, .size = strings[OUT].size},
-                                     .err = {.data = strings[ERR].data, .size = strings[ERR].size}};
-
-        if (strcmp(json_text(end, "reason", ""), "exit") != 0 || json_is_true(json_object_get(out, "cut")))
-                return -ENODATA;
-        return verdict_read(FORMAT_SMT2, json_array_size(json_object_get(json, "expected")), &run, ret);
-}
-
-static int set_verdict(json_t *json, const char *verdict, struct blob *ret)
-{
-        json_t *sample = json_array_get(json_object_get(json, "samples"), (size_t)json_integer_value(json_object_get(json, "chosen")));
-        char *text;
-
-        json_object_set_new(json, "verdict", json_string(verdict));
-        json_object_set_new(sample, "verdict", json_string(verdict));
-        text = json_dumps(json, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
-        if (!text)
-                return -ENOMEM;
-        *ret = (struct blob){.data = text, .size = strlen(text), .owned = text};
-        return 0;
-}
-
-static int take_verdict(struct fact *f, json_t *json, bool brief, enum verdict v, struct slice results)
-{
-        cleanup_buffer struct buffer b = {0};
-        int r;
-
-        f->verdict = v;
-        buffer_add(&b, results.data, results.size);
-        buffer_addf(&b, "%s\n", verdict_name(v));
-        r = buffer_steal(&b, &f->results);
-        return r < 0 || brief ? r : set_verdict(json, verdict_name(v), &f->json);
-}
-
-static int judge_anew(struct fact *f, const struct slice strings[N_STRINGS], bool brief)
-{
-        json_t *json = has_questions(strings[JSON]) ? json_loadb(strings[JSON].data, strings[JSON].size, 0, NULL) : NULL;
-        struct verdicts v = {0};
-        int r = json ? judge(json, strings, &v) : -ENODATA;
-
-        if (r == 0 && !v.is_answer && v.n > 0)
-                r = take_verdict(f, json, brief, v.last, strings[RESULTS]);
-        verdicts_done(&v);
-        json_decref(json);
-        return r == -ENODATA ? 0 : r;
-}
-
 int fact_decode(struct slice bytes, bool brief, struct fact **ret)
 {
         cleanup(fact_unrefp) struct fact *f = calloc(1, sizeof(*f));
         struct record rec = record_of(bytes);
         struct slice strings[N_STRINGS];
         uint64_t sizes[N_STRINGS];
-        uint8_t version;
         int r;
 
         if (!f)
                 return -ENOMEM;
         f->refs = 1;
-        version = bytes.size > 0 ? *(const uint8_t *)bytes.data : 0;
-        if (version == 0 || version > FACT_VERSION)
-                version = FACT_VERSION; /* and refused */
-        record_version(&rec, version);
+        record_version(&rec, FACT_VERSION);
         f->verdict = (enum verdict)record_u8(&rec);
         if (f->verdict >= N_VERDICTS)
                 record_fail(&rec);
@@ -265,17 +192,15 @@ int fact_decode(struct slice bytes, bool brief, struct fact **ret)
         f->wall_ns = record_u64_le(&rec);
         f->cpu_ns = record_u64_le(&rec);
         f->memory = record_u64_le(&rec);
-        read_limits(&rec, version, &f->limits);
+        read_limits(&rec, &f->limits);
         f->measured = (int64_t)record_u64_le(&rec);
         f->remeasured = (int64_t)record_u64_le(&rec);
-        f->waited_ns = version < 3 ? 0 : record_u64_le(&rec);
+        f->waited_ns = record_u64_le(&rec);
         for (size_t i = 0; i < N_STRINGS; i++)
                 sizes[i] = record_u64_le(&rec);
         for (size_t i = 0; i < N_STRINGS; i++)
                 strings[i] = record_slice(&rec, sizes[i]);
         r = record_end(&rec, "a fact");
-        if (r == 0 && version < 4)
-                r = judge_anew(f, strings, brief);
         if (r == 0)
                 r = copy_strings(strings, brief, f);
         if (r == 0)

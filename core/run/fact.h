@@ -49,8 +49,8 @@ double fact_seconds(const struct fact *f);
 /* Always true of the limits it was run under. Answers for another output, process or stack limit only where that is no tighter, and an
  * `error` only for the same ones. A crash or memout answers for no larger stack. An asked stack of 0 is the default. */
 bool fact_covers(const struct fact *f, const struct recipe_limits *asked);
-/* The store's form; version in its first byte, of which those before are read, too. fact_decode() copies: the fact owns its bytes. -EBADMSG when it is not one.
- * `brief` leaves out, err and json empty (for listings and `time`). One of before that left questions of its case without an answer gets the verdict that
- * it would get now, from what it printed. */
+/* The store's form; its version is the first byte. fact_decode() copies: the fact owns its bytes. -EBADMSG when it is not one. `brief` leaves out, err
+ * and json empty (for listings and `time`). */
+#define FACT_VERSION 4
 int fact_encode(const struct fact *f, struct buffer *ret);
 int fact_decode(struct slice bytes, bool brief, struct fact **ret);

@@ -95,24 +95,5 @@ START_TEST(test_programs_come_back)
 }
 END_TEST
 
-/* As version 1 wrote it: what is there is the program, made as it says. */
-START_TEST(test_older_record)
-{
-        struct build_record *b = record_of_output('a', true), *back;
-        cleanup_buffer struct buffer bytes = {0};
-        size_t programs = 8 + DIGEST_SIZE + 2 + 8, log = 8;
-
-        assert_ok(build_record_encode(b, &bytes));
-        bytes.data[0] = 1;
-        memmove(bytes.data + bytes.size - log - programs, bytes.data + bytes.size - log, log);
-        bytes.size -= programs;
-        assert_ok(build_record_decode(SLICE(bytes.data, bytes.size), true, &back));
-        ck_assert(digest_equal(build_record_program(back), build_record_program(b)));
-        ck_assert(back->programs[0].clean);
-        build_record_unref(back);
-        build_record_unref(b);
-}
-END_TEST
-
 SUITE("build_record", test_clean_builds_that_differ_are_one_program, test_incremental_build_is_struck_by_a_clean_one,
-      test_program_is_all_outputs, test_programs_come_back, test_older_record)
+      test_program_is_all_outputs, test_programs_come_back)

@@ -6,6 +6,8 @@
 #include <lmdb.h>
 #include <xxhash.h>
 
+#include "cache/store/codec.h"
+
 #define DATA "store/lmdb/data.mdb"
 
 /* -- damage ----------------------------------------------------------------------------------------------------- */
@@ -405,11 +407,14 @@ static void set_config_format(unsigned version)
 static void set_index_format(unsigned version)
 {
         uint8_t number[4] = {0, 0, 0, (uint8_t)version};
-        MDB_val key = {.mv_data = (void *)"format", .mv_size = 6}, value = {.mv_data = number, .mv_size = sizeof(number)};
+        cleanup_buffer struct buffer frame = {0};
+        MDB_val key = {.mv_data = (void *)"format", .mv_size = 6}, value;
         MDB_env *env;
         MDB_txn *txn;
         MDB_dbi dbi;
 
+        assert_ok(frame_encode(slice_string("format"), SLICE(number, sizeof(number)), &frame));
+        value = (MDB_val){.mv_data = frame.data, .mv_size = frame.size};
         ck_assert(mdb_env_create(&env) == 0 && mdb_env_set_maxdbs(env, 64) == 0);
         ck_assert(mdb_env_set_mapsize(env, 1 << 30) == 0); /* the store's own finds no room beside a sanitizer's */
         ck_assert(mdb_env_open(env, "store/lmdb", 0, 0600) == 0);

@@ -1,7 +1,6 @@
 #include "tests/support/test.h"
 
 #include "core/run/fact.h"
-#include "tests/support/old_fact.h"
 
 #define BLOB(s) ((struct blob){.data = (s), .size = sizeof(s) - 1})
 
@@ -208,90 +207,6 @@ START_TEST(test_stack)
 }
 END_TEST
 
-/* The forms before: without a stack, which was whatever the shell had; without the time that it waited. */
-START_TEST(test_the_versions_before)
-{
-        for (char version = 1; version <= 2; version++)
-                for (int i = 0; i < 2; i++) {
-                        cleanup_buffer struct buffer b = {0};
-                        struct fact f = example(i == 0 ? VERDICT_SAT : VERDICT_CRASH);
-                        cleanup(fact_unrefp) struct fact *g = NULL;
-
-                        assert_ok(fact_encode(&f, &b));
-                        make_old_fact(&b, version);
-                        assert_ok(fact_decode(SLICE(b.data, b.size), false, &g));
-                        ck_assert_uint_eq(g->limits.stack, version == 1 ? 0 : limits.stack);
-                        ck_assert_uint_eq(g->waited_ns, 0);
-                        ck_assert_int_eq(g->measured, f.measured);
-                        ck_assert(blob_is(&g->out, &f.out));
-                        ck_assert(fact_covers(g, &limits) == (version == 2 || i == 0)); /* a crash may have been the shell's */
-                }
-}
-END_TEST
-
-/* Formats up to 3 took the last answer for the verdict, however many were missing. */
-START_TEST(test_verdicts_of_before)
-{
-        static const struct {
-                const char *expected, *end, *out, *cut;
-                enum verdict verdict;
-        } rows[] = {
-                {"\"sat\", \"unknown\", \"unknown\"", "\"reason\": \"exit\", \"status\": 1", "sat\n", "false", VERDICT_ERROR},
-                {"\"sat\", \"unknown\", \"unknown\"", "\"reason\": \"exit\", \"status\": 0", "sat\n", "false", VERDICT_UNKNOWN},
-                {"\"sat\", \"unknown\"", "\"reason\": \"exit\", \"status\": 1", "sat\n(error \"out of memory\")\n", "false", VERDICT_MEMOUT},
-                {"\"sat\", \"unknown\"", "\"reason\": \"exit\", \"status\": 1", "sat\nsat\n", "false", VERDICT_SAT},
-                {"\"sat\", \"unknown\"", "\"reason\": \"exit\", \"status\": 1", "sat\n", "true", VERDICT_SAT}, /* the other may be in the cut */
-                {"\"sat\"", "\"reason\": \"exit\", \"status\": 1", "sat\n", "false", VERDICT_SAT},
-                {"", "\"reason\": \"exit\", \"status\": 1", "sat\n", "false", VERDICT_SAT},
-        };
-
-        for (size_t i = 0; i < ARRAY_SIZE(rows) * 3; i++) {
-                cleanup_buffer struct buffer json = {0}, b = {0}, results = {0};
-                cleanup(fact_unrefp) struct fact *g = NULL, *brief = NULL;
-                size_t row = i % ARRAY_SIZE(rows);
-                struct fact f = example(VERDICT_SAT);
-
-                buffer_addf(&json, "{\n  \"verdict\": \"sat\",\n  \"answers\": [\"sat\"],\n  \"expected\": [%s],\n  \"end\": {%s},\n", rows[row].expected,
-                            rows[row].end);
-                buffer_addf(&json, "  \"samples\": [{\"verdict\": \"unknown\"}, {\"verdict\": \"sat\"}],\n  \"chosen\": 1,\n  \"stdout\": {\"cut\": %s}\n}",
-                            rows[row].cut);
-                f.results = (struct blob){.data = "sat\n", .size = 4};
-                f.out = (struct blob){.data = rows[row].out, .size = strlen(rows[row].out)};
-                f.json = (struct blob){.data = json.data, .size = json.size};
-                assert_ok(fact_encode(&f, &b));
-                make_old_fact(&b, (char)(1 + i / ARRAY_SIZE(rows)));
-                assert_ok(fact_decode(SLICE(b.data, b.size), false, &g));
-                assert_ok(fact_decode(SLICE(b.data, b.size), true, &brief));
-                ck_assert_int_eq(g->verdict, rows[row].verdict);
-                ck_assert_int_eq(brief->verdict, rows[row].verdict);
-                ck_assert_uint_eq(brief->json.size, 0);
-                buffer_adds(&results, "sat\n");
-                if (rows[row].verdict != VERDICT_SAT)
-                        buffer_addf(&results, "%s\n", verdict_name(rows[row].verdict));
-                ck_assert(blob_is(&g->results, &(struct blob){.data = results.data, .size = results.size}));
-                ck_assert(blob_is(&g->results, &brief->results));
-                ck_assert(blob_is(&g->out, &f.out));
-                ck_assert((strstr(g->json.data, "\"verdict\": \"sat\"") == NULL) == (rows[row].verdict != VERDICT_SAT));
-        }
-}
-END_TEST
-
-/* Judged once: a fact of today keeps its verdict. */
-START_TEST(test_verdicts_of_today_stay)
-{
-        static const char json[] = "{\"expected\": [\"sat\", \"sat\"], \"end\": {\"reason\": \"exit\", \"status\": 1}}";
-        cleanup(fact_unrefp) struct fact *g = NULL;
-        cleanup_buffer struct buffer b = {0};
-        struct fact f = example(VERDICT_SAT);
-
-        f.json = BLOB(json);
-        f.out = BLOB("sat\n");
-        assert_ok(fact_encode(&f, &b));
-        assert_ok(fact_decode(SLICE(b.data, b.size), false, &g));
-        ck_assert_int_eq(g->verdict, VERDICT_SAT);
-}
-END_TEST
-
 /* A program that sleeps has little CPU time; one with many threads waits longer than it runs. */
 START_TEST(test_seconds_by_itself)
 {
@@ -316,5 +231,4 @@ START_TEST(test_seconds_by_itself)
 END_TEST
 
 SUITE("fact", test_seconds_by_itself, test_round_trip, test_what_is_no_fact, test_sizes_that_overflow, test_covers_its_own_limits, test_solved_covers,
-      test_timeout_covers, test_memout_covers, test_output_and_process_limits, test_stack, test_the_versions_before,
-      test_verdicts_of_before, test_verdicts_of_today_stay)
+      test_timeout_covers, test_memout_covers, test_output_and_process_limits, test_stack)

@@ -1,0 +1,256 @@
+/* migrate-store: rewrites the records of a store that are of older formats, where they stand. Commits, cases and inodes keep their numbers.
+ *
+ *     facts and samples   1: without a stack; 2: without the time waited; 3: the last answer is the verdict, even if questions had none
+ *     builds              1: without their programs
+ *     trials              1: without expectations
+ *
+ * Killed on the way it is run again: what is rewritten already is left as it is. */
+#include <err.h>
+
+#include "cache/base/json.h"
+#include "cache/base/record.h"
+#include "core/build/build.h"
+#include "core/query/format.h"
+#include "core/run/fact.h"
+
+#define CHUNK 250 /* records rewritten in one transaction */
+
+/* A copy of a record with zeros put in. */
+static void insert_zeros(struct slice old, size_t at, size_t n, struct buffer *ret)
+{
+        const uint8_t *bytes = old.data;
+
+        buffer_add(ret, bytes, at);
+        buffer_add(ret, (const uint8_t[16]){0}, n);
+        buffer_add(ret, bytes + at, old.size - at);
+}
+
+/* -- facts ------------------------------------------------------------------------------------------------------- */
+
+#define HEAD_V1   (8 + 8 * 14)
+#define STACK_AT  (8 + 8 * 8)
+#define WAITED_AT (STACK_AT + 8 * 3)
+
+static int judge(const struct fact *f, const json_t *json, struct verdicts *ret)
+{
+        const json_t *end = json_object_get(json, "end");
+        const struct execute_result run = {.end = END_EXIT, .code = (int)json_integer_value(json_object_get(end, "status")), .out = f->out, .err = f->err};
+
+        if (strcmp(json_text(end, "reason", ""), "exit") != 0 || json_is_true(json_object_get(json_object_get(json, "stdout"), "cut")))
+                return -ENODATA; /* the missing answers may be in what was cut */
+        return verdict_read(FORMAT_SMT2, json_array_size(json_object_get(json, "expected")), &run, ret);
+}
+
+static void replace(struct blob *b, char *text)
+{
+        blob_done(b);
+        *b = (struct blob){.data = text, .size = strlen(text), .owned = text};
+}
+
+static int set_verdict(struct fact *f, json_t *json, enum verdict v)
+{
+        json_t *sample = json_array_get(json_object_get(json, "samples"), (size_t)json_integer_value(json_object_get(json, "chosen")));
+        char *text, *results;
+
+        f->verdict = v;
+        json_object_set_new(json, "verdict", json_string(verdict_name(v)));
+        json_object_set_new(sample, "verdict", json_string(verdict_name(v)));
+        if (asprintf(&results, "%.*s%s\n", (int)f->results.size, (const char *)f->results.data, verdict_name(v)) < 0)
+                return -ENOMEM;
+        replace(&f->results, results);
+        text = json_dumps(json, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
+        if (!text)
+                return -ENOMEM;
+        replace(&f->json, text);
+        return 0;
+}
+
+/* The verdict that a run gets now which left questions of its case without an answer. */
+static int judge_anew(struct fact *f)
+{
+        json_t *json = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
+        struct verdicts v = {0};
+        int r = json_array_size(json_object_get(json, "expected")) > 1 ? judge(f, json, &v) : -ENODATA;
+
+        if (r == 0 && !v.is_answer && v.n > 0)
+                r = set_verdict(f, json, v.last);
+        verdicts_done(&v);
+        json_decref(json);
+        return r == -ENODATA ? 0 : r;
+}
+
+static int rewrite_fact(struct slice, struct slice old, struct buffer *ret)
+{
+        cleanup_buffer struct buffer with_stack = {0}, with_both = {0};
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        const uint8_t format = *(const uint8_t *)old.data;
+        int r;
+
+        if (format >= FACT_VERSION || old.size < HEAD_V1)
+                return -EBADMSG;
+        insert_zeros(old, STACK_AT, format < 2 ? 8 : 0, &with_stack);
+        insert_zeros(SLICE(with_stack.data, with_stack.size), WAITED_AT, format < 3 ? 8 : 0, &with_both);
+        if (buffer_error(&with_both) < 0)
+                return -ENOMEM;
+        with_both.data[0] = FACT_VERSION;
+        r = fact_decode(SLICE(with_both.data, with_both.size), false, &f);
+        if (r == 0)
+                r = judge_anew(f);
+        return r < 0 ? r : fact_encode(f, ret);
+}
+
+/* -- builds and trials ------------------------------------------------------------------------------------------- */
+
+/* The lists of programs and of differences stand before the log. */
+static int rewrite_build(struct slice, struct slice old, struct buffer *ret)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        cleanup_buffer struct buffer b = {0};
+        struct record rec = record_of(old);
+        bool has_reason;
+        int r;
+
+        record_version(&rec, 1);
+        record_slice(&rec, 2);
+        has_reason = record_bool(&rec);
+        record_slice(&rec, GIT_OID_RAWSZ + 4 * 8);
+        if (has_reason)
+                record_slice(&rec, record_u64(&rec));
+        for (uint64_t n = record_u64(&rec); n > 0 && rec.error == 0; n--) {
+                record_slice(&rec, record_u64(&rec));
+                record_slice(&rec, DIGEST_SIZE + 2 * 8);
+        }
+        if (rec.error < 0)
+                return rec.error;
+        insert_zeros(old, (size_t)(rec.at - (const uint8_t *)old.data), 2 * 8, &b);
+        if (buffer_error(&b) < 0)
+                return -ENOMEM;
+        b.data[0] = BUILD_RECORD_VERSION;
+        r = build_record_decode(SLICE(b.data, b.size), true, &record);
+        return r < 0 ? r : build_record_encode(record, ret);
+}
+
+static int rewrite_trial(struct slice key, struct slice old, struct buffer *ret)
+{
+        struct record rec = record_of(old);
+        char kind = key.size > DIGEST_SIZE ? ((const char *)key.data)[DIGEST_SIZE] : '\0';
+
+        record_version(&rec, 1);
+        record_slice(&rec, 4 + 4 + 8 + 1 + 4 + 8);
+        record_slice(&rec, 8 * (uint64_t)record_u32(&rec));
+        if (rec.error < 0 || (kind != 't' && kind != 'a'))
+                return -EBADMSG;
+        insert_zeros(old, (size_t)(rec.at - (const uint8_t *)old.data), 4, ret);
+        if (buffer_error(ret) == 0)
+                ret->data[0] = 2;
+        return buffer_error(ret);
+}
+
+/* -- a store ----------------------------------------------------------------------------------------------------- */
+
+static const struct kind {
+        const char *name;
+        enum table table;
+        /* -EBADMSG: it is of today's format, or cannot be read */
+        int (*rewrite)(struct slice key, struct slice old, struct buffer *ret);
+} kinds[] = {
+        {"builds", TABLE_BUILDS, rewrite_build},
+        {"facts", TABLE_FACTS, rewrite_fact},
+        {"samples", TABLE_SAMPLES, rewrite_fact},
+        {"trials", TABLE_PORTFOLIOS, rewrite_trial},
+};
+
+struct migration {
+        const struct kind *kind;
+        struct store_txn *txn;
+        struct buffer from; /* where the next chunk begins */
+        uint64_t n, done;
+};
+
+static int migrate_one(void *user, struct slice key, struct slice value)
+{
+        struct migration *m = user;
+        cleanup_buffer struct buffer new = {0};
+        int r;
+
+        if (m->n == CHUNK) {
+                buffer_add(&m->from, key.data, key.size);
+                return buffer_error(&m->from) < 0 ? -ENOMEM : 1;
+        }
+        r = value.size > 0 ? m->kind->rewrite(key, value, &new) : -EBADMSG;
+        if (r == -EBADMSG)
+                return 0;
+        m->n++;
+        return r < 0 ? r : store_put(m->txn, m->kind->table, key, SLICE(new.data, new.size));
+}
+
+static int migrate_chunk(void *user, struct store_txn *t)
+{
+        struct migration *m = user;
+        struct buffer from = m->from;
+        int r;
+
+        m->txn = t;
+        m->n = 0;
+        m->from = (struct buffer){0};
+        r = store_each(t, m->kind->table, SLICE("", 0), SLICE(from.data ? from.data : "", from.size), true, migrate_one, m);
+        buffer_done(&from);
+        return MIN(r, 0);
+}
+
+static int migrate_table(struct store *s, const struct kind *k)
+{
+        struct migration m = {.kind = k};
+        int r;
+
+        do {
+                r = store_update(s, migrate_chunk, &m);
+                m.done += m.n;
+        } while (r == 0 && m.from.size > 0);
+        buffer_done(&m.from);
+        if (r == 0)
+                printf("%s: %llu rewritten\n", k->name, (unsigned long long)m.done);
+        return r;
+}
+
+static bool is_one(struct store *s, const char *key)
+{
+        cleanup_blob struct blob b = {0};
+
+        return store_fetch(s, TABLE_META, slice_string(key), &b) == 0 && b.size == 8 && key_get_u64(b.data) == 1;
+}
+
+/* Results by program, and programs in files? */
+static int check_layout(struct store *s)
+{
+        return is_one(s, "runs/keyed-by") && is_one(s, "programs/kept-in")
+                       ? 0
+                       : errorf(-EPROTONOSUPPORT,
+                                "%s is of before 23 November 2026: first run a command on it with solverfs of commit 38662ac, which takes it over",
+                                store_dir(s));
+}
+
+static int finish(void *, struct store_txn *t)
+{
+        return format_note(t);
+}
+
+int main(int argc, char **argv)
+{
+        struct store *s = NULL;
+        int r;
+
+        if (argc != 2)
+                errx(2, "usage: migrate-store STORE");
+        r = store_open(argv[1], workspace_tables, N_TABLES, STORE_CHECK, &s);
+        if (r == 0)
+                r = check_layout(s);
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(kinds); i++)
+                r = migrate_table(s, &kinds[i]);
+        if (r == 0)
+                r = store_update(s, finish, NULL);
+        store_close(s);
+        if (r < 0)
+                errx(1, "%s", error_message(r));
+        return 0;
+}
