@@ -7,16 +7,16 @@
 #define PROGRAMS "programs/kept-in"
 #define IN_FILES 1
 
-int format_note(struct store_txn *t)
+static int note(void *, struct store_txn *t)
 {
         int r = meta_number_put(t, FACTS, FACT_VERSION);
 
         return r < 0 ? r : meta_number_put(t, PROGRAMS, IN_FILES);
 }
 
-static int note(void *, struct store_txn *t)
+int format_note(struct store *s)
 {
-        return format_note(t);
+        return store_update(s, note, NULL);
 }
 
 /* A record begins with its format. */
@@ -61,5 +61,5 @@ int format_check(struct workspace *w)
         if (r == 1)
                 return errorf(-EPROTONOSUPPORT, "the store in %s has results of an older format; nothing was changed: 'migrate-store %s' rewrites them",
                               workspace_dir(w), workspace_dir(w));
-        return r < 0 || store_read_only(workspace_store(w)) ? r : store_update(workspace_store(w), note, NULL);
+        return r < 0 || store_read_only(workspace_store(w)) ? r : format_note(workspace_store(w));
 }

@@ -8,4 +8,4 @@
 int format_check(struct workspace *w);
 
 /* In a store that has no record of an older format. */
-int format_note(struct store_txn *t);
+int format_note(struct store *s);

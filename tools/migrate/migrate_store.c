@@ -223,16 +223,10 @@ static bool is_one(struct store *s, const char *key)
 /* Results by program, and programs in files? */
 static int check_layout(struct store *s)
 {
-        return is_one(s, "runs/keyed-by") && is_one(s, "programs/kept-in")
-                       ? 0
-                       : errorf(-EPROTONOSUPPORT,
-                                "%s is of before 23 November 2026: first run a command on it with solverfs of commit 38662ac, which takes it over",
-                                store_dir(s));
-}
-
-static int finish(void *, struct store_txn *t)
-{
-        return format_note(t);
+        if (is_one(s, "runs/keyed-by") && is_one(s, "programs/kept-in"))
+                return 0;
+        return errorf(-EPROTONOSUPPORT, "%s is of before 23 November 2026: first run a command on it with solverfs of commit 38662ac, which takes it over",
+                      store_dir(s));
 }
 
 int main(int argc, char **argv)
@@ -248,7 +242,7 @@ int main(int argc, char **argv)
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(kinds); i++)
                 r = migrate_table(s, &kinds[i]);
         if (r == 0)
-                r = store_update(s, finish, NULL);
+                r = format_note(s);
         store_close(s);
         if (r < 0)
                 errx(1, "%s", error_message(r));
