@@ -3,7 +3,6 @@
 #include "core/build/live_log.h"
 #include "core/query/build_query.h"
 #include "core/query/incremental.h"
-#include "core/query/plan.h"
 
 int build_record_fetch(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret)
 {
@@ -56,29 +55,35 @@ bool build_is_usable(struct workspace *w, const struct build_record *record)
         return true;
 }
 
-static void duration_key(const struct build_query *q, char ret[128])
+static void duration_key(const struct solver *s, char ret[128])
 {
-        snprintf(ret, 128, "duration/build/%s", q->solver->repository);
+        snprintf(ret, 128, "duration/build/%s", s->repository);
 }
 
 /* A moving average over what was built last. */
-static void duration_note(struct store_txn *t, const struct build_query *q, uint64_t ns)
+static void duration_note(struct store_txn *t, const struct solver *s, uint64_t ns)
 {
         uint64_t before;
         char key[128];
 
-        duration_key(q, key);
+        duration_key(s, key);
         before = meta_number_in(t, key);
         meta_number_put(t, key, before > 0 ? (before * 3 + ns) / 4 : ns);
+}
+
+uint64_t build_usual_ns(struct workspace *w, const struct solver *s)
+{
+        char key[128];
+
+        duration_key(s, key);
+        return meta_number(w, key);
 }
 
 bool build_query_estimate(const struct query *query, struct cost *ret)
 {
         const struct build_query *q = (const struct build_query *)query;
-        char key[128];
 
-        duration_key(q, key);
-        *ret = (struct cost){.mean_ns = meta_number(q->workspace, key)};
+        *ret = (struct cost){.mean_ns = build_usual_ns(q->workspace, q->solver)};
         return ret->mean_ns > 0;
 }
 
@@ -90,7 +95,6 @@ struct record_to_put {
         const struct recipe *era;
         struct digest source;
         bool has_source, checked;
-        struct plan_note duration;
 };
 
 static int record_put_in(void *user, struct store_txn *t)
@@ -112,9 +116,7 @@ static int record_put_in(void *user, struct store_txn *t)
         if (r == 0 && p->has_source)
                 r = history_keep_source(s->history, t, p->query->commit, p->era->sources, &p->source);
         if (r == 0 && p->record->ok) /* how soon one fails says nothing of those that do not */
-                duration_note(t, p->query, p->record->duration_ns);
-        if (r == 0)
-                r = plan_note_put(t, &p->duration, p->record);
+                duration_note(t, s, p->record->duration_ns);
         return r;
 }
 
@@ -127,7 +129,6 @@ int build_record_keep(struct workspace *w, const struct build_query *q, const st
         if (r < 0)
                 return r;
         p.encoded = SLICE(b.data, b.size);
-        plan_note_begin(w, q->solver, q->commit, &p.duration);
         p.era = era_or_solver(q->solver->history, q->solver->recipe, q->commit);
         p.has_source = history_source(q->solver->history, q->commit, p.era->sources, &p.source) == 0;
         return store_update(workspace_store(w), record_put_in, &p);

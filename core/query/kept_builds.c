@@ -1,6 +1,12 @@
 /* The commits that are built, by the table of builds. */
 #include "core/query/query_internal.h"
 
+/* The keys of the builds that are kept, failed ones included, in order (LMDB's own). */
+struct kept_builds {
+        struct digest *list;
+        size_t n;
+};
+
 static int build_keys_add(void *user, struct slice key, struct slice)
 {
         struct kept_builds *k = user;
@@ -13,7 +19,7 @@ static int build_keys_add(void *user, struct slice key, struct slice)
         return 0;
 }
 
-int kept_builds_read(struct workspace *w, struct kept_builds *ret)
+static int kept_builds_read(struct workspace *w, struct kept_builds *ret)
 {
         cleanup_txn struct store_txn *t = NULL;
         int r = store_read(workspace_store(w), &t);
@@ -21,7 +27,7 @@ int kept_builds_read(struct workspace *w, struct kept_builds *ret)
         return r < 0 ? r : store_each(t, TABLE_BUILDS, SLICE("", 0), SLICE("", 0), false, build_keys_add, ret);
 }
 
-void kept_builds_done(struct kept_builds *k)
+static void kept_builds_done(struct kept_builds *k)
 {
         free(k->list);
 }
@@ -31,7 +37,7 @@ static int digest_compare(const void *a, const void *b)
         return memcmp(a, b, DIGEST_SIZE);
 }
 
-bool kept_builds_have(const struct kept_builds *k, const struct digest *build)
+static bool kept_builds_have(const struct kept_builds *k, const struct digest *build)
 {
         return find_in_list(build, k->list, k->n, sizeof(*k->list), digest_compare);
 }
@@ -39,7 +45,7 @@ bool kept_builds_have(const struct kept_builds *k, const struct digest *build)
 /* Every run has a build: so the commits with anything known are those whose build key is in the table of builds. */
 int commits_known(struct workspace *w, struct solver *s, uint32_t **ret, size_t *ret_n)
 {
-        cleanup_kept_builds struct kept_builds kept = {0};
+        cleanup(kept_builds_done) struct kept_builds kept = {0};
         cleanup_free struct digest *builds = NULL;
         cleanup_free uint32_t *list = NULL;
         uint32_t count = 0;

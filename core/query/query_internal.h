@@ -11,15 +11,6 @@ int meta_number_put(struct store_txn *t, const char *key, uint64_t n);
 /* The same as build_find() and query_build(), for callers that have the commit's build key: finding that out reads the commit's trees. */
 int build_record_find(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret);
 int query_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret);
-/* The keys of the builds that are kept, failed ones included, in order (LMDB's own). */
-struct kept_builds {
-        struct digest *list;
-        size_t n;
-};
-int kept_builds_read(struct workspace *w, struct kept_builds *ret);
-bool kept_builds_have(const struct kept_builds *k, const struct digest *build);
-void kept_builds_done(struct kept_builds *k);
-#define cleanup_kept_builds cleanup(kept_builds_done)
 /* The program under which a build's results stand; -ENOENT: not built, or it failed. */
 int build_program_find(struct workspace *w, const struct digest *build, struct digest *ret);
 int build_program_put(struct store_txn *t, const struct digest *build, const struct build_record *record); /* with the record */

@@ -71,26 +71,13 @@ static int read_parents(struct localization *l)
         return 0;
 }
 
-/* Once for each round that has builds to choose from. Without a plan all builds cost the same, and the search goes on. */
-static void look_at_builds(struct localization *l)
-{
-        if (l->plan_is_new)
-                return;
-        l->plan_is_new = true;
-        if (l->plan ? plan_refresh(l->plan) < 0 : plan_new(l->options.workspace, l->options.solver, &l->plan) < 0)
-                l->plan = plan_free(l->plan);
-}
+#define UNKNOWN_BUILD 300 /* seconds, where none was built */
 
-/* The seconds that a build is expected to take. */
-static double build_seconds(void *user, size_t commit)
+static double build_seconds(void *user, size_t)
 {
-        struct localization *l = user;
-        struct plan_cost cost;
+        const struct localization *l = user;
 
-        look_at_builds(l);
-        if (!l->plan || plan_build(l->plan, (uint32_t)commit, &cost) < 0 || cost.basis == PLAN_UNKNOWN)
-                return 300;
-        return fmax(cost.seconds, 0.001);
+        return l->usual_build;
 }
 
 /* -- outcomes ----------------------------------------------------------------------------------------------------- */
@@ -230,7 +217,6 @@ void localization_free(struct localization *l)
         for (size_t i = 0; l->options.cases && i < l->options.n; i++)
                 case_info_unref(l->options.cases[i]);
         localize_free(l->search);
-        plan_free(l->plan);
         solver_unref(l->options.solver);
         free((void *)l->options.cases);
         free(l->answers);
@@ -412,7 +398,7 @@ int localization_next(struct localization *l, struct asking *ret)
                 l->asked = false;
                 free(l->answers);
                 l->answers = NULL;
-                l->plan_is_new = false;
+                l->usual_build = (double)build_usual_ns(l->options.workspace, l->options.solver) / 1e9 ?: UNKNOWN_BUILD;
                 if (r >= 0)
                         r = localize_plan(l->search, &l->wants, &l->n_wants);
                 if (r >= 0)

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "core/query/plan.h"
 #include "core/study/localize/localization.h"
 
 struct localization {
@@ -13,8 +12,7 @@ struct localization {
         size_t *parents; /* of all commits, one after another */
         size_t n;
         struct localize *search;
-        struct plan *plan; /* what builds will cost; NULL: not asked yet, or that cannot be found out */
-        bool plan_is_new;  /* as of this round */
+        double usual_build; /* seconds; as of this round */
         const struct localize_want *wants;
         size_t n_wants;
         struct answer {
