@@ -6,7 +6,6 @@
 
 #include "build_failure.h"
 #include "core/build/era.h"
-#include "core/query/incremental.h"
 #include "core/run/cell_file.h"
 #include "follow.h"
 #include "words.h"
@@ -72,9 +71,7 @@ static void show_record(const struct building *b, uint32_t number, const struct 
         if (record->n_outputs > 0)
                 snprintf(size, sizeof(size), "%llu", (unsigned long long)record->outputs[0].size);
         table_row(to, columns, ARRAY_SIZE(columns),
-                  (const char *[]){commit, record->ok ? "ok" : "failed", seconds, size, released        ? "released binary"
-                                                                                    : record->clean ? "clean"
-                                                                                                    : "incremental",
+                  (const char *[]){commit, record->ok ? "ok" : "failed", seconds, size, released ? "released binary" : "clean",
                                    reason});
 }
 
@@ -204,38 +201,6 @@ static int copy_program(struct building *b, struct engine *e, int signals)
         return r < 0 ? fail_as(STATUS_SYSTEM, errorf(r, "cannot write %s: %s", b->output, strerror(-r))) : STATUS_OK;
 }
 
-static void tell_state(const struct building *b)
-{
-        const char *name = b->solver->recipe->name;
-
-        switch (incremental_state(b->workspace, b->solver)) {
-        case INCREMENTAL_UNPROVED:
-                note("%s: its recipe says 'incremental', which nobody has verified: its builds begin from clean trees; see 'solverfs solver verify'",
-                     name);
-                return;
-        case INCREMENTAL_REVOKED:
-                note("%s: incremental builds were wrong before, so its builds begin from clean trees", name);
-                return;
-        case INCREMENTAL_OFF:
-        case INCREMENTAL_ON:
-                return;
-        }
-}
-
-/* A mount does it in the background; a command has to do it before it ends. Interrupted, it stays due. */
-static void compare_due(struct building *b, struct engine *e, int signals)
-{
-        cleanup(query_unrefp) struct query *q = NULL;
-        cleanup(value_unrefp) struct value *v = NULL;
-
-        if (query_check(b->workspace, b->solver, &q) < 0)
-                return;
-        note("comparing an incremental build with a clean one");
-        if (engine_get(e, q, PRIORITY_BATCH, false, signals, &v) == 0 &&
-            incremental_state(b->workspace, b->solver) == INCREMENTAL_REVOKED)
-                worse(b, STATUS_FAILED);
-}
-
 /* -- how many programs ------------------------------------------------------------------------------------------ */
 
 static int compare_digests(const void *a, const void *b)
@@ -305,7 +270,6 @@ static int run_batch(struct building *b, int signals)
                 return fail(r);
         if (b->output && b->status == STATUS_OK)
                 worse(b, copy_program(b, e, signals));
-        compare_due(b, e, signals);
         tell_shared(b);
         return b->status;
 }
@@ -314,8 +278,8 @@ int cmd_build(int argc, char **argv)
 {
         static const char doc[] =
                 "Build commits, unless they are built already. Prints for each: commit, ok or failed, seconds, the program's size, clean or "
-                "incremental, why it failed or that it is not reproducible; and at the end, of several commits, how many builds and programs they "
-                "have.\v"
+                "released binary, why it failed or that it is not reproducible; and at the end, of several commits, how many builds and programs "
+                "they have.\v"
                 "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are not on A's, oldest first; or a pattern "
                 "over tags, in the order of the history: 'z3-4.*'. Exit status 1 when a commit cannot be built.";
         cleanup_workspace struct workspace *w = NULL;
@@ -347,7 +311,6 @@ int cmd_build(int argc, char **argv)
         }
         if (r == STATUS_OK) {
                 b.follower = (struct follower){.workspace = w, .solver = s, .commit = b.revisions.list[0], .fd = -1};
-                tell_state(&b);
                 r = run_batch(&b, signals);
         }
         follower_done(&b.follower);

@@ -1,6 +1,5 @@
 /* solverfs doctor: what this machine and this store can do, and what to do about what they cannot. */
 #include "command.h"
-#include "core/query/incremental.h"
 #include "core/query/place.h"
 #include "core/run/host.h"
 #include "mounts.h"
@@ -107,13 +106,6 @@ static void look_at_database(struct looking *l, struct workspace *w)
              (unsigned long long)(stats.map_size >> 20), (unsigned long long)(stats.journal_bytes >> 20));
 }
 
-static int show_revoked(void *user, const char *line)
-{
-        show(user, "incremental", CHECK_WARNING,
-             "%s; builds are clean since: mend the recipe and 'solverfs solver verify' it, or take 'incremental' out of it", line);
-        return 0;
-}
-
 static void look_at_cluster(struct looking *l, struct workspace *w, const struct cluster_settings *s)
 {
         cleanup_buffer struct buffer worker = {0};
@@ -153,7 +145,6 @@ static void look_at_store(struct looking *l)
                 show(l, "store-sandbox", CHECK_WARNING,
                      "'sandbox = none' in %s/config: builds and solvers see this machine and its network; take it out unless all of them are trusted",
                      l->store);
-        incremental_each_revoked(w, show_revoked, l);
         for (size_t i = 0; i < workspace_settings(w)->n_clusters; i++)
                 look_at_cluster(l, w, &workspace_settings(w)->clusters[i]);
 }

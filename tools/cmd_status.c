@@ -1,7 +1,6 @@
 /* solverfs status: what runs and what waits, in every process on the store. */
 #include "command.h"
 #include "core/query/disturbed.h"
-#include "core/query/incremental.h"
 #include "core/run/slot.h"
 
 #include <poll.h>
@@ -12,7 +11,7 @@ struct looking {
         bool json, watch;
         size_t n_running, n_queued, n_disturbed;
         size_t n_shown, n_hidden; /* rows; of waiting jobs that a terminal has no lines for */
-        json_t *jobs, *wrong, *contradictions, *revoked, *clusters, *cores; /* --json */
+        json_t *jobs, *wrong, *contradictions, *clusters, *cores; /* --json */
 };
 
 static const struct column columns[] = {{"PID", 7, true, 3},       {"JOB", 5, true},        {"STATE", 7, false}, {"RUNNING (s)", 11, true},
@@ -73,17 +72,6 @@ static int look_wrong(void *user, enum answer_alarm a, const char *line)
         return 0;
 }
 
-static int look_revoked(void *user, const char *line)
-{
-        struct looking *l = user;
-
-        if (l->json)
-                json_array_append_new(l->revoked, json_string(line));
-        else
-                alarm_line("INCREMENTAL BUILD WAS WRONG: %s", line);
-        return 0;
-}
-
 static void look_away(void *user, const struct away_view *v)
 {
         struct looking *l = user;
@@ -136,12 +124,9 @@ static int look_once(struct looking *l, struct workspace *w)
         l->jobs = l->json ? json_array() : NULL;
         l->wrong = l->json ? json_array() : NULL;
         l->contradictions = l->json ? json_array() : NULL;
-        l->revoked = l->json ? json_array() : NULL;
         l->clusters = l->json ? json_array() : NULL;
         l->cores = l->json ? json_array() : NULL;
         r = wrong_answers(w, look_wrong, l);
-        if (r == 0)
-                r = incremental_each_revoked(w, look_revoked, l);
         if (r == 0)
                 r = disturbed_count(w, &l->n_disturbed);
         if (r == 0)
@@ -154,16 +139,15 @@ static int look_once(struct looking *l, struct workspace *w)
                 json_decref(l->jobs);
                 json_decref(l->wrong);
                 json_decref(l->contradictions);
-                json_decref(l->revoked);
                 json_decref(l->clusters);
                 json_decref(l->cores);
                 return fail_as(STATUS_SYSTEM, r);
         }
         snprintf(shown, sizeof(shown), " (%zu of them are not shown: 'solverfs status | less' has all)", l->n_hidden);
         if (l->json)
-                output_json(json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "store", store, "running", (int)l->n_running, "queued",
+                output_json(json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "store", store, "running", (int)l->n_running, "queued",
                                       (int)l->n_queued, "disturbed", (int)l->n_disturbed, "jobs", l->jobs, "wrong", l->wrong, "contradictions", l->contradictions,
-                                      "revoked", l->revoked, "clusters", l->clusters, "cores", l->cores));
+                                      "clusters", l->clusters, "cores", l->cores));
         else if (l->n_running + l->n_queued == 0)
                 note("nothing runs and nothing waits");
         else

@@ -36,7 +36,6 @@ int cmd_solver_add(int argc, char **argv);
 int cmd_solver_list(int argc, char **argv);
 int cmd_solver_update(int argc, char **argv);
 int cmd_solver_try(int argc, char **argv);
-int cmd_solver_verify(int argc, char **argv);
 int cmd_recipe_draft(int argc, char **argv);
 int cmd_recipe_list(int argc, char **argv);
 int cmd_recipe_show(int argc, char **argv);

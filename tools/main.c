@@ -21,7 +21,6 @@ static const struct command commands[] = {
         {"solver list", "", "list the solvers", cmd_solver_list},
         {"solver update", "[NAME...]", "fetch and index new commits", cmd_solver_update},
         {"solver try", "NAME [REV] [CASE]", "say all that is wrong with a recipe", cmd_solver_try},
-        {"solver verify", "NAME [A..B]", "prove that its builds may go on from others", cmd_solver_verify},
         {"solver remove", "NAME...", "take solvers out; measurements stay", cmd_solver_remove},
         {"recipe draft", "REPO [REV]", "write a recipe for sources that have none", cmd_recipe_draft},
         {"recipe list", "", "list the recipes that there are by name", cmd_recipe_list},

@@ -63,8 +63,8 @@ DEFINE_CLEANUP(struct build_record *, build_record_unref)
 const struct digest *build_record_program(const struct build_record *b);
 /* Does the build know the program as its own, under whichever digest? */
 bool build_record_has_program(const struct build_record *b, const struct digest *id);
-/* Is the program of `outputs` struck? Then the record answers nothing; the commit is to be built again. */
-bool build_record_is_struck(const struct build_record *b);
+/* False where the program of `outputs` is struck, or was built on what another build left, as earlier versions did: the commit is to be built again. */
+bool build_record_is_answer(const struct build_record *b);
 /* Enters the program of `outputs`, made as `clean` says. When it is the first clean one, what incremental builds made else is struck.
  * 0, or -ENOMEM. */
 int build_record_note_program(struct build_record *b);

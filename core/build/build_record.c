@@ -62,14 +62,14 @@ bool build_record_has_program(const struct build_record *b, const struct digest 
         return p && !p->struck;
 }
 
-bool build_record_is_struck(const struct build_record *b)
+bool build_record_is_answer(const struct build_record *b)
 {
         const struct build_program *p;
         struct digest id;
 
         build_outputs_digest(b->outputs, b->n_outputs, &id);
         p = find_program(b, &id);
-        return p && p->struck;
+        return b->clean && !(p && p->struck);
 }
 
 int build_record_note_program(struct build_record *b)

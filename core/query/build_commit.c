@@ -33,13 +33,12 @@ static int build_elsewhere(struct job *j, struct build_request *q, struct run_pl
         if (!p.slot)
                 return errorf(-ENOTSUP, "builds of %s are done at %s, and this needs one here: say builds = local in the store's config", q->recipe->name, place->name);
         q->away = &p.away;
-        q->incremental = false;
         q->key = NULL;
         return build(q, ret);
 }
 
-int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *key, enum build_way way, bool again,
-                 struct job *j, struct build_record **ret)
+int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *key, bool again, struct job *j,
+                 struct build_record **ret)
 {
         const struct settings *settings = workspace_settings(w);
         char work[PATH_SIZE], ccache[PATH_SIZE], downloads[PATH_SIZE];
@@ -79,7 +78,6 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
                 .loans = loans,
                 .n_loans = s->builder ? 0 : job_loans(j, loans),
                 .slot = job_slot(j),
-                .incremental = way == BUILD_INCREMENTAL,
                 .again = again,
                 .cancel_fd = job_cancel_fd(j),
                 .progress = job_progress(j),

@@ -1,4 +1,4 @@
-/* Shared by the queries about one commit's build: query_build.c, query_check.c and query_program.c; and by build_records.c, on which they stand. */
+/* Shared by the queries about one commit's build: query_build.c and query_program.c; and by build_records.c, on which they stand. */
 #pragma once
 
 #include "core/query/query_internal.h"
@@ -17,10 +17,6 @@ int build_query_key(const struct build_query *q, struct digest *ret);
 /* `build`: its key; NULL: to be found out. */
 int build_query_new(const struct query_type *type, struct workspace *w, struct solver *s, uint32_t commit,
                     const struct digest *build, const char *output, struct query **ret);
-/* Builds it, or builds it again in a clean tree where it is known (the programs are then compared), and keeps the record. `checked`: that
- * is done to check an incremental build. */
-int build_query_make(struct build_query *q, struct job *j, bool checked, struct build_record **ret);
-
 /* For their types. */
 void build_query_describe(const struct query *query, struct buffer *ret);
 bool build_query_gone(const struct query *query);
@@ -31,15 +27,9 @@ void build_value_free(struct value *value);
 
 /* -- build_records.c -- */
 
-/* As build_record_find(), with the records whose program is struck: they are no answer, but know what was struck. */
+/* As build_record_find(), with the records of programs that are struck, or that were not built in a clean tree: they are no answers. */
 int build_record_fetch(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret);
 /* A build repeated because gc took its programs keeps its record: its log has been read, and its measurements stay for good, even when the
  * build fails this time (a compiler has been removed, it was killed). 1: there is nothing new to keep. */
 int build_record_join(struct workspace *w, const struct build_record *known, bool again, struct build_record **record);
-/* `checked`: it was built to compare an incremental one with. */
-int build_record_keep(struct workspace *w, const struct build_query *q, const struct build_record *record, bool checked);
-
-/* -- query_check.c -- */
-
-/* Nobody waits for it. A comparison that a closed engine leaves undone stays due. */
-void query_check_in_background(struct build_query *q, struct job *j);
+int build_record_keep(struct workspace *w, const struct build_query *q, const struct build_record *record);

@@ -2,7 +2,6 @@
 #include "core/build/era.h"
 #include "core/build/live_log.h"
 #include "core/query/build_query.h"
-#include "core/query/incremental.h"
 
 int build_record_fetch(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret)
 {
@@ -24,7 +23,7 @@ int build_record_find(struct workspace *w, const struct digest *build, bool with
 
         if (r < 0)
                 return r;
-        if (record->ok && build_record_is_struck(record))
+        if (record->ok && !build_record_is_answer(record))
                 return -ENOENT;
         *ret = steal_pointer(record);
         return 0;
@@ -94,7 +93,7 @@ struct record_to_put {
         struct slice encoded;
         const struct recipe *era;
         struct digest source;
-        bool has_source, checked;
+        bool has_source;
 };
 
 static int record_put_in(void *user, struct store_txn *t)
@@ -107,10 +106,6 @@ static int record_put_in(void *user, struct store_txn *t)
 
         if (r == 0)
                 r = build_program_put(t, &p->query->build_key, p->record);
-        if (r == 0 && !p->record->clean && p->record->ok)
-                r = incremental_note(p->workspace, t, s, p->query->commit, p->record->duration_ns);
-        if (r == 0 && p->record->clean && s->recipe->incremental)
-                incremental_settled(t, s, p->checked, p->record->duration_ns);
         if (r == 0 && known)
                 replaced_note(t, s);
         if (r == 0 && p->has_source)
@@ -120,9 +115,9 @@ static int record_put_in(void *user, struct store_txn *t)
         return r;
 }
 
-int build_record_keep(struct workspace *w, const struct build_query *q, const struct build_record *record, bool checked)
+int build_record_keep(struct workspace *w, const struct build_query *q, const struct build_record *record)
 {
-        struct record_to_put p = {.workspace = w, .query = q, .record = record, .checked = checked};
+        struct record_to_put p = {.workspace = w, .query = q, .record = record};
         cleanup_buffer struct buffer b = {0};
         int r = build_record_encode(record, &b);
 

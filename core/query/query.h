@@ -50,8 +50,6 @@ struct cell {
 int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret);
 /* What the last builds of its repository took, as a moving average; 0: none was built. */
 uint64_t build_usual_ns(struct workspace *w, const struct solver *s);
-/* Compares the incremental build that is due to be compared with a clean one (incremental.h); -ENOENT when none is. */
-int query_check(struct workspace *w, struct solver *s, struct query **ret);
 /* `output` NULL: {bin}. `kept`: never builds; -ENOENT when it would have to. */
 int query_program(struct workspace *w, struct solver *s, uint32_t commit, const char *output, bool kept, struct query **ret);
 int query_run(struct workspace *w, const struct cell *cell, struct query **ret);

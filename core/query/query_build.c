@@ -1,7 +1,6 @@
 /* Query build: a commit made a program, here or at the place of its solver. */
 #include "core/build/era.h"
 #include "core/query/build_query.h"
-#include "core/query/incremental.h"
 
 int build_query_key(const struct build_query *q, struct digest *ret)
 {
@@ -54,22 +53,20 @@ static int build_query_find(struct query *query, struct value **ret)
         return *ret ? 0 : -ENOMEM;
 }
 
-int build_query_make(struct build_query *q, struct job *j, bool checked, struct build_record **ret)
+/* Builds it, or builds it again where it is known (the programs are then compared), and keeps the record. */
+static int make_record(struct build_query *q, struct job *j, struct build_record **ret)
 {
         cleanup(build_record_unrefp) struct build_record *known = NULL, *record = NULL;
-        bool again = job_again(j) || checked;
-        enum build_way way = BUILD_CLEAN;
+        bool again = job_again(j);
         int r = build_record_fetch(q->workspace, &q->build_key, true, &known);
 
-        again |= r == 0 && known->ok && build_record_is_struck(known); /* what it says counts for nothing */
-        if (r == -ENOENT && !again && !q->solver->builder && incremental_state(q->workspace, q->solver) == INCREMENTAL_ON)
-                way = BUILD_INCREMENTAL;
+        again |= r == 0 && known->ok && !build_record_is_answer(known);
         if (r == 0 || r == -ENOENT)
-                r = build_commit(q->workspace, q->solver, q->commit, &q->build_key, way, job_again(j), j, &record);
+                r = build_commit(q->workspace, q->solver, q->commit, &q->build_key, job_again(j), j, &record);
         if (r == 0 && known)
                 r = build_record_join(q->workspace, known, again, &record);
         if (r == 0)
-                r = build_record_keep(q->workspace, q, record, checked);
+                r = build_record_keep(q->workspace, q, record);
         if (r < 0)
                 return r;
         *ret = r == 1 ? steal_pointer(known) : steal_pointer(record);
@@ -106,13 +103,9 @@ static int build_query_compute(struct query *query, struct job *j, struct value 
 
         if (q->is_late)
                 return query->type->find(query, ret);
-        r = build_query_make(q, j, false, &record);
-        if (r == -ESTALE && incremental_state(q->workspace, q->solver) == INCREMENTAL_REVOKED)
-                r = build_query_make(q, j, false, &record); /* revoked meanwhile */
+        r = make_record(q, j, &record);
         if (r < 0)
                 return r;
-        if (!q->solver->builder) /* or it is clean */
-                query_check_in_background(q, j);
         *ret = build_value_new(record);
         return *ret ? 0 : -ENOMEM;
 }

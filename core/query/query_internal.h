@@ -47,9 +47,5 @@ int setting_note(struct store_txn *t, const struct cell *cell); /* for listings 
 void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *program);
 
 /* Builds a commit, whatever is known of it; nothing is kept but its programs. `key`: as in struct build_request. */
-enum build_way {
-        BUILD_CLEAN,
-        BUILD_INCREMENTAL /* where a tree is there to go on from */
-};
-int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *key, enum build_way way, bool again,
-                 struct job *j, struct build_record **ret);
+int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *key, bool again, struct job *j,
+                 struct build_record **ret);

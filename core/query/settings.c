@@ -118,6 +118,11 @@ static int take_version(const char *text, void *)
                       STORE_VERSION, n > STORE_VERSION ? "a newer one" : "the one that made it");
 }
 
+static int take_nothing(const char *, void *)
+{
+        return 0;
+}
+
 struct key {
         const char *name;
         int (*take)(const char *text, void *field);
@@ -136,7 +141,7 @@ static const struct key keys[] = {
         {"reduce", take_duration, FIELD(reduce_ns), "a time, like 15m"},
         {"fetch-timeout", take_timeout, FIELD(fetch_timeout_ns), "a time of at least a second, like 60s"},
         {"ccache", take_flag, FIELD(ccache), "true or false"},
-        {"incremental-check", take_percent, FIELD(incremental_check), "a number from 0 on, percent of the time of incremental builds"},
+        {"incremental-check", take_nothing, 0, "nothing"}, /* of older stores */
         {"remeasure", take_percent, FIELD(remeasure), "a number from 0 on, percent of the machine that others may use"},
         {"crawler", take_crawler, FIELD(crawlers), "the name of a process"},
         {"runs", take_text, FIELD(runs), "local, or the name of a [cluster]"},
@@ -268,7 +273,7 @@ static int take_section(const char *path, const struct gitconfig_section *sectio
 int settings_parse(struct slice text, const char *path, struct settings *ret)
 {
         static char *const none[] = {NULL};
-        struct settings s = {.programs_bound = UINT64_C(2) << 30, .reduce_ns = 15 * 60 * NSEC_PER_SEC, .fetch_timeout_ns = HISTORY_SILENCE_NS, .ccache = true, .incremental_check = 5, .remeasure = 10, .sandbox = SANDBOX_BWRAP};
+        struct settings s = {.programs_bound = UINT64_C(2) << 30, .reduce_ns = 15 * 60 * NSEC_PER_SEC, .fetch_timeout_ns = HISTORY_SILENCE_NS, .ccache = true, .remeasure = 10, .sandbox = SANDBOX_BWRAP};
         cleanup_gitconfig struct gitconfig g = {0};
         int r = gitconfig_parse(path, text, is_wanted, &g);
 

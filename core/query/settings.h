@@ -8,7 +8,6 @@ struct settings {
         enum sandbox_kind sandbox;
         uint64_t programs_bound, grace_ns, reduce_ns, fetch_timeout_ns;
         bool ccache;
-        unsigned incremental_check; /* percent of the time of incremental builds that goes into comparing them; 100000: compares each */
         unsigned remeasure;         /* percent of the machine that others may use while disturbed results are measured again; 0: never are */
         char **crawlers; /* NULL-terminated; never NULL once read */
         char *runs;      /* where solvers run that say nothing of it: the name of a cluster; NULL: here */

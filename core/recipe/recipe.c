@@ -41,7 +41,7 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"processes", KIND_COUNT, ANY, FIELD(limits.processes), 1, 1 << 22},
         {"stack", KIND_SIZE, ANY, FIELD(limits.stack), 256 * KILO, 1024 * GIGA},
         {"samples", KIND_NUMBER, ANY, FIELD(samples), 1, 1000},
-        {"incremental", KIND_FLAG, PLACE_SOLVER, FIELD(incremental)},
+        {"incremental", KIND_RETIRED, PLACE_SOLVER, 0},
         {"build-timeout", KIND_DURATION, BUILT, FIELD(build_limits.wall_ns), NSEC_PER_SEC, 365 * DAY},
         {"build-memory", KIND_SIZE, BUILT, FIELD(build_limits.memory), MEGA, UINT64_C(1) << 50},
         {"build-processes", KIND_COUNT, BUILT, FIELD(build_limits.processes), 1, 1 << 22},
@@ -199,7 +199,6 @@ struct recipe *recipe_copy(const struct recipe *r)
         c->limits = r->limits;
         c->build_limits = r->build_limits;
         c->samples = r->samples;
-        c->incremental = r->incremental;
         c->paths = strings_copy(r->paths);
         c->build = strings_copy(r->build);
         c->outputs = strings_copy(r->outputs);

@@ -7,7 +7,6 @@
  *   format     smt2      smt2 | cnf: which cases it takes, and how its answer is read
  *   paths      (all)     repeated; what the build depends on, and all that is checked out
  *   build                repeated; one shell command a line, run in order in the worktree's root; {jobs} is the slots it may use
- *   incremental false    a build may go on from what another commit's left; in force once `solver verify` has compared both ways
  *   output               repeated; files the build makes, relative to the root; the first is {bin}
  *   run                  the command line, split as a shell would split words, no shell: {bin} {case} {seed} {timeout} {memory}
  *   arguments            (variants) appended to the command line before {case}; else at the end
@@ -78,7 +77,6 @@ struct recipe {
         char *run, *arguments, *seed, *dialect;                             /* arguments, seed: NULL when absent */
         struct recipe_limits limits, build_limits;
         unsigned samples;
-        bool incremental;
         /* A solver's and its variants': [binary] before [era], each kind in the order of the text; none in an era itself. Each is a whole recipe with
          * the solver's keys where it has none of its own. */
         struct recipe **eras;

@@ -44,7 +44,9 @@ START_TEST(test_incremental_build_is_struck_by_a_clean_one)
         struct build_record *b = record_of_output('a', false);
         struct digest wrong = *build_record_program(b);
 
+        ck_assert(!build_record_is_answer(b)); /* it is built again */
         build_again(b, 'b', true);
+        ck_assert(build_record_is_answer(b));
         ck_assert(!digest_equal(build_record_program(b), &wrong));
         ck_assert(!build_record_has_program(b, &wrong));
         ck_assert(b->programs[0].struck && !b->programs[1].struck);

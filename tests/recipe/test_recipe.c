@@ -144,7 +144,6 @@ START_TEST(test_every_key)
         ck_assert_str_eq(r->paths[1], "a b");
         ck_assert_str_eq(r->build[0], "./configure; make");
         ck_assert_str_eq(r->build[1], "make   install");
-        ck_assert(r->incremental);
         ck_assert_str_eq(r->sources[1], "a b");
         ck_assert_str_eq(r->sources[2], ".gitattributes");
         ck_assert_ptr_null(r->sources[3]);

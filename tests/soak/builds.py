@@ -10,9 +10,7 @@ Each commit is built by hand in a fresh `git worktree`, without a compile cache;
 passes have different keys and share the compile cache, so from the second on most objects come out of it. The outcomes must be the same: the
 same bytes, or no program in both.
 
-Every fourth pass has `incremental = true` in its recipe, and `solver verify` before its builds. Two projects in five are tidy: their rules know
-of every file, and builds leave nothing behind. Those must pass the verification, and their incremental builds must be right. The others may pass
-it by luck, as the pairs are drawn; an incremental build of theirs is counted when it is wrong, and a clean one must be right all the same.
+Two projects in five are tidy: their rules know of every file, and builds leave nothing behind.
 
 Each kind gets its share of the builds, whatever a build of it takes. A project is made again by its seed and its kind.
 
@@ -352,8 +350,6 @@ class Store:
         path = os.path.join(folder, "recipe")
         with open(path, "w") as file:
             file.write("[solver]\nformat = cnf\nrun = {bin} {case}\noutput = program\nenvironment = PASS=%d\n" % number)
-            if number % 4 == 1:
-                file.write("incremental = true\n")
             for command in project.commands() if number % 4 > 1 else [" && ".join(project.commands())]:
                 file.write('build = "%s"\n' % command.replace("{jobs}", "-j{jobs}").replace('"', '\\"'))
         if number > 0:
@@ -362,13 +358,8 @@ class Store:
         if done.returncode != 0:
             sys.exit(done.stderr.decode())
 
-    def verify(self, seed):
-        """True: incremental builds are on; the text otherwise."""
-        done = self.call(["solver", "verify", "p", "-n", "4", "--seed", str(seed)])
-        return True if done.returncode == 0 else done.stdout.decode() + done.stderr.decode()
-
     def build(self, commits, again=False):
-        """commit -> (digest or None, clean). An overloaded machine is no answer: it is asked again, and in the end left out."""
+        """commit -> digest or None. An overloaded machine is no answer: it is asked again, and in the end left out."""
         result = {}
         for _ in range(5):
             left = [c for c in commits if c not in result]
@@ -376,7 +367,7 @@ class Store:
                 done = self.call(["build", "--json"] + (["--again"] if again else []) + ["p"] + left)
                 for line in done.stdout.decode().splitlines():
                     row = json.loads(line)
-                    result[row["commit"]] = row["outputs"][0]["sha256"] if row["ok"] else None, row["clean"]
+                    result[row["commit"]] = row["outputs"][0]["sha256"] if row["ok"] else None
         if len(result) < len(commits) // 2:
             sys.exit("build: %d answers for %d commits\n%s" % (len(result), len(commits), done.stderr.decode()[-3000:]))
         return result
@@ -396,21 +387,13 @@ def next_kind(kinds, counts):
     return min(kinds, key=lambda k: counts[k]["builds"] / KINDS[k])
 
 
-def compare(commits, wanted, results, project, counts, tell):
+def compare(commits, wanted, results, tell):
     """How many of a pass's programs are wrong."""
-    count, wrong = counts[project.kind], 0
+    wrong = 0
     for commit, tree, what in commits:
-        if commit not in results:
-            continue
-        digest, clean = results[commit]
-        count["incremental"] += not clean
-        if digest == wanted[tree][0]:
-            continue
-        if not clean and not project.tidy:
-            counts["unsound recipes"] += 1
-            continue
-        wrong += 1
-        tell(commit, tree, what, digest, clean)
+        if commit in results and results[commit] != wanted[tree][0]:
+            wrong += 1
+            tell(commit, tree, what, results[commit])
     return wrong
 
 
@@ -430,28 +413,19 @@ def one_project(options, seed, kind, counts):
                 counts["changes"][change] = counts["changes"].get(change, 0) + 1
         store = Store(options.command, folder)
         for number in range(options.passes):
-            def tell(commit, tree, what, digest, clean):
-                print("WRONG: project %d (%s, %s), pass %d, commit %s (%s), %s: %s instead of %s\n-- by hand\n%s\n-- by solverfs\n%s" % (
-                    seed, kind, "tidy" if project.tidy else "nasty", number, commit[:12], what, "clean" if clean else "incremental", digest,
+            def tell(commit, tree, what, digest):
+                print("WRONG: project %d (%s, %s), pass %d, commit %s (%s): %s instead of %s\n-- by hand\n%s\n-- by solverfs\n%s" % (
+                    seed, kind, "tidy" if project.tidy else "nasty", number, commit[:12], what, digest,
                     wanted[tree][0], wanted[tree][1].decode(errors="replace")[-1500:], store.log(commit).decode(errors="replace")[-1500:]),
                     flush=True)
             store.recipe(project, repository, number, folder)
             order = list(commits)
             rng.shuffle(order)
-            if number % 4 == 1:
-                verified = store.verify(seed + number)
-                counts["verified" if verified is True else "refused"] += 1
-                if verified is True:  # mostly neighbours, so that there is something to build on
-                    place = {c: i + rng.gauss(0, 3) for i, (c, _, _) in enumerate(commits)}
-                    order.sort(key=lambda c: place[c[0]])
-                elif project.tidy and "differ" in verified:
-                    wrong += 1
-                    print("WRONG: project %d (%s, tidy), pass %d, does not pass the verification:\n%s" % (seed, kind, number, verified), flush=True)
             got = store.build([c for c, _, _ in order])
             some = [c for c, _, _ in order[:len(order) // 8]]
             again = store.build(some, again=True) if number == options.passes - 1 and some else {}
             for results in (got, again):
-                wrong += compare(commits, wanted, results, project, counts, tell)
+                wrong += compare(commits, wanted, results, tell)
             counts[kind]["builds"] += len(set(t for c, t, _ in commits if c in got)) + len(again)
             counts["no answer"] += sum(c not in got for c, _, _ in commits)
         counts[kind]["projects"] += 1
@@ -468,8 +442,7 @@ def one_project(options, seed, kind, counts):
 
 def say(counts, wrong, kinds, began, seed):
     print("%d wrong of %d builds; %s; %s; %.0f s; next seed %d" % (
-        wrong, total(counts, kinds), ", ".join("%s %d of %d (%d incremental)" % (k, counts[k]["builds"], counts[k]["projects"],
-                                                                             counts[k]["incremental"]) for k in kinds),
+        wrong, total(counts, kinds), ", ".join("%s %d of %d" % (k, counts[k]["builds"], counts[k]["projects"]) for k in kinds),
         ", ".join("%s %d" % (k, v) for k, v in counts.items() if isinstance(v, int)), time.time() - began, seed), flush=True)
 
 
@@ -491,8 +464,8 @@ def main():
     options.command = os.path.abspath(options.command)
     seed = test_seed(options.seed)
     kinds = options.kinds.split(",") if options.kinds else list(KINDS)
-    counts = {k: {"builds": 0, "projects": 0, "incremental": 0} for k in kinds}
-    counts.update({"tidy": 0, "verified": 0, "refused": 0, "unsound recipes": 0, "by hand": 0, "unbuildable": 0, "no answer": 0, "changes": {}})
+    counts = {k: {"builds": 0, "projects": 0} for k in kinds}
+    counts.update({"tidy": 0, "by hand": 0, "unbuildable": 0, "no answer": 0, "changes": {}})
     wrong, began = 0, time.time()
     print("seed %d" % seed, flush=True)
     while total(counts, kinds) < options.builds:

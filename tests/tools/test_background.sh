@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a mount does when nobody asks: disturbed results are measured again, incremental builds are compared with clean ones. Prints TAP.
+# What a mount does when nobody asks: disturbed results are measured again. Prints TAP.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/command.sh"
 
@@ -58,28 +58,6 @@ run 0 case add b.smt2
 test_that "nothing is built for it" '
 	run 0 unmount "$mnt" && disturb EBUSY && run 0 run toy v1 c.smt2 --again && run 0 gc --keep 0 && waiting 1 && disturb ENODATA && remount && await "waiting 0" &&
 	run 0 run toy v1 c.smt2 --print run.json && has out "\"disturbed\": true"'
-run 0 unmount "$mnt"
-
-# -- incremental builds --
-
-make_repository bad
-commit() { git -C bad add -A && git -C bad commit -q -m "$1" && git -C bad tag "$1"; }
-printf 'prog: main.o part.o\n\tcc -o prog main.o part.o\n%%.o: %%.c\n\tcc -c -o $@ $<\n' >bad/Makefile # knows of no header
-printf '#include <stdio.h>\n#include "v.h"\nint part(void);\nint main(void) { printf("%%d %%d\\n", V, part()); return 0; }\n' >bad/main.c
-echo '#define V 0' >bad/v.h && echo 'int part(void) { return 0; }' >bad/part.c && commit b0
-for i in 1 2 3 4; do echo "int part(void) { return $i; }" >bad/part.c && commit b$i; done
-echo '#define V 5' >bad/v.h && commit b5
-printf '[solver]\nformat = cnf\nrun = {bin} {case}\nbuild = make prog\noutput = prog\nincremental = true\n' >bad.recipe
-setting incremental-check 100000 # each
-run 0 solver add bad bad --recipe ./bad.recipe
-test_that "a proof over commits that do not show it" 'run 0 solver verify bad b0..b4 -n 3 --seed 1'
-run 0 mount "$mnt"
-test_that "a mount compares in the background, and leaves alone what is right" '
-	cat "$mnt/bad/commits/b3/build/log" "$mnt/bad/commits/b4/build/log" >/dev/null && await "run 0 build --json bad b4 && [ \"\$(json \"o[\\\"clean\\\"]\")\" = True ]" &&
-	run 0 status && ! has err "INCREMENTAL BUILD WAS WRONG"'
-test_that "and finds the one that is wrong, says so, and shows the right program" '
-	cat "$mnt/bad/commits/b5/build/log" >/dev/null && await "run 0 status && has err \"INCREMENTAL BUILD WAS WRONG: bad\"" && grep -q "AN INCREMENTAL BUILD WAS WRONG: bad" "$SOLVERFS_STORE/log" &&
-	await "[ \"\$(\"\$mnt/bad/commits/b5/bin/prog\")\" = \"5 4\" ]"'
 run 0 unmount "$mnt"
 
 echo "1..$n"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A program is its commit's: whole builds through the command, with real compilers. Each row of what was once built wrongly, plain recipes that
-# a newcomer would write, recipes that declare incremental builds. Prints TAP. Usage: test_builds.sh SOLVERFS
+# a newcomer would write. Prints TAP. Usage: test_builds.sh SOLVERFS
 . "$(dirname "$0")/command.sh"
 
 run 0 init
@@ -123,58 +123,10 @@ test_that "a build that is not reproducible is said to be none, and where" '
 test_that "its programs are one, by all their digests" 'run 0 build --json time random && python3 -c "
 import json; r = json.load(open(\"out\")); assert len(r[\"programs\"]) == 2 and all(p[\"clean\"] and not p[\"struck\"] for p in r[\"programs\"]), r"'
 
-# -- incremental builds --
-
-make_repository good
-cat >good/Makefile <<'END'
-prog: main.o part.o
-	cc -o prog main.o part.o
-%.o: %.c Makefile
-	@echo compiling $<
-	cc -MMD -MP -c -o $@ $<
--include main.d part.d
-END
-echo '#include <stdio.h>
-#include "v.h"
-int part(void);
-int main(void) { printf("%d %d\n", V, part()); return 0; }' >good/main.c
-echo '#define V 0' >good/v.h; echo 'int part(void) { return 0; }' >good/part.c
-commit good g0
-for i in 1 2 3 4 5 6; do echo "#define V $i" >good/v.h; [ $((i % 2)) = 0 ] || echo "int part(void) { return $i; }" >good/part.c; commit good g$i; done
-echo new >good/NEW; commit good added
-recipe_of() { printf 'build = make prog\noutput = prog\nincremental = true\n'; }
-recipe_of | add good good
-test_that "a recipe that declares it is built clean until it is verified" 'run 0 build good g0 g1 && has err "nobody has verified" && [ "$(field 5 | sort -u)" = clean ]'
-test_that "solver verify compares pairs in any order" 'run 0 solver verify good -n 6 --seed 3 && has err "6 incremental builds gave what clean ones give" && [ "$(grep -c same out)" = 6 ]'
-test_that "then an edit is built on what is there, and says so" '
-	run 0 build good g2 g3 g4 && has out incremental && run 0 build --log good g4 && ! has out "compiling part.c" && gives good g3 "3 3" && gives good g4 "4 3"'
-test_that "what adds a file is built clean" 'run 0 build good added && [ "$(field 5)" = clean ]'
-test_that "a verified recipe keeps its proof, one with other commands has none" '
-	recipe_of | sed "s/make prog/make  prog/" | add good2 good && run 0 build good2 g1 && has err "nobody has verified"'
-
-make_repository bad
-cp good/*.c good/*.h bad/; printf 'prog: main.o part.o\n\tcc -o prog main.o part.o\n%%.o: %%.c\n\tcc -c -o $@ $<\n' >bad/Makefile; commit bad b0
-for i in 1 2 3 4 5 6; do echo "int part(void) { return $i; }" >bad/part.c; commit bad b$i; done
-for i in 7 8 9; do echo "#define V $i" >bad/v.h; commit bad b$i; done
-recipe_of | add bad bad
-test_that "solver verify finds a missing dependency" 'run 1 solver verify bad b6..b9 -n 3 --seed 1 && has out "differs.*output prog" && has err "differ from clean ones"'
-test_that "the recipe is then built clean, and status and doctor say why" '
-	gives bad b8 "8 6" && gives bad b9 "9 6" && run 0 status && has err "INCREMENTAL BUILD WAS WRONG: bad: .*output prog differs" && { run 0 doctor || run 1 doctor; has out "incremental.*bad"; }'
-test_that "where no two commits will do, that is said" 'run 1 solver verify bad b9..b9 && has err "no two commits"'
-
-# Verified over commits that do not show it, and found out later: there is time to compare each.
-printf '\n[solverfs]\n\tincremental-check = 100000\n' >>"$SOLVERFS_STORE/config"
-recipe_of | sed 's/make prog/make  prog/' | add late bad
-test_that "a proof over other commits" 'run 0 solver verify late b0..b6 -n 3 --seed 1'
-test_that "a wrong incremental build is found by the comparing in the background" '
-	run 0 build late b6; for r in b7 b8 b9; do timeout 60 "$solverfs" build late $r >out 2>>errs; done; cat errs >err
-	has err "AN INCREMENTAL BUILD WAS WRONG: late" && run 0 status && has err "INCREMENTAL BUILD WAS WRONG: late"'
-test_that "what came of it is struck, and the programs are right" 'gives late b7 "7 6" && gives late b8 "8 6" && gives late b9 "9 6" && [ "$(run 0 build late b7 b8 b9; field 5 | sort -u)" = clean ]'
-
 # -- stores of older versions --
 
 test_that "a config with keys that mean nothing any more opens" '
-	run 0 solver list && cp "$SOLVERFS_STORE/config" config && sed -i "0,/build = make prog/s//build = make prog\n\tclean = Makefile\n\tclean = mk/" "$SOLVERFS_STORE/config" &&
+	run 0 solver list && cp "$SOLVERFS_STORE/config" config && sed -i "0,/build = make prog/s//build = make prog\n\tclean = Makefile\n\tincremental = true/" "$SOLVERFS_STORE/config" &&
 	run 0 solver list && has out plain && gives plain base "V1 A1 D1 T1 L0 P1"; r=$?; cp config "$SOLVERFS_STORE/config"; (exit $r)'
 test_that "in a recipe they are passed over, with a word" 'printf "clean = Makefile\nbuild = make prog\noutput = prog\n" | add again plain && has err "clean. means nothing any more"'
 

@@ -92,7 +92,6 @@ _solverfs() {
 		"solver list" | "solver update" | "recipe list" | "case list" | "set list" | version) own="--json" ;;
 		doctor) own="--patience --json" ;;
 		"solver try") own="--recipe --once --json" ;;
-		"solver verify") own="--seed --json" ;;
 		"recipe draft") own="--output --eras --force" ;;
 		"case add") own="--name --status --json" ;;
 		mount) own="--foreground --options" ;;
@@ -130,7 +129,7 @@ _solverfs() {
 
 	case $command in
 	"") COMPREPLY=($(compgen -W "init solver recipe snapshot case set mount unmount build run fuzz incompleteness findings triage noise localize reduce history compare watch alarms export import steps report portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
-	solver) COMPREPLY=($(compgen -W "add list update try verify remove" -- "$cur")) ;;
+	solver) COMPREPLY=($(compgen -W "add list update try remove" -- "$cur")) ;;
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
 	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features replay" -- "$cur")) ;;
 	"portfolio "*) [ "$command" != "portfolio replay" ] || COMPREPLY=($(compgen -f -- "$cur")) ;;
@@ -146,9 +145,6 @@ _solverfs() {
 		1) _solverfs_lines "$cur" < <(_solverfs_revisions) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
-		;;
-	"solver verify")
-		if [ $n = 0 ]; then _solverfs_lines "$cur" < <(_solverfs_solvers); else _solverfs_lines "$cur" < <(_solverfs_revisions); fi
 		;;
 	"solver update" | "solver remove" | watch | alarms) _solverfs_lines "$cur" < <(_solverfs_solvers) ;;
 	"solver add") [ $n = 1 ] && COMPREPLY=($(compgen -d -- "$cur")) ;;

@@ -222,7 +222,6 @@ void localization_free(struct localization *l)
         free(l->answers);
         free(l->commits);
         free(l->parents);
-        free(l->rebuild);
         free(l->expected);
         free(l->disturbed);
         free(l);
@@ -322,18 +321,6 @@ static int answered_run(void *user, size_t i, int r, struct value *v, const char
         return 0;
 }
 
-static int make_build(void *user, size_t i, struct query **ret)
-{
-        struct localization *l = user;
-
-        return query_build(l->options.workspace, l->options.solver, l->rebuild[i], ret);
-}
-
-static int answered_build(void *, size_t, int r, struct value *, const char *reason)
-{
-        return r < 0 ? errorf(r, "%s", reason ? reason : strerror(-r)) : 0;
-}
-
 /* Hands the answers on, in the order in which they were asked for. */
 static int take_answers(struct localization *l)
 {
@@ -360,63 +347,25 @@ static int take_answers(struct localization *l)
         return r;
 }
 
-/* A culprit is verified on clean builds: those that went on from what another build left are done anew. */
-static int find_rebuilds(struct localization *l)
-{
-        l->n_rebuild = 0;
-        for (size_t i = 0; i < l->n_wants; i++) {
-                cleanup(build_record_unrefp) struct build_record *record = NULL;
-                uint32_t commit = (uint32_t)l->wants[i].commit;
-                bool listed = false;
-                int r;
-
-                for (size_t k = 0; k < l->n_rebuild && !listed; k++)
-                        listed = l->rebuild[k] == commit;
-                if (!l->wants[i].verify || listed)
-                        continue;
-                r = build_find(l->options.workspace, l->options.solver, commit, false, &record);
-                if (r < 0 && r != -ENOENT)
-                        return r;
-                if (r == -ENOENT || record->clean || !record->ok)
-                        continue;
-                if (list_grow(l->rebuild, l->n_rebuild) < 0)
-                        return -ENOMEM;
-                l->rebuild[l->n_rebuild++] = commit;
-        }
-        return 0;
-}
-
 int localization_next(struct localization *l, struct asking *ret)
 {
         int r = 0;
 
-        if (l->rebuilding && !l->stopped) {
-                l->rebuilding = false;
-        } else {
-                if (l->asked)
-                        r = take_answers(l);
-                l->asked = false;
-                free(l->answers);
-                l->answers = NULL;
-                l->usual_build = (double)build_usual_ns(l->options.workspace, l->options.solver) / 1e9 ?: UNKNOWN_BUILD;
-                if (r >= 0)
-                        r = localize_plan(l->search, &l->wants, &l->n_wants);
-                if (r >= 0)
-                        r = find_rebuilds(l);
-                if (r < 0)
-                        return r;
-                if (l->n_wants == 0)
-                        return 0;
-                l->answers = calloc(l->n_wants, sizeof(*l->answers));
-                if (!l->answers)
-                        return -ENOMEM;
-                if (l->n_rebuild > 0) {
-                        l->rebuilding = true;
-                        *ret = (struct asking){
-                                .n = l->n_rebuild, .again = true, .make = make_build, .answered = answered_build, .user = l};
-                        return 1;
-                }
-        }
+        if (l->asked)
+                r = take_answers(l);
+        l->asked = false;
+        free(l->answers);
+        l->answers = NULL;
+        l->usual_build = (double)build_usual_ns(l->options.workspace, l->options.solver) / 1e9 ?: UNKNOWN_BUILD;
+        if (r >= 0)
+                r = localize_plan(l->search, &l->wants, &l->n_wants);
+        if (r < 0)
+                return r;
+        if (l->n_wants == 0)
+                return 0;
+        l->answers = calloc(l->n_wants, sizeof(*l->answers));
+        if (!l->answers)
+                return -ENOMEM;
         l->asked = true;
         *ret = (struct asking){.n = l->n_wants, .make = make_run, .answered = answered_run, .user = l};
         return 1;

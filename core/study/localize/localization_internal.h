@@ -21,9 +21,6 @@ struct localization {
                 bool failed;       /* the commit cannot be built */
         } * answers;               /* one a want, until all are there: the order in which they come must not count */
         bool asked, stopped;
-        uint32_t *rebuild; /* commits to be built clean before they verify */
-        size_t n_rebuild;
-        bool rebuilding;
         enum verdict *expected; /* by case: the first answer that was one; VERDICT_UNKNOWN: none yet */
         bool *disturbed;        /* by case: others had the core during some of its runs */
         size_t builds;
