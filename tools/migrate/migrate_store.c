@@ -25,8 +25,6 @@ static void insert_zeros(struct slice old, size_t at, size_t n, struct buffer *r
         buffer_add(ret, bytes + at, old.size - at);
 }
 
-/* -- facts ------------------------------------------------------------------------------------------------------- */
-
 #define HEAD_V1   (8 + 8 * 14)
 #define STACK_AT  (8 + 8 * 8)
 #define WAITED_AT (STACK_AT + 8 * 3)
