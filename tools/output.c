@@ -455,7 +455,8 @@ void output_rowf(const struct column *columns, size_t n, const char *format, ...
 
 /* -- whole tables ------------------------------------------------------------------------------------------------ */
 
-size_t table_cells(char **text, const char **cells, size_t most)
+/* Takes the next line off *text, which is cut up, and its tab-separated cells; how many there are. */
+static size_t table_cells(char **text, const char **cells, size_t most)
 {
         char *line = strsep(text, "\n");
         size_t n = 0;
@@ -554,7 +555,8 @@ char *printable(const char *name)
         return b.data;
 }
 
-void format_span(uint64_t ns, char ret[32])
+/* "3m 20s", for people. */
+static void format_span(uint64_t ns, char ret[32])
 {
         unsigned long long s = (ns + NSEC_PER_SEC / 2) / NSEC_PER_SEC;
 
@@ -602,7 +604,8 @@ static void draw_locked(const char *what, uint64_t done, uint64_t total, const c
         out.drawn = true;
 }
 
-void format_left(uint64_t least, uint64_t most, char ret[80])
+/* "about 3m 20s left" when the two are close, "2m 10s to 5m 00s left", "at most 20s left", or "" when nothing is known; for people. */
+static void format_left(uint64_t least, uint64_t most, char ret[80])
 {
         char from[32], to[32];
 

@@ -52,8 +52,6 @@ void table_row(struct buffer *to, const struct column *columns, size_t n, const 
 void json_row(struct buffer *to, json_t *j); /* an object on a line of its own; takes the reference */
 void output_write(const struct buffer *b);   /* to standard output; an error is kept for output_end() */
 void output_text(const char *text);          /* and a new line; on a terminal broken between words, the next lines indented */
-/* Takes the next line off *text, which is cut up, and its tab-separated cells; how many there are. */
-size_t table_cells(char **text, const char **cells, size_t most);
 unsigned output_lines(void);                 /* of the terminal that standard output is; UINT_MAX where it is none */
 /* A whole table of tab-separated lines, the first of which names the columns: as it is, or aligned on a terminal. */
 void output_table(const char *text);
@@ -71,17 +69,12 @@ int output_end(int status);
 /* buffer_add_printable(); free(). Never NULL. For names that may hold a tab or a new line: other controls no table shows, and no message. */
 char *printable(const char *name);
 
-/* "3m 20s", for people. */
-void format_span(uint64_t ns, char ret[32]);
-
 /* -- progress --------------------------------------------------------------------------------------------------- */
 
 /* Shows progress: `done` of `total` (0: unknown), `left` ns still (0: unknown). Cheap: call it as often as you like. */
 void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t left);
 /* The same with a range of what is left; `most` 0: unknown. */
 void progress_show_range(const char *what, uint64_t done, uint64_t total, uint64_t least, uint64_t most);
-/* "about 3m 20s left" when the two are close, "2m 10s to 5m 00s left", "at most 20s left", or "" when nothing is known; for people. */
-void format_left(uint64_t least, uint64_t most, char ret[80]);
 void progress_clear(void); /* takes the bar off the terminal */
 /* For core's functions (struct progress): estimates from how far it came in how long. */
 void output_tell(void *user, const char *what, uint64_t done, uint64_t total);

@@ -74,11 +74,6 @@ double random_normal(struct random *r)
         return radius * cos(2 * M_PI * random_uniform(r));
 }
 
-double random_exponential(struct random *r)
-{
-        return -log(uniform_above_zero(r));
-}
-
 static double gamma_from_one(struct random *r, double shape)
 {
         double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
@@ -92,18 +87,14 @@ static double gamma_from_one(struct random *r, double shape)
         }
 }
 
-/* The logarithm: a gamma of a small shape is often below the least double. */
+/* The logarithm: a gamma of a small shape is often below the least double. Marsaglia and Tsang, "A simple method for generating gamma variables",
+ * TOMS 2000. */
 static double log_gamma_variate(struct random *r, double shape)
 {
         assert(shape > 0);
         if (shape >= 1)
                 return log(gamma_from_one(r, shape));
         return log(gamma_from_one(r, shape + 1)) + log(uniform_above_zero(r)) / shape;
-}
-
-double random_gamma(struct random *r, double shape)
-{
-        return exp(log_gamma_variate(r, shape));
 }
 
 double random_beta(struct random *r, double a, double b)

@@ -20,10 +20,7 @@ uint64_t random_bits(struct random *r);
 uint64_t random_below(struct random *r, uint64_t n); /* 0 … n-1, each equally likely; n > 0 */
 double random_uniform(struct random *r);             /* [0, 1), a multiple of 2^-53 */
 double random_normal(struct random *r);              /* mean 0, deviation 1 */
-double random_exponential(struct random *r);         /* mean 1 */
-/* Mean `shape`, scale 1; shape > 0. Marsaglia and Tsang, "A simple method for generating gamma variables", TOMS 2000. */
-double random_gamma(struct random *r, double shape);
-/* Of two gammas; a, b > 0. In [0, 1], also for shapes so small that both gammas round to 0. */
+/* By two gammas; a, b > 0. In [0, 1], also for shapes so small that both gammas round to 0. */
 double random_beta(struct random *r, double a, double b);
 /* Every order of the list equally likely. */
 void random_shuffle(struct random *r, uint32_t *list, size_t n);

@@ -527,22 +527,6 @@ static int rotate(struct generator *g, const struct script *s, const struct targ
         return put(s, t, at, term_with_args(s->bank, x, args), ret);
 }
 
-const char *transform_name(enum transform t)
-{
-        static const char *const names[] = {
-                [TRANSFORM_FUZZ] = "fuzz",
-                [TRANSFORM_GRAFT] = "graft",
-                [TRANSFORM_MULTIPLY] = "multiply",
-                [TRANSFORM_REVERSE] = "reverse",
-                [TRANSFORM_ROTATE] = "rotate",
-                [TRANSFORM_TRANSLATE] = "translate",
-                [TRANSFORM_UNPRINTABLE] = "unprintable",
-                [TRANSFORM_SWAP] = "swap",
-        };
-
-        return names[t];
-}
-
 int mutate_transform(struct generator *g, const struct script *s, enum transform kind, struct script **ret)
 {
         static int (*const one[])(struct generator *, const struct script *, const struct target *, struct script **) = {

@@ -24,5 +24,4 @@ enum transform {
         TRANSFORM_SWAP,        /* two subterms of one sort change places */
         N_TRANSFORMS
 };
-const char *transform_name(enum transform t); /* "fuzz" … */
 int mutate_transform(struct generator *g, const struct script *s, enum transform t, struct script **ret);

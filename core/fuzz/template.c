@@ -200,23 +200,15 @@ static int tree(struct page *p)
         return r < 0 ? r : assert_term(p, generate_term(p->g, &v, sort_simple(p->bank, SORT_BOOL), p->size));
 }
 
-static const struct {
-        const char *name;
-        int (*make)(struct page *p);
-} templates[N_TEMPLATES] = {
-        [TEMPLATE_CONCATS] = {"concats", concats},
-        [TEMPLATE_LENGTHS] = {"lengths", lengths},
-        [TEMPLATE_OVERLAPS] = {"overlaps", overlaps},
-        [TEMPLATE_EQUALITY] = {"equality", equality},
-        [TEMPLATE_REGEX] = {"regex", regex},
-        [TEMPLATE_WORDS] = {"words", words},
-        [TEMPLATE_TREE] = {"tree", tree},
+static int (*const templates[N_TEMPLATES])(struct page *p) = {
+        [TEMPLATE_CONCATS] = concats,
+        [TEMPLATE_LENGTHS] = lengths,
+        [TEMPLATE_OVERLAPS] = overlaps,
+        [TEMPLATE_EQUALITY] = equality,
+        [TEMPLATE_REGEX] = regex,
+        [TEMPLATE_WORDS] = words,
+        [TEMPLATE_TREE] = tree,
 };
-
-const char *template_name(enum template t)
-{
-        return templates[t].name;
-}
 
 int template_formula(struct generator *g, enum template t, unsigned size, struct script **ret)
 {
@@ -233,7 +225,7 @@ int template_formula(struct generator *g, enum template t, unsigned size, struct
                 return r;
         p.script = s;
         p.bank = s->bank;
-        r = templates[t].make(&p);
+        r = templates[t](&p);
         if (r == 0)
                 r = script_add_check(s);
         if (r == 0)

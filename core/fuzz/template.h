@@ -14,7 +14,6 @@ enum template {
         TEMPLATE_TREE,     /* a random term graph of `size` levels with every operator equally likely */
         N_TEMPLATES
 };
-const char *template_name(enum template t); /* "concats" … */
 
 /* `size` at least 1. -EINVAL, -ENOMEM. */
 int template_formula(struct generator *g, enum template t, unsigned size, struct script **ret);

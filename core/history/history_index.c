@@ -44,7 +44,7 @@ int index_get_count(struct history *h, struct store_txn *t, struct index_count *
         return r;
 }
 
-int index_put_count(struct history *h, struct store_txn *t, const struct index_count *count)
+static int index_put_count(struct history *h, struct store_txn *t, const struct index_count *count)
 {
         struct index_key key = index_key(h, "count", 5);
         uint8_t value[12];

@@ -92,7 +92,6 @@ struct index_count {
         uint64_t generation;
 };
 int index_get_count(struct history *h, struct store_txn *t, struct index_count *ret); /* zeros when there is none */
-int index_put_count(struct history *h, struct store_txn *t, const struct index_count *count);
 int index_get_number(struct history *h, struct store_txn *t, const git_oid *oid, uint32_t *ret);
 
 struct ref_list *ref_list_new(void);

@@ -74,7 +74,8 @@ static int compare_names(const void *a, const void *b)
         return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int machines_list(struct workspace *w, char ***ret, size_t *ret_n)
+/* Their names, sorted, this one's too: strings_free(). */
+static int machines_list(struct workspace *w, char ***ret, size_t *ret_n)
 {
         cleanup_txn struct store_txn *t = NULL;
         struct names names = {0};

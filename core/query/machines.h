@@ -17,8 +17,6 @@
 /* A machine by its name, or by the part before the first '/', the host or cluster, where only one has it. *ret: free(). -ENOENT and -ENOTUNIQ, with a
  * sentence that names those there are. */
 int machine_find(struct workspace *w, const char *word, char **ret);
-/* Their names, sorted, this one's too: strings_free(). */
-int machines_list(struct workspace *w, char ***ret, size_t *ret_n);
 
 /* A digest of all that a build of the commit depends on, the toolchain apart. */
 int machine_source(struct solver *s, uint32_t commit, struct digest *ret);

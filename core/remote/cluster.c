@@ -74,11 +74,6 @@ struct cluster *cluster_close(struct cluster *c)
         return cluster_free(c);
 }
 
-const char *cluster_name(const struct cluster *c)
-{
-        return c->settings.name;
-}
-
 void cluster_wake(struct cluster *c)
 {
         eventfd_write(c->wake, 1);

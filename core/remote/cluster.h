@@ -42,7 +42,6 @@ struct cluster;
 int cluster_open(const struct cluster_settings *s, struct cluster **ret);
 struct cluster *cluster_close(struct cluster *c); /* ends all workers; no slot may be taken. NULL */
 DEFINE_CLEANUP(struct cluster *, cluster_close)
-const char *cluster_name(const struct cluster *c);
 /* `look` NULL: nobody. Returns when a call that is under way has ended. */
 void cluster_attach(struct cluster *c, void (*look)(void *user), void *user);
 

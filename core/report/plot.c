@@ -55,12 +55,9 @@ void plot_free(struct plot *p)
                 free(p->rules[i].label);
                 free(p->rules[i].tooltip);
         }
-        for (size_t i = 0; i < p->n_categories; i++)
-                free(p->categories[i]);
         for (size_t i = 0; i < p->n_notes; i++)
                 free(p->notes[i]);
         free(p->rules);
-        free(p->categories);
         free(p->notes);
         free(p->x.label);
         free(p->y.label);
@@ -111,12 +108,6 @@ static void add_text(struct plot *p, char ***list, size_t *n, const char *text)
         p->failed = true;
 }
 
-void plot_category(struct plot *p, const char *name)
-{
-        if (p)
-                add_text(p, &p->categories, &p->n_categories, name);
-}
-
 void plot_note(struct plot *p, const char *text)
 {
         if (p)
@@ -165,13 +156,7 @@ static void add_item(struct plot_series *s, struct plot_item item, const char *t
 void plot_point(struct plot_series *s, double x, double y, const char *tooltip)
 {
         if (s)
-                add_item(s, (struct plot_item){.x = x, .y = y, .low = y}, tooltip);
-}
-
-void plot_band(struct plot_series *s, double x, double low, double high)
-{
-        if (s)
-                add_item(s, (struct plot_item){.x = x, .y = high, .low = low}, NULL);
+                add_item(s, (struct plot_item){.x = x, .y = y}, tooltip);
 }
 
 static void add_rule(struct plot *p, enum plot_rule_kind kind, double value, const char *label, const char *tooltip)

@@ -1,4 +1,4 @@
-/* Pictures as SVG: axes, lines, steps, points, bars, bands, written into a buffer. For *.svg in the mount and for report.html.
+/* Pictures as SVG: axes, lines, steps, points, written into a buffer. For *.svg in the mount and for report.html.
  *
  *     struct plot *p = plot_new("z3: finds", 0, 0);
  *     plot_axis_x(p, "time", PLOT_DURATION);
@@ -9,7 +9,7 @@
  *     r = plot_write(p, &buffer);
  *     plot_free(p);
  *
- * Text stays text (searchable, selectable, read aloud); a point, bar or rule given a tooltip carries it as <title>. The picture follows the
+ * Text stays text (searchable, selectable, read aloud); a point or rule given a tooltip carries it as <title>. The picture follows the
  * reader's light or dark setting (prefers-color-scheme). Series differ by the colours of Okabe and Ito (2008) *and* by marker and dash, so
  * that no colour has to be told apart. It needs no script, no font of its own, no element id: any number of pictures may stand in one page.
  * A picture carries its own size and may be scaled by whoever shows it.
@@ -33,15 +33,12 @@ enum plot_scale {
         PLOT_COUNT,    /* linear, of whole numbers: no ticks between them */
         PLOT_LOG,
         PLOT_DURATION, /* seconds from zero, linear, with ticks such as 30s, 5m, 2h */
-        PLOT_DATE,     /* seconds since 1970, UTC, with ticks such as 2020-06-01 */
 };
 
 enum plot_kind {
         PLOT_LINE,    /* straight from point to point */
         PLOT_STEP,    /* keeps its value until the next point */
         PLOT_SCATTER, /* markers only */
-        PLOT_BAR,     /* from zero (on a logarithmic axis: from its lower end); series of bars stand side by side */
-        PLOT_AREA,    /* the band between `low` and `high` of plot_band() */
 };
 
 struct plot;
@@ -56,20 +53,17 @@ DEFINE_CLEANUP(struct plot *, plot_free)
 /* The label names the quantity and its unit. Linear without a label unless set. */
 void plot_axis_x(struct plot *p, const char *label, enum plot_scale scale);
 void plot_axis_y(struct plot *p, const char *label, enum plot_scale scale);
-/* A fixed range; NaN at either end: from the data. Ranges from the data are rounded outward to ticks and, for bars and durations, hold 0. */
+/* A fixed range; NaN at either end: from the data. Ranges from the data are rounded outward to ticks and, for durations, hold 0. */
 void plot_range_x(struct plot *p, double low, double high);
 void plot_range_y(struct plot *p, double low, double high);
-/* x becomes a list of names: x = 0 is the first one added, 1 the second, ... Names too long for their place are slanted. */
-void plot_category(struct plot *p, const char *name);
 
 /* A series belongs to the plot. `name` stands in the legend; NULL: it has no place there. */
 struct plot_series *plot_series(struct plot *p, enum plot_kind kind, const char *name);
-/* The series takes the colour, marker and dash of the n-th (from 0) instead of its own turn: a band and its mean are given the same. */
+/* The series takes the colour, marker and dash of the n-th (from 0) instead of its own turn. */
 void plot_style(struct plot_series *s, unsigned n);
 /* A thin grey line without markers, which joins points of other series. */
 void plot_unmarked(struct plot_series *s);
 void plot_point(struct plot_series *s, double x, double y, const char *tooltip);
-void plot_band(struct plot_series *s, double x, double low, double high);
 
 /* Lines across the whole picture. `label` (may be NULL) is written beside the line. */
 void plot_rule_x(struct plot *p, double x, const char *label, const char *tooltip); /* upright: a culprit, a release */

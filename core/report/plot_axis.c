@@ -1,6 +1,5 @@
 /* Ranges and ticks. Linear ticks are 1, 2 or 5 times a power of ten apart; logarithmic ones stand at the powers of ten, and at 2 and 5 times
  * them where there are few; durations and dates step by what clocks and calendars have. */
-#include <time.h>
 
 #include "core/report/plot_internal.h"
 
@@ -191,74 +190,6 @@ static void fit_duration(struct scale *s, const struct plot_axis *axis, unsigned
         }
 }
 
-/* So many months or days later. */
-static time_t next_date(struct tm *tm, int months, int days)
-{
-        tm->tm_mon += months;
-        tm->tm_mday += days;
-        return timegm(tm);
-}
-
-/* Less than three days: the clock, with the day at midnight and at the first tick. */
-static void fit_hours(struct scale *s, unsigned most)
-{
-        double step = 3600;
-
-        while ((s->high - s->low) / step > most)
-                step *= 2;
-        for (double t = floor(s->low / 86400) * 86400; t <= s->high; t += step) {
-                time_t at = (time_t)t;
-                char label[32];
-                struct tm tm;
-
-                gmtime_r(&at, &tm);
-                if (tm.tm_hour == 0 || s->n_ticks == 0)
-                        strftime(label, sizeof(label), "%m-%d %H:%M", &tm);
-                else
-                        strftime(label, sizeof(label), "%H:%M", &tm);
-                add_tick(s, t, "%s", label);
-        }
-}
-
-static void fit_date(struct scale *s, unsigned most)
-{
-        static const struct {
-                int months, days;
-        } steps[] = {{0, 1}, {0, 2}, {0, 7}, {0, 14}, {1, 0}, {2, 0}, {3, 0}, {6, 0}, {12, 0}, {24, 0}, {60, 0}, {120, 0}};
-        double span = s->high - s->low;
-        time_t at = (time_t)floor(s->low);
-        size_t k = 0;
-        struct tm tm;
-
-        if (span < 3 * 86400) {
-                fit_hours(s, most);
-                return;
-        }
-        while (k + 1 < ARRAY_SIZE(steps) && span / (steps[k].months * 30.44 * 86400 + steps[k].days * 86400.0) > most)
-                k++;
-        gmtime_r(&at, &tm);
-        tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
-        if (steps[k].months > 0) {
-                int month = tm.tm_year * 12 + tm.tm_mon;
-
-                tm.tm_year = month / steps[k].months * steps[k].months / 12;
-                tm.tm_mon = month / steps[k].months * steps[k].months % 12;
-                tm.tm_mday = 1;
-        }
-        for (at = timegm(&tm); (double)at <= s->high; at = next_date(&tm, steps[k].months, steps[k].days)) {
-                char label[32];
-
-                gmtime_r(&at, &tm);
-                if (steps[k].months >= 12)
-                        strftime(label, sizeof(label), "%Y", &tm);
-                else if (steps[k].months > 0)
-                        strftime(label, sizeof(label), "%Y-%m", &tm);
-                else
-                        strftime(label, sizeof(label), "%Y-%m-%d", &tm);
-                add_tick(s, (double)at, "%s", label);
-        }
-}
-
 /* -- both --------------------------------------------------------------------------------------------------------- */
 
 void scale_fit(struct scale *s, const struct plot_axis *axis, double low, double high, unsigned most)
@@ -291,9 +222,6 @@ void scale_fit(struct scale *s, const struct plot_axis *axis, double low, double
                 break;
         case PLOT_DURATION:
                 fit_duration(s, axis, most);
-                break;
-        case PLOT_DATE:
-                fit_date(s, most);
                 break;
         }
 }

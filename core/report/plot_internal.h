@@ -7,7 +7,6 @@
 
 struct plot_item {
         double x, y; /* of a band: y is its upper edge */
-        double low;  /* of a band: its lower edge */
         char *tooltip;
 };
 
@@ -48,8 +47,8 @@ struct plot {
         unsigned styles; /* given out so far */
         struct plot_rule *rules;
         size_t n_rules;
-        char **categories, **notes;
-        size_t n_categories, n_notes;
+        char **notes;
+        size_t n_notes;
         bool failed; /* an allocation */
 };
 
@@ -80,10 +79,6 @@ double scale_pixel(const struct scale *s, double value); /* infinite or not posi
 struct layout {
         double left, right, top, bottom; /* of the area of the data */
         struct scale x, y;
-        bool slanted;  /* names of categories */
-        double room;   /* for one of them */
-        double slot;   /* a bar's share of x, in x's unit */
-        size_t n_bars; /* series of bars */
 };
 
 /* About how wide a text is in a sans-serif face, in pixels: for margins, labels and the legend, where a few per cent do not matter. */

@@ -88,10 +88,7 @@ static unsigned series_hits(const struct layout *l, const struct plot_series *s,
                         last_x = NAN;
                         continue;
                 }
-                if (s->kind == PLOT_BAR)
-                        hits += segment_meets(b, x, y, x, l->bottom);
-                else if (s->kind != PLOT_AREA)
-                        hits += is_in_box(&around, x, y);
+                hits += is_in_box(&around, x, y);
                 if ((s->kind == PLOT_LINE || s->kind == PLOT_STEP) && !isnan(last_x)) {
                         hits += segment_meets(b, last_x, last_y, corner, last_y);
                         hits += segment_meets(b, corner, last_y, x, y);

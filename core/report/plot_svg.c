@@ -24,9 +24,8 @@ static const char style_sheet[] =
         ".sfs-plot .l{stroke:#dfe3e8;stroke:var(--l);fill:none}.sfs-plot .a{stroke:#59636e;stroke:var(--m);fill:none}"
         ".sfs-plot .r{stroke:#59636e;stroke:var(--m);fill:none;stroke-dasharray:4 3}"
         ".sfs-plot .s{stroke:currentColor;stroke-width:1.8;fill:none;stroke-linejoin:round}"
-        ".sfs-plot .p{fill:currentColor;stroke:currentColor;stroke-width:1}.sfs-plot .b{fill:currentColor}"
+        ".sfs-plot .p{fill:currentColor;stroke:currentColor;stroke-width:1}"
         ".sfs-plot .c5 .p,.sfs-plot .c6 .p{stroke-width:1.8}" /* crosses: their line is all there is of them */
-        ".sfs-plot .e{fill:currentColor;fill-opacity:.2}"
         ".sfs-plot .c0{color:#0072b2}.sfs-plot .c1{color:#d55e00}.sfs-plot .c2{color:#009e73}.sfs-plot .c3{color:#cc79a7}"
         ".sfs-plot .c4{color:#56b4e9}.sfs-plot .c5{color:#e69f00}.sfs-plot .c6{color:#1f2328}.sfs-plot .c7{color:#c9b900}"
         "@media(prefers-color-scheme:dark){"
@@ -212,7 +211,7 @@ static bool is_marked(const struct plot_series *s, size_t i)
 
 bool plot_item_is_drawable(const struct plot_item *item)
 {
-        return !isnan(item->x) && !isnan(item->y) && !isnan(item->low);
+        return !isnan(item->x) && !isnan(item->y);
 }
 
 static void add_markers(struct buffer *out, const struct layout *l, const struct plot_series *s)
@@ -281,52 +280,6 @@ static void add_polyline(struct buffer *out, const struct layout *l, const struc
         buffer_adds(out, "\"/>");
 }
 
-static void add_area(struct buffer *out, const struct layout *l, const struct plot_series *s)
-{
-        buffer_adds(out, "<path class=\"e\" d=\"");
-        for (size_t i = 0, end; i < s->n; i = end) {
-                for (end = i; end < s->n && plot_item_is_drawable(&s->items[end]); end++)
-                        plot_add_point(out, end == i ? 'M' : 'L', scale_pixel(&l->x, s->items[end].x),
-                                  scale_pixel(&l->y, s->items[end].y));
-                for (size_t k = end; k-- > i;)
-                        plot_add_point(out, 'L', scale_pixel(&l->x, s->items[k].x), scale_pixel(&l->y, s->items[k].low));
-                if (end > i)
-                        buffer_adds(out, "z");
-                else
-                        end++;
-        }
-        buffer_adds(out, "\"/>");
-}
-
-static void add_bars(struct buffer *out, const struct layout *l, const struct plot_series *s, size_t turn)
-{
-        double width = l->slot * 0.84 / (double)l->n_bars;
-        double base = l->y.kind == PLOT_LOG ? l->y.low : fmin(fmax(0, l->y.low), l->y.high);
-
-        for (size_t i = 0; i < s->n; i++) {
-                const struct plot_item *item = &s->items[i];
-                double from = item->x - l->slot * 0.42 + width * (double)turn;
-                double x1 = scale_pixel(&l->x, from), x2 = scale_pixel(&l->x, from + width);
-                double y1 = scale_pixel(&l->y, item->y), y2 = scale_pixel(&l->y, base);
-
-                if (!plot_item_is_drawable(item))
-                        continue;
-                buffer_adds(out, "<path class=\"b\" d=\"");
-                plot_add_point(out, 'M', x1, y2);
-                plot_add_point(out, 'L', x1, y1);
-                plot_add_point(out, 'L', x2 - (l->n_bars > 1 ? 1 : 0), y1);
-                plot_add_point(out, 'L', x2 - (l->n_bars > 1 ? 1 : 0), y2);
-                buffer_adds(out, "z\"");
-                if (item->tooltip) {
-                        buffer_adds(out, ">");
-                        plot_add_title(out, item->tooltip);
-                        buffer_adds(out, "</path>");
-                } else {
-                        buffer_adds(out, "/>");
-                }
-        }
-}
-
 /* Markers that are likely to cover each other show what is below them. */
 static bool is_crowded(const struct plot *p)
 {
@@ -339,31 +292,17 @@ static bool is_crowded(const struct plot *p)
 
 static void add_series(struct buffer *out, const struct plot *p, const struct layout *l)
 {
-        /* bands below bars below lines below the markers of all of them */
-        for (int layer = 0; layer < 4; layer++) {
-                size_t turn = 0;
-
-                for (const struct plot_series *s = p->series; s; s = s->next) {
-                        bool line = s->kind == PLOT_LINE || s->kind == PLOT_STEP;
-                        bool here = layer == 0   ? s->kind == PLOT_AREA
-                                    : layer == 1 ? s->kind == PLOT_BAR
-                                    : layer == 2 ? line
-                                                 : line || s->kind == PLOT_SCATTER;
-
-                        if (!here)
-                                continue;
-                        buffer_addf(out, "<g class=\"c%u\"%s>", s->style % STYLES,
-                                    layer == 3 && is_crowded(p) ? " fill-opacity=\".35\"" : "");
-                        if (layer == 0)
-                                add_area(out, l, s);
-                        else if (layer == 1)
-                                add_bars(out, l, s, turn++);
-                        else if (layer == 2)
-                                add_polyline(out, l, s);
-                        else
-                                add_markers(out, l, s);
-                        buffer_adds(out, "</g>");
-                }
+        for (const struct plot_series *s = p->series; s; s = s->next) {
+                if (s->kind == PLOT_SCATTER)
+                        continue;
+                buffer_addf(out, "<g class=\"c%u\">", s->style % STYLES);
+                add_polyline(out, l, s);
+                buffer_adds(out, "</g>");
+        }
+        for (const struct plot_series *s = p->series; s; s = s->next) { /* above all lines */
+                buffer_addf(out, "<g class=\"c%u\"%s>", s->style % STYLES, is_crowded(p) ? " fill-opacity=\".35\"" : "");
+                add_markers(out, l, s);
+                buffer_adds(out, "</g>");
         }
 }
 
@@ -381,37 +320,14 @@ static void include(struct range *r, double v, enum plot_scale scale)
         r->high = isnan(r->high) ? v : fmax(r->high, v);
 }
 
-/* The least distance between two bars of one series, 1 where there is none: they are as wide as that lets them. */
-static double bar_slot(const struct plot *p)
-{
-        double least = INFINITY;
-
-        if (p->n_categories > 0)
-                return 1;
-        for (const struct plot_series *s = p->series; s; s = s->next)
-                for (size_t i = 1; s->kind == PLOT_BAR && i < s->n; i++)
-                        if (s->items[i].x != s->items[i - 1].x)
-                                least = fmin(least, fabs(s->items[i].x - s->items[i - 1].x));
-        return isfinite(least) ? least : 1;
-}
-
 static void data_ranges(const struct plot *p, struct layout *l, struct range *x, struct range *y)
 {
         *x = *y = (struct range){NAN, NAN};
-        l->slot = bar_slot(p);
-        for (const struct plot_series *s = p->series; s; s = s->next) {
-                double half = s->kind == PLOT_BAR ? l->slot / 2 : 0;
-
-                l->n_bars += s->kind == PLOT_BAR;
-                if (s->kind == PLOT_BAR && p->y.scale != PLOT_LOG)
-                        include(y, 0, p->y.scale);
+        for (const struct plot_series *s = p->series; s; s = s->next)
                 for (size_t i = 0; i < s->n; i++) {
-                        include(x, s->items[i].x - half, p->x.scale);
-                        include(x, s->items[i].x + half, p->x.scale);
+                        include(x, s->items[i].x, p->x.scale);
                         include(y, s->items[i].y, p->y.scale);
-                        include(y, s->items[i].low, p->y.scale);
                 }
-        }
         for (size_t i = 0; i < p->n_rules; i++)
                 if (p->rules[i].kind != RULE_DIAGONAL)
                         include(p->rules[i].kind == RULE_X ? x : y, p->rules[i].value,
@@ -420,8 +336,6 @@ static void data_ranges(const struct plot *p, struct layout *l, struct range *x,
                 include(x, 0, p->x.scale);
         if (p->y.scale == PLOT_DURATION)
                 include(y, 0, p->y.scale);
-        if (p->n_categories > 0)
-                *x = (struct range){-0.5, (double)p->n_categories - 0.5};
 }
 
 /* Calls for each place of the legend; returns how many rows it takes. */
@@ -445,23 +359,16 @@ static unsigned legend(struct buffer *out, const struct plot *p, double left, do
                         double y = top + (rows - 1) * LEADING + 10;
 
                         buffer_addf(out, "<g class=\"c%u\">", s->style % STYLES);
-                        if (s->kind == PLOT_AREA || s->kind == PLOT_BAR) {
-                                buffer_addf(out, "<path class=\"%s\" d=\"", s->kind == PLOT_AREA ? "e" : "b");
-                                plot_add_point(out, 'M', x + 6, y - 9);
-                                buffer_addf(out, "h%gv10h-%gz\"/>", SWATCH - 6, SWATCH - 6);
-                        } else {
-                                if (s->kind != PLOT_SCATTER) {
-                                        buffer_adds(out, "<path class=\"s\"");
-                                        add_dash(out, s->style);
-                                        buffer_adds(out, " d=\"");
-                                        plot_add_point(out, 'M', x, y - 4);
-                                        buffer_addf(out, "h%g\"/>", SWATCH);
-                                }
-                                buffer_adds(out, "<path class=\"p\" d=\"");
-                                add_marker(out, s->style, x + SWATCH / 2, y - 4);
-                                buffer_adds(out, "\"/>");
+                        if (s->kind != PLOT_SCATTER) {
+                                buffer_adds(out, "<path class=\"s\"");
+                                add_dash(out, s->style);
+                                buffer_adds(out, " d=\"");
+                                plot_add_point(out, 'M', x, y - 4);
+                                buffer_addf(out, "h%g\"/>", SWATCH);
                         }
-                        buffer_adds(out, "</g>");
+                        buffer_adds(out, "<path class=\"p\" d=\"");
+                        add_marker(out, s->style, x + SWATCH / 2, y - 4);
+                        buffer_adds(out, "\"/></g>");
                         add_text_within(out, x + SWATCH + 5, y, "", "", s->name, PLOT_FONT, room);
                 }
                 x += width;
@@ -481,38 +388,23 @@ static double longest_label(const struct scale *s)
 /* Pixels for a label of x. Those of powers of ten are short, and those between them are to be shown where y has them. */
 static double label_room(enum plot_scale scale)
 {
-        return scale == PLOT_DATE ? 92 : scale == PLOT_LOG ? 42 : 72;
+        return scale == PLOT_LOG ? 42 : 72;
 }
 
 static void lay_out(const struct plot *p, struct layout *l)
 {
-        double width = p->width, height = p->height, names = 0, below = 6;
-        struct plot_axis x_axis = p->x;
+        double width = p->width, height = p->height, below = 10 + LEADING;
         struct range x, y;
 
         *l = (struct layout){0};
         data_ranges(p, l, &x, &y);
         l->top = 8 + (p->title ? TITLE_FONT + 7 : 0) + legend(NULL, p, MARGIN, 0) * LEADING + (p->y.label ? LEADING + 8 : 6);
         l->right = width - 16;
-        /* the height of the ground depends on the names below, their slant on the width, and that on the labels at the left */
-        scale_fit(&l->y, &p->y, y.low, y.high, (unsigned)fmax(2, (height - l->top - 50) / 36));
-        l->left = 14 + longest_label(&l->y);
-        for (size_t i = 0; i < p->n_categories; i++)
-                names = fmax(names, plot_text_width(p->categories[i], PLOT_FONT));
-        l->room = p->n_categories > 0 ? (l->right - l->left) / (double)p->n_categories : 0;
-        l->slanted = p->n_categories > 0 && names > l->room - 6;
-        below += l->slanted ? fmin(names * 0.6 + 14, height / 3) : LEADING;
-        below += (p->x.label ? LEADING : 0) + (double)p->n_notes * 14 + 4;
+        below += (p->x.label ? LEADING : 0) + (double)p->n_notes * 14;
         l->bottom = fmax(height - below, l->top + 20);
         scale_fit(&l->y, &p->y, y.low, y.high, (unsigned)fmax(2, (l->bottom - l->top) / 36));
         l->left = 14 + longest_label(&l->y);
-        if (l->slanted) /* the first name leans out to the left */
-                l->left = fmax(l->left, fmin(fmin(names, height / 3 / 0.6) * 0.82 - l->room / 2 + 4, width / 4));
-        if (l->n_bars > 0 || p->n_categories > 0) { /* bars touch the edges; rounding outward would leave holes */
-                x_axis.low = isnan(x_axis.low) ? x.low : x_axis.low;
-                x_axis.high = isnan(x_axis.high) ? x.high : x_axis.high;
-        }
-        scale_fit(&l->x, &x_axis, x.low, x.high, (unsigned)fmax(2, (l->right - l->left) / label_room(x_axis.scale)));
+        scale_fit(&l->x, &p->x, x.low, x.high, (unsigned)fmax(2, (l->right - l->left) / label_room(p->x.scale)));
         l->x.from = l->left;
         l->x.to = l->right;
         l->y.from = l->bottom;
@@ -527,37 +419,10 @@ static void add_grid(struct buffer *out, const struct plot *p, const struct layo
                 if (*l->y.ticks[i].label)
                         plot_add_line(out, "l", l->left, scale_pixel(&l->y, l->y.ticks[i].value), l->right,
                                  scale_pixel(&l->y, l->y.ticks[i].value));
-        for (size_t i = 0; p->n_categories == 0 && i < l->x.n_ticks; i++)
+        for (size_t i = 0; i < l->x.n_ticks; i++)
                 if (*l->x.ticks[i].label)
                         plot_add_line(out, "l", scale_pixel(&l->x, l->x.ticks[i].value), l->top,
                                  scale_pixel(&l->x, l->x.ticks[i].value), l->bottom);
-}
-
-static void add_names(struct buffer *out, const struct plot *p, const struct layout *l)
-{
-        size_t fits = l->slanted ? (size_t)(p->height / 3.0 / 0.6 / (0.6 * PLOT_FONT)) : SIZE_MAX;
-
-        for (size_t i = 0; i < p->n_categories; i++) {
-                double x = scale_pixel(&l->x, (double)i), y = l->bottom + (l->slanted ? 12 : 16);
-
-                buffer_adds(out, "<text text-anchor=\"");
-                if (l->slanted) {
-                        buffer_adds(out, "end\" transform=\"translate(");
-                        add_number(out, x + 4);
-                        buffer_adds(out, " ");
-                        add_number(out, y);
-                        buffer_adds(out, ") rotate(-35)\">");
-                } else {
-                        buffer_adds(out, "middle\" x=\"");
-                        add_number(out, x);
-                        buffer_adds(out, "\" y=\"");
-                        add_number(out, y);
-                        buffer_adds(out, "\">");
-                }
-                xml_add_escaped(out, p->categories[i], fits);
-                plot_add_title(out, p->categories[i]);
-                buffer_adds(out, "</text>");
-        }
 }
 
 static void add_axes(struct buffer *out, const struct plot *p, const struct layout *l)
@@ -573,8 +438,7 @@ static void add_axes(struct buffer *out, const struct plot *p, const struct layo
                 if (*l->y.ticks[i].label)
                         plot_add_text(out, l->left - 7, y + 4, "m", "end", l->y.ticks[i].label);
         }
-        add_names(out, p, l);
-        for (size_t i = 0; p->n_categories == 0 && i < l->x.n_ticks; i++) {
+        for (size_t i = 0; i < l->x.n_ticks; i++) {
                 double x = scale_pixel(&l->x, l->x.ticks[i].value), half = plot_text_width(l->x.ticks[i].label, PLOT_FONT) / 2;
 
                 plot_add_line(out, "a", x, l->bottom, x, l->bottom + (*l->x.ticks[i].label ? 4 : 2));

@@ -179,11 +179,6 @@ size_t bank_memory(const struct bank *b)
                table_memory(&b->terms);
 }
 
-size_t bank_n_terms(const struct bank *b)
-{
-        return b->n_terms;
-}
-
 int bank_error(const struct bank *b)
 {
         return b->error;

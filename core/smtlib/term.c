@@ -420,11 +420,6 @@ const struct term *term_op2(struct bank *b, enum op op, const struct term *x, co
         return term_op(b, op, (const struct term *[]){x, y}, 2);
 }
 
-const struct term *term_op3(struct bank *b, enum op op, const struct term *x, const struct term *y, const struct term *z)
-{
-        return term_op(b, op, (const struct term *[]){x, y, z}, 3);
-}
-
 const struct term *term_and(struct bank *b, const struct term *const *args, size_t n)
 {
         return n == 0 ? term_true(b) : n == 1 ? args[0] : term_op(b, OP_AND, args, n);
@@ -473,11 +468,6 @@ const struct term *term_call_as(struct bank *b, const struct function *f, const 
                 return NULL;
         h.sort = sort ? sort : f->result;
         return term_intern(b, &h, args, n);
-}
-
-const struct term *term_call(struct bank *b, const struct function *f, const struct term *const *args, size_t n)
-{
-        return term_call_as(b, f, NULL, args, n);
 }
 
 const struct term *term_constant(struct bank *b, const struct function *f)

@@ -27,7 +27,6 @@ DEFINE_CLEANUP(struct bank *, bank_unref)
 #define cleanup_bank cleanup(bank_unrefp)
 
 size_t bank_memory(const struct bank *b); /* bytes */
-size_t bank_n_terms(const struct bank *b);
 int bank_error(const struct bank *b); /* -errno of the last function that returned NULL; 0: none did */
 
 /* -- terms ------------------------------------------------------------------------------------------------------- */
@@ -127,12 +126,10 @@ int term_apply(struct bank *b, enum op op, const uint32_t *index, size_t n_index
 const struct term *term_op(struct bank *b, enum op op, const struct term *const *args, size_t n);
 const struct term *term_op1(struct bank *b, enum op op, const struct term *x);
 const struct term *term_op2(struct bank *b, enum op op, const struct term *x, const struct term *y);
-const struct term *term_op3(struct bank *b, enum op op, const struct term *x, const struct term *y, const struct term *z);
 /* A list of any length: `n` 0 gives true, 1 the term itself. */
 const struct term *term_and(struct bank *b, const struct term *const *args, size_t n);
 const struct term *term_not(struct bank *b, const struct term *x); /* of (not x): x */
 
-const struct term *term_call(struct bank *b, const struct function *f, const struct term *const *args, size_t n);
 const struct term *term_constant(struct bank *b, const struct function *f);
 /* `sort` NULL: the function's; else written (as f sort). */
 const struct term *term_call_as(struct bank *b, const struct function *f, const struct sort *sort, const struct term *const *args,

@@ -536,29 +536,3 @@ int weaken_step_parse(const struct weaken *w, struct slice line, struct weaken_s
         step = (struct weaken_step){0};
         return 0;
 }
-
-int weaken_replay(const struct weaken *w, const struct script *s, struct slice lines, const struct weaken_options *options,
-                  struct script **ret)
-{
-        cleanup_script struct script *now = NULL;
-        const char *at = lines.data, *end = at + lines.size;
-        int r = script_clone(s, &now);
-
-        while (r == 0 && at < end) {
-                const char *newline = memchr(at, '\n', (size_t)(end - at)), *next = newline ? newline + 1 : end;
-                cleanup_weaken_step struct weaken_step step = {0};
-                struct script *with = NULL;
-
-                r = weaken_step_parse(w, SLICE(at, (size_t)(next - at)), &step);
-                if (r == 0)
-                        r = weaken_apply(w, now, &step, options, &with);
-                if (r == 0) {
-                        script_free(now);
-                        now = with;
-                }
-                at = next;
-        }
-        if (r == 0)
-                *ret = steal_pointer(now);
-        return r;
-}

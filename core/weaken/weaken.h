@@ -77,11 +77,3 @@ int weaken_each(const struct weaken *w, const struct script *s, size_t rule, enu
 void weaken_step_print(const struct weaken *w, const struct weaken_step *s, struct buffer *ret);
 /* Such a line, with its newline or without. -EINVAL or -ENOENT with a sentence. */
 int weaken_step_parse(const struct weaken *w, struct slice line, struct weaken_step *ret);
-/* All lines of a rules.tsv, one after the other. */
-int weaken_replay(const struct weaken *w, const struct script *s, struct slice lines, const struct weaken_options *options,
-                  struct script **ret);
-
-/* A random instance of one side of a rule, over fresh constants and literals: what a test of the rule starts from. -ENOENT: the side is
- * only to be built from a match. */
-int weaken_example(const struct weaken *w, size_t rule, enum weaken_direction direction, struct bank *b, struct random *random,
-                   const struct term **ret);

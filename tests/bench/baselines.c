@@ -131,7 +131,7 @@ static void exp3_order(struct learner *l, void *state, uint32_t *ret)
         const struct exp3 *e = state;
 
         for (size_t a = 0; a < l->arms; a++)
-                l->score[a] = -random_exponential(&l->random) / e->chance[a];
+                l->score[a] = log(1 - random_uniform(&l->random)) / e->chance[a];
         learner_rank(l, l->score, ret);
 }
 

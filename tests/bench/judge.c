@@ -99,7 +99,7 @@ static void make_series(struct random *r, const struct scene *scene, double rati
                         if (scene->draws == DRAWS_OWN)
                                 draw = scene->sigma * random_normal(r);
                         if (n->outliers > 0 && random_uniform(r) < n->outliers)
-                                log_time += n->size * random_exponential(r);
+                                log_time += -n->size * log(1 - random_uniform(r));
                         ret->seconds[side][i] = ret->base * (side ? ratio : 1) * exp(log_time);
                         drift = n->keeps * drift + n->drift * sqrt(1 - n->keeps * n->keeps) * random_normal(r);
                 }
@@ -216,7 +216,7 @@ static void judge_solverfs(const struct scene *scene, const struct series *serie
                 count_case(s, ratio_of(scene, i), judge_is_regression(c) ? 1 : judge_is_improvement(c) ? -1 : 0, &alarmed);
                 s->runs += 2 * (double)cases[i].n_pairs;
         }
-        s->set_found += scene->ratio > 1 && judgement_change(&j) == JUDGE_MORE;
+        s->set_found += scene->ratio > 1 && j.set.by[j.options.measure].change == JUDGE_MORE;
         s->comparisons++;
         s->alarmed += alarmed;
         judgement_done(&j);

@@ -194,7 +194,7 @@ START_TEST(test_templates)
 
                         assert_ok(template_formula(g, (enum template)t, size, &s));
                         again = read_back(s);
-                        ck_assert_msg(is_same(s, again), "%s", template_name((enum template)t));
+                        ck_assert_msg(is_same(s, again), "template %d", t);
                 }
         assert_error(template_formula(g, TEMPLATE_REGEX, 0, &(struct script *){0}), EINVAL);
 }
@@ -256,7 +256,7 @@ START_TEST(test_no_mutation_is_a_noop_or_ill_sorted)
                 }
         }
         for (int t = 0; t < N_TRANSFORMS; t++)
-                ck_assert_msg(transformed[t] > 100, "%s: %u", transform_name((enum transform)t), transformed[t]);
+                ck_assert_msg(transformed[t] > 100, "transform %d: %u", t, transformed[t]);
 }
 END_TEST
 
@@ -370,7 +370,7 @@ START_TEST(test_transformers)
                 s = read_text(source);
                 ck_assert_msg(mutate_transform(g, s, rows[i].transform, &with) == 0, "%s", rows[i].before);
                 text = text_of(with);
-                ck_assert_msg(strstr(text, rows[i].after), "%s: %s", transform_name(rows[i].transform), text);
+                ck_assert_msg(strstr(text, rows[i].after), "transform %d: %s", (int)rows[i].transform, text);
         }
 }
 END_TEST

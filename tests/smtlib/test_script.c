@@ -480,7 +480,7 @@ START_TEST(test_make)
         x = term_fresh_constant(s->bank, "x", sort_simple(s->bank, SORT_INT));
         f = function_of(s->bank, FUNCTION_DECLARED, symbol_of(s->bank, slice_string("f g")), (const struct sort *[]){x->sort}, 1,
                         x->sort);
-        assert_ok(script_add_assert(s, term_op2(s->bank, OP_GT, term_call(s->bank, f, &x, 1), x)));
+        assert_ok(script_add_assert(s, term_op2(s->bank, OP_GT, term_call_as(s->bank, f, NULL, &x, 1), x)));
         assert_ok(script_add_check(s));
         assert_ok(script_declare_missing(s));
         assert_ok(script_declare_missing(s)); /* nothing is missing any more */

@@ -30,6 +30,11 @@ static const struct term *variable(const char *name, enum sort_kind kind)
         return term_variable(b, symbol_of(b, slice_string(name)), sort(kind));
 }
 
+static const struct term *op3(enum op op, const struct term *x, const struct term *y, const struct term *z)
+{
+        return term_op(b, op, (const struct term *[]){x, y, z}, 3);
+}
+
 static void assert_prints_in(const struct term *t, enum dialect d, const char *text)
 {
         cleanup_buffer struct buffer out = {0};
@@ -138,9 +143,9 @@ START_TEST(test_ill_typed)
         ck_assert_ptr_null(term_op2(b, OP_EQUAL, x, s));
         ck_assert_ptr_null(term_op1(b, OP_NOT, term_op1(b, OP_STR_LEN, x))); /* the first error is passed on */
         ck_assert_int_eq(bank_error(b), -EINVAL);
-        ck_assert_ptr_null(term_op3(b, OP_ITE, term_true(b), x, s));
+        ck_assert_ptr_null(op3(OP_ITE, term_true(b), x, s));
         ck_assert_ptr_null(term_op1(b, OP_AND, x));
-        ck_assert_ptr_null(term_call(b, x->function, &x, 1));
+        ck_assert_ptr_null(term_call_as(b, x->function, NULL, &x, 1));
         ck_assert_ptr_null(term_quantifier(b, TERM_FORALL, (const struct term *[]){variable("v", SORT_INT)}, 1, x));
         ck_assert_ptr_null(term_array_constant(b, sort_array(b, sort(SORT_INT), sort(SORT_BOOL)), x));
         end();
@@ -157,7 +162,7 @@ START_TEST(test_numbers_mix)
         ck_assert_int_eq(term_op2(b, OP_PLUS, i, i)->sort->kind, SORT_INT);
         ck_assert_int_eq(term_op2(b, OP_PLUS, i, r)->sort->kind, SORT_REAL);
         ck_assert_int_eq(term_op2(b, OP_DIVIDE, i, i)->sort->kind, SORT_REAL);
-        ck_assert_int_eq(term_op3(b, OP_ITE, term_true(b), i, r)->sort->kind, SORT_REAL);
+        ck_assert_int_eq(op3(OP_ITE, term_true(b), i, r)->sort->kind, SORT_REAL);
         ck_assert_ptr_nonnull(term_op2(b, OP_EQUAL, r, i));
         ck_assert_ptr_null(term_op2(b, OP_MOD, r, i));
         end();
@@ -472,7 +477,7 @@ START_TEST(test_capture_below_two)
         x = variable("x", SORT_INT);
         y = variable("y", SORT_INT);
         z = variable("z", SORT_INT);
-        t = term_quantifier(b, TERM_FORALL, &y, 1, term_op3(b, OP_LT, x, y, z));
+        t = term_quantifier(b, TERM_FORALL, &y, 1, op3(OP_LT, x, y, z));
         t = term_quantifier(b, TERM_EXISTS, &x, 1, t);
         /* z := x + y passes both binders */
         t = term_substitute(b, t, &z, (const struct term *[]){term_op2(b, OP_PLUS, x, y)}, 1);
@@ -606,7 +611,7 @@ START_TEST(test_clashes)
         /* a let's name is none that is used */
         c = constant("_let_1", sort(SORT_INT));
         t = term_op2(b, OP_PLUS, c, term_int(b, 1));
-        t = term_op3(b, OP_PLUS, t, t, t);
+        t = op3(OP_PLUS, t, t, t);
         t = term_op2(b, OP_LT, t, t);
         assert_prints(t, "(let ((__let_1 (+ (+ _let_1 1) (+ _let_1 1) (+ _let_1 1)))) (< __let_1 __let_1))");
         end();
@@ -620,9 +625,9 @@ START_TEST(test_lets_and_binders)
 
         begin();
         x = variable("x", SORT_INT);
-        t = term_op3(b, OP_LT, x, term_op2(b, OP_PLUS, x, term_int(b, 1)), term_op2(b, OP_PLUS, x, term_int(b, 2)));
+        t = op3(OP_LT, x, term_op2(b, OP_PLUS, x, term_int(b, 1)), term_op2(b, OP_PLUS, x, term_int(b, 2)));
         q = term_quantifier(b, TERM_EXISTS, &x, 1, t);
-        t = term_quantifier(b, TERM_FORALL, &x, 1, term_op3(b, OP_AND, t, t, q));
+        t = term_quantifier(b, TERM_FORALL, &x, 1, op3(OP_AND, t, t, q));
         assert_prints(t, "(forall ((x Int)) (let ((_let_1 (< x (+ x 1) (+ x 2)))) (and _let_1 _let_1 "
                          "(exists ((x Int)) (< x (+ x 1) (+ x 2))))))");
         end();

@@ -13,6 +13,11 @@ static struct judge_case cases[CASES];
 static struct judgement judged;
 static const struct judge_options by_time = {.measure = JUDGE_TIME, .most_pairs = JUDGE_PAIRS};
 
+static enum judge_change change_of_set(void)
+{
+        return judged.set.by[judged.options.measure].change;
+}
+
 static struct judge_run run(enum verdict v, double seconds)
 {
         return (struct judge_run){.is_known = true,
@@ -166,7 +171,7 @@ START_TEST(test_the_same_program)
         ck_assert_int_eq(judged.cases[0].change, JUDGE_SAME);
         ck_assert_uint_eq(judged.cases[0].wanted, 0);
         ck_assert_double_eq(judged.cases[0].by[JUDGE_TIME].ratio, 1);
-        ck_assert_int_eq(judgement_change(&judged), JUDGE_SAME);
+        ck_assert_int_eq(change_of_set(), JUDGE_SAME);
         ck_assert_double_eq(judged.set.by[JUDGE_TIME].ratio.mean, 1);
 }
 END_TEST
@@ -273,7 +278,7 @@ START_TEST(test_quiet_cases_stop_at_once)
                 ck_assert_int_eq(judged.cases[i].change, JUDGE_SAME);
                 ck_assert_uint_eq(judged.cases[i].wanted, 0);
         }
-        ck_assert_int_eq(judgement_change(&judged), JUDGE_SAME);
+        ck_assert_int_eq(change_of_set(), JUDGE_SAME);
         ck_assert_uint_eq(judged.set.wanted, 0);
 }
 END_TEST
@@ -409,7 +414,7 @@ START_TEST(test_one_seed_proves_nothing)
         ck_assert_double_eq_tol(judged.cases[0].by[JUDGE_TIME].ratio, 9, 1e-9);
         ck_assert_uint_eq(judged.cases[0].wanted, 0);
         ck_assert_uint_eq(judged.set.wanted, 0);
-        ck_assert_int_eq(judgement_change(&judged), JUDGE_UNDECIDED);
+        ck_assert_int_eq(change_of_set(), JUDGE_UNDECIDED);
         look_at(1, &by_effort);
         ck_assert_int_eq(judged.cases[0].change, JUDGE_DIFFERS);
         judge_pairs(1, with_effort(1, 1000), with_effort(1.2, 1000)); /* noise may do that */
@@ -446,7 +451,7 @@ START_TEST(test_a_set_that_changed_as_a_whole)
         ck_assert_uint_eq(judged.families[0].pairs, 600);
         s = &judged.families[0].by[JUDGE_TIME];
         ck_assert(s->ratio.seeds.low < 1.2 && 1.2 < s->ratio.seeds.high && s->ratio.seeds.high / s->ratio.seeds.low < 1.02);
-        ck_assert_int_eq(judgement_change(&judged), JUDGE_MORE);
+        ck_assert_int_eq(change_of_set(), JUDGE_MORE);
         ck_assert_uint_eq(judged.set.cases, CASES);
         ck_assert_uint_eq(judged.set.solved[0], CASES);
         ck_assert_double_eq_tol(judged.set.solved_mean[1], CASES, 1e-9);
@@ -466,7 +471,7 @@ START_TEST(test_cases_follow_their_set)
         for (size_t i = 0; i < CASES; i++)
                 draw(&r, i, 8, 0.5, false, 0.05, 1.5);
         look_at(CASES, &by_time);
-        ck_assert_int_eq(judgement_change(&judged), JUDGE_MORE);
+        ck_assert_int_eq(change_of_set(), JUDGE_MORE);
         ck_assert(judged.set.by[JUDGE_TIME].is_even);
         ck_assert_uint_eq(judged.set.wanted, 0);
         for (size_t i = 0; i < CASES; i++) {
@@ -493,7 +498,7 @@ START_TEST(test_repetitions_are_one_throw_of_a_case)
                 for (size_t i = 0; i < CASES; i++)
                         draw(&r, i, 5, 0, true, 0.02, exp(random_normal(&r)));
                 look_at(CASES, &by_time);
-                alarms += judgement_change(&judged) != JUDGE_UNDECIDED;
+                alarms += change_of_set() != JUDGE_UNDECIDED;
                 ck_assert(!judged.set.by[JUDGE_TIME].is_even);
                 ck_assert(judged.set.by[JUDGE_TIME].ratio.cases.high / judged.set.by[JUDGE_TIME].ratio.cases.low >
                           judged.set.by[JUDGE_TIME].ratio.seeds.high / judged.set.by[JUDGE_TIME].ratio.seeds.low);
@@ -505,7 +510,7 @@ END_TEST
 START_TEST(test_nothing_to_judge)
 {
         look_at(0, &by_time);
-        ck_assert_int_eq(judgement_change(&judged), JUDGE_UNKNOWN);
+        ck_assert_int_eq(change_of_set(), JUDGE_UNKNOWN);
         ck_assert(isnan(judged.set.par2[0]));
         setup();
         look_at(3, &by_time); /* cases without pairs */
@@ -570,7 +575,7 @@ START_TEST(test_chaos_is_no_change)
                         draw(&r, i, JUDGE_PAIRS, 1, seed % 2, 0.05, 1);
                 play(40);
                 alarms += judged.set.regressions + judged.set.improvements > 0 ||
-                          judge_is_regression(judgement_change(&judged)) || judge_is_improvement(judgement_change(&judged));
+                          judge_is_regression(change_of_set()) || judge_is_improvement(change_of_set());
         }
         ck_assert_msg(alarms <= 3, "%u of 60", alarms);
 }
@@ -605,7 +610,7 @@ START_TEST(test_a_slower_set_is_found_early)
                 for (size_t i = 0; i < CASES; i++)
                         draw(&r, i, JUDGE_PAIRS, 1, true, 0.05, 1.1);
                 ck_assert_uint_le(play(CASES), 8);
-                ck_assert_int_eq(judgement_change(&judged), JUDGE_MORE);
+                ck_assert_int_eq(change_of_set(), JUDGE_MORE);
         }
 }
 END_TEST

@@ -9,6 +9,7 @@
 #include "core/fuzz/generate.h"
 #include "core/smtlib/print.h"
 #include "core/weaken/weaken.h"
+#include "tests/weaken/example.h"
 
 static const struct rule_row wrong[] = {
         {"wrong-le-lt", "(<= ?a:Num ?b:Num)", RULE_IMPLIES, "(< ?a ?b)"},
@@ -46,7 +47,7 @@ static const struct term *in_context(struct bank *b, struct random *random, cons
                         t = term_op2(b, OP_OR, k, t);
                         break;
                 case 5:
-                        t = term_op3(b, OP_ITE, k, t, term_op1(b, OP_NOT, t));
+                        t = term_op(b, OP_ITE, (const struct term *[]){k, t, term_op1(b, OP_NOT, t)}, 3);
                         break;
                 default:
                         t = term_op2(b, OP_EQUAL, t, k);

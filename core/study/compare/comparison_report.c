@@ -114,7 +114,7 @@ static int add_versions(const struct comparing_options *o, struct buffer *ret)
         return 0;
 }
 
-const char *comparing_chance_name(enum comparing_chance c)
+static const char *comparing_chance_name(enum comparing_chance c)
 {
         static const char *const names[] = {
                 [COMPARING_SEEDS] = "seeds", [COMPARING_SCRAMBLED] = "scrambled inputs", [COMPARING_REPETITIONS] = "repetitions"};

@@ -164,12 +164,6 @@ int judge(const struct judge_case *cases, size_t n, const struct judge_options *
 void judgement_done(struct judgement *j);
 #define cleanup_judgement cleanup(judgement_done)
 
-/* The change of the set, by the measure that was asked for. */
-static inline enum judge_change judgement_change(const struct judgement *j)
-{
-        return j->set.by[j->options.measure].change;
-}
-
 /* Worst first, of judged cases: the order in which changes are listed, as qsort() wants it. `m`: the measure that was asked for. */
 int judge_order(const struct judged_case *a, const struct judged_case *b, enum judge_measure m);
 

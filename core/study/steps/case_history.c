@@ -113,7 +113,8 @@ int case_history_read(struct workspace *w, const struct cell *cell, const uint32
 
 /* -- the table ---------------------------------------------------------------------------------------------------- */
 
-const char *case_answer(const struct case_info *info, const struct fact *f)
+/* "correct", "WRONG", or "-" where the case does not say what is right. */
+static const char *case_answer(const struct case_info *info, const struct fact *f)
 {
         return f->wrong ? "WRONG" : info->status != VERDICT_UNKNOWN ? "correct" : "-";
 }

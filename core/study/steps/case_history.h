@@ -44,5 +44,3 @@ struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double 
 struct localize_outcome case_outcome(const struct fact *f);
 /* The fact of a cell, and what else is known of it: under the solver's seeds 1, 2, … without a gap, else its repetitions. free(*ret). */
 int case_outcomes(struct workspace *w, const struct cell *cell, const struct fact *first, struct localize_outcome **ret, size_t *ret_n);
-/* "correct", "WRONG", or "-" where the case does not say what is right. */
-const char *case_answer(const struct case_info *info, const struct fact *f);

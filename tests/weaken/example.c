@@ -1,3 +1,5 @@
+#include "tests/weaken/example.h"
+
 #include "core/weaken/weaken_internal.h"
 
 /* A constant of the sort, a literal, or a small application. */
