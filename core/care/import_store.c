@@ -3,8 +3,7 @@
 #include "core/care/import.h"
 
 #include "cache/base/json.h"
-#include "core/query/answers.h"
-#include "core/query/disturbed.h"
+#include "core/query/noted_cell.h"
 #include "core/query/machines.h"
 #include "core/query/names.h"
 #include "core/query/query_internal.h"
@@ -454,16 +453,11 @@ static int prepare_fact(struct import *i, struct row *row)
 
 static int note_fact(struct store_txn *t, struct row *row)
 {
-        int r;
-
         if (!row->cell.info || row->cell.info->removed)
                 return 0;
         row->note = (struct noted_fact){
                 .cell = &row->cell, .commit = row->note.commit, .key = SLICE(row->key.data, row->key.size), .fact = row->fact};
-        r = answers_note(t, &row->note);
-        if (r == 0)
-                r = disturbed_note(t, &row->note);
-        return r < 0 ? r : setting_note(t, &row->cell);
+        return fact_note(t, &row->note);
 }
 
 /* Rows of a program stand together, and mostly are of one machine and one commit. */

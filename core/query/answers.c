@@ -72,163 +72,81 @@ static size_t first_difference(struct slice a, struct slice b)
 
 /* -- rows -------------------------------------------------------------------------------------------------------- */
 
-#define ROW_SIZE 128
-
-static void wrong_row(struct slice fact_key, char ret[ROW_SIZE])
+static void said_prefix(uint32_t info, char ret[NOTE_KEY_SIZE])
 {
-        char name[33];
-
-        noted_name(fact_key, name);
-        snprintf(ret, ROW_SIZE, "wrong/%s", name);
+        snprintf(ret, NOTE_KEY_SIZE, "said/%08" PRIx32 "/", info);
 }
 
-static void said_prefix(uint32_t info, char ret[ROW_SIZE])
-{
-        snprintf(ret, ROW_SIZE, "said/%08" PRIx32 "/", info);
-}
-
-static void said_group(uint32_t info, struct slice letters, char ret[ROW_SIZE])
+static void said_group(uint32_t info, struct slice letters, char ret[NOTE_KEY_SIZE])
 {
         char hex[DIGEST_HEX_SIZE];
         struct digest d;
 
         digest_of(letters.data, letters.size, &d);
         digest_hex(&d, hex);
-        snprintf(ret, ROW_SIZE, "said/%08" PRIx32 "/%.16s/", info, hex);
+        snprintf(ret, NOTE_KEY_SIZE, "said/%08" PRIx32 "/%.16s/", info, hex);
 }
 
-static void disputed_row(uint32_t info, char ret[ROW_SIZE])
+static void disputed_row(uint32_t info, char ret[NOTE_KEY_SIZE])
 {
-        snprintf(ret, ROW_SIZE, "disputed/%08" PRIx32, info);
+        snprintf(ret, NOTE_KEY_SIZE, "disputed/%08" PRIx32, info);
 }
 
-static int drop(struct store_txn *t, const char *row)
+static bool is_same_group(const struct note *a, const struct note *b)
 {
-        int r = store_has(t, TABLE_META, slice_string(row)) ? store_delete(t, TABLE_META, slice_string(row)) : 0;
+        size_t n = (size_t)(strrchr(a->key, '/') + 1 - a->key);
 
-        return r == -ENOENT ? 0 : r;
+        return strncmp(a->key, b->key, n) == 0;
 }
-
-struct row { /* the first one that was found */
-        char key[ROW_SIZE];
-        struct buffer value;
-};
-
-static void row_done(struct row *r)
-{
-        buffer_done(&r->value);
-}
-#define cleanup_row cleanup(row_done)
-
-static int take_row(void *user, struct slice key, struct slice value)
-{
-        struct row *r = user;
-
-        if (key.size >= ROW_SIZE)
-                return 0;
-        snprintf(r->key, sizeof(r->key), "%.*s", (int)key.size, (const char *)key.data);
-        buffer_done(&r->value);
-        buffer_add(&r->value, value.data, value.size);
-        return buffer_error(&r->value) < 0 ? -ENOMEM : 1;
-}
-
-/* The next row from `r->key` on; 1, or 0 when there is none. */
-static int next_row(struct store_txn *t, const char *prefix, struct row *r)
-{
-        char from[ROW_SIZE];
-
-        snprintf(from, sizeof(from), "%s", r->key);
-        return store_each(t, TABLE_META, slice_string(prefix), slice_string(from), true, take_row, r);
-}
-
-/* To behind the row's group, or behind the row itself. */
-static void skip_group(struct row *r)
-{
-        char *slash = strrchr(r->key, '/');
-
-        if (slash)
-                strcpy(slash, "0"); /* the character behind '/' */
-}
-
-static void skip_row(struct row *r)
-{
-        size_t n = strlen(r->key);
-
-        if (n + 1 < sizeof(r->key))
-                strcpy(r->key + n, "0");
-}
-
-/* Its letters, behind the cell. */
-static struct slice letters_in(const struct row *r)
-{
-        return r->value.size < NOTED_SIZE ? SLICE("", 0) : SLICE(r->value.data + NOTED_SIZE, r->value.size - NOTED_SIZE);
-}
-
-/* -- noting ------------------------------------------------------------------------------------------------------ */
 
 /* Takes out what the fact said before under other letters, and sees whether others contradict it. */
-static int look_at_groups(struct store_txn *t, uint32_t info, const char *fact, struct slice letters, bool *ret_disputed)
+static int look_at_groups(struct store_txn *t, const struct noted_fact *f, struct slice letters, bool *ret_disputed)
 {
-        cleanup_row struct row row = {0};
-        char prefix[ROW_SIZE], same[ROW_SIZE];
+        char prefix[NOTE_KEY_SIZE], same[NOTE_KEY_SIZE];
+        cleanup_note struct note row = {0};
         int r;
 
-        said_prefix(info, prefix);
-        said_group(info, letters, same);
-        while ((r = next_row(t, prefix, &row)) == 1) {
-                char *slash = strrchr(row.key, '/'), its[ROW_SIZE + 40];
-                bool is_same = letters.size > 0 && strncmp(row.key, same, strlen(same)) == 0;
+        said_prefix(f->cell->info->id, prefix);
+        said_group(f->cell->info->id, letters, same);
+        while ((r = note_next(t, prefix, &row)) == 1) {
+                char *end = strrchr(row.key, '/') + 1;
 
-                snprintf(its, sizeof(its), "%.*s/%s", (int)(slash - row.key), row.key, fact);
-                *ret_disputed |= first_difference(letters, letters_in(&row)) != SIZE_MAX;
-                skip_group(&row);
-                r = is_same ? 0 : drop(t, its);
+                *end = '\0';
+                *ret_disputed |= first_difference(letters, note_rest(&row)) != SIZE_MAX;
+                r = letters.size > 0 && strcmp(row.key, same) == 0 ? 0 : note_set(t, row.key, f, false, SLICE("", 0));
                 if (r < 0)
                         return r;
+                end[-1] = '0'; /* behind the group: the character after '/' */
         }
         return r;
 }
 
 static int note_said(struct store_txn *t, const struct noted_fact *f)
 {
-        cleanup_buffer struct buffer letters = {0}, note = {0};
+        cleanup_buffer struct buffer letters = {0};
         const struct case_info *info = f->cell->info;
-        char fact[33], group[ROW_SIZE], row[ROW_SIZE + 40];
-        bool disputed = false;
+        char group[NOTE_KEY_SIZE], disputed[NOTE_KEY_SIZE];
+        bool is_disputed = false;
         int r;
 
         disputable(f->fact, info, &letters);
         r = buffer_error(&letters);
-        noted_name(f->key, fact);
         if (r == 0)
-                r = look_at_groups(t, info->id, fact, SLICE(letters.data, letters.size), &disputed);
+                r = look_at_groups(t, f, SLICE(letters.data, letters.size), &is_disputed);
         if (r < 0 || letters.size == 0)
                 return r;
         said_group(info->id, SLICE(letters.data, letters.size), group);
-        snprintf(row, sizeof(row), "%s%s", group, fact);
-        r = noted_encode(f, SLICE(letters.data, letters.size), &note);
-        if (r == 0)
-                r = store_put(t, TABLE_META, slice_string(row), SLICE(note.data, note.size));
-        if (r < 0 || !disputed)
+        r = note_set(t, group, f, true, SLICE(letters.data, letters.size));
+        if (r < 0 || !is_disputed)
                 return r;
-        disputed_row(info->id, row);
-        return store_put(t, TABLE_META, slice_string(row), SLICE("", 0));
+        disputed_row(info->id, disputed);
+        return store_put(t, TABLE_META, slice_string(disputed), SLICE("", 0));
 }
 
 int answers_note(struct store_txn *t, const struct noted_fact *f)
 {
-        cleanup_buffer struct buffer note = {0};
-        char row[ROW_SIZE];
-        int r;
+        int r = note_set(t, "wrong/", f, f->fact->wrong || answers_contradict(f->fact, f->cell->info), SLICE("", 0));
 
-        wrong_row(f->key, row);
-        if (f->fact->wrong || answers_contradict(f->fact, f->cell->info)) {
-                r = noted_encode(f, SLICE("", 0), &note);
-                if (r == 0)
-                        r = store_put(t, TABLE_META, slice_string(row), SLICE(note.data, note.size));
-        } else {
-                r = drop(t, row);
-        }
         return r < 0 ? r : note_said(t, f);
 }
 
@@ -292,73 +210,24 @@ void wrong_line(const struct cell *cell, const struct fact *f, struct buffer *re
         add_expected(ret, cell->info);
 }
 
-/* The first of a group that still says so. 1 when there is one. */
-static int find_witness(struct workspace *w, const char *group, struct noted_cell *ret)
+/* The first of the i-th's group that still says so. 1 when there is one. */
+static int find_witness(struct workspace *w, const struct notes *said, size_t i, struct noted_cell *ret)
 {
-        cleanup_row struct row row = {0};
-
-        for (;;) {
+        for (size_t k = i; k < said->n && is_same_group(&said->list[i], &said->list[k]); k++) {
+                const struct slice noted = note_rest(&said->list[k]);
                 cleanup_buffer struct buffer letters = {0};
-                cleanup_txn struct store_txn *t = NULL;
-                int r = store_read(workspace_store(w), &t);
+                int r = noted_open(w, &said->list[k], ret);
 
-                if (r == 0)
-                        r = next_row(t, group, &row);
-                t = store_end(t);
-                if (r <= 0)
-                        return r;
-                r = noted_open(w, SLICE(row.value.data, row.value.size), ret);
                 if (r == 0) {
                         disputable(ret->fact, ret->cell.info, &letters);
-                        if (buffer_error(&letters) == 0 && letters.size == letters_in(&row).size &&
-                            memcmp(letters.data, letters_in(&row).data, letters.size) == 0)
+                        if (buffer_error(&letters) == 0 && letters.size == noted.size && memcmp(letters.data, noted.data, noted.size) == 0)
                                 return 1;
                 }
                 noted_done(ret);
                 if (r < 0 && r != -ENOENT)
                         return r;
-                skip_row(&row);
         }
-}
-
-struct group {
-        char prefix[ROW_SIZE];
-        struct buffer letters;
-};
-
-struct groups {
-        struct group *list;
-        size_t n;
-};
-
-static void groups_done(struct groups *g)
-{
-        for (size_t i = 0; i < g->n; i++)
-                buffer_done(&g->list[i].letters);
-        free(g->list);
-}
-
-static int groups_of(struct workspace *w, uint32_t info, struct groups *ret)
-{
-        cleanup_txn struct store_txn *t = NULL;
-        cleanup_row struct row row = {0};
-        char prefix[ROW_SIZE];
-        int r = store_read(workspace_store(w), &t);
-
-        said_prefix(info, prefix);
-        while (r == 0 && (r = next_row(t, prefix, &row)) == 1) {
-                struct group *g;
-
-                if (list_grow(ret->list, ret->n) < 0)
-                        return -ENOMEM;
-                g = &ret->list[ret->n++];
-                *g = (struct group){0};
-                snprintf(g->prefix, sizeof(g->prefix), "%.*s", (int)(strrchr(row.key, '/') + 1 - row.key), row.key);
-                buffer_add(&g->letters, letters_in(&row).data, letters_in(&row).size);
-                skip_group(&row);
-                r = buffer_error(&g->letters);
-        }
-        return r;
+        return 0;
 }
 
 static void dispute_line(const struct noted_cell *a, const struct noted_cell *b, size_t question, struct buffer *ret)
@@ -379,34 +248,48 @@ static void dispute_line(const struct noted_cell *a, const struct noted_cell *b,
         buffer_adds(ret, ": one of them is wrong");
 }
 
+static bool is_first_of_group(const struct notes *said, size_t i)
+{
+        return i == 0 || !is_same_group(&said->list[i - 1], &said->list[i]);
+}
+
+static int read_said(struct workspace *w, uint32_t info, struct notes *ret)
+{
+        char prefix[NOTE_KEY_SIZE];
+
+        said_prefix(info, prefix);
+        return notes_read(w, prefix, ret);
+}
+
+static int is_disputed(struct workspace *w, uint32_t info)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        char row[NOTE_KEY_SIZE];
+        int r = store_read(workspace_store(w), &t);
+
+        disputed_row(info, row);
+        return r < 0 ? r : store_has(t, TABLE_META, slice_string(row));
+}
+
 int dispute_find(struct workspace *w, uint32_t info, struct buffer *ret)
 {
-        cleanup(groups_done) struct groups g = {0};
-        char row[ROW_SIZE];
-        bool marked;
-        int r;
+        cleanup_notes struct notes said = {0};
+        int r = is_disputed(w, info);
 
-        {
-                cleanup_txn struct store_txn *t = NULL;
-
-                r = store_read(workspace_store(w), &t);
-                if (r < 0)
-                        return r;
-                disputed_row(info, row);
-                marked = store_has(t, TABLE_META, slice_string(row));
-        }
-        r = marked ? groups_of(w, info, &g) : 0;
-        for (size_t i = 0; r == 0 && i < g.n; i++) {
-                for (size_t k = i + 1; r == 0 && k < g.n; k++) {
-                        const struct buffer *x = &g.list[i].letters, *y = &g.list[k].letters;
-                        size_t question = first_difference(SLICE(x->data, x->size), SLICE(y->data, y->size));
+        r = r == 1 ? read_said(w, info, &said) : r;
+        for (size_t i = 0; r == 0 && i < said.n; i++) {
+                for (size_t k = i + 1; r == 0 && is_first_of_group(&said, i) && k < said.n; k++) {
                         cleanup_noted struct noted_cell a = {0}, b = {0};
+                        size_t question;
 
+                        if (!is_first_of_group(&said, k))
+                                continue;
+                        question = first_difference(note_rest(&said.list[i]), note_rest(&said.list[k]));
                         if (question == SIZE_MAX)
                                 continue;
-                        r = find_witness(w, g.list[i].prefix, &a);
+                        r = find_witness(w, &said, i, &a);
                         if (r == 1)
-                                r = find_witness(w, g.list[k].prefix, &b);
+                                r = find_witness(w, &said, k, &b);
                         if (r < 1)
                                 continue;
                         dispute_line(&a, &b, question, ret);
@@ -414,40 +297,7 @@ int dispute_find(struct workspace *w, uint32_t info, struct buffer *ret)
                         return r < 0 ? r : 1;
                 }
         }
-        return r < 0 ? r : 0;
-}
-
-/* Rows are collected first: what is told of them is asked of other tables, and transactions do not nest. */
-struct collected {
-        struct row *list;
-        size_t n;
-};
-
-static void collected_done(struct collected *c)
-{
-        for (size_t i = 0; i < c->n; i++)
-                row_done(&c->list[i]);
-        free(c->list);
-}
-
-static int collect_one(void *user, struct slice key, struct slice value)
-{
-        struct collected *c = user;
-        int r;
-
-        if (list_grow(c->list, c->n) < 0)
-                return -ENOMEM;
-        c->list[c->n] = (struct row){0};
-        r = take_row(&c->list[c->n++], key, value);
-        return r < 0 ? r : 0;
-}
-
-static int collect(struct workspace *w, const char *prefix, struct collected *ret)
-{
-        cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(workspace_store(w), &t);
-
-        return r < 0 ? r : store_each(t, TABLE_META, slice_string(prefix), SLICE("", 0), true, collect_one, ret);
+        return MIN(r, 0);
 }
 
 static int tell(wrong_answer_fn fn, void *user, enum answer_alarm a, const struct buffer *line)
@@ -459,14 +309,14 @@ static int tell(wrong_answer_fn fn, void *user, enum answer_alarm a, const struc
 
 static int tell_wrong(struct workspace *w, wrong_answer_fn fn, void *user)
 {
-        cleanup(collected_done) struct collected c = {0};
-        int r = collect(w, "wrong/", &c);
+        cleanup_notes struct notes c = {0};
+        int r = notes_read(w, "wrong/", &c);
 
         for (size_t i = 0; r == 0 && i < c.n; i++) {
                 cleanup_buffer struct buffer line = {0};
                 cleanup_noted struct noted_cell n = {0};
 
-                r = noted_open(w, SLICE(c.list[i].value.data, c.list[i].value.size), &n);
+                r = noted_open(w, &c.list[i], &n);
                 if (r == 0 && n.fact->wrong) {
                         wrong_line(&n.cell, n.fact, &line);
                         r = tell(fn, user, ANSWER_WRONG, &line);
@@ -479,8 +329,8 @@ static int tell_wrong(struct workspace *w, wrong_answer_fn fn, void *user)
 
 static int tell_disputes(struct workspace *w, wrong_answer_fn fn, void *user)
 {
-        cleanup(collected_done) struct collected c = {0};
-        int r = collect(w, "disputed/", &c);
+        cleanup_notes struct notes c = {0};
+        int r = notes_read(w, "disputed/", &c);
 
         for (size_t i = 0; r == 0 && i < c.n; i++) {
                 cleanup_buffer struct buffer line = {0};
@@ -508,18 +358,15 @@ static int renote_in(void *user, struct store_txn *t)
 
 int answers_look_again(struct workspace *w, uint32_t info)
 {
-        cleanup(collected_done) struct collected c = {0};
-        char prefix[ROW_SIZE];
-        int r;
+        cleanup_notes struct notes c = {0};
+        int r = read_said(w, info, &c);
 
-        said_prefix(info, prefix);
-        r = collect(w, prefix, &c);
         for (size_t i = 0; r == 0 && i < c.n; i++) {
                 cleanup_noted struct noted_cell n = {0};
                 uint8_t run[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
                 struct commit commit;
 
-                r = noted_open(w, SLICE(c.list[i].value.data, c.list[i].value.size), &n);
+                r = noted_open(w, &c.list[i], &n);
                 if (r == 0)
                         r = run_key(w, &n.cell, run);
                 if (r == 0)

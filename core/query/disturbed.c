@@ -8,82 +8,47 @@
 #include "core/run/host.h"
 
 #define PREFIX    "disturbed/"
-#define ROW_SIZE  (sizeof(PREFIX) + 33)
 #define LOOK_MS   2000 /* between two looks at whether anything waits */
 #define LISTEN_MS 300  /* for how long the machine is listened to */
 
 /* -- notes ------------------------------------------------------------------------------------------------------- */
 
-static void row_of(struct slice fact_key, char ret[ROW_SIZE])
+static uint8_t tries_in(const struct note *n)
 {
-        char name[33];
+        struct slice rest = note_rest(n);
 
-        noted_name(fact_key, name);
-        snprintf(ret, ROW_SIZE, PREFIX "%s", name);
-}
-
-static uint8_t tries_in(struct slice row)
-{
-        return row.size == NOTED_SIZE + 1 ? ((const uint8_t *)row.data)[NOTED_SIZE] : DISTURBED_TRIES;
-}
-
-static int drop_row(struct store_txn *t, const char *row)
-{
-        return store_has(t, TABLE_META, slice_string(row)) ? store_delete(t, TABLE_META, slice_string(row)) : 0;
+        return rest.size == 1 ? *(const uint8_t *)rest.data : DISTURBED_TRIES;
 }
 
 int disturbed_note(struct store_txn *t, const struct noted_fact *f)
 {
         static const uint8_t none = 0;
-        cleanup_buffer struct buffer b = {0};
-        char row[ROW_SIZE];
-        int r;
 
-        row_of(f->key, row);
-        if (!f->fact->disturbed || f->cell->solver->place) /* a quiet moment here says nothing of a machine elsewhere */
-                return drop_row(t, row);
-        r = noted_encode(f, SLICE(&none, 1), &b);
-        return r < 0 ? r : store_put(t, TABLE_META, slice_string(row), SLICE(b.data, b.size));
+        /* a quiet moment here says nothing of a machine elsewhere */
+        return note_set(t, PREFIX, f, f->fact->disturbed && !f->cell->solver->place, SLICE(&none, 1));
 }
 
-struct look {
-        size_t waiting;
-        uint8_t tries; /* of the one in `row`; the fewest */
-        char row[ROW_SIZE];
-        uint8_t value[NOTED_SIZE + 1];
-};
-
-static int look_at(void *user, struct slice key, struct slice value)
+/* Those that wait; *ret_next is the one that was tried least. */
+static int look(struct workspace *w, struct notes *ret, size_t *ret_waiting, const struct note **ret_next)
 {
-        struct look *l = user;
-        uint8_t tries = tries_in(value);
+        int r = notes_read(w, PREFIX, ret);
 
-        if (tries >= DISTURBED_TRIES || key.size >= sizeof(l->row))
-                return 0;
-        if (l->waiting++ == 0 || tries < l->tries) {
-                l->tries = tries;
-                snprintf(l->row, sizeof(l->row), "%.*s", (int)key.size, (const char *)key.data);
-                memcpy(l->value, value.data, sizeof(l->value));
+        *ret_waiting = 0;
+        for (size_t i = 0; i < ret->n; i++) {
+                uint8_t tries = tries_in(&ret->list[i]);
+
+                if (tries < DISTURBED_TRIES && ((*ret_waiting)++ == 0 || tries < tries_in(*ret_next)))
+                        *ret_next = &ret->list[i];
         }
-        return 0;
-}
-
-static int look(struct workspace *w, struct look *ret)
-{
-        cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(workspace_store(w), &t);
-
-        *ret = (struct look){0};
-        return r < 0 ? r : store_each(t, TABLE_META, slice_string(PREFIX), SLICE("", 0), true, look_at, ret);
+        return r;
 }
 
 int disturbed_count(struct workspace *w, size_t *ret)
 {
-        struct look l;
-        int r = look(w, &l);
+        cleanup_notes struct notes all = {0};
+        const struct note *next;
 
-        *ret = l.waiting;
-        return r;
+        return look(w, &all, ret, &next);
 }
 
 struct change {
@@ -95,17 +60,18 @@ static int change_in(void *user, struct store_txn *t)
 {
         const struct change *c = user;
         cleanup_blob struct blob b = {0};
-        uint8_t value[NOTED_SIZE + 1];
+        cleanup_buffer struct buffer value = {0};
         int r;
 
         if (c->tries == 0)
-                return drop_row(t, c->row);
+                return note_drop(t, c->row);
         r = store_get(t, TABLE_META, slice_string(c->row), &b);
-        if (r < 0 || b.size != sizeof(value))
+        if (r < 0 || b.size == 0)
                 return r == -ENOENT ? 0 : r; /* measured by somebody else meanwhile */
-        memcpy(value, b.data, sizeof(value));
-        value[NOTED_SIZE] = c->tries;
-        return store_put(t, TABLE_META, slice_string(c->row), SLICE(value, sizeof(value)));
+        buffer_add(&value, b.data, b.size - 1);
+        buffer_add(&value, &c->tries, 1);
+        r = buffer_error(&value);
+        return r < 0 ? r : store_put(t, TABLE_META, slice_string(c->row), SLICE(value.data, value.size));
 }
 
 static int change(struct workspace *w, const char *row, uint8_t tries)
@@ -118,7 +84,7 @@ static int change(struct workspace *w, const char *row, uint8_t tries)
 struct remeasure_query {
         struct run_query run;
         uint8_t tries;
-        char row[ROW_SIZE];
+        char row[NOTE_KEY_SIZE];
 };
 
 static int remeasure_find(struct query *, struct value **)
@@ -159,7 +125,7 @@ static const struct query_type query_remeasure_type = {
         .free_query = run_query_free,
 };
 
-static int make_query(struct workspace *w, const struct look *l, const struct cell *cell, struct query **ret)
+static int make_query(struct workspace *w, const struct note *note, const struct cell *cell, struct query **ret)
 {
         struct remeasure_query *q = calloc(1, sizeof(*q));
         struct hasher *h;
@@ -172,8 +138,8 @@ static int make_query(struct workspace *w, const struct look *l, const struct ce
                 run_query_free(&q->run.query);
                 return r;
         }
-        q->tries = l->tries;
-        memcpy(q->row, l->row, sizeof(q->row));
+        q->tries = tries_in(note);
+        memcpy(q->row, note->key, sizeof(q->row));
         h = hasher_new();
         hasher_string(h, "remeasure");
         hasher_string(h, q->row);
@@ -191,23 +157,25 @@ static bool has_program(struct workspace *w, const struct cell *cell)
 
 int query_remeasure(struct workspace *w, struct query **ret)
 {
-        struct look l;
-        int r;
-
-        while ((r = look(w, &l)) == 0 && l.waiting > 0) {
+        for (;;) {
+                cleanup_notes struct notes all = {0};
                 cleanup_noted struct noted_cell n = {0};
+                const struct note *next;
+                size_t waiting;
+                int r = look(w, &all, &waiting, &next);
 
-                r = noted_open(w, SLICE(l.value, sizeof(l.value)), &n);
+                if (r < 0 || waiting == 0)
+                        return r < 0 ? r : -ENOENT;
+                r = noted_open(w, next, &n);
                 if (r == 0 && n.fact->disturbed && has_program(w, &n.cell))
-                        return make_query(w, &l, &n.cell, ret);
+                        return make_query(w, next, &n.cell, ret);
                 if (r < 0 && r != -ENOENT)
                         return r;
                 /* The case, the solver or the program is gone, or the cell was measured since under other limits. */
-                r = change(w, l.row, r == 0 && n.fact->disturbed ? DISTURBED_TRIES : 0);
+                r = change(w, next->key, r == 0 && n.fact->disturbed ? DISTURBED_TRIES : 0);
                 if (r < 0)
                         return r;
         }
-        return r < 0 ? r : -ENOENT;
 }
 
 /* -- the thread -------------------------------------------------------------------------------------------------- */

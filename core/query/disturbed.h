@@ -1,14 +1,13 @@
 /* Results that were kept though others disturbed every sample (core/run/measure.h): noted when they are put, and measured again when the machine
  * is quiet. The new result takes the old one's place if nothing disturbed it; at the third time that something did, the old one stays, flagged.
- *
- * In TABLE_META, disturbed/<fact>: the cell (noted_cell.h) and a byte, how often it was tried. */
+ * The row of one has a byte behind its cell: how often it was tried (noted_cell.h). */
 #pragma once
 
 #include "core/query/noted_cell.h"
 
 #define DISTURBED_TRIES 3
 
-/* In the transaction that puts the fact: notes one that is flagged, and forgets one that is not. */
+/* For fact_note(): notes one that is flagged, and forgets one that is not. */
 int disturbed_note(struct store_txn *t, const struct noted_fact *f);
 /* How many wait to be measured again. */
 int disturbed_count(struct workspace *w, size_t *ret);

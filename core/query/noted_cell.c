@@ -1,10 +1,15 @@
 #include "core/query/noted_cell.h"
 
 #include "cache/base/record.h"
+#include "core/query/answers.h"
+#include "core/query/disturbed.h"
 
 #define NOTE_VERSION 2
+#define CELL_SIZE    (1 + 4 + 4 + 1 + 8 + 8 + GIT_OID_RAWSZ)
 
-int noted_encode(const struct noted_fact *f, struct slice rest, struct buffer *ret)
+/* -- writing ----------------------------------------------------------------------------------------------------- */
+
+static void put_cell(const struct noted_fact *f, struct buffer *ret)
 {
         const struct cell *cell = f->cell;
 
@@ -15,8 +20,98 @@ int noted_encode(const struct noted_fact *f, struct slice rest, struct buffer *r
         record_put_u64(ret, cell->seed);
         record_put_u64(ret, cell->wall_ns);
         buffer_add(ret, f->commit.id, GIT_OID_RAWSZ);
-        buffer_add(ret, rest.data, rest.size);
-        return buffer_error(ret);
+}
+
+int note_drop(struct store_txn *t, const char *row)
+{
+        return store_has(t, TABLE_META, slice_string(row)) ? store_delete(t, TABLE_META, slice_string(row)) : 0;
+}
+
+int note_set(struct store_txn *t, const char *prefix, const struct noted_fact *f, bool holds, struct slice rest)
+{
+        cleanup_buffer struct buffer b = {0};
+        char hex[DIGEST_HEX_SIZE], row[NOTE_KEY_SIZE];
+        struct digest d;
+        int r;
+
+        digest_of(f->key.data, f->key.size, &d);
+        digest_hex(&d, hex);
+        snprintf(row, sizeof(row), "%s%.32s", prefix, hex);
+        if (!holds)
+                return note_drop(t, row);
+        put_cell(f, &b);
+        buffer_add(&b, rest.data, rest.size);
+        r = buffer_error(&b);
+        return r < 0 ? r : store_put(t, TABLE_META, slice_string(row), SLICE(b.data, b.size));
+}
+
+int fact_note(struct store_txn *t, const struct noted_fact *f)
+{
+        static int (*const kinds[])(struct store_txn *, const struct noted_fact *) = {answers_note, disturbed_note};
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(kinds); i++)
+                r = kinds[i](t, f);
+        return r < 0 ? r : setting_note(t, f->cell);
+}
+
+/* -- reading ----------------------------------------------------------------------------------------------------- */
+
+void note_done(struct note *n)
+{
+        buffer_done(&n->value);
+}
+
+struct slice note_rest(const struct note *n)
+{
+        return n->value.size < CELL_SIZE ? SLICE("", 0) : SLICE(n->value.data + CELL_SIZE, n->value.size - CELL_SIZE);
+}
+
+static int take(void *user, struct slice key, struct slice value)
+{
+        struct note *n = user;
+
+        if (key.size >= NOTE_KEY_SIZE)
+                return 0;
+        snprintf(n->key, sizeof(n->key), "%.*s", (int)key.size, (const char *)key.data);
+        n->value.size = 0;
+        buffer_add(&n->value, value.data, value.size);
+        return buffer_error(&n->value) < 0 ? -ENOMEM : 1;
+}
+
+int note_next(struct store_txn *t, const char *prefix, struct note *n)
+{
+        char from[NOTE_KEY_SIZE];
+
+        snprintf(from, sizeof(from), "%s", n->key);
+        return store_each(t, TABLE_META, slice_string(prefix), slice_string(from), true, take, n);
+}
+
+static int take_each(void *user, struct slice key, struct slice value)
+{
+        struct notes *list = user;
+        int r;
+
+        if (list_grow(list->list, list->n) < 0)
+                return -ENOMEM;
+        list->list[list->n] = (struct note){0};
+        r = take(&list->list[list->n++], key, value);
+        return MIN(r, 0);
+}
+
+int notes_read(struct workspace *w, const char *prefix, struct notes *ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_read(workspace_store(w), &t);
+
+        return r < 0 ? r : store_each(t, TABLE_META, slice_string(prefix), SLICE("", 0), true, take_each, ret);
+}
+
+void notes_done(struct notes *n)
+{
+        for (size_t i = 0; i < n->n; i++)
+                note_done(&n->list[i]);
+        free(n->list);
 }
 
 void noted_done(struct noted_cell *n)
@@ -27,9 +122,9 @@ void noted_done(struct noted_cell *n)
         *n = (struct noted_cell){0};
 }
 
-int noted_open(struct workspace *w, struct slice row, struct noted_cell *ret)
+int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret)
 {
-        struct record rec = record_of(row);
+        struct record rec = record_of(SLICE(n->value.data, n->value.size));
         uint32_t solver, info;
         git_oid oid = {0};
         int r;
@@ -55,14 +150,4 @@ int noted_open(struct workspace *w, struct slice row, struct noted_cell *ret)
         if (r == 0)
                 r = run_find(w, &ret->cell, true, &ret->fact);
         return r;
-}
-
-void noted_name(struct slice fact_key, char ret[33])
-{
-        char hex[DIGEST_HEX_SIZE];
-        struct digest d;
-
-        digest_of(fact_key.data, fact_key.size, &d);
-        digest_hex(&d, hex);
-        snprintf(ret, 33, "%.32s", hex);
 }

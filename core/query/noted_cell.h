@@ -1,4 +1,12 @@
-/* Rows of TABLE_META that name a cell: solver, commit, case, seed, time limit. answers.h and disturbed.h keep such of facts. */
+/* The secondary index of facts: which of them to look at, without reading them all. A row names the cell of a fact (solver, commit, case, seed, time
+ * limit), so that what is told of it is what it says now: nothing is told of a case that was removed, of a solver that is gone, or of what was measured
+ * again. In TABLE_META, <fact> being a digest of the fact's key, and a row's value the cell and what `kinds` names:
+ *
+ *     wrong/<fact>                           its answer contradicts the case's status
+ *     disturbed/<fact>      tries            others disturbed every sample of it (disturbed.h)
+ *     said/<case>/<answers>/<fact>  letters  what it answered where the status is unknown (answers.h); <answers> is a digest of the letters
+ *
+ * fact_note() is called by everything that puts a fact, so the rows follow the facts; an import notes what it brings. */
 #pragma once
 
 #include "core/query/query_internal.h"
@@ -9,16 +17,38 @@ struct noted_fact {              /* all borrowed */
         struct slice key; /* the fact's, in TABLE_FACTS */
         const struct fact *fact;
 };
-#define NOTED_SIZE (1 + 4 + 4 + 1 + 8 + 8 + GIT_OID_RAWSZ)
-/* NOTED_SIZE bytes and `rest` behind them. 0, or -ENOMEM. */
-int noted_encode(const struct noted_fact *f, struct slice rest, struct buffer *ret);
-void noted_name(struct slice fact_key, char ret[33]); /* of the fact, to be a part of the row's key */
+/* The rows of a fact, its setting's name among them, in the transaction that puts it; which the store is only written in, so that the commit is looked
+ * up before. */
+int fact_note(struct store_txn *t, const struct noted_fact *f);
+/* One row below a prefix, with `rest` behind its cell; `holds` false: it goes. */
+int note_set(struct store_txn *t, const char *prefix, const struct noted_fact *f, bool holds, struct slice rest);
+int note_drop(struct store_txn *t, const char *row);
+
+#define NOTE_KEY_SIZE 128
+struct note {
+        char key[NOTE_KEY_SIZE];
+        struct buffer value;
+};
+void note_done(struct note *n);
+#define cleanup_note cleanup(note_done)
+struct slice note_rest(const struct note *n); /* what is behind its cell */
+/* The first row of a prefix from n->key on takes its place. 1, or 0 when there is none. */
+int note_next(struct store_txn *t, const char *prefix, struct note *n);
+
+struct notes {
+        struct note *list;
+        size_t n;
+};
+/* All rows of a prefix, for who asks other tables of them: transactions do not nest. */
+int notes_read(struct workspace *w, const char *prefix, struct notes *ret);
+void notes_done(struct notes *n);
+#define cleanup_notes cleanup(notes_done)
 
 struct noted_cell { /* a cell that a row names, with what holds it */
         struct cell cell;
         struct fact *fact; /* a ref; what it says now, brief */
 };
 /* -ENOENT: there is no such cell any more, or it has no answer. *ret is to be given to noted_done() in any case. */
-int noted_open(struct workspace *w, struct slice row, struct noted_cell *ret);
+int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret);
 void noted_done(struct noted_cell *n);
 #define cleanup_noted cleanup(noted_done)

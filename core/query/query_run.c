@@ -3,10 +3,10 @@
 #include "core/run/measure.h"
 #include "core/run/surroundings.h"
 #include "core/query/answers.h"
-#include "core/query/disturbed.h"
 #include "core/query/held.h"
 #include "core/query/machines.h"
 #include "core/query/run_query.h"
+#include "core/query/scrambled.h"
 
 /* -- what is known -- */
 
@@ -41,12 +41,24 @@ static int resolve_now(const struct run_query *q, struct resolved_cell *now, con
         return cell_resolve(q->workspace, &q->cell, q->cell.solver->builder ? NULL : &q->resolved.build, now);
 }
 
+/* What it is run on. -ENOENT: an input that was not made yet. */
+static int find_input(const struct run_query *q, struct case_info **ret)
+{
+        if (q->is_scrambled)
+                return scrambled_find(q->workspace, q->cell.info, q->cell.scramble, ret);
+        *ret = case_info_ref(q->cell.info);
+        return 0;
+}
+
 static int find_resolved(const struct run_query *q, const struct resolved_cell *resolved, struct value **ret)
 {
         cleanup(build_record_unrefp) struct build_record *failed = NULL;
+        cleanup(case_info_unrefp) struct case_info *input = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
-        int r = q->sample > 0 ? sample_find(q, resolved, &f) : resolved_find(q->workspace, resolved, q->cell.info, false, &f);
+        int r = find_input(q, &input);
 
+        if (r == 0)
+                r = q->sample > 0 ? sample_find(q, resolved, &f) : resolved_find(q->workspace, resolved, input, false, &f);
         if (r == -ENOENT && !q->cell.machine) { /* a commit that cannot be built is an answer, too */
                 r = build_record_find(q->workspace, &resolved->build, false, &failed);
                 if (r == 0 && failed->ok)
@@ -93,10 +105,12 @@ static int find_missing_build(const struct run_query *q, const struct digest *ke
         return r;
 }
 
-static int run_query_new(struct workspace *w, const struct cell *cell, const struct digest *build, uint32_t sample, struct query **ret);
+static int run_query_new(const struct run_query *words, const struct digest *build, struct query **ret);
 
 static int open_need(const struct run_query *q, struct query **ret)
 {
+        struct run_query run = {.workspace = q->workspace, .cell = q->cell, .sample = q->sample};
+        cleanup(case_info_unrefp) struct case_info *input = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
         cleanup_resolved struct resolved_cell now = {0};
         const struct resolved_cell *resolved;
@@ -106,11 +120,15 @@ static int open_need(const struct run_query *q, struct query **ret)
                 r = find_resolved(q, resolved, &v);
         if (r != -ENOENT)
                 return r;
+        r = find_input(q, &input);
+        if (r < 0)
+                return r == -ENOENT ? query_scrambled(q->workspace, q->cell.info, q->cell.scramble, ret) : r;
+        run.cell.info = input;
         r = find_missing_build(q, &resolved->build, ret);
         if (r == 0 && !*ret && !resolved->knows_machine)
                 r = query_machine(q->cell.solver->place, ret);
         if (r == 0 && !*ret)
-                r = run_query_new(q->workspace, &q->cell, &resolved->build, q->sample, ret);
+                r = run_query_new(&run, &resolved->build, ret);
         return r;
 }
 
@@ -242,16 +260,14 @@ static int fact_put_in(void *user, struct store_txn *t)
         if (r == 0 && p->has_source)
                 r = history_keep_source(cell->solver->history, t, cell->commit, p->era->sources, &p->source);
         if (r == 0)
-                r = answers_note(t, &p->noted);
-        if (r == 0)
-                r = disturbed_note(t, &p->noted);
+                r = fact_note(t, &p->noted);
         if (r < 0)
                 return r;
         duration_key(p->query, name);
         meta_number_put(t, name, f->wall_ns);
         if (f->remeasured > 0)
                 remeasured_note(t, cell, &p->query->resolved.programs[0]);
-        return setting_note(t, cell);
+        return 0;
 }
 
 int run_query_keep(const struct run_query *q, const struct fact *f)
@@ -407,7 +423,7 @@ static int query_digest(struct run_query *q)
                 program = q->resolved.programs[0];
         run_key_of(&program, &q->cell, run);
         h = hasher_new();
-        hasher_string(h, q->is_open ? "run of what is not built" : q->cell.machine ? "run of another machine" : "run");
+        hasher_string(h, q->is_open ? "run of what is not known" : q->cell.machine ? "run of another machine" : "run");
         hasher_add(h, run, RUN_KEY_SIZE);
         hasher_number(h, l->wall_ns);
         hasher_number(h, l->cpu_ns);
@@ -416,6 +432,7 @@ static int query_digest(struct run_query *q)
         hasher_number(h, l->processes);
         hasher_number(h, l->stack);
         hasher_number(h, q->sample);
+        hasher_number(h, q->is_scrambled ? q->cell.scramble : 0);
         hasher_finish(h, &q->query.key);
         return 0;
 }
@@ -437,17 +454,18 @@ int run_query_init(struct run_query *q, const struct query_type *type, struct wo
         return init(q, type, w, cell, NULL);
 }
 
-/* `build`: its key; NULL: to be found out. */
-static int run_query_new(struct workspace *w, const struct cell *cell, const struct digest *build, uint32_t sample, struct query **ret)
+/* Of `words`: the workspace, the cell, the sample and is_scrambled. `build`: its key; NULL: to be found out. */
+static int run_query_new(const struct run_query *words, const struct digest *build, struct query **ret)
 {
         struct run_query *q = calloc(1, sizeof(*q));
         int r;
 
         if (!q)
                 return -ENOMEM;
-        r = init(q, &query_run_type, w, cell, build);
-        q->sample = sample;
-        q->is_open = !cell->machine && (q->resolved.n_programs == 0 || !q->resolved.knows_machine);
+        r = init(q, &query_run_type, words->workspace, &words->cell, build);
+        q->sample = words->sample;
+        q->is_scrambled = words->is_scrambled;
+        q->is_open = !q->cell.machine && (q->is_scrambled || q->resolved.n_programs == 0 || !q->resolved.knows_machine);
         if (r == 0)
                 r = query_digest(q);
         if (r < 0)
@@ -457,19 +475,30 @@ static int run_query_new(struct workspace *w, const struct cell *cell, const str
         return r;
 }
 
+static int ask(const struct run_query *words, struct query **ret)
+{
+        const struct recipe *recipe = words->cell.solver->recipe;
+        const struct case_info *info = words->cell.info;
+
+        if (info->format != recipe->format)
+                return errorf(-ENOENT, "case %u is %s, and %s takes %s", info->id, format_notation(info->format), recipe->name,
+                              format_notation(recipe->format));
+        if (words->cell.machine && words->sample > 0)
+                return errorf(-ENOENT, "nothing is measured on another machine, and of %s no further samples are known", words->cell.machine);
+        return run_query_new(words, NULL, ret);
+}
+
 int query_sample(struct workspace *w, const struct cell *cell, uint32_t sample, struct query **ret)
 {
-        const struct recipe *recipe = cell->solver->recipe;
-
-        if (cell->info->format != recipe->format)
-                return errorf(-ENOENT, "case %u is %s, and %s takes %s", cell->info->id, format_notation(cell->info->format), recipe->name,
-                              format_notation(recipe->format));
-        if (cell->machine && sample > 0)
-                return errorf(-ENOENT, "nothing is measured on another machine, and of %s no further samples are known", cell->machine);
-        return run_query_new(w, cell, NULL, sample, ret);
+        return ask(&(struct run_query){.workspace = w, .cell = *cell, .sample = sample}, ret);
 }
 
 int query_run(struct workspace *w, const struct cell *cell, struct query **ret)
 {
         return query_sample(w, cell, 0, ret);
+}
+
+int query_scrambled_run(struct workspace *w, const struct cell *cell, struct query **ret)
+{
+        return ask(&(struct run_query){.workspace = w, .cell = *cell, .is_scrambled = true}, ret);
 }

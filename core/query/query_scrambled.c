@@ -1,11 +1,7 @@
-/* Query scrambled: an input scrambled by a seed; and the run on it, which needs that first. */
+/* Query scrambled: an input scrambled by a seed. */
 #include "core/query/scrambled.h"
 
 #include <fcntl.h>
-
-#include "core/query/run_query.h"
-
-/* -- the input --------------------------------------------------------------------------------------------------- */
 
 struct scrambled_query {
         struct query query;
@@ -103,106 +99,6 @@ int query_scrambled(struct workspace *w, struct case_info *of, uint64_t seed, st
         hasher_string(h, "scrambled input");
         hasher_add(h, of->sha256.bytes, DIGEST_SIZE);
         hasher_number(h, seed);
-        hasher_finish(h, &q->query.key);
-        *ret = &q->query;
-        return 0;
-}
-
-/* -- the run ----------------------------------------------------------------------------------------------------- */
-
-struct scrambled_run {
-        struct query query;
-        struct query *plain; /* a ref; the run on the case as it is: never asked, it has the references, and its key all that this one depends on */
-};
-
-static const struct run_query *plain_of(const struct query *query)
-{
-        return (const struct run_query *)((const struct scrambled_run *)query)->plain;
-}
-
-/* The run on the input. -ENOENT: that is not there yet. */
-static int run_on_input(const struct query *query, struct query **ret)
-{
-        const struct run_query *plain = plain_of(query);
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
-        struct cell cell = plain->cell;
-        int r = scrambled_find(plain->workspace, plain->cell.info, cell.scramble, &info);
-
-        cell.info = info;
-        return r < 0 ? r : query_run(plain->workspace, &cell, ret);
-}
-
-static int scrambled_run_find(struct query *query, struct value **ret)
-{
-        cleanup(query_unrefp) struct query *run = NULL;
-        int r = run_on_input(query, &run);
-
-        return r < 0 ? r : run->type->find(run, ret);
-}
-
-static int scrambled_run_need(struct query *query, struct query_list *ret)
-{
-        const struct run_query *plain = plain_of(query);
-        cleanup(query_unrefp) struct query *need = NULL;
-        cleanup(value_unrefp) struct value *v = NULL;
-        int r = run_on_input(query, &need);
-
-        if (r == -ENOENT) {
-                r = query_scrambled(plain->workspace, plain->cell.info, plain->cell.scramble, &need);
-                return r < 0 ? r : query_list_add(ret, steal_pointer(need));
-        }
-        if (r == 0)
-                r = need->type->find(need, &v);
-        return r == -ENOENT ? query_list_add(ret, steal_pointer(need)) : r;
-}
-
-static int scrambled_run_compute(struct query *query, struct job *, struct value **ret)
-{
-        return scrambled_run_find(query, ret);
-}
-
-static void scrambled_run_describe(const struct query *query, struct buffer *ret)
-{
-        run_query_describe(((const struct scrambled_run *)query)->plain, ret);
-}
-
-static bool scrambled_run_gone(const struct query *query)
-{
-        return run_query_gone(((const struct scrambled_run *)query)->plain);
-}
-
-static void scrambled_run_free(struct query *query)
-{
-        query_unref(((struct scrambled_run *)query)->plain);
-        free(query);
-}
-
-static const struct query_type scrambled_run_type = {
-        .name = "scrambled-run",
-        .resource = RESOURCE_DISK,
-        .find = scrambled_run_find,
-        .need = scrambled_run_need,
-        .compute = scrambled_run_compute,
-        .describe = scrambled_run_describe,
-        .gone = scrambled_run_gone,
-        .free_query = scrambled_run_free,
-};
-
-int query_scrambled_run(struct workspace *w, const struct cell *cell, struct query **ret)
-{
-        struct scrambled_run *q = calloc(1, sizeof(*q));
-        struct hasher *h;
-        int r = q ? query_run(w, cell, &q->plain) : -ENOMEM;
-
-        if (r < 0) {
-                free(q);
-                return r;
-        }
-        q->query = (struct query){.type = &scrambled_run_type, .refs = 1};
-        h = hasher_new();
-        hasher_string(h, "run of a scrambled input");
-        hasher_add(h, q->plain->key.bytes, DIGEST_SIZE);
-        hasher_number(h, cell->scramble);
         hasher_finish(h, &q->query.key);
         *ret = &q->query;
         return 0;

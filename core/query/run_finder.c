@@ -123,12 +123,17 @@ int run_finder_get(struct run_finder *f, const struct case_info *info, bool brie
         return resolved_find(f->workspace, &f->resolved, info, brief, ret);
 }
 
-int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret)
+int run_find_built(struct workspace *w, const struct cell *cell, const struct digest *build, bool brief, struct fact **ret)
 {
         cleanup_resolved struct resolved_cell resolved = {0};
-        int r = cell_resolve(w, cell, NULL, &resolved);
+        int r = cell_resolve(w, cell, build, &resolved);
 
         return r < 0 ? r : resolved_find(w, &resolved, cell->info, brief, ret);
+}
+
+int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret)
+{
+        return run_find_built(w, cell, NULL, brief, ret);
 }
 
 /* -- the cases that have some -- */

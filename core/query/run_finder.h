@@ -12,6 +12,9 @@ struct run_finder *run_finder_close(struct run_finder *f); /* NULL; NULL is fine
 DEFINE_CLEANUP(struct run_finder *, run_finder_close)
 int run_finder_get(struct run_finder *f, const struct case_info *info, bool brief, struct fact **ret); /* as run_find() */
 
+/* run_find() for callers that have the key of the commit's build, which takes long to find. */
+int run_find_built(struct workspace *w, const struct cell *cell, const struct digest *build, bool brief, struct fact **ret);
+
 struct known_case {
         uint32_t id;
         struct digest sha256;

@@ -10,8 +10,9 @@ struct run_query {
         char *machine;    /* owned; cell.machine */
         struct resolved_cell resolved;
         uint32_t sample; /* 0: the result itself */
-        /* It is not known yet which program the commit has, or which machine its place has: the query needs that, and then the run of the program,
-         * which other commits may be asking for, too. */
+        bool is_scrambled; /* cell.info is the case as it is, and the run is one on what cell.scramble makes of it */
+        /* It is not known yet which program the commit has, which machine its place has, or which bytes it is run on: the query needs that, and then the
+         * run of the program on those bytes, which others may be asking for, too. */
         bool is_open;
 };
 

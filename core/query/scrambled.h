@@ -36,5 +36,5 @@ struct scrambled_value {
 /* The input itself. */
 int query_scrambled(struct workspace *w, struct case_info *of, uint64_t seed, struct query **ret);
 int scrambled_value_fd(struct value *v); /* another descriptor; -1: errno */
-/* The run of query_run(), once the input is there. cell->info is the case as it is; the value is a run_value. */
+/* The run of query_run() on the input that cell->scramble makes; cell->info is the case as it is. */
 int query_scrambled_run(struct workspace *w, const struct cell *cell, struct query **ret);

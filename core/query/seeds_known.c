@@ -2,6 +2,7 @@
 
 #include "core/query/names.h"
 #include "core/query/query_internal.h"
+#include "core/query/run_finder.h"
 #include "core/query/scrambled.h"
 #include "core/query/view.h"
 
@@ -14,18 +15,10 @@ struct known {
         void *user;
 };
 
-static int find_built(struct workspace *w, const struct cell *cell, const struct digest *build, bool brief, struct fact **ret)
-{
-        cleanup_resolved struct resolved_cell resolved = {0};
-        int r = cell_resolve(w, cell, build, &resolved);
-
-        return r < 0 ? r : resolved_find(w, &resolved, cell->info, brief, ret);
-}
-
 static int tell(const struct known *k, const struct cell *cell, bool is_scrambled, uint64_t seed)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
-        int r = find_built(k->workspace, cell, &k->build, k->brief, &f);
+        int r = run_find_built(k->workspace, cell, &k->build, k->brief, &f);
 
         return r == -ENOENT ? 0 : r < 0 ? r : k->fn(k->user, is_scrambled, seed, f);
 }
@@ -114,29 +107,28 @@ int seeds_known(struct workspace *w, const struct cell *cell, bool brief, seed_k
         return r == 0 ? tell_scrambled(&k) : r;
 }
 
-static int seeds_in_order(struct workspace *w, const struct cell *cell, uint32_t most, bool brief, sample_fn fn, void *user)
+static int seeds_in_order(struct workspace *w, const struct cell *cell, const struct digest *build, uint32_t most, bool brief, sample_fn fn, void *user)
 {
-        struct digest build;
-        int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
+        int r = 0;
 
         for (uint32_t n = 1; r == 0 && n < most; n++) {
                 cleanup(fact_unrefp) struct fact *f = NULL;
                 struct cell under = *cell;
 
                 cell_draw(&under, n);
-                r = find_built(w, &under, &build, brief, &f);
+                r = run_find_built(w, &under, build, brief, &f);
                 if (r == 0)
                         r = fn(user, n, f);
         }
         return r == -ENOENT ? 0 : r;
 }
 
-int draws_known(struct workspace *w, const struct cell *cell, uint32_t most, bool brief, sample_fn fn, void *user)
+int draws_known(struct workspace *w, const struct cell *cell, const struct digest *build, uint32_t most, bool brief, sample_fn fn, void *user)
 {
         int r;
 
         if (cell->solver->recipe->seed)
-                return seeds_in_order(w, cell, most, brief, fn, user);
+                return seeds_in_order(w, cell, build, most, brief, fn, user);
         r = samples_known(w, cell, brief, fn, user);
         return r == -ENOENT ? 0 : r;
 }

@@ -234,18 +234,19 @@ static int cell_of(struct comparing *c, size_t i, size_t pair, int side, bool ma
 {
         const struct comparing_version *v = &c->options.version[side];
         struct case_info *info = c->options.cases[i];
-        bool is_seeded = c->table.chance == COMPARING_SEEDS;
         bool is_scrambled = c->table.chance == COMPARING_SCRAMBLED && pair > 0;
         int r = is_scrambled ? scrambled_case(c, i, pair, make, &info) : 0;
 
         *ret = (struct cell){.solver = v->solver,
                              .commit = v->commit,
                              .info = info,
-                             .has_seed = c->options.has_seed || (is_seeded && pair > 0),
-                             .seed = c->options.seed + (is_seeded ? pair : 0),
+                             .has_seed = c->options.has_seed,
+                             .seed = c->options.seed,
                              .scramble = is_scrambled ? pair : 0,
                              .wall_ns = c->options.wall_ns,
                              .machine = c->options.machine};
+        if (c->table.chance == COMPARING_SEEDS)
+                cell_draw(ret, (uint32_t)pair);
         return r;
 }
 

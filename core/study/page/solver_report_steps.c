@@ -1,4 +1,5 @@
 /* The report's steps: where cases got slower and faster, and between which commits. */
+#include "core/query/run_finder.h"
 #include "core/study/steps/case_history.h"
 #include "core/study/page/solver_report_internal.h"
 
@@ -66,9 +67,12 @@ static int read_commit(const struct report *r, size_t case_index, const struct r
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
         struct cell cell = {.solver = r->solver, .commit = c->number, .info = r->cases.list[case_index]};
-        int e = run_find(r->workspace, &cell, true, &f);
+        struct digest build;
+        int e = build_key(r->solver->history, c->number, r->solver->recipe, &build);
 
-        return e < 0 ? e : case_outcomes(r->workspace, &cell, f, ret, ret_n);
+        if (e == 0)
+                e = run_find_built(r->workspace, &cell, &build, true, &f);
+        return e < 0 ? e : case_outcomes(r->workspace, &cell, &build, f, ret, ret_n);
 }
 
 /* The columns with their repetitions, which are read one by one: where a first look shows commits that are apart. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "core/query/run_finder.h"
 #include "core/query/seeds_known.h"
 #include "core/study/judge/judge.h"
 
@@ -35,13 +36,14 @@ static int add_outcome(void *user, uint32_t number, const struct fact *f)
         return 0;
 }
 
-int case_outcomes(struct workspace *w, const struct cell *cell, const struct fact *first, struct localize_outcome **ret, size_t *ret_n)
+int case_outcomes(struct workspace *w, const struct cell *cell, const struct digest *build, const struct fact *first, struct localize_outcome **ret,
+                  size_t *ret_n)
 {
         struct outcome_list l = {0};
         int r = add_outcome(&l, 0, first);
 
         if (r == 0 && !cell->machine) /* of a named one the first alone is known */
-                r = draws_known(w, cell, JUDGE_PAIRS, true, add_outcome, &l);
+                r = draws_known(w, cell, build, JUDGE_PAIRS, true, add_outcome, &l);
         if (r < 0) {
                 free(l.list);
                 return r;
@@ -56,8 +58,11 @@ static int read_point(struct workspace *w, const struct cell *cell, struct case_
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        int r = run_find(w, cell, true, &f);
+        struct digest build = {0};
+        int r = cell->machine ? 0 : build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
 
+        if (r == 0)
+                r = run_find_built(w, cell, &build, true, &f);
         if (r < 0 && r != -ENOENT)
                 return r;
         if (r == -ENOENT && (cell->machine || build_find(w, cell->solver, cell->commit, false, &record) < 0 || record->ok))
@@ -65,7 +70,7 @@ static int read_point(struct workspace *w, const struct cell *cell, struct case_
         *ret_found = f ? f->measured : record->started;
         *ret = (struct case_point){.commit = cell->commit};
         if (f) {
-                r = case_outcomes(w, cell, f, &ret->by_seed, &ret->n_seeds);
+                r = case_outcomes(w, cell, &build, f, &ret->by_seed, &ret->n_seeds);
                 if (r < 0)
                         return r;
                 ret->fact = steal_pointer(f);

@@ -42,5 +42,7 @@ int case_history_plot(const struct case_history *h, const uint32_t *place, struc
 /* How a run ended, as steps are found by it: of seconds alone. */
 struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double seconds);
 struct localize_outcome case_outcome(const struct fact *f);
-/* The fact of a cell, and what else is known of it: under the solver's seeds 1, 2, … without a gap, else its repetitions. free(*ret). */
-int case_outcomes(struct workspace *w, const struct cell *cell, const struct fact *first, struct localize_outcome **ret, size_t *ret_n);
+/* The fact of a cell, and what else is known of it: under the solver's seeds 1, 2, … without a gap, else its repetitions. `build` is the key of the
+ * commit's build. free(*ret). */
+int case_outcomes(struct workspace *w, const struct cell *cell, const struct digest *build, const struct fact *first, struct localize_outcome **ret,
+                  size_t *ret_n);

@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#define RATIO   1.2 /* as steps_find() has it */
 #define SECONDS 0.010
 
 /* -- the grid ----------------------------------------------------------------------------------------------------- */
@@ -55,7 +54,7 @@ bool history_differs(const struct localize_outcome *a, const struct localize_out
 
         if (a->answer != b->answer)
                 return true;
-        return a->answer == LOCALIZE_SOLVED && high - low > SECONDS && high > RATIO * low;
+        return a->answer == LOCALIZE_SOLVED && high - low > SECONDS && high > HISTORY_RATIO * low;
 }
 
 /* The middle of the longest run of open commits in (from, to); `to` when there is none. */

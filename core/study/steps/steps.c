@@ -5,7 +5,6 @@
 #include "core/study/judge/judge.h"
 #include "core/study/steps/history_plan.h"
 
-#define RATIO  1.2 /* a smaller difference is no step */
 #define BROKEN 2   /* times the slowest run: what a broken one counts as */
 
 void steps_done(struct steps *s)
@@ -80,7 +79,7 @@ static int find_levels(const struct step_point *points, size_t n, double minimum
                         values[at++] = o->answer == LOCALIZE_BROKEN ? broken : fmax(o->seconds, 1e-6);
                 }
         }
-        return judge_levels(builds, n, minimum_ratio > 1 ? minimum_ratio : RATIO, ret);
+        return judge_levels(builds, n, minimum_ratio > 1 ? minimum_ratio : HISTORY_RATIO, ret);
 }
 
 /* Are most of its runs broken? */

@@ -9,8 +9,6 @@
 #include "core/study/steps/case_history.h"
 #include "core/study/steps/history_plan.h"
 
-#define RATIO 1.2 /* as history_differs() and the localizer have it */
-
 /* -- suspects ----------------------------------------------------------------------------------------------------- */
 
 static bool is_solved(const struct fact *f)
@@ -23,7 +21,7 @@ static bool is_slower(const struct fact *before, const struct fact *after)
         struct localize_outcome a = case_outcome(before), b = case_outcome(after);
         double effort[2] = {fact_effort(before), fact_effort(after)};
 
-        return (history_differs(&a, &b) && b.seconds > a.seconds) || effort[1] > RATIO * effort[0]; /* false of NaN */
+        return (history_differs(&a, &b) && b.seconds > a.seconds) || effort[1] > HISTORY_RATIO * effort[0]; /* false of NaN */
 }
 
 enum observation_kind watch_suspicion(const struct fact *before, const struct fact *after, const struct case_info *info)
@@ -184,7 +182,7 @@ static void take_judgements(struct watching *w)
 
                 if (c->change == JUDGE_LOST)
                         of_group(w, i)->kind = ALARM_LOST;
-                else if (c->change == JUDGE_MORE && (isnan(ratio) || ratio >= RATIO))
+                else if (c->change == JUDGE_MORE && (isnan(ratio) || ratio >= HISTORY_RATIO))
                         of_group(w, i)->kind = ALARM_SLOWER;
                 else
                         of_group(w, i)->kind = N_OBSERVATION_KINDS;
