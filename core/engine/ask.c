@@ -10,16 +10,8 @@
 
 #define OPEN_THREAD   256 /* keeps every core busy, and lets the engine see what shares a build */
 #define OPEN_JOB      64
-#define EARLY         16 /* times `open`: answers kept until their turn */
 #define PROGRESS_MS   200
 #define LEAST_SAMPLES 3 /* answers that were worked out, before those to come are guessed from them */
-
-struct early {
-        bool there;
-        int r;
-        struct value *value; /* owns a ref */
-        char *reason;        /* owned */
-};
 
 struct fanout {
         struct engine *engine;
@@ -32,24 +24,14 @@ struct fanout {
         struct wait_list news; /* answered, not yet taken; under engine->lock */
 
         /* the consumer's; read by others under engine->lock, and written under it where noted */
-        size_t next, n_open, n_answered, n_worked; /* written under the lock, as is `idle` */
+        size_t next, n_open, n_answered, n_worked; /* written under the lock */
         double n_costs, cost_mean, cost_m2;        /* of the answers that were worked out; under the lock */
-        struct early *early;                       /* of an ordered one, a ring */
-        size_t n_early, handed_out;
-        bool idle;             /* make() had nothing more until an answer comes */
         bool full;             /* the engine's queue was, for `refused` */
         struct query *refused; /* a ref */
         bool over;
         int result;
         char *reason; /* owned */
 };
-
-static void early_done(struct early *early)
-{
-        value_unref(early->value);
-        free(early->reason);
-        *early = (struct early){0};
-}
 
 struct fanout *fanout_free(struct fanout *f)
 {
@@ -61,9 +43,6 @@ struct fanout *fanout_free(struct fanout *f)
                 TAILQ_REMOVE(&f->news, w, link);
                 wait_free(w);
         }
-        for (size_t i = 0; i < f->n_early; i++)
-                early_done(&f->early[i]);
-        free(f->early);
         query_unref(f->refused);
         free(f->reason);
         closep(&f->event);
@@ -85,12 +64,6 @@ static struct fanout *fanout_new(struct engine *e, struct job *j, const struct a
         TAILQ_INIT(&f->news);
         if (f->a.open == 0)
                 f->a.open = j ? OPEN_JOB : OPEN_THREAD;
-        if (a->ordered) {
-                f->n_early = (size_t)f->a.open * EARLY;
-                f->early = calloc(f->n_early, sizeof(*f->early));
-                if (!f->early)
-                        return fanout_free(f);
-        }
         return f;
 }
 
@@ -142,26 +115,11 @@ static void hand_out(struct fanout *f, size_t i, int r, struct value *v, const c
                 end(f, MIN(enough, 0), enough < 0 ? error_message(enough) : NULL);
 }
 
-/* In order: those whose turn it is; `all`: those that are there, as no more will come. */
-static void hand_out_early(struct fanout *f, bool all)
-{
-        while (f->handed_out < f->next) {
-                struct early *early = &f->early[f->handed_out % f->n_early];
-
-                if (!early->there && !all)
-                        return;
-                if (early->there)
-                        hand_out(f, f->handed_out, early->r, early->value, early->reason);
-                early_done(early);
-                f->handed_out++;
-        }
-}
-
 /* Lock held. */
 static void show_in_job(struct fanout *f)
 {
         f->job->done = f->n_answered;
-        f->job->total = f->a.n == ASK_MANY_ENDLESS ? 0 : f->a.n;
+        f->job->total = f->a.n;
         f->engine->dirty = true;
 }
 
@@ -172,13 +130,7 @@ static void take(struct fanout *f, size_t i, int r, struct value *v, const char 
         if (f->job)
                 show_in_job(f);
         pthread_mutex_unlock(&f->engine->lock);
-        if (!f->early) {
-                hand_out(f, i, r, v, reason);
-                return;
-        }
-        f->early[i % f->n_early] =
-                (struct early){.there = true, .r = r, .value = v ? value_ref(v) : NULL, .reason = reason ? strdup(reason) : NULL};
-        hand_out_early(f, false);
+        hand_out(f, i, r, v, reason);
 }
 
 static void note_cost(struct fanout *f, double ns)
@@ -198,7 +150,7 @@ static bool take_news(struct fanout *f)
         pthread_mutex_lock(&e->lock);
         TAILQ_CONCAT(&news, &f->news, link);
         if (!TAILQ_EMPTY(&news))
-                f->idle = f->full = false;
+                f->full = false;
         TAILQ_FOREACH (w, &news, link) {
                 f->n_open--;
                 f->n_worked += w->worked;
@@ -225,8 +177,7 @@ static bool take_news(struct fanout *f)
 
 static bool can_ask(const struct fanout *f)
 {
-        return !f->over && !f->idle && !f->full && f->next < f->a.n && f->n_open < f->a.open &&
-               (!f->early || f->next - f->handed_out < f->n_early);
+        return !f->over && !f->full && f->next < f->a.n && f->n_open < f->a.open;
 }
 
 static void count_asked(struct fanout *f, bool open)
@@ -259,12 +210,6 @@ static void ask_next(struct fanout *f)
         size_t i = f->next;
         int r = q ? 0 : f->a.make(f->a.user, i, &q);
 
-        if (r > 0) {
-                pthread_mutex_lock(&f->engine->lock);
-                f->idle = true;
-                pthread_mutex_unlock(&f->engine->lock);
-                return;
-        }
         if (r == 0) {
                 r = ask_for(f, i, q);
                 if (r == 0) {
@@ -287,7 +232,7 @@ enum fanout_state fanout_round(struct fanout *f)
 
         for (unsigned i = 0; i < f->a.open && can_ask(f); i++)
                 ask_next(f);
-        if (!f->over && f->n_open == 0 && (f->next == f->a.n || f->idle))
+        if (!f->over && f->n_open == 0 && f->next == f->a.n)
                 end(f, 0, NULL);
         if (f->over) {
                 pthread_mutex_lock(&f->engine->lock);
@@ -311,10 +256,10 @@ bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most)
         TAILQ_FOREACH (w, f->job ? &f->job->waits : &f->own, link)
                 if (w->ticket && w->ticket->job)
                         load_add(&l, w->ticket->job, now);
-        if (l.n_unknown > 0 || (f->a.n == ASK_MANY_ENDLESS && !f->idle))
+        if (l.n_unknown > 0)
                 return false;
         least = most = l.mean_ns;
-        if (f->a.n != ASK_MANY_ENDLESS && f->next < f->a.n) { /* those to come: like those so far, and at most all unknown */
+        if (f->next < f->a.n) { /* those to come: like those so far, and at most all unknown */
                 double n = (double)(f->a.n - f->next), variance;
 
                 if (f->n_costs < LEAST_SAMPLES)
@@ -363,8 +308,6 @@ static void cancel(struct fanout *f)
         waits_leave(&f->own);
         pthread_mutex_unlock(&f->engine->lock);
         take_news(f);
-        if (f->early)
-                hand_out_early(f, true);
         end(f, -ECANCELED, "interrupted");
 }
 

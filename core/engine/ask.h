@@ -1,4 +1,4 @@
-/* Asking for many values at once: a number of queries open at a time, answers as they come or in order, progress with an estimate, taken
+/* Asking for many values at once: a number of queries open at a time, answers as they come, progress with an estimate, taken
  * back as one. The command uses it from a thread that waits (ask_many()), queries use it from step() and hold nothing while they
  * wait (job_ask_many()). engine.h says why every such wait ends.
  *
@@ -35,20 +35,17 @@
  * changing threads. Between two steps another process may finish the same query; then the value is taken from the store, and no further
  * step is called. The state is freed by free_state() however the job ends.
  *
- * Questions that follow from answers (a bisection, a sequential test) are made by make() too: it sees what answered() saw. It returns 1 when it
- * has nothing to ask until another answer comes; when nothing is open any more either, the asking has ended.
+ * Questions that follow from answers (a bisection, a sequential test) are another asking, in the next step or round.
  */
 #pragma once
 
 #include "core/engine/engine.h"
 
-#define ASK_MANY_ENDLESS SIZE_MAX /* for `n`: until make() returns 1 and all is answered */
-
 /* How far it is. The estimate is a range of the time until all is answered, from what was measured before and so far: two standard
  * deviations to both sides, over the slots of this engine, unknown until it can be said. */
 struct ask_progress {
         struct engine *engine;
-        size_t n;        /* of the asking; ASK_MANY_ENDLESS: unknown */
+        size_t n;        /* of the asking */
         size_t answered; /* so far, */
         size_t worked;   /* of these, worked out since it was asked; the others were known */
         size_t open;
@@ -59,10 +56,8 @@ struct ask_progress {
 struct asking {
         size_t n;
         unsigned open; /* at a time; 0: 256 for ask_many(), 64 for job_ask_many() */
-        /* Answers in the order of i. One that comes early is kept until its turn; at most 16 times `open` are. */
-        bool ordered;
         bool again; /* works out anew what is there */
-        /* Query i (in order, each once): 0; 1: see above; -errno is its answer. */
+        /* Query i (in order, each once): 0; -errno is its answer. */
         int (*make)(void *user, size_t i, struct query **ret);
         /* Once for each that was made or failed to. `v` is borrowed, NULL when r < 0; `reason` then says why. 0: on; 1: enough; -errno: enough,
          * and that is what the asking (and the job) ends with. NULL: ends with the first failure, values are only worked out. */
@@ -74,7 +69,7 @@ struct asking {
 
 /* Asks on the calling thread's behalf and waits; the callbacks are called by it. 0 when all is answered or answered() said it is enough;
  * -ECANCELED when cancel_fd (-1: none) became readable; else what answered() returned. When it ends early everything open has been taken
- * back, and with `ordered` the answers that had come early have been handed out. An item that the engine's full queue refuses is asked again
+ * back. An item that the engine's full queue refuses is asked again
  * when another of the same asking is answered. To be ended before engine_close(). */
 int ask_many(struct engine *e, const struct asking *a, enum priority p, int cancel_fd);
 

@@ -326,26 +326,6 @@ START_TEST(test_answers_come_once_each)
 }
 END_TEST
 
-START_TEST(test_answers_come_in_order)
-{
-        struct sweep s = {.first = 100};
-
-        start(NULL);
-        for (unsigned i = 100; i < 600; i += 2)
-                control.nodes[i].known = true; /* these are there at once, before those in front of them */
-        assert_ok(ask_many(
-                e,
-                &(struct asking){
-                        .n = 500, .open = 4, .ordered = true, .make = sweep_make, .answered = sweep_answered, .user = &s},
-                PRIORITY_BATCH, -1));
-        ck_assert_uint_eq(s.n, 500);
-        for (size_t i = 0; i < 500; i++)
-                ck_assert_uint_eq(s.order[i], i);
-        ck_assert_uint_eq(control.computed, 250);
-        stop();
-}
-END_TEST
-
 START_TEST(test_enough_takes_the_others_back)
 {
         struct sweep s = {.first = 100, .enough = 3};
@@ -654,85 +634,6 @@ START_TEST(test_needs_are_asked_for_at_once)
 }
 END_TEST
 
-/* -- a query that finds out what to ask: which of 1024 leaves is the first above 700, by bisection -- */
-
-struct bisection {
-        unsigned low, high;
-        bool waiting;
-        unsigned asked;
-};
-
-static int bisection_make(void *user, size_t, struct query **ret)
-{
-        struct bisection *b = user;
-
-        if (b->waiting || b->high - b->low <= 1)
-                return 1;
-        b->waiting = true;
-        b->asked++;
-        *ret = node_new(1000 + (b->low + b->high) / 2);
-        return 0;
-}
-
-static int bisection_answered(void *user, size_t, int r, struct value *, const char *)
-{
-        struct bisection *b = user;
-        unsigned middle = (b->low + b->high) / 2;
-
-        b->waiting = false;
-        if (middle > 700)
-                b->high = middle;
-        else
-                b->low = middle;
-        return r;
-}
-
-static _Atomic unsigned found, asked_in_all;
-
-static int bisection_step(struct query *q, struct job *j, void **state, struct value **ret)
-{
-        struct bisection *b = *state;
-
-        if (!b) {
-                *state = b = calloc(1, sizeof(*b));
-                b->high = 1024;
-                return job_ask_many(
-                        j, &(struct asking){
-                                   .n = ASK_MANY_ENDLESS, .make = bisection_make, .answered = bisection_answered, .user = b});
-        }
-        found = b->high;
-        asked_in_all = b->asked;
-        node_keep(q);
-        *ret = value_new(q);
-        return 0;
-}
-
-static const struct query_type bisection_type = {.name = "bisection",
-                                                 .resource = RESOURCE_STEP,
-                                                 .find = node_find,
-                                                 .step = bisection_step,
-                                                 .free_state = free,
-                                                 .describe = node_describe,
-                                                 .free_query = query_free,
-                                                 .free_value = value_free};
-
-START_TEST(test_what_to_ask_depends_on_the_answers)
-{
-        struct query *q = node_new(1);
-        struct value *v = NULL;
-
-        start(NULL);
-        q->type = &bisection_type;
-        assert_ok(engine_get(e, q, PRIORITY_PERSON, false, -1, &v));
-        ck_assert_uint_eq(found, 701);
-        ck_assert_uint_eq(asked_in_all, 10);
-        ck_assert_uint_eq(control.computed, 10);
-        value_unref(v);
-        query_unref(q);
-        stop();
-}
-END_TEST
-
 /* Another process has the value while this one's parent waits: its next step is not needed. */
 START_TEST(test_a_parent_is_found_between_two_steps)
 {
@@ -793,7 +694,6 @@ static void *storm(void *user)
                 r = ask_many(e,
                              &(struct asking){.n = 20,
                                               .open = 1 + (random >> 8) % 12,
-                                              .ordered = random >> 22 & 1,
                                               .again = random >> 23 & 1,
                                               .make = sweep_make,
                                               .answered = sweep_answered,
@@ -828,10 +728,10 @@ START_TEST(test_storm)
 }
 END_TEST
 
-SUITE_TIMEOUT("ask", 600, test_answers_come_once_each, test_answers_come_in_order, test_enough_takes_the_others_back,
+SUITE_TIMEOUT("ask", 600, test_answers_come_once_each, test_enough_takes_the_others_back,
               test_without_answered_the_first_failure_ends_it, test_a_thread_is_interrupted, test_more_than_the_queue_takes,
               test_an_estimate_is_a_range_or_none, test_ten_thousand_nested_on_one_slot, test_parents_share_their_children,
               test_a_person_joining_a_parent_overtakes, test_what_is_asked_later_has_the_priority_of_now,
               test_cancelling_a_parent_ends_its_children, test_a_cycle_is_refused_with_both_names,
-              test_a_failed_child_fails_its_parents, test_needs_are_asked_for_at_once, test_what_to_ask_depends_on_the_answers,
+              test_a_failed_child_fails_its_parents, test_needs_are_asked_for_at_once,
               test_a_parent_is_found_between_two_steps, test_closing_ends_parents, test_storm)
