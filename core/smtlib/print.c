@@ -339,14 +339,6 @@ static void add_head(struct printer *p, const struct term *t)
 
 static int begin_region(struct printer *p, const struct term *root, bool is_command);
 
-static void separate(struct printer *p, const struct term *behind)
-{
-        if (p->options->on_lines && behind->n_args > 0 && let_of(p, behind) == 0)
-                buffer_addf(p->out, "\n%*s", (int)MIN(p->n_frames * 2, (size_t)80), "");
-        else
-                adds(p, " ");
-}
-
 static int begin_quantifier(struct printer *p, const struct term *t)
 {
         int r;
@@ -426,7 +418,7 @@ static int step_args(struct printer *p, struct print_frame *f)
         if (f->next < t->n_args) {
                 const struct term *x = t->args[f->next++];
 
-                separate(p, x);
+                adds(p, " ");
                 return begin_term(p, x, false);
         }
         if (has_old_loop(p, t))

@@ -10,7 +10,6 @@
 struct print_options {
         enum dialect dialect;
         bool no_lets;  /* as a tree */
-        bool on_lines; /* a line for each argument that is no leaf, for people */
         size_t most;   /* -EFBIG when the text would be larger; 0: no limit */
 };
 

@@ -60,8 +60,7 @@ struct reader {
         size_t n_values, values_size;
         struct let_binding *lets; /* read, and not yet in force */
         size_t n_lets, lets_size;
-        uint32_t level;   /* binders around */
-        size_t n_renamed; /* variables in scope that have another name than in the source */
+        uint32_t level; /* binders around */
 
         const struct function **names; /* :named in the command at hand; they are bound behind it */
         size_t n_names;

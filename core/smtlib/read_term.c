@@ -32,9 +32,8 @@ struct head {
 struct term_frame {
         enum frame_kind kind : 8;
         enum term_kind quantifier : 8;
-        uint32_t occurrence;
         size_t begin;
-        size_t values, trail, lets, n_renamed;
+        size_t values, trail, lets;
         union {
                 struct head head;     /* FRAME_APPLY */
                 size_t n_bound;       /* FRAME_QUANTIFIER */
@@ -48,8 +47,6 @@ struct let_binding {
         uint32_t level;
         size_t at; /* of its name, in the input */
 };
-
-#define NO_OCCURRENCE UINT32_MAX
 
 static bool is_reserved(struct slice s)
 {
@@ -79,7 +76,7 @@ static bool is_printable(struct slice s)
         return true;
 }
 
-/* -- values and occurrences -- */
+/* -- values and frames -- */
 
 static int push_value(struct reader *r, const struct term *t, uint32_t level)
 {
@@ -95,38 +92,8 @@ static int push_value(struct reader *r, const struct term *t, uint32_t level)
         return 0;
 }
 
-static int add_occurrence(struct reader *r, size_t begin, uint32_t *ret)
-{
-        struct script *s = r->script;
-
-        if (s->n_occurrences >= NO_OCCURRENCE || !grow(s->occurrences, s->n_occurrences, s->occurrences_size))
-                return -ENOMEM;
-        *ret = (uint32_t)s->n_occurrences;
-        s->occurrences[s->n_occurrences++] = (struct occurrence){
-                .span = {begin, begin},
-                .parent = r->n_frames > 0 ? r->frames[r->n_frames - 1].occurrence : *ret,
-                .command = (uint32_t)s->n_commands,
-                .is_renamed = r->n_renamed > 0,
-        };
-        return 0;
-}
-
-static inline int begin_occurrence(struct reader *r, size_t begin, uint32_t *ret)
-{
-        *ret = NO_OCCURRENCE;
-        return r->options->keep_occurrences ? add_occurrence(r, begin, ret) : 0;
-}
-
-static void end_occurrence(struct reader *r, uint32_t at, const struct term *t)
-{
-        if (at == NO_OCCURRENCE)
-                return;
-        r->script->occurrences[at].span.end = r->token.end;
-        r->script->occurrences[at].term = t;
-}
-
 /* The rest of the frame is the caller's to fill. NULL: no memory. */
-static struct term_frame *push_frame(struct reader *r, enum frame_kind kind, size_t begin, uint32_t occurrence)
+static struct term_frame *push_frame(struct reader *r, enum frame_kind kind, size_t begin)
 {
         struct term_frame *f;
 
@@ -135,11 +102,9 @@ static struct term_frame *push_frame(struct reader *r, enum frame_kind kind, siz
         f = &r->frames[r->n_frames++];
         f->kind = kind;
         f->begin = begin;
-        f->occurrence = occurrence;
         f->values = r->n_values;
         f->trail = r->n_trail;
         f->lets = r->n_lets;
-        f->n_renamed = r->n_renamed;
         return f;
 }
 
@@ -469,15 +434,13 @@ static int literal(struct reader *r, const struct term **ret)
 
 static int atom(struct reader *r)
 {
-        uint32_t occurrence, level = UINT32_MAX;
+        uint32_t level = UINT32_MAX;
         const struct binding *b = NULL;
         const struct symbol *s;
-        const struct term *t;
+        const struct term *t = NULL;
         struct head head;
         int x;
 
-        if ((x = begin_occurrence(r, r->token.begin, &occurrence)) < 0)
-                return x;
         if (r->token.kind != TOKEN_SYMBOL) {
                 if ((x = literal(r, &t)) < 0)
                         return x;
@@ -499,7 +462,6 @@ static int atom(struct reader *r)
                         return x == -EINVAL ? reader_fail_bank(r, r->token.begin) : x;
                 }
         }
-        end_occurrence(r, occurrence, t);
         return deliver(r, t, level);
 }
 
@@ -583,7 +545,6 @@ static int add_variable(struct reader *r, const struct symbol *s, const struct s
                 x = reader_bind(r, as, (struct binding){.kind = BINDING_VARIABLE, .level = level, .term = v});
                 if (x < 0)
                         return x;
-                r->n_renamed++;
         }
         x = reader_bind(r, s, (struct binding){.kind = BINDING_VARIABLE, .level = level, .term = v});
         return x < 0 ? x : push_value(r, v, level);
@@ -615,9 +576,9 @@ int read_variables(struct reader *r, uint32_t level, size_t *ret_n)
         return 0;
 }
 
-static int begin_quantifier(struct reader *r, enum term_kind kind, size_t begin, uint32_t occurrence)
+static int begin_quantifier(struct reader *r, enum term_kind kind, size_t begin)
 {
-        struct term_frame *f = push_frame(r, FRAME_QUANTIFIER, begin, occurrence);
+        struct term_frame *f = push_frame(r, FRAME_QUANTIFIER, begin);
         int x;
 
         if (!f)
@@ -701,7 +662,7 @@ static int continue_annotation(struct reader *r)
         if ((x = reader_next(r)) < 0)
                 return x;
         if (r->token.kind == TOKEN_OPEN && (token_is(&token, ":pattern") || token_is(&token, ":no-pattern"))) {
-                if (!(f = push_frame(r, FRAME_PATTERN, token.begin, f->occurrence)))
+                if (!(f = push_frame(r, FRAME_PATTERN, token.begin)))
                         return -ENOMEM;
                 f->keyword = keyword;
                 return 0;
@@ -723,10 +684,10 @@ static int continue_annotation(struct reader *r)
 /* -- the loop -- */
 
 /* ((_ f 1) …), ((as f S) …): behind the second parenthesis. */
-static int open_compound(struct reader *r, size_t begin, uint32_t occurrence)
+static int open_compound(struct reader *r, size_t begin)
 {
         const struct term *literal = NULL;
-        struct term_frame *f = push_frame(r, FRAME_APPLY, begin, occurrence);
+        struct term_frame *f = push_frame(r, FRAME_APPLY, begin);
         size_t inner = r->token.begin;
         int x = f ? reader_expect(r, TOKEN_SYMBOL, "_ or as") : -ENOMEM;
 
@@ -744,7 +705,7 @@ static int open_compound(struct reader *r, size_t begin, uint32_t occurrence)
 }
 
 /* (_ f 1), (as f S): a whole term. */
-static int whole_identifier(struct reader *r, size_t begin, uint32_t occurrence)
+static int whole_identifier(struct reader *r, size_t begin)
 {
         const struct term *t = NULL;
         struct head head;
@@ -754,23 +715,22 @@ static int whole_identifier(struct reader *r, size_t begin, uint32_t occurrence)
                 x = reader_fail_bank(r, begin);
         if (x < 0)
                 return x;
-        end_occurrence(r, occurrence, t);
         return deliver(r, t, UINT32_MAX);
 }
 
-static int open_reserved(struct reader *r, size_t begin, uint32_t occurrence)
+static int open_reserved(struct reader *r, size_t begin)
 {
         if (token_is(&r->token, "let")) {
-                if (!push_frame(r, FRAME_LET, begin, occurrence))
+                if (!push_frame(r, FRAME_LET, begin))
                         return -ENOMEM;
                 return reader_expect(r, TOKEN_OPEN, "the bindings of let, ((x term) …)");
         }
         if (token_is(&r->token, "forall") || token_is(&r->token, "exists"))
-                return begin_quantifier(r, token_is(&r->token, "forall") ? TERM_FORALL : TERM_EXISTS, begin, occurrence);
+                return begin_quantifier(r, token_is(&r->token, "forall") ? TERM_FORALL : TERM_EXISTS, begin);
         if (token_is(&r->token, "!"))
-                return push_frame(r, FRAME_ANNOTATION, begin, occurrence) ? 0 : -ENOMEM;
+                return push_frame(r, FRAME_ANNOTATION, begin) ? 0 : -ENOMEM;
         if (token_is(&r->token, "_") || token_is(&r->token, "as"))
-                return whole_identifier(r, begin, occurrence);
+                return whole_identifier(r, begin);
         return -EOPNOTSUPP; /* match, par */
 }
 
@@ -779,22 +739,21 @@ static int open_parenthesis(struct reader *r)
         size_t begin = r->token.begin;
         const struct symbol *s;
         struct term_frame *f;
-        uint32_t occurrence;
         int x;
 
-        if ((x = begin_occurrence(r, begin, &occurrence)) < 0 || (x = reader_next(r)) < 0)
+        if ((x = reader_next(r)) < 0)
                 return x;
         if (r->token.kind == TOKEN_OPEN)
-                return open_compound(r, begin, occurrence);
+                return open_compound(r, begin);
         if (r->token.kind != TOKEN_SYMBOL)
                 return reader_fail(r, r->token.begin, "a term begins with the name of a function or operator");
         if (!r->token.is_quoted && is_reserved(r->token.text))
-                return open_reserved(r, begin, occurrence);
+                return open_reserved(r, begin);
         if (!(s = symbol_of(r->bank, r->token.text)))
                 return -ENOMEM;
         if (!binding_of(s) && token_is(&r->token, "lambda"))
-                return begin_quantifier(r, TERM_LAMBDA, begin, occurrence);
-        f = push_frame(r, FRAME_APPLY, begin, occurrence);
+                return begin_quantifier(r, TERM_LAMBDA, begin);
+        f = push_frame(r, FRAME_APPLY, begin);
         return f ? symbol_head(r, r->token.begin, s, &f->head) : -ENOMEM;
 }
 
@@ -845,10 +804,8 @@ static int close_parenthesis(struct reader *r)
         if (x < 0)
                 return x;
         reader_unbind(r, f->trail);
-        r->n_renamed = f->n_renamed;
         r->n_values = f->values;
         r->n_frames--;
-        end_occurrence(r, f->occurrence, t);
         return deliver(r, t, level);
 }
 

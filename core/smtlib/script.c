@@ -20,7 +20,6 @@ void script_free(struct script *s)
         if (!s)
                 return;
         free(s->commands);
-        free(s->occurrences);
         bank_unref(s->bank);
         free(s);
 }

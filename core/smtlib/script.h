@@ -48,27 +48,15 @@ struct command {
         uint32_t levels;
 };
 
-/* Where in the input a term stood. In a let-free part of the source, a place of the term is an occurrence of the source. */
-struct occurrence {
-        struct span span;
-        const struct term *term; /* a variable of a let: what it stands for */
-        uint32_t parent;         /* the occurrence around it; its own index for a command's term */
-        uint32_t command;
-        /* A variable around it has another name in its term than in the source: text printed from terms does not belong here. */
-        bool is_renamed;
-};
-
 struct script {
         struct bank *bank;          /* a reference */
         enum dialect dialect;       /* it was read in, which is what :smt-lib-version says, else options.dialect */
         const struct symbol *logic; /* of the first set-logic, or NULL */
         struct command *commands;   /* owned */
         size_t n_commands;
-        struct occurrence *occurrences; /* owned; in the order in which they begin; NULL unless asked for */
-        size_t n_occurrences;
         size_t n_opaque_commands, n_opaque_terms;
         /* private */
-        size_t commands_size, occurrences_size;
+        size_t commands_size;
 };
 
 struct script_problem {
@@ -81,7 +69,6 @@ struct script_options {
         enum dialect dialect;           /* unless the input says another; 2.6 as a rule, so set it */
         bool is_dialect_fixed;          /* what the input says does not matter */
         struct bank *bank;              /* to read into; NULL: a new one */
-        bool keep_occurrences;          /* costs about 48 bytes for every term of the source */
         bool is_strict;                 /* a symbol that is not known is an error, and so is a command; else they become opaque */
         size_t memory_most;             /* bytes of the bank and the script; 0: no limit. -EFBIG beyond */
         struct script_problem *problem; /* set on -EINVAL and -EFBIG; may be NULL */

@@ -42,8 +42,7 @@ int reader_check_memory(struct reader *r)
         r->checked_memory = r->bank->arena.size;
         if (most == 0)
                 return 0;
-        is = bank_memory(r->bank) + r->arena.size + r->script->commands_size * sizeof(struct command) +
-             r->script->occurrences_size * sizeof(struct occurrence) + r->frames_size * 80 + r->values_size * 12;
+        is = bank_memory(r->bank) + r->arena.size + r->script->commands_size * sizeof(struct command) + r->frames_size * 80 + r->values_size * 12;
         if (is <= most)
                 return 0;
         return fail_with(r, -EFBIG, r->token.begin, "reading this takes more memory than is allowed");
@@ -367,7 +366,7 @@ static bool fits_result(const struct sort *said, const struct sort *is)
 /* The name is read. `has_parameters`: not of define-const. */
 static int read_definition(struct reader *r, struct command *c, bool has_parameters)
 {
-        size_t trail = r->n_trail, values = r->n_values, renamed = r->n_renamed, at;
+        size_t trail = r->n_trail, values = r->n_values, at;
         const struct sort *result, **args;
         int x;
 
@@ -397,7 +396,6 @@ static int read_definition(struct reader *r, struct command *c, bool has_paramet
         if ((x = read_term(r, &c->term)) < 0)
                 return x;
         r->level--;
-        r->n_renamed = renamed;
         if (!fits_result(result, c->term->sort))
                 return reader_fail(r, at, "the body of %s is not of the sort that is said", (const char *)c->symbol->name.data);
         if ((x = read_end(r)) < 0)
@@ -429,7 +427,7 @@ static int read_define_funs_rec(struct reader *r, size_t begin, struct command *
         if (x < 0)
                 return x;
         for (;;) {
-                size_t values = r->n_values, trail = r->n_trail, renamed = r->n_renamed, n;
+                size_t values = r->n_values, trail = r->n_trail, n;
                 const struct sort *result, **args;
                 const struct function *f;
                 const struct symbol *s;
@@ -445,7 +443,6 @@ static int read_define_funs_rec(struct reader *r, size_t begin, struct command *
                     (x = read_end(r)) < 0)
                         return x;
                 reader_unbind(r, trail);
-                r->n_renamed = renamed;
                 if (!(args = arena_take(&r->arena, (n + 1) * sizeof(*args))))
                         return -ENOMEM;
                 for (size_t i = 0; i < n; i++)
@@ -644,14 +641,13 @@ enum command_kind command_kind_of(struct slice name)
 }
 
 /* Keeps as text a command that the reader does not understand. Undoes everything the reader did since it began the command. */
-static int read_opaque(struct reader *r, size_t begin, size_t trail, uint32_t level, size_t n_occurrences, struct command *c)
+static int read_opaque(struct reader *r, size_t begin, size_t trail, uint32_t level, struct command *c)
 {
         int x;
 
         reader_unbind(r, trail);
-        r->n_frames = r->n_values = r->n_lets = r->n_names = r->n_renamed = 0;
+        r->n_frames = r->n_values = r->n_lets = r->n_names = 0;
         r->level = level;
-        r->script->n_occurrences = n_occurrences;
         if (r->options->is_strict)
                 return reader_fail(r, begin,
                                    "this command uses what is not supported here; without strictness it would be kept as text");
@@ -676,7 +672,7 @@ static int bind_names(struct reader *r)
 
 static int read_command(struct reader *r)
 {
-        size_t begin = r->token.begin, trail = r->n_trail, n_occurrences = r->script->n_occurrences;
+        size_t begin = r->token.begin, trail = r->n_trail;
         struct script *s = r->script;
         const struct command_row *row;
         struct command c = {0};
@@ -698,7 +694,7 @@ static int read_command(struct reader *r)
                 x = -EOPNOTSUPP;
         }
         if (x == -EOPNOTSUPP) {
-                x = read_opaque(r, begin, trail, 0, n_occurrences, &c);
+                x = read_opaque(r, begin, trail, 0, &c);
                 r->may_be_undeclared |= c.kind == COMMAND_OPAQUE && (!row || row->kind != COMMAND_ASSERT);
         }
         if (x == 0)

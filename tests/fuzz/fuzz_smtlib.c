@@ -27,7 +27,7 @@ static void print_and_read(struct script *s, enum dialect d)
 {
         cleanup_buffer struct buffer text = {0};
         cleanup_script struct script *again = NULL;
-        struct print_options print = {.dialect = d, .most = TEXT_MOST, .on_lines = s->n_commands % 2 == 0};
+        struct print_options print = {.dialect = d, .most = TEXT_MOST};
         struct script_options o = {.dialect = d, .bank = s->bank, .is_dialect_fixed = true};
         int r = script_print(s, &print, &text);
 
@@ -41,17 +41,6 @@ static void print_and_read(struct script *s, enum dialect d)
         if (!same_terms(s, again))
                 fprintf(stderr, "%.*s\n", (int)text.size, text.data);
         must(same_terms(s, again));
-}
-
-static void spans(const struct script *s, size_t size)
-{
-        for (size_t i = 0; i < s->n_occurrences; i++) {
-                const struct occurrence *o = &s->occurrences[i];
-
-                must(o->span.begin < o->span.end && o->span.end <= size && o->term && o->parent <= i);
-                must(o->parent == i || (s->occurrences[o->parent].span.begin <= o->span.begin &&
-                                        s->occurrences[o->parent].span.end >= o->span.end));
-        }
 }
 
 static const struct term *same(void *user, struct bank *b, const struct term *t)
@@ -94,7 +83,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct script_options o = {
                 .dialect = (enum dialect)(flags % N_DIALECTS),
                 .is_strict = flags & 4,
-                .keep_occurrences = flags & 8,
                 .memory_most = MEMORY_MOST,
         };
         cleanup_script struct script *s = NULL;
@@ -103,7 +91,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(r == 0 || r == -EINVAL || r == -ENOMEM || r == -EFBIG);
         if (r < 0)
                 return 0;
-        spans(s, in.size);
         for (size_t i = 0; i < s->n_commands && i < 16; i++)
                 if (s->commands[i].term && s->commands[i].kind == COMMAND_ASSERT)
                         rewrite(s->bank, s->commands[i].term);

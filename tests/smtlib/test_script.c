@@ -345,34 +345,11 @@ END_TEST
 
 /* -- spans -- */
 
-START_TEST(test_occurrences)
+START_TEST(test_spans)
 {
-        const char *text = X "\n(assert (let ((y (+ x 1)))\n  (< y (f |x| \"s\"))))";
-        cleanup_script struct script *s = NULL;
-        char input[256];
-        static const char *const expected[] = {"(let ((y (+ x 1)))\n  (< y (f |x| \"s\")))",
-                                               "(+ x 1)",
-                                               "x",
-                                               "1",
-                                               "(< y (f |x| \"s\"))",
-                                               "y",
-                                               "(f |x| \"s\")",
-                                               "|x|",
-                                               "\"s\""};
+        const char *input = "(declare-fun f (Int String) Int)(declare-const x Int)\n(assert (let ((y (+ x 1)))\n  (< y (f |x| \"s\"))))";
+        cleanup_script struct script *s = read_with(input, (struct script_options){.dialect = DIALECT_2_6});
 
-        snprintf(input, sizeof(input), "(declare-fun f (Int String) Int)%s", text);
-        s = read_with(input, (struct script_options){.dialect = DIALECT_2_6, .keep_occurrences = true});
-        ck_assert_uint_eq(s->n_occurrences, ARRAY_SIZE(expected));
-        for (size_t i = 0; i < s->n_occurrences; i++) {
-                const struct occurrence *o = &s->occurrences[i];
-
-                ck_assert_uint_eq(o->span.end - o->span.begin, strlen(expected[i]));
-                ck_assert_int_eq(memcmp(input + o->span.begin, expected[i], strlen(expected[i])), 0);
-                ck_assert_uint_eq(o->command, 2);
-        }
-        ck_assert_ptr_eq(s->occurrences[5].term, s->occurrences[1].term); /* y is what it stands for */
-        ck_assert_uint_eq(s->occurrences[2].parent, 1);
-        ck_assert_uint_eq(s->occurrences[8].parent, 6);
         ck_assert_int_eq(input[s->commands[2].span.begin], '(');
         ck_assert_uint_eq(s->commands[2].span.end, strlen(input));
 }
@@ -642,5 +619,5 @@ START_TEST(test_arithmetic_of_logics)
 END_TEST
 
 SUITE("script", test_arithmetic_of_logics, test_commands, test_dialects, test_let, test_quantifiers, test_annotations, test_numbers, test_datatypes,
-      test_opaque, test_scopes, test_reused_bank, test_errors, test_problem, test_odd_sorts, test_occurrences, test_nesting,
+      test_opaque, test_scopes, test_reused_bank, test_errors, test_problem, test_odd_sorts, test_spans, test_nesting,
       test_doubling, test_doubling_sorts, test_memory_limit, test_make, test_features, test_feature_tables, test_cnf)
