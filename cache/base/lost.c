@@ -191,6 +191,7 @@ void lost_daemon(char *const argv[])
                         return;
         if (!copy)
                 return;
+        free(lost.argv);
         lost.argv = copy;
         lost.is_daemon = true;
 }

@@ -446,7 +446,8 @@ static int take_programs(struct collecting *c, size_t n)
         }
         if (c->plan->dry_run) {
                 c->n_programs -= n;
-                memmove(c->programs, c->programs + n, c->n_programs * sizeof(*c->programs));
+                if (n > 0)
+                        memmove(c->programs, c->programs + n, c->n_programs * sizeof(*c->programs));
                 return 0;
         }
         sort_list(ids, n, sizeof(*ids), by_id);

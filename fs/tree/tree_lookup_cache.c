@@ -55,7 +55,7 @@ struct lookup_cache {
         struct recent_fact brief[RECENT_BRIEF], whole[RECENT_WHOLE];
         struct recent_list lists[RECENT_LISTS]; /* used last first */
         struct recent_derived derived[1 << DERIVED_BITS][DERIVED_WAYS];
-        unsigned next_derived; /* which place of a group is given away next */
+        unsigned next_derived; /* which place of a full group is given away next */
         unsigned next_dropped; /* the place whose text is dropped next, when there are too many bytes */
         uint64_t derived_bytes, prints;
         struct moment looked; /* when a look found no print that holds, */
@@ -360,6 +360,17 @@ static struct derived *derived_find(struct lookup_cache *r, const struct node *n
         return found;
 }
 
+/* Lock held. A free place for another one, else one that is given away. */
+static struct recent_derived *derived_place(struct lookup_cache *r, uint64_t ino)
+{
+        struct recent_derived *among = derived_group(r, ino);
+
+        for (size_t i = 0; i < DERIVED_WAYS; i++)
+                if (among[i].ino == 0)
+                        return &among[i];
+        return &among[r->next_derived++ % DERIVED_WAYS];
+}
+
 /* Lock held. */
 static void derived_drop(struct lookup_cache *r, struct recent_derived *d)
 {
@@ -377,7 +388,7 @@ static void derived_keep(struct lookup_cache *r, const struct node *n, const str
         pthread_mutex_lock(&r->lock);
         slot = derived_of(r, n);
         if (!slot)
-                slot = &derived_group(r, inode_pack(n->inode))[r->next_derived++ % DERIVED_WAYS];
+                slot = derived_place(r, inode_pack(n->inode));
         derived_drop(r, slot);
         before = slot->solver;
         for (size_t i = 0; i < RECENT_DERIVED && r->derived_bytes + made->text.size > DERIVED_BYTES; i++, r->next_dropped++)

@@ -81,9 +81,12 @@ static int read_known(const struct seeds_query *q, const char *machine, struct s
         for (unsigned which = 0; r == 1 && which < 2; which++) {
                 struct cell cell = cell_of(q, which, 0);
                 struct seeds_side side = {.cell = &cell, .to = to, .which = which};
+                struct digest build;
 
                 cell.machine = machine;
-                r = draws_known(q->workspace, &cell, SEEDS_MOST + 1, true, add_known, &side);
+                r = build_key(cell.solver->history, cell.commit, cell.solver->recipe, &build);
+                if (r == 0)
+                        r = draws_known(q->workspace, &cell, &build, SEEDS_MOST + 1, true, add_known, &side);
                 r = r < 0 ? r : side.n == SEEDS_MOST;
         }
         return r;
