@@ -364,7 +364,7 @@ static int nodes_fill_room(struct walk *w, const uint8_t *page, unsigned n, bool
 {
         struct pages *c = w->pages;
         uint16_t upper = get16(page + 14);
-        struct node node;
+        struct node node = {0};
         int r = 0;
 
         memset(c->room, 0, c->meta.page_size);
@@ -684,7 +684,7 @@ static int look_at_lowest(struct pages *p, const struct way *way, unsigned level
 static int step(struct pages *p, struct way *way, unsigned level, bool right)
 {
         unsigned up = level;
-        const uint8_t *page;
+        const uint8_t *page = NULL;
 
         do {
                 int r = up == 0 ? 1 : path_page(p, way->tree, way->number[up - 1], up - 1, &page);

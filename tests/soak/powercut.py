@@ -19,7 +19,7 @@ and by a mount, of another boot, and a cold value is read.
 
 Prints how many cuts; exit status 1, and what it was built from is kept, at the first disk that is not so.
 """
-import argparse, collections, fcntl, json, os, random, re, shlex, shutil, struct, subprocess, sys, tempfile, threading
+import argparse, atexit, collections, fcntl, json, os, random, re, shlex, shutil, struct, subprocess, sys, tempfile, threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../support"))
 from seed import test_seed
@@ -41,11 +41,21 @@ def check(condition, text):
 # -- the record --
 
 
+def one_word(path):
+    """A list of libraries to preload is parted at blanks and colons."""
+    if not re.search(r"[\s:]", path):
+        return path
+    folder = tempfile.mkdtemp(prefix="solverfs-powercut-", dir="/tmp")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.symlink(path, f"{folder}/record.so")
+    return f"{folder}/record.so"
+
+
 class Recording:
     def __init__(self, top, store, library):
         self.path, self.store = f"{top}/record", os.path.realpath(store)
         open(self.path, "xb").close()
-        self.environment = {"LD_PRELOAD": os.path.realpath(library), "POWERCUT_LOG": self.path, "POWERCUT_STORE": self.store}
+        self.environment = {"LD_PRELOAD": one_word(os.path.realpath(library)), "POWERCUT_LOG": self.path, "POWERCUT_STORE": self.store}
 
     def note(self, what):
         """Something somebody was told, at this point."""

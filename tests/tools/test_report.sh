@@ -3,7 +3,7 @@
 # shellcheck disable=SC2016
 . "$(dirname "$0")/command.sh"
 tell_time
-page="python3 $source_dir/tests/tools/check_page.py"
+check_page() { python3 "$source_dir/tests/tools/check_page.py" "$@"; }
 make_mount
 
 # Twelve commits; the third cannot be built, the seventh makes it slow. Its subject, its author and a case's name would like to be markup.
@@ -24,10 +24,10 @@ printf '(check-sat)\n(exit)\n' >b.smt2
 printf '; wrong\n(set-info :status unsat)\n(check-sat)\n' >w.smt2
 run 0 init && run 0 solver add --recipe toy.recipe toy hist && run 0 case add ./*.smt2 || { cat err; exit 1; }
 
-test_that "a page of nothing measured says what to do" 'run 0 report toy -o page.html && empty out && has page.html "Nothing is measured" && $page page.html >data'
+test_that "a page of nothing measured says what to do" 'run 0 report toy -o page.html && empty out && has page.html "Nothing is measured" && check_page page.html >data'
 run 0 -q history toy 1 2 --all && run 0 -q set add few 2
 test_that "the page on standard output: steps with their commit, tags, commits; as JSON what is plotted" '
-	run 0 report toy && cp out page.html && $page page.html >data && python3 -c "
+	run 0 report toy && cp out page.html && check_page page.html >data && python3 -c "
 import json
 d = json.load(open(\"data\"))
 assert len(d[\"columns\"]) == 11 and all(c[\"on_line\"] for c in d[\"columns\"]), d
@@ -38,7 +38,7 @@ assert {len(c[\"cells\"]) for c in d[\"cases\"]} == {33, 0}, d[\"cases\"]
 test_that "names stay text" '! grep -q "<script>document" page.html && ! grep -q "<img" page.html && ! grep -q "<b onclick" page.html &&
 	has page.html "&lt;/script&gt;&lt;script&gt;document" && has page.html "&lt;b onclick=x&gt;&quot;a&amp;b.smt2" && has page.html "A &quot;B&quot; &amp; C"'
 test_that "a page that stands in no mount has no links; xmllint reads it" '! grep -q "<a href=\"[^#]" page.html && { ! command -v xmllint >/dev/null || xmllint --html --noout page.html 2>lint; ! grep -vE "Tag (section|nav|main|header|footer|figure|output|details|summary|datalist|svg|path|g|text|circle|rect|title)|^[^ ]*: |\^|^ |^<|^.{0,200}$" lint; }'
-test_that "--set: the cases of a set" 'run 0 report toy --set few -o few.html && has few.html "1 case of the set few" && $page few.html >data && [ "$(grep -o "\"cells\"" data | wc -l)" = 1 ]'
+test_that "--set: the cases of a set" 'run 0 report toy --set few -o few.html && has few.html "1 case of the set few" && check_page few.html >data && [ "$(grep -o "\"cells\"" data | wc -l)" = 1 ]'
 test_that "the same again is the same, byte by byte" 'run 0 report toy && cmp out page.html'
 run 1 -q run toy HEAD 3 --quiet
 test_that "a wrong answer stands above all" 'run 0 report toy -o page.html && grep -q "1 wrong or contradictory answer" page.html && grep -qE "toy [0-9a-f]{12} says sat on case [0-9]+ \(w.smt2\)" page.html'
@@ -59,7 +59,7 @@ if [ -w /dev/fuse ]; then
 	look() { stat -c %s "$mnt/toy/report.html"; }
 	test_that "report.html in the mount: a look makes no page" 'look >out && is out 4096 && ls -lR "$mnt/toy" >ls.out 2>&1; look >out && is out 4096'
 	test_that "... once opened its size is right, its links lead somewhere, it starts nothing" '
-		[ "$(wc -c <"$mnt/toy/report.html")" = "$(cat "$mnt/toy/report.html" | wc -c)" ] && [ "$(look)" = "$(wc -c <"$mnt/toy/report.html")" ] && $page "$mnt/toy/report.html" "$mnt/toy" >data2 && grep -q "\"folder\":\"commits/\"" data2 &&
+		[ "$(wc -c <"$mnt/toy/report.html")" = "$(cat "$mnt/toy/report.html" | wc -c)" ] && [ "$(look)" = "$(wc -c <"$mnt/toy/report.html")" ] && check_page "$mnt/toy/report.html" "$mnt/toy" >data2 && grep -q "\"folder\":\"commits/\"" data2 &&
 		grep -q "^solverfs_asked_total 0$" "$mnt/.solverfs/stats"'
 	test_that "its time is that of the newest fact, and both follow the next one" '
 		cp -fp "$mnt/toy/report.html" before.html && run 0 -q run toy HEAD~1 1 --again && ! cmp -s before.html "$mnt/toy/report.html" &&
@@ -69,7 +69,7 @@ if [ -w /dev/fuse ]; then
 		[ "$(wc -c <"$mnt/toy/report.html")" != "$last" ] && [ "$(look)" = "$(wc -c <"$mnt/toy/report.html")" ]'
 	run 0 unmount "$mnt" && run 0 mount -o cached "$mnt" -q
 	test_that "in a mount of what is finished, which is there to be copied, a look has the size" '[ "$(look)" = "$(wc -c <"$mnt/toy/report.html")" ] && [ "$(look)" -gt 4096 ]'
-	test_that "in a mount of what is finished its links lead into cached/" '$page "$mnt/toy/report.html" "$mnt/toy" >data2 && grep -q "\"folder\":\"cached/\"" data2'
+	test_that "in a mount of what is finished its links lead into cached/" 'check_page "$mnt/toy/report.html" "$mnt/toy" >data2 && grep -q "\"folder\":\"cached/\"" data2'
 	run 0 unmount "$mnt"
 else
 	echo "ok $((n += 1)) # SKIP no /dev/fuse here"

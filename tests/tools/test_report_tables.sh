@@ -2,7 +2,7 @@
 # A solver's page with all that its tables may hold: findings of a campaign, alarms of a watch, steps. Prints TAP.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/command.sh"
-page="python3 $source_dir/tests/tools/check_page.py"
+check_page() { python3 "$source_dir/tests/tools/check_page.py" "$@"; }
 make_mount
 
 # Subjects, branches and case names would like to be markup.
@@ -47,7 +47,7 @@ class Tables(html.parser.HTMLParser):
 Tables(convert_charrefs=True).feed(open(sys.argv[1], encoding="utf-8").read())
 END2
 commit() { git -C hist rev-parse "$1" | cut -c1-12; }
-test_that "the page is whole" 'run 0 report toy -o page.html && $page page.html >data && python3 tables.py page.html >rows'
+test_that "the page is whole" 'run 0 report toy -o page.html && check_page page.html >data && python3 tables.py page.html >rows'
 test_that "alarms: a row each, with the worst case and the mark" '
 	[ "$(grep -c "^Alarms|" rows)" = 3 ] && has rows "^Alarms\|slower\|[^|]*\|$(commit HEAD~2)\|slower <i>again</i>\|main<b>\|[0-9.]+×\|2\|[^|]*(plain|contains).smt2: 0\.0[0-9]+ s → 0\.[6-9][0-9]* s\|" &&
 	has rows "^Alarms\|wrong\|[^|]*\|$(commit HEAD~1)\|lies & <b>more</b>\|main<b>\|–\|1\|contains.smt2: unsat → sat\|" &&
@@ -59,7 +59,7 @@ test_that "names stay text" '! grep -qE "<i>(again|plain)|<b>more|<u>|main<b>|<[
 if [ -w /dev/fuse ]; then
 	run 0 mount "$mnt" -q
 	test_that "in the mount commits, findings and alarms are links that lead there" '
-		$page "$mnt/toy/report.html" "$mnt/toy" >data && for l in alarms/1 alarms/3 spr/1/ "commits/$(git -C hist rev-parse HEAD~2)/"; do grep -q "href=\"$l\"" "$mnt/toy/report.html" || { echo "no $l"; exit 1; }; done'
+		check_page "$mnt/toy/report.html" "$mnt/toy" >data && for l in alarms/1 alarms/3 spr/1/ "commits/$(git -C hist rev-parse HEAD~2)/"; do grep -q "href=\"$l\"" "$mnt/toy/report.html" || { echo "no $l"; exit 1; }; done'
 	run 0 unmount "$mnt"
 else
 	echo "ok $((n += 1)) # SKIP no /dev/fuse here"

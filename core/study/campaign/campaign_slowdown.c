@@ -93,7 +93,7 @@ static int run_pair(struct trial *t, struct confirmation *p)
         cleanup_buffer struct buffer text = {0};
         struct strategy_input input = *t->input;
         struct trial once = {.seat = t->seat, .input = &input, .answers = answers};
-        uint64_t seed;
+        uint64_t seed = 0;
         int r = answers ? disguise(t, p, &seed, &text) : -ENOMEM;
 
         input.text = SLICE(text.data, text.size);
