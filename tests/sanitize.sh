@@ -11,7 +11,8 @@ case ${1:-} in
 address | thread) kinds=("$1") && shift ;;
 *) kinds=(address thread) ;;
 esac
-export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:detect_stack_use_after_return=1}"
+# Faults are ours to handle: a page that cannot be read, a process that is lost.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:detect_stack_use_after_return=1:handle_segv=0:handle_sigbus=0}"
 export LSAN_OPTIONS="${LSAN_OPTIONS:-print_suppressions=0:suppressions=$PWD/tests/support/leaks.txt}" # what is the libraries'
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}" TSAN_OPTIONS="${TSAN_OPTIONS:-second_deadlock_stack=1:history_size=4}"
 export CK_TIMEOUT_MULTIPLIER=10

@@ -62,9 +62,14 @@ struct build_failure build_failure_of(struct slice log)
         return f;
 }
 
+static bool says(struct slice text, const char *words)
+{
+        return text.size > 0 && memmem(text.data, text.size, words, strlen(words));
+}
+
 bool build_failure_says(const struct build_failure *f, const char *words)
 {
-        return memmem(f->error.data, f->error.size, words, strlen(words)) || memmem(f->end.data, f->end.size, words, strlen(words));
+        return says(f->error, words) || says(f->end, words);
 }
 
 void build_failure_text(const struct build_failure *f, struct buffer *ret)

@@ -467,7 +467,7 @@ int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct sli
 
 int db_copy(struct db *d, void *to, struct slice from)
 {
-        return READING(d, "read", (memcpy(to, from.data, from.size), 0));
+        return from.size == 0 ? 0 : READING(d, "read", (memcpy(to, from.data, from.size), 0));
 }
 
 /* Are the pages sound that LMDB will read to put or delete the key? */
