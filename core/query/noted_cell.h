@@ -1,6 +1,7 @@
 /* The secondary index of facts: which of them to look at, without reading them all. A row names the cell of a fact (solver, commit, case, seed, time
- * limit), so that what is told of it is what it says now: nothing is told of a case that was removed, of a solver that is gone, or of what was measured
- * again. In TABLE_META, <fact> being a digest of the fact's key, and a row's value the cell and what `kinds` names:
+ * limit). Its reader looks the fact up: a case that was removed, a solver that is gone, and an answer that was measured again tell nothing.
+ *
+ * Rows are in TABLE_META. <fact> is a digest of the fact's key; the value is the cell, and behind it what stands in the second column:
  *
  *     wrong/<fact>                           its answer contradicts the case's status
  *     disturbed/<fact>      tries            others disturbed every sample of it (disturbed.h)
@@ -39,7 +40,7 @@ struct notes {
         struct note *list;
         size_t n;
 };
-/* All rows of a prefix, for who asks other tables of them: transactions do not nest. */
+/* All rows of a prefix. A caller can then read other tables for each: transactions do not nest. */
 int notes_read(struct workspace *w, const char *prefix, struct notes *ret);
 void notes_done(struct notes *n);
 #define cleanup_notes cleanup(notes_done)

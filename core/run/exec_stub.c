@@ -284,7 +284,7 @@ static int start(struct run *run)
                 return -errno;
         oom_score = open_oom_score(score);
         set_oom_score(oom_score, "800");
-        run->begin = clock_now();
+        run->begin = run->awake = clock_now(); /* a pause may come before the first wait */
         run->pid = vfork();
         if (run->pid == 0)
                 become(run->order, &run->cpus, fds[1], stub);

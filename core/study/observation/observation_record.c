@@ -177,7 +177,7 @@ int observation_decode(enum observation_series series, uint32_t solver, uint32_t
                 if (k == 0)
                         k = record_end(&r, what);
         }
-        if (k == -EBADMSG) { /* who reads it in the mount gets EIO, as of all that the store cannot give */
+        if (k == -EBADMSG) { /* EIO in the mount, like everything that the store cannot give */
                 snprintf(why, sizeof(why), "%s", error_message(k));
                 return errorf(-EIO, "%s", why);
         }
