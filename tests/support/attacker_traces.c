@@ -187,7 +187,8 @@ static void attack_keeper(void)
                 if (flags == 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
                         break;
         }
-        sethostname("left", 4);
+        if (sethostname("left", 4) < 0)
+                (void)errno; /* as it should be */
 }
 
 int leave_traces(char **argv)
