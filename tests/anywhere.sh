@@ -2,6 +2,7 @@
 # Runs the tests as if on another machine, or by another user.
 #
 #     tests/anywhere.sh CONDITION… [-- ARGUMENT…]     the arguments are those of tools/test.sh; without any it is the whole suite
+#     tests/anywhere.sh CONDITION… -- --demo          tools/demo.sh in its place
 #     tests/anywhere.sh --list
 #
 # Several conditions hold together: tests/anywhere.sh user files umask -- mount. Each is a function below and takes away what it set up. Some want root;
@@ -161,6 +162,7 @@ case ${1---list} in
 	;;
 --)
 	shift
+	[ "${1-}" != --demo ] || exec "$source/tools/demo.sh"
 	exec "$source/tools/test.sh" "$@"
 	;;
 esac
