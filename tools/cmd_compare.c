@@ -33,16 +33,6 @@ static void parse_ratio(void *to, const char *text)
                 command_usage("--fail-on-regression takes a ratio such as 1.2, not '%s'", text);
 }
 
-static void parse_measure(void *to, const char *text)
-{
-        for (enum judge_measure m = 0; m < N_JUDGE_MEASURES; m++)
-                if (strcmp(text, m == JUDGE_PACE ? "seconds-per-effort" : judge_measure_name(m)) == 0) {
-                        *(enum judge_measure *)to = m;
-                        return;
-                }
-        command_usage("--measure takes time, cpu, memory, effort or seconds-per-effort, not '%s'", text);
-}
-
 static void parse_one_seed(void *to, const char *text)
 {
         struct comparing_options *options = to;
@@ -425,7 +415,7 @@ int cmd_compare(int argc, char **argv)
                 {"one-seed", 0, NULL, "One pair of each case: a quick look, which says what differs at this seed and proves nothing",
                  .parse = parse_one_seed, .to = &o.options},
                 {"measure", 0, "WHAT", "What is to be compared: time (default), cpu, memory, effort, or seconds-per-effort",
-                 .parse = parse_measure, .to = &o.options.measure},
+                 .parse = parse_any_measure, .to = &o.options.measure},
                 {"scramble", 0, NULL, "Scramble the inputs where the solvers have no seeds", .on = &scramble},
                 {"fail-on-regression", 0, "RATIO", "Exit status 1 when a case is worse by RATIO or more, lost its answer, or is wrong now",
                  .parse = parse_ratio, .to = &o.fail_ratio},

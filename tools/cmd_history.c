@@ -25,6 +25,7 @@ struct recording {
         const char *solver_name, *machine_name, *from, *to, *svg, *on;
         struct words words; /* CASE... */
         enum mode mode;
+        enum judge_measure measure;
         bool json, has_seed;
         uint64_t step, seed, seeds, timeout;
 
@@ -65,7 +66,7 @@ static void see(struct recording *o, size_t place, size_t test, const struct fac
 
         c->seen = f ? HISTORY_MEASURED : HISTORY_UNBUILDABLE;
         if (f)
-                c->outcome = case_outcome(f);
+                c->outcome = fact_outcome(f, o->measure);
 }
 
 static int make(void *user, size_t i, struct query **ret)
@@ -249,11 +250,11 @@ static int make_room(struct recording *o)
 
 /* -- showing ------------------------------------------------------------------------------------------------------ */
 
-static const char *step_at(const struct steps *steps, const size_t *points, size_t i)
+static const char *step_at(const struct case_history *h, const struct steps *steps, const size_t *points, size_t i)
 {
         for (size_t k = 0; k < steps->n; k++)
                 if (points[steps->list[k].at] == i)
-                        return steps->list[k].is_slower ? "slower" : "faster";
+                        return judge_change_name(steps->list[k].is_slower ? JUDGE_MORE : JUDGE_LESS, h->measure);
         for (size_t k = 0; k < steps->n_apart; k++)
                 if (points[steps->apart[k]] == i)
                         return "differs"; /* at this seed; nothing is shown over seeds */
@@ -276,7 +277,7 @@ static int print_rows(const struct case_history *h, const struct steps *steps, c
                 if (r < 0)
                         return r;
                 output_rowf(columns, ARRAY_SIZE(columns), "%u\t%.*s\t%s", h->info->id, (int)strcspn(row.data, "\n"), row.data,
-                            step_at(steps, points, i));
+                            step_at(h, steps, points, i));
         }
         return 0;
 }
@@ -304,7 +305,7 @@ static void print_json(const struct case_history *h, const struct steps *steps, 
         json_t *list = json_array();
 
         for (size_t i = 0; i < h->n; i++)
-                json_array_append_new(list, point_json(h, i, step_at(steps, points, i)));
+                json_array_append_new(list, point_json(h, i, step_at(h, steps, points, i)));
         output_json(json_pack("{sI ss ss so}", "case", (json_int_t)h->info->id, "name", name, "shape",
                               step_shape_name(steps->shape), "history", list));
 }
@@ -326,7 +327,7 @@ static int show_case(struct recording *o, size_t test, const struct revisions *k
         cleanup_steps struct steps steps = {0};
         cleanup_free size_t *points = NULL;
         struct cell cell = cell_of(o, 0, test);
-        int r = case_history_read(o->workspace, &cell, known->list, known->n, NULL, 0, &h);
+        int r = case_history_read(o->workspace, &cell, known->list, known->n, NULL, 0, o->measure, &h);
 
         if (r == 0)
                 r = case_history_steps(&h, &steps, &points);
@@ -387,8 +388,8 @@ int cmd_history(int argc, char **argv)
 {
         static const char doc[] =
                 "Measure cases along the line of first parents, and show how their times moved. Prints a line for each case and commit, oldest "
-                "first: case, commit, date, result, time, cputime (seconds), memory (bytes), correct or WRONG, and slower or faster where a step "
-                "is.\v"
+                "first: case, commit, date, result, time, cputime (seconds), memory (bytes), correct or WRONG, and slower or faster (--measure: more or "
+                "less) where a step is.\v"
                 "Work goes from coarse to fine: stop it at any moment, and what is measured is spread over the whole line. What is known is not "
                 "measured again, and the same command goes on where it was. Two commits differ when one solves the case and the other does not, or "
                 "when their times differ by a fifth and 10 ms. Commits that cannot be built are stepped around.\n"
@@ -408,6 +409,8 @@ int cmd_history(int argc, char **argv)
                 {"step", 0, "N", "Measure every N-th commit, and the first", .big_number = &o.step, .least = 1, .most = UINT32_MAX},
                 {"all", 0, NULL, "Measure every commit", .on = &all},
                 {"known", 0, NULL, "Measure nothing; show what is known", .on = &known},
+                {"measure", 0, "NAME", "Find steps by this, and draw it: time (default), memory, or effort, the solver's own count",
+                 .parse = parse_measure, .to = &o.measure},
                 {"seed", 's', "N", "Fix the solver's random seed to N", .big_number = &o.seed, .most = UINT32_MAX, .is_given = &o.has_seed},
                 {"seeds", 0, "N", "Measure each of these commits under N seeds, 5 to 10 as a rule: so few commits show a step",
                  .big_number = &o.seeds, .least = 1, .most = JUDGE_PAIRS},

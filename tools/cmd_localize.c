@@ -192,8 +192,13 @@ static int localize(struct localizing *o, const struct case_selection *cases)
 
 static int print(struct localizing *o, size_t n)
 {
-        static const struct column columns[] = {
-                {"CASE", 6, true}, {"COMMIT", 12, false}, {"BEFORE (s)", 11, true}, {"AFTER (s)", 11, true}, {"SUBJECT", 0, false}};
+        static const char *const heads[][2] = {
+                [JUDGE_TIME] = {"BEFORE (s)", "AFTER (s)"}, [JUDGE_MEMORY] = {"BEFORE (B)", "AFTER (B)"}, [JUDGE_EFFORT] = {"BEFORE", "AFTER"}};
+        const struct column columns[] = {{"CASE", 6, true},
+                                         {"COMMIT", 12, false},
+                                         {heads[o->options.measure][0], 11, true},
+                                         {heads[o->options.measure][1], 11, true},
+                                         {"SUBJECT", 0, false}};
         cleanup_buffer struct buffer rows = {0};
         int status = STATUS_OK;
 
@@ -278,8 +283,8 @@ static int choose_cases(struct localizing *o, struct workspace *w, struct solver
 int cmd_localize(int argc, char **argv)
 {
         static const char doc[] =
-                "Find the commits that made cases slow. Prints a line for each case and culprit: case, commit, seconds before it, seconds after it, "
-                "subject. Where the commits between cannot be built, commit is the range BEFORE..LAST that holds the culprit. A case without a "
+                "Find the commits that made cases slow. Prints a line for each case and culprit: case, commit, seconds before it, seconds after it "
+                "(with --measure: bytes, or the solver's count), subject. Where the commits between cannot be built, commit is the range BEFORE..LAST that holds the culprit. A case without a "
                 "culprit has '-' for its commit, its seconds at reference and target, and why.\v"
                 "A build is done once for all cases that need it; runs are repeated on what is built until it is decided where a case got slow, so "
                 "that noise does not mislead; every culprit is verified by runs of it and the commit before it in turn. What was measured before is "
@@ -299,6 +304,8 @@ int cmd_localize(int argc, char **argv)
                 {"target", 0, "REV", "The later version that is slow", .text = &o.target},
                 {"method", 0, "METHOD", "default; paper: Algorithm 2 of SPRFinder, one run each; git-bisect: each case by itself, one run each",
                  .parse = parse_method, .to = &o.options},
+                {"measure", 0, "NAME", "What became more: time (default), memory, or effort, the solver's own count", .parse = parse_measure,
+                 .to = &o.options.measure},
                 {"seed", 's', "N", "Fix the solver's random seed to N in all runs",
                  .big_number = &o.options.seed, .most = UINT32_MAX, .is_given = &o.options.has_seed},
                 {"timeout", 't', "T", "Another time limit than the recipe's: 500ms, 20s, 10m", .ns = &o.options.timeout_ns},
@@ -313,6 +320,8 @@ int cmd_localize(int argc, char **argv)
         o.options.is_cpu_time = clock == 1;
         if (o.words.n == 0)
                 command_usage("expected SOLVER CASE...");
+        if (o.options.is_cpu_time && o.options.measure != JUDGE_TIME)
+                command_usage("--clock chooses between times: with --measure %s it says nothing", judge_measure_name(o.options.measure));
         if (!o.reference || !o.target)
                 command_usage("expected --reference REV and --target REV: a fast version and a later, slow one");
         o.signals = command_signals();

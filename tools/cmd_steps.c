@@ -146,7 +146,7 @@ static int show_case(struct stepping *o, struct case_info *info)
 {
         cleanup_case_history struct case_history h = {0};
         struct cell cell = {.solver = o->solver, .info = info, .has_seed = o->has_seed, .seed = o->seed, .wall_ns = o->timeout};
-        int r = case_history_read(o->workspace, &cell, o->line, o->n_line, NULL, 0, &h);
+        int r = case_history_read(o->workspace, &cell, o->line, o->n_line, NULL, 0, JUDGE_TIME, &h);
 
         return r < 0 ? fail(r) : show_history(o, &h);
 }

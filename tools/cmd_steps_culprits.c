@@ -197,7 +197,7 @@ int at_culprits_history(const struct at_culprits *a, size_t i, struct case_histo
                 if (!p.by_seed)
                         return -ENOMEM;
                 for (; p.n_seeds < AT_CULPRITS_RUNS && runs[p.n_seeds]; p.n_seeds++)
-                        p.by_seed[p.n_seeds] = case_outcome(runs[p.n_seeds]);
+                        p.by_seed[p.n_seeds] = fact_outcome(runs[p.n_seeds], JUDGE_TIME);
                 p.fact = fact_ref(runs[0]);
                 ret->list[ret->n++] = p;
         }

@@ -28,6 +28,26 @@ int command_seed(const struct solver *s, bool is_asked)
         return STATUS_USAGE;
 }
 
+static void parse_measure_among(enum judge_measure *to, const char *text, unsigned allowed, const char *names)
+{
+        for (enum judge_measure m = 0; m < N_JUDGE_MEASURES; m++)
+                if ((allowed & 1u << m) && strcmp(text, m == JUDGE_PACE ? "seconds-per-effort" : judge_measure_name(m)) == 0) {
+                        *to = m;
+                        return;
+                }
+        command_usage("--measure takes %s, not '%s'", names, text);
+}
+
+void parse_measure(void *to, const char *text)
+{
+        parse_measure_among(to, text, 1u << JUDGE_TIME | 1u << JUDGE_MEMORY | 1u << JUDGE_EFFORT, "time, memory or effort");
+}
+
+void parse_any_measure(void *to, const char *text)
+{
+        parse_measure_among(to, text, ~0u, "time, cpu, memory, effort or seconds-per-effort");
+}
+
 void commit_hex(struct solver *s, uint32_t commit, char ret[GIT_OID_HEXSZ + 1])
 {
         struct commit c;

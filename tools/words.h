@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "core/query/select.h"
+#include "core/study/judge/judge.h"
 #include "core/study/observation/observation.h"
 
 int command_solver(struct workspace *w, const char *name, struct solver **ret);
@@ -35,5 +36,9 @@ int command_revisions_and_cases(struct workspace *w, struct solver *s, char *con
  * word that names one. *ret_n_revisions: words that are revisions. */
 int command_known_words(struct workspace *w, struct solver *s, char *const *words, size_t n, size_t *ret_n_revisions,
                         struct revisions *ret_revisions);
+
+/* For the row of an option --measure; `to` is an enum judge_measure. The first takes time, memory and effort, the second all. */
+void parse_measure(void *to, const char *text);
+void parse_any_measure(void *to, const char *text);
 
 void commit_hex(struct solver *s, uint32_t commit, char ret[GIT_OID_HEXSZ + 1]); /* full sha; "?" when it cannot be read */

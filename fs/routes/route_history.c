@@ -11,6 +11,7 @@ enum {
         KIND_HISTORY_TSV,
         KIND_HISTORY_SVG,
         KIND_REPORT = 212,
+        KIND_MEMORY_HISTORY_SVG = 354,
 };
 
 static int solver_case_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
@@ -66,7 +67,7 @@ static int known_in_order(struct tree *t, const struct node *n, const struct com
         return 0;
 }
 
-int read_case_history(struct tree *t, const struct node *n, const struct cell *cell, struct case_history *ret,
+int read_case_history(struct tree *t, const struct node *n, const struct cell *cell, enum judge_measure m, struct case_history *ret,
                       struct commit_order **ret_order)
 {
         cleanup_free uint32_t *commits = NULL, *line = NULL;
@@ -80,17 +81,18 @@ int read_case_history(struct tree *t, const struct node *n, const struct cell *c
         if (r == -ENOENT) /* a history without a HEAD has no such line */
                 r = 0;
         if (r == 0)
-                r = case_history_read(tree_workspace(t), cell, commits, n_commits, line, n_line, ret);
+                r = case_history_read(tree_workspace(t), cell, commits, n_commits, line, n_line, m, ret);
         return r;
 }
 
 static int read_history(struct tree *t, const struct node *n, struct case_history *ret, struct commit_order **ret_order)
 {
+        enum judge_measure m = n->inode.kind == KIND_MEMORY_HISTORY_SVG ? JUDGE_MEMORY : JUDGE_TIME;
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct cell cell;
         int r = tree_cell(t, n, &cell, &info);
 
-        return r < 0 ? r : read_case_history(t, n, &cell, ret, ret_order);
+        return r < 0 ? r : read_case_history(t, n, &cell, m, ret, ret_order);
 }
 
 static int print_table(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
@@ -143,6 +145,8 @@ static const struct route rows[] = {
         {KIND_HISTORY_SVG, IN(KIND_SOLVER_CASE), .name = "history.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
          DERIVED(print_picture),
          .about = "the same as a picture: answers, and where it got slower or faster"},
+        {KIND_MEMORY_HISTORY_SVG, IN(KIND_SOLVER_CASE), .name = "memory-history.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
+         DERIVED(print_picture), .about = "a picture of the memory that it took, and where that became more or less"},
 };
 
 const struct subtree history_subtree = {rows, ARRAY_SIZE(rows)};

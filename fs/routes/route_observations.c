@@ -162,7 +162,7 @@ static int read_found(struct tree *t, const struct node *n, const struct observa
         if (is_elsewhere(t, n, f, machine))
                 cell.machine = machine;
         if (r == 0)
-                r = read_case_history(t, n, &cell, ret, ret_order);
+                r = read_case_history(t, n, &cell, JUDGE_TIME, ret, ret_order);
         ret->newest = MAX(ret->newest, f->found);
         return r < 0 ? r : cell.machine != NULL;
 }

@@ -19,6 +19,7 @@
  */
 #pragma once
 
+#include "core/study/judge/judge.h"
 #include "fs/tree/tree.h"
 
 /* In a row: a file that this `derive` prints, with its time. */
@@ -61,7 +62,7 @@ const char *commits_folder(const struct tree *t);
 int commit_name(const struct solver *s, uint32_t commit, struct buffer *ret);
 /* A cell's facts (its commit is ignored) along the history of the node's solver; *ret_order has each commit's place in it. */
 struct case_history;
-int read_case_history(struct tree *t, const struct node *n, const struct cell *cell, struct case_history *ret,
+int read_case_history(struct tree *t, const struct node *n, const struct cell *cell, enum judge_measure m, struct case_history *ret,
                       struct commit_order **ret_order);
 /* 0: anything of it is finished, so that cached/ has it; -ENOENT, … */
 int commit_finished(struct tree *t, const struct node *n, uint32_t commit);

@@ -207,20 +207,12 @@ void synthetic_done(struct synthetic *s)
 
 /* -- one search --------------------------------------------------------------------------------------------------- */
 
+#define CLEAN_BUILD 400 /* seconds */
+
 /* The next commit costs little in a warm tree, one far away as much as a clean build. */
 static double seconds_at(size_t distance)
 {
-        return 20 + 380 * (1 - exp(-(double)distance / 40));
-}
-
-static double build_seconds(void *user, size_t commit)
-{
-        const struct synthetic *s = user;
-
-        for (size_t d = 0; d < s->n; d++)
-                if ((d <= commit && s->built[commit - d]) || (commit + d < s->n && s->built[commit + d]))
-                        return seconds_at(d);
-        return 400;
+        return 20 + (CLEAN_BUILD - 20) * (1 - exp(-(double)distance / 40));
 }
 
 static struct localize_outcome run(struct synthetic *s, const struct synthetic_case *c, size_t commit)
@@ -231,7 +223,7 @@ static struct localize_outcome run(struct synthetic *s, const struct synthetic_c
                 share = share > 0.75 ? 0 : share < 0.25 ? 1 : lie < s->options.lies / 2;
         seconds = (c->fast + (c->slow - c->fast) * fmax(share, 0)) * exp(s->options.spread * z);
         return (struct localize_outcome){
-                .answer = seconds >= LIMIT ? LOCALIZE_TIMEOUT : LOCALIZE_SOLVED, .seconds = fmin(seconds, LIMIT), .effort = NAN};
+                .answer = seconds >= LIMIT ? LOCALIZE_TIMEOUT : LOCALIZE_SOLVED, .value = fmin(seconds, LIMIT), .effort = NAN};
 }
 
 static bool is_culprit(const struct synthetic *s, const struct synthetic_case *c, const struct synthetic_event *e)
@@ -322,7 +314,7 @@ static void charge_case(struct synthetic *s, struct case_builds *b, size_t commi
                 return;
         b->built[commit] = true;
         score->case_builds++;
-        b->seconds += b->last == NONE_BUILT ? 400 : seconds_at(commit > b->last ? commit - b->last : b->last - commit);
+        b->seconds += b->last == NONE_BUILT ? CLEAN_BUILD : seconds_at(commit > b->last ? commit - b->last : b->last - commit);
         b->last = commit;
 }
 
@@ -345,7 +337,7 @@ static void answer(struct synthetic *s, struct localize *l, const struct localiz
                 score->builds++;
                 score->failed_builds += is_unbuildable;
                 score->searched_builds += is_unbuildable || !is_end;
-                score->build_seconds += build_seconds(s, w->commit);
+                score->build_seconds += CLEAN_BUILD;
                 if (is_unbuildable)
                         localize_unbuildable(l, w->commit);
         }
@@ -369,13 +361,12 @@ void synthetic_search(struct synthetic *s, const struct localize_options *given,
         size_t n;
 
         *ret = (struct synthetic_score){0};
-        options.build_seconds = build_seconds;
-        options.user = s;
         options.limit = LIMIT;
         random_seed_part(&s->random, s->options.seed, 1);
         memset(s->built, 0, s->n * sizeof(*s->built));
         if (localize_new(&options, s->commits, s->n, &l) < 0)
                 abort();
+        localize_set_costs(l, CLEAN_BUILD, 0);
         for (size_t i = 0; i < s->options.cases; i++) {
                 if (localize_add_case(
                             l, &(struct localize_case){.reference = s->cases[i].reference, .target = s->cases[i].target}) < 0)

@@ -43,7 +43,6 @@ struct synthetic {
         /* of one search */
         struct random random;
         bool *built;
-        size_t last_built; /* where the warm worktree is */
 };
 
 struct synthetic_score {

@@ -53,13 +53,13 @@ END_TEST
 
 START_TEST(test_differences)
 {
-        struct localize_outcome fast = {.answer = LOCALIZE_SOLVED, .seconds = 1},
-                                slow = {.answer = LOCALIZE_SOLVED, .seconds = 1.3},
-                                near = {.answer = LOCALIZE_SOLVED, .seconds = 1.1},
-                                short1 = {.answer = LOCALIZE_SOLVED, .seconds = 0.002},
-                                short2 = {.answer = LOCALIZE_SOLVED, .seconds = 0.006},
-                                late = {.answer = LOCALIZE_TIMEOUT, .seconds = 1},
-                                later = {.answer = LOCALIZE_TIMEOUT, .seconds = 9};
+        struct localize_outcome fast = {.answer = LOCALIZE_SOLVED, .value = 1},
+                                slow = {.answer = LOCALIZE_SOLVED, .value = 1.3},
+                                near = {.answer = LOCALIZE_SOLVED, .value = 1.1},
+                                short1 = {.answer = LOCALIZE_SOLVED, .value = 0.002},
+                                short2 = {.answer = LOCALIZE_SOLVED, .value = 0.006},
+                                late = {.answer = LOCALIZE_TIMEOUT, .value = 1},
+                                later = {.answer = LOCALIZE_TIMEOUT, .value = 9};
 
         ck_assert(history_differs(&fast, &slow));
         ck_assert(!history_differs(&fast, &near));
@@ -89,7 +89,7 @@ static size_t halve_to_the_end(size_t n, const size_t *changes, size_t n_changes
                                 seconds *= at >= changes[k] ? 2 : 1;
                         cells[at] = (struct history_cell){.seen = at >= broken_from && at < broken_to ? HISTORY_UNBUILDABLE
                                                                                                       : HISTORY_MEASURED,
-                                                          .outcome = {.answer = LOCALIZE_SOLVED, .seconds = seconds}};
+                                                          .outcome = {.answer = LOCALIZE_SOLVED, .value = seconds}};
                         asked++;
                 }
                 free(next);

@@ -32,7 +32,7 @@ static void one_line(size_t n)
 static void seconds_from(size_t from, double seconds)
 {
         for (size_t i = from; i < by_hand.n; i++)
-                by_hand.outcomes[i] = (struct localize_outcome){.answer = LOCALIZE_SOLVED, .seconds = seconds, .effort = NAN};
+                by_hand.outcomes[i] = (struct localize_outcome){.answer = LOCALIZE_SOLVED, .value = seconds, .effort = NAN};
 }
 
 static struct localize *start(enum localize_method method, size_t reference, size_t target)
@@ -93,8 +93,8 @@ START_TEST(test_every_place_is_found)
                         ck_assert_uint_eq(found->n, 1);
                         ck_assert_uint_eq(found->commits[0], culprit);
                         ck_assert_uint_eq(found->before, culprit - 1);
-                        ck_assert_double_eq(found->seconds_before, 1);
-                        ck_assert_double_eq(found->seconds_after, 10);
+                        ck_assert_double_eq(found->value_before, 1);
+                        ck_assert_double_eq(found->value_after, 10);
                         ck_assert(method != LOCALIZE_DEFAULT || (found->verified && found->pairs >= 5 && found->p < 0.05));
                 }
         }
@@ -129,7 +129,7 @@ START_TEST(test_no_difference_is_no_culprit)
 
         one_line(100);
         seconds_from(0, 1);
-        by_hand.outcomes[99].seconds = 1.05;
+        by_hand.outcomes[99].value = 1.05;
         l = start(LOCALIZE_DEFAULT, 0, 99);
         search(l);
         ck_assert_int_eq(localize_state(l, 0), LOCALIZE_NO_CULPRIT);
@@ -286,9 +286,9 @@ START_TEST(test_effort_comes_first)
         one_line(200);
         for (size_t i = 0; i < 200; i++)
                 by_hand.outcomes[i] = (struct localize_outcome){
-                        .answer = LOCALIZE_SOLVED, .seconds = exp(2 * random_normal(&random)), .effort = i < 123 ? 1000 : 9000};
-        by_hand.outcomes[0].seconds = 1;
-        by_hand.outcomes[199].seconds = 5;
+                        .answer = LOCALIZE_SOLVED, .value = exp(2 * random_normal(&random)), .effort = i < 123 ? 1000 : 9000};
+        by_hand.outcomes[0].value = 1;
+        by_hand.outcomes[199].value = 5;
         l = start(LOCALIZE_DEFAULT, 0, 199);
         search(l);
         ck_assert_uint_eq(only_culprit(l)->commits[0], 123);
@@ -391,7 +391,7 @@ START_TEST(test_a_side_whose_base_cannot_be_built)
         seconds_from(41, 9);
         for (size_t i = 29; i < 40;
              i++) /* the main line is not slow; and 29, where the side begins, does not build, nor does 40 */
-                by_hand.outcomes[i].seconds = 1;
+                by_hand.outcomes[i].value = 1;
         by_hand.unbuildable[29] = by_hand.unbuildable[40] = true;
         l = start(LOCALIZE_DEFAULT, 0, 99);
         search(l);
@@ -430,7 +430,7 @@ static struct localize_outcome outcome_under(const struct localize_want *w, unsi
 
         random_seed_part(&r, w->commit * 1000 + w->test, seed);
         return (struct localize_outcome){.answer = LOCALIZE_SOLVED,
-                                         .seconds = ((w->commit >= 70 + 9 * w->test) != (random_uniform(&r) < 0.1) ? 10 : 1) *
+                                         .value = ((w->commit >= 70 + 9 * w->test) != (random_uniform(&r) < 0.1) ? 10 : 1) *
                                                     exp(0.05 * random_normal(&r)),
                                          .effort = NAN,
                                          .seed = seed};
@@ -544,7 +544,7 @@ static struct localize_outcome noisy_outcome(const struct noisy *n, const struct
         random_seed_part(&r, w->commit * 1000 + n->seed, w->seed);
         is_slow = random_uniform(&r) < (w->commit >= NOISY_CULPRIT ? n->after : n->before);
         return (struct localize_outcome){
-                .answer = LOCALIZE_SOLVED, .seconds = (is_slow ? 10 : 1) * exp(0.05 * random_normal(&r)), .effort = NAN, .seed = w->seed};
+                .answer = LOCALIZE_SOLVED, .value = (is_slow ? 10 : 1) * exp(0.05 * random_normal(&r)), .effort = NAN, .seed = w->seed};
 }
 
 /* How many runs it took; with `stop_after` it is stopped behind so many. */

@@ -22,7 +22,7 @@ static void add_point(struct localize_outcome o)
 static void stretch(struct random *r, size_t n, double seconds)
 {
         for (size_t i = 0; i < n; i++)
-                add_point((struct localize_outcome){.answer = LOCALIZE_SOLVED, .seconds = seconds * exp(0.05 * random_normal(r)), .effort = NAN});
+                add_point((struct localize_outcome){.answer = LOCALIZE_SOLVED, .value = seconds * exp(0.05 * random_normal(r)), .effort = NAN});
 }
 
 static struct steps found_in(void)
@@ -157,7 +157,7 @@ START_TEST(test_each_release_may_be_a_level)
         for (size_t i = 0; i < 6; i++) {
                 stretch(&r, 1, levels[i]);
                 for (size_t k = 0; k < 5; k++)
-                        under[i][k] = (struct localize_outcome){.answer = LOCALIZE_SOLVED, .seconds = levels[i] * exp(0.05 * random_normal(&r)), .effort = NAN};
+                        under[i][k] = (struct localize_outcome){.answer = LOCALIZE_SOLVED, .value = levels[i] * exp(0.05 * random_normal(&r)), .effort = NAN};
         }
         one = found_in();
         ck_assert_uint_eq(one.n, 0);

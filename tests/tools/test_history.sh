@@ -78,4 +78,19 @@ printf '(check-sat)\n; d\n' >d.smt2
 test_that "where an answer comes the picture does not say that it got faster" '
 	run 0 -q solver update toy && run 0 case add d.smt2 && run 0 -q history toy d.smt2 --from HEAD~11 --all --svg d.svg && [ "$(field 9 | tr -d "\n")" = "----faster---slower---" ] &&
 	grep -q ">gained $(git -C hist rev-parse HEAD~7 | cut -c1-8)<" d.svg && grep -q "no answer before, 0.01 s after" d.svg && ! grep -q "nan s" d.svg'
+# Ten commits, each as fast; the sixth takes three times the memory.
+make_script big
+for i in 1 2 3 4 5 6 7 8 9; do
+	script_commit big $i "head -c 90000000 /dev/zero | tail -c $([ $i -lt 6 ] && echo 20 || echo 60)000000 >/dev/null; echo 'lasts 0.02' >&2; # $i"
+done
+toy_recipe big && run 0 -q solver add --recipe big.recipe big big
+test_that "--measure memory: steps, and a picture, of the memory" '
+	run 0 history big a.smt2 --all && [ "$(field 9 | sort -u)" = - ] && run 0 history big a.smt2 --all --measure memory --svg m.svg && [ "$(field 9 | tr -d "\n")" = "-----more---" ] &&
+	grep -q ">more $(git -C big rev-parse v6 | cut -c1-8)<" m.svg && grep -q megabytes m.svg && grep -qE "[0-9.]* MB before, [0-9.]* MB after" m.svg'
+test_that "localize --measure memory: the commit, and bytes" '
+	run 1 localize big --reference v1 --target v9 a.smt2 && has out "reference and target do not differ" &&
+	run 0 localize big --reference v1 --target v9 a.smt2 --measure memory && field 2 | grep -qx "$(git -C big rev-parse v6)" && [ "$(field 3)" -gt 19000000 ] && [ "$(field 4)" -gt 59000000 ] &&
+	run 0 localize big --reference v1 --target v9 a.smt2 --measure memory --json && has out "\"measure\": *\"memory\"" && has out memory_before'
+test_that "a measure that is none, and one that has no clock" '
+	run 2 history big a.smt2 --measure speed && has err "time, memory or effort, not .speed" && run 2 localize big --reference v1 --target v9 a.smt2 --measure memory --clock cpu'
 echo "1..$n"

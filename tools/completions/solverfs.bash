@@ -105,10 +105,10 @@ _solverfs() {
 		alarms) own="--mark --json" ;;
 		triage) own="--set --table --cross --json" ;;
 		noise) own="--set --runs --timeout --json --svg --on" ;;
-		localize) own="--reference --target --method --seed --timeout --clock --on --log --json" ;;
+		localize) own="--reference --target --method --measure --seed --timeout --clock --on --log --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --on --again --output --json" ;;
 		report) own="--set --output" ;;
-		history) own="--from --to --bisecting --step --all --known --seed --seeds --timeout --machine --svg --json --on" ;;
+		history) own="--from --to --bisecting --step --all --known --seed --seeds --measure --timeout --machine --svg --json --on" ;;
 		import) own="--format --solver --revision --machine --seed --json" ;;
 		export) own="--format --set --seed --timeout --machine --output" ;;
 		compare) own="--set --pairs --one-seed --measure --scramble --fail-on-regression --known --machine --on --markdown --scatter --cactus --seed --timeout --json" ;;

@@ -28,6 +28,11 @@ const char *judge_measure_name(enum judge_measure m)
         return names[m];
 }
 
+const char *judge_measure_unit(enum judge_measure m)
+{
+        return m == JUDGE_MEMORY ? "bytes" : m == JUDGE_EFFORT ? "effort" : "seconds";
+}
+
 const char *judge_change_name(enum judge_change c, enum judge_measure m)
 {
         static const char *const names[] = {

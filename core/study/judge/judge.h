@@ -40,6 +40,7 @@ enum judge_measure {
         JUDGE_PACE,   /* seconds per effort */
         N_JUDGE_MEASURES
 };
+const char *judge_measure_unit(enum judge_measure m); /* "seconds", "bytes", "effort" */
 const char *judge_measure_name(enum judge_measure m); /* "time", "cpu", "memory", "effort", "seconds per effort" */
 
 /* -- evidence ----------------------------------------------------------------------------------------------------- */

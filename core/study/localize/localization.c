@@ -73,13 +73,6 @@ static int read_parents(struct localization *l)
 
 #define UNKNOWN_BUILD 300 /* seconds, where none was built */
 
-static double build_seconds(void *user, size_t)
-{
-        const struct localization *l = user;
-
-        return l->usual_build;
-}
-
 /* -- outcomes ----------------------------------------------------------------------------------------------------- */
 
 struct cell localization_cell(const struct localization_options *o, uint32_t commit, struct case_info *info)
@@ -105,12 +98,33 @@ static bool is_same_build(const struct localization *l, size_t a, size_t b)
 #define BEFORE_SECONDS 0.01
 #define AFTER_SECONDS  1.0
 
+struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double seconds)
+{
+        return (struct localize_outcome){.answer = verdict == VERDICT_TIMEOUT                 ? LOCALIZE_TIMEOUT
+                                                   : verdict_is_decided(verdict) && !is_wrong ? LOCALIZE_SOLVED
+                                                                                              : LOCALIZE_BROKEN,
+                                         .value = seconds,
+                                         .effort = NAN};
+}
+
+struct localize_outcome fact_outcome(const struct fact *f, enum judge_measure m)
+{
+        struct localize_outcome o = run_outcome(f->verdict, f->wrong, fact_seconds(f));
+
+        if (m == JUDGE_TIME)
+                return o;
+        o.value = m == JUDGE_MEMORY ? (double)f->memory : fact_effort(f);
+        if (o.answer != LOCALIZE_SOLVED || !(o.value > 0))
+                o.answer = m == JUDGE_MEMORY && f->verdict == VERDICT_MEMOUT ? LOCALIZE_TIMEOUT : LOCALIZE_BROKEN;
+        return o;
+}
+
 static struct localize_outcome outcome_by_verdict(const struct localization *l, const struct fact *f)
 {
-        struct localize_outcome o = {.answer = LOCALIZE_BROKEN, .seconds = AFTER_SECONDS, .effort = NAN};
+        struct localize_outcome o = {.answer = LOCALIZE_BROKEN, .value = AFTER_SECONDS, .effort = NAN};
 
         if (f->verdict == l->options.before)
-                o = (struct localize_outcome){.answer = LOCALIZE_SOLVED, .seconds = BEFORE_SECONDS, .effort = NAN};
+                o = (struct localize_outcome){.answer = LOCALIZE_SOLVED, .value = BEFORE_SECONDS, .effort = NAN};
         else if (f->verdict == l->options.after)
                 o.answer = LOCALIZE_TIMEOUT;
         return o;
@@ -120,19 +134,21 @@ static struct localize_outcome outcome_by_verdict(const struct localization *l, 
 static int feed(struct localization *l, uint32_t commit, size_t test, unsigned seed, const struct fact *f)
 {
         struct cell cell = cell_of(l, commit, test);
-        struct localize_outcome outcome = {
-                .answer = LOCALIZE_BROKEN, .seconds = cell_seconds(&cell, f), .effort = fact_effort(f)};
-        bool decided = verdict_is_decided(f->verdict);
+        struct localize_outcome outcome = fact_outcome(f, l->options.measure);
 
-        if (decided && !f->wrong && l->expected[test] == VERDICT_UNKNOWN)
+        if (verdict_is_decided(f->verdict) && !f->wrong && l->expected[test] == VERDICT_UNKNOWN)
                 l->expected[test] = f->verdict;
-        l->disturbed[test] |= f->disturbed && !l->options.is_cpu_time;
-        if (l->options.by_verdict)
+        l->disturbed[test] |= f->disturbed && !l->options.is_cpu_time && l->options.measure == JUDGE_TIME;
+        if (outcome.answer == LOCALIZE_SOLVED && f->verdict != l->expected[test])
+                outcome.answer = LOCALIZE_BROKEN;
+        if (l->options.by_verdict) {
                 outcome = outcome_by_verdict(l, f);
-        else if (f->verdict == VERDICT_TIMEOUT)
-                outcome.answer = LOCALIZE_TIMEOUT;
-        else if (decided && !f->wrong && f->verdict == l->expected[test])
-                outcome.answer = LOCALIZE_SOLVED;
+        } else if (l->options.measure == JUDGE_TIME) {
+                outcome.value = cell_seconds(&cell, f);
+                outcome.effort = fact_effort(f);
+        } else {
+                l->run_seconds = (double)f->wall_ns / 1e9;
+        }
         outcome.seed = seed;
         return localize_feed(l->search, commit, test, &outcome);
 }
@@ -227,13 +243,17 @@ void localization_free(struct localization *l)
         free(l);
 }
 
-/* Seconds that a run may have, by the clock that counts. */
+/* The value that no run exceeds: seconds by the clock that counts, bytes. */
 static double limit_of(const struct localization *l)
 {
         struct cell cell = localization_cell(&l->options, l->options.target, NULL);
         struct recipe_limits limits;
 
         cell_limits(&cell, &limits);
+        if (l->options.by_verdict)
+                return AFTER_SECONDS;
+        if (l->options.measure != JUDGE_TIME)
+                return l->options.measure == JUDGE_MEMORY ? (double)limits.memory : 0;
         return (double)(l->options.is_cpu_time ? cell.cpu_ns : limits.wall_ns) / NSEC_PER_SEC;
 }
 
@@ -275,10 +295,8 @@ int localization_new(const struct localization_options *options, struct localiza
                 r = localize_new(
                         &(struct localize_options){
                                 .method = options->method,
-                                .build_seconds = build_seconds,
-                                .user = l,
                                 .builds_at_once = options->builds_at_once,
-                                .limit = options->by_verdict ? AFTER_SECONDS : limit_of(l),
+                                .limit = limit_of(l),
                         },
                         l->commits, l->n, &l->search);
         if (r == 0)
@@ -356,7 +374,7 @@ int localization_next(struct localization *l, struct asking *ret)
         l->asked = false;
         free(l->answers);
         l->answers = NULL;
-        l->usual_build = (double)build_usual_ns(l->options.workspace, l->options.solver) / 1e9 ?: UNKNOWN_BUILD;
+        localize_set_costs(l->search, (double)build_usual_ns(l->options.workspace, l->options.solver) / 1e9 ?: UNKNOWN_BUILD, l->run_seconds);
         if (r >= 0)
                 r = localize_plan(l->search, &l->wants, &l->n_wants);
         if (r < 0)

@@ -19,6 +19,7 @@
 #include "core/engine/ask.h"
 #include "core/query/query.h"
 #include "core/query/select.h"
+#include "core/study/judge/judge.h"
 #include "core/study/localize/localize.h"
 
 struct localization;
@@ -30,6 +31,7 @@ struct localization_options {
         struct case_info *const *cases;
         size_t n;
         enum localize_method method;
+        enum judge_measure measure; /* what got more: JUDGE_TIME, _MEMORY or _EFFORT */
         bool has_seed; /* all runs under this seed */
         uint64_t seed;
         uint64_t timeout_ns; /* of a run, by the clock that counts; 0: the recipe's */
@@ -39,6 +41,11 @@ struct localization_options {
         enum verdict before, after;
         unsigned builds_at_once; /* 0: 2 */
 };
+
+/* How a run ended, as levels and searches see it: solved; at its limit; or broken. A memory limit is to memory what a time limit is to time; what is not solved
+ * has no effort, and a timeout no memory. */
+struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double seconds);
+struct localize_outcome fact_outcome(const struct fact *f, enum judge_measure m);
 
 /* Keeps references. -EINVAL with a sentence: one commit twice, the wrong way round, nothing in common; nothing that is built changed. */
 int localization_new(const struct localization_options *options, struct localization **ret);
@@ -67,9 +74,10 @@ enum localize_state localization_state(const struct localization *l, size_t i);
 const char *localize_state_name(enum localize_state s); /* "found", "no culprit", ... */
 
 /* The result of a case, as JSON (a new reference; NULL: no memory):
- *     case, name, state, method, clock?, seed?, reference, target, start?, seconds_reference, seconds_target, verdict_before?, verdict_after?,
+ *     case, name, state, method, measure?, clock?, seed?, reference, target, start?, seconds_reference, seconds_target, verdict_before?, verdict_after?,
  *     culprits: [{commit, commits: [...], before, subject, seconds_before, seconds_after, broken_before?, broken_after?, slowdown,
  *                 confidence?, verified, pairs, p?, ratio?, cut_off?}], unfinished?
+ * With a measure "memory" or "effort" it is memory_reference (bytes) and so on in place of the seconds.
  * `commit` is the culprit, or BEFORE..LAST (a range of git's) where those between cannot be told apart: they cannot be built, or (cut_off) the runs that
  * a case may have were used up. `unfinished`: it was stopped, and goes on when it is asked for by who looks at this. */
 json_t *localization_result(const struct localization *l, size_t i);
@@ -77,8 +85,8 @@ bool localization_is_finished(const json_t *result);
 /* False: who wants to know better looks again (`solverfs localize`, a campaign). It is not finished, or it is "no culprit" where others had the core during
  * its runs (`disturbed`): that nothing was to be seen may be their doing. A reader of localized.tsv is shown what there is. */
 bool localization_is_final(const json_t *result);
-/* The same as rows: case, commit, seconds before, seconds after, subject; slowdowns only, tab-separated; "broken"
- * for the seconds of what ends without an answer (unknown, crash, error). By verdict: the answers in place of the seconds. Of a case without one a row with
+/* The same as rows: case, commit, seconds (bytes, count) before, the same after, subject; slowdowns only, tab-separated; "broken"
+ * for the value of what ends without an answer (unknown, crash, error). By verdict: the answers in place of the seconds. Of a case without one a row with
  * "-" for its commit, the seconds at the two ends and, in parentheses, why. */
 int localization_rows(const json_t *result, struct buffer *to);
 /* A culprit of a result; the texts are the result's. */
@@ -87,7 +95,8 @@ struct localized_culprit {
         size_t n;            /* commits that it is one of */
         const char *before;  /* a sha; "": not said */
         const char *subject; /* of the last of its commits, printable */
-        double seconds_before, seconds_after; /* infinite: an end without an answer */
+        enum judge_measure measure;
+        double value_before, value_after;     /* seconds, bytes, or the solver's count; infinite: an end without an answer */
         unsigned pairs;                       /* of runs, by which it was verified */
         double p;                             /* NaN: not tested */
         bool is_verified;

@@ -12,7 +12,7 @@ struct localization {
         size_t *parents; /* of all commits, one after another */
         size_t n;
         struct localize *search;
-        double usual_build; /* seconds; as of this round */
+        double run_seconds; /* of the last run, where its value is another */
         const struct localize_want *wants;
         size_t n_wants;
         struct answer {

@@ -36,6 +36,8 @@ static void localized_key(const struct localization_options *o, const struct cas
         }
         if (o->solver->place) /* what is slow there need not be slow here */
                 hasher_string(h, o->solver->place->name);
+        if (o->measure != JUDGE_TIME)
+                hasher_string(h, judge_measure_name(o->measure));
         if (o->by_verdict) {
                 hasher_string(h, verdict_name(o->before));
                 hasher_string(h, verdict_name(o->after));

@@ -36,9 +36,23 @@ static json_t *number_or_null(double x)
         return isfinite(x) ? json_real(x) : json_null();
 }
 
+/* "seconds_before", "memory_reference": a key of the result. */
+static const char *value_key(enum judge_measure m, const char *of, char ret[32])
+{
+        snprintf(ret, 32, "%s_%s", m == JUDGE_TIME ? "seconds" : judge_measure_name(m), of);
+        return ret;
+}
+
+static enum judge_measure measure_of(const json_t *result)
+{
+        const char *name = json_text(result, "measure", "");
+
+        return strcmp(name, "memory") == 0 ? JUDGE_MEMORY : strcmp(name, "effort") == 0 ? JUDGE_EFFORT : JUDGE_TIME;
+}
+
 static json_t *culprit_json(const struct localization *l, const struct localize_culprit *c)
 {
-        char sha[GIT_OID_HEXSZ + 1], before[GIT_OID_HEXSZ + 1], range[2 * GIT_OID_HEXSZ + 3];
+        char sha[GIT_OID_HEXSZ + 1], before[GIT_OID_HEXSZ + 1], range[2 * GIT_OID_HEXSZ + 3], key[32];
         cleanup_buffer struct buffer subject = {0};
         json_t *commits = json_array(), *j;
 
@@ -49,12 +63,12 @@ static json_t *culprit_json(const struct localization *l, const struct localize_
                 json_array_append_new(commits, json_string(sha));
         }
         snprintf(range, sizeof(range), c->n > 1 ? "%s..%s" : "%.0s%s", before, sha);
-        j = json_pack("{ss so ss ss so so sb sb sI}", "commit", range, "commits", commits, "before", before, "subject",
-                      subject.data ? subject.data : "", "seconds_before", number_or_null(c->seconds_before), "seconds_after",
-                      number_or_null(c->seconds_after), "slowdown", (int)c->is_slowdown, "verified", (int)c->verified, "pairs",
-                      (json_int_t)c->pairs);
+        j = json_pack("{ss so ss ss sb sb sI}", "commit", range, "commits", commits, "before", before, "subject", subject.data ? subject.data : "",
+                      "slowdown", (int)c->is_slowdown, "verified", (int)c->verified, "pairs", (json_int_t)c->pairs);
         if (!j)
                 return NULL;
+        json_object_set_new(j, value_key(l->options.measure, "before", key), number_or_null(c->value_before));
+        json_object_set_new(j, value_key(l->options.measure, "after", key), number_or_null(c->value_after));
         if (c->broken_before)
                 json_object_set_new(j, "broken_before", json_true());
         if (c->broken_after)
@@ -74,24 +88,29 @@ json_t *localization_result(const struct localization *l, size_t i)
 {
         static const char *const methods[] = {"default", "paper", "git-bisect"};
         const struct case_info *info = l->options.cases[i];
-        char reference[GIT_OID_HEXSZ + 1], target[GIT_OID_HEXSZ + 1], start[GIT_OID_HEXSZ + 1];
+        char reference[GIT_OID_HEXSZ + 1], target[GIT_OID_HEXSZ + 1], start[GIT_OID_HEXSZ + 1], key[32];
         const struct localize_culprit *culprits;
         cleanup_buffer struct buffer name = {0};
         json_t *list = json_array(), *j;
         size_t n = localize_culprits(l->search, i, &culprits);
         double ends[2];
 
-        localize_end_seconds(l->search, i, ends);
+        localize_end_values(l->search, i, ends);
         buffer_add_printable(&name, info->name);
         commit_name(l, l->options.reference, reference);
         commit_name(l, l->options.target, target);
         commit_name(l, l->start, start);
         for (size_t k = 0; k < n; k++)
                 json_array_append_new(list, culprit_json(l, &culprits[k]));
-        j = json_pack("{sI ss ss ss ss ss so so so}", "case", (json_int_t)info->id, "name", name.data ? name.data : "", "state",
+        j = json_pack("{sI ss ss ss ss ss so}", "case", (json_int_t)info->id, "name", name.data ? name.data : "", "state",
                       localize_state_name(localize_state(l->search, i)), "method", methods[l->options.method], "reference",
-                      reference, "target", target, "seconds_reference", number_or_null(ends[0]), "seconds_target",
-                      number_or_null(ends[1]), "culprits", list);
+                      reference, "target", target, "culprits", list);
+        if (j && !l->options.by_verdict) {
+                json_object_set_new(j, value_key(l->options.measure, "reference", key), number_or_null(ends[0]));
+                json_object_set_new(j, value_key(l->options.measure, "target", key), number_or_null(ends[1]));
+        }
+        if (j && l->options.measure != JUDGE_TIME)
+                json_object_set_new(j, "measure", json_string(judge_measure_name(l->options.measure)));
         if (j && l->options.is_cpu_time)
                 json_object_set_new(j, "clock", json_string("cpu"));
         if (j && l->start != l->options.reference)
@@ -99,8 +118,6 @@ json_t *localization_result(const struct localization *l, size_t i)
         if (j && l->options.by_verdict) {
                 json_object_set_new(j, "verdict_before", json_string(verdict_name(l->options.before)));
                 json_object_set_new(j, "verdict_after", json_string(verdict_name(l->options.after)));
-                json_object_del(j, "seconds_reference");
-                json_object_del(j, "seconds_target");
         }
         if (j && l->stopped && localize_is_cut_off(l->search, i))
                 json_object_set_new(j, "unfinished", json_true());
@@ -121,23 +138,29 @@ bool localization_is_final(const json_t *result)
         return localization_is_finished(result) && !json_is_true(json_object_get(result, "disturbed"));
 }
 
-static void add_seconds(struct buffer *to, const json_t *seconds)
+static void add_value(struct buffer *to, enum judge_measure m, const json_t *of, const char *end)
 {
-        if (json_is_number(seconds))
-                buffer_addf(to, "%.6f", json_number_value(seconds));
+        char key[32];
+        const json_t *value = json_object_get(of, value_key(m, end, key));
+
+        if (json_is_number(value))
+                buffer_addf(to, m == JUDGE_TIME ? "%.6f" : "%.0f", json_number_value(value));
         else
                 buffer_adds(to, "-");
 }
 
 /* A run without an answer has no time worth telling. */
-static void add_end(struct buffer *to, const json_t *culprit, const char *seconds, const char *broken, const char *verdict)
+static void add_end(struct buffer *to, enum judge_measure m, const json_t *culprit, const char *end, const char *verdict)
 {
-        if (json_is_true(json_object_get(culprit, broken)))
+        char key[32];
+
+        snprintf(key, sizeof(key), "broken_%s", end);
+        if (json_is_true(json_object_get(culprit, key)))
                 buffer_adds(to, "broken");
         else if (verdict)
                 buffer_adds(to, verdict);
         else
-                add_seconds(to, json_object_get(culprit, seconds));
+                add_value(to, m, culprit, end);
 }
 
 static const char *why_not(const json_t *result)
@@ -149,7 +172,9 @@ static const char *why_not(const json_t *result)
                 return elsewhere ? "(no culprit: the target and the commit where the lines part do not differ)"
                                  : "(no culprit: reference and target do not differ)";
         if (strcmp(state, "reversed") == 0)
-                return elsewhere ? "(the target is faster than the commit where the lines part)" : "(the target is the faster one)";
+                return measure_of(result) != JUDGE_TIME ? "(the target is the lesser one)"
+                       : elsewhere                      ? "(the target is faster than the commit where the lines part)"
+                                                        : "(the target is the faster one)";
         if (strcmp(state, "unbuildable end") == 0)
                 return elsewhere ? "(the target, or the commit where the lines part, cannot be built)"
                                  : "(reference or target cannot be built)";
@@ -170,6 +195,7 @@ int localization_rows(const json_t *result, struct buffer *to)
         long long number = json_integer_value(json_object_get(result, "case"));
         const char *before = json_string_value(json_object_get(result, "verdict_before"));
         const char *after = json_string_value(json_object_get(result, "verdict_after"));
+        enum judge_measure m = measure_of(result);
         const json_t *culprit;
         size_t i, shown = 0;
 
@@ -179,9 +205,9 @@ int localization_rows(const json_t *result, struct buffer *to)
                 if (!json_is_true(json_object_get(culprit, "slowdown")))
                         continue;
                 buffer_addf(to, "%lld\t%s\t", number, json_string_value(json_object_get(culprit, "commit")));
-                add_end(to, culprit, "seconds_before", "broken_before", before);
+                add_end(to, m, culprit, "before", before);
                 buffer_adds(to, "\t");
-                add_end(to, culprit, "seconds_after", "broken_after", after);
+                add_end(to, m, culprit, "after", after);
                 buffer_adds(to, "\t");
                 if (n > 1)
                         buffer_addf(to, "(one of %zu: %s) ", n, why_many(result, culprit));
@@ -190,9 +216,9 @@ int localization_rows(const json_t *result, struct buffer *to)
         }
         if (shown == 0) {
                 buffer_addf(to, "%lld\t-\t", number);
-                add_seconds(to, json_object_get(result, "seconds_reference"));
+                add_value(to, m, result, "reference");
                 buffer_adds(to, "\t");
-                add_seconds(to, json_object_get(result, "seconds_target"));
+                add_value(to, m, result, "target");
                 buffer_addf(to, "\t%s\n", why_not(result));
         }
         return buffer_error(to);
@@ -207,17 +233,20 @@ static double real_or(const json_t *j, const char *key, double otherwise)
 
 int culprits_each(const json_t *result, culprit_fn fn, void *user)
 {
+        enum judge_measure m = measure_of(result);
         const json_t *j;
         size_t i;
         int r = 0;
 
         json_array_foreach (json_object_get(result, "culprits"), i, j) {
+                char before[32], after[32];
                 struct localized_culprit c = {.commit = json_text(j, "commit", NULL),
                                               .n = json_array_size(json_object_get(j, "commits")),
                                               .before = json_text(j, "before", ""),
                                               .subject = json_text(j, "subject", ""),
-                                              .seconds_before = real_or(j, "seconds_before", INFINITY),
-                                              .seconds_after = real_or(j, "seconds_after", INFINITY),
+                                              .measure = m,
+                                              .value_before = real_or(j, value_key(m, "before", before), INFINITY),
+                                              .value_after = real_or(j, value_key(m, "after", after), INFINITY),
                                               .pairs = (unsigned)json_integer_value(json_object_get(j, "pairs")),
                                               .p = real_or(j, "p", NAN),
                                               .is_verified = json_is_true(json_object_get(j, "verified"))};

@@ -46,6 +46,7 @@ int localize_new(const struct localize_options *options, const struct localize_c
         l->options.most_samples = options->most_samples ? options->most_samples : 80;
         l->options.most_runs = options->most_runs ? options->most_runs : 300;
         l->options.minimum_ratio = options->minimum_ratio > 1 ? options->minimum_ratio : 1.2;
+        l->build_seconds = 300;
         l->commits = commits;
         l->n = n;
         for (size_t i = 0; i < n; i++)
@@ -121,6 +122,12 @@ void localize_free(struct localize *l)
         free(l->density);
         free(l->gain);
         free(l);
+}
+
+void localize_set_costs(struct localize *l, double build, double run)
+{
+        l->build_seconds = build;
+        l->run_seconds = run;
 }
 
 int localize_add_case(struct localize *l, const struct localize_case *test)

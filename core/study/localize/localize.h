@@ -52,15 +52,12 @@ struct localize_commit {
 
 struct localize_options {
         enum localize_method method;
-        /* Expected seconds to build a commit that is not built yet, > 0; NULL: they all cost the same. */
-        double (*build_seconds)(void *user, size_t commit);
-        void *user;
         unsigned builds_at_once; /* new builds in one plan, beside those of the ends; 0: 2 */
         unsigned verify_pairs;   /* interleaved pairs of runs a culprit is verified by, at least; 0: 5 */
         unsigned most_samples;   /* runs of one case on one commit before it is called undecided; 0: 80 */
         unsigned most_runs;      /* of one case between its ends, for each change that it is likely to have, at least one; 0: 300 */
         double minimum_ratio;    /* a smaller slowdown is none; 0: 1.2 */
-        double limit;            /* seconds that every run may have; 0: none */
+        double limit;            /* value that no run exceeds (seconds); 0: none */
 };
 
 struct localize_case {
@@ -75,8 +72,8 @@ enum localize_answer {
 
 struct localize_outcome {
         enum localize_answer answer;
-        double seconds;
-        double effort; /* the solver's own count, used before seconds where it tells the ends apart; NaN: none */
+        double value;  /* what is compared: seconds, as a rule; > 0 */
+        double effort; /* the solver's own count, used before the value where it tells the ends apart; NaN: none */
         unsigned seed; /* runs under one seed are pairs; 0: the case as it is */
 };
 
@@ -99,8 +96,8 @@ struct localize_culprit {
         size_t before;         /* the last commit known to be before the change */
         const size_t *commits; /* the change is one of these n, oldest first; more than one where those between cannot be built */
         size_t n;
-        bool is_slowdown;                     /* else an improvement */
-        double seconds_before, seconds_after; /* medians of the runs that agree with the level decided */
+        bool is_slowdown;                 /* else an improvement */
+        double value_before, value_after; /* medians of the runs that agree with the level decided */
         bool broken_before, broken_after;
         double confidence; /* that there is a change in the set */
         unsigned pairs;    /* verified by so many interleaved pairs */
@@ -117,6 +114,8 @@ void localize_free(struct localize *l);
 DEFINE_CLEANUP(struct localize *, localize_free)
 #define cleanup_localize cleanup(localize_freep)
 
+/* Expected seconds of a new build, and of a run (0: its value); without it 300, and 0. They weigh another run against a build that may lead astray. */
+void localize_set_costs(struct localize *l, double build, double run);
 /* The number of the case, from 0. -EINVAL with a sentence: the two are one commit, or not in line. */
 int localize_add_case(struct localize *l, const struct localize_case *test);
 void localize_built(struct localize *l, size_t commit); /* it can be had for nothing */
@@ -132,8 +131,8 @@ int localize_plan(struct localize *l, const struct localize_want **ret, size_t *
 void localize_stop(struct localize *l);
 
 enum localize_state localize_state(const struct localize *l, size_t test);
-/* Median seconds at the reference and at the target; NaN: it was not run there. */
-void localize_end_seconds(const struct localize *l, size_t test, double ret[2]);
+/* Median values at the reference and at the target; NaN: it was not run there. */
+void localize_end_values(const struct localize *l, size_t test, double ret[2]);
 /* Its runs were used up, or it was stopped, while it still asked for runs. */
 bool localize_is_cut_off(const struct localize *l, size_t test);
 /* The culprits as far as they are known; oldest first along the history. Valid until the next plan. */

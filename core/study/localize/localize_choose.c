@@ -16,16 +16,14 @@ static double entropy(double p)
 
 double build_cost(const struct localize *l, size_t program)
 {
-        if (l->built[program] == BUILD_DONE)
-                return 0;
-        return l->options.build_seconds ? l->options.build_seconds(l->options.user, program) : 300;
+        return l->built[program] == BUILD_DONE ? 0 : l->build_seconds;
 }
 
-double run_seconds(const struct test *t)
+double run_seconds(const struct localize *l, const struct test *t)
 {
         double slow = isfinite(t->thresholds.slow) ? t->thresholds.slow : t->thresholds.fast;
 
-        return fmax((t->thresholds.fast + slow) / 2, 0.001);
+        return l->run_seconds > 0 ? l->run_seconds : fmax((t->thresholds.fast + slow) / 2, 0.001);
 }
 
 /* -- what cannot be built ----------------------------------------------------------------------------------------- */

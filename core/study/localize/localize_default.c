@@ -57,7 +57,7 @@ static bool is_verified(const struct search *s, size_t before, size_t after)
 /* A wrong turn costs the builds down to its end; another run costs its seconds. A build that others need anyway is not lost. */
 static double wrong_turn_risk(const struct search *s, const struct line *line, size_t a, size_t b)
 {
-        double others = 0, build = 0, run = run_seconds(s->t);
+        double others = 0, build = 0, run = run_seconds(s->l, s->t);
 
         if (b - a < 2) /* what comes next is verification, and that is more runs here anyway */
                 return is_verified(s, line->at[a], line->at[b]) ? 1 - SURE : 0.05;
@@ -162,7 +162,7 @@ static double median_at(const struct test *t, size_t program, int level)
                 return NAN;
         for (size_t i = 0; i < t->n_facts; i++)
                 if (t->facts[i].program == program && (int)level_of(&t->thresholds, &t->facts[i].outcome) == level)
-                        x[n++] = t->facts[i].outcome.seconds;
+                        x[n++] = t->facts[i].outcome.value;
         return stat_lower_median(x, n);
 }
 
@@ -173,7 +173,7 @@ static bool is_step(const struct test *t, const struct localize_culprit *c)
 
         if (c->broken_before || c->broken_after || !isfinite(whole) || !isnan(t->thresholds.effort_fast))
                 return true;
-        return fabs(c->seconds_after - c->seconds_before) >= whole / 4;
+        return fabs(c->value_after - c->value_before) >= whole / 4;
 }
 
 /* The commits that `after` has and `before` has not: where there is more than one step between them, also what merges there brought. */
@@ -215,8 +215,8 @@ static int write_culprit(struct search *s, const struct line *line, const struct
                                                 .confidence = from->change,
                                                 .broken_before = level_before == LEVEL_BROKEN,
                                                 .broken_after = level_after == LEVEL_BROKEN,
-                                                .seconds_before = median_at(s->t, line->at[a], level_before),
-                                                .seconds_after = median_at(s->t, line->at[b], level_after),
+                                                .value_before = median_at(s->t, line->at[a], level_before),
+                                                .value_after = median_at(s->t, line->at[b], level_after),
                                                 .p = NAN,
                                                 .ratio = NAN,
                                                 .is_cut_off = is_cut_off,

@@ -13,9 +13,9 @@ struct judge_run judge_run_of(const struct localize *l, const struct localize_ou
         return (struct judge_run){.is_known = true,
                                   .verdict = verdicts[o->answer],
                                   .limit = l->options.limit > 0                ? l->options.limit
-                                           : o->answer == LOCALIZE_TIMEOUT ? o->seconds
+                                           : o->answer == LOCALIZE_TIMEOUT ? o->value
                                                                            : INFINITY,
-                                  .seconds = fmax(o->seconds, 1e-6),
+                                  .seconds = fmax(o->value, 1e-6),
                                   .cpu_seconds = NAN,
                                   .memory = NAN,
                                   .effort = o->effort};
@@ -71,7 +71,7 @@ static size_t values_at(const struct localize *l, const struct test *t, int end,
                         continue;
                 if (by_effort && isnan(o->effort))
                         return 0;
-                x[n++] = by_effort ? o->effort : fmax(o->seconds, 1e-6);
+                x[n++] = by_effort ? o->effort : fmax(o->value, 1e-6);
         }
         return n;
 }
@@ -163,7 +163,7 @@ int ends_judge(const struct localize *l, struct test *t)
         return thresholds_cut(t);
 }
 
-void localize_end_seconds(const struct localize *l, size_t test, double ret[2])
+void localize_end_values(const struct localize *l, size_t test, double ret[2])
 {
         const struct test *t = &l->tests[test];
         cleanup_free double *x = calloc(t->n_facts + 1, sizeof(*x));
@@ -173,7 +173,7 @@ void localize_end_seconds(const struct localize *l, size_t test, double ret[2])
 
                 for (size_t i = 0; x && i < t->n_facts; i++)
                         if (t->facts[i].program == end_of(l, t, end))
-                                x[n++] = t->facts[i].outcome.seconds;
+                                x[n++] = t->facts[i].outcome.value;
                 ret[end] = stat_lower_median(x, n);
         }
 }

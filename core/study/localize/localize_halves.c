@@ -49,9 +49,9 @@ static int write_range(struct localize *l, size_t test, const struct range *rang
                 .before = range->line->last[range->a],
                 .commits = commits,
                 .n = n,
-                .is_slowdown = after->seconds >= before->seconds || after->answer != LOCALIZE_SOLVED,
-                .seconds_before = before->seconds,
-                .seconds_after = after->seconds,
+                .is_slowdown = after->value >= before->value || after->answer != LOCALIZE_SOLVED,
+                .value_before = before->value,
+                .value_after = after->value,
                 .broken_before = before->answer == LOCALIZE_BROKEN,
                 .broken_after = after->answer == LOCALIZE_BROKEN,
                 .confidence = NAN,
@@ -64,7 +64,7 @@ static int write_range(struct localize *l, size_t test, const struct range *rang
 /* How bad it is: seconds; what is broken is worse than anything slow. */
 static double badness(const struct localize_outcome *outcome)
 {
-        return outcome->answer == LOCALIZE_BROKEN ? 1e9 : outcome->seconds;
+        return outcome->answer == LOCALIZE_BROKEN ? 1e9 : outcome->value;
 }
 
 /* Where to go from the middle m: *left, *right. Algorithm 2, lines 15 to 21; git bisect has one threshold for all. */

@@ -61,7 +61,7 @@ enum level {
         N_LEVELS
 };
 
-/* The seconds (and effort) of the two ends; slow is infinite where the ends do not differ enough. */
+/* The values (and effort) of the two ends; slow is infinite where the ends do not differ enough. */
 struct thresholds {
         double fast, slow;
         double effort_fast, effort_slow; /* NaN: effort does not tell them apart */
@@ -138,6 +138,7 @@ struct demand {
 
 struct localize {
         struct localize_options options;
+        double build_seconds, run_seconds; /* localize_set_costs() */
         const struct localize_commit *commits;
         size_t n;
         size_t *program; /* of each commit */
@@ -177,7 +178,7 @@ static inline bool line_place(const struct line *line, size_t program, size_t *r
 /* -- the ends of a case (localize_ends.c) -- */
 /* Judges whether they differ (core/study/judge), and finds the thresholds from the runs there. */
 int ends_judge(const struct localize *l, struct test *t);
-/* The evidence of pairs of runs for the judge, which counts seconds. */
+/* The evidence of pairs of runs for the judge, which takes the values for seconds. */
 struct judge_run judge_run_of(const struct localize *l, const struct localize_outcome *o);
 int judge_pairs(const struct judge_pair *pairs, size_t n, struct judgement *ret);
 
@@ -216,4 +217,4 @@ int demand_add(struct localize *l, size_t test, const struct line *line, size_t 
 int demands_serve(struct localize *l); /* asks for runs on built commits and for the most useful builds */
 void demands_clear(struct localize *l);
 double build_cost(const struct localize *l, size_t program); /* 0 when built */
-double run_seconds(const struct test *t);
+double run_seconds(const struct localize *l, const struct test *t);

@@ -10,7 +10,7 @@ static double share_of(const struct thresholds *t, const struct localize_outcome
                 return (outcome->effort - t->effort_fast) / (t->effort_slow - t->effort_fast);
         if (outcome->answer == LOCALIZE_TIMEOUT)
                 return INFINITY;
-        return isinf(t->slow) ? 0 : (outcome->seconds - t->fast) / (t->slow - t->fast);
+        return isinf(t->slow) ? 0 : (outcome->value - t->fast) / (t->slow - t->fast);
 }
 
 enum level level_of(const struct thresholds *thresholds, const struct localize_outcome *outcome)
@@ -45,7 +45,7 @@ static void densities(const struct thresholds *t, const struct localize_outcome 
 {
         bool by_effort = !isnan(o->effort) && !isnan(t->effort_fast), is_timeout = o->answer == LOCALIZE_TIMEOUT && !by_effort;
         double fast = by_effort ? t->effort_fast : t->fast, slow = by_effort ? t->effort_slow : t->slow;
-        double value = log(fmax(by_effort ? o->effort : o->seconds, 1e-6)), low, high;
+        double value = log(fmax(by_effort ? o->effort : o->value, 1e-6)), low, high;
 
         memset(ret, 0, N_LEVELS * sizeof(*ret));
         if (o->answer == LOCALIZE_BROKEN) {

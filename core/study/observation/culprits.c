@@ -218,7 +218,7 @@ static struct culprit *culprit_of(struct culprits *c, uint32_t commit)
 static int add_culprit(void *user, const struct localized_culprit *result)
 {
         struct gathering *g = user;
-        double before = result->seconds_before, after = result->seconds_after;
+        double before = result->value_before, after = result->value_after;
         struct culprit *c;
         uint32_t commit;
 

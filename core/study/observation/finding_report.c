@@ -347,12 +347,12 @@ static void add_responsible(const struct solver *s, const struct localized_culpr
                 add_version(s, c->commit, ret);
 }
 
-static void add_end(double seconds, struct buffer *ret)
+static void add_end(enum judge_measure m, double value, struct buffer *ret)
 {
-        if (isinf(seconds))
+        if (isinf(value))
                 buffer_adds(ret, " | no answer");
         else
-                buffer_addf(ret, " | %.3f", seconds);
+                buffer_addf(ret, m == JUDGE_TIME ? " | %.3f" : " | %.0f", value);
 }
 
 static int add_culprit(void *user, const struct localized_culprit *c)
@@ -360,12 +360,12 @@ static int add_culprit(void *user, const struct localized_culprit *c)
         struct culprit_table *to = user;
 
         if (to->n++ == 0)
-                buffer_adds(to->to, "## Commits responsible\n\n| commit | seconds before | seconds after | pairs of runs | p |\n"
-                                     "|---|---|---|---|---|\n");
+                buffer_addf(to->to, "## Commits responsible\n\n| commit | %s before | %s after | pairs of runs | p |\n|---|---|---|---|---|\n",
+                            judge_measure_unit(c->measure), judge_measure_unit(c->measure));
         buffer_adds(to->to, "| ");
         add_responsible(to->solver, c, to->to);
-        add_end(c->seconds_before, to->to);
-        add_end(c->seconds_after, to->to);
+        add_end(c->measure, c->value_before, to->to);
+        add_end(c->measure, c->value_after, to->to);
         buffer_addf(to->to, " | %u |", c->pairs);
         if (!isnan(c->p))
                 buffer_addf(to->to, " %.2g", c->p);

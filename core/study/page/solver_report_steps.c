@@ -72,7 +72,7 @@ static int read_commit(const struct report *r, size_t case_index, const struct r
 
         if (e == 0)
                 e = run_find_built(r->workspace, &cell, &build, true, &f);
-        return e < 0 ? e : case_outcomes(r->workspace, &cell, &build, f, ret, ret_n);
+        return e < 0 ? e : case_outcomes(r->workspace, &cell, &build, f, JUDGE_TIME, ret, ret_n);
 }
 
 /* The columns with their repetitions, which are read one by one: where a first look shows commits that are apart. */

@@ -22,6 +22,7 @@ void case_history_done(struct case_history *h)
 /* -- reading ------------------------------------------------------------------------------------------------------ */
 
 struct outcome_list {
+        enum judge_measure measure;
         struct localize_outcome *list;
         size_t n;
 };
@@ -32,18 +33,18 @@ static int add_outcome(void *user, uint32_t number, const struct fact *f)
 
         if (list_grow(l->list, l->n) < 0)
                 return -ENOMEM;
-        l->list[l->n++] = case_outcome(f);
+        l->list[l->n++] = fact_outcome(f, l->measure);
         return 0;
 }
 
-int case_outcomes(struct workspace *w, const struct cell *cell, const struct digest *build, const struct fact *first, struct localize_outcome **ret,
-                  size_t *ret_n)
+int case_outcomes(struct workspace *w, const struct cell *cell, const struct digest *build, const struct fact *first, enum judge_measure m,
+                  struct localize_outcome **ret, size_t *ret_n)
 {
-        struct outcome_list l = {0};
+        struct outcome_list l = {.measure = m};
         int r = add_outcome(&l, 0, first);
 
         if (r == 0 && !cell->machine) /* of a named one the first alone is known */
-                r = draws_known(w, cell, build, JUDGE_PAIRS, true, add_outcome, &l);
+                r = draws_known(w, cell, build, JUDGE_PAIRS, m != JUDGE_EFFORT, add_outcome, &l);
         if (r < 0) {
                 free(l.list);
                 return r;
@@ -54,7 +55,7 @@ int case_outcomes(struct workspace *w, const struct cell *cell, const struct dig
 }
 
 /* The commit's point, if anything is known of it. 1: it is in *ret; 0: nothing is known. */
-static int read_point(struct workspace *w, const struct cell *cell, struct case_point *ret, int64_t *ret_found)
+static int read_point(struct workspace *w, const struct cell *cell, enum judge_measure m, struct case_point *ret, int64_t *ret_found)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
@@ -62,7 +63,7 @@ static int read_point(struct workspace *w, const struct cell *cell, struct case_
         int r = cell->machine ? 0 : build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
 
         if (r == 0)
-                r = run_find_built(w, cell, &build, true, &f);
+                r = run_find_built(w, cell, &build, m != JUDGE_EFFORT, &f);
         if (r < 0 && r != -ENOENT)
                 return r;
         if (r == -ENOENT && (cell->machine || build_find(w, cell->solver, cell->commit, false, &record) < 0 || record->ok))
@@ -70,7 +71,7 @@ static int read_point(struct workspace *w, const struct cell *cell, struct case_
         *ret_found = f ? f->measured : record->started;
         *ret = (struct case_point){.commit = cell->commit};
         if (f) {
-                r = case_outcomes(w, cell, &build, f, &ret->by_seed, &ret->n_seeds);
+                r = case_outcomes(w, cell, &build, f, m, &ret->by_seed, &ret->n_seeds);
                 if (r < 0)
                         return r;
                 ret->fact = steal_pointer(f);
@@ -91,7 +92,7 @@ static int mark_line(const uint32_t *line, size_t n_line, uint32_t n_commits, bo
 }
 
 int case_history_read(struct workspace *w, const struct cell *cell, const uint32_t *commits, size_t n, const uint32_t *line,
-                      size_t n_line, struct case_history *ret)
+                      size_t n_line, enum judge_measure m, struct case_history *ret)
 {
         cleanup_free bool *on_line = NULL;
         uint32_t n_commits = history_count(cell->solver->history);
@@ -99,7 +100,7 @@ int case_history_read(struct workspace *w, const struct cell *cell, const uint32
         int r = line ? mark_line(line, n_line, n_commits, &on_line) : 0;
 
         *ret = (struct case_history){
-                .solver = solver_ref(cell->solver), .info = case_info_ref(cell->info), .newest = cell->info->added};
+                .measure = m, .solver = solver_ref(cell->solver), .info = case_info_ref(cell->info), .newest = cell->info->added};
         for (size_t i = 0; i < n && r >= 0; i++) {
                 int64_t found = 0;
 
@@ -107,7 +108,7 @@ int case_history_read(struct workspace *w, const struct cell *cell, const uint32
                 if (r < 0)
                         break;
                 at.commit = commits[i];
-                r = read_point(w, &at, &ret->list[ret->n], &found);
+                r = read_point(w, &at, m, &ret->list[ret->n], &found);
                 if (r <= 0)
                         continue;
                 ret->list[ret->n++].on_line = !on_line || (commits[i] < n_commits && on_line[commits[i]]);
@@ -152,20 +153,6 @@ int case_history_row(const struct case_history *h, size_t i, struct buffer *ret)
 }
 
 /* -- steps -------------------------------------------------------------------------------------------------------- */
-
-struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double seconds)
-{
-        return (struct localize_outcome){.answer = verdict == VERDICT_TIMEOUT                   ? LOCALIZE_TIMEOUT
-                                                   : verdict_is_decided(verdict) && !is_wrong ? LOCALIZE_SOLVED
-                                                                                              : LOCALIZE_BROKEN,
-                                         .seconds = seconds,
-                                         .effort = NAN};
-}
-
-struct localize_outcome case_outcome(const struct fact *f)
-{
-        return run_outcome(f->verdict, f->wrong, fact_seconds(f));
-}
 
 int case_history_steps(const struct case_history *h, struct steps *ret, size_t **ret_points)
 {

@@ -6,6 +6,7 @@
 
 #include "core/query/query.h"
 #include "core/run/cell_file.h"
+#include "core/study/localize/localization.h"
 #include "core/study/steps/steps.h"
 
 struct case_point {
@@ -16,6 +17,7 @@ struct case_point {
         bool on_line;      /* of first parents: steps are found among these */
 };
 struct case_history {
+        enum judge_measure measure; /* that steps are found by, and the picture is of: JUDGE_TIME, _MEMORY or _EFFORT */
         struct solver *solver;  /* owns a ref */
         struct case_info *info; /* owns a ref */
         struct case_point *list;
@@ -30,19 +32,16 @@ void case_history_done(struct case_history *h);
 /* The facts of a cell at some of these commits, in their order; cell->commit is ignored. `line` (n_line commits, by history_line() or
  * revision_range(); NULL: all of them) says which ones are on a line of first parents. -errno; give *ret to case_history_done() after one, too. */
 int case_history_read(struct workspace *w, const struct cell *cell, const uint32_t *commits, size_t n, const uint32_t *line,
-                      size_t n_line, struct case_history *ret);
+                      size_t n_line, enum judge_measure m, struct case_history *ret);
 /* As history.tsv has them. `f` NULL: the commit cannot be built. */
 void case_history_heading(struct buffer *ret);
 int case_history_row(const struct case_history *h, size_t i, struct buffer *ret);
 /* The steps, and in (*ret_points)[i] which of the history's points step.at = i means; free(). */
 int case_history_steps(const struct case_history *h, struct steps *ret, size_t **ret_points);
-/* The picture: seconds over the commits between the first point and the last, by `place` (a commit's place in the history's order). */
+/* The picture: seconds, megabytes or the count over the commits between the first point and the last, by `place` (a commit's place in the history's order). */
 int case_history_plot(const struct case_history *h, const uint32_t *place, struct buffer *ret);
 
-/* How a run ended, as steps are found by it: of seconds alone. */
-struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double seconds);
-struct localize_outcome case_outcome(const struct fact *f);
 /* The fact of a cell, and what else is known of it: under the solver's seeds 1, 2, … without a gap, else its repetitions. `build` is the key of the
  * commit's build. free(*ret). */
-int case_outcomes(struct workspace *w, const struct cell *cell, const struct digest *build, const struct fact *first, struct localize_outcome **ret,
-                  size_t *ret_n);
+int case_outcomes(struct workspace *w, const struct cell *cell, const struct digest *build, const struct fact *first, enum judge_measure m,
+                  struct localize_outcome **ret, size_t *ret_n);

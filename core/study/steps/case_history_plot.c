@@ -5,12 +5,18 @@
 #include "core/study/steps/case_history.h"
 #include "core/study/base/verdict_plot.h"
 
-#define LOG_FROM 8.0 /* times that differ by more than this factor stand on a logarithmic axis */
+#define MEGABYTE 1e6
+#define LOG_FROM 8.0 /* values that differ by more than this factor stand on a logarithmic axis */
 
-/* Those that the steps are found by. */
-static double seconds_of(const struct fact *f)
+/* What the steps are found by, in the unit of the picture. */
+static double value_of(const struct case_history *h, const struct fact *f)
 {
-        return fact_seconds(f);
+        return h->measure == JUDGE_TIME ? fact_seconds(f) : h->measure == JUDGE_MEMORY ? (double)f->memory / MEGABYTE : fact_effort(f);
+}
+
+static const char *unit_of(const struct case_history *h)
+{
+        return h->measure == JUDGE_TIME ? " s" : h->measure == JUDGE_MEMORY ? " MB" : "";
 }
 
 static void tooltip_of(const struct case_history *h, size_t i, struct buffer *ret)
@@ -22,8 +28,8 @@ static void tooltip_of(const struct case_history *h, size_t i, struct buffer *re
         if (history_commit(h->solver->history, h->list[i].commit, &c) < 0)
                 return;
         format_date(c.committed, date);
-        buffer_addf(ret, "%.12s, %.10s: %s, %.3g s", git_oid_tostr_s(&c.oid), date,
-                    verdict_plot_name(h->list[i].fact->verdict, h->list[i].fact->wrong), seconds_of(h->list[i].fact));
+        buffer_addf(ret, "%.12s, %.10s: %s, %.3g%s", git_oid_tostr_s(&c.oid), date,
+                    verdict_plot_name(h->list[i].fact->verdict, h->list[i].fact->wrong), value_of(h, h->list[i].fact), unit_of(h));
         if (history_text(h->solver->history, h->list[i].commit, COMMIT_MESSAGE, &message) == 0 && message.size > 0)
                 buffer_addf(ret, "\n%.*s", (int)strcspn(message.data, "\n"), message.data);
 }
@@ -36,7 +42,7 @@ static void draw_line(const struct case_history *h, const uint32_t *place, struc
         plot_unmarked(s);
         for (size_t i = 0; i < h->n; i++)
                 if (h->list[i].on_line && h->list[i].fact)
-                        plot_point(s, place[h->list[i].commit], seconds_of(h->list[i].fact), NULL);
+                        plot_point(s, place[h->list[i].commit], value_of(h, h->list[i].fact), NULL);
 }
 
 /* A series for each answer there is, so that the legend names those alone. */
@@ -57,7 +63,7 @@ static void draw_points(const struct case_history *h, const uint32_t *place, str
                                 plot_style(s, k);
                         }
                         tooltip_of(h, i, &tooltip);
-                        plot_point(s, place[h->list[i].commit], seconds_of(f), tooltip.data);
+                        plot_point(s, place[h->list[i].commit], value_of(h, f), tooltip.data);
                 }
         }
 }
@@ -89,20 +95,20 @@ static int draw_culprits(const struct case_history *h, const uint32_t *place, st
 }
 
 /* The answer came or went, or its time changed: the words of a comparison. */
-static const char *word_of(const struct step *s)
+static const char *word_of(const struct case_history *h, const struct step *s)
 {
         if (isnan(s->before))
                 return "gained";
         if (isnan(s->after))
                 return "lost";
-        return s->is_slower ? "slower" : "faster";
+        return judge_change_name(s->is_slower ? JUDGE_MORE : JUDGE_LESS, h->measure);
 }
 
-static const char *level_of(double seconds, char ret[32])
+static const char *level_of(const struct case_history *h, double value, char ret[32])
 {
-        if (isnan(seconds))
+        if (isnan(value))
                 return "no answer";
-        snprintf(ret, 32, "%.3g s", seconds);
+        snprintf(ret, 32, "%.3g%s", h->measure == JUDGE_MEMORY ? value / MEGABYTE : value, unit_of(h));
         return ret;
 }
 
@@ -123,17 +129,17 @@ static int draw_steps(const struct case_history *h, const uint32_t *place, struc
                 r = history_commit(h->solver->history, after, &c);
                 if (r < 0)
                         break;
-                snprintf(label, sizeof(label), "%s %.8s", word_of(s), git_oid_tostr_s(&c.oid));
-                snprintf(tooltip, sizeof(tooltip), "%s %s %.12s: %s before, %s after", word_of(s),
+                snprintf(label, sizeof(label), "%s %.8s", word_of(h, s), git_oid_tostr_s(&c.oid));
+                snprintf(tooltip, sizeof(tooltip), "%s %s %.12s: %s before, %s after", word_of(h, s),
                          c.first_parent == before ? "since" : "between the commit measured before it and", git_oid_tostr_s(&c.oid),
-                         level_of(s->before, levels[0]), level_of(s->after, levels[1]));
+                         level_of(h, s->before, levels[0]), level_of(h, s->after, levels[1]));
                 plot_rule_x(p, ((double)place[before] + place[after]) / 2, label, tooltip);
         }
         return r;
 }
 
 struct extent {
-        double low, high; /* seconds */
+        double low, high; /* in the unit of the picture */
         size_t timeouts, unbuildable, disturbed;
         uint64_t limit_ns; /* the longest limit of those */
 };
@@ -148,8 +154,8 @@ static struct extent extent_of(const struct case_history *h)
                 e.unbuildable += !f;
                 if (!f)
                         continue;
-                e.low = fmin(e.low, seconds_of(f));
-                e.high = fmax(e.high, seconds_of(f));
+                e.low = fmin(e.low, value_of(h, f));
+                e.high = fmax(e.high, value_of(h, f));
                 e.disturbed += f->disturbed;
                 e.timeouts += f->verdict == VERDICT_TIMEOUT;
                 if (f->verdict == VERDICT_TIMEOUT)
@@ -185,6 +191,7 @@ static void add_notes(const struct case_history *h, const struct extent *e, stru
 
 int case_history_plot(const struct case_history *h, const uint32_t *place, struct buffer *ret)
 {
+        static const char *const units[] = {[JUDGE_TIME] = "seconds", [JUDGE_MEMORY] = "megabytes", [JUDGE_EFFORT] = "effort"};
         struct extent e = extent_of(h);
         cleanup_buffer struct buffer title = {0};
         cleanup_plot struct plot *p = NULL;
@@ -197,10 +204,10 @@ int case_history_plot(const struct case_history *h, const uint32_t *place, struc
                 return -ENOMEM;
         p = plot_new(title.data, 0, 0);
         plot_axis_x(p, "commits along the history", PLOT_COUNT);
-        plot_axis_y(p, "seconds", is_log ? PLOT_LOG : PLOT_LINEAR);
+        plot_axis_y(p, units[h->measure], is_log ? PLOT_LOG : PLOT_LINEAR);
         if (!is_log)
                 plot_range_y(p, 0, NAN);
-        if (e.timeouts > 0)
+        if (e.timeouts > 0 && h->measure == JUDGE_TIME)
                 plot_rule_y(p, (double)e.limit_ns / 1e9, "time limit", NULL);
         r = draw_steps(h, place, p);
         if (r == 0)

@@ -50,7 +50,7 @@ int history_grid(size_t n, size_t step, size_t **ret, size_t *ret_n)
 
 bool history_differs(const struct localize_outcome *a, const struct localize_outcome *b)
 {
-        double low = fmin(a->seconds, b->seconds), high = fmax(a->seconds, b->seconds);
+        double low = fmin(a->value, b->value), high = fmax(a->value, b->value);
 
         if (a->answer != b->answer)
                 return true;

@@ -55,7 +55,7 @@ static double slowest(const struct step_point *points, size_t n)
         for (size_t i = 0; i < n; i++)
                 for (size_t k = 0; k < points[i].n; k++)
                         if (points[i].by_seed[k].answer != LOCALIZE_BROKEN)
-                                most = fmax(most, points[i].by_seed[k].seconds);
+                                most = fmax(most, points[i].by_seed[k].value);
         return most;
 }
 
@@ -76,7 +76,7 @@ static int find_levels(const struct step_point *points, size_t n, double minimum
                 for (size_t k = 0; k < points[i].n; k++) {
                         const struct localize_outcome *o = &points[i].by_seed[k];
 
-                        values[at++] = o->answer == LOCALIZE_BROKEN ? broken : fmax(o->seconds, 1e-6);
+                        values[at++] = o->answer == LOCALIZE_BROKEN ? broken : fmax(o->value, 1e-6);
                 }
         }
         return judge_levels(builds, n, minimum_ratio > 1 ? minimum_ratio : HISTORY_RATIO, ret);

@@ -18,10 +18,10 @@ static bool is_solved(const struct fact *f)
 
 static bool is_slower(const struct fact *before, const struct fact *after)
 {
-        struct localize_outcome a = case_outcome(before), b = case_outcome(after);
+        struct localize_outcome a = fact_outcome(before, JUDGE_TIME), b = fact_outcome(after, JUDGE_TIME);
         double effort[2] = {fact_effort(before), fact_effort(after)};
 
-        return (history_differs(&a, &b) && b.seconds > a.seconds) || effort[1] > HISTORY_RATIO * effort[0]; /* false of NaN */
+        return (history_differs(&a, &b) && b.value > a.value) || effort[1] > HISTORY_RATIO * effort[0]; /* false of NaN */
 }
 
 enum observation_kind watch_suspicion(const struct fact *before, const struct fact *after, const struct case_info *info)
@@ -52,9 +52,9 @@ static int add_side(struct observation *a, uint32_t case_id, const char *version
 static int add_case(const struct watching *w, struct observation *a, size_t test, size_t before, size_t after, const struct localized_culprit *culprit)
 {
         uint32_t id = w->cases[test]->id;
-        int r = add_side(a, id, a->reference, fact_at(w, before, test), culprit ? culprit->seconds_before : NAN);
+        int r = add_side(a, id, a->reference, fact_at(w, before, test), culprit ? culprit->value_before : NAN);
 
-        return r < 0 ? r : add_side(a, id, a->target, fact_at(w, after, test), culprit ? culprit->seconds_after : NAN);
+        return r < 0 ? r : add_side(a, id, a->target, fact_at(w, after, test), culprit ? culprit->value_after : NAN);
 }
 
 /* No version before it is known that is right: an alarm of its case, told once. */
