@@ -13,7 +13,7 @@ struct compare {
         struct words case_words;
         const char *scatter, *cactus, *machine_name;
         const char *on; /* NULL: as the config says */
-        bool json, markdown, known;
+        bool json, markdown, has_pairs, known;
         double fail_ratio; /* 0: not asked for */
         struct comparing_options options;
 
@@ -366,6 +366,7 @@ static int compare(struct compare *o)
         o->options.machine = o->machine;
         o->options.cases = o->cases.list;
         o->options.n = o->cases.n;
+        o->options.most_wanted = o->has_pairs ? 0 : judge_usual_pairs(o->cases.n);
         r = comparing_new(&o->options, &o->comparing);
         if (r < 0)
                 return r == -EXDEV ? fail_as(STATUS_USAGE, r) : fail(r);
@@ -411,7 +412,8 @@ int cmd_compare(int argc, char **argv)
         int r;
         const struct command_option options[] = {
                 {"set", 0, "SET", "Compare on the cases of this set; all cases unless given", .text = &o.options.set},
-                {"pairs", 0, "N", "At most N pairs of runs of a case (60)", .big_number = &o.options.most_pairs, .least = 1, .most = JUDGE_PAIRS},
+                {"pairs", 0, "N", "At most N pairs of runs of a case (60; of 20 cases or fewer 24)", .big_number = &o.options.most_pairs, .least = 1,
+                 .most = JUDGE_PAIRS, .is_given = &o.has_pairs},
                 {"one-seed", 0, NULL, "One pair of each case: a quick look, which says what differs at this seed and proves nothing",
                  .parse = parse_one_seed, .to = &o.options},
                 {"measure", 0, "WHAT", "What is to be compared: time (default), cpu, memory, effort, or seconds-per-effort",

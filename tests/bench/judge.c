@@ -184,7 +184,7 @@ static void judge_solverfs(const struct scene *scene, const struct series *serie
 {
         struct judge_pair(*pairs)[MOST] = calloc(CASES, sizeof(*pairs));
         struct judge_case cases[CASES];
-        struct judge_options options = {.measure = JUDGE_TIME, .most_pairs = MOST, .n_families = 4};
+        struct judge_options options = {.measure = JUDGE_TIME, .most_pairs = MOST, .most_wanted = judge_usual_pairs(scene->cases), .n_families = 4};
         struct judgement j = {0};
         bool alarmed, again = true;
 

@@ -543,7 +543,7 @@ END_TEST
 /* -- many comparisons --------------------------------------------------------------------------------------------- */
 
 /* Asks for pairs as they are wanted, of n cases that are drawn; the most pairs of one. */
-static size_t play(size_t n)
+static size_t play_by(size_t n, const struct judge_options *o)
 {
         size_t most = 0;
         bool again = true;
@@ -552,7 +552,7 @@ static size_t play(size_t n)
                 cases[i].n_pairs = 1;
         while (again) {
                 again = false;
-                look_at(n, &by_time);
+                look_at(n, o);
                 for (size_t i = 0; i < n; i++) {
                         again |= judged.cases[i].wanted > cases[i].n_pairs;
                         cases[i].n_pairs = MAX(cases[i].n_pairs, judged.cases[i].wanted);
@@ -560,6 +560,11 @@ static size_t play(size_t n)
                 }
         }
         return most;
+}
+
+static size_t play(size_t n)
+{
+        return play_by(n, &by_time);
 }
 
 START_TEST(test_chaos_is_no_change)
@@ -618,6 +623,7 @@ END_TEST
 /* Ten formulas are not worth sixty pairs. */
 START_TEST(test_small_sets_end_early)
 {
+        const struct judge_options small = {.measure = JUDGE_TIME, .most_pairs = JUDGE_PAIRS, .most_wanted = judge_usual_pairs(10)};
         size_t sum = 0;
 
         for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -627,7 +633,7 @@ START_TEST(test_small_sets_end_early)
                 setup();
                 for (size_t i = 0; i < 10; i++)
                         draw(&r, i, JUDGE_PAIRS, 1, false, 0.05, 1);
-                play(10);
+                play_by(10, &small);
                 sum += judged.set.pairs;
                 ck_assert_uint_eq(judged.set.wanted, 0);
         }

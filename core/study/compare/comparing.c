@@ -504,6 +504,7 @@ static int judge_all(struct comparing *c)
         size_t n = c->options.n;
         struct judge_options o = {.measure = c->options.measure,
                                   .most_pairs = c->options.most_pairs,
+                                  .most_wanted = c->options.most_wanted,
                                   .n_families = c->n_families > 1 ? c->n_families : 0};
         struct judgement made = {0};
         int r = judge(c->cases, n, &o, &made);

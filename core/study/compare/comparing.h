@@ -45,7 +45,8 @@ struct comparing_options {
         uint64_t wall_ns;    /* 0: the recipes' limits */
         const char *machine; /* NULL: where runs are done; else as in struct cell: read with comparing_read() */
         enum judge_measure measure;
-        size_t most_pairs; /* of a case, at most JUDGE_PAIRS; 1: one seed, which proves nothing */
+        size_t most_pairs;  /* of a case, at most JUDGE_PAIRS; 1: one seed, which proves nothing */
+        size_t most_wanted; /* pairs that are run, where they are fewer; 0: most_pairs */
 };
 
 enum comparing_chance { /* what the pairs behind the first differ by */

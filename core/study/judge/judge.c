@@ -455,7 +455,7 @@ static void plan(const struct measured *m, struct judgement *j)
                 struct prospect p = {.part = PART_CASES,
                                      .false_alarms = m->false_alarms,
                                      .pairs = s->known,
-                                     .most = m->most_pairs,
+                                     .most = m->most_wanted,
                                      .shift = fmax(fabs(s->shift.shift), fabs(mean_shift(s, s->n))),
                                      .floor = s->floor,
                                      .share = (double)(found + 1) / (double)m->n};
@@ -464,7 +464,7 @@ static void plan(const struct measured *m, struct judgement *j)
                         continue;
                 p.error = s->n >= JUDGE_FIRST_PAIRS ? error_of(s) : 0;
                 if (s->n < JUDGE_FIRST_PAIRS ? 2 * s->n >= s->known : !judge_is_hopeless(&p))
-                        j->cases[s->index].wanted = MAX(j->cases[s->index].wanted, judge_next_look(s->known, m->most_pairs));
+                        j->cases[s->index].wanted = MAX(j->cases[s->index].wanted, judge_next_look(s->known, m->most_wanted));
         }
 }
 
@@ -603,7 +603,8 @@ int judge(const struct judge_case *cases, size_t n, const struct judge_options *
                         .measure = m,
                         .is_asked = m == options->measure,
                         .false_alarms = options->false_alarms > 0 ? options->false_alarms : JUDGE_FALSE_ALARMS,
-                        .most_pairs = MIN(options->most_pairs, JUDGE_PAIRS)};
+                        .most_pairs = MIN(options->most_pairs, JUDGE_PAIRS),
+                        .most_wanted = MIN(options->most_wanted > 0 ? options->most_wanted : options->most_pairs, JUDGE_PAIRS)};
 
                 r = judge_measured(&measured, cases, &tails, ret);
                 free(measured.list);

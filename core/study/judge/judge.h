@@ -12,8 +12,7 @@
  *     The chance that a comparison of two versions that differ by their random numbers alone reports any change is at most 1 %, over all cases
  *     (Benjamini and Hochberg), families, measures, looks, and the set together. The measure that is asked for has 0.84 of that.
  *   - A case of a set that changed as a whole, and evenly, `follows` it: it is reported from p <= 0.01 on, and wants no pairs of its own.
- *   - A case wants no more pairs when the chance that they show a change is below 2 % (conditional power); the set likewise. A set of 20
- *     cases or fewer wants at most 24.
+ *   - A case wants no more pairs when the chance that they show a change is below 2 % (conditional power); the set likewise.
  *   - A run that is not solved (no answer, or a wrong one) counts its limit as its time, and has no other measure. Limits that differ count as the lesser.
  *     `lost` and `gained` are changes of time between seeds that are mostly solved and seeds that mostly are not.
  *   - A wrong answer and a contradiction are facts at one run.
@@ -68,6 +67,7 @@ struct judge_case {
 struct judge_options {
         enum judge_measure measure; /* that is asked for: pairs are wanted for it alone */
         size_t most_pairs;          /* of a case, at most JUDGE_PAIRS; 0, 1: one seed, which proves nothing: see JUDGE_DIFFERS */
+        size_t most_wanted;         /* pairs of a case that are wanted; what is there beyond counts. 0: most_pairs */
         size_t n_families;          /* 0: none */
         double false_alarms;        /* 0: JUDGE_FALSE_ALARMS */
 };
@@ -160,6 +160,8 @@ struct judgement {
         struct judged_set set;
         struct judged_set *families; /* [options.n_families] */
 };
+/* How many pairs of a case are worth their time, where nobody says: 24 of a set of 20 cases or fewer, which is to answer within minutes; else 60. */
+size_t judge_usual_pairs(size_t n_cases);
 /* 0, -ENOMEM. Keeps nothing of the evidence. */
 int judge(const struct judge_case *cases, size_t n, const struct judge_options *options, struct judgement *ret);
 void judgement_done(struct judgement *j);

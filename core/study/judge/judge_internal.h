@@ -55,7 +55,7 @@ struct measured {
         enum judge_measure measure;
         bool is_asked;
         double false_alarms;
-        size_t most_pairs;
+        size_t most_pairs, most_wanted;
         struct series *list; /* of the cases that have it */
         size_t n;
         double *room;

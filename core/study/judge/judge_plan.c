@@ -48,6 +48,11 @@ double judge_spending(enum judge_part part, size_t look, bool is_asked, double f
 
 /* -- pairs -------------------------------------------------------------------------------------------------------- */
 
+size_t judge_usual_pairs(size_t n_cases)
+{
+        return n_cases <= 20 ? 24 : JUDGE_PAIRS;
+}
+
 size_t judge_next_look(size_t pairs, size_t most)
 {
         if (pairs < judge_looks[0])

@@ -4,8 +4,6 @@
 #include <math.h>
 
 /* Chaotic cases of a small set would run to the last look for a change that nobody asks ten formulas for. */
-#define SMALL_SET       20
-#define SMALL_SET_PAIRS 24
 /* A look is reached when all but these pairs are there: of some cases there may be none. */
 #define REACHED 0.9
 
@@ -242,7 +240,7 @@ static size_t wanted_by(const struct group *g, const struct measured *m)
         struct prospect p = {.part = PART_SET,
                              .false_alarms = m->false_alarms,
                              .pairs = g->looked,
-                             .most = m->most_pairs,
+                             .most = m->most_wanted,
                              .shift = g->spread.mean,
                              .error = seeds,
                              .floor = g->floor,
@@ -253,8 +251,6 @@ static size_t wanted_by(const struct group *g, const struct measured *m)
         for (size_t i = 0; i < g->n; i++)
                 least = MIN(least, g->list[i]->known);
         p.fixed = g->spread.is_even ? 0 : sqrt(fmax(fixed, 0));
-        if (g->n <= SMALL_SET)
-                p.most = MIN(p.most, SMALL_SET_PAIRS);
         wanted = g->looked > 0 && judge_is_hopeless(&p) ? 0 : judge_next_look(g->looked, p.most);
         return wanted > least ? wanted : 0;
 }
