@@ -28,11 +28,11 @@ void alarm_words_done(struct alarm_words *w)
         buffer_done(&w->factor);
 }
 
-static json_t *side_json(const struct observed_runs *side)
+static json_t *side_json(const struct observation *a, const struct observed_runs *side)
 {
         bool is_known = side->verdict != VERDICT_UNKNOWN || side->n > 0;
 
-        return json_pack("{so so}", "result", is_known ? json_string(verdict_name(side->verdict)) : json_null(), "seconds",
+        return json_pack("{so so}", "result", is_known ? json_string(verdict_name(side->verdict)) : json_null(), a->kind == ALARM_MEMORY ? "memory" : "seconds",
                          side->n > 0 ? json_real(side->seconds[0]) : json_null());
 }
 
@@ -42,10 +42,10 @@ static json_t *cases_json(const struct observation *a)
         const struct observed_runs *c;
 
         for (size_t i = 0; (c = alarm_case(a, i)); i++) {
-                double factor = a->kind == ALARM_SLOWER ? alarm_factor(c) : NAN;
+                double factor = alarm_is_growth(a->kind) ? alarm_factor(c) : NAN;
 
-                json_array_append_new(list, json_pack("{sI so so so}", "case", (json_int_t)c->case_id, "before", side_json(&c[0]), "after",
-                                                      side_json(&c[1]), "factor", isfinite(factor) ? json_real(factor) : json_null()));
+                json_array_append_new(list, json_pack("{sI so so so}", "case", (json_int_t)c->case_id, "before", side_json(a, &c[0]), "after",
+                                                      side_json(a, &c[1]), "factor", isfinite(factor) ? json_real(factor) : json_null()));
         }
         return list;
 }
@@ -72,8 +72,8 @@ static int show_json(const struct solver *s, const struct observation *a)
 int alarm_show(struct workspace *, const struct solver *s, const struct observation *a, bool json)
 {
         static const struct column columns[] = {{"N", 4, true},      {"KIND", 13, false},  {"COMMIT", 12, false},
-                                                {"CASE", 6, true},          {"CASES", 6, true},  {"BEFORE (s)", 10, true, 1},
-                                                {"AFTER (s)", 10, true, 1}, {"FACTOR", 7, true}, {"FOUND", 20, false, 3},
+                                                {"CASE", 6, true},          {"CASES", 6, true},  {"BEFORE", 10, true, 1},
+                                                {"AFTER", 10, true, 1}, {"FACTOR", 7, true}, {"FOUND", 20, false, 3},
                                                 {"MARK", 9, false, 2},  {"SUBJECT", 0, false}};
         cleanup_alarm_words struct alarm_words w = {0};
         char found[32];

@@ -50,7 +50,7 @@ int cmd_alarms(int argc, char **argv)
         static const char doc[] =
                 "List what 'solverfs watch' told of: number, kind, commit, worst case, cases, before, after, factor, when found, mark, subject. With "
                 "N print one alarm as alarms/<n> of the mount has it.\v"
-                "The kinds are slower, lost (a case that is not solved any more), wrong, contradiction and unbuildable. COMMIT is A..B where the "
+                "The kinds are slower, memory (more of it), lost (a case that is not solved any more), wrong, contradiction and unbuildable. COMMIT is A..B where the "
                 "commits between cannot be built or told apart.\n\n"
                 "  solverfs alarms z3 3\n"
                 "  solverfs alarms z3 --mark 3 reported https://github.com/Z3Prover/z3/issues/1";

@@ -273,7 +273,7 @@ static int watch_alone(struct watch *o)
 
 static const char help[] =
         "Watch a solver: fetch new commits of its branches, build and measure them, newest first, and tell what got worse and by which commit.\v"
-        "An alarm is a commit that made cases slower (by a fifth, by 10 ms, and significantly), that lost or contradicted answers, that answers "
+        "An alarm is a commit that made cases slower (by a fifth, by 10 ms, and significantly) or larger (by a fifth and 10 MB of memory), that lost or contradicted answers, that answers "
         "wrongly, or that cannot be built while its parent can. It is told once: by a row on standard output, a line on standard error, and the "
         "command of --on-alarm. It stays in <solver>/alarms/<n> of the mount and in 'solverfs alarms'.\n\n"
         "The first watch measures the last commit of the default branch (or of the branches chosen with --branch), and nothing older. Of more than "

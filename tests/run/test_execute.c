@@ -621,7 +621,13 @@ START_TEST(test_process_limit)
                 ck_assert_str_eq(text_of(&r.out), "5\n");
                 ck_assert_uint_eq(r.killed, 5);
                 execute_result_done(&r);
-                r = run_like(&q, "many 100");
+                /* Without a sandbox the limit counts what else our user runs, other tests too: these may take what was left. */
+                for (int again = 0; again < 20; again++) {
+                        r = run_like(&q, "many 100");
+                        if (r.end == END_PROCESSES || q.sandbox != SANDBOX_NONE || geteuid() == 0)
+                                break;
+                        execute_result_done(&r);
+                }
                 ck_assert_int_eq(r.end, END_PROCESSES);
                 execute_result_done(&r);
                 r = run_like(&q, "fork-bomb fail");

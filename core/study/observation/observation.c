@@ -18,6 +18,7 @@ static const struct {
         [ALARM_WRONG] = {"wrong", "alarms"},
         [ALARM_CONTRADICTION] = {"contradiction", "alarms"},
         [ALARM_UNBUILDABLE] = {"unbuildable", "alarms"},
+        [ALARM_MEMORY] = {"memory", "alarms"},
 };
 
 const char *observation_kind_name(enum observation_kind k)
@@ -164,6 +165,11 @@ unsigned observation_held(const struct observation *o, unsigned *ret_pairs)
 const struct observed_runs *alarm_case(const struct observation *a, size_t i)
 {
         return i < a->n_runs / 2 ? &a->runs[2 * i] : NULL;
+}
+
+bool alarm_is_growth(enum observation_kind k)
+{
+        return k == ALARM_SLOWER || k == ALARM_MEMORY;
 }
 
 double alarm_factor(const struct observed_runs c[2])

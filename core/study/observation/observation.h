@@ -25,6 +25,7 @@ enum observation_kind {
         ALARM_WRONG,                    /* an answer that contradicts the status of its case */
         ALARM_CONTRADICTION,            /* sat against unsat where nobody knows the answer */
         ALARM_UNBUILDABLE,              /* the commit cannot be built, and its parent can */
+        ALARM_MEMORY,                   /* solved before and after, with more memory */
         N_OBSERVATION_KINDS
 };
 const char *observation_kind_name(enum observation_kind k); /* "spr" … */
@@ -53,7 +54,7 @@ struct observed_runs {
         uint32_t case_id;
         char *version; /* as version.h prints it; of an alarm also A..B, or "" */
         enum verdict verdict;
-        double *seconds; /* of each run, in their order; a timeout's is its limit */
+        double *seconds; /* of each run, in their order; a timeout's is its limit. Of ALARM_MEMORY: bytes */
         uint32_t n;      /* may be 0: of an alarm where no time is worth telling */
 };
 
@@ -108,6 +109,8 @@ unsigned observation_held(const struct observation *o, unsigned *ret_pairs);
 
 /* Case i of an alarm: its runs before and after. NULL: there are no more. */
 const struct observed_runs *alarm_case(const struct observation *a, size_t i);
+/* Something became more, and not an answer another one: slower, memory. */
+bool alarm_is_growth(enum observation_kind k);
 /* after / before of a case that was solved at both; NaN: nothing to divide. */
 double alarm_factor(const struct observed_runs c[2]);
 /* True when the target is a single commit, no range. */

@@ -24,6 +24,8 @@ static void add_side(const struct observation *alarm, const struct observed_runs
 {
         if (alarm->kind == ALARM_SLOWER && s->n > 0)
                 buffer_adds(to, html_seconds(s->seconds[0]).s);
+        else if (alarm->kind == ALARM_MEMORY && s->n > 0)
+                buffer_addf(to, "%.3g MB", s->seconds[0] / 1e6);
         else
                 alarm_print_side(alarm, s, to);
 }
@@ -50,7 +52,7 @@ static void add_worst(const struct alarms *a, const struct observation *alarm)
 
 static void add_alarm(struct alarms *a, const struct observation *alarm)
 {
-        double factor = alarm->kind == ALARM_SLOWER && alarm_case(alarm, 0) ? alarm_factor(alarm_case(alarm, 0)) : NAN;
+        double factor = alarm_is_growth(alarm->kind) && alarm_case(alarm, 0) ? alarm_factor(alarm_case(alarm, 0)) : NAN;
 
         report_newer(a->report, alarm->changed);
         if (alarm->number < a->from)

@@ -10,15 +10,15 @@ void alarm_print_side(const struct observation *a, const struct observed_runs *s
 {
         if (a->kind == ALARM_UNBUILDABLE || (side->verdict == VERDICT_UNKNOWN && side->n == 0))
                 buffer_adds(ret, "-");
-        else if (a->kind == ALARM_SLOWER)
-                buffer_addf(ret, "%.6f", side->n > 0 ? side->seconds[0] : NAN);
+        else if (alarm_is_growth(a->kind))
+                buffer_addf(ret, a->kind == ALARM_MEMORY ? "%.0f" : "%.6f", side->n > 0 ? side->seconds[0] : NAN);
         else
                 buffer_adds(ret, verdict_name(side->verdict));
 }
 
 void alarm_print_factor(const struct observation *a, const struct observed_runs c[2], struct buffer *ret)
 {
-        double factor = a->kind == ALARM_SLOWER ? alarm_factor(c) : NAN;
+        double factor = alarm_is_growth(a->kind) ? alarm_factor(c) : NAN;
 
         if (isnan(factor))
                 buffer_adds(ret, "-");
@@ -40,8 +40,9 @@ void alarm_print_reproduce(const struct solver *s, const struct observation *a, 
 
         if (a->kind == ALARM_UNBUILDABLE)
                 buffer_addf(ret, "solverfs build --log %s %.12s", name, last_commit(a));
-        else if (*a->reference && (a->kind == ALARM_SLOWER || a->kind == ALARM_LOST))
-                buffer_addf(ret, "solverfs compare %s@%.12s %s@%.12s", name, a->reference, name, last_commit(a));
+        else if (*a->reference && (alarm_is_growth(a->kind) || a->kind == ALARM_LOST))
+                buffer_addf(ret, "solverfs compare %s@%.12s %s@%.12s%s", name, a->reference, name, last_commit(a),
+                            a->kind == ALARM_MEMORY ? " --measure memory" : "");
         else if (*a->reference)
                 buffer_addf(ret, "solverfs run %s %.12s %.12s", name, a->reference, last_commit(a));
         else
@@ -53,16 +54,17 @@ void alarm_print_reproduce(const struct solver *s, const struct observation *a, 
 void alarm_print_line(const struct solver *s, const struct observation *a, struct buffer *ret)
 {
         const struct observed_runs *c = alarm_case(a, 0);
+        const char *unit = a->kind == ALARM_SLOWER ? " s" : a->kind == ALARM_MEMORY ? " bytes" : "";
 
         buffer_addf(ret, "%s alarm %" PRIu32 ": %s at %.12s%s (%s)", s->recipe->name, a->number, observation_kind_name(a->kind),
                     last_commit(a), alarm_is_localized(a) || !*a->reference ? "" : ", or one of the commits before it", a->subject);
         if (c) {
                 buffer_addf(ret, ": case %" PRIu32 " ", c->case_id);
                 alarm_print_side(a, &c[0], ret);
-                buffer_adds(ret, a->kind == ALARM_SLOWER ? " s, now " : ", now ");
+                buffer_addf(ret, "%s, now ", unit);
                 alarm_print_side(a, &c[1], ret);
-                if (a->kind == ALARM_SLOWER && !isnan(alarm_factor(c))) {
-                        buffer_adds(ret, " s, ");
+                if (alarm_is_growth(a->kind) && !isnan(alarm_factor(c))) {
+                        buffer_addf(ret, "%s, ", unit);
                         alarm_print_factor(a, c, ret);
                         buffer_adds(ret, " times");
                 }

@@ -4,7 +4,7 @@
 
 #include "core/study/observation/observation.h"
 
-/* A side of a case in seconds or as a verdict: "0.012345", "timeout", "-". */
+/* A side of a case in seconds, in bytes, or as a verdict: "0.012345", "20480000", "timeout", "-". */
 void alarm_print_side(const struct observation *a, const struct observed_runs *side, struct buffer *ret);
 void alarm_print_factor(const struct observation *a, const struct observed_runs c[2], struct buffer *ret); /* "20.4" or "-" */
 /* The command that shows it again. */

@@ -10,7 +10,7 @@
  *   1. Nine of the new commits at most are built and measured, spread evenly (history_plan.h), the newest first, and what was measured last on the
  *      branch. So a push of a thousand commits costs no more than one of nine.
  *   2. Where a commit builds and a later one does not, builds are bisected down to the commit whose parent builds.
- *   3. Two neighbours that differ (by a fifth and 10 ms, by effort, or by their answers) are suspects. Slower ones and lost ones are confirmed by
+ *   3. Two neighbours that differ (by a fifth and 10 ms, by effort, by a fifth and 10 MB, or by their answers) are suspects. All but answers are confirmed by
  *      comparing.h: repeated runs in turn, so that a busy machine or a slow day is no alarm.
  *   4. The localizer bisects the gap and verifies the culprit. A slowdown without a verified culprit is told in a note and is no alarm; a
  *      wrong answer is an alarm in any case.
@@ -56,7 +56,8 @@ const char *watching_notes(const struct watching *w); /* lines about what is no 
 uint32_t watching_base(const struct watching *w);
 
 /* The judgement of two neighbours: the kind of the alarm that `after` is suspected to be, N_OBSERVATION_KINDS: of none. `before` NULL: nothing older is
- * known. */
+ * known. It may take more memory beside that. */
+bool watch_suspects_memory(const struct fact *before, const struct fact *after);
 enum observation_kind watch_suspicion(const struct fact *before, const struct fact *after, const struct case_info *info);
 
 /* -- which stretches there are: watched.c -------------------------------------------------------------------------- */

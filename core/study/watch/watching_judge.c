@@ -24,6 +24,15 @@ static bool is_slower(const struct fact *before, const struct fact *after)
         return (history_differs(&a, &b) && b.value > a.value) || effort[1] > HISTORY_RATIO * effort[0]; /* false of NaN */
 }
 
+#define LEAST_MEMORY 10e6 /* bytes more */
+
+bool watch_suspects_memory(const struct fact *before, const struct fact *after)
+{
+        double a = before ? (double)before->memory : 0, b = (double)after->memory;
+
+        return before && is_solved(before) && is_solved(after) && b > HISTORY_RATIO * a && b - a > LEAST_MEMORY;
+}
+
 enum observation_kind watch_suspicion(const struct fact *before, const struct fact *after, const struct case_info *info)
 {
         if (after->wrong)
@@ -42,13 +51,14 @@ static const struct fact *fact_at(const struct watching *w, size_t place, size_t
         return place != NO_PLACE && w->places[place].facts ? w->places[place].facts[test] : NULL;
 }
 
-static int add_side(struct observation *a, uint32_t case_id, const char *version, const struct fact *f, double seconds)
+static int add_side(struct observation *a, uint32_t case_id, const char *version, const struct fact *f, double value)
 {
-        seconds = f && !isfinite(seconds) ? fact_seconds(f) : seconds;
-        return observation_add_case_runs(a, case_id, version, f ? f->verdict : VERDICT_UNKNOWN, &seconds, f && isfinite(seconds));
+        if (f && !isfinite(value))
+                value = a->kind == ALARM_MEMORY ? (double)f->memory : fact_seconds(f);
+        return observation_add_case_runs(a, case_id, version, f ? f->verdict : VERDICT_UNKNOWN, &value, f && isfinite(value));
 }
 
-/* Its runs at both places; in other seconds than theirs, where a culprit has some. */
+/* Its runs at both places; with other values than theirs, where a culprit has some. */
 static int add_case(const struct watching *w, struct observation *a, size_t test, size_t before, size_t after, const struct localized_culprit *culprit)
 {
         uint32_t id = w->cases[test]->id;
@@ -72,6 +82,14 @@ static int alarm_first(struct watching *w, enum observation_kind kind, size_t pl
         return r < 0 ? r : add_case(w, a, test, NO_PLACE, place, NULL);
 }
 
+static int add_suspect(struct watching *w, enum observation_kind kind, size_t before, size_t after, size_t test)
+{
+        if (list_grow(w->suspects, w->n_suspects) < 0)
+                return -ENOMEM;
+        w->suspects[w->n_suspects++] = (struct suspect){.kind = kind, .before = before, .after = after, .test = test};
+        return 0;
+}
+
 static int suspect_case(struct watching *w, size_t test)
 {
         size_t before = NO_PLACE;
@@ -81,13 +99,12 @@ static int suspect_case(struct watching *w, size_t test)
                 const struct fact *f = fact_at(w, i, test);
                 enum observation_kind kind = f ? watch_suspicion(fact_at(w, before, test), f, w->cases[test]) : N_OBSERVATION_KINDS;
 
-                if (kind == ALARM_WRONG && before == NO_PLACE) {
+                if (kind == ALARM_WRONG && before == NO_PLACE)
                         r = alarm_first(w, kind, i, test, "the oldest version that was looked at is wrong already");
-                } else if (kind != N_OBSERVATION_KINDS) {
-                        if (list_grow(w->suspects, w->n_suspects) < 0)
-                                return -ENOMEM;
-                        w->suspects[w->n_suspects++] = (struct suspect){.kind = kind, .before = before, .after = i, .test = test};
-                }
+                else if (kind != N_OBSERVATION_KINDS)
+                        r = add_suspect(w, kind, before, i, test);
+                if (r == 0 && f && watch_suspects_memory(fact_at(w, before, test), f))
+                        r = add_suspect(w, ALARM_MEMORY, before, i, test);
                 before = f ? i : before;
         }
         return r;
@@ -107,13 +124,19 @@ int watching_suspect(struct watching *w, struct asking *)
 
 /* -- groups ------------------------------------------------------------------------------------------------------- */
 
-static bool is_slowdown(const struct suspect *s)
+static enum judge_measure measure_of(const struct suspect *s)
 {
-        return s->kind == ALARM_SLOWER || s->kind == ALARM_LOST;
+        return s->kind == ALARM_MEMORY ? JUDGE_MEMORY : JUDGE_TIME;
 }
 
-/* The next suspects that are asked together: slowdowns between the same neighbours, the newest first; an answer by itself. False: none is left. */
-static bool next_group(struct watching *w, bool slowdowns_only)
+/* By time or memory, not by its answer. */
+static bool is_measured(const struct suspect *s)
+{
+        return alarm_is_growth(s->kind) || s->kind == ALARM_LOST;
+}
+
+/* The next suspects that are asked together: those of one measure between the same neighbours, the newest first; an answer by itself. False: none is left. */
+static bool next_group(struct watching *w, bool measured_only)
 {
         const struct suspect *first = NULL;
 
@@ -121,14 +144,14 @@ static bool next_group(struct watching *w, bool slowdowns_only)
         for (size_t i = 0; i < w->n_suspects; i++) {
                 const struct suspect *s = &w->suspects[i];
 
-                if (!s->done && s->kind != N_OBSERVATION_KINDS && (is_slowdown(s) || !slowdowns_only) &&
+                if (!s->done && s->kind != N_OBSERVATION_KINDS && (is_measured(s) || !measured_only) &&
                     (!first || s->after > first->after))
                         first = s;
         }
         for (size_t i = 0; first && i < w->n_suspects; i++) {
                 const struct suspect *s = &w->suspects[i];
-                bool same = s == first || (is_slowdown(first) && is_slowdown(s) && !s->done && s->before == first->before &&
-                                           s->after == first->after);
+                bool same = s == first || (is_measured(first) && is_measured(s) && measure_of(s) == measure_of(first) && !s->done &&
+                                           s->before == first->before && s->after == first->after);
 
                 if (same) {
                         w->group_cases[w->n_group] = w->cases[s->test];
@@ -167,6 +190,7 @@ static int begin_comparing(struct watching *w)
                                                          .version = {{w->solver, commit_before(w)}, {w->solver, commit_after(w)}},
                                                          .cases = w->group_cases,
                                                          .n = w->n_group,
+                                                         .measure = measure_of(of_group(w, 0)),
                                                          .most_pairs = JUDGE_PAIRS},
                              &w->comparing);
 }
@@ -178,19 +202,20 @@ static void take_judgements(struct watching *w)
 
         for (size_t i = 0; i < w->n_group; i++) {
                 const struct judged_case *c = &t->judgement.cases[i];
-                double ratio = c->by[JUDGE_TIME].ratio;
+                enum judge_measure m = measure_of(of_group(w, i));
+                double ratio = c->by[m].ratio;
 
-                if (c->change == JUDGE_LOST)
+                if (c->change == JUDGE_LOST && m == JUDGE_TIME)
                         of_group(w, i)->kind = ALARM_LOST;
                 else if (c->change == JUDGE_MORE && (isnan(ratio) || ratio >= HISTORY_RATIO))
-                        of_group(w, i)->kind = ALARM_SLOWER;
+                        of_group(w, i)->kind = m == JUDGE_TIME ? ALARM_SLOWER : ALARM_MEMORY;
                 else
                         of_group(w, i)->kind = N_OBSERVATION_KINDS;
                 cleared += of_group(w, i)->kind == N_OBSERVATION_KINDS;
         }
         if (cleared > 0)
-                buffer_addf(&w->notes, "%s %s: %zu %s looked slower or lost at first; runs in turn did not show it\n", w->solver->recipe->name,
-                            w->branch, cleared, cleared == 1 ? "case" : "cases");
+                buffer_addf(&w->notes, "%s %s: %zu %s looked %s at first; runs in turn did not show it\n", w->solver->recipe->name, w->branch,
+                            cleared, cleared == 1 ? "case" : "cases", t->options->measure == JUDGE_MEMORY ? "larger" : "slower or lost");
 }
 
 int watching_confirm(struct watching *w, struct asking *ret)
@@ -233,7 +258,8 @@ static int begin_localization(struct watching *w)
                                          .target = commit_after(w),
                                          .cases = w->group_cases,
                                          .n = w->n_group,
-                                         .by_verdict = !is_slowdown(s),
+                                         .measure = measure_of(s),
+                                         .by_verdict = !is_measured(s),
                                          .before = verdict_at(w, s->before, s->test),
                                          .after = verdict_at(w, s->after, s->test)};
 
@@ -279,7 +305,7 @@ static int alarm_unlocalized(struct watching *w, const struct suspect *s, const 
         bool is_next;
         int r;
 
-        if (is_slowdown(s)) {
+        if (is_measured(s)) {
                 note_suspect(w, s, why);
                 return 0;
         }
@@ -308,13 +334,13 @@ static int alarm_culprit(void *user, const struct localized_culprit *c)
         const struct suspect *s = t->suspect;
         struct observation *a;
 
-        if (!c->is_verified && is_slowdown(s))
+        if (!c->is_verified && is_measured(s))
                 return 0;
         t->n++;
         a = watching_alarm(w, s->kind, c->commit, c->before, w->places[s->after].commit);
         if (!a || observation_set(&a->subject, c->subject) < 0 || set_detail(w, s, NULL, a) < 0)
                 return -ENOMEM;
-        return add_case(w, a, s->test, s->before, s->after, is_slowdown(s) ? c : NULL);
+        return add_case(w, a, s->test, s->before, s->after, is_measured(s) ? c : NULL);
 }
 
 static int take_result(struct watching *w, size_t i)
