@@ -17,9 +17,8 @@ cd "$top" || exit 1
 export top HOME=$top/home SOLVERFS_STORE=$top/store SOLVERFS_SLOTS=$top/slots GIT_CONFIG_GLOBAL=/dev/null LC_ALL=C.UTF-8
 unset SOLVERFS_RECIPES XDG_DATA_HOME NOTIFY_SOCKET
 mkdir "$HOME"
-# When built with sanitizers: libgit2's own regular expressions leak.
-echo "leak:libpcre2" >lsan
-export LSAN_OPTIONS="suppressions='$top/lsan':print_suppressions=0"
+# When built with sanitizers.
+export LSAN_OPTIONS="suppressions='$source_dir/tests/support/leaks.txt':print_suppressions=0"
 
 # -- TAP --
 
