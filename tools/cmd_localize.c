@@ -13,7 +13,7 @@ struct localizing {
 
         struct localization *search;
         int signals;
-        json_t **results; /* [cases] */
+        struct localized **results; /* [cases]; owns refs; NULL: none */
         size_t *place;    /* of the search's cases among all */
         int status;
 };
@@ -33,7 +33,7 @@ static void parse_method(void *to, const char *text)
 
 /* -- what is known already -------------------------------------------------------------------------------------- */
 
-static int find_kept(struct localizing *o, struct case_info *info, json_t **ret)
+static int find_kept(struct localizing *o, struct case_info *info, struct localized **ret)
 {
         struct localization_options one = o->options;
         cleanup(query_unrefp) struct query *q = NULL;
@@ -45,8 +45,8 @@ static int find_kept(struct localizing *o, struct case_info *info, json_t **ret)
         r = query_localized(&one, &q);
         if (r == 0)
                 r = q->type->find(q, &v);
-        if (r == 0 && localization_is_final(((struct study_value *)v)->result))
-                *ret = json_incref(((struct study_value *)v)->result);
+        if (r == 0 && localized_is_final((struct localized *)v))
+                *ret = (struct localized *)steal_pointer(v);
         return r == -ENOENT ? 0 : r;
 }
 
@@ -203,15 +203,15 @@ static int print(struct localizing *o, size_t n)
         int status = STATUS_OK;
 
         for (size_t i = 0; i < n; i++) {
-                const char *state = json_string_value(json_object_get(o->results[i], "state"));
+                const struct localized *l = o->results[i];
 
-                if (!state || (strcmp(state, "open") == 0 && !o->json))
+                if (!l || (l->state == LOCALIZE_OPEN && !o->json))
                         continue;
-                if (strcmp(state, "found") != 0)
+                if (l->state != LOCALIZE_FOUND)
                         status = STATUS_FAILED;
                 if (o->json)
-                        output_json(json_incref(o->results[i]));
-                else if (localization_rows(o->results[i], &rows) < 0)
+                        output_json(localized_json(l));
+                else if (localized_rows(l, &rows) < 0)
                         return fail(-ENOMEM);
         }
         for (char *rest = rows.data; rest && *rest;)
@@ -240,7 +240,7 @@ static int localize_and_print(struct localizing *o, const struct case_selection 
 static void localizing_done(struct localizing *o, size_t n_cases)
 {
         for (size_t i = 0; o->results && i < n_cases; i++)
-                json_decref(o->results[i]);
+                localized_unref(o->results[i]);
         free(o->results);
         free(o->place);
         localization_free(o->search);

@@ -20,7 +20,7 @@ enum table {
         TABLE_FINDINGS,  /* core/study/observation/observation.h */
         TABLE_CAMPAIGNS, /* core/study/observation/campaign_store.h */
         TABLE_SAMPLES,   /* query.h: run key + limits + number → fact */
-        TABLE_LOCALIZED, /* core/study/base/study_value.h: what localizations came to */
+        TABLE_LOCALIZED, /* core/study/localize/localized.h: what localizations came to */
         TABLE_REDUCED,   /* core/study/reduce/reduction.h */
         TABLE_PORTFOLIOS, /* core/portfolio/trial.c */
         TABLE_ALARMS,    /* core/study/observation/observation.h, and what a watch has seen: core/study/watch/watched.c */

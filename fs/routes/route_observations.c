@@ -286,7 +286,7 @@ static int found_answer(struct tree *t, const struct node *n, struct value *v, s
         (void)t;
         switch (n->inode.kind) {
         case KIND_FOUND_LOCALIZED:
-                return finding_print_localized(((struct study_value *)v)->result, ret);
+                return finding_print_localized((struct localized *)v, ret);
         case KIND_FOUND_SEEDS:
                 return seeds_print((struct seeds_value *)v, ret);
         case KIND_FOUND_REDUCED: /* of an implication the reduced formula is the decided one, and the finding is what the rule makes of it */

@@ -43,28 +43,34 @@ static void end(void)
 }
 
 /* Keeps what a search came to: that the change is one of the last n commits (0: there is none). */
-static void localized(size_t n, const char *flag)
+static void localized(size_t n, bool is_unfinished, bool is_disturbed)
 {
         cleanup(query_unrefp) struct query *q = NULL;
-        char range[2 * GIT_OID_HEXSZ + 3];
-        json_t *list = json_array(), *among = json_array(), *result;
+        cleanup_localized struct localized *result = localized_new();
+        struct localized_culprit *c;
 
-        for (size_t i = 4 - n; i < 4; i++)
-                json_array_append_new(among, json_string(commits[i]));
-        if (n == 1)
-                snprintf(range, sizeof(range), "%s", commits[3]);
-        else
-                snprintf(range, sizeof(range), "%.*s..%.*s", GIT_OID_HEXSZ, commits[3 - n], GIT_OID_HEXSZ, commits[3]);
-        if (n > 0)
-                json_array_append_new(list, json_pack("{ss sO ss sf sf sb si}", "commit", range, "commits", among, "subject", "4", "seconds_before",
-                                                      0.25, "seconds_after", 1.5, "slowdown", true, "pairs", 0));
-        json_decref(among);
-        result = json_pack("{ss so}", "state", n > 0 ? "found" : "no culprit", "culprits", list);
-        if (flag)
-                json_object_set_new(result, flag, json_true());
+        ck_assert_ptr_nonnull(result);
+        result->state = n > 0 ? LOCALIZE_FOUND : LOCALIZE_NO_CULPRIT;
+        result->is_unfinished = is_unfinished;
+        result->is_disturbed = is_disturbed;
+        if (n > 0) {
+                c = result->culprits = calloc(1, sizeof(*c));
+                *c = (struct localized_culprit){.commits = calloc(n, sizeof(char *)),
+                                                .before = strdup(commits[3 - n]),
+                                                .subject = strdup("4"),
+                                                .value_before = 0.25,
+                                                .value_after = 1.5,
+                                                .is_slowdown = true,
+                                                .p = NAN,
+                                                .ratio = NAN,
+                                                .confidence = NAN};
+                result->n = 1;
+                for (; c->n < n; c->n++)
+                        c->commits[c->n] = strdup(commits[4 - n + c->n]);
+                ck_assert_int_gt(asprintf(&c->commit, n > 1 ? "%s..%s" : "%.0s%s", c->before, commits[3]), 0);
+        }
         assert_ok(finding_query_localized(w, solver, f, &q));
-        assert_ok(study_value_put(w, &q->key, result));
-        json_decref(result);
+        assert_ok(localized_put(w, &q->key, result));
 }
 
 static void assert_says(const char *format, ...) printf_like(1, 2);
@@ -101,11 +107,11 @@ END_TEST
 START_TEST(test_a_search_that_is_not_finished)
 {
         world(FINDING_SPR);
-        localized(3, "unfinished");
+        localized(3, true, false);
         assert_says("| one of 3 (`git log %.12s..%.12s`) | 0.250 | 1.500 |", commits[0], commits[3]);
         assert_says("not finished: they are not yet verified. `solverfs localize toy --reference %s --target %s --timeout 1500ms --clock cpu spr/%u` goes on",
                     commits[0], commits[3], f->number);
-        localized(1, "unfinished");
+        localized(1, true, false);
         assert_says("| `%.12s` (4) | 0.250 |", commits[3]);
         assert_says("not yet verified");
         end();
@@ -115,7 +121,7 @@ END_TEST
 START_TEST(test_a_search_for_a_lost_answer)
 {
         world(FINDING_REGRESSION);
-        localized(2, "unfinished");
+        localized(2, true, false);
         assert_says("Since one of 2 (`git log %.12s..%.12s`).", commits[1], commits[3]);
         assert_says("not yet verified. The command of the campaign `nightly` goes on with it.");
         end();
@@ -125,7 +131,7 @@ END_TEST
 START_TEST(test_one_that_others_disturbed)
 {
         world(FINDING_SPR);
-        localized(0, "disturbed");
+        localized(0, false, true);
         assert_is_silent("## Commits responsible");
         assert_says("while others had the core");
         assert_says("`solverfs localize toy");
@@ -136,10 +142,10 @@ END_TEST
 START_TEST(test_a_finished_one)
 {
         world(FINDING_SPR);
-        localized(1, NULL);
+        localized(1, false, false);
         assert_says("| `%.12s` (4) | 0.250 |", commits[3]);
         assert_is_silent("goes on");
-        localized(2, NULL); /* those between cannot be built */
+        localized(2, false, false); /* those between cannot be built */
         assert_says("| one of 2 (`git log %.12s..%.12s`) |", commits[1], commits[3]);
         end();
 }

@@ -2,7 +2,6 @@
 #include "core/study/import/import_internal.h"
 
 #include "core/run/host.h"
-#include "core/study/base/study_value.h"
 #include "core/study/observation/culprits.h"
 #include "core/study/observation/finding_localized.h"
 #include "core/study/observation/finding_reduced.h"
@@ -58,22 +57,17 @@ static void note_recipe(struct taking *t, const struct query *there, const struc
 /* With the case's id here, and the machine whose times it has. */
 static int take_value(const struct taking *t, const struct query *query, uint32_t case_id, const char *machine)
 {
-        json_t *value = NULL, *known = NULL;
-        int r = study_value_get(t->source->there, &query->key, &value);
+        cleanup_localized struct localized *value = NULL, *known = NULL;
+        int r = localized_get(t->source->there, &query->key, &value);
 
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
-        r = study_value_get(t->source->here, &query->key, &known);
-        if (r == -ENOENT) {
-                if (json_object_get(value, "case"))
-                        json_object_set_new(value, "case", json_integer(case_id));
-                if (*machine && strcmp(machine, host_machine()) != 0)
-                        json_object_set_new(value, "machine", json_string(machine));
-                r = study_value_put(t->source->here, &query->key, value);
-        }
-        json_decref(value);
-        json_decref(known);
-        return r;
+        r = localized_get(t->source->here, &query->key, &known);
+        if (r != -ENOENT)
+                return r;
+        value->case_id = case_id;
+        r = *machine && strcmp(machine, host_machine()) != 0 ? observation_set(&value->machine, machine) : 0;
+        return r < 0 ? r : localized_put(t->source->here, &query->key, value);
 }
 
 static int take_localized(struct taking *t, const struct observation *theirs, const struct observation *ours, const char *machine)

@@ -13,14 +13,10 @@
  * Not for several threads at a time. */
 #pragma once
 
-#include <jansson.h>
-
-#include "core/study/base/study_value.h"
 #include "core/engine/ask.h"
 #include "core/query/query.h"
 #include "core/query/select.h"
-#include "core/study/judge/judge.h"
-#include "core/study/localize/localize.h"
+#include "core/study/localize/localized.h"
 
 struct localization;
 
@@ -71,47 +67,14 @@ uint32_t localization_start(const struct localization *l);
  * asking that was interrupted; what that has measured is taken into account. */
 void localization_stop(struct localization *l);
 enum localize_state localization_state(const struct localization *l, size_t i);
-const char *localize_state_name(enum localize_state s); /* "found", "no culprit", ... */
-
-/* The result of a case, as JSON (a new reference; NULL: no memory):
- *     case, name, state, method, measure?, clock?, seed?, reference, target, start?, seconds_reference, seconds_target, verdict_before?, verdict_after?,
- *     culprits: [{commit, commits: [...], before, subject, seconds_before, seconds_after, broken_before?, broken_after?, slowdown,
- *                 confidence?, verified, pairs, p?, ratio?, cut_off?}], unfinished?
- * With a measure "memory" or "effort" it is memory_reference (bytes) and so on in place of the seconds.
- * `commit` is the culprit, or BEFORE..LAST (a range of git's) where those between cannot be told apart: they cannot be built, or (cut_off) the runs that
- * a case may have were used up. `unfinished`: it was stopped, and goes on when it is asked for by who looks at this. */
-json_t *localization_result(const struct localization *l, size_t i);
-bool localization_is_finished(const json_t *result);
-/* False: who wants to know better looks again (`solverfs localize`, a campaign). It is not finished, or it is "no culprit" where others had the core during
- * its runs (`disturbed`): that nothing was to be seen may be their doing. A reader of localized.tsv is shown what there is. */
-bool localization_is_final(const json_t *result);
-/* The same as rows: case, commit, seconds (bytes, count) before, the same after, subject; slowdowns only, tab-separated; "broken"
- * for the value of what ends without an answer (unknown, crash, error). By verdict: the answers in place of the seconds. Of a case without one a row with
- * "-" for its commit, the seconds at the two ends and, in parentheses, why. */
-int localization_rows(const json_t *result, struct buffer *to);
-/* A culprit of a result; the texts are the result's. */
-struct localized_culprit {
-        const char *commit;  /* a sha, or BEFORE..LAST */
-        size_t n;            /* commits that it is one of */
-        const char *before;  /* a sha; "": not said */
-        const char *subject; /* of the last of its commits, printable */
-        enum judge_measure measure;
-        double value_before, value_after;     /* seconds, bytes, or the solver's count; infinite: an end without an answer */
-        unsigned pairs;                       /* of runs, by which it was verified */
-        double p;                             /* NaN: not tested */
-        bool is_verified;
-};
-/* Each commit that slowed it down, oldest first, until fn returns non-zero, which is then returned. */
-typedef int (*culprit_fn)(void *user, const struct localized_culprit *c);
-int culprits_each(const json_t *result, culprit_fn fn, void *user);
-/* Its number. -ENOENT: it is one of several, or no commit of the solver's. */
-int culprit_commit(const struct solver *s, const struct localized_culprit *c, uint32_t *ret);
+/* What the search of a case has come to: a new reference; NULL: no memory. */
+struct localized *localization_result(const struct localization *l, size_t i);
 /* The case's search as a `git bisect log`, for `git bisect replay`. */
 int localization_log(const struct localization *l, size_t i, struct buffer *to);
 
 /* -- a query, for localized.tsv ----------------------------------------------------------------------------------- */
 
-/* The options of one case (n = 1). Its value is a study_value with a localization_result(). The result of a search is kept, for good if it is final, but
+/* The options of one case (n = 1). Its value is a struct localized. The result of a search is kept, for good if it is final, but
  * for an end that cannot be built. */
 int query_localized(const struct localization_options *options, struct query **ret);
 extern const struct query_type query_localized_type;

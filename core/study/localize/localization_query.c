@@ -49,34 +49,33 @@ static int localized_find(struct query *query, struct value **ret)
 {
         struct localized_query *q = (struct localized_query *)query;
 
-        return study_value_find(q->options.workspace, query, ret);
+        return localized_get(q->options.workspace, &query->key, (struct localized **)ret);
 }
 
 struct putting {
         const struct localization *localization;
         const struct digest *key;
-        const json_t *result;
+        const struct localized *result;
 };
 
 /* A result that is not final gives way, and mounts that showed it are told; it never replaces a final one. */
 static int put_in(void *user, struct store_txn *t)
 {
         const struct putting *p = user;
-        json_t *there = NULL;
-        int r = study_value_read(t, p->key, &there);
-        bool was_final = r == 0 && localization_is_final(there);
+        cleanup_localized struct localized *there = NULL;
+        int r = localized_read(t, p->key, &there);
+        bool was_final = r == 0 && localized_is_final(there);
 
-        json_decref(there);
         if (r < 0 && r != -ENOENT)
                 return r;
-        if (was_final && !localization_is_final(p->result))
+        if (was_final && !localized_is_final(p->result))
                 return 0;
         if (r == 0 && !was_final)
                 replaced_note(t, p->localization->options.solver);
-        return study_value_write(t, p->key, p->result);
+        return localized_write(t, p->key, p->result);
 }
 
-static int put_result(const struct localization *l, const struct digest *key, const json_t *result)
+static int put_result(const struct localization *l, const struct digest *key, const struct localized *result)
 {
         return store_update(workspace_store(l->options.workspace), put_in,
                             &(struct putting){.localization = l, .key = key, .result = result});
@@ -84,13 +83,12 @@ static int put_result(const struct localization *l, const struct digest *key, co
 
 /* An end that cannot be built is not kept: `build --again` may mend it, and to find it costs nothing. Nor is a search that was stopped before it knew
  * anything. */
-static int result_put(const struct localization *l, size_t i, const json_t *result)
+static int result_put(const struct localization *l, size_t i, const struct localized *result)
 {
         enum localize_state state = localize_state(l->search, i);
         struct digest key;
 
-        if (state == LOCALIZE_UNBUILDABLE_END ||
-            (state != LOCALIZE_FOUND && !localization_is_finished(result)))
+        if (state == LOCALIZE_UNBUILDABLE_END || (state != LOCALIZE_FOUND && result->is_unfinished))
                 return 0;
         localized_key(&l->options, l->options.cases[i], &key);
         return put_result(l, &key, result);
@@ -101,13 +99,12 @@ int localization_keep(const struct localization *l)
         int r = 0;
 
         for (size_t i = 0; i < l->options.n && r >= 0; i++) {
-                json_t *result;
+                cleanup_localized struct localized *result = NULL;
 
                 if (localize_state(l->search, i) == LOCALIZE_OPEN)
                         continue;
                 result = localization_result(l, i);
                 r = result ? result_put(l, i, result) : -ENOMEM;
-                json_decref(result);
         }
         return r;
 }
@@ -117,8 +114,8 @@ static int localized_step(struct query *query, struct job *j, void **state, stru
         struct localized_query *q = (struct localized_query *)query;
         struct localization *l = *state;
         struct localization_progress p;
+        cleanup_localized struct localized *result = NULL;
         struct asking asking;
-        json_t *result;
         int r;
 
         if (!l) {
@@ -137,11 +134,8 @@ static int localized_step(struct query *query, struct job *j, void **state, stru
         }
         result = localization_result(l, 0);
         r = result ? result_put(l, 0, result) : -ENOMEM;
-        if (r == 0) {
-                *ret = study_value_new(query->type, result);
-                r = *ret ? 0 : -ENOMEM;
-        }
-        json_decref(result);
+        if (r == 0)
+                *ret = &steal_pointer(result)->value;
         return r;
 }
 
@@ -164,7 +158,7 @@ static bool localized_gone(const struct query *query)
         return solver_is_gone(q->options.workspace, q->options.solver);
 }
 
-static void localized_free(struct query *query)
+static void free_localized_query(struct query *query)
 {
         struct localized_query *q = (struct localized_query *)query;
 
@@ -181,8 +175,8 @@ const struct query_type query_localized_type = {
         .free_state = free_state,
         .describe = localized_describe,
         .gone = localized_gone,
-        .free_query = localized_free,
-        .free_value = study_value_free,
+        .free_query = free_localized_query,
+        .free_value = localized_free,
 };
 
 int query_localized(const struct localization_options *options, struct query **ret)

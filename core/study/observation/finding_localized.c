@@ -50,27 +50,21 @@ int finding_query_localized(struct workspace *w, struct solver *s, const struct 
         return r < 0 ? r : query_localized(&options, ret);
 }
 
-int finding_localization(struct workspace *w, struct solver *s, const struct observation *f, json_t **ret)
+int finding_localization(struct workspace *w, struct solver *s, const struct observation *f, struct localized **ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
-        cleanup(value_unrefp) struct value *v = NULL;
         int r = finding_is_localizable(f) ? finding_query_localized(w, s, f, &q) : -ENOENT;
 
-        if (r == 0)
-                r = q->type->find(q, &v);
-        if (r == 0)
-                *ret = json_incref(((struct study_value *)v)->result);
-        return r;
+        return r < 0 ? r : localized_get(w, &q->key, ret);
 }
 
 int finding_culprits(struct workspace *w, struct solver *s, const struct observation *f, culprit_fn fn, void *user)
 {
-        json_t *localization = NULL;
+        cleanup_localized struct localized *localization = NULL;
         int r = finding_localization(w, s, f, &localization);
 
         if (r == 0)
-                r = localization_is_final(localization) ? culprits_each(localization, fn, user) : -ENOENT;
-        json_decref(localization);
+                r = localized_is_final(localization) ? culprits_each(localization, fn, user) : -ENOENT;
         return r;
 }
 
@@ -86,10 +80,10 @@ int finding_cause(struct workspace *w, struct solver *s, const struct observatio
         return finding_culprits(w, s, f, note_newest, ret);
 }
 
-int finding_print_localized(const json_t *result, struct buffer *ret)
+int finding_print_localized(const struct localized *result, struct buffer *ret)
 {
         buffer_adds(ret, "case\tcommit\tbefore\tafter\tsubject\n");
-        return localization_rows(result, ret);
+        return localized_rows(result, ret);
 }
 
 /* -- a campaign's -- */
@@ -110,7 +104,7 @@ static bool is_localized(const struct batch *b, const struct observation *f)
         cleanup(value_unrefp) struct value *v = NULL;
 
         return finding_query_localized(b->workspace, b->solver, f, &q) < 0 ||
-               (q->type->find(q, &v) == 0 && localization_is_final(((struct study_value *)v)->result));
+               (q->type->find(q, &v) == 0 && localized_is_final((struct localized *)v));
 }
 
 static bool is_open(void *user, const struct observation *f)
@@ -200,15 +194,14 @@ static int run_search(const struct batch *b, struct localization *l)
         return r < 0 ? r : localization_keep(l);
 }
 
-static void tell(const struct batch *b, const struct observation *f, const json_t *result)
+static void tell(const struct batch *b, const struct observation *f, const struct localized *result)
 {
         cleanup_buffer struct buffer rows = {0};
-        bool is_finished = localization_is_finished(result);
         char line[600];
 
-        if (!b->how->tell || localization_rows(result, &rows) < 0)
+        if (!b->how->tell || localized_rows(result, &rows) < 0)
                 return;
-        snprintf(line, sizeof(line), "%s %s/%u: %.*s", is_finished ? "localized" : "localized so far", observation_folder(f->kind),
+        snprintf(line, sizeof(line), "%s %s/%u: %.*s", result->is_unfinished ? "localized so far" : "localized", observation_folder(f->kind),
                  f->number, (int)strcspn(rows.data, "\n"), rows.data);
         for (char *p = line; *p; p++)
                 *p = *p == '\t' ? ' ' : *p;
@@ -217,16 +210,15 @@ static void tell(const struct batch *b, const struct observation *f, const json_
 
 static int take_result(struct batch *b, const struct localization *l, size_t i, struct observation *f)
 {
-        json_t *result = localization_result(l, i);
+        cleanup_localized struct localized *result = localization_result(l, i);
 
         if (!result)
                 return -ENOMEM;
-        if (!localization_is_finished(result))
+        if (result->is_unfinished)
                 b->n_open++;
         else if (b->how->ended)
                 b->how->ended(b->how->user, f);
         tell(b, f, result);
-        json_decref(result);
         return 0;
 }
 

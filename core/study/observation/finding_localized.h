@@ -7,16 +7,16 @@
 /* Can it be localized? What differs between two commits of one history: a slowdown by its times, else by the answers. A version with arguments, or
  * a program of the machine, has no history. */
 bool finding_is_localizable(const struct observation *f);
-/* The query whose value is its localization (struct study_value). -ENODATA with a sentence where it has no history. */
+/* The query whose value is its localization (struct localized). -ENODATA with a sentence where it has no history. */
 int finding_query_localized(struct workspace *w, struct solver *s, const struct observation *f, struct query **ret);
-/* The result of its localization, or how far that has come (localization_is_final()): a new reference. -ENOENT: there is none. */
-int finding_localization(struct workspace *w, struct solver *s, const struct observation *f, json_t **ret);
+/* The result of its localization, or how far that has come (localized_is_final()): a new reference. -ENOENT: there is none. */
+int finding_localization(struct workspace *w, struct solver *s, const struct observation *f, struct localized **ret);
 /* culprits_each() of its localization. -ENOENT: it is not localized yet. */
 int finding_culprits(struct workspace *w, struct solver *s, const struct observation *f, culprit_fn fn, void *user);
 /* A number that is the same for all findings of the same newest culprit; 0: it has none. -ENOENT: not localized yet. */
 int finding_cause(struct workspace *w, struct solver *s, const struct observation *f, uint64_t *ret);
 /* localized.tsv: "case\tcommit\tbefore\tafter\tsubject". */
-int finding_print_localized(const json_t *result, struct buffer *ret);
+int finding_print_localized(const struct localized *result, struct buffer *ret);
 
 /* How findings_localize() goes about it; all functions but is_over() may be NULL. */
 struct localizing {

@@ -384,11 +384,11 @@ static int add_since(void *user, const struct localized_culprit *c)
 }
 
 /* Says how it stands, and the command that goes on. */
-static void add_unfinished(const struct solver *s, const struct observation *f, const json_t *localization, struct buffer *ret)
+static void add_unfinished(const struct solver *s, const struct observation *f, const struct localized *localization, struct buffer *ret)
 {
         char timeout[32];
 
-        buffer_adds(ret, localization_is_finished(localization)
+        buffer_adds(ret, !localization->is_unfinished
                                  ? "No commit responsible was found while others had the core, so that is not sure. "
                                  : "The search for the commits responsible is not finished: they are not yet verified. ");
         if (f->kind != FINDING_SPR) {
@@ -404,16 +404,15 @@ static void add_unfinished(const struct solver *s, const struct observation *f, 
 static void add_culprits(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
         struct culprit_table to = {.solver = s, .to = ret};
-        json_t *localization = NULL;
+        cleanup_localized struct localized *localization = NULL;
 
         if (finding_localization(w, s, f, &localization) < 0)
                 return;
         culprits_each(localization, f->kind == FINDING_SPR ? add_culprit : add_since, &to);
         if (to.n > 0)
                 buffer_adds(ret, "\n");
-        if (!localization_is_final(localization))
+        if (!localized_is_final(localization))
                 add_unfinished(s, f, localization, ret);
-        json_decref(localization);
 }
 
 static void add_seeds(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)

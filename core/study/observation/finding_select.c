@@ -200,17 +200,12 @@ bool shape_occurs(const char *skeleton, const char *parts)
 
 static void read_culprit(struct workspace *w, struct solver *s, struct finding_choice *c)
 {
-        json_t *localization = NULL;
-        const json_t *culprits, *commit;
+        cleanup_localized struct localized *localization = NULL;
 
         if (finding_localization(w, s, c->finding, &localization) < 0)
                 return;
-        culprits = json_object_get(localization, "culprits");
-        commit = json_object_get(json_array_get(culprits, 0), "commit");
-        if (localization_is_final(localization) && json_array_size(culprits) == 1 && json_is_string(commit) &&
-            version_is_commit(json_string_value(commit)))
-                snprintf(c->culprit, sizeof(c->culprit), "%s", json_string_value(commit));
-        json_decref(localization);
+        if (localized_is_final(localization) && localization->n == 1 && version_is_commit(localization->culprits[0].commit))
+                snprintf(c->culprit, sizeof(c->culprit), "%s", localization->culprits[0].commit);
 }
 
 static int read_reduced(struct workspace *w, struct solver *s, struct finding_choice *c)

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "cache/base/json.h"
 #include "core/run/cell_file.h"
 #include "core/study/steps/case_history.h"
 #include "core/study/steps/history_plan.h"
@@ -346,10 +345,9 @@ static int alarm_culprit(void *user, const struct localized_culprit *c)
 static int take_result(struct watching *w, size_t i)
 {
         struct taking t = {.watching = w, .suspect = of_group(w, i)};
-        json_t *result = localization_result(w->localization, i);
+        cleanup_localized struct localized *result = localization_result(w->localization, i);
         int r = result ? culprits_each(result, alarm_culprit, &t) : -ENOMEM;
 
-        json_decref(result);
         if (r == 0 && t.n == 0)
                 r = alarm_unlocalized(w, t.suspect, localize_state_name(localization_state(w->localization, i)));
         return r;

@@ -1,0 +1,91 @@
+/* What a search for culprits came to (localization.h): as a value, as rows, as JSON, and as it is kept for good, under the digest of all that it depends on.
+ *
+ * Threads: any; one that others see is not written to. */
+#pragma once
+
+#include <jansson.h>
+
+#include "core/query/workspace.h"
+#include "core/run/verdict.h"
+#include "core/study/judge/judge.h"
+#include "core/study/localize/localize.h"
+
+struct localized_culprit {
+        char *commit;                                 /* a sha; or BEFORE..LAST (a range of git's), where those between cannot be told apart */
+        char **commits;                               /* it is one of these n, shas, oldest first */
+        size_t n;
+        char *before;                                 /* a sha; "": not said */
+        char *subject;                                /* of the last of its commits, printable */
+        enum judge_measure measure;
+        double value_before, value_after;             /* seconds, bytes, or the solver's count; infinite: an end without an answer */
+        bool is_broken_before, is_broken_after;
+        bool is_slowdown;                             /* else an improvement */
+        bool is_verified;
+        bool is_cut_off;                              /* those between were not told apart for want of runs; else they cannot be built */
+        unsigned pairs;                               /* of runs, by which it was verified */
+        double p, ratio, confidence;                  /* NaN: not tested, not known */
+};
+
+struct localized {
+        struct value value; /* of query_localized(); value_unref() lets go of it */
+        uint32_t case_id;
+        char *name; /* of the case, printable */
+        enum localize_state state;
+        enum localize_method method;
+        enum judge_measure measure;
+        bool is_cpu_time, has_seed;
+        uint64_t seed;
+        char *reference, *target;             /* shas */
+        char *start;                          /* where the search began, if that is not the reference; else "" */
+        char *machine;                        /* whose times these are, of what was imported; else "" */
+        double value_reference, value_target; /* medians; NaN: not run */
+        bool by_verdict;                      /* not the times but the answers differ */
+        enum verdict verdict_before, verdict_after;
+        bool is_unfinished; /* it was stopped, and goes on when it is asked for by who looks at this */
+        bool is_disturbed;  /* others had the core during its runs, and nothing was found, which may be their doing */
+        struct localized_culprit *culprits;
+        size_t n;
+};
+struct localized *localized_new(void); /* one reference; every text ""; NULL: no memory */
+void localized_free(struct value *value); /* a query type's free_value */
+static inline struct localized *localized_unref(struct localized *l)
+{
+        if (l)
+                value_unref(&l->value);
+        return NULL;
+}
+DEFINE_CLEANUP(struct localized *, localized_unref)
+#define cleanup_localized cleanup(localized_unrefp)
+
+const char *localize_state_name(enum localize_state s); /* "found", "no culprit", ... */
+
+/* False: who wants to know better looks again (`solverfs localize`, a campaign). A reader of localized.tsv is shown what there is. */
+static inline bool localized_is_final(const struct localized *l)
+{
+        return !l->is_unfinished && !l->is_disturbed;
+}
+
+/* Rows: case, commit, seconds (bytes, count) before, the same after, subject; slowdowns only, tab-separated; "broken" for the value of what ends without an
+ * answer (unknown, crash, error). By verdict: the answers in place of the values. Of a case without one a row with "-" for its commit, the values at the two
+ * ends and, in parentheses, why. */
+int localized_rows(const struct localized *l, struct buffer *to);
+/* A new reference; NULL: no memory:
+ *     case, name, state, method, measure?, clock?, seed?, reference, target, start?, seconds_reference, seconds_target, verdict_before?, verdict_after?,
+ *     culprits: [{commit, commits: [...], before, subject, seconds_before, seconds_after, broken_before?, broken_after?, slowdown,
+ *                 confidence?, verified, pairs, p?, ratio?, cut_off?}], unfinished?, disturbed?, machine?
+ * With a measure "memory" or "effort" it is memory_reference (bytes) and so on in place of the seconds. */
+json_t *localized_json(const struct localized *l);
+
+/* Each commit that slowed it down, oldest first, until fn returns non-zero, which is then returned. */
+typedef int (*culprit_fn)(void *user, const struct localized_culprit *c);
+int culprits_each(const struct localized *l, culprit_fn fn, void *user);
+/* Its number. -ENOENT: it is one of several, or no commit of the solver's. */
+int culprit_commit(const struct solver *s, const struct localized_culprit *c, uint32_t *ret);
+
+/* -- in the store -------------------------------------------------------------------------------------------------- */
+
+/* A new reference. -ENOENT: it is not known, or cannot be read and is to be worked out again, from facts that are there. */
+int localized_read(struct store_txn *t, const struct digest *key, struct localized **ret);
+int localized_get(struct workspace *w, const struct digest *key, struct localized **ret);
+int localized_write(struct store_txn *t, const struct digest *key, const struct localized *l);
+int localized_put(struct workspace *w, const struct digest *key, const struct localized *l);
