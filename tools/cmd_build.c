@@ -38,9 +38,8 @@ static json_t *record_json(const struct building *b, const char *commit, const s
         json_t *outputs = json_array(), *programs = json_array();
 
         for (size_t i = 0; i < record->n_programs; i++) {
-                digest_hex(&record->programs[i].id, id);
-                json_array_append_new(programs, json_pack("{s:s, s:b, s:b}", "program", id, "clean", record->programs[i].clean,
-                                                          "struck", record->programs[i].struck));
+                digest_hex(&record->programs[i], id);
+                json_array_append_new(programs, json_pack("{s:s}", "program", id));
         }
         for (size_t i = 0; i < record->n_outputs; i++) {
                 digest_hex(&record->outputs[i].id, id);
@@ -50,7 +49,7 @@ static json_t *record_json(const struct building *b, const char *commit, const s
         }
         git_oid_tostr(built, sizeof(built), &record->commit);
         return json_pack("{s:s, s:s, s:b, s:b, s:s?, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:s?, s:s?}", "solver", b->solver->recipe->name,
-                         "commit", commit, "ok", record->ok, "clean", record->clean, "reason", record->reason, "built_from",
+                         "commit", commit, "ok", record->ok, "clean", 1, "reason", record->reason, "built_from",
                          built, "started", (json_int_t)record->started, "time", (double)record->duration_ns / 1e9, "cputime",
                          (double)record->cpu_ns / 1e9, "memory", (json_int_t)record->memory, "outputs", outputs, "programs",
                          programs, "differs", record->differs, "released_binary", released);

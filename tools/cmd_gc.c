@@ -77,7 +77,7 @@ int cmd_gc(int argc, char **argv)
         static const char doc[] =
                 "Free disk space. Prints for each part: name, how many were freed, their bytes, the bytes that are left.\v"
                 "Takes what nothing refers to any more (also a scrambled input that no measurement is of after a day), copies of programs that are not in "
-                "use, and all worktrees but one of each repository, and downloads that no recipe names; with --keep also programs, which are built again when asked for. Never takes a measurement, a "
+                "use, and what killed builds left, and downloads that no recipe names; with --keep also programs, which are built again when asked for. Never takes a measurement, a "
                 "build's log, a case or a repository.";
         cleanup_workspace struct workspace *w = NULL;
         struct collecting c = {0};

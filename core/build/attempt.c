@@ -1,4 +1,4 @@
-/* Attempts at a build: the first may go on from what is there; what fails so, or may have failed for another's fault, is tried in a clean tree. */
+/* Attempts at a build: one that may have failed for another's fault is made once more. */
 #include "core/build/attempt.h"
 
 #include <sys/stat.h>
@@ -43,7 +43,7 @@ int attempt_refuse(struct attempt *a, const git_oid *commit, struct build_record
         int r = attempt_fail(a, "%s", error_message(-EBADMSG));
 
         a->started = now_seconds();
-        return r < 0 ? r : attempt_record(a, commit, true, ret);
+        return r < 0 ? r : attempt_record(a, commit, ret);
 }
 
 /* -- one attempt -- */
@@ -68,19 +68,15 @@ static int64_t tree_time(void)
 }
 
 /* A checkout that no machine could make is the commit's fault. */
-static int fill_tree(struct attempt *a, git_repository *git, bool clean)
+static int fill_tree(struct attempt *a, git_repository *git)
 {
         const struct build_request *q = a->request;
         int r;
 
         if (a->given)
                 return checkout_given(a->worktree->path, &a->files, tree_time(), a->given->content, a->given->user, q->progress);
-        r = checkout(git, a->attributes, a->worktree->path, clean ? NULL : &a->worktree->manifest, &a->files, tree_time(),
-                     q->progress);
-
-        if (r == -EBADMSG)
-                r = attempt_fail(a, "%s", error_message(r));
-        return r == 0 && !clean ? attempt_delete_outputs(a) : r;
+        r = checkout(git, a->attributes, a->worktree->path, &a->files, tree_time(), q->progress);
+        return r == -EBADMSG ? attempt_fail(a, "%s", error_message(r)) : r;
 }
 
 static uint64_t disk_left(const char *path)
@@ -101,10 +97,10 @@ static int check_disk(const struct attempt *a)
         return errorf(-ENOSPC, "the disk of %s is full: a build could not finish", a->worktree->path);
 }
 
-static int attempt_once(struct attempt *a, git_repository *git, bool clean)
+static int attempt_once(struct attempt *a, git_repository *git)
 {
         const struct build_request *q = a->request;
-        int r = worktree_begin(a->worktree, clean);
+        int r = worktree_begin(a->worktree);
 
         a->started = now_seconds();
         if (r == 0)
@@ -112,7 +108,7 @@ static int attempt_once(struct attempt *a, git_repository *git, bool clean)
         if (r == 0)
                 r = fault_at("build.checkout");
         if (r == 0)
-                r = fill_tree(a, git, clean);
+                r = fill_tree(a, git);
         for (size_t i = 0; r == 0 && !a->reason && q->recipe->build[i]; i++)
                 r = attempt_run_command(a, i);
         if (r == 0 && !a->reason)
@@ -153,25 +149,18 @@ static void begin_again(struct attempt *a, struct buffer *notes, const char *wha
         free(steal_pointer(a->reason));
 }
 
-/* An empty worktree may mend what fails in one that was used before, but not a cancel, a full disk or a repository that lacks objects. */
-static bool may_help(int r)
+static int attempt_again(struct attempt *a, git_repository *git, const git_oid *commit, struct buffer *notes, const char *what)
 {
-        return r != -ECANCELED && r != -ENOSPC && r != -ESTALE && r != -ENOMEM;
-}
-
-static int attempt_again(struct attempt *a, git_repository *git, const git_oid *commit, struct buffer *notes, const char *what,
-                         int r)
-{
-        cleanup_free char *why = strdup(a->reason ?: error_message(r));
+        cleanup_free char *why = steal_pointer(a->reason);
 
         log_info("building %s in a clean tree, as %s: %s", git_oid_tostr_s(commit), what, why ?: "");
         begin_again(a, notes, what, why ?: "");
-        return attempt_once(a, git, true);
+        return attempt_once(a, git);
 }
 
 /* -- what comes of them -- */
 
-int attempt_record(struct attempt *a, const git_oid *commit, bool clean, struct build_record **ret)
+int attempt_record(struct attempt *a, const git_oid *commit, struct build_record **ret)
 {
         struct build_record *b = calloc(1, sizeof(*b));
         int r;
@@ -187,7 +176,6 @@ int attempt_record(struct attempt *a, const git_oid *commit, bool clean, struct 
         }
         b->refs = 1;
         b->ok = !a->reason;
-        b->clean = clean;
         b->commit = *commit;
         b->started = a->started;
         b->duration_ns = a->wall_ns;
@@ -207,51 +195,36 @@ int attempt_record(struct attempt *a, const git_oid *commit, bool clean, struct 
         return r;
 }
 
-/* For the next build in this worktree. A build that made no program keeps what was known of the last one. */
-static int keep(struct attempt *a, const struct digest *key, bool made)
+/* For the next build in this worktree. */
+static int keep(struct attempt *a, bool made)
 {
         cleanup_free struct digest *programs = calloc(a->n_outputs + 1, sizeof(*programs));
-        struct worktree *w = a->worktree;
         int r = programs ? fault_at("build.keep") : -ENOMEM;
 
         if (r < 0)
                 return r;
         for (size_t i = 0; i < a->n_outputs; i++)
                 programs[i] = a->outputs[i].id;
-        return made ? worktree_keep(w, key, &a->files, programs, a->n_outputs, a->request->incremental)
-                    : worktree_keep(w, key, &w->manifest, w->programs, w->n_programs, false);
+        return worktree_keep(a->worktree, made ? programs : NULL, a->n_outputs);
 }
 
-int attempt_build(struct attempt *a, git_repository *git, const git_oid *commit, const struct digest *key,
-                  struct build_record **ret)
+int attempt_build(struct attempt *a, git_repository *git, const git_oid *commit, struct build_record **ret)
 {
         cleanup_buffer struct buffer notes = {0};
-        bool clean = !a->worktree->usable || !a->request->incremental;
         int r;
 
-        if (!clean && !checkout_is_intact(a->worktree->path, &a->worktree->manifest)) {
-                buffer_adds(&a->log, "(built in a clean tree, as the build before changed files of its sources)\n");
-                clean = true;
-        }
         buffer_add(&notes, a->log.data, a->log.size);
-        r = attempt_once(a, git, clean);
-        if (!clean && (a->reason || (r < 0 && may_help(r)))) {
-                r = attempt_again(a, git, commit, &notes, "building on what was there failed", r);
-                clean = true;
-        }
-        if (r == 0 && a->doubted) {
-                r = attempt_again(a, git, commit, &notes, "what ended it may have come from outside", r);
-                clean = true;
-        }
+        r = attempt_once(a, git);
+        if (r == 0 && a->doubted)
+                r = attempt_again(a, git, commit, &notes, "what ended it may have come from outside");
         if (r == 0 && (r = attempt_check_tools(a)) == 1) {
-                r = attempt_again(a, git, commit, &notes, "compilers or build tools were exchanged meanwhile", 0);
-                clean = true;
+                r = attempt_again(a, git, commit, &notes, "compilers or build tools were exchanged meanwhile");
                 if (r == 0 && attempt_check_tools(a) != 0)
                         r = attempt_tools_changed();
         }
         if (r == 0 && a->doubted)
                 r = errorf(-EIO, "%s: that may have come from outside, so nothing is recorded of this commit", a->reason);
-        if (keep(a, key, r == 0 && !a->reason) < 0)
+        if (keep(a, r == 0 && !a->reason) < 0)
                 log_warning("%s is left behind, or its state cannot be written", a->worktree->path);
-        return r < 0 ? r : attempt_record(a, commit, clean, ret);
+        return r < 0 ? r : attempt_record(a, commit, ret);
 }

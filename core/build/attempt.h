@@ -40,17 +40,16 @@ int attempt_fail(struct attempt *a, const char *format, ...) printf_like(2, 3);
 /* -- attempt.c -- */
 
 /* In the attempt's worktree, as often as it needs. */
-int attempt_build(struct attempt *a, git_repository *git, const git_oid *commit, const struct digest *key,
-                  struct build_record **ret);
+int attempt_build(struct attempt *a, git_repository *git, const git_oid *commit, struct build_record **ret);
 /* The record of an attempt that has ended; its log and outputs move there. */
-int attempt_record(struct attempt *a, const git_oid *commit, bool clean, struct build_record **ret);
+int attempt_record(struct attempt *a, const git_oid *commit, struct build_record **ret);
 /* After -EBADMSG: no machine could build that commit, and the error's sentence is the record's reason. */
 int attempt_refuse(struct attempt *a, const git_oid *commit, struct build_record **ret);
 
 /* -- attempt_tools.c -- */
 
-/* Finds them, before the first command. *ret_key: of all that a tree to be gone on from must have in common with this build. */
-int attempt_prepare_tools(struct attempt *a, struct digest *ret_key);
+/* Finds them, before the first command. */
+int attempt_prepare_tools(struct attempt *a);
 /* Objects of two compilers in one program would be nobody's, and what failed meanwhile may have failed for want of a compiler. 1: they were
  * exchanged, and are the same by all that keys tell; the build is to be done again. */
 int attempt_check_tools(struct attempt *a);
@@ -69,8 +68,6 @@ int attempt_judge(struct attempt *a, size_t number, const char *text, const stru
 
 /* -- attempt_output.c -- */
 
-/* An output that an earlier commit's build left must not pass for this one's. */
-int attempt_delete_outputs(struct attempt *a);
 int attempt_put_outputs(struct attempt *a);
 void build_outputs_free(struct build_output *list, size_t n);
 

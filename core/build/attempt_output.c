@@ -21,21 +21,6 @@ static bool is_committed(const struct attempt *a, const char *path)
         return false;
 }
 
-int attempt_delete_outputs(struct attempt *a)
-{
-        char *const *outputs = a->request->recipe->outputs;
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && outputs[i]; i++) {
-                bool is_source = is_committed(a, outputs[i]);
-
-                r = is_source ? 0 : checkout_delete(a->worktree->path, outputs[i]); /* a script needs no build to be there */
-                if (r < 0)
-                        r = errorf(r, "cannot delete %s in %s: %s", outputs[i], a->worktree->path, strerror(-r));
-        }
-        return r;
-}
-
 /* The programs that a build has made: executable files that are no sources, and no leftovers of libtool, CMake or autoconf. */
 static void list_programs(const struct attempt *a, struct buffer *ret)
 {

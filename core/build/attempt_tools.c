@@ -11,26 +11,6 @@ int attempt_tools_changed(void)
                             "again");
 }
 
-/* Of all that a tree to be gone on from must have in common with the build that does. */
-static int tree_key(const struct recipe *recipe, const char *toolchain, const struct digest *tools, struct digest *ret)
-{
-        char headers[65];
-        struct digest d;
-        struct hasher *h;
-        int r = host_headers(headers);
-
-        if (r < 0)
-                return r;
-        recipe_build_digest(recipe, &d);
-        h = hasher_new();
-        hasher_add(h, d.bytes, DIGEST_SIZE);
-        hasher_string(h, toolchain);
-        hasher_add(h, tools->bytes, DIGEST_SIZE);
-        hasher_string(h, headers);
-        hasher_finish(h, ret);
-        return 0;
-}
-
 /* ccache looks at the compiler's driver only. Other build tools are none of its business: an object stays known when one of them comes or goes. */
 static int name_space(struct attempt *a)
 {
@@ -68,19 +48,15 @@ static int check_given(const struct attempt *a)
                        : errorf(-ESTALE, "the compilers or build tools are not the ones that this build was asked for with");
 }
 
-int attempt_prepare_tools(struct attempt *a, struct digest *ret_key)
+int attempt_prepare_tools(struct attempt *a)
 {
         const struct recipe *recipe = a->request->recipe;
-        struct digest tools;
         int r;
 
         host_tools_moment(&a->tools); /* before all that is found out about them */
-        host_tools(&tools);
         r = build_toolchain(recipe, true, a->toolchain);
         if (r == 0)
                 r = a->given ? check_given(a) : check_key(a);
-        if (r == 0)
-                r = tree_key(recipe, a->toolchain, &tools, ret_key);
         if (r == 0)
                 r = name_space(a);
         return r == 0 ? build_tools_shim(a->shim) : r;

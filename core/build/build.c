@@ -4,10 +4,10 @@
 #include "core/build/binary.h"
 #include "core/build/era.h"
 
-static int prepare(struct attempt *a, git_repository *git, const git_oid *commit, struct digest *ret_key)
+static int prepare(struct attempt *a, git_repository *git, const git_oid *commit)
 {
         const struct recipe *recipe = a->request->recipe;
-        int r = attempt_prepare_tools(a, ret_key);
+        int r = attempt_prepare_tools(a);
 
         if (r == 0)
                 r = checkout_list(git, commit, recipe->paths, recipe->submodules, &a->files, &a->log);
@@ -25,7 +25,7 @@ static int build_released(struct attempt *a, const git_oid *commit, struct build
         a->started = now_seconds();
         buffer_addf(&a->log, "(released binary: %s, sha256 %s)\n", era->file, era->sha256);
         r = binary_take(a->request, era, &a->outputs, &a->n_outputs, &a->reason);
-        return r < 0 ? r : attempt_record(a, commit, true, ret);
+        return r < 0 ? r : attempt_record(a, commit, ret);
 }
 
 int build_given(const struct build_request *request, struct build_given *given, struct build_record **ret)
@@ -33,16 +33,15 @@ int build_given(const struct build_request *request, struct build_given *given, 
         static const git_oid none;
         cleanup_worktree struct worktree worktree = {.lock = -1};
         cleanup_attempt struct attempt a = {.request = request, .given = given, .worktree = &worktree, .files = given->files};
-        struct digest key;
         int r = make_dirs(request->work_dir, 0700);
 
         given->files = (struct manifest){0};
         buffer_add(&a.log, "", 0);
         if (r == 0)
-                r = attempt_prepare_tools(&a, &key);
+                r = attempt_prepare_tools(&a);
         if (r == 0)
-                r = worktree_take(request->work_dir, &key, &a.files, false, &worktree);
-        return r < 0 ? r : attempt_build(&a, NULL, &none, &key, ret);
+                r = worktree_take(request->work_dir, &worktree);
+        return r < 0 ? r : attempt_build(&a, NULL, &none, ret);
 }
 
 static int build_era(const struct build_request *request, struct build_record **ret)
@@ -50,7 +49,6 @@ static int build_era(const struct build_request *request, struct build_record **
         cleanup(git_repository_freep) git_repository *git = NULL;
         cleanup_worktree struct worktree worktree = {.lock = -1};
         cleanup_attempt struct attempt a = {.request = request, .worktree = &worktree};
-        struct digest key;
         struct commit c;
         int r = history_commit(request->history, request->commit, &c);
 
@@ -66,12 +64,12 @@ static int build_era(const struct build_request *request, struct build_record **
         if (r == 0 && request->away)
                 return build_elsewhere(&a, git, &c.oid, ret);
         if (r == 0)
-                r = prepare(&a, git, &c.oid, &key);
+                r = prepare(&a, git, &c.oid);
         if (r == -EBADMSG)
                 return attempt_refuse(&a, &c.oid, ret);
         if (r == 0)
-                r = worktree_take(request->work_dir, &key, &a.files, request->incremental, &worktree);
-        return r < 0 ? r : attempt_build(&a, git, &c.oid, &key, ret);
+                r = worktree_take(request->work_dir, &worktree);
+        return r < 0 ? r : attempt_build(&a, git, &c.oid, ret);
 }
 
 int build(const struct build_request *request, struct build_record **ret)
@@ -80,38 +78,4 @@ int build(const struct build_request *request, struct build_record **ret)
         int r = era_of(q.history, request->recipe, q.commit, &q.recipe);
 
         return r < 0 ? r : build_era(&q, ret);
-}
-
-static int list_sources(struct history *h, git_repository *git, const struct recipe *r, uint32_t commit, struct manifest *ret)
-{
-        cleanup_buffer struct buffer notes = {0};
-        struct commit c;
-        int e = history_commit(h, commit, &c);
-
-        buffer_add(&notes, "", 0);
-        return e == 0 ? checkout_list(git, &c.oid, r->paths, r->submodules, ret, &notes) : e;
-}
-
-int build_is_edit(struct history *h, const struct recipe *r, uint32_t from, uint32_t to, bool *ret)
-{
-        cleanup(git_repository_freep) git_repository *git = NULL;
-        cleanup_manifest struct manifest a = {0}, b = {0};
-        const struct recipe *other;
-        int e = era_of(h, r, to, &other);
-
-        if (e == 0)
-                e = era_of(h, r, from, &r);
-        if (e == 0 && (r != other || r->file)) {
-                *ret = false;
-                return 0;
-        }
-        if (e == 0)
-                e = history_repository(h, &git);
-        if (e == 0)
-                e = list_sources(h, git, r, from, &a);
-        if (e == 0)
-                e = list_sources(h, git, r, to, &b);
-        if (e == 0)
-                *ret = manifest_is_edit(&a, &b) && manifest_distance(&a, &b) > 0;
-        return e;
 }

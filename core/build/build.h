@@ -4,12 +4,8 @@
  * contents makes it fast (shim.c): an object is taken from it only where the preprocessor, run anew, gives the same text out of
  * files of the same bytes. So nothing that another commit's build left has a say, and a recipe that is right in a clean checkout is right here.
  *
- * `incremental`: where an earlier build's tree differs from the commit in the content of plain files only, and lies there as it was checked
- * out, those files are written and the commands run on what is there. One that fails so is tried once more clean; only a clean failure is a
- * failed build. Trees are pooled: worktree.h.
- *
  * A failed build is an answer (ok false, with its log), kept like any other. A full disk, a missing sandbox or
- * a cancel is no answer: it is an error, and leaves nothing behind but a worktree marked dirty. So is a toolchain that
+ * a cancel is no answer: it is an error, and leaves nothing behind. So is a toolchain that
  * changes meanwhile: the programs would hold objects of two compilers.
  *
  * A recipe with eras (era.h) is, for each commit, the one that holds it. Build key = recipe_build_digest() of that + host_toolchain() and its
@@ -31,42 +27,30 @@ struct build_output {
         bool executable;
 };
 
-/* A program is all outputs of a build together: their names and bytes. Results are kept under its digest. */
-struct build_program {
-        struct digest id;
-        bool clean;  /* a clean build has made it */
-        bool struck; /* an incremental build made it and a clean one did not: what was measured with it is not this commit's */
-};
-
 struct build_record {
         unsigned refs;
         bool ok;
-        bool clean;     /* `outputs` were made in a clean tree, not on what another build left */
         char *reason;   /* why it failed, one line: "command 2 (ninja -C build shell) exited with status 1"; NULL when ok */
         git_oid commit; /* the one it was really built from (another commit of the same key may show it) */
         int64_t started;
         uint64_t duration_ns, cpu_ns, memory;
         struct build_output *outputs;
         size_t n_outputs;
-        /* Every program that builds of this key have made, the first one first; one of them is of `outputs`. Several that are clean are one
-         * program whose build is not reproducible. Empty unless ok. */
-        struct build_program *programs;
+        /* Every program that builds of this key have made, the first one first; one of them is of `outputs`. A program is all outputs of a build
+         * together, their names and bytes; results are kept under its digest. Several are one whose build is not reproducible. Empty unless ok. */
+        struct digest *programs;
         size_t n_programs;
-        char *differs;   /* where clean builds differed, one line: "output kissat differs in 19 of 912344 bytes, ..."; or NULL */
+        char *differs;   /* where builds differed, one line: "output kissat differs in 19 of 912344 bytes, ..."; or NULL */
         struct blob log; /* the whole output of every command, each announced by a line "+ command" */
 };
 struct build_record *build_record_ref(struct build_record *b);
 struct build_record *build_record_unref(struct build_record *b); /* NULL */
 DEFINE_CLEANUP(struct build_record *, build_record_unref)
-/* The digest under which results of this build stand, whichever of its programs is in the store: of the first program that is not struck.
- * NULL unless ok. */
+/* The digest under which results of this build stand, whichever of its programs is in the store: of the first. NULL unless ok. */
 const struct digest *build_record_program(const struct build_record *b);
 /* Does the build know the program as its own, under whichever digest? */
 bool build_record_has_program(const struct build_record *b, const struct digest *id);
-/* False where the program of `outputs` is struck, or was built on what another build left, as earlier versions did: the commit is to be built again. */
-bool build_record_is_answer(const struct build_record *b);
-/* Enters the program of `outputs`, made as `clean` says. When it is the first clean one, what incremental builds made else is struck.
- * 0, or -ENOMEM. */
+/* Enters the program of `outputs`. 0, or -ENOMEM. */
 int build_record_note_program(struct build_record *b);
 void build_outputs_digest(const struct build_output *list, size_t n, struct digest *ret);
 /* Where the outputs of two builds differ, one line: "output kissat differs in 19 of 912344 bytes, first at 0x1f3a ("...")". *ret is
@@ -74,7 +58,8 @@ void build_outputs_digest(const struct build_output *list, size_t n, struct dige
 int build_differences(struct programs *programs, const struct build_record *a, const struct build_record *b, char **ret);
 #define BUILD_RECORD_VERSION 2 /* its first byte in the store */
 int build_record_encode(const struct build_record *b, struct buffer *ret);
-int build_record_decode(struct slice bytes, bool with_log, struct build_record **ret); /* -EBADMSG */
+/* -EBADMSG; -ENOENT: built on what another build left, as versions before did; the commit is to be built again. */
+int build_record_decode(struct slice bytes, bool with_log, struct build_record **ret);
 
 /* 0 or history_source()'s error. */
 int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct digest *ret);
@@ -112,16 +97,15 @@ struct build_request {
         const struct core_loan *loans; /* execute.h */
         size_t n_loans;
         unsigned slot;
-        bool incremental;                /* may go on from what an earlier build left, and leaves its tree */
         bool again;                      /* takes nothing from the compile cache; what is in it is replaced */
         int cancel_fd;                   /* ends the running command */
         const struct progress *progress; /* "checkout", then the running command */
         const struct listener *listener; /* hears the log as it grows; one of another attempt comes behind. NULL: nobody */
-        struct build_away *away;         /* a clean build there; NULL: here */
+        struct build_away *away;         /* a build there; NULL: here */
 };
 int build(const struct build_request *request, struct build_record **ret);
 
-/* A clean build of sources that are given, without a history and a store: a worker's. Of the request, `recipe` is an era's whole recipe, and programs, history,
+/* A build of sources that are given, without a history and a store: a worker's. Of the request, `recipe` is an era's whole recipe, and programs, history,
  * commit, key and away are not looked at. -ESTALE with a sentence: the toolchain here is another one. */
 struct build_given {
         struct manifest files; /* with their content; moved into the build */
@@ -132,8 +116,5 @@ struct build_given {
 };
 int build_given(const struct build_request *request, struct build_given *given, struct build_record **ret);
 
-/* May an incremental build go from one commit's tree to the other's? False too when they do not differ. */
-int build_is_edit(struct history *h, const struct recipe *r, uint32_t from, uint32_t to, bool *ret);
-
-/* Deletes worktrees not in use, oldest first, until at most `keep` are left; for gc. */
-int build_prune(const char *work_dir, unsigned keep);
+/* Empties the worktrees not in use; for gc. */
+int build_prune(const char *work_dir);

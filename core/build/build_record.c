@@ -41,56 +41,27 @@ void build_outputs_digest(const struct build_output *list, size_t n, struct dige
 
 const struct digest *build_record_program(const struct build_record *b)
 {
-        for (size_t i = 0; i < b->n_programs; i++)
-                if (!b->programs[i].struck)
-                        return &b->programs[i].id;
-        return NULL;
-}
-
-static struct build_program *find_program(const struct build_record *b, const struct digest *id)
-{
-        for (size_t i = 0; i < b->n_programs; i++)
-                if (digest_equal(&b->programs[i].id, id))
-                        return &b->programs[i];
-        return NULL;
+        return b->n_programs > 0 ? &b->programs[0] : NULL;
 }
 
 bool build_record_has_program(const struct build_record *b, const struct digest *id)
 {
-        const struct build_program *p = find_program(b, id);
-
-        return p && !p->struck;
-}
-
-bool build_record_is_answer(const struct build_record *b)
-{
-        const struct build_program *p;
-        struct digest id;
-
-        build_outputs_digest(b->outputs, b->n_outputs, &id);
-        p = find_program(b, &id);
-        return b->clean && !(p && p->struck);
+        for (size_t i = 0; i < b->n_programs; i++)
+                if (digest_equal(&b->programs[i], id))
+                        return true;
+        return false;
 }
 
 int build_record_note_program(struct build_record *b)
 {
-        struct build_program *p;
         struct digest id;
 
         build_outputs_digest(b->outputs, b->n_outputs, &id);
-        p = find_program(b, &id);
-        if (!p) {
-                if (list_grow(b->programs, b->n_programs) < 0)
-                        return -ENOMEM;
-                p = &b->programs[b->n_programs++];
-                *p = (struct build_program){.id = id};
-        }
-        if (!b->clean)
+        if (build_record_has_program(b, &id))
                 return 0;
-        p->clean = true;
-        p->struck = false;
-        for (size_t i = 0; i < b->n_programs; i++)
-                b->programs[i].struck |= !b->programs[i].clean;
+        if (list_grow(b->programs, b->n_programs) < 0)
+                return -ENOMEM;
+        b->programs[b->n_programs++] = id;
         return 0;
 }
 
@@ -106,7 +77,7 @@ int build_record_encode(const struct build_record *b, struct buffer *ret)
 {
         record_put_u8(ret, BUILD_RECORD_VERSION);
         record_put_u8(ret, b->ok);
-        record_put_u8(ret, b->clean);
+        record_put_u8(ret, true); /* built in a clean tree */
         record_put_u8(ret, b->reason != NULL);
         buffer_add(ret, b->commit.id, GIT_OID_RAWSZ);
         record_put_u64(ret, (uint64_t)b->started);
@@ -126,9 +97,9 @@ int build_record_encode(const struct build_record *b, struct buffer *ret)
         }
         record_put_u64(ret, b->n_programs);
         for (size_t i = 0; i < b->n_programs; i++) {
-                buffer_add(ret, b->programs[i].id.bytes, DIGEST_SIZE);
-                record_put_u8(ret, b->programs[i].clean);
-                record_put_u8(ret, b->programs[i].struck);
+                buffer_add(ret, b->programs[i].bytes, DIGEST_SIZE);
+                record_put_u8(ret, true);  /* a build in a clean tree made it, */
+                record_put_u8(ret, false); /* and none has shown it wrong */
         }
         add_bytes(ret, b->differs ?: "", b->differs ? strlen(b->differs) : 0);
         add_bytes(ret, b->log.data, b->log.size);
@@ -169,11 +140,12 @@ static void read_programs(struct record *r, struct build_record *b)
         if (!b->programs)
                 r->error = -ENOMEM;
         for (uint64_t i = 0; i < n && r->error == 0; i++) {
-                struct build_program *p = &b->programs[b->n_programs++];
+                bool is_clean, is_struck;
 
-                record_raw(r, p->id.bytes, DIGEST_SIZE);
-                p->clean = record_bool(r);
-                p->struck = record_bool(r);
+                record_raw(r, b->programs[b->n_programs].bytes, DIGEST_SIZE);
+                is_clean = record_bool(r);
+                is_struck = record_bool(r);
+                b->n_programs += is_clean && !is_struck; /* the others are incremental builds' of versions before */
         }
         length = record_u64(r);
         if (length > 0)
@@ -184,7 +156,7 @@ int build_record_decode(struct slice bytes, bool with_log, struct build_record *
 {
         cleanup(build_record_unrefp) struct build_record *b = calloc(1, sizeof(*b));
         struct record rec = record_of(bytes);
-        bool has_reason;
+        bool is_clean, has_reason;
         int r;
 
         if (!b)
@@ -192,7 +164,7 @@ int build_record_decode(struct slice bytes, bool with_log, struct build_record *
         b->refs = 1;
         record_version(&rec, BUILD_RECORD_VERSION);
         b->ok = record_bool(&rec);
-        b->clean = record_bool(&rec);
+        is_clean = record_bool(&rec);
         has_reason = record_bool(&rec);
         record_raw(&rec, b->commit.id, GIT_OID_RAWSZ);
         b->started = (int64_t)record_u64(&rec);
@@ -212,6 +184,8 @@ int build_record_decode(struct slice bytes, bool with_log, struct build_record *
         if (b->ok ? b->n_outputs == 0 : !b->reason) /* who reads it relies on a program or a reason */
                 record_fail(&rec);
         r = record_end(&rec, "the record of a build");
+        if (r == 0 && b->ok && !is_clean)
+                r = -ENOENT;
         if (r == 0)
                 *ret = steal_pointer(b);
         return r;

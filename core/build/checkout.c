@@ -233,45 +233,6 @@ static int walker_enter(struct walker *w, const char *path, bool make, const cha
         return w->at;
 }
 
-static void walker_forget(struct walker *w)
-{
-        closep(&w->at);
-        w->at = -1;
-}
-
-static int delete_one(struct walker *w, const char *path)
-{
-        char above[PATH_SIZE];
-        const char *name;
-        char *slash;
-        int fd = walker_enter(w, path, false, &name);
-
-        if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
-                return 0;
-        if (fd < 0)
-                return fd;
-        if (unlinkat(fd, name, 0) < 0 && errno != ENOENT && errno != EISDIR)
-                return -errno; /* a folder in its place is a build's: it stays until it is in the way */
-        walker_forget(w);
-        snprintf(above, sizeof(above), "%s", path);
-        while ((slash = strrchr(above, '/'))) {
-                *slash = '\0';
-                fd = walker_enter(w, above, false, &name);
-                if (fd < 0 || unlinkat(fd, name, AT_REMOVEDIR) < 0)
-                        break; /* not empty */
-        }
-        walker_forget(w);
-        return 0;
-}
-
-int checkout_delete(const char *folder, const char *path)
-{
-        cleanup_walker struct walker w = {.root = -1, .at = -1};
-        int r = walker_open(&w, folder);
-
-        return r < 0 ? r : delete_one(&w, path);
-}
-
 int checkout_open(const char *folder, const char *path, int *ret_fd)
 {
         cleanup_walker struct walker w = {.root = -1, .at = -1};
@@ -325,40 +286,33 @@ static int clear_place(struct walker *w, int fd, const char *name, const char *p
         return r < 0 ? r : remove_tree(whole); /* the folders above it are real: walker_enter() has just been through them */
 }
 
-/* 0: now. */
-static const struct timespec *times_of(int64_t when, struct timespec room[2])
-{
-        room[0] = room[1] = (struct timespec){.tv_sec = (time_t)when};
-        return when != 0 ? room : NULL;
-}
-
 static int write_link(int fd, const char *name, struct slice content, int64_t when)
 {
-        struct timespec times[2];
+        const struct timespec times[2] = {{.tv_sec = when}, {.tv_sec = when}};
         char target[PATH_SIZE];
 
         memcpy(target, content.data, content.size); /* list_file() has seen to the size */
         target[content.size] = '\0';
-        return symlinkat(target, fd, name) < 0 || utimensat(fd, name, times_of(when, times), AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+        return symlinkat(target, fd, name) < 0 || utimensat(fd, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
 static int write_file(int dir, const char *name, mode_t mode, struct slice content, int64_t when)
 {
-        struct timespec times[2];
+        const struct timespec times[2] = {{.tv_sec = when}, {.tv_sec = when}};
         cleanup_close int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         int r;
 
         if (fd < 0)
                 return -errno;
         r = write_all(fd, content.data, content.size);
-        return r < 0 ? r : fchmod(fd, mode & 0777) < 0 || futimens(fd, times_of(when, times)) < 0 ? -errno : 0;
+        return r < 0 ? r : fchmod(fd, mode & 0777) < 0 || futimens(fd, times) < 0 ? -errno : 0;
 }
 
 struct writing {
         git_repository *git;
         struct attributes *attributes;
         struct walker walker;
-        int64_t when; /* the time they get; 0: the present */
+        int64_t when; /* the time they get */
 };
 
 static int write_content(struct writing *w, struct tracked *t, struct slice content)
@@ -424,22 +378,16 @@ static int write_one(struct writing *w, struct tracked *t)
         return r < 0 ? file_error(r, "write", t->path, w->walker.folder) : 0;
 }
 
-int checkout(git_repository *git, struct attributes *attributes, const char *folder, const struct manifest *old,
-             struct manifest *files, int64_t when, const struct progress *p)
+int checkout(git_repository *git, struct attributes *attributes, const char *folder, struct manifest *files, int64_t when, const struct progress *p)
 {
-        struct writing w = {.git = git, .attributes = attributes, .when = old ? 0 : when};
+        struct writing w = {.git = git, .attributes = attributes, .when = when};
         int r = walker_open(&w.walker, folder);
 
-        assert(!old || old->n == files->n);
         for (size_t i = 0; r == 0 && i < files->n; i++) {
-                struct tracked *t = &files->list[i];
-
                 if (i % PROGRESS_STEP == 0)
                         r = progress_step(p, "checkout", i, files->n);
-                if (old && tracked_is_same(&old->list[i], t))
-                        t->content = old->list[i].content;
-                else if (r == 0)
-                        r = write_one(&w, t);
+                if (r == 0)
+                        r = write_one(&w, &files->list[i]);
         }
         walker_done(&w.walker);
         return r;
@@ -471,50 +419,4 @@ int checkout_given(const char *folder, struct manifest *files, int64_t when, che
         }
         walker_done(&w.walker);
         return r;
-}
-
-/* -- comparing -------------------------------------------------------------------------------------------------- */
-
-static bool link_is(int fd, const char *name, const struct tracked *t)
-{
-        char target[PATH_SIZE];
-        ssize_t n = readlinkat(fd, name, target, sizeof(target));
-        struct digest d;
-
-        if (n < 0)
-                return false;
-        digest_bytes(SLICE(target, (size_t)n), &d);
-        return digest_equal(&d, &t->content);
-}
-
-static bool file_is(int parent, const char *name, const struct tracked *t)
-{
-        cleanup_close int fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        cleanup_blob struct blob b = {0};
-        struct digest d;
-        struct stat st;
-
-        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
-            !(st.st_mode & 0100) != !(t->mode & 0100) || read_fd(fd, FILE_MAX, &b) < 0)
-                return false;
-        digest_bytes(SLICE(b.data, b.size), &d);
-        return digest_equal(&d, &t->content);
-}
-
-bool checkout_is_intact(const char *folder, const struct manifest *files)
-{
-        cleanup_walker struct walker w = {.root = -1, .at = -1};
-        bool same = walker_open(&w, folder) == 0;
-
-        for (size_t i = 0; same && i < files->n; i++) {
-                const struct tracked *t = &files->list[i];
-                const char *name;
-                int fd = walker_enter(&w, t->path, false, &name);
-
-                if (t->mode == MODE_SUBMODULE)
-                        same = fd >= 0; /* what a build puts there is the build's */
-                else
-                        same = fd >= 0 && (S_ISLNK(t->mode) ? link_is(fd, name, t) : file_is(fd, name, t));
-        }
-        return same;
 }

@@ -15,18 +15,12 @@
 int checkout_list(git_repository *git, const git_oid *commit, char *const *paths, char *const *submodules, struct manifest *ret,
                   struct buffer *notes);
 /* Writes the files into the empty folder, all as of `when` (seconds): git leaves it to chance which of two files is the newer one, and make
- * would follow. Or only those that differ from `old`, as of now: it has the same paths, and lies there as it was written. -ECANCELED when it was told to stop; attributes_apply()'s errors. */
-int checkout(git_repository *git, struct attributes *attributes, const char *folder, const struct manifest *old,
-             struct manifest *files, int64_t when, const struct progress *p);
+ * would follow. -ECANCELED when it was told to stop; attributes_apply()'s errors. */
+int checkout(git_repository *git, struct attributes *attributes, const char *folder, struct manifest *files, int64_t when, const struct progress *p);
 /* The content of one, as checkout() writes it. *ret is owned; checkout()'s errors. */
 int checkout_content(git_repository *git, struct attributes *attributes, const struct tracked *t, struct blob *ret);
 /* As checkout() into an empty folder, with bytes from elsewhere: `content` gives those of file i, by the digest that stands in `files`. */
 typedef int (*checkout_content_fn)(void *user, size_t i, struct blob *ret);
 int checkout_given(const char *folder, struct manifest *files, int64_t when, checkout_content_fn content, void *user, const struct progress *p);
-/* Do the files lie there as they were written, to the last byte? Times prove nothing: a build can set them. */
-bool checkout_is_intact(const char *folder, const struct manifest *files);
-
 /* Opens a file below the folder without following links: -ENOENT, -ELOOP, -EISDIR, -EINVAL when it is no regular file. */
 int checkout_open(const char *folder, const char *path, int *ret_fd);
-/* Deletes a file or link, or nothing; empty folders above it go too. */
-int checkout_delete(const char *folder, const char *path);

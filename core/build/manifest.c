@@ -4,8 +4,6 @@
 
 #include "cache/base/record.h"
 
-#define MANIFEST_MAX (1 << 30) /* bytes of its file */
-
 void manifest_done(struct manifest *m)
 {
         for (size_t i = 0; i < m->n; i++)
@@ -50,62 +48,7 @@ void manifest_sort(struct manifest *m)
         m->n = n + 1;
 }
 
-bool tracked_is_same(const struct tracked *a, const struct tracked *b)
-{
-        return a->mode == b->mode && git_oid_equal(&a->oid, &b->oid);
-}
-
-const struct tracked *manifest_find(const struct manifest *m, const char *path)
-{
-        return find_in_list(&(struct tracked){.path = (char *)path}, m->list, m->n, sizeof(*m->list), compare_tracked);
-}
-
-void manifest_each_difference(const struct manifest *from, const struct manifest *to, bool (*fn)(void *user, const char *path), void *user)
-{
-        size_t i = 0, k = 0;
-
-        while (i < from->n || k < to->n) {
-                int c = i == from->n ? 1 : k == to->n ? -1 : strcmp(from->list[i].path, to->list[k].path);
-
-                if ((c != 0 || !tracked_is_same(&from->list[i], &to->list[k])) &&
-                    !fn(user, c <= 0 ? from->list[i].path : to->list[k].path))
-                        return;
-                i += c <= 0;
-                k += c >= 0;
-        }
-}
-
-static bool count_one(void *user, const char *path)
-{
-        ++*(size_t *)user;
-        return true;
-}
-
-size_t manifest_distance(const struct manifest *from, const struct manifest *to)
-{
-        size_t n = 0;
-
-        manifest_each_difference(from, to, count_one, &n);
-        return n;
-}
-
-bool manifest_is_edit(const struct manifest *from, const struct manifest *to)
-{
-        if (from->n != to->n)
-                return false;
-        for (size_t i = 0; i < from->n; i++) {
-                const struct tracked *a = &from->list[i], *b = &to->list[i];
-                bool same = tracked_is_same(a, b);
-
-                if (strcmp(a->path, b->path) != 0 || a->mode != b->mode || (!same && a->mode != 0100644 && a->mode != 0100755))
-                        return false;
-                if (!same && strcmp(basename(a->path), ".gitattributes") == 0)
-                        return false;
-        }
-        return true;
-}
-
-/* -- the manifest's file ---------------------------------------------------------------------------------------- */
+/* -- as bytes ---------------------------------------------------------------------------------------- */
 
 #define MANIFEST_MAGIC "solverfs manifest 2\n"
 
@@ -122,16 +65,6 @@ void manifest_encode(const struct manifest *m, struct buffer *ret)
                 record_put_u16(ret, (uint16_t)length);
                 buffer_add(ret, t->path, length);
         }
-}
-
-int manifest_write(const char *path, const struct manifest *m)
-{
-        cleanup_buffer struct buffer b = {0};
-        int r;
-
-        manifest_encode(m, &b);
-        r = buffer_error(&b);
-        return r < 0 ? r : write_file_atomic(path, b.data, b.size, 0600);
 }
 
 /* A path as checkout_list() makes them; any other leads out of the folder, or to it. */
@@ -182,19 +115,4 @@ int manifest_decode(struct slice bytes, struct manifest *ret)
         while (r == 0 && record_left(&rec) > 0)
                 r = read_tracked(&rec, ret);
         return r;
-}
-
-int manifest_read(const char *path, struct manifest *ret)
-{
-        cleanup_manifest struct manifest m = {0};
-        cleanup_blob struct blob b = {0};
-        int r = read_file(path, MANIFEST_MAX, &b);
-
-        if (r == 0)
-                r = manifest_decode(SLICE(b.data, b.size), &m);
-        if (r < 0)
-                return r;
-        *ret = m;
-        m = (struct manifest){0};
-        return 0;
 }

@@ -22,18 +22,7 @@ int manifest_add(struct manifest *m, const struct tracked *t); /* copies the pat
 void manifest_sort(struct manifest *m);
 /* Names that libgit2 reads out of trees, which git would never have written. */
 bool manifest_name_is_bad(const char *name);
-bool tracked_is_same(const struct tracked *a, const struct tracked *b); /* in mode and content */
 #define cleanup_manifest cleanup(manifest_done)
-/* As bytes: what the file below holds. Paths that are read lead to no other folder. */
+/* As bytes. Paths that are read lead to no other folder. */
 void manifest_encode(const struct manifest *m, struct buffer *ret);
 int manifest_decode(struct slice bytes, struct manifest *ret); /* -EBADMSG; *ret may have some of them, to be freed */
-int manifest_read(const char *path, struct manifest *ret); /* -EBADMSG when it is none */
-int manifest_write(const char *path, const struct manifest *m);
-const struct tracked *manifest_find(const struct manifest *m, const char *path); /* NULL: there is none */
-/* Calls fn for the path of each file that is in one only, or is another in the other, until it returns false. */
-void manifest_each_difference(const struct manifest *from, const struct manifest *to, bool (*fn)(void *user, const char *path), void *user);
-/* How many files are to be written or deleted to come from one to the other. */
-size_t manifest_distance(const struct manifest *from, const struct manifest *to);
-/* Do they differ in the content of plain files that are in both, and in nothing else? Not when a .gitattributes differs, which has a say in
- * the content of others. */
-bool manifest_is_edit(const struct manifest *from, const struct manifest *to);

@@ -48,7 +48,7 @@ struct care_part {
 };
 struct care_freed {
         struct care_part copies;    /* programs materialized in <store>/programs */
-        struct care_part worktrees; /* one of each repository stays, unless that is more than `keep` */
+        struct care_part worktrees; /* not in use: what killed builds left */
         struct care_part ccache;
         struct care_part programs;  /* in <store>/deltas; those of no build go in any case */
         struct care_part downloads; /* that no recipe names any more; those that one names stay, whatever `keep` is: others may have taken them away */

@@ -82,12 +82,12 @@ static int look_at_build(void *user, struct slice key, struct slice value)
         if (r == -ENOMEM)
                 return r;
         c->report->builds++;
-        if (r < 0) {
+        if (r < 0 && r != -ENOENT) {
                 unreadable(c, "builds", key);
                 return 0;
         }
         r = 0;
-        for (size_t i = 0; record->ok && i < record->n_outputs && r == 0; i++)
+        for (size_t i = 0; record && record->ok && i < record->n_outputs && r == 0; i++)
                 r = remember_program(c, &record->outputs[i].id);
         return r;
 }

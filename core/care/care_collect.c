@@ -289,10 +289,10 @@ static size_t look_at_worktrees(const char *dir, uint64_t *ret_bytes)
         return n;
 }
 
-static int prune(struct collecting *c, const char *dir, const char *name, unsigned keep)
+static int prune(struct collecting *c, const char *dir, const char *name)
 {
         char path[PATH_SIZE];
-        uint64_t before, after;
+        uint64_t before, after = 0;
         size_t n;
         int r;
 
@@ -302,12 +302,8 @@ static int prune(struct collecting *c, const char *dir, const char *name, unsign
         if (r < 0)
                 return r;
         n = look_at_worktrees(path, &before);
-        after = before;
-        if (c->plan->dry_run) { /* near enough: as if none were in use and all alike */
-                after = n > keep ? before / n * keep : before;
-                n -= MIN(n, (size_t)keep);
-        } else {
-                r = build_prune(path, keep);
+        if (!c->plan->dry_run) { /* near enough: as if none were in use */
+                r = build_prune(path);
                 n -= MIN(n, look_at_worktrees(path, &after));
         }
         c->freed->worktrees.n += n;
@@ -316,22 +312,11 @@ static int prune(struct collecting *c, const char *dir, const char *name, unsign
         return r;
 }
 
-static int prune_to_one(struct collecting *c, const char *dir, const char *name)
-{
-        return prune(c, dir, name, 1);
-}
-
-static int prune_to_none(struct collecting *c, const char *dir, const char *name)
-{
-        return prune(c, dir, name, 0);
-}
-
-static int drop_worktrees(struct collecting *c, bool all)
+static int drop_worktrees(struct collecting *c)
 {
         int r = step(c, "worktrees");
 
-        c->freed->worktrees = (struct care_part){.n = c->freed->worktrees.n, .bytes = c->freed->worktrees.bytes};
-        return r < 0 ? r : each_in(c, "work", all ? prune_to_none : prune_to_one);
+        return r < 0 ? r : each_in(c, "work", prune);
 }
 
 /* Builds hold ccache.lock, shared. It is renamed first, so that none has to wait for the deleting. */
@@ -564,8 +549,6 @@ static int bound(struct collecting *c)
         int r = drop_unwanted(c);
 
         if (r == 0 && c->plan->bounded && all_left(c->freed) > c->plan->keep)
-                r = drop_worktrees(c, true);
-        if (r == 0 && c->plan->bounded && all_left(c->freed) > c->plan->keep)
                 r = drop_ccache(c, true);
         if (r == 0 && c->plan->bounded)
                 r = drop_programs(c);
@@ -582,7 +565,7 @@ int care_collect(struct workspace *w, const struct care_plan *plan, const struct
         if (r == 0)
                 r = drop_copies(&c);
         if (r == 0)
-                r = drop_worktrees(&c, false);
+                r = drop_worktrees(&c);
         if (r == 0)
                 r = drop_ccache(&c, false);
         if (r == 0)

@@ -62,8 +62,7 @@ static void slots_release(struct job *j)
                 j->away->give_back(j->away, steal_pointer(j->away_slot));
 }
 
-/* For a build up to a quarter of the machine and at least four cores: building neighbours one after the other in one warm worktree is less work than
- * side by side, each from nothing. */
+/* For a build up to a quarter of the machine and at least four cores. */
 static int slots_borrow(struct job *j)
 {
         struct engine *e = j->engine;

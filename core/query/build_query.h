@@ -27,8 +27,6 @@ void build_value_free(struct value *value);
 
 /* -- build_records.c -- */
 
-/* As build_record_find(), with the records of programs that are struck, or that were not built in a clean tree: they are no answers. */
-int build_record_fetch(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret);
 /* A build repeated because gc took its programs keeps its record: its log has been read, and its measurements stay for good, even when the
  * build fails this time (a compiler has been removed, it was killed). 1: there is nothing new to keep. */
 int build_record_join(struct workspace *w, const struct build_record *known, bool again, struct build_record **record);

@@ -3,7 +3,7 @@
 #include "core/build/live_log.h"
 #include "core/query/build_query.h"
 
-int build_record_fetch(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret)
+int build_record_find(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
         cleanup_blob struct blob b = {0};
@@ -14,19 +14,6 @@ int build_record_fetch(struct workspace *w, const struct digest *build, bool wit
         if (r == 0)
                 r = build_record_decode(SLICE(b.data, b.size), with_log, ret);
         return r == -EBADMSG ? -ENOENT : r; /* what cannot be read is worked out again */
-}
-
-int build_record_find(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret)
-{
-        cleanup(build_record_unrefp) struct build_record *record = NULL;
-        int r = build_record_fetch(w, build, with_log, &record);
-
-        if (r < 0)
-                return r;
-        if (record->ok && !build_record_is_answer(record))
-                return -ENOENT;
-        *ret = steal_pointer(record);
-        return 0;
 }
 
 int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with_log, struct build_record **ret)
@@ -132,7 +119,7 @@ int build_record_keep(struct workspace *w, const struct build_query *q, const st
 /* Takes over which programs earlier builds of this key have made, and says where this one differs from theirs. */
 static int join_programs(struct workspace *w, const struct build_record *known, struct build_record *record)
 {
-        struct build_program *now = record->programs;
+        struct digest *now = record->programs;
         size_t n_now = record->n_programs;
         int r = 0;
 
@@ -143,7 +130,7 @@ static int join_programs(struct workspace *w, const struct build_record *known, 
         }
         memcpy(record->programs, known->programs, known->n_programs * sizeof(*known->programs));
         record->n_programs = known->n_programs;
-        if (known->clean && record->clean && !build_record_has_program(known, &now[n_now - 1].id))
+        if (!build_record_has_program(known, &now[n_now - 1]))
                 r = build_differences(workspace_programs(w), known, record, &record->differs);
         else if (known->differs && !(record->differs = strdup(known->differs)))
                 r = -ENOMEM;
@@ -166,7 +153,7 @@ int build_record_join(struct workspace *w, const struct build_record *known, boo
                 return 0;
         if (!(*record)->ok)
                 return again ? 0 : errorf(-EIO, "it was built before, and cannot be built again now: %s", (*record)->reason);
-        if (again || !same_outputs(known, *record) || ((*record)->clean && !known->clean))
+        if (again || !same_outputs(known, *record))
                 return join_programs(w, known, *record);
         return 1;
 }

@@ -57,14 +57,12 @@ static int build_query_find(struct query *query, struct value **ret)
 static int make_record(struct build_query *q, struct job *j, struct build_record **ret)
 {
         cleanup(build_record_unrefp) struct build_record *known = NULL, *record = NULL;
-        bool again = job_again(j);
-        int r = build_record_fetch(q->workspace, &q->build_key, true, &known);
+        int r = build_record_find(q->workspace, &q->build_key, true, &known);
 
-        again |= r == 0 && known->ok && !build_record_is_answer(known);
         if (r == 0 || r == -ENOENT)
                 r = build_commit(q->workspace, q->solver, q->commit, &q->build_key, job_again(j), j, &record);
         if (r == 0 && known)
-                r = build_record_join(q->workspace, known, again, &record);
+                r = build_record_join(q->workspace, known, job_again(j), &record);
         if (r == 0)
                 r = build_record_keep(q->workspace, q, record);
         if (r < 0)

@@ -167,7 +167,7 @@ static json_t *run_about(const struct run_query *q, const struct build_record *r
         return json_pack("{ss ss ss s{si ss ss ss} s{ss ss ss sb}}", "solver", q->cell.solver->recipe->name, "repository",
                          q->cell.solver->repository, "commit", git_oid_tostr_s(&c.oid), "case", "id", (int)info->id, "name",
                          name.data, "sha256", sha, "logic", logic.data, "build", "key", build, "program", program, "commit",
-                         built, "clean", (int)record->clean);
+                         built, "clean", 1);
 }
 
 static void duration_key(const struct run_query *q, char ret[128])

@@ -112,12 +112,9 @@ int program_join(struct store_txn *t, const struct build_record *record, struct 
                 return -ENOENT;
         program_first(t, program, ret);
         for (size_t i = 0; r == 0 && i < record->n_programs; i++) {
-                const struct build_program *p = &record->programs[i];
                 struct digest first;
 
-                if (!p->clean || p->struck)
-                        continue;
-                program_first(t, &p->id, &first);
+                program_first(t, &record->programs[i], &first);
                 if (!digest_equal(&first, ret))
                         r = join_classes(t, &first, ret);
         }

@@ -11,7 +11,7 @@
 
 /* The digest under which results of the program stand; its own where no other is known. Never fails: what cannot be read counts for nothing. */
 void program_first(struct store_txn *t, const struct digest *program, struct digest *ret);
-/* In the transaction that keeps the record: all clean programs of it are one from now on; *ret its first digest. -ENOENT: it has no program. */
+/* In the transaction that keeps the record: all programs of it are one from now on; *ret its first digest. -ENOENT: it has no program. */
 int program_join(struct store_txn *t, const struct build_record *record, struct digest *ret);
 /* Digests under which results of the class were kept before it was one; all but the first digest itself. free(*ret), which may be NULL. */
 int program_others(struct store_txn *t, const struct digest *first, struct digest **ret, size_t *ret_n);

@@ -239,7 +239,7 @@ static int fetch(struct away_build *x, const struct build_output *o)
 /* Names are the recipe's, whatever the worker says. */
 static bool is_of_recipe(const struct build_record *b, const struct recipe *recipe)
 {
-        bool is = b->clean && b->n_outputs == (b->ok ? strings_count(recipe->outputs) : 0);
+        bool is = b->n_outputs == (b->ok ? strings_count(recipe->outputs) : 0);
 
         for (size_t i = 0; is && i < b->n_outputs; i++)
                 is = strcmp(b->outputs[i].name, basename(recipe->outputs[i])) == 0 && b->outputs[i].size > 0;

@@ -17,17 +17,11 @@ size_t host_cores(int *ret_cpus, size_t most);
 /* A digest of the toolchain a build sees: `cc --version` and the like, of /usr; in every build key. A change is seen within 0.1 s. */
 int host_toolchain(char ret[65]);
 int host_toolchain_now(char ret[65]); /* the same, looked at anew */
-/* The tools' files and what a compiler is made of (cc1, collect2, LLVM's libraries): sizes, times, beginnings. Finer than host_toolchain(),
- * which keys hold and which therefore tells versions apart only: where this is another, no tree may be gone on from. */
-void host_tools(struct digest *ret);
-/* Of these files only the compilers, the assembler and their parts: while they are the same, a preprocessed file gives the same object. */
+/* The compilers, the assembler and what they are made of (cc1, collect2, LLVM's libraries): sizes, times, beginnings. While they are the same, a preprocessed
+ * file gives the same object. */
 void host_compilers(struct digest *ret);
-/* The same files as they lie there now, with inodes and times of change. Two that are equal: none was exchanged in between. */
+/* These and the other build tools as they lie there now, with inodes and times of change. Two that are equal: none was exchanged in between. */
 void host_tools_moment(struct digest *ret);
-/* A digest of which headers this machine has: of the folders below /usr/include and /usr/local/include, each with its time, which moves
- * when a package puts another file there. The first call takes ten milliseconds, later ones one: the folders are remembered. 0, or -ENOMEM. */
-int host_headers(char ret[65]);
-
 /* Watches the machine for so long. The shares (0 to 1) of its CPU time that were used, and that a hypervisor took. -ENOTSUP. */
 int host_busy(unsigned milliseconds, double *ret_busy, double *ret_stolen);
 

@@ -75,12 +75,6 @@ static void add_listed(struct hasher *h, const char *const *list, size_t n, add_
                 }
 }
 
-static void add_tools(struct hasher *h, add_file *add)
-{
-        add_listed(h, tools, ARRAY_SIZE(tools), add);
-        add_listed(h, more_tools, ARRAY_SIZE(more_tools), add);
-}
-
 static void add_parts(struct hasher *h, add_file *add)
 {
         for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
@@ -93,24 +87,21 @@ static void add_parts(struct hasher *h, add_file *add)
         }
 }
 
-static void tools_digest(add_file *add, bool with_parts, struct digest *ret)
+/* Finer than host_toolchain(), which tells versions apart only. */
+static void tools_moment(bool with_parts, struct digest *ret)
 {
         struct hasher *h = hasher_new();
 
-        add_tools(h, add);
+        add_listed(h, tools, ARRAY_SIZE(tools), add_moment);
+        add_listed(h, more_tools, ARRAY_SIZE(more_tools), add_moment);
         if (with_parts)
-                add_parts(h, add);
+                add_parts(h, add_moment);
         hasher_finish(h, ret);
-}
-
-void host_tools(struct digest *ret)
-{
-        tools_digest(add_content, true, ret);
 }
 
 void host_tools_moment(struct digest *ret)
 {
-        tools_digest(add_moment, true, ret);
+        tools_moment(true, ret);
 }
 
 void host_compilers(struct digest *ret)
@@ -297,7 +288,7 @@ static int look_within(uint64_t age_ns, char ret[DIGEST_HEX_SIZE])
         if (!toolchain.known || now_ns() - toolchain.looked >= age_ns) {
                 bool may_be_old = age_ns > 0;
 
-                tools_digest(add_moment, false, &now);
+                tools_moment(false, &now);
                 toolchain.looked = now_ns();
                 if (!toolchain.known || !digest_equal(&toolchain.moment, &now) || (!may_be_old && !toolchain.asked)) {
                         r = find_out(&now, may_be_old);

@@ -103,7 +103,7 @@ static void sweep_engine(const struct sweeping *s, const char *name)
 
 static void sweep_worktree(const struct sweeping *s, const char *name)
 {
-        cleanup_close int choosing = -1, fd = -1;
+        cleanup_close int fd = -1;
         char lock[32];
         unsigned number;
         int n = 0;
@@ -112,14 +112,10 @@ static void sweep_worktree(const struct sweeping *s, const char *name)
             (strcmp(name + n, "scratch") != 0 && strcmp(name + n, "old") != 0))
                 return;
         snprintf(lock, sizeof(lock), "%u.lock", number);
-        if (lock_is_held(s->dir, lock))
-                return;
-        /* The choice of a worktree must not find this one in use (worktree.c). */
-        if (lock_wait(s->dir, "lock", false, &choosing) < 0 || lock_try(s->dir, lock, false, &fd) < 0)
+        if (lock_try(s->dir, lock, false, &fd) < 0)
                 return;
         remove_left(s->dir, name);
         lock_drop(fd);
-        lock_drop(choosing);
 }
 
 static void sweep_repository(const struct sweeping *s, const char *name)

@@ -224,7 +224,7 @@ static int put_build(struct store_txn *t, struct solver *s, uint32_t commit, str
 
         if (!record)
                 return -ENOMEM;
-        *record = (struct build_record){.refs = 1, .ok = true, .clean = true, .started = 1600000000, .duration_ns = NSEC_PER_SEC};
+        *record = (struct build_record){.refs = 1, .ok = true, .started = 1600000000, .duration_ns = NSEC_PER_SEC};
         record->outputs = calloc(1, sizeof(*record->outputs)); /* a build that is ok has one */
         if (!record->outputs)
                 return -ENOMEM;

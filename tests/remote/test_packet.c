@@ -189,7 +189,7 @@ END_TEST
 START_TEST(test_built)
 {
         struct build_output output = {.name = (char *)"toy", .size = 9, .executable = true};
-        struct build_record record = {.ok = true, .clean = true, .duration_ns = 7, .outputs = &output, .n_outputs = 1, .log = {.data = "abc", .size = 3}};
+        struct build_record record = {.ok = true, .duration_ns = 7, .outputs = &output, .n_outputs = 1, .log = {.data = "abc", .size = 3}};
         cleanup(build_record_unrefp) struct build_record *got = NULL;
         cleanup_buffer struct buffer b = {0}, log = {0};
 

@@ -121,7 +121,7 @@ test_that "the clock of a build stands still" 'gives time date "Tue Jan 1 00:00:
 test_that "a build that is not reproducible is said to be none, and where" '
 	run 0 build time random && run 0 build --again time random && has out "not reproducible" && has err "output prog differs in [0-9]+ of [0-9]+ bytes, first at 0x"'
 test_that "its programs are one, by all their digests" 'run 0 build --json time random && python3 -c "
-import json; r = json.load(open(\"out\")); assert len(r[\"programs\"]) == 2 and all(p[\"clean\"] and not p[\"struck\"] for p in r[\"programs\"]), r"'
+import json; r = json.load(open(\"out\")); assert len(r[\"programs\"]) == 2, r"'
 
 # -- stores of older versions --
 

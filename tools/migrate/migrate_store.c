@@ -103,7 +103,6 @@ static int rewrite_fact(struct slice, struct slice old, struct buffer *ret)
 static int rewrite_build(struct slice, struct slice old, struct buffer *ret)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        cleanup_buffer struct buffer b = {0};
         struct record rec = record_of(old);
         bool has_reason;
         int r;
@@ -120,12 +119,12 @@ static int rewrite_build(struct slice, struct slice old, struct buffer *ret)
         }
         if (rec.error < 0)
                 return rec.error;
-        insert_zeros(old, (size_t)(rec.at - (const uint8_t *)old.data), 2 * 8, &b);
-        if (buffer_error(&b) < 0)
+        insert_zeros(old, (size_t)(rec.at - (const uint8_t *)old.data), 2 * 8, ret);
+        if (buffer_error(ret) < 0)
                 return -ENOMEM;
-        b.data[0] = BUILD_RECORD_VERSION;
-        r = build_record_decode(SLICE(b.data, b.size), true, &record);
-        return r < 0 ? r : build_record_encode(record, ret);
+        ret->data[0] = BUILD_RECORD_VERSION;
+        r = build_record_decode(SLICE(ret->data, ret->size), true, &record);
+        return r == -ENOENT ? 0 : r; /* an incremental build's counts for nothing, and stays */
 }
 
 static int rewrite_trial(struct slice key, struct slice old, struct buffer *ret)
