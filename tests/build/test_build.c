@@ -635,8 +635,9 @@ START_TEST(test_straggler)
         pid_t pids[4];
 
         make_history();
-        begin(RECIPE);
+        begin("build = make\nbuild = ls | grep -c stray >> prog || true\noutput = prog\n");
         build_ok("one");
+        shell("mkdir work/0");
         for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
                 pids[i] = fork();
                 if (pids[i] == 0 && chdir("work/0") == 0)
@@ -648,10 +649,8 @@ START_TEST(test_straggler)
                         }
         }
         usleep(50000);
-        shell("rm work/0.state");
         build_ok("two");
-        check_output("a2\nb1\n");
-        shell("[ -z \"$(ls work/0 | grep stray)\" ]");
+        check_output("a2\nb1\n0\n");
         for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
                 kill(pids[i], SIGKILL);
                 waitpid(pids[i], NULL, 0);
@@ -698,17 +697,11 @@ START_TEST(test_damaged_pool)
 {
         static const char *const damage[] = {
                 "echo junk > work/0.state",
-                "echo junk > work/0.manifest",
-                "rm work/0.manifest",
-                "rm -r work/0",
                 ": > work/0.state",
-                "truncate -s 30 work/0.manifest",
-                "sed -i 's/a[.]c/..\\//' work/0.manifest", /* a path that leads out */
-                "rm -r work/0; echo file > work/0",
-                "rm -r work/0; ln -s /etc work/0",
-                "chmod 0 work/0/a.c",
-                "sed -i 's/\"boot\": \"[^\"]*\"/\"boot\": \"other\"/' work/0.state",
-                "sed -i 's/\"built\": [0-9]*/\"built\": 4000000000000000000/' work/0.state", /* the clock was set back */
+                "echo '{\"programs\": [\"junk\"]}' > work/0.state",
+                "mkdir work/0; echo left > work/0/prog",
+                "echo file > work/0",
+                "ln -s /etc work/0",
                 "rm -r work",
                 "rm work/0.lock",
                 "mkdir work/0.scratch; touch work/0.scratch/x",
