@@ -107,34 +107,36 @@ struct recipe *recipe_ref(struct recipe *r)
         return r;
 }
 
+/* What it owns. A copy lacks what an era has alone, and the text. */
+static const size_t owned_lists[] = {FIELD(paths),       FIELD(build),        FIELD(outputs),    FIELD(sources),  FIELD(effort),
+                                     FIELD(environment), FIELD(dependencies), FIELD(submodules), FIELD(downloads)};
+static const size_t copied_texts[] = {FIELD(name), FIELD(base),      FIELD(repository), FIELD(runs),   FIELD(builds),
+                                      FIELD(run),  FIELD(arguments), FIELD(seed),       FIELD(dialect)};
+
+static char ***list_of(const struct recipe *r, size_t i)
+{
+        return (char ***)((char *)r + owned_lists[i]);
+}
+
+static char **text_of(const struct recipe *r, size_t i)
+{
+        return (char **)((char *)r + copied_texts[i]);
+}
+
 struct recipe *recipe_unref(struct recipe *r)
 {
         if (!r || __atomic_sub_fetch(&r->refs, 1, __ATOMIC_ACQ_REL) > 0)
                 return NULL;
-        strings_free(r->paths);
-        strings_free(r->build);
-        strings_free(r->outputs);
-        strings_free(r->sources);
-        strings_free(r->effort);
-        strings_free(r->environment);
-        strings_free(r->dependencies);
-        strings_free(r->submodules);
-        strings_free(r->downloads);
+        for (size_t i = 0; i < ARRAY_SIZE(owned_lists); i++)
+                strings_free(*list_of(r, i));
+        for (size_t i = 0; i < ARRAY_SIZE(copied_texts); i++)
+                free(*text_of(r, i));
         for (size_t i = 0; i < r->n_eras; i++)
                 recipe_unref(r->eras[i]);
         free(r->eras);
         free(r->range);
         free(r->file);
         free(r->sha256);
-        free(r->name);
-        free(r->base);
-        free(r->repository);
-        free(r->runs);
-        free(r->builds);
-        free(r->run);
-        free(r->arguments);
-        free(r->seed);
-        free(r->dialect);
         free(r->text);
         free(r);
         return NULL;
@@ -150,22 +152,12 @@ void recipe_list_free(struct recipe **list, size_t n)
 struct recipe *recipe_new(void)
 {
         struct recipe *r = calloc(1, sizeof(*r));
-        static char *const none[] = {NULL};
 
         if (!r)
                 return NULL;
         *r = (struct recipe){
                 .refs = 1,
                 .format = FORMAT_SMT2,
-                .paths = strings_copy(none),
-                .build = strings_copy(none),
-                .outputs = strings_copy(none),
-                .sources = strings_copy(none),
-                .effort = strings_copy(none),
-                .environment = strings_copy(none),
-                .dependencies = strings_copy(none),
-                .submodules = strings_copy(none),
-                .downloads = strings_copy(none),
                 .dialect = strdup("2.6"),
                 .limits = {.wall_ns = 20 * NSEC_PER_SEC,
                            .cpu_ns = 20 * NSEC_PER_SEC,
@@ -176,45 +168,24 @@ struct recipe *recipe_new(void)
                 .build_limits = {.wall_ns = 3600 * NSEC_PER_SEC, .memory = 16 * GIGA, .output = 16 * MEGA, .processes = 4096},
                 .samples = 5,
         };
-        if (!r->paths || !r->build || !r->outputs || !r->sources || !r->effort || !r->environment || !r->dialect)
-                return recipe_unref(r);
-        return r;
-}
-
-static bool copy_text(char **to, const char *from)
-{
-        *to = from ? strdup(from) : NULL;
-        return !from || *to;
+        for (size_t i = 0; i < ARRAY_SIZE(owned_lists); i++)
+                if (!(*list_of(r, i) = calloc(1, sizeof(char *))))
+                        return recipe_unref(r);
+        return r->dialect ? r : recipe_unref(r);
 }
 
 struct recipe *recipe_copy(const struct recipe *r)
 {
         struct recipe *c = calloc(1, sizeof(*c));
-        bool ok;
+        bool ok = true;
 
         if (!c)
                 return NULL;
-        c->refs = 1;
-        c->format = r->format;
-        c->limits = r->limits;
-        c->build_limits = r->build_limits;
-        c->samples = r->samples;
-        c->paths = strings_copy(r->paths);
-        c->build = strings_copy(r->build);
-        c->outputs = strings_copy(r->outputs);
-        c->sources = strings_copy(r->sources);
-        c->effort = strings_copy(r->effort);
-        c->environment = strings_copy(r->environment);
-        c->dependencies = strings_copy(r->dependencies);
-        c->submodules = strings_copy(r->submodules);
-        c->downloads = strings_copy(r->downloads);
-        ok = c->paths && c->build && c->outputs && c->sources && c->effort && c->environment && c->dependencies &&
-             c->submodules && c->downloads;
-        ok = copy_text(&c->name, r->name) && copy_text(&c->base, r->base) && copy_text(&c->repository, r->repository) &&
-             copy_text(&c->runs, r->runs) && copy_text(&c->builds, r->builds) && ok;
-        c->builder = r->builder;
-        ok = copy_text(&c->run, r->run) && copy_text(&c->arguments, r->arguments) && copy_text(&c->seed, r->seed) &&
-             copy_text(&c->dialect, r->dialect) && ok;
+        *c = (struct recipe){.refs = 1, .format = r->format, .limits = r->limits, .build_limits = r->build_limits, .samples = r->samples, .builder = r->builder};
+        for (size_t i = 0; i < ARRAY_SIZE(owned_lists); i++)
+                ok &= (*list_of(c, i) = strings_copy(*list_of(r, i))) != NULL;
+        for (size_t i = 0; i < ARRAY_SIZE(copied_texts); i++)
+                ok &= !*text_of(r, i) || (*text_of(c, i) = strdup(*text_of(r, i)));
         return ok ? c : recipe_unref(c);
 }
 
