@@ -39,19 +39,39 @@ struct case_info *case_info_new(struct slice name, struct slice logic, size_t n_
         return i;
 }
 
+/* All but what lies behind it. */
+static void copy_head(const struct case_info *from, struct case_info *to)
+{
+        to->id = from->id;
+        to->format = from->format;
+        to->removed = from->removed;
+        to->derived = from->derived;
+        to->status = from->status;
+        to->sha256 = from->sha256;
+        to->size = from->size;
+        to->added = from->added;
+}
+
 struct case_info *case_info_renamed(const struct case_info *old, const char *name)
 {
         struct case_info *i = case_info_new(slice_string(name), slice_string(old->logic), old->n_expected);
 
         if (!i)
                 return NULL;
-        i->id = old->id;
-        i->format = old->format;
-        i->status = old->status;
-        i->sha256 = old->sha256;
-        i->size = old->size;
-        i->added = old->added;
+        copy_head(old, i);
+        i->removed = i->derived = false;
         memcpy(i->expected, old->expected, old->n_expected * sizeof(*old->expected));
+        return i;
+}
+
+struct case_info *case_info_with_status(const struct case_info *old, enum verdict status)
+{
+        struct case_info *i = case_info_new(slice_string(old->name), slice_string(old->logic), 1);
+
+        if (!i)
+                return NULL;
+        copy_head(old, i);
+        i->status = i->expected[0] = status;
         return i;
 }
 
@@ -124,14 +144,8 @@ int case_record_decode(uint32_t id, struct slice bytes, struct case_info **ret)
         i = case_info_new(name, logic, expected.size);
         if (!i)
                 return -ENOMEM;
-        i->id = id;
-        i->format = head.format;
-        i->removed = head.removed;
-        i->derived = head.derived;
-        i->status = head.status;
-        i->size = head.size;
-        i->added = head.added;
-        i->sha256 = head.sha256;
+        head.id = id;
+        copy_head(&head, i);
         for (size_t k = 0; k < expected.size; k++)
                 i->expected[k] = (enum verdict)((const uint8_t *)expected.data)[k];
         *ret = i;

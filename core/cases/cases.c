@@ -82,6 +82,16 @@ static int head_put(struct cases *c, struct store_txn *t, const struct head *h)
         return store_put(t, c->tables.cases, SLICE(head_key, sizeof(head_key)), SLICE(bytes, sizeof(bytes)));
 }
 
+/* Something is another in a listing. */
+static int note_change(struct cases *c, struct store_txn *t)
+{
+        struct head h;
+        int r = head_get(c, t, &h);
+
+        h.generation++;
+        return r < 0 ? r : head_put(c, t, &h);
+}
+
 uint64_t cases_generation(struct cases *c)
 {
         cleanup_txn struct store_txn *t = NULL;
@@ -515,13 +525,11 @@ int cases_add_derived(struct cases *c, const char *name, struct slice bytes, uin
 int cases_remove(struct cases *c, uint32_t id)
 {
         cleanup(case_info_unrefp) struct case_info *i = NULL;
-        struct store_txn *t;
-        struct head h;
+        cleanup_txn struct store_txn *t = NULL;
         int r = store_write(c->store, &t);
 
-        if (r < 0)
-                return r;
-        r = record_get(c, t, id, &i);
+        if (r == 0)
+                r = record_get(c, t, id, &i);
         if (r == 0 && i->removed)
                 r = errorf(-ENOENT, "case %u was removed already", id);
         if (r == 0) {
@@ -531,22 +539,14 @@ int cases_remove(struct cases *c, uint32_t id)
         if (r == 0)
                 r = case_name_release(t, c->tables.names, i->name);
         if (r == 0)
-                r = head_get(c, t, &h);
-        if (r == 0) {
-                h.generation++;
-                r = head_put(c, t, &h);
-        }
-        if (r == 0)
-                return store_commit(t);
-        store_end(t);
-        return r;
+                r = note_change(c, t);
+        return r < 0 ? r : store_commit(steal_pointer(t));
 }
 
 /* Stores `i`, the case under its new name, inside the transaction. */
 static int enter_renamed(struct cases *c, struct store_txn *t, struct case_info *i)
 {
         cleanup(case_info_unrefp) struct case_info *old = NULL;
-        struct head h;
         int r = record_get(c, t, i->id, &old);
 
         if (r == 0 && old->removed)
@@ -559,29 +559,7 @@ static int enter_renamed(struct cases *c, struct store_txn *t, struct case_info 
                 r = case_name_take(t, c->tables.names, i->name, i->id);
         if (r == 0)
                 r = record_put(c, t, i);
-        if (r == 0)
-                r = head_get(c, t, &h);
-        if (r < 0)
-                return r;
-        h.generation++;
-        return head_put(c, t, &h);
-}
-
-struct case_info *case_info_with_status(const struct case_info *old, enum verdict status)
-{
-        struct case_info *i = case_info_new(slice_string(old->name), slice_string(old->logic), 1);
-
-        if (!i)
-                return NULL;
-        i->id = old->id;
-        i->format = old->format;
-        i->removed = old->removed;
-        i->derived = old->derived;
-        i->sha256 = old->sha256;
-        i->size = old->size;
-        i->added = old->added;
-        i->status = i->expected[0] = status;
-        return i;
+        return r < 0 ? r : note_change(c, t);
 }
 
 struct setting {
@@ -595,7 +573,6 @@ static int set_status_in(void *user, struct store_txn *t)
 {
         cleanup(case_info_unrefp) struct case_info *old = NULL, *i = NULL;
         struct setting *s = user;
-        struct head h;
         int r = record_get(s->cases, t, s->id, &old);
 
         s->changed = false;
@@ -609,14 +586,9 @@ static int set_status_in(void *user, struct store_txn *t)
         i = case_info_with_status(old, s->status);
         if (!i)
                 return -ENOMEM;
-        r = record_put(s->cases, t, i);
-        if (r == 0)
-                r = head_get(s->cases, t, &h);
-        if (r < 0)
-                return r;
-        h.generation++;
         s->changed = true;
-        return head_put(s->cases, t, &h);
+        r = record_put(s->cases, t, i);
+        return r < 0 ? r : note_change(s->cases, t);
 }
 
 int cases_set_status(struct cases *c, uint32_t id, enum verdict status)
@@ -631,7 +603,7 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
 {
         cleanup(case_info_unrefp) struct case_info *old = NULL, *i = NULL;
         cleanup_close int fd = -1;
-        struct store_txn *t;
+        cleanup_txn struct store_txn *t = NULL;
         int r = case_name_check(name);
 
         if (r == 0)
@@ -655,13 +627,9 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
         i->sha256 = old->sha256;
         i->added = old->added;
         r = store_write(c->store, &t);
-        if (r < 0)
-                return r;
-        r = enter_renamed(c, t, i);
         if (r == 0)
-                return store_commit(t);
-        store_end(t);
-        return r;
+                r = enter_renamed(c, t, i);
+        return r < 0 ? r : store_commit(steal_pointer(t));
 }
 
 /* -- finding ---------------------------------------------------------------------------------------------------- */
