@@ -40,7 +40,7 @@ void single_done(struct single *s)
 static int start(struct single *s)
 {
         cleanup(ends_done) struct ends e = ENDS_NONE;
-        cleanup(sandbox_arguments_freep) char **sandboxed = NULL;
+        cleanup(strings_freep) char **sandboxed = NULL;
         const struct execute_request *q = s->x.request;
         char helper[PATH_SIZE];
         char *bare[] = {helper, NULL};

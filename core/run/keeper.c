@@ -64,7 +64,7 @@ static int open_ends(struct keeper *k, struct ends *e)
 static int start(struct keeper *k, const struct execute_request *like, const char *runs)
 {
         cleanup(ends_done) struct ends e = ENDS_NONE;
-        cleanup(sandbox_arguments_freep) char **sandboxed = NULL;
+        cleanup(strings_freep) char **sandboxed = NULL;
         char helper[PATH_SIZE];
         char *bare[] = {helper, NULL};
         char **arguments;

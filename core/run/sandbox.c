@@ -250,27 +250,14 @@ int sandbox_hand_over(const struct execute_request *request, uid_t uid)
 /* -- bubblewrap's arguments -- */
 
 struct arguments {
-        char **list; /* malloc'd, as its strings */
-        size_t n, capacity;
-        bool failed;
+        char **list; /* owned */
+        int error;
 };
 
 static void add(struct arguments *a, const char *text)
 {
-        if (a->n + 2 > a->capacity) {
-                size_t capacity = MAX(a->capacity * 2, (size_t)64);
-                char **list = realloc(a->list, capacity * sizeof(*list));
-
-                if (!list) {
-                        a->failed = true;
-                        return;
-                }
-                a->list = list;
-                a->capacity = capacity;
-        }
-        a->list[a->n] = strdup(text);
-        a->failed |= !a->list[a->n];
-        a->list[++a->n] = NULL;
+        if (a->error == 0)
+                a->error = strings_add(&a->list, text);
 }
 
 #define ADD(a, ...)                                                           \
@@ -369,19 +356,8 @@ int sandbox_arguments(const struct execute_request *request, const char *runs, c
         }
         ADD(&a, "--ro-bind", helper, SANDBOX_HELPER, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/", "--",
             SANDBOX_HELPER);
-        if (a.failed) {
-                sandbox_arguments_free(a.list);
-                return -ENOMEM;
-        }
         *ret = a.list;
-        return 0;
-}
-
-void sandbox_arguments_free(char **arguments)
-{
-        for (char **p = arguments; p && *p; p++)
-                free(*p);
-        free(arguments);
+        return a.error;
 }
 
 /* -- orphans -- */

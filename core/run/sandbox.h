@@ -1,6 +1,7 @@
 /* The sandbox of a program: bubblewrap's command line, and the ownership of files. Part of execute.c. */
 #pragma once
 
+#include "core/recipe/recipe.h"
 #include "core/run/execute.h"
 
 /* Users of the slots when we are root, in a range that Debian's policy leaves free (61184 to 65519), and the group of them all. */
@@ -36,7 +37,6 @@ void sandbox_sweep_once(void); /* in the life of this process: after a caller th
 
 /* bwrap's argument vector, NULL-terminated, with the helper as the command. `runs`: a keeper's folder; its folder `case` is /case then, /scratch
  * is empty (each run has its own from there), and the sandbox ends with the helper's socket and not with the thread that made it. Free with
- * sandbox_arguments_free(). -ENOENT with a sentence when there is no bwrap. */
+ * strings_free(). -ENOENT with a sentence when there is no bwrap. */
 int sandbox_arguments(const struct execute_request *request, const char *runs, const char *helper, char ***ret);
-void sandbox_arguments_free(char **arguments);
-DEFINE_CLEANUP(char **, sandbox_arguments_free)
+DEFINE_CLEANUP(char **, strings_free)
