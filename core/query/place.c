@@ -405,16 +405,13 @@ static const struct query_type query_machine_type = {
 int query_machine(struct run_place *p, struct query **ret)
 {
         struct machine_query *q = calloc(1, sizeof(*q));
-        struct hasher *h = hasher_new();
+        struct hasher *h;
 
+        if (!q)
+                return -ENOMEM;
+        h = hasher_new();
         hasher_string(h, "machine");
         hasher_string(h, p->name);
-        if (!q) {
-                struct digest none;
-
-                hasher_finish(h, &none);
-                return -ENOMEM;
-        }
         q->query = (struct query){.type = &query_machine_type, .refs = 1};
         q->place = p;
         hasher_finish(h, &q->query.key);
