@@ -181,7 +181,12 @@ struct recipe *recipe_copy(const struct recipe *r)
 
         if (!c)
                 return NULL;
-        *c = (struct recipe){.refs = 1, .format = r->format, .limits = r->limits, .build_limits = r->build_limits, .samples = r->samples, .builder = r->builder};
+        *c = (struct recipe){.refs = 1,
+                             .format = r->format,
+                             .limits = r->limits,
+                             .build_limits = r->build_limits,
+                             .samples = r->samples,
+                             .builder = r->builder};
         for (size_t i = 0; i < ARRAY_SIZE(owned_lists); i++)
                 ok &= (*list_of(c, i) = strings_copy(*list_of(r, i))) != NULL;
         for (size_t i = 0; i < ARRAY_SIZE(copied_texts); i++)
