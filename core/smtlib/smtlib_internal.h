@@ -182,35 +182,3 @@ const struct sort *sort_instantiate(struct bank *b, const struct sort *s, const 
 
 struct slice digits_trimmed(struct slice digits); /* without zeros in front */
 bool digits_only(struct slice s);
-
-/* -- walking ------------------------------------------------------------------------------------------------------------------- */
-
-/* Numbers by id, of a term or of a symbol: an array where the terms at hand are a good part of their bank, else a hash table. A map that
- * is all zero is empty, for any ids. */
-struct term_map {
-        uint32_t *dense;
-        size_t n_dense;
-        struct term_map_slot {
-                uint32_t id_and_1, value;
-        } * slots;
-        size_t mask, n;
-};
-int term_map_init(struct term_map *m, const struct term *const *roots, size_t n); /* for subterms of these; 0 or -ENOMEM */
-void term_map_done(struct term_map *m);
-uint32_t id_map_get(const struct term_map *m, uint32_t id);      /* 0 unless it was set */
-int id_map_set(struct term_map *m, uint32_t id, uint32_t value); /* 0 or -ENOMEM */
-static inline uint32_t term_map_get(const struct term_map *m, const struct term *t)
-{
-        return id_map_get(m, t->id);
-}
-static inline int term_map_set(struct term_map *m, const struct term *t, uint32_t value)
-{
-        return id_map_set(m, t->id, value);
-}
-#define cleanup_term_map cleanup(term_map_done)
-
-/* The first argument that is a subterm: those before are a quantifier's variables. */
-static inline size_t term_first_arg(const struct term *t)
-{
-        return term_is_quantifier(t) ? t->n_bound : 0;
-}

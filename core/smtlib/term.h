@@ -167,6 +167,36 @@ void term_list_done(struct term_list *l);
 int term_list_add(struct term_list *l, const struct term *t);
 #define cleanup_term_list cleanup(term_list_done)
 
+/* Numbers by id, of a term or of a symbol: an array where the terms at hand are a good part of their bank, else a hash table. A map that
+ * is all zero is empty, for any ids. */
+struct term_map {
+        uint32_t *dense;
+        size_t n_dense;
+        struct term_map_slot {
+                uint32_t id_and_1, value;
+        } * slots;
+        size_t mask, n;
+};
+int term_map_init(struct term_map *m, const struct term *const *roots, size_t n); /* for subterms of these; 0 or -ENOMEM */
+void term_map_done(struct term_map *m);
+uint32_t id_map_get(const struct term_map *m, uint32_t id);      /* 0 unless it was set */
+int id_map_set(struct term_map *m, uint32_t id, uint32_t value); /* 0 or -ENOMEM */
+static inline uint32_t term_map_get(const struct term_map *m, const struct term *t)
+{
+        return id_map_get(m, t->id);
+}
+static inline int term_map_set(struct term_map *m, const struct term *t, uint32_t value)
+{
+        return id_map_set(m, t->id, value);
+}
+#define cleanup_term_map cleanup(term_map_done)
+
+/* The first argument that is a subterm: those before are a quantifier's variables. */
+static inline size_t term_first_arg(const struct term *t)
+{
+        return term_is_quantifier(t) ? t->n_bound : 0;
+}
+
 /* All distinct subterms of these, arguments before their terms: a pass over it needs no recursion. 0 or -ENOMEM. */
 int term_subterms(const struct term *const *roots, size_t n, struct term_list *ret);
 /* The variables that are free in it, each once, in the order of their making. */
@@ -210,6 +240,10 @@ const struct term *term_instantiate(struct bank *b, const struct term *quantifie
  * (NULL: stop). Linear in the graph. */
 const struct term *term_rewrite(struct bank *b, const struct term *t,
                                 const struct term *(*rewrite)(void *user, struct bank *b, const struct term *t), void *user);
+/* Bottom-up: `make` is given each distinct subterm and what it made of its arguments (a quantifier's variables as they are), and returns what takes the
+ * subterm's place in `b`, or NULL. An argument is NULL where that was so. */
+const struct term *term_rebuild(struct bank *b, const struct term *t,
+                                const struct term *(*make)(void *user, const struct term *t, const struct term **args), void *user);
 
 /* The same term in another bank. */
 const struct term *term_copy(struct bank *to, const struct term *t);

@@ -286,60 +286,62 @@ const struct term *term_instantiate(struct bank *b, const struct term *quantifie
 
 /* -- rewriting -- */
 
-/* t with the results of its subterms; `results` by the map. */
-static const struct term *rebuilt(struct bank *b, const struct term *t, const struct term_map *map,
-                                  const struct term_list *results, struct term_list *args)
+const struct term *term_rebuild(struct bank *b, const struct term *t,
+                                const struct term *(*make)(void *user, const struct term *t, const struct term **args), void *user)
 {
-        args->n = 0;
-        for (size_t i = 0; i < t->n_args; i++) {
-                const struct term *x = i < term_first_arg(t) ? t->args[i] : results->list[term_map_get(map, t->args[i]) - 1];
+        cleanup_term_list struct term_list all = {0}, results = {0}, args = {0};
+        cleanup_term_map struct term_map map = {0};
+        int r = t ? term_subterms(&t, 1, &all) : -ENOMEM;
 
-                if (term_list_add(args, x) < 0) {
-                        bank_failed(b, -ENOMEM);
-                        return NULL;
-                }
+        if (r == 0)
+                r = term_map_init(&map, &t, 1);
+        for (size_t i = 0; r == 0 && i < all.n; i++) {
+                const struct term *x = all.list[i];
+
+                args.n = 0;
+                for (size_t k = 0; r == 0 && k < x->n_args; k++)
+                        r = term_list_add(&args, k < term_first_arg(x) ? x->args[k] : results.list[term_map_get(&map, x->args[k]) - 1]);
+                if (r == 0)
+                        r = term_list_add(&results, make(user, x, args.list));
+                if (r == 0)
+                        r = term_map_set(&map, x, (uint32_t)results.n);
         }
-        return t->n_args > 0 ? term_with_args(b, t, args->list) : t;
+        if (r < 0)
+                bank_failed(b, r);
+        return r < 0 ? NULL : results.list[results.n - 1];
+}
+
+struct rewriting {
+        struct bank *bank;
+        const struct term *(*rewrite)(void *user, struct bank *b, const struct term *t);
+        void *user;
+};
+
+static const struct term *rewritten(void *user, const struct term *t, const struct term **args)
+{
+        const struct rewriting *r = user;
+
+        t = term_with_args(r->bank, t, args);
+        return t ? r->rewrite(r->user, r->bank, t) : NULL;
 }
 
 const struct term *term_rewrite(struct bank *b, const struct term *t,
                                 const struct term *(*rewrite)(void *user, struct bank *b, const struct term *t), void *user)
 {
-        cleanup_term_list struct term_list all = {0}, results = {0}, args = {0};
-        cleanup_term_map struct term_map map = {0};
-
-        if (!t || term_subterms(&t, 1, &all) < 0 || term_map_init(&map, &t, 1) < 0) {
-                bank_failed(b, -ENOMEM);
-                return NULL;
-        }
-        for (size_t i = 0; i < all.n; i++) {
-                const struct term *made = rebuilt(b, all.list[i], &map, &results, &args);
-
-                made = made ? rewrite(user, b, made) : NULL;
-                if (!made)
-                        return NULL;
-                if (term_list_add(&results, made) < 0 || term_map_set(&map, all.list[i], (uint32_t)results.n) < 0) {
-                        bank_failed(b, -ENOMEM);
-                        return NULL;
-                }
-        }
-        return results.list[results.n - 1];
+        return term_rebuild(b, t, rewritten, &(struct rewriting){b, rewrite, user});
 }
 
 /* -- copying -- */
 
-static const struct term *copied(struct bank *to, const struct term *t, const struct term_map *map,
-                                 const struct term_list *results, struct term_list *args)
+static const struct term *copied(void *user, const struct term *t, const struct term **args)
 {
+        struct bank *to = user;
         struct term_head h = {.kind = t->kind, .op = t->op, .is_qualified = t->is_qualified, .is_open = t->is_open};
 
-        args->n = 0;
         for (size_t i = 0; i < t->n_args; i++) {
-                const struct term *x = t->args[i];
-
-                x = i < term_first_arg(t) ? term_variable(to, symbol_of(to, x->symbol->name), sort_copy(to, x->sort))
-                                          : results->list[term_map_get(map, x) - 1];
-                if (!x || term_list_add(args, x) < 0)
+                if (i < term_first_arg(t))
+                        args[i] = term_variable(to, symbol_of(to, t->args[i]->symbol->name), sort_copy(to, t->args[i]->sort));
+                if (!args[i])
                         return NULL;
         }
         h.sort = sort_copy(to, t->sort);
@@ -353,25 +355,10 @@ static const struct term *copied(struct bank *to, const struct term *t, const st
                 h.symbol = symbol_of(to, t->symbol->name);
         if (!h.sort || (t->symbol && !h.symbol) || (t->kind == TERM_ANNOTATED && t->value && !h.value))
                 return NULL;
-        return term_intern(to, &h, args->list, args->n);
+        return term_intern(to, &h, args, t->n_args);
 }
 
 const struct term *term_copy(struct bank *to, const struct term *t)
 {
-        cleanup_term_list struct term_list all = {0}, results = {0}, args = {0};
-        cleanup_term_map struct term_map map = {0};
-
-        if (!t || term_subterms(&t, 1, &all) < 0 || term_map_init(&map, &t, 1) < 0) {
-                bank_failed(to, -ENOMEM);
-                return NULL;
-        }
-        for (size_t i = 0; i < all.n; i++) {
-                const struct term *made = copied(to, all.list[i], &map, &results, &args);
-
-                if (!made || term_list_add(&results, made) < 0 || term_map_set(&map, all.list[i], (uint32_t)results.n) < 0) {
-                        bank_failed(to, -ENOMEM);
-                        return NULL;
-                }
-        }
-        return results.list[results.n - 1];
+        return term_rebuild(to, t, copied, to);
 }

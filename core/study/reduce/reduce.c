@@ -1,14 +1,8 @@
 #include "core/study/reduce/reduce_internal.h"
 
-#include "cache/base/hash.h"
+#include <search.h>
 
-/* Texts that were tried, by two independent halves of a digest; open addressing. */
-struct seen {
-        struct seen_slot {
-                uint64_t a, b; /* both 0: empty */
-        } * slots;
-        size_t n, mask;
-};
+#include "cache/base/hash.h"
 
 /* A text that was taken. */
 struct earlier {
@@ -30,7 +24,7 @@ struct reducer {
         struct slice input;
         struct buffer text; /* the smallest so far */
         struct reduce_status status;
-        struct seen seen;
+        void *seen; /* digests of the texts that were tried, by tsearch() */
         struct trail trail;
         enum reduce_trust trust;
 };
@@ -64,51 +58,30 @@ void reduce_result_done(struct reduce_result *r)
 
 /* -- what was tried -- */
 
-static struct seen_slot slot_of(struct slice text)
+static int compare_digests(const void *a, const void *b)
+{
+        return memcmp(a, b, sizeof(struct digest));
+}
+
+static bool was_seen(const struct reducer *r, struct slice text)
 {
         struct digest d;
-        struct seen_slot s;
 
         digest_of(text.data, text.size, &d);
-        memcpy(&s, d.bytes, sizeof(s));
-        s.b |= 1;
-        return s;
+        return tfind(&d, &r->seen, compare_digests);
 }
 
-static struct seen_slot *find_slot(const struct seen *s, struct seen_slot key)
+static int add_seen(struct reducer *r, struct slice text)
 {
-        size_t at = key.a & s->mask;
+        struct digest *d = malloc(sizeof(*d)), **there;
 
-        while (s->slots[at].b != 0 && (s->slots[at].a != key.a || s->slots[at].b != key.b))
-                at = (at + 1) & s->mask;
-        return &s->slots[at];
-}
-
-static bool was_seen(const struct seen *s, struct slice text)
-{
-        return s->slots && find_slot(s, slot_of(text))->b != 0;
-}
-
-static int add_seen(struct seen *s, struct slice text)
-{
-        struct seen_slot key = slot_of(text);
-
-        if (!s->slots || s->n * 3 > s->mask * 2) {
-                struct seen more = {.mask = s->slots ? s->mask * 2 + 1 : 1023};
-
-                more.slots = calloc(more.mask + 1, sizeof(*more.slots));
-                if (!more.slots)
-                        return -ENOMEM;
-                for (size_t i = 0; s->slots && i <= s->mask; i++)
-                        if (s->slots[i].b != 0)
-                                *find_slot(&more, s->slots[i]) = s->slots[i];
-                more.n = s->n;
-                free(s->slots);
-                *s = more;
-        }
-        s->n++;
-        *find_slot(s, key) = key;
-        return 0;
+        if (!d)
+                return -ENOMEM;
+        digest_of(text.data, text.size, d);
+        there = tsearch(d, &r->seen, compare_digests);
+        if (!there || *there != d)
+                free(d);
+        return there ? 0 : -ENOMEM;
 }
 
 /* -- asking -- */
@@ -253,7 +226,7 @@ static int take(struct reducer *r, struct slice text)
         int k = set_text(r, text);
 
         if (k == 0)
-                k = add_seen(&r->seen, text);
+                k = add_seen(r, text);
         if (k == 0)
                 k = r->trust == REDUCE_LAST_TWICE ? add_to_trail(&r->trail, reduce_text(r)) : make_sure(r);
         if (k < 0)
@@ -269,7 +242,7 @@ static int confirm(struct reducer *r, struct slice text)
 
         if (k == 0) {
                 r->status.withdrawn++;
-                k = add_seen(&r->seen, text);
+                k = add_seen(r, text);
                 return k < 0 ? k : 0;
         }
         return k < 0 ? k : take(r, text);
@@ -327,7 +300,7 @@ static int fill(struct reducer *r, struct batch *b, size_t *at, size_t n, reduce
                 if (k < 0 || buffer_error(text) < 0)
                         return k < 0 ? k : -ENOMEM;
                 slice = SLICE(text->data ? text->data : "", text->size);
-                if (slice.size > r->text.size || was_seen(&r->seen, slice) || is_in_batch(b, slice))
+                if (slice.size > r->text.size || was_seen(r, slice) || is_in_batch(b, slice))
                         continue;
                 b->at[b->n] = *at - 1;
                 b->slices[b->n] = slice;
@@ -345,7 +318,7 @@ static int ask_batch(struct reducer *r, struct batch *b, size_t *ret_at)
         for (size_t i = 0; k == 0 && i < b->n; i++) {
                 r->status.tests += b->answers[i] != REDUCE_UNTRIED;
                 if (b->answers[i] == REDUCE_BORING) {
-                        k = add_seen(&r->seen, b->slices[i]);
+                        k = add_seen(r, b->slices[i]);
                         r->trail.n_refused++;
                 }
                 is_behind |= b->answers[i] == REDUCE_INTERESTING;
@@ -360,7 +333,7 @@ static int ask_batch(struct reducer *r, struct batch *b, size_t *ret_at)
                         if (k < 0)
                                 return k;
                         b->answers[i] = k == 1 ? REDUCE_INTERESTING : REDUCE_BORING;
-                        k = k == 1 ? 0 : add_seen(&r->seen, b->slices[i]);
+                        k = k == 1 ? 0 : add_seen(r, b->slices[i]);
                 }
                 if (k == 0 && b->answers[i] == REDUCE_INTERESTING) {
                         k = confirm(r, b->slices[i]);
@@ -394,13 +367,13 @@ int reduce_offer(struct reducer *r, struct slice text)
 
         if (text.size == r->text.size && memcmp(text.data, r->text.data, text.size) == 0)
                 return 1;
-        if (was_seen(&r->seen, text))
+        if (was_seen(r, text))
                 return 0;
         if (is_late(r))
                 return -ETIME;
         k = ask(r, text);
         if (k == 0)
-                k = add_seen(&r->seen, text);
+                k = add_seen(r, text);
         else if (k == 1)
                 k = confirm(r, text);
         return k;
@@ -540,7 +513,7 @@ static void reducer_done(struct reducer *r)
 {
         shorten_trail(&r->trail, 0);
         free(r->trail.list);
-        free(r->seen.slots);
+        tdestroy(r->seen, free);
         buffer_done(&r->text);
 }
 
@@ -555,7 +528,7 @@ static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
         if (k == 0)
                 return errorf(-ENODATA, "the test is not interested in the input itself");
         if (k == 1)
-                k = add_seen(&r->seen, input);
+                k = add_seen(r, input);
         if (k < 0)
                 return k;
         end = reduce_any(r, ret);

@@ -41,8 +41,6 @@ struct replacement {
 const struct term *term_replaced(struct bank *b, const struct term *t, const struct replacement *list, const bool *is_on,
                                  size_t n);
 
-/* A term whose subterms are what `map` makes of them, the innermost first. NULL as term_replaced(). */
-const struct term *term_mapped(struct bank *b, const struct term *t, const struct term *(*map)(struct bank *b, const struct term *t));
 /* The same in fewer words: no list in a list of the same operator, no argument that changes nothing, no double negation. NULL likewise. */
 const struct term *term_tidied(struct bank *b, const struct term *t);
 bool op_is_associative(enum op op);

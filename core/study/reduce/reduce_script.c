@@ -6,18 +6,15 @@ static int strip(struct steps *steps, bool *ret_is_opaque)
 {
         cleanup_state struct script_state s = {0};
         cleanup_buffer struct buffer text = {0};
-        cleanup_free bool *is_out = NULL;
         int r = script_state_load(steps, &s);
 
         if (r < 0)
                 return r;
-        is_out = calloc(s.script->n_commands + 1, sizeof(*is_out));
-        if (!is_out)
-                return -ENOMEM;
         steps->dialect = s.script->dialect;
         steps->has_dialect = true;
         *ret_is_opaque = s.script->n_opaque_commands > 0 || s.script->n_opaque_terms > 0;
-        text_without_commands(&s, is_out, &text);
+        for (size_t i = 0; i < s.script->n_commands; i++)
+                state_add_bytes(&s, i, &text);
         if (buffer_error(&text) < 0)
                 return -ENOMEM;
         return s.script->n_commands == 0 ? 0 : reduce_offer(steps->reducer, SLICE(text.data, text.size));

@@ -389,7 +389,7 @@ static int make_place(void *user, size_t at, struct buffer *ret)
 
                 if (i == p->list[at].command) {
                         c.term = p->list[at].root;
-                        r = state_add_printed(p->state, &c, ret);
+                        r = state_add_printed(p->state, c, ret);
                 } else {
                         state_add_bytes(p->state, i, ret);
                 }

@@ -5,61 +5,28 @@
 
 /* -- how it is written -- */
 
-/* Commands written anew. */
-struct anew {
-        const struct script_state *state;
-        struct command_items items;
-        const struct term **terms; /* owned: of each item; NULL: its own */
-};
-
-static void anew_done(struct anew *a)
-{
-        command_items_done(&a->items);
-        free(a->terms);
-}
-
-static int printed_anew(void *user, const bool *is_out, struct buffer *ret)
-{
-        const struct anew *a = user;
-        size_t k = 0;
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < a->state->script->n_commands; i++) {
-                struct command c = a->state->script->commands[i];
-                bool is_item = k < a->items.n && a->items.list[k] == i;
-
-                if (is_item && a->terms[k])
-                        c.term = a->terms[k];
-                if (is_item && is_out[k])
-                        r = state_add_printed(a->state, &c, ret);
-                else
-                        state_add_bytes(a->state, i, ret);
-                k += is_item;
-        }
-        return r;
-}
-
 static int write_anew(struct steps *steps, bool tidy)
 {
         cleanup_state struct script_state s = {0};
-        cleanup(anew_done) struct anew a = {.state = &s};
+        cleanup(command_items_done) struct command_items items = {0};
         int r = script_state_load(steps, &s);
 
         if (r == 0)
-                r = command_items_init(&a.items, &s);
+                r = command_items_init(&items, &s);
         if (r < 0)
                 return r;
-        a.terms = calloc(s.script->n_commands + 1, sizeof(*a.terms));
-        if (!a.terms)
+        items.write = state_add_printed;
+        items.terms = calloc(s.script->n_commands + 1, sizeof(*items.terms));
+        if (!items.terms)
                 return -ENOMEM;
         for (size_t i = 0; i < s.script->n_commands; i++) {
                 const struct term *own = s.script->commands[i].term;
 
-                a.terms[a.items.n] = tidy && own ? term_tidied(s.script->bank, own) : NULL;
-                if (!tidy || a.terms[a.items.n] != own)
-                        a.items.list[a.items.n++] = i;
+                items.terms[i] = tidy && own ? term_tidied(s.script->bank, own) : NULL;
+                if (!tidy || items.terms[i] != own)
+                        items.item[i] = items.n++;
         }
-        return steps_sweep(steps, a.items.n, 0, printed_anew, &a);
+        return steps_sweep_commands(steps, &items);
 }
 
 int step_print(struct steps *steps)

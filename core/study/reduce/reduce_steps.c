@@ -64,17 +64,17 @@ void state_add_bytes(const struct script_state *s, size_t i, struct buffer *ret)
 }
 
 /* With lets or without, whichever is shorter. */
-int state_add_printed(const struct script_state *s, const struct command *c, struct buffer *ret)
+int state_add_printed(const struct script_state *s, struct command c, struct buffer *ret)
 {
         cleanup_buffer struct buffer shared = {0}, tree = {0};
         struct print_options o = {.dialect = s->script->dialect};
-        int r = command_print(s->script, c, &o, &shared);
+        int r = command_print(s->script, &c, &o, &shared);
 
         if (r < 0)
                 return r;
         o.no_lets = true;
         o.most = shared.size;
-        r = command_print(s->script, c, &o, &tree);
+        r = command_print(s->script, &c, &o, &tree);
         if (r < 0 && r != -EFBIG)
                 return r;
         if (r == 0 && tree.size < shared.size)
@@ -85,14 +85,43 @@ int state_add_printed(const struct script_state *s, const struct command *c, str
         return 0;
 }
 
-int text_without_commands(void *user, const bool *is_out, struct buffer *ret)
+void command_items_done(struct command_items *i)
 {
-        const struct script_state *s = user;
+        free(i->item);
+        free(i->terms);
+}
 
-        for (size_t i = 0; i < s->script->n_commands; i++)
-                if (!is_out[i])
-                        state_add_bytes(s, i, ret);
+int command_items_init(struct command_items *i, const struct script_state *s)
+{
+        *i = (struct command_items){.state = s, .item = calloc(s->script->n_commands + 1, sizeof(*i->item))};
+        if (!i->item)
+                return -ENOMEM;
+        memset(i->item, 0xff, s->script->n_commands * sizeof(*i->item));
         return 0;
+}
+
+static int text_with_items(void *user, const bool *is_out, struct buffer *ret)
+{
+        const struct command_items *items = user;
+        const struct script_state *s = items->state;
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < s->script->n_commands; i++) {
+                struct command c = s->script->commands[i];
+
+                if (items->terms && items->terms[i])
+                        c.term = items->terms[i];
+                if (items->item[i] == SIZE_MAX || !is_out[items->item[i]])
+                        state_add_bytes(s, i, ret);
+                else if (items->write)
+                        r = items->write(s, c, ret);
+        }
+        return r;
+}
+
+int steps_sweep_commands(struct steps *steps, struct command_items *items)
+{
+        return steps_sweep(steps, items->n, 0, text_with_items, items);
 }
 
 void script_changes_done(struct script_changes *c)
@@ -122,7 +151,7 @@ static int add_fresh_declarations(const struct script_changes *c, const bool *is
                 for (size_t i = 0; i < c->n; i++)
                         is_used |= is_on[i] && c->list[i].to == s->fresh.list[k];
                 if (is_used)
-                        r = state_add_printed(s, &declaration, ret);
+                        r = state_add_printed(s, declaration, ret);
         }
         return r;
 }
@@ -198,7 +227,7 @@ int text_with_changes(void *user, const bool *is_on, struct buffer *ret)
                         state_add_bytes(s, i, ret);
                         continue;
                 }
-                r = state_add_printed(s, &command, ret);
+                r = state_add_printed(s, command, ret);
                 if (r < 0)
                         return r;
         }

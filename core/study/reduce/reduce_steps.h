@@ -41,8 +41,7 @@ int state_count_mentions(const struct script_state *s, size_t **ret, size_t *ret
 /* -- writing candidates -- */
 
 void state_add_bytes(const struct script_state *s, size_t i, struct buffer *ret); /* command i, as it is written */
-int state_add_printed(const struct script_state *s, const struct command *c, struct buffer *ret);
-int text_without_commands(void *user, const bool *is_out, struct buffer *ret); /* user: the state */
+int state_add_printed(const struct script_state *s, struct command c, struct buffer *ret);
 
 /* Terms for others, everywhere in the script. */
 struct script_changes {
@@ -56,15 +55,17 @@ int script_changes_add(struct script_changes *c, const struct term *from,
                        const struct term *to);                            /* nothing where `to` is NULL or the same */
 int text_with_changes(void *user, const bool *is_on, struct buffer *ret); /* user: the changes */
 
-/* Some of the commands. */
+/* Commands that are left out, or written in another way: an item of a sweep is one of them, or several that go together. */
 struct command_items {
         const struct script_state *state;
-        size_t *list; /* owned: commands */
+        size_t *item; /* owned: of each command; SIZE_MAX: none, it stays */
         size_t n;
-        bool *is_out; /* owned: scratch, of each command */
+        int (*write)(const struct script_state *s, struct command c, struct buffer *ret); /* in its place; NULL: it is left out */
+        const struct term **terms; /* owned: of each command another term to be written; NULL: its own. May be NULL as a whole */
 };
 void command_items_done(struct command_items *i);
 int command_items_init(struct command_items *i, const struct script_state *s);
+int steps_sweep_commands(struct steps *steps, struct command_items *items);
 
 /* reduce_sweep(): how many were taken out, or -errno. `steps` notes whether any was. */
 int steps_sweep(struct steps *steps, size_t n, size_t chunk, reduce_without make, void *user);

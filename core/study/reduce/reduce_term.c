@@ -3,105 +3,34 @@
 
 /* -- replacing -- */
 
-/* Terms by id: open addressing. */
-struct term_table {
-        struct term_entry {
-                const struct term *key, *value;
-        } * slots;
-        size_t mask;
+struct replacing {
+        struct bank *bank;
+        const struct replacement *list;
+        struct term_map at; /* of a term: its replacement's index in the list, and 1 */
 };
 
-static int table_init(struct term_table *t, size_t n)
+static const struct term *replaced(void *user, const struct term *t, const struct term **args)
 {
-        t->mask = 15;
-        while (t->mask < n * 2)
-                t->mask = t->mask * 2 + 1;
-        t->slots = calloc(t->mask + 1, sizeof(*t->slots));
-        return t->slots ? 0 : -ENOMEM;
-}
+        const struct replacing *r = user;
+        uint32_t at = term_map_get(&r->at, t);
 
-static void table_done(struct term_table *t)
-{
-        free(t->slots);
-}
-
-static struct term_entry *table_find(const struct term_table *t, const struct term *key)
-{
-        size_t at = key->id * UINT64_C(0x9e3779b97f4a7c15) >> 20 & t->mask;
-
-        while (t->slots[at].key && t->slots[at].key != key)
-                at = (at + 1) & t->mask;
-        return &t->slots[at];
-}
-
-static void table_set(struct term_table *t, const struct term *key, const struct term *value)
-{
-        *table_find(t, key) = (struct term_entry){key, value};
-}
-
-static size_t first_arg(const struct term *t)
-{
-        return term_is_quantifier(t) ? t->n_bound : 0;
-}
-
-/* The term over its arguments' new forms. NULL: one has none, or it does not fit. */
-static const struct term *rebuilt(struct bank *b, const struct term *t, const struct term_table *done)
-{
-        cleanup_free const struct term **args = NULL;
-
-        if (t->n_args == 0)
-                return t;
-        args = malloc(t->n_args * sizeof(*args));
-        if (!args)
-                return NULL;
-        for (size_t i = 0; i < t->n_args; i++) {
-                args[i] = i < first_arg(t) ? t->args[i] : table_find(done, t->args[i])->value;
-                if (!args[i])
-                        return NULL;
-        }
-        return term_with_args(b, t, args);
+        return at != 0 ? r->list[at - 1].to : term_with_args(r->bank, t, args);
 }
 
 const struct term *term_replaced(struct bank *b, const struct term *t, const struct replacement *list, const bool *is_on,
                                  size_t n)
 {
-        cleanup_term_list struct term_list all = {0};
-        cleanup(table_done) struct term_table to = {0}, done = {0};
-        bool any = false;
+        struct replacing r = {.bank = b, .list = list};
+        const struct term *ret = NULL;
+        int k = 0;
 
-        if (term_subterms(&t, 1, &all) < 0 || table_init(&to, n) < 0)
-                return NULL;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; k == 0 && i < n; i++)
                 if (is_on[i])
-                        table_set(&to, list[i].from, list[i].to);
-        for (size_t i = 0; !any && i < all.n; i++)
-                any = table_find(&to, all.list[i])->value != NULL;
-        if (!any)
-                return t;
-        if (table_init(&done, all.n) < 0)
-                return NULL;
-        for (size_t i = 0; i < all.n; i++) {
-                const struct term *x = all.list[i], *with = table_find(&to, x)->value;
-
-                table_set(&done, x, with ? with : rebuilt(b, x, &done));
-        }
-        return table_find(&done, t)->value;
-}
-
-const struct term *term_mapped(struct bank *b, const struct term *t,
-                               const struct term *(*map)(struct bank *b, const struct term *t))
-{
-        cleanup_term_list struct term_list all = {0};
-        cleanup(table_done) struct term_table done = {0};
-
-        if (term_subterms(&t, 1, &all) < 0 || table_init(&done, all.n) < 0)
-                return NULL;
-        for (size_t i = 0; i < all.n; i++) {
-                const struct term *with = rebuilt(b, all.list[i], &done);
-
-                table_set(&done, all.list[i], with ? map(b, with) : NULL);
-        }
-        return table_find(&done, t)->value;
+                        k = term_map_set(&r.at, list[i].from, (uint32_t)i + 1);
+        if (k == 0)
+                ret = term_rebuild(b, t, replaced, &r);
+        term_map_done(&r.at);
+        return ret;
 }
 
 /* -- what is simple -- */
@@ -207,27 +136,25 @@ static int is_closed_by(const struct term *inner, const struct term *outer)
 int term_nearest(const struct term *t, struct term_list *ret)
 {
         cleanup_term_list struct term_list walk = {0};
-        cleanup(table_done) struct term_table seen = {0};
+        cleanup_term_map struct term_map seen = {0};
         int r = 0;
 
         if (t->sort->kind == SORT_UNKNOWN || t->sort->has_unknown)
                 return 0;
         r = term_list_add(&walk, t);
-        if (r == 0)
-                r = table_init(&seen, MIN(t->tree_size, 1 << 20));
         for (size_t i = 0; r == 0 && i < walk.n && walk.n < 1 << 20; i++) {
                 const struct term *x = walk.list[i];
                 size_t n = x->kind == TERM_ANNOTATED ? 1 : x->n_args;
 
-                for (size_t k = first_arg(x); r == 0 && k < n; k++) {
+                for (size_t k = term_first_arg(x); r == 0 && k < n; k++) {
                         const struct term *arg = x->args[k];
 
-                        if (table_find(&seen, arg)->value)
+                        if (term_map_get(&seen, arg) != 0)
                                 continue;
-                        table_set(&seen, arg, arg);
-                        if (arg->sort != t->sort)
+                        r = term_map_set(&seen, arg, 1);
+                        if (r == 0 && arg->sort != t->sort)
                                 r = term_list_add(&walk, arg);
-                        else if ((r = is_closed_by(arg, t)) == 1)
+                        else if (r == 0 && (r = is_closed_by(arg, t)) == 1)
                                 r = term_list_add(ret, arg);
                 }
         }

@@ -67,7 +67,7 @@ static const struct term *tidy_list(struct bank *b, const struct term *t)
         return term_apply(b, t->op, NULL, 0, args.list, n, &made) == 0 && made->sort == t->sort ? made : t;
 }
 
-static const struct term *tidy_one(struct bank *b, const struct term *t)
+static const struct term *tidy_one(void *user, struct bank *b, const struct term *t)
 {
         if (t->kind != TERM_OPERATOR || t->sort->has_unknown)
                 return t;
@@ -78,5 +78,5 @@ static const struct term *tidy_one(struct bank *b, const struct term *t)
 
 const struct term *term_tidied(struct bank *b, const struct term *t)
 {
-        return term_mapped(b, t, tidy_one);
+        return term_rewrite(b, t, tidy_one, NULL);
 }
