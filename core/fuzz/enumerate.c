@@ -348,9 +348,7 @@ static int to_script(struct enumeration *e, const struct term *t, struct script 
         if (r == 0)
                 r = script_add_assert(s, t);
         if (r == 0)
-                r = script_add_check(s);
-        if (r == 0)
-                r = script_declare_missing(s);
+                r = script_end(s);
         if (r < 0)
                 return r;
         *ret = steal_pointer(s);

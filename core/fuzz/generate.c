@@ -691,7 +691,7 @@ static int declare(struct generator *g, struct script *s)
 
                 snprintf(text, sizeof(text), "%c%u", sort->kind == SORT_STRING ? 's' : sort->kind == SORT_INT ? 'i' : 'b', i);
                 name = symbol_of(s->bank, SLICE(text, strlen(text)));
-                r = name ? script_add_constant(s, function_of(s->bank, FUNCTION_DECLARED, name, NULL, 0, sort)) : -ENOMEM;
+                r = name ? script_add_function(s, function_of(s->bank, FUNCTION_DECLARED, name, NULL, 0, sort)) : -ENOMEM;
         }
         return r;
 }

@@ -50,22 +50,38 @@ int strategy_parse(const char *name, enum strategy_kind *ret)
 
 /* -- inputs -- */
 
-int input_init(struct input *i, const struct strategy_options *o, struct script *script, const char *source)
+struct input *input_free(struct input *i)
 {
-        *i = (struct input){.script = script, .source = source, .arm = SIZE_MAX, .parent = SIZE_MAX};
-        i->outcomes = calloc(o->versions, sizeof(*i->outcomes));
-        i->ran = calloc(o->versions, sizeof(*i->ran));
-        return i->outcomes && i->ran ? script_print(script, &(struct print_options){.dialect = o->dialect}, &i->text) : -ENOMEM;
-}
-
-void input_done(struct input *i)
-{
+        if (!i)
+                return NULL;
         script_free(i->script);
         buffer_done(&i->text);
         shape_done(&i->shape);
         free(i->outcomes);
         free(i->ran);
-        *i = (struct input){0};
+        free(i);
+        return NULL;
+}
+
+int input_new(const struct strategy *s, struct script *script, const char *source, struct input **ret)
+{
+        struct input *i = calloc(1, sizeof(*i));
+        int r = -ENOMEM;
+
+        if (!i) {
+                script_free(script);
+                return -ENOMEM;
+        }
+        *i = (struct input){.script = script, .source = source, .arm = SIZE_MAX, .parent = SIZE_MAX};
+        i->outcomes = calloc(s->options.versions, sizeof(*i->outcomes));
+        i->ran = calloc(s->options.versions, sizeof(*i->ran));
+        if (i->outcomes && i->ran)
+                r = script_print(script, &(struct print_options){.dialect = s->options.dialect}, &i->text);
+        if (r < 0)
+                input_free(i);
+        else
+                *ret = i;
+        return r;
 }
 
 static struct input *find_input(const struct strategy *s, uint64_t id)
@@ -83,7 +99,10 @@ static void forget_input(struct strategy *s, struct input *input)
                         s->under_way[i] = s->under_way[--s->n_under_way];
                         break;
                 }
-        s->rows->forget(s, input);
+        if (s->rows->keeps && s->rows->keeps(s, input))
+                input->is_out = false;
+        else
+                input_free(input);
 }
 
 double solved_after(const struct strategy *s, const struct outcome *o)
@@ -177,7 +196,8 @@ bool strategy_finish(struct strategy *s, uint64_t id, double now, double *ret_sc
         i->is_out = false;
         *ret_score = i->score;
         is_candidate = i->is_candidate;
-        s->rows->finish(s, i, now);
+        if (s->rows->finish)
+                s->rows->finish(s, i, now);
         if (!is_candidate)
                 forget_input(s, i);
         return is_candidate;
@@ -189,7 +209,8 @@ void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t 
 
         if (!i)
                 return;
-        s->rows->confirmed(s, i, is_find, cause);
+        if (s->rows->confirmed)
+                s->rows->confirmed(s, i, is_find, cause);
         forget_input(s, i);
 }
 
@@ -340,38 +361,9 @@ static void enumeration_end(struct strategy *s)
 static int enumeration_input(struct strategy *s, double now, struct input **ret)
 {
         struct script *script = NULL;
-        struct input *i;
         int r = enumeration_next(s->state, &script);
 
-        if (r < 0)
-                return r;
-        i = calloc(1, sizeof(*i));
-        if (!i) {
-                script_free(script);
-                return -ENOMEM;
-        }
-        r = input_init(i, &s->options, script, "enumerated");
-        if (r < 0) {
-                input_done(i);
-                free(i);
-                return r;
-        }
-        *ret = i;
-        return 0;
-}
-
-static void nothing(struct strategy *s, struct input *i, double now)
-{
-}
-
-static void nothing_confirmed(struct strategy *s, struct input *i, bool is_find, uint64_t cause)
-{
-}
-
-static void free_input(struct strategy *s, struct input *i)
-{
-        input_done(i);
-        free(i);
+        return r < 0 ? r : input_new(s, script, "enumerated", ret);
 }
 
 const struct strategy_rows strategy_enumeration = {
@@ -379,7 +371,4 @@ const struct strategy_rows strategy_enumeration = {
         .end = enumeration_end,
         .next = enumeration_input,
         .step = step_every_version,
-        .finish = nothing,
-        .confirmed = nothing_confirmed,
-        .forget = free_input,
 };

@@ -25,9 +25,6 @@ struct input {
         bool is_candidate;
         double score;
 };
-void input_done(struct input *i);
-int input_init(struct input *i, const struct strategy_options *o, struct script *script,
-               const char *source); /* takes the script */
 
 struct strategy_rows; /* of functions, one for each way to choose */
 struct strategy {
@@ -49,13 +46,17 @@ struct strategy_rows {
         int (*next)(struct strategy *s, double now, struct input **ret); /* -EAGAIN as above; the input stays the state's */
         /* Which version next and for how long; false: enough. */
         bool (*step)(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
+        /* May be NULL: */
         void (*finish)(struct strategy *s, struct input *i, double now); /* score and is_candidate are set */
         void (*confirmed)(struct strategy *s, struct input *i, bool is_find, uint64_t cause);
-        void (*learned)(struct strategy *s, uint64_t id, uint64_t cause); /* may be NULL */
-        void (*forget)(struct strategy *s, struct input *i); /* nobody asks for it any more */
+        void (*learned)(struct strategy *s, uint64_t id, uint64_t cause);
+        bool (*keeps)(const struct strategy *s, const struct input *i); /* when nobody asks for it any more, it is still the state's */
         size_t (*arms)(const struct strategy *s, struct strategy_arm *ret, size_t most);
 };
 extern const struct strategy_rows strategy_population, strategy_novelty, strategy_enumeration;
+
+struct input *input_free(struct input *i); /* NULL, which it may be */
+int input_new(const struct strategy *s, struct script *script, const char *source, struct input **ret); /* takes the script */
 
 /* Each version in turn, for the whole timeout. */
 bool step_every_version(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);

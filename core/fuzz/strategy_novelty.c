@@ -289,37 +289,23 @@ static void open_sources(const struct strategy *s, bool ret[N_SOURCES])
         ret[SOURCE_CORPUS] = s->options.n_corpus > 0;
 }
 
-static struct input *free_input(struct input *i)
-{
-        if (i) {
-                input_done(i);
-                free(i);
-        }
-        return NULL;
-}
-
 static int make_input(struct strategy *s, enum source source, struct input **ret)
 {
         struct script *script = NULL;
         struct input *i = NULL;
         int r = make_script(s, source, &script);
 
-        if (r < 0)
-                return r;
-        i = calloc(1, sizeof(*i));
-        if (!i) {
-                script_free(script);
-                return -ENOMEM;
-        }
-        r = input_init(i, &s->options, script, source_names[source]);
         if (r == 0)
-                r = shape_of(script, &i->shape);
+                r = input_new(s, script, source_names[source], &i);
+        if (r == 0)
+                r = shape_of(i->script, &i->shape);
+        if (r < 0) {
+                input_free(i);
+                return r;
+        }
         i->arm = (size_t)source;
-        if (r < 0)
-                i = free_input(i);
-        else
-                *ret = i;
-        return r;
+        *ret = i;
+        return 0;
 }
 
 static bool is_explained(const struct novelty *n, const struct shape *s)
@@ -361,16 +347,16 @@ static int novelty_next(struct strategy *s, double now, struct input **ret)
                         if (r == -ENOENT)
                                 continue;
                         if (r < 0) {
-                                free_input(best);
+                                input_free(best);
                                 return r;
                         }
                         novelty = shape_novelty(&n->counts, &candidate->shape) *
                                   (is_explained(n, &candidate->shape) ? EXPLAINED : 1);
                         if (novelty <= most) {
-                                free_input(candidate);
+                                input_free(candidate);
                                 continue;
                         }
-                        free_input(best);
+                        input_free(best);
                         best = candidate;
                         most = novelty;
                 }
@@ -529,11 +515,6 @@ static void novelty_learned(struct strategy *s, uint64_t id, uint64_t cause)
         }
 }
 
-static void novelty_forget(struct strategy *s, struct input *i)
-{
-        free_input(i);
-}
-
 static size_t novelty_arms(const struct strategy *s, struct strategy_arm *ret, size_t most)
 {
         const struct novelty *n = s->state;
@@ -552,6 +533,5 @@ const struct strategy_rows strategy_novelty = {
         .finish = novelty_finish,
         .confirmed = novelty_confirmed,
         .learned = novelty_learned,
-        .forget = novelty_forget,
         .arms = novelty_arms,
 };

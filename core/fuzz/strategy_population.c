@@ -43,19 +43,11 @@ static int population_begin(struct strategy *s)
         return p->members && bandit_init(&p->bandit, N_OPS) == 0 ? 0 : -ENOMEM;
 }
 
-static void free_input(struct input *i)
-{
-        if (!i)
-                return;
-        input_done(i);
-        free(i);
-}
-
 static void clear(struct population *p)
 {
         for (size_t i = 0; i < p->n; i++)
                 if (!p->members[i]->is_out)
-                        free_input(p->members[i]);
+                        input_free(p->members[i]);
         p->n = 0;
 }
 
@@ -71,24 +63,6 @@ static void population_end(struct strategy *s)
 }
 
 /* -- making inputs -- */
-
-static int make(struct strategy *s, struct script *script, const char *source, struct input **ret)
-{
-        struct input *i = calloc(1, sizeof(*i));
-        int r;
-
-        if (!i) {
-                script_free(script);
-                return -ENOMEM;
-        }
-        r = input_init(i, &s->options, script, source);
-        if (r < 0) {
-                free_input(i);
-                return r;
-        }
-        *ret = i;
-        return 0;
-}
 
 /* A new one from the generator, or a mutant of the corpus where there is one. */
 static int fresh(struct strategy *s, struct input **ret)
@@ -108,11 +82,11 @@ static int fresh(struct strategy *s, struct input **ret)
                         r = mutate_transform(s->generator, seed, (enum transform)random_below(&s->random, N_TRANSFORMS), &script);
                 if (r == -ENOENT)
                         r = script_clone(seed, &script); /* nothing in it can be changed: it is an input itself */
-                return r < 0 ? r : make(s, script, "corpus", ret);
+                return r < 0 ? r : input_new(s, script, "corpus", ret);
         }
         if (r == 0)
                 r = generate_formula(s->generator, &script);
-        return r < 0 ? r : make(s, script, "generated", ret);
+        return r < 0 ? r : input_new(s, script, "generated", ret);
 }
 
 /* -ENOENT: no operator fits. */
@@ -133,7 +107,7 @@ static int mutant(struct strategy *s, size_t parent, struct input **ret)
                 is_open[arm] = false;
         }
         if (r == 0)
-                r = make(s, script, operator_row((enum op)arm)->name, ret);
+                r = input_new(s, script, operator_row((enum op)arm)->name, ret);
         if (r < 0)
                 return r;
         (*ret)->arm = arm;
@@ -162,7 +136,7 @@ static void keep_best(struct population *p)
                         best = i;
         for (size_t i = 0; i < p->n; i++)
                 if (i != best)
-                        free_input(p->members[i]);
+                        input_free(p->members[i]);
         if (p->n > 0)
                 p->members[0] = p->members[best];
         p->n = MIN(p->n, 1u);
@@ -202,8 +176,10 @@ static int population_next(struct strategy *s, double now, struct input **ret)
         return population_next(s, now, ret);
 }
 
-static bool is_member(const struct population *p, const struct input *i)
+static bool population_keeps(const struct strategy *s, const struct input *i)
 {
+        const struct population *p = s->state;
+
         for (size_t k = 0; k < p->n; k++)
                 if (p->members[k] == i)
                         return true;
@@ -290,18 +266,6 @@ static void population_finish(struct strategy *s, struct input *i, double now)
         }
 }
 
-static void population_confirmed(struct strategy *s, struct input *i, bool is_find, uint64_t cause)
-{
-}
-
-static void population_forget(struct strategy *s, struct input *i)
-{
-        if (!is_member(s->state, i))
-                free_input(i);
-        else
-                i->is_out = false;
-}
-
 static size_t population_arms(const struct strategy *s, struct strategy_arm *ret, size_t most)
 {
         const struct population *p = s->state;
@@ -322,7 +286,6 @@ const struct strategy_rows strategy_population = {
         .next = population_next,
         .step = step_every_version,
         .finish = population_finish,
-        .confirmed = population_confirmed,
-        .forget = population_forget,
+        .keeps = population_keeps,
         .arms = population_arms,
 };

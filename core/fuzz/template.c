@@ -227,9 +227,7 @@ int template_formula(struct generator *g, enum template t, unsigned size, struct
         p.bank = s->bank;
         r = templates[t](&p);
         if (r == 0)
-                r = script_add_check(s);
-        if (r == 0)
-                r = script_declare_missing(s);
+                r = script_end(s);
         if (r < 0)
                 return r;
         *ret = steal_pointer(s);

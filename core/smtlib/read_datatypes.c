@@ -31,10 +31,8 @@ static int read_fields(struct reader *r, const struct sort *of, const struct sor
                         return 0;
                 if (r->token.kind != TOKEN_OPEN)
                         return reader_fail(r, r->token.begin, "the fields of a constructor are written (selector Sort)");
-                if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of a selector")) < 0)
+                if ((x = reader_symbol(r, "the name of a selector", &s)) < 0)
                         return x;
-                if (!(s = symbol_of(r->bank, r->token.text)))
-                        return -ENOMEM;
                 if ((x = reader_next(r)) < 0 || (x = read_sort(r, &sort)) < 0 ||
                     (x = reader_expect(r, TOKEN_CLOSE, "a parenthesis behind the field's sort")) < 0 ||
                     (x = declare(r, FUNCTION_SELECTOR, s, &of, 1, sort)) < 0)
@@ -150,10 +148,8 @@ static int read_names(struct reader *r, const struct sort ***ret, size_t *ret_n)
                         return 0;
                 if (r->token.kind != TOKEN_OPEN)
                         return reader_fail(r, r->token.begin, "datatypes are written (Name arity)");
-                if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of a datatype")) < 0)
+                if ((x = reader_symbol(r, "the name of a datatype", &s)) < 0)
                         return x;
-                if (!(s = symbol_of(r->bank, r->token.text)))
-                        return -ENOMEM;
                 if ((x = reader_expect(r, TOKEN_NUMERAL, "the number of the datatype's parameters")) < 0)
                         return x;
                 if (numeral_value(r->token.text, &arity) < 0)
@@ -172,12 +168,10 @@ static int read_names(struct reader *r, const struct sort ***ret, size_t *ret_n)
 /* A datatype of the old form, of which the parenthesis is taken: its name, and the rest is passed or read. */
 static int read_old_one(struct reader *r, size_t arity, bool is_first_pass, const struct symbol **ret)
 {
-        int x = reader_expect(r, TOKEN_SYMBOL, "the name of a datatype");
+        int x = reader_symbol(r, "the name of a datatype", ret);
 
         if (x < 0)
                 return x;
-        if (!(*ret = symbol_of(r->bank, r->token.text)))
-                return -ENOMEM;
         if (!is_first_pass)
                 return read_constructors(r, datatype_sort(r, *ret, arity));
         /* among themselves, datatypes with parameters are named without */
@@ -246,10 +240,8 @@ static int read_one(struct reader *r)
         bool has_parameters;
         int x;
 
-        if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of a datatype")) < 0)
+        if ((x = reader_symbol(r, "the name of a datatype", &s)) < 0)
                 return x;
-        if (!(s = symbol_of(r->bank, r->token.text)))
-                return -ENOMEM;
         if ((x = reader_expect(r, TOKEN_OPEN, "the constructors")) < 0)
                 return x;
         before = r->t;

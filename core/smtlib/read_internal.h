@@ -69,7 +69,6 @@ struct reader {
 
         bool numerals_are_real;
         bool may_be_undeclared; /* an opaque command may have declared what is not known */
-        size_t checked_memory;  /* at which memory was looked at last */
 };
 
 /* These return -errno; -EOPNOTSUPP: keep the command as text. */
@@ -81,9 +80,8 @@ static inline int reader_next(struct reader *r)                              /* 
         return token_next(&r->t, &r->token) == TOKEN_BAD ? reader_fail_token(r) : 0;
 }
 int reader_expect(struct reader *r, enum token_kind kind, const char *what); /* takes one of this kind */
+int reader_symbol(struct reader *r, const char *what, const struct symbol **ret); /* takes one, and looks it up */
 int numeral_value(struct slice digits, uint32_t *ret);                       /* -ERANGE from UINT32_MAX on */
-
-int reader_check_memory(struct reader *r); /* -EFBIG beyond options->memory_most */
 
 int reader_bind(struct reader *r, const struct symbol *s, struct binding b);
 int reader_bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b);

@@ -475,9 +475,9 @@ static int continue_let(struct reader *r)
         int x;
 
         if (r->token.kind == TOKEN_OPEN) {
-                if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of a let's variable")) < 0)
+                if ((x = reader_symbol(r, "the name of a let's variable", &s)) < 0)
                         return x;
-                if (!(s = symbol_of(r->bank, r->token.text)) || !grow(r->lets, r->n_lets, r->lets_size))
+                if (!grow(r->lets, r->n_lets, r->lets_size))
                         return -ENOMEM;
                 r->lets[r->n_lets++] = (struct let_binding){.symbol = s, .at = r->token.begin};
                 return 0;
@@ -564,11 +564,7 @@ int read_variables(struct reader *r, uint32_t level, size_t *ret_n)
                         break;
                 if (r->token.kind != TOKEN_OPEN)
                         return reader_fail(r, r->token.begin, "variables are written ((x Sort) …)");
-                if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of a variable")) < 0)
-                        return x;
-                if (!(s = symbol_of(r->bank, r->token.text)))
-                        return -ENOMEM;
-                if ((x = reader_next(r)) < 0 || (x = read_sort(r, &sort)) < 0 || (x = add_variable(r, s, sort, level)) < 0 ||
+                if ((x = reader_symbol(r, "the name of a variable", &s)) < 0 || (x = reader_next(r)) < 0 || (x = read_sort(r, &sort)) < 0 || (x = add_variable(r, s, sort, level)) < 0 ||
                     (x = reader_expect(r, TOKEN_CLOSE, "a parenthesis behind the variable's sort")) < 0)
                         return x;
         }
@@ -840,8 +836,6 @@ int read_term(struct reader *r, const struct term **ret)
         while (x == 0 && r->n_frames > 0) {
                 if ((x = reader_next(r)) == 0)
                         x = step(r);
-                if (x == 0 && r->bank->arena.size != r->checked_memory)
-                        x = reader_check_memory(r);
         }
         if (x < 0)
                 return x;

@@ -99,11 +99,6 @@ int script_add_function(struct script *s, const struct function *f)
         return script_add(s, &(struct command){.kind = COMMAND_DECLARE_FUN, .function = f, .symbol = f->symbol});
 }
 
-int script_add_constant(struct script *s, const struct function *f)
-{
-        return script_add_function(s, f);
-}
-
 int script_add_assert(struct script *s, const struct term *t)
 {
         if (!t)
@@ -268,4 +263,11 @@ int script_declare_missing(struct script *s)
                         r = script_insert(s, at++, &c);
         }
         return r;
+}
+
+int script_end(struct script *s)
+{
+        int r = script_add_check(s);
+
+        return r < 0 ? r : script_declare_missing(s);
 }

@@ -59,22 +59,15 @@ struct script {
         size_t commands_size;
 };
 
-struct script_problem {
-        size_t offset; /* in the input */
-        struct place place;
-};
-
 struct script_options {
         const char *name;               /* of the input, for messages: "name:3:14: …"; NULL: "line 3, column 14: …" */
         enum dialect dialect;           /* unless the input says another; 2.6 as a rule, so set it */
         bool is_dialect_fixed;          /* what the input says does not matter */
         struct bank *bank;              /* to read into; NULL: a new one */
         bool is_strict;                 /* a symbol that is not known is an error, and so is a command; else they become opaque */
-        size_t memory_most;             /* bytes of the bank and the script; 0: no limit. -EFBIG beyond */
-        struct script_problem *problem; /* set on -EINVAL and -EFBIG; may be NULL */
 };
 
-/* Reads a whole input. -EINVAL with a sentence (place, what, what to do), -EFBIG, -ENOMEM. `options` NULL: 2.6, not strict. An input of any
+/* Reads a whole input. -EINVAL with a sentence (place, what, what to do), -ENOMEM. `options` NULL: 2.6, not strict. An input of any
  * depth is read, and in time linear in its size. The bytes are not needed afterwards. */
 int script_read(struct slice bytes, const struct script_options *options, struct script **ret);
 int script_new(struct bank *b, enum dialect d, struct script **ret); /* empty; takes a reference to the bank (NULL: makes one) */
@@ -87,7 +80,6 @@ DEFINE_CLEANUP(struct script *, script_free)
 int script_add(struct script *s, const struct command *c);                       /* a copy; what it points to is the bank's */
 int script_add_text(struct script *s, enum command_kind kind, const char *text); /* "(set-info :status sat)" */
 int script_add_logic(struct script *s, const char *logic);
-int script_add_constant(struct script *s, const struct function *f);
 int script_add_function(struct script *s, const struct function *f);
 int script_add_assert(struct script *s, const struct term *t);
 int script_add_check(struct script *s);
@@ -99,6 +91,7 @@ void script_remove(struct script *s, size_t at);
 int script_insert(struct script *s, size_t at, const struct command *c);
 /* Adds declarations, just before the first assert, for constants and functions that the terms use and the script does not declare. */
 int script_declare_missing(struct script *s);
+int script_end(struct script *s); /* the same, and a check-sat behind the last command */
 
 /* The constants and functions that are declared where command `at` stands (push and pop are heeded). free(*ret). */
 int script_functions_at(const struct script *s, size_t at, const struct function ***ret, size_t *ret_n);

@@ -3,15 +3,13 @@
 
 /* -- errors -- */
 
-static int fail_with(struct reader *r, int error, size_t offset, const char *sentence)
+static int fail_with(struct reader *r, size_t offset, const char *sentence)
 {
         struct place place = place_of(r->bytes, offset);
 
-        if (r->options->problem)
-                *r->options->problem = (struct script_problem){offset, place};
         if (r->options->name)
-                return errorf(error, "%s:%zu:%zu: %s", r->options->name, place.line, place.column, sentence);
-        return errorf(error, "line %zu, column %zu: %s", place.line, place.column, sentence);
+                return errorf(-EINVAL, "%s:%zu:%zu: %s", r->options->name, place.line, place.column, sentence);
+        return errorf(-EINVAL, "line %zu, column %zu: %s", place.line, place.column, sentence);
 }
 
 int reader_fail(struct reader *r, size_t offset, const char *format, ...)
@@ -22,7 +20,7 @@ int reader_fail(struct reader *r, size_t offset, const char *format, ...)
         va_start(args, format);
         vsnprintf(sentence, sizeof(sentence), format, args);
         va_end(args);
-        return fail_with(r, -EINVAL, offset, sentence);
+        return fail_with(r, offset, sentence);
 }
 
 int reader_fail_bank(struct reader *r, size_t offset)
@@ -32,20 +30,7 @@ int reader_fail_bank(struct reader *r, size_t offset)
         if (r->bank->error != -EINVAL)
                 return r->bank->error ? r->bank->error : -ENOMEM;
         snprintf(sentence, sizeof(sentence), "%s", error_message(-EINVAL));
-        return fail_with(r, -EINVAL, offset, sentence);
-}
-
-int reader_check_memory(struct reader *r)
-{
-        size_t is, most = r->options->memory_most;
-
-        r->checked_memory = r->bank->arena.size;
-        if (most == 0)
-                return 0;
-        is = bank_memory(r->bank) + r->arena.size + r->script->commands_size * sizeof(struct command) + r->frames_size * 80 + r->values_size * 12;
-        if (is <= most)
-                return 0;
-        return fail_with(r, -EFBIG, r->token.begin, "reading this takes more memory than is allowed");
+        return fail_with(r, offset, sentence);
 }
 
 /* -- tokens -- */
@@ -66,6 +51,16 @@ int reader_expect(struct reader *r, enum token_kind kind, const char *what)
         if (r->token.kind == TOKEN_END)
                 return reader_fail(r, r->token.begin, "the input ends where %s is expected", what);
         return reader_fail(r, r->token.begin, "%s is expected here", what);
+}
+
+int reader_symbol(struct reader *r, const char *what, const struct symbol **ret)
+{
+        int x = reader_expect(r, TOKEN_SYMBOL, what);
+
+        if (x < 0)
+                return x;
+        *ret = symbol_of(r->bank, r->token.text);
+        return *ret ? 0 : -ENOMEM;
 }
 
 int numeral_value(struct slice digits, uint32_t *ret)
@@ -185,16 +180,6 @@ static int read_end(struct reader *r)
         return reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes the command");
 }
 
-static int read_symbol(struct reader *r, const struct symbol **ret)
-{
-        int x = reader_expect(r, TOKEN_SYMBOL, "a symbol");
-
-        if (x < 0)
-                return x;
-        *ret = symbol_of(r->bank, r->token.text);
-        return *ret ? 0 : -ENOMEM;
-}
-
 /* The values from there on, which are taken. */
 static const struct term *const *keep_values(struct reader *r, size_t from)
 {
@@ -221,7 +206,7 @@ static bool has_reals_only(struct slice logic)
 
 static int read_set_logic(struct reader *r, size_t begin, struct command *c)
 {
-        int x = read_symbol(r, &c->symbol);
+        int x = reader_symbol(r, "a symbol", &c->symbol);
 
         if (x < 0)
                 return x;
@@ -266,7 +251,7 @@ static int read_set_info(struct reader *r, size_t begin, struct command *c)
 static int read_declare_sort(struct reader *r, size_t begin, struct command *c)
 {
         uint32_t arity = 0;
-        int x = read_symbol(r, &c->symbol);
+        int x = reader_symbol(r, "a symbol", &c->symbol);
 
         if (x < 0 || (x = reader_next(r)) < 0)
                 return x;
@@ -291,7 +276,7 @@ static int read_define_sort(struct reader *r, size_t begin, struct command *c)
         size_t trail = r->n_trail;
         int x;
 
-        if ((x = read_symbol(r, &c->symbol)) < 0 ||
+        if ((x = reader_symbol(r, "a symbol", &c->symbol)) < 0 ||
             (x = reader_expect(r, TOKEN_OPEN, "the parameters of the sort, (T …) or ()")) < 0)
                 return x;
         for (;; b.arity++) {
@@ -330,7 +315,7 @@ static int read_declare_fun(struct reader *r, size_t begin, struct command *c)
         cleanup_free const struct sort **args = NULL;
         const struct sort *sort;
         size_t n = 0;
-        int x = read_symbol(r, &c->symbol);
+        int x = reader_symbol(r, "a symbol", &c->symbol);
 
         if (x < 0)
                 return x;
@@ -407,14 +392,14 @@ static int read_definition(struct reader *r, struct command *c, bool has_paramet
 
 static int read_define_fun(struct reader *r, size_t begin, struct command *c)
 {
-        int x = read_symbol(r, &c->symbol);
+        int x = reader_symbol(r, "a symbol", &c->symbol);
 
         return x < 0 ? x : read_definition(r, c, true);
 }
 
 static int read_define_const(struct reader *r, size_t begin, struct command *c)
 {
-        int x = read_symbol(r, &c->symbol);
+        int x = reader_symbol(r, "a symbol", &c->symbol);
 
         return x < 0 ? x : read_definition(r, c, false);
 }
@@ -438,7 +423,7 @@ static int read_define_funs_rec(struct reader *r, size_t begin, struct command *
                         break;
                 if (r->token.kind != TOKEN_OPEN)
                         return reader_fail(r, r->token.begin, "a function, (f ((x Sort) …) Sort), is expected here");
-                if ((x = read_symbol(r, &s)) < 0 || (x = reader_expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …)")) < 0 ||
+                if ((x = reader_symbol(r, "a symbol", &s)) < 0 || (x = reader_expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …)")) < 0 ||
                     (x = read_variables(r, r->level, &n)) < 0 || (x = reader_next(r)) < 0 || (x = read_sort(r, &result)) < 0 ||
                     (x = read_end(r)) < 0)
                         return x;
@@ -705,7 +690,7 @@ static int read_command(struct reader *r)
         if (!grow(s->commands, s->n_commands, s->commands_size))
                 return -ENOMEM;
         s->commands[s->n_commands++] = c;
-        return reader_check_memory(r);
+        return 0;
 }
 
 static void reader_done(struct reader *r)

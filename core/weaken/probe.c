@@ -72,9 +72,7 @@ static int print_probe(struct bank *b, const struct term *assertion, enum dialec
         if (r == 0)
                 r = script_add_assert(s, assertion);
         if (r == 0)
-                r = script_declare_missing(s);
-        if (r == 0)
-                r = script_add_check(s);
+                r = script_end(s);
         return r < 0 ? r : script_print(s, &(struct print_options){.dialect = dialect}, ret);
 }
 

@@ -1,3 +1,5 @@
+#include <ctype.h>
+
 #include "core/weaken/parity.h"
 #include "core/weaken/weaken_internal.h"
 
@@ -463,71 +465,54 @@ void weaken_step_print(const struct weaken *w, const struct weaken_step *s, stru
         buffer_addf(ret, "@%08x\n", s->seed);
 }
 
-static bool read_number(const char **at, const char *end, unsigned base, uint64_t most, uint64_t *ret)
+/* All of the text. */
+static bool read_number(const char *text, int base, uint32_t *ret)
 {
-        const char *start = *at;
+        char *end;
+        unsigned long long n = strtoull(text, &end, base);
 
-        *ret = 0;
-        for (; *at < end; (*at)++) {
-                char c = **at;
-                unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                                 : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-                                                        : 99;
-
-                if (digit >= base)
-                        break;
-                *ret = *ret * base + digit;
-                if (*ret > most)
-                        return false;
-        }
-        return *at > start;
+        *ret = (uint32_t)n;
+        return isxdigit((unsigned char)*text) && *end == '\0' && n <= UINT32_MAX;
 }
 
-static int read_place(const char *at, const char *end, struct weaken_step *ret)
+/* COMMAND/ARGUMENT/…, which is cut up. */
+static int read_place(char *place, struct weaken_step *ret)
 {
-        uint64_t n;
+        uint32_t n;
 
-        if (!read_number(&at, end, 10, UINT32_MAX, &n))
+        if (!read_number(strsep(&place, "/"), 10, &n))
                 return -EINVAL;
-        ret->command = n;
-        while (at < end && *at == '/') {
-                at++;
-                if (!read_number(&at, end, 10, UINT32_MAX, &n))
+        for (ret->command = n; place; ret->path[ret->n_path++] = n) {
+                if (!read_number(strsep(&place, "/"), 10, &n))
                         return -EINVAL;
                 if (list_grow(ret->path, ret->n_path) < 0)
                         return -ENOMEM;
-                ret->path[ret->n_path++] = (uint32_t)n;
         }
-        if (at == end || *at++ != '@' || !read_number(&at, end, 16, UINT32_MAX, &n) || at != end)
-                return -EINVAL;
-        ret->seed = (uint32_t)n;
         return 0;
 }
 
 int weaken_step_parse(const struct weaken *w, struct slice line, struct weaken_step *ret)
 {
-        const char *at = line.data, *end = at + line.size, *tab, *second;
+        cleanup_free char *text = strndup(line.data, line.size);
         cleanup_weaken_step struct weaken_step step = {0};
-        size_t direction;
+        char *rest = text, *rule, *direction, *place;
         int r;
 
-        if (end > at && end[-1] == '\n')
-                end--;
-        tab = memchr(at, '\t', (size_t)(end - at));
-        second = tab ? memchr(tab + 1, '\t', (size_t)(end - tab - 1)) : NULL;
-        if (!second)
+        if (!text)
+                return -ENOMEM;
+        text[strcspn(text, "\n")] = '\0';
+        rule = strsep(&rest, "\t");
+        direction = strsep(&rest, "\t");
+        place = strsep(&rest, "@");
+        if (!place)
                 return errorf(-EINVAL, "a step is a rule, a direction and a place, separated by tabs");
-        r = weaken_find(w, SLICE(at, (size_t)(tab - at)), &step.rule);
+        r = weaken_find(w, slice_string(rule), &step.rule);
         if (r < 0)
                 return r;
-        direction = (size_t)(second - tab - 1);
-        if (direction == 6 && memcmp(tab + 1, "weaken", 6) == 0)
-                step.direction = WEAKEN;
-        else if (direction == 10 && memcmp(tab + 1, "strengthen", 10) == 0)
-                step.direction = STRENGTHEN;
-        else
+        step.direction = strcmp(direction, "weaken") == 0 ? WEAKEN : STRENGTHEN;
+        if (step.direction == STRENGTHEN && strcmp(direction, "strengthen") != 0)
                 return errorf(-EINVAL, "the direction of a step is 'weaken' or 'strengthen'");
-        r = read_place(second + 1, end, &step);
+        r = rest && read_number(rest, 16, &step.seed) ? read_place(place, &step) : -EINVAL;
         if (r == -EINVAL)
                 return errorf(-EINVAL, "the place of a step is COMMAND/ARGUMENT/…@SEED");
         if (r < 0)

@@ -322,16 +322,10 @@ START_TEST(test_errors)
 }
 END_TEST
 
-START_TEST(test_problem)
+START_TEST(test_place)
 {
-        struct script_problem problem = {0};
-
-        assert_fails_with((struct script_options){.dialect = DIALECT_2_6, .problem = &problem}, "(check-sat)\n (assert y)",
-                          -EINVAL,
+        assert_fails_with((struct script_options){.dialect = DIALECT_2_6}, "(check-sat)\n (assert y)", -EINVAL,
                           "line 2, column 10: unknown symbol y: it is neither declared nor an operator that is known here");
-        ck_assert_uint_eq(problem.offset, 21);
-        ck_assert_uint_eq(problem.place.line, 2);
-        ck_assert_uint_eq(problem.place.column, 10);
 }
 END_TEST
 
@@ -419,24 +413,6 @@ START_TEST(test_doubling_sorts)
         for (int i = 0; i < 100; i++)
                 buffer_addf(&text, "(define-sort S%d () (Array S%d S%d))", i + 1, i, i);
         assert_error(script_read(SLICE(text.data, text.size), NULL, &s), EINVAL);
-}
-END_TEST
-
-START_TEST(test_memory_limit)
-{
-        struct script_problem problem = {0};
-        struct script *s = NULL;
-        cleanup_buffer struct buffer text = {0};
-
-        buffer_adds(&text, X "(assert (and");
-        for (int i = 0; i < 100000; i++)
-                buffer_addf(&text, " (> x %d)", i);
-        buffer_adds(&text, "))");
-        assert_error(
-                script_read(slice_string(text.data), &(struct script_options){.memory_most = 1 << 20, .problem = &problem}, &s),
-                EFBIG);
-        ck_assert_uint_gt(problem.offset, 1000);
-        script_free(read_with(text.data, (struct script_options){.dialect = DIALECT_2_6, .memory_most = 64 << 20}));
 }
 END_TEST
 
@@ -619,5 +595,5 @@ START_TEST(test_arithmetic_of_logics)
 END_TEST
 
 SUITE("script", test_arithmetic_of_logics, test_commands, test_dialects, test_let, test_quantifiers, test_annotations, test_numbers, test_datatypes,
-      test_opaque, test_scopes, test_reused_bank, test_errors, test_problem, test_odd_sorts, test_spans, test_nesting,
-      test_doubling, test_doubling_sorts, test_memory_limit, test_make, test_features, test_feature_tables, test_cnf)
+      test_opaque, test_scopes, test_reused_bank, test_errors, test_place, test_odd_sorts, test_spans, test_nesting,
+      test_doubling, test_doubling_sorts, test_make, test_features, test_feature_tables, test_cnf)

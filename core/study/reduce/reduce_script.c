@@ -37,7 +37,7 @@ int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
 
         *ret_is_script = k == 1;
         if (k != 1)
-                return k == -EINVAL || k == -EFBIG ? 0 : k;
+                return k == -EINVAL ? 0 : k;
         do {
                 steps.any = false;
                 for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
