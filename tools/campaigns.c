@@ -6,7 +6,8 @@
 
 void campaign_add_word(void *to, const char *text)
 {
-        buffer_add(to, text, strlen(text) + 1);
+        if (strings_add(to, text) < 0)
+                exit(fail(-ENOMEM));
 }
 
 void campaign_copy_text(void *to, const char *text)
@@ -22,20 +23,6 @@ void campaign_reduce_nothing(void *to, const char *text)
         struct campaign_settings *settings = to;
 
         settings->reduce_seconds = 0;
-}
-
-/* The words of a buffer as a list. */
-static char **words_of(const struct buffer *b)
-{
-        char **list = NULL;
-        size_t n = 0;
-
-        for (size_t at = 0; at < b->size; at += strlen(b->data + at) + 1)
-                n++;
-        list = calloc(n + 1, sizeof(*list));
-        for (size_t at = 0, i = 0; list && at < b->size; at += strlen(b->data + at) + 1)
-                list[i++] = strdup(b->data + at);
-        return list;
 }
 
 static void show_status(void *user, const struct campaign_status *s)
@@ -123,11 +110,7 @@ int campaign_command_run(struct campaign_command *c)
         int status;
 
         c->settings.cpu_time = c->clock == 1;
-        c->settings.references = words_of(&c->references);
-        c->settings.oracles = words_of(&c->oracles);
-        status = c->settings.references && c->settings.oracles ? run(c) : fail(-ENOMEM);
+        status = run(c);
         campaign_settings_done(&c->settings);
-        buffer_done(&c->references);
-        buffer_done(&c->oracles);
         return status;
 }

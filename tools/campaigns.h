@@ -7,7 +7,6 @@
 struct campaign_command {
         const char *solver_name;
         struct campaign_settings settings; /* campaign_settings_new() */
-        struct buffer references, oracles; /* NUL-terminated words, one behind the other */
         const char *on;                    /* NULL: as the config says */
         unsigned clock;                    /* --clock; 1: CPU time */
         bool json;
@@ -34,7 +33,7 @@ struct campaign_command {
          .seconds = &(c).settings.reduce_seconds},                                                                                           \
         {"json", 0, NULL, "print the end as JSON", .on = &(c).json}
 
-/* For rows: --reference and --oracle add a word to a buffer; a text of the settings; --no-reduce. */
+/* For rows: --reference and --oracle add a word to a list; a text of the settings; --no-reduce. */
 void campaign_add_word(void *to, const char *text);
 void campaign_copy_text(void *to, const char *text);
 void campaign_reduce_nothing(void *to, const char *text);

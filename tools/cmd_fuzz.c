@@ -40,7 +40,7 @@ int cmd_fuzz(int argc, char **argv)
         unsigned pairs = 1;
         const struct command_option options[] = {
                 {"reference", 0, "VERSION", "a version that is fast; may be repeated, the oldest first",
-                 .parse = campaign_add_word, .to = &f.command.references},
+                 .parse = campaign_add_word, .to = &f.command.settings.references},
                 {"target", 0, "VERSION", "the version that may be slower", .parse = campaign_copy_text, .to = &s->target},
                 {"for", 0, "TIME", "how long to work in all: 10m, 12h", .seconds = &s->seconds},
                 {"strategy", 0, "NAME",
@@ -54,7 +54,7 @@ int cmd_fuzz(int argc, char **argv)
                 {"window", 0, "TIME", "the window of the adaptive configuration (sprfinder); default 10m", .seconds = &s->window},
                 {"corpus", 0, "DIR", "mutate the inputs below DIR and generate none", .parse = campaign_copy_text, .to = &s->corpus},
                 {"oracle", 0, "VERSION", "a version to ask where two contradict each other; may be repeated",
-                 .parse = campaign_add_word, .to = &f.command.oracles},
+                 .parse = campaign_add_word, .to = &f.command.settings.oracles},
                 {"pairs", 0, "any|target", "whether a slowdown between two references counts, too; default target", .choice = &pairs},
                 {"jobs", 'j', "N", "inputs at the same time; default: one for each core", .number = &s->jobs, .least = 1, .most = 4096},
                 {"no-reduce", 0, NULL, "do not: findings with the same cause are then not seen to be one", .parse = campaign_reduce_nothing, .to = s},
@@ -69,7 +69,7 @@ int cmd_fuzz(int argc, char **argv)
         f.command.solver_name = word_next(&words);
         if (!f.command.solver_name)
                 command_usage("expected SOLVER");
-        if (f.command.references.size == 0 || !s->target)
+        if (!s->references || !s->target)
                 command_usage("a campaign compares versions: --reference REV --target REV");
         if (s->seconds <= 0)
                 command_usage("how long? --for 10m, --for 12h");

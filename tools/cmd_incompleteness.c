@@ -17,11 +17,11 @@ static void check(const struct campaign_command *c, bool has_at)
 
         if (!c->solver_name)
                 command_usage("expected SOLVER");
-        if (has_at && c->references.size > 0)
+        if (has_at && c->settings.references)
                 command_usage("--at looks at one version alone; with --reference the other is the --target");
         if (!s->target)
                 command_usage("which versions? --reference REV --target REV, or one alone: --at REV");
-        if (!has_at && c->references.size == 0)
+        if (!has_at && !c->settings.references)
                 command_usage("a target needs a --reference to be compared with; one version alone: --at REV");
         if (!s->corpus)
                 command_usage("which formulas to begin with? --seeds DIR");
@@ -48,7 +48,7 @@ int cmd_incompleteness(int argc, char **argv)
         unsigned label = 2;
         const struct command_option options[] = {
                 {"reference", 0, "VERSION", "a version that decides; may be repeated, the oldest first",
-                 .parse = campaign_add_word, .to = &c.references},
+                 .parse = campaign_add_word, .to = &c.settings.references},
                 {"target", 0, "VERSION", "the version that may say unknown", .parse = parse_version, .to = &s->target},
                 {"at", 0, "VERSION", "instead of both: one version alone, compared with itself before each step",
                  .parse = parse_version, .to = &s->target, .is_given = &has_at},

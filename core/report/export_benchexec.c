@@ -11,12 +11,8 @@
 
 static void add_attribute(struct buffer *to, const char *name, const char *value)
 {
-        cleanup_buffer struct buffer allowed = {0};
-
-        xml_add_allowed(&allowed, value);
-        to->failed |= allowed.failed;
         buffer_addf(to, " %s=\"", name);
-        xml_add_escaped(to, allowed.data ? allowed.data : "", SIZE_MAX);
+        xml_add_escaped(to, value);
         buffer_adds(to, "\"");
 }
 
@@ -108,11 +104,8 @@ static int head(struct exporter *e, const struct export_row *first)
         add_attribute(to, "generator", e->target.generator);
         buffer_adds(to, ">\n");
         if (v->subject && *v->subject) {
-                cleanup_buffer struct buffer allowed = {0};
-
-                xml_add_allowed(&allowed, v->subject);
                 buffer_adds(to, "  <description>");
-                xml_add_escaped(to, allowed.data ? allowed.data : "", SIZE_MAX);
+                xml_add_escaped(to, v->subject);
                 buffer_adds(to, "</description>\n");
         }
         buffer_adds(to, "  <columns>\n");

@@ -8,11 +8,7 @@
 
 void html_text(struct buffer *b, const char *text)
 {
-        cleanup_buffer struct buffer allowed = {0};
-
-        xml_add_allowed(&allowed, text);
-        xml_add_escaped(b, allowed.data ? allowed.data : "", SIZE_MAX);
-        b->failed |= allowed.failed;
+        xml_add_escaped(b, text);
 }
 
 void html_link(struct buffer *b, const char *path, const char *text)

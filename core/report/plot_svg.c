@@ -71,7 +71,7 @@ void plot_add_title(struct buffer *out, const char *text)
         if (!text)
                 return;
         buffer_adds(out, "<title>");
-        xml_add_escaped(out, text, SIZE_MAX);
+        xml_add_escaped(out, text);
         buffer_adds(out, "</title>");
 }
 
@@ -98,7 +98,7 @@ static void begin_text(struct buffer *out, double x, double y, const char *class
 void plot_add_text(struct buffer *out, double x, double y, const char *class, const char *anchor, const char *text)
 {
         begin_text(out, x, y, class, anchor);
-        xml_add_escaped(out, text, SIZE_MAX);
+        xml_add_escaped(out, text);
         buffer_adds(out, "</text>");
 }
 
@@ -136,7 +136,7 @@ static void add_text_within(struct buffer *out, double x, double y, const char *
         buffer_adds(&shown, text + strlen(text) - tail);
         begin_text(out, x, y, class, anchor);
         if (buffer_error(&shown) == 0)
-                xml_add_escaped(out, shown.data, SIZE_MAX);
+                xml_add_escaped(out, shown.data);
         plot_add_title(out, text);
         buffer_adds(out, "</text>");
 }

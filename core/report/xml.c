@@ -20,24 +20,22 @@ void xml_add_allowed(struct buffer *to, const char *text)
         }
 }
 
-void xml_add_escaped(struct buffer *out, const char *text, size_t most)
+void xml_add_escaped(struct buffer *to, const char *text)
 {
-        size_t n = 0;
+        cleanup_buffer struct buffer allowed = {0};
 
-        for (const char *p = text; *p; p++) {
-                if ((*p & 0xc0) != 0x80 && n++ == most) {
-                        buffer_adds(out, "\xe2\x80\xa6"); /* an ellipsis */
-                        return;
-                }
+        xml_add_allowed(&allowed, text);
+        for (const char *p = allowed.data, *end = p + allowed.size; p < end; p++) {
                 if (*p == '&')
-                        buffer_adds(out, "&amp;");
+                        buffer_adds(to, "&amp;");
                 else if (*p == '<')
-                        buffer_adds(out, "&lt;");
+                        buffer_adds(to, "&lt;");
                 else if (*p == '>')
-                        buffer_adds(out, "&gt;");
+                        buffer_adds(to, "&gt;");
                 else if (*p == '"')
-                        buffer_adds(out, "&quot;");
+                        buffer_adds(to, "&quot;");
                 else
-                        buffer_add(out, p, 1);
+                        buffer_add(to, p, 1);
         }
+        to->failed |= allowed.failed;
 }

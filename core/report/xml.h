@@ -6,5 +6,5 @@
 /* With what a document should not carry replaced by U+FFFD: control characters but tab and newline, bytes that are not valid UTF-8, U+FFFE and U+FFFF
  * (XML 1.0 has no way to write these), and characters that turn the direction of the text behind them. */
 void xml_add_allowed(struct buffer *to, const char *text);
-/* Allowed text, for an element or between double quotes. No more than `most` characters, then an ellipsis. */
-void xml_add_escaped(struct buffer *to, const char *text, size_t most);
+/* The same for an element or between double quotes. */
+void xml_add_escaped(struct buffer *to, const char *text);

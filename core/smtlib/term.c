@@ -487,26 +487,6 @@ const struct term *term_opaque(struct bank *b, struct slice head, const struct s
 
 /* -- quantifiers and annotations -- */
 
-/* Is there a variable free in the body that these do not bind? */
-static int is_open_without(const struct term *body, const struct term *const *variables, size_t n)
-{
-        cleanup_term_list struct term_list all = {0};
-        int r;
-
-        if (!body->is_open)
-                return 0;
-        r = term_free_variables(body, &all);
-        for (size_t i = 0; r == 0 && i < all.n; i++) {
-                bool is_bound = false;
-
-                for (size_t k = 0; k < n && !is_bound; k++)
-                        is_bound = variables[k] == all.list[i];
-                if (!is_bound)
-                        return 1;
-        }
-        return r;
-}
-
 const struct term *term_quantifier(struct bank *b, enum term_kind kind, const struct term *const *variables, size_t n,
                                    const struct term *body)
 {
@@ -527,7 +507,7 @@ const struct term *term_quantifier(struct bank *b, enum term_kind kind, const st
                 return NULL;
         }
         args = calloc(n + 1, sizeof(*args));
-        r = args ? is_open_without(body, variables, n) : -ENOMEM;
+        r = args ? term_is_closed_by(body, variables, n) : -ENOMEM;
         if (r < 0) {
                 bank_failed(b, r);
                 return NULL;
@@ -535,7 +515,7 @@ const struct term *term_quantifier(struct bank *b, enum term_kind kind, const st
         memcpy(args, variables, n * sizeof(*args));
         args[n] = body;
         h.n_bound = (uint32_t)n;
-        h.is_open = r > 0;
+        h.is_open = r == 0;
         h.sort = quantifier_sort(b, kind, variables, n, body);
         return h.sort ? term_intern(b, &h, args, n + 1) : NULL;
 }

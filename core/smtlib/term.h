@@ -201,6 +201,8 @@ static inline size_t term_first_arg(const struct term *t)
 int term_subterms(const struct term *const *roots, size_t n, struct term_list *ret);
 /* The variables that are free in it, each once, in the order of their making. */
 int term_free_variables(const struct term *t, struct term_list *ret);
+int term_is_closed_by(const struct term *t, const struct term *const *variables, size_t n); /* all of them are among these: 1, 0 or -ENOMEM */
+int term_has_free(const struct term *t, const struct term *const *variables, size_t n);     /* one of these is among them: likewise */
 /* The functions in it that are declared or defined, each once. free(*ret). */
 int term_functions(const struct term *const *roots, size_t n, const struct function ***ret, size_t *ret_n);
 

@@ -102,25 +102,6 @@ static int mark_variables(struct term_map *m, const struct term *t)
         return r;
 }
 
-static bool binds(const struct term *q, const struct term *variable)
-{
-        for (size_t i = 0; i < q->n_bound; i++)
-                if (q->args[i] == variable)
-                        return true;
-        return false;
-}
-
-static int mentions_bound(const struct term *q, const struct term *t)
-{
-        cleanup_term_list struct term_list list = {0};
-        int r = term_free_variables(t, &list);
-
-        for (size_t i = 0; r == 0 && i < list.n; i++)
-                if (binds(q, list.list[i]))
-                        return 1;
-        return r;
-}
-
 /* Does anything that is replaced in the scope occur in the body? Only asked where a variable could be captured. */
 static int has_work(const struct scope *scope, const struct term *body)
 {
@@ -159,7 +140,7 @@ static int enter_quantifier(struct substitution *s, const struct term *q, size_t
         for (size_t i = 0; i < s->from.n; i++) {
                 uint32_t at = term_map_get(&s->scopes[outer].pairs, s->from.list[i]);
 
-                if (at == 0 || (r = mentions_bound(q, s->from.list[i])) > 0)
+                if (at == 0 || (r = term_has_free(s->from.list[i], q->args, q->n_bound)) > 0)
                         continue;
                 if (r < 0 || term_map_set(&inner->pairs, s->from.list[i], at) < 0)
                         return -ENOMEM;

@@ -315,6 +315,43 @@ int term_free_variables(const struct term *t, struct term_list *ret)
         return 0;
 }
 
+static bool is_among(const struct term *t, const struct term *const *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (list[i] == t)
+                        return true;
+        return false;
+}
+
+/* How many of its free variables are among these; *ret_n: of how many. */
+static int count_free(const struct term *t, const struct term *const *variables, size_t n, size_t *ret, size_t *ret_n)
+{
+        cleanup_term_list struct term_list list = {0};
+        int r = term_free_variables(t, &list);
+
+        *ret = 0;
+        *ret_n = list.n;
+        for (size_t i = 0; i < list.n; i++)
+                *ret += is_among(list.list[i], variables, n);
+        return r;
+}
+
+int term_is_closed_by(const struct term *t, const struct term *const *variables, size_t n)
+{
+        size_t found, all;
+        int r = count_free(t, variables, n, &found, &all);
+
+        return r < 0 ? r : found == all;
+}
+
+int term_has_free(const struct term *t, const struct term *const *variables, size_t n)
+{
+        size_t found, all;
+        int r = count_free(t, variables, n, &found, &all);
+
+        return r < 0 ? r : found > 0;
+}
+
 /* -- places -- */
 
 void term_places_done(struct term_places *p)

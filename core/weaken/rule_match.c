@@ -233,30 +233,16 @@ static bool match(struct application *a, const struct node *n, const struct term
         }
 }
 
-static bool has_free(const struct term *t, const struct term *variable)
-{
-        cleanup_term_list struct term_list list = {0};
-
-        if (!t->is_open)
-                return false;
-        if (term_free_variables(t, &list) < 0)
-                return true;
-        for (size_t i = 0; i < list.n; i++)
-                if (list.list[i] == variable)
-                        return true;
-        return false;
-}
-
 /* Variables that the matched quantifier binds must not leave it. */
 static bool is_closed_in(const struct application *a, const struct term *variable)
 {
         for (size_t i = 0; i < a->rule->n_variables; i++) {
                 const struct binding *x = &a->bindings[i];
 
-                if (x->one && has_free(x->one, variable))
+                if (x->one && term_has_free(x->one, &variable, 1) != 0)
                         return false;
                 for (size_t k = 0; k < x->n; k++)
-                        if (has_free(x->list[k], variable))
+                        if (term_has_free(x->list[k], &variable, 1) != 0)
                                 return false;
         }
         return true;

@@ -126,25 +126,6 @@ struct position {
         struct term_list bound;
 };
 
-static bool is_in_scope(const struct position *p, const struct term *t)
-{
-        cleanup_term_list struct term_list list = {0};
-
-        if (!t->is_open)
-                return true;
-        if (term_free_variables(t, &list) < 0)
-                return false;
-        for (size_t i = 0; i < list.n; i++) {
-                size_t k = 0;
-
-                while (k < p->bound.n && p->bound.list[k] != list.list[i])
-                        k++;
-                if (k == p->bound.n)
-                        return false;
-        }
-        return true;
-}
-
 /* The terms of this assertion, and the constants declared before it: all that is certain to be declared there. */
 static const struct term *draw_parameter(struct application *a, const struct sort *sort, bool is_literal)
 {
@@ -170,7 +151,7 @@ static const struct term *draw_parameter(struct application *a, const struct sor
                         t = term_constant(a->bank, functions[at - places->n]);
                 else
                         continue;
-                if (t && t->sort == sort && t->kind != TERM_ANNOTATED && t->tree_size <= most && is_in_scope(p, t))
+                if (t && t->sort == sort && t->kind != TERM_ANNOTATED && t->tree_size <= most && term_is_closed_by(t, p->bound.list, p->bound.n) == 1)
                         return t;
         }
         return literal_draw(a->bank, sort, a->random, false);

@@ -414,12 +414,13 @@ static void list_left(struct sweep *s)
                         s->left[s->n_left++] = i;
 }
 
-int reduce_sweep(struct reducer *r, size_t n, size_t chunk, reduce_without make, void *user, bool *is_out)
+int reduce_sweep(struct reducer *r, size_t n, size_t chunk, reduce_without make, void *user)
 {
+        cleanup_free bool *is_out = calloc(n + 1, sizeof(*is_out));
         cleanup_free size_t *left = calloc(n + 1, sizeof(*left));
         struct sweep s = {.make = make, .user = user, .is_out = is_out, .n = n, .left = left};
 
-        if (!left)
+        if (!left || !is_out)
                 return -ENOMEM;
         s.chunk = chunk == 0 || chunk > n ? n : chunk;
         list_left(&s);

@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "cache/base/spawn.h"
 #include "core/study/reduce/reduce_pool.h"
 
 #define INPUT_TIMEOUT (3600 * NSEC_PER_SEC) /* of the input, where no other was asked for */
@@ -19,50 +19,34 @@ struct reduce_command {
         struct reduce_pool *pool;
 };
 
-/* The shell's words: the file is $1. */
+/* For a shell, whose $1 is the file and $2 the folder. */
 static int script_of(const char *command, struct buffer *ret)
 {
-        const char *hole = strstr(command, "{}");
+        const char *hole;
 
-        if (!hole)
+        buffer_adds(ret, "cd \"$2\" || exit\n");
+        if (!strstr(command, "{}"))
                 buffer_addf(ret, "%s \"$1\"", command);
-        for (; hole; hole = strstr(command, "{}")) {
-                buffer_add(ret, command, (size_t)(hole - command));
-                buffer_adds(ret, "\"$1\"");
-                command = hole + 2;
-                if (!strstr(command, "{}"))
-                        buffer_adds(ret, command);
-        }
+        for (; (hole = strstr(command, "{}")); command = hole + 2)
+                buffer_addf(ret, "%.*s\"$1\"%s", (int)(hole - command), command, strstr(hole + 2, "{}") ? "" : hole + 2);
         return buffer_error(ret);
 }
 
-static int spawn_shell(const char *script, const char *folder, const char *path, pid_t *ret)
+static int start(const char *command, char *folder, char *path, pid_t *ret)
 {
-        char shell[] = "sh", option[] = "-c";
-        char *argv[] = {shell, option, (char *)script, shell, (char *)path, NULL};
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
-        sigset_t none;
-        int r;
+        cleanup_close int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+        cleanup_buffer struct buffer script = {0};
+        char shell[] = "/bin/sh", option[] = "-c";
+        int r = script_of(command, &script);
 
-        sigemptyset(&none);
-        posix_spawn_file_actions_init(&actions);
-        posix_spawnattr_init(&attributes);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-        posix_spawnattr_setpgroup(&attributes, 0);
-        posix_spawnattr_setsigmask(&attributes, &none); /* ours are blocked: command_signals() */
-        r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
         if (r == 0)
-                r = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-        if (r == 0)
-                r = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-        if (r == 0)
-                r = posix_spawn_file_actions_addchdir_np(&actions, folder);
-        if (r == 0)
-                r = posix_spawn(ret, "/bin/sh", &actions, &attributes, argv, environ);
-        posix_spawn_file_actions_destroy(&actions);
-        posix_spawnattr_destroy(&attributes);
-        return r == 0 ? 0 : errorf(-r, "cannot start /bin/sh: %s", strerror(r));
+                r = spawn(&(struct spawn_request){.fds = (const int[]){nothing, nothing, nothing},
+                                                  .n_fds = 3,
+                                                  .arguments = (char *[]){shell, option, script.data, shell, path, folder, NULL},
+                                                  .environment = environ,
+                                                  .own_group = true},
+                          ret);
+        return r < 0 ? errorf(r, "cannot start /bin/sh: %s", strerror(-r)) : 0;
 }
 
 /* 0: it ended by itself, *ret_status says how. -ETIME, -ECANCELED: it was ended. */
@@ -111,15 +95,12 @@ static int prepare(const struct reduce_command *c, const char *folder, struct sl
 static int test_seat(void *user, unsigned seat, struct slice text, int cancel_fd)
 {
         const struct reduce_command *c = user;
-        cleanup_buffer struct buffer script = {0};
         char path[PATH_SIZE];
-        int status = 0, r = script_of(c->options.command, &script);
+        int status = 0, r = prepare(c, c->folders[seat], text, path);
         pid_t pid;
 
         if (r == 0)
-                r = prepare(c, c->folders[seat], text, path);
-        if (r == 0)
-                r = spawn_shell(script.data, c->folders[seat], path, &pid);
+                r = start(c->options.command, c->folders[seat], path, &pid);
         if (r == 0)
                 r = wait_for(pid, c->options.timeout_ns, cancel_fd, &status);
         if (r == -ETIME)

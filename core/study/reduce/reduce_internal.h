@@ -19,9 +19,9 @@ int reduce_offer(struct reducer *r, struct slice text);
 
 /* The candidate in which the items with is_out[i] are left out (or changed, whatever the step is). */
 typedef int (*reduce_without)(void *user, const bool *is_out, struct buffer *ret);
-/* Delta debugging over n items: chunks of `chunk` items and less (0: all of them first). is_out (of n, all false before) becomes true for
- * those taken out. Returns how many were, or -errno. */
-int reduce_sweep(struct reducer *r, size_t n, size_t chunk, reduce_without make, void *user, bool *is_out);
+/* Delta debugging over n items: chunks of `chunk` items and less (0: all of them first). Returns how many were taken out, or
+ * -errno. */
+int reduce_sweep(struct reducer *r, size_t n, size_t chunk, reduce_without make, void *user);
 
 struct slice reduce_text(const struct reducer *r);
 void reduce_stage(struct reducer *r, const char *stage);

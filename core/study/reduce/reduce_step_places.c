@@ -6,18 +6,6 @@
 
 /* -- quantifiers and definitions -- */
 
-static bool is_free_in(const struct term *t, const struct term *variable)
-{
-        cleanup_term_list struct term_list all = {0};
-
-        if (term_free_variables(t, &all) < 0)
-                return true;
-        for (size_t i = 0; i < all.n; i++)
-                if (all.list[i] == variable)
-                        return true;
-        return false;
-}
-
 static int add_without_variables(struct script_state *s, const struct term *q, struct script_changes *c)
 {
         int r = 0;
@@ -27,7 +15,7 @@ static int add_without_variables(struct script_state *s, const struct term *q, s
 
                 if (q->kind == TERM_LAMBDA)
                         return 0;
-                if (!is_free_in(term_body(q), variable)) {
+                if (term_has_free(term_body(q), &variable, 1) == 0) {
                         r = script_changes_add(c, q, term_without_variable(s->script->bank, q, i, NULL));
                         continue;
                 }

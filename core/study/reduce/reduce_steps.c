@@ -238,8 +238,7 @@ int text_with_changes(void *user, const bool *is_on, struct buffer *ret)
 
 int steps_sweep(struct steps *steps, size_t n, size_t chunk, reduce_without make, void *user)
 {
-        cleanup_free bool *is_out = calloc(n + 1, sizeof(*is_out));
-        int r = is_out ? reduce_sweep(steps->reducer, n, chunk, make, user, is_out) : -ENOMEM;
+        int r = reduce_sweep(steps->reducer, n, chunk, make, user);
 
         steps->any |= r > 0;
         return r;

@@ -112,36 +112,17 @@ unsigned term_rank(const struct term *t)
 
 /* -- steps -- */
 
-static int is_closed_by(const struct term *inner, const struct term *outer)
-{
-        cleanup_term_list struct term_list in = {0}, out = {0};
-        int r;
-
-        if (!inner->is_open)
-                return 1;
-        r = term_free_variables(inner, &in);
-        if (r == 0)
-                r = term_free_variables(outer, &out);
-        for (size_t i = 0; r == 0 && i < in.n; i++) {
-                bool is_there = false;
-
-                for (size_t k = 0; k < out.n; k++)
-                        is_there |= in.list[i] == out.list[k];
-                if (!is_there)
-                        return 0;
-        }
-        return r < 0 ? r : 1;
-}
-
 int term_nearest(const struct term *t, struct term_list *ret)
 {
-        cleanup_term_list struct term_list walk = {0};
+        cleanup_term_list struct term_list walk = {0}, variables = {0};
         cleanup_term_map struct term_map seen = {0};
         int r = 0;
 
         if (t->sort->kind == SORT_UNKNOWN || t->sort->has_unknown)
                 return 0;
         r = term_list_add(&walk, t);
+        if (r == 0)
+                r = term_free_variables(t, &variables);
         for (size_t i = 0; r == 0 && i < walk.n && walk.n < 1 << 20; i++) {
                 const struct term *x = walk.list[i];
                 size_t n = x->kind == TERM_ANNOTATED ? 1 : x->n_args;
@@ -154,7 +135,7 @@ int term_nearest(const struct term *t, struct term_list *ret)
                         r = term_map_set(&seen, arg, 1);
                         if (r == 0 && arg->sort != t->sort)
                                 r = term_list_add(&walk, arg);
-                        else if (r == 0 && (r = is_closed_by(arg, t)) == 1)
+                        else if (r == 0 && (r = term_is_closed_by(arg, variables.list, variables.n)) == 1)
                                 r = term_list_add(ret, arg);
                 }
         }

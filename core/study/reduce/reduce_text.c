@@ -119,15 +119,13 @@ static int leave_out(struct reducer *r, bool *ret_any)
         for (uint32_t depth = 0;; depth++) {
                 cleanup(tree_done) struct tree t = {0};
                 cleanup(nodes_done) struct nodes nodes = {0};
-                cleanup_free bool *is_out = NULL;
                 int k = tree_read(r, &t);
 
                 if (k < 0 || depth >= t.depth)
                         return k;
                 k = nodes_of_depth(&t, depth, &nodes);
-                is_out = calloc(nodes.n + 1, sizeof(*is_out));
                 if (k == 0)
-                        k = is_out ? reduce_sweep(r, nodes.n, 0, without_nodes, &nodes, is_out) : -ENOMEM;
+                        k = reduce_sweep(r, nodes.n, 0, without_nodes, &nodes);
                 if (k < 0)
                         return k;
                 *ret_any |= k > 0;
@@ -230,12 +228,10 @@ int reduce_lines(struct reducer *r)
         reduce_stage(r, "lines");
         do {
                 cleanup(lines_done) struct lines l = {0};
-                cleanup_free bool *is_out = NULL;
 
                 k = lines_read(r, &l);
-                is_out = calloc(l.n + 1, sizeof(*is_out));
                 if (k == 0)
-                        k = is_out ? reduce_sweep(r, l.n, 0, without_lines, &l, is_out) : -ENOMEM;
+                        k = reduce_sweep(r, l.n, 0, without_lines, &l);
                 any |= k > 0;
         } while (k > 0);
         return k < 0 ? k : any;
