@@ -159,7 +159,7 @@ int mounts_end(const char *store, const char *mountpoint, void (*late)(const cha
 
 /* -- the table of mounts ---------------------------------------------------------------------------------------- */
 
-struct observation {
+struct looking {
         const char *mountpoint;
         char *ret_store;
         bool found;
@@ -167,7 +167,7 @@ struct observation {
 
 static int is_at(void *user, const struct mount_entry *m)
 {
-        struct observation *f = user;
+        struct looking *f = user;
 
         if (strcmp(m->type, MOUNT_TYPE) == 0 && strcmp(m->path, f->mountpoint) == 0) { /* the last one is on top */
                 f->found = true;
@@ -178,7 +178,7 @@ static int is_at(void *user, const struct mount_entry *m)
 
 int mounts_store(const char *mountpoint, char ret_store[PATH_SIZE])
 {
-        struct observation f = {.mountpoint = mountpoint, .ret_store = ret_store};
+        struct looking f = {.mountpoint = mountpoint, .ret_store = ret_store};
         int r = mount_table_each(is_at, &f);
 
         return r < 0 ? r : f.found ? 0 : errorf(-ENOENT, "nothing of solverfs is mounted at %s", mountpoint);

@@ -38,7 +38,7 @@ static int each_folder(int (*fn)(void *user, const char *dir), void *user)
         return r == 0 ? fn(user, SOLVERFS_RECIPES) : r;
 }
 
-struct observation {
+struct looking {
         const char *name;
         char *ret;
         struct buffer there; /* names seen, for the complaint */
@@ -47,7 +47,7 @@ struct observation {
 
 static int look_in(void *user, const char *dir)
 {
-        struct observation *f = user;
+        struct looking *f = user;
         char name[256], path[PATH_SIZE];
 
         if (snprintf(name, sizeof(name), "%s" SUFFIX, f->name) >= (int)sizeof(name) || path_join(path, dir, name) < 0)
@@ -103,7 +103,7 @@ static void list_name(void *user, const char *name, const char *path)
 
 int recipes_find(const char *word, char ret[PATH_SIZE])
 {
-        struct observation f = {.name = word, .ret = ret};
+        struct looking f = {.name = word, .ret = ret};
         int r;
 
         if (strchr(word, '/') || has_suffix(word)) {

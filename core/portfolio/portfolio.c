@@ -203,6 +203,11 @@ static bool is_portfolio(const char *section)
         return strcmp(section, "portfolio") == 0;
 }
 
+static bool is_section_of(const struct gitconfig_section *s, const char *name)
+{
+        return is_portfolio(s->name) && s->subsection && strcmp(s->subsection, name) == 0;
+}
+
 static int config_path(struct workspace *w, char ret[PATH_SIZE])
 {
         return path_join(ret, workspace_dir(w), "config");
@@ -355,7 +360,7 @@ static int read_portfolio(struct workspace *w, const char *path, const struct gi
         for (size_t i = 0; i < g->n_sections && r == 0; i++) {
                 const struct gitconfig_section *s = &g->sections[i];
 
-                if (!is_portfolio(s->name) || !s->subsection || strcmp(s->subsection, p->name) != 0)
+                if (!is_section_of(s, p->name))
                         continue;
                 line = s->line;
                 for (size_t k = 0; k < s->n_entries && r == 0; k++) {
@@ -481,15 +486,34 @@ int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n)
 
 /* -- changing it -- */
 
-static int edit(struct workspace *w,
-                int (*change)(const char *path, const struct gitconfig *g, struct slice text, const void *user,
-                              struct buffer *ret),
-                const void *user)
+/* Copies the text without the portfolio's sections. Returns the line of the first one, 0 when there is none. */
+static unsigned copy_others(const struct gitconfig *g, struct slice text, const char *name, struct buffer *ret)
+{
+        unsigned line = 0;
+        size_t at = 0;
+
+        for (size_t i = 0; i < g->n_sections; i++) {
+                const struct gitconfig_section *s = &g->sections[i];
+
+                if (!is_section_of(s, name))
+                        continue;
+                line = line ?: s->line;
+                buffer_add(ret, (const char *)text.data + at, s->begin - at);
+                at = s->end;
+                at += at < text.size && ((const char *)text.data)[at] == '\n';
+        }
+        buffer_add(ret, (const char *)text.data + at, text.size - at);
+        return line;
+}
+
+/* Puts a portfolio's new section into the config; NULL takes the portfolio out. */
+static int edit(struct workspace *w, const char *name, const struct buffer *section)
 {
         cleanup_blob struct blob text = {0};
         cleanup_buffer struct buffer out = {0};
         cleanup_gitconfig struct gitconfig config = {0}, again = {0};
         char path[PATH_SIZE];
+        unsigned line = 0;
         int lock, r = config_path(w, path);
 
         if (r == 0)
@@ -500,7 +524,13 @@ static int edit(struct workspace *w,
         if (r == 0)
                 r = gitconfig_parse(path, SLICE(text.data, text.size), is_portfolio, &config);
         if (r == 0)
-                r = change(path, &config, SLICE(text.data, text.size), user, &out);
+                line = copy_others(&config, SLICE(text.data, text.size), name, &out);
+        if (r == 0 && section && line > 0)
+                r = errorf(-EEXIST, "there is a portfolio '%s' already (%s:%u)", name, path, line);
+        if (r == 0 && !section && line == 0)
+                r = errorf(-ENOENT, "no portfolio '%s'; see 'solverfs portfolio list'", name);
+        if (r == 0 && section)
+                buffer_addf(&out, "%s%s", out.size > 0 && out.data[out.size - 1] != '\n' ? "\n" : "", section->data);
         if (r == 0)
                 r = buffer_error(&out);
         if (r == 0) /* what cannot be read back is not written */
@@ -511,66 +541,30 @@ static int edit(struct workspace *w,
         return r;
 }
 
-struct addition {
-        const char *name;
-        char *const *arms;
-        const char *const *settings;
-};
-
-static int append(const char *path, const struct gitconfig *g, struct slice text, const void *user, struct buffer *ret)
-{
-        const struct addition *a = user;
-
-        for (size_t i = 0; i < g->n_sections; i++)
-                if (is_portfolio(g->sections[i].name) && g->sections[i].subsection &&
-                    strcmp(g->sections[i].subsection, a->name) == 0)
-                        return errorf(-EEXIST, "there is a portfolio '%s' already (%s:%u)", a->name, path, g->sections[i].line);
-        buffer_add(ret, text.data, text.size);
-        if (text.size > 0 && ((const char *)text.data)[text.size - 1] != '\n')
-                buffer_adds(ret, "\n");
-        buffer_addf(ret, "[portfolio \"%s\"]\n", a->name);
-        for (char *const *arm = a->arms; *arm; arm++)
-                gitconfig_line(ret, "\t", "arm", *arm);
-        for (const char *const *s = a->settings; *s; s += 2)
-                gitconfig_line(ret, "\t", s[0], s[1]);
-        return 0;
-}
-
-static int cut_out(const char *path, const struct gitconfig *g, struct slice text, const void *user, struct buffer *ret)
-{
-        size_t at = 0;
-        bool found = false;
-
-        for (size_t i = 0; i < g->n_sections; i++) {
-                const struct gitconfig_section *s = &g->sections[i];
-
-                if (!is_portfolio(s->name) || !s->subsection || strcmp(s->subsection, user) != 0)
-                        continue;
-                found = true;
-                buffer_add(ret, (const char *)text.data + at, s->begin - at);
-                at = s->end;
-                at += at < text.size && ((const char *)text.data)[at] == '\n';
-        }
-        buffer_add(ret, (const char *)text.data + at, text.size - at);
-        return found ? 0 : errorf(-ENOENT, "no portfolio '%s'; see 'solverfs portfolio list'", (const char *)user);
-}
-
 int portfolio_remove(struct workspace *w, const char *name)
 {
-        return edit(w, cut_out, name);
+        return edit(w, name, NULL);
 }
 
 int portfolio_add(struct workspace *w, const char *name, char *const *arms, const char *const *settings)
 {
         cleanup_portfolio struct portfolio *p = NULL;
+        cleanup_buffer struct buffer section = {0};
         const struct method *method;
         int r = portfolio_name_check(name);
 
-        for (const char *const *s = settings; r == 0 && *s; s += 2)
+        buffer_addf(&section, "[portfolio \"%s\"]\n", name);
+        for (; *arms; arms++)
+                gitconfig_line(&section, "\t", "arm", *arms);
+        for (const char *const *s = settings; r == 0 && *s; s += 2) {
                 if (strcmp(s[0], "selector") == 0)
                         r = learner_method(s[1], &method);
+                gitconfig_line(&section, "\t", s[0], s[1]);
+        }
         if (r == 0)
-                r = edit(w, append, &(struct addition){name, arms, settings});
+                r = buffer_error(&section);
+        if (r == 0)
+                r = edit(w, name, &section);
         if (r < 0)
                 return r;
         r = portfolio_open(w, name, &p);

@@ -79,7 +79,7 @@ void ways_free(struct way *list, size_t n)
         free(list);
 }
 
-struct observation {
+struct looking {
         git_repository *git;
         const git_tree *root;
         bool names_only; /* their commands are not asked for */
@@ -87,7 +87,7 @@ struct observation {
         size_t n;
 };
 
-static int add_way(struct observation *f, const git_tree *tree, const char *folder, const struct sign *s, const git_tree_entry *e)
+static int add_way(struct looking *f, const git_tree *tree, const char *folder, const struct sign *s, const git_tree_entry *e)
 {
         struct way *w;
         int r = list_grow(f->list, f->n);
@@ -112,7 +112,7 @@ static int add_way(struct observation *f, const git_tree *tree, const char *fold
         return r;
 }
 
-static bool has_system(const struct observation *f, size_t from, enum build_system system)
+static bool has_system(const struct looking *f, size_t from, enum build_system system)
 {
         for (size_t i = from; i < f->n; i++)
                 if (f->list[i].system == system)
@@ -120,7 +120,7 @@ static bool has_system(const struct observation *f, size_t from, enum build_syst
         return false;
 }
 
-static int look_into(struct observation *f, const git_tree *tree, const char *folder)
+static int look_into(struct looking *f, const git_tree *tree, const char *folder)
 {
         size_t from = f->n;
         int r = 0;
@@ -135,7 +135,7 @@ static int look_into(struct observation *f, const git_tree *tree, const char *fo
 }
 
 /* "src" is where sources usually are, so its turn is the first. */
-static int look_into_folders(struct observation *f, size_t *ret_left)
+static int look_into_folders(struct looking *f, size_t *ret_left)
 {
         size_t n = git_tree_entrycount(f->root), looked = 0;
         int r = 0;
@@ -159,7 +159,7 @@ static int look_into_folders(struct observation *f, size_t *ret_left)
 
 int ways_find(git_repository *git, const git_tree *tree, struct way **ret, size_t *ret_n, size_t *ret_left)
 {
-        struct observation f = {.git = git, .root = tree};
+        struct looking f = {.git = git, .root = tree};
         int r = look_into(&f, tree, "");
 
         *ret_left = 0;
@@ -181,7 +181,7 @@ void way_name(const struct way *w, struct buffer *ret)
 
 int way_kept(git_repository *git, const git_tree *tree, const struct way *way, struct buffer *ret)
 {
-        struct observation f = {.git = git, .root = tree, .names_only = true};
+        struct looking f = {.git = git, .root = tree, .names_only = true};
         cleanup_buffer struct buffer wanted = {0};
         size_t left = 0, i = 0;
         int r = look_into(&f, tree, "");
