@@ -166,6 +166,25 @@ static void single(void)
         }
 }
 
+/* Times that vary over commits and seeds by a factor of e and more: a chaotic solver's. */
+static void chaos(void)
+{
+        printf("\n1000 commits x 200 cases in one line, 20 culprits, 20 cases without one; sigma: deviation of the logarithm of a time over commits and seeds\n");
+        print_head();
+        for (size_t k = 0; k < 3; k++) {
+                const double sigma = (const double[]){0.05, 0.5, 1}[k];
+
+                for (int method = 0; method < 3; method++) {
+                        struct synthetic_score s = measure(
+                                (struct synthetic_options){.commits = 1000, .cases = 200, .culprits = 20, .spread = sigma, .noise_only = 20}, method, rounds);
+                        char name[64];
+
+                        snprintf(name, sizeof(name), "sigma %.2g", sigma);
+                        print_row(name, method, &s);
+                }
+        }
+}
+
 /* Cases localized over build time, the paper's Fig. 6. */
 static int graph(const char *path)
 {
@@ -207,6 +226,7 @@ static int graph(const char *path)
 static void measure_all(void)
 {
         single();
+        chaos();
         builds();
         accuracy();
 }
