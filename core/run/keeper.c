@@ -117,7 +117,7 @@ int keeper_open(const struct execute_request *like, const char *runs, struct kee
 /* -- its end -- */
 
 /* Ends keeper and sandbox. In a PID namespace all goes with its first process before that has gone; the bare keeper ends all it has before it
- * goes by itself. */
+ * goes by itself. Killed as it began, it leaves bubblewrap's inner half, which is swept away. */
 static void end(struct keeper *k, bool by_force)
 {
         struct pollfd fd = {.fd = k->process, .events = POLLIN};
@@ -130,6 +130,8 @@ static void end(struct keeper *k, bool by_force)
                 ;
         k->pid = 0;
         k->empty = status == 0;
+        if (k->inside && !k->empty)
+                sandbox_sweep();
 }
 
 struct keeper *keeper_close(struct keeper *k)

@@ -1442,9 +1442,28 @@ static void *kill_one(void *arg)
         return NULL;
 }
 
+/* "name state waits-in" of a process. */
+static void describe_process(pid_t pid, char ret[256])
+{
+        char path[64], name[32] = "", state = '?', wait[64] = "";
+        FILE *f;
+
+        snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+        f = fopen(path, "re");
+        if (f && fscanf(f, "%*d (%31[^)]) %c", name, &state) == 2)
+                fclose(f);
+        snprintf(path, sizeof(path), "/proc/%d/wchan", (int)pid);
+        f = fopen(path, "re");
+        if (f && fscanf(f, "%63s", wait) == 1)
+                fclose(f);
+        snprintf(ret, 256, "%d %s %c %s", (int)pid, name, state, wait);
+}
+
 /* As a subreaper we get what lost its parent: also a bubblewrap that waits for its other half, which would stay for ever. */
 static void assert_no_descendant(void)
 {
+        char left[256];
+
         for (int i = 0; i < 60000; i++) {
                 while (waitpid(-1, NULL, WNOHANG) > 0)
                         ;
@@ -1452,7 +1471,8 @@ static void assert_no_descendant(void)
                         return;
                 usleep(1000);
         }
-        ck_abort_msg("a process of ours is left");
+        describe_process(any_descendant(), left);
+        ck_abort_msg("a process of ours is left: %s", left);
 }
 
 START_TEST(test_killed_at_random)

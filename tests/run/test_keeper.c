@@ -191,4 +191,30 @@ START_TEST(test_network_costs_the_sandbox)
 }
 END_TEST
 
-SUITE("keeper", test_traces, test_sandbox_stays, test_network_costs_the_sandbox, EXECUTE_TESTS)
+/* Killed as it begins, and closed before it got a run: bubblewrap's inner half would wait for the outer one for ever. */
+START_TEST(test_killed_at_its_beginning)
+{
+        char runs[PATH_SIZE + 32];
+
+        find_attacker();
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+        srand(test_seed_fresh());
+        snprintf(runs, sizeof(runs), "%s-runs-XXXXXX", scratch);
+        ck_assert_ptr_nonnull(mkdtemp(runs));
+        for (int i = 0; i < 100; i++) {
+                struct keeper *k = NULL;
+                pid_t victim;
+
+                assert_ok(keeper_open(&usual, runs, &k));
+                usleep((useconds_t)(rand() % 3000));
+                victim = any_descendant();
+                if (victim > 0)
+                        kill(victim, SIGKILL);
+                k = keeper_close(k);
+                assert_no_descendant();
+        }
+        assert_ok(remove_tree(runs));
+}
+END_TEST
+
+SUITE("keeper", test_traces, test_sandbox_stays, test_network_costs_the_sandbox, test_killed_at_its_beginning, EXECUTE_TESTS)
