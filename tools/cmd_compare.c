@@ -3,6 +3,7 @@
 
 #include "ask.h"
 #include "core/study/compare/comparison_report.h"
+#include "core/study/observation/finding_compared.h"
 #include "words.h"
 
 #define MARKDOWN_ROWS 20
@@ -13,7 +14,7 @@ struct compare {
         struct words case_words;
         const char *scatter, *cactus, *machine_name;
         const char *on; /* NULL: as the config says */
-        bool json, markdown, has_pairs, known;
+        bool json, markdown, has_pairs, known, keep;
         double fail_ratio; /* 0: not asked for */
         struct comparing_options options;
 
@@ -350,12 +351,46 @@ static int tell_judgement(struct compare *o, const struct comparing_table *t)
         return failing + s->wrong[0] + s->wrong[1] + s->changes[JUDGE_CONTRADICTION] > 0 ? STATUS_FAILED : STATUS_OK;
 }
 
+/* -- keeping ------------------------------------------------------------------------------------------------------ */
+
+static int keep_changes(const struct compare *o, const struct comparing_table *t)
+{
+        const char *name = o->options.version[0].solver->recipe->name;
+        struct findings_compared kept;
+        int r = findings_add_compared(o->options.workspace, t, &kept);
+
+        if (r < 0)
+                return fail(r);
+        note("%zu %s kept, %zu known already; 'solverfs findings %s' lists them", kept.added, kept.added == 1 ? "regression" : "regressions", kept.known, name);
+        return STATUS_OK;
+}
+
+/* What cannot be kept is known before anything is measured. */
+static int check_keep(const struct compare *o)
+{
+        const struct comparing_options *options = &o->options;
+
+        if (!o->keep)
+                return STATUS_OK;
+        if (options->most_pairs == 1)
+                command_usage("--one-seed proves nothing that could be kept: --keep and --one-seed exclude each other");
+        if (options->measure != JUDGE_TIME && options->measure != JUDGE_CPU_TIME)
+                command_usage("--keep is for times: --measure time, or cpu");
+        if (options->version[0].solver->number == options->version[1].solver->number)
+                return STATUS_OK;
+        complain("--keep is for two versions of one solver: %s and %s are two", options->version[0].solver->recipe->name,
+                 options->version[1].solver->recipe->name);
+        return STATUS_USAGE;
+}
+
 /* -- the command -------------------------------------------------------------------------------------------------- */
 
 static int compare(struct compare *o)
 {
         int r = find_versions(o), printed;
 
+        if (r == STATUS_OK)
+                r = check_keep(o);
         if (r == STATUS_OK)
                 r = find_cases(o);
         if (r != STATUS_OK)
@@ -385,6 +420,8 @@ static int compare(struct compare *o)
         if (r == STATUS_INTERRUPTED && comparing_table(o->comparing)->judgement.set.compared == 0)
                 return r;
         printed = print(o, comparing_table(o->comparing)); /* of what was interrupted, too */
+        if (r == STATUS_OK && printed == STATUS_OK && o->keep)
+                r = keep_changes(o, comparing_table(o->comparing));
         return r != STATUS_OK ? r : printed != STATUS_OK ? printed : tell_judgement(o, comparing_table(o->comparing));
 }
 
@@ -424,6 +461,7 @@ int cmd_compare(int argc, char **argv)
                 {"known", 0, NULL, "Measure nothing; compare what is known", .on = &o.known},
                 {"machine", 0, "NAME", "Compare what is known of this machine; measures nothing", .text = &o.machine_name, .is_given = &o.known},
                 {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
+                {"keep", 0, NULL, "Keep each case that became slower, or is not solved any more, as a finding", .on = &o.keep},
                 {"markdown", 0, NULL, "Print a summary for a pull request", .on = &o.markdown},
                 {"scatter", 0, "FILE", "Write the scatter plot, as SVG", .text = &o.scatter},
                 {"cactus", 0, "FILE", "Write the cactus plot, as SVG", .text = &o.cactus},

@@ -553,7 +553,7 @@ static int by_commit_found_target(struct tree *t, const struct node *n, struct b
 
 static const struct route rows[] = {
         {KIND_SPR, IN(KIND_SOLVER), .name = "spr", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,
-         .about = "performance regressions that campaigns found: solverfs fuzz"},
+         .about = "performance regressions that campaigns found, or compare --keep kept"},
         {KIND_SOUNDNESS, IN(KIND_SOLVER), .name = "soundness", .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = any_listing, .about = "wrong answers and crashes that campaigns met on the way"},
         {KIND_INCOMPLETENESS, IN(KIND_SOLVER), .name = "incompleteness", .type = NODE_FOLDER, .absent = ABSENT_NOT,

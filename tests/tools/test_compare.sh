@@ -77,6 +77,16 @@ test_that "two builds that do the same do not differ" '
 	run 0 compare toy@v1 v1-again plain.smt2 slow.smt2 effort.smt2 --fail-on-regression 1.35 && [ "$(value "pairs of runs" 3)" -ge 15 ]'
 test_that "--one-seed says what differs, and calls nothing a regression" '
 	run 0 $c slow.smt2 chaos.smt2 --one-seed --fail-on-regression 1 && has out "^differs	6	differs	" && ! has out "^regression" && head -1 out | grep -q "at one seed, which proves nothing"'
+test_that "--keep makes findings of what became slower" '
+	run 0 $c plain.smt2 slow.smt2 chaos.smt2 --keep && has err "1 regression kept, 0 known already; .solverfs findings toy. lists them" &&
+	run 0 $c plain.smt2 slow.smt2 chaos.smt2 --keep && has err "0 regressions kept, 1 known already" &&
+	run 0 findings toy --json && python3 -c "
+import json
+f, = map(json.loads, open(\"out\"))
+assert f[\"kind\"] == \"spr\" and f[\"campaign\"] == \"compare\" and 1.3 < f[\"after\"] / f[\"before\"] < 1.7, f"'
+test_that "what --keep does not take" '
+	run 2 $c --keep --one-seed && has err "exclude each other" && run 2 $c --keep --measure memory && has err "is for times" &&
+	run 2 compare toy@v1 other@v2 --keep && has err "two versions of one solver: toy and other are two"'
 test_that "a count that changes is no change of time" 'run 0 $c effort.smt2 && ! has out "^regression" && [ "$(value compared 2)" = 1 ]'
 test_that "... but one of effort" '
 	run 0 $c effort.smt2 --measure effort && grep -qE "^regression	3	more	sat	[0-9.]*	sat	[0-9.]*	1\.[45][0-9]*	.*	effort	effort.smt2$" out &&
@@ -142,6 +152,7 @@ test_that "a set" 'run 0 set add some slow.smt2 effort.smt2 a.cnf && run 0 $c --
 run 0 $c all -q # listed are those of all cases and of sets, without other words
 run 0 compare toy@v1 other@v1 --one-seed -q
 mkdir "$mnt" && "$solverfs" mount "$mnt" >/dev/null 2>err || cat err
+test_that "a kept regression stands below spr" 'grep -qE "in ([0-9]+) of \1 pairs of runs: as it is, and under the solver.s seeds 1 to" "$mnt/toy/spr/1/report.md" && is "$mnt/toy/spr/1/case.smt2" "$(cat slow.smt2)"'
 before=$(grep ^solverfs_asked_total "$mnt/.solverfs/stats")
 a=$(git -C toy rev-parse v1) b=$(git -C toy rev-parse v2)
 test_that "compare/ lists what the command compared" '

@@ -111,7 +111,7 @@ _solverfs() {
 		history) own="--from --to --bisecting --step --all --known --seed --seeds --measure --timeout --machine --svg --json --on" ;;
 		import) own="--format --solver --revision --machine --seed --json" ;;
 		export) own="--format --set --seed --timeout --machine --output" ;;
-		compare) own="--set --pairs --one-seed --measure --scramble --fail-on-regression --known --machine --on --markdown --scatter --cactus --seed --timeout --json" ;;
+		compare) own="--set --pairs --one-seed --measure --scramble --fail-on-regression --known --machine --on --keep --markdown --scatter --cactus --seed --timeout --json" ;;
 		steps) own="--from --to --at-culprits --seed --timeout --json" ;;
 		status) own="--watch --json" ;;
 		"portfolio add") own="--timeout --memory --selector --seed" ;;
