@@ -3,6 +3,7 @@
 #include "core/build/era.h"
 #include "mounts.h"
 #include "recipes.h"
+#include "tools/draft/draft.h"
 
 struct add_options {
         const char *name, *repository, *recipe;
@@ -121,6 +122,56 @@ static int fetch_elsewhere(struct workspace *w, const char *name)
         return r;
 }
 
+/* What a draft came to, without its comments. */
+static void say_drafted(const struct add_options *o, const char *text)
+{
+        cleanup_free char *lines = strdup(text);
+        char *rest = lines;
+
+        note("the recipe of %s, which stands in the store's config, with what was seen:", o->name);
+        for (char *line; rest && (line = strsep(&rest, "\n"));)
+                if (line[strspn(line, " ")] != '\0' && line[strspn(line, " ")] != '#')
+                        note("%s", line);
+}
+
+/* Of sources that no recipe is known for: by building and trying. A status. */
+static int draft(struct workspace *w, const struct add_options *o, struct recipe ***ret, size_t *ret_n)
+{
+        cleanup_free char *absolute = realpath(o->repository, NULL);
+        struct draft_request q = {.repository = absolute ?: o->repository, .shown = o->repository};
+        cleanup_solver struct solver *there = NULL;
+        cleanup_buffer struct buffer text = {0};
+        int status, r;
+
+        if (!o->replace && workspace_solver(w, o->name, &there) == 0) {
+                complain("there is a solver '%s' already; choose another name, or give it another recipe with --replace", o->name);
+                return STATUS_FAILED;
+        }
+        note("no recipe of the name %s is known: drafting one by building HEAD", o->name);
+        q.signals = command_signals();
+        status = recipe_draft(&q, &text);
+        close(q.signals);
+        if (status != STATUS_OK)
+                return status;
+        r = recipe_parse(text.data, "the draft", o->name, ret, ret_n);
+        if (r < 0)
+                return fail(r);
+        say_drafted(o, text.data);
+        return STATUS_OK;
+}
+
+static int get_recipe(struct workspace *w, const struct add_options *o, struct recipe ***ret, size_t *ret_n)
+{
+        char path[PATH_SIZE];
+        int r = recipes_find(o->recipe ? o->recipe : o->name, path);
+
+        if (r == -ENOENT && !o->recipe && o->repository)
+                return draft(w, o, ret, ret_n);
+        if (r == 0)
+                r = recipe_read(path, o->name, ret, ret_n);
+        return r < 0 ? fail_as(r == -ENOENT ? STATUS_ABSENT : STATUS_FAILED, r) : STATUS_OK;
+}
+
 static int add(struct workspace *w, const struct add_options *o, struct recipe **list, size_t n)
 {
         bool there;
@@ -153,19 +204,19 @@ int cmd_solver_add(int argc, char **argv)
         static const char doc[] =
                 "Add a solver: clone REPO (a path or a URL) with its whole history into the store and index it.\v"
                 "Recipes by name are looked for in the folders of $SOLVERFS_RECIPES and where solverfs was installed. "
-                "A recipe's variants are added with it.\n\n"
-                "  solverfs recipe draft ~/src/mysolver >mine.recipe\n"
+                "Where there is none, one is drafted: HEAD is built in the ways that are usual for what lies in it, and its programs are run on small "
+                "formulas (solverfs recipe draft). A recipe's variants are added with it.\n\n"
+                "  solverfs solver add mine ~/src/mysolver\n"
                 "  solverfs solver add mine ~/src/mysolver --recipe mine.recipe\n"
                 "  solverfs solver add --replace mine --recipe mine.recipe";
         cleanup_workspace struct workspace *w = NULL;
         struct add_options o = {0};
         struct words words = {0};
         struct recipe **list = NULL;
-        char path[PATH_SIZE];
-        size_t n;
+        size_t n = 0;
         int r;
         const struct command_option options[] = {
-                {"recipe", 'r', "FILE|NAME", "How to build and run it: a file, or the name of a recipe that comes with solverfs (default: NAME)",
+                {"recipe", 'r', "FILE|NAME", "How to build and run it: a file, or the name of a recipe that comes with solverfs (default: NAME, or else a draft)",
                  .text = &o.recipe},
                 {"replace", 'R', NULL, "Give a solver that is there this recipe; REPO may be left out", .on = &o.replace},
                 {"submodules", 's', NULL, "Fetch the submodules that its branches and tags name, for its builds", .on = &o.submodules},
@@ -185,13 +236,11 @@ int cmd_solver_add(int argc, char **argv)
         }
         command_stoppable();
         r = recipe_check_name(o.name);
-        if (r == 0)
-                r = recipes_find(o.recipe ? o.recipe : o.name, path);
-        if (r == 0)
-                r = recipe_read(path, o.name, &list, &n);
         if (r < 0)
-                return fail_as(r == -ENOENT ? STATUS_ABSENT : STATUS_FAILED, r);
+                return fail_as(STATUS_FAILED, r);
         r = command_open(0, &w);
+        if (r == STATUS_OK)
+                r = get_recipe(w, &o, &list, &n);
         if (r == STATUS_OK)
                 r = add(w, &o, list, n);
         recipe_list_free(list, n);

@@ -104,7 +104,7 @@ run 0 case remove 7 8
 
 make_toy
 
-test_that "an unknown recipe lists what there is" 'SOLVERFS_RECIPES=$top/recipes run 3 solver add nosuch toy && has err "no recipe .nosuch.*toy"'
+test_that "an unknown recipe lists what there is" 'SOLVERFS_RECIPES=$top/recipes run 3 solver add nosuch toy --recipe nosuch && has err "no recipe .nosuch.*toy"'
 test_that "a recipe's mistake names file and line" 'sed s/build/biuld/ recipes/toy.recipe >bad.recipe; run 1 solver add toy toy --recipe bad.recipe && has err "bad.recipe:[0-9]"'
 test_that "a repository that is none is told" 'run 1 solver add toy nowhere --recipe recipes/toy.recipe && has err nowhere; run 0 solver list && empty out'
 test_that "solver add NAME finds the recipe of that name" 'SOLVERFS_RECIPES=$top/recipes run 0 solver add toy toy && has err "toy: 3 commits"'
@@ -205,7 +205,7 @@ test_that "a case of the other format that is named is refused, in a pattern it 
 	run 1 run toy v1 1 $cnf && has err "case $cnf is passed over: c.cnf is no SMT-LIB file" && has out "^1	" &&
 	run 0 run toy v1 1-$cnf && has err "1 case passed over"'
 test_that "without any recipe the complaint says where to get one" \
-	'mkdir none && SOLVERFS_RECIPES=$top/none run 3 solver add nosuch toy && has err "no recipe .nosuch."'
+	'mkdir none && SOLVERFS_RECIPES=$top/none run 3 solver add nosuch toy --recipe nosuch && has err "no recipe .nosuch."'
 test_that "nothing reads standard output: status 141, no noise" '{ timeout 60 "$solverfs" run toy v1 all 2>err; echo $? >out; } | true; is out 141 && ! has err write'
 test_that "a full disk behind standard output is an error" 'for c in "case list" "run toy v1 1 3 --again" "build toy v1 v3" "run toy v1 1 --json"; do timeout 60 "$solverfs" -q $c >/dev/full 2>err; echo $? >out; is out 4 && is err "solverfs: cannot write to standard output: No space left on device" || exit 1; done'
 test_that "nor is anything said of a reader who has seen enough" '{ sleep 0.2; timeout 60 "$solverfs" -q run toy v1 1 3 --again 2>err; echo $? >out; } | true; is out 141 && empty err'

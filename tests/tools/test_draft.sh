@@ -165,6 +165,14 @@ test_that "--eras tries it" 'draft 0 eras --eras && has out "by Makefile. The la
 
 test_that "a solver of the store" 'run 0 init && toy_recipe make "build = make" "output = solver" && run 0 solver add make make --recipe make.recipe && mv make elsewhere && draft 0 make && line "output = solver"; mv elsewhere make'
 
+# -- solver add --
+
+test_that "solver add drafts where no recipe is known, and goes on" 'run 0 solver add own make && has err "drafting one by building HEAD" && has err "^    build = make -j.jobs.$" && has err "^added own: 1 commit$" && no_trace &&
+	printf "(declare-const p Bool)\n(assert p)\n(check-sat)\n" >p.smt2 && run 0 case add p.smt2 && run 0 run own v1 p.smt2 --print result && is out sat'
+test_that "... but not for a name that is taken, before anything is built" 'run 1 solver add own make && has err "there is a solver .own. already" && ! has err drafting'
+test_that "... a recipe that was asked for" 'run 3 solver add other make --recipe other && has err "no recipe .other."'
+test_that "... nor where none is found: then nothing is added" 'run 1 solver add mute mute && has err "no recipe was found for mute" && run 3 solver remove mute'
+
 # -- hostile names --
 
 project hostile

@@ -16,6 +16,19 @@
 /* What may stand in a name that a recipe has: no control bytes, and no placeholder of ours. */
 bool draft_name_is_plain(const char *name);
 
+/* -- draft.c: all of it ------------------------------------------------------------------------------------------ */
+
+struct draft_request {
+        const char *repository; /* a path or a URL */
+        const char *shown;      /* as the user wrote it */
+        const char *revision;   /* NULL: HEAD */
+        bool eras;              /* also builds the last commit of each older way to build */
+        bool force;             /* what was found is written also when no program was seen to answer */
+        int signals;
+};
+/* Drafts a recipe in a store of its own. A status; when it is not STATUS_OK, why is said, and *ret has what was found where `force` asks for it. */
+int recipe_draft(const struct draft_request *q, struct buffer *ret);
+
 /* -- ways.c: how a tree is usually built ------------------------------------------------------------------------ */
 
 enum build_system {
