@@ -61,16 +61,17 @@ spoiled() { # spoiled COMMAND...: with `keyframe` so, fsck finds it, and so does
 		run 1 fsck && has out "^repaired	programs	program .* was dropped" && has out "4 programs are not kept" && [ "$(files)" = 0 ] && run 0 fsck || return
 	put_back && "$@" && counted && says 4 2 && built 1 && says 1 2 && built 2 && run 0 fsck
 }
-flip() { printf '\377' | dd of="$keyframe" bs=1 seek="$1" conv=notrunc status=none; }
-test_that "a flipped bit in the frame" 'spoiled flip 30000'
-test_that "a flipped bit in the header" 'spoiled flip 20'
+# flip FILE OFFSET: all bits of a byte, so that it is another one whatever it was
+flip() { printf "\\$(printf %03o $((255 - $(od -An -tu1 -j "$2" -N 1 "$1"))))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none; }
+test_that "a flipped bit in the frame" 'spoiled flip "$keyframe" 30000'
+test_that "a flipped bit in the header" 'spoiled flip "$keyframe" 20'
 test_that "a truncated file" 'spoiled truncate -s 20000 "$keyframe"'
 test_that "an empty file" 'spoiled truncate -s 0 "$keyframe"'
 test_that "a removed file" 'spoiled rm "$keyframe"'
 test_that "one of them at the end of a chain takes none with it" '
-	put_back && printf "\377" | dd of="$end" bs=1 seek=120 conv=notrunc status=none && run 1 fsck && has out "1 program is not kept" && [ "$(files)" = 3 ]'
+	put_back && flip "$end" 120 && run 1 fsck && has out "1 program is not kept" && [ "$(files)" = 3 ]'
 test_that "a damaged copy is taken away, and made anew" '
-	put_back && counted && says 4 1 && copy=$(find "$SOLVERFS_STORE/programs" -type f) && chmod u+w "$copy" && printf "\377" | dd of="$copy" bs=1 seek=99 conv=notrunc status=none &&
+	put_back && counted && says 4 1 && copy=$(find "$SOLVERFS_STORE/programs" -type f) && chmod u+w "$copy" && flip "$copy" 99 &&
 	run 1 fsck -n && has out "^damaged	programs	the copy of program" && [ -e "$copy" ] && run 1 fsck && has out "^repaired	programs	the copy of program" && [ ! -e "$copy" ] &&
 	says 4 1 && [ -e "$copy" ] && run 0 fsck && built 0'
 test_that "a file that is none is told, and left alone" 'put_back && echo mine >"$deltas/notes" && run 0 fsck && has out "^note	programs	.*/deltas/notes is no program" && run 0 gc && rm "$deltas/notes"'
