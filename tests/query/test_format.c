@@ -44,7 +44,7 @@ static void open_again(void)
 
 static void migrate(void)
 {
-        shell("$SOLVERFS_MIGRATE store >out 2>&1 || { cat out; false; }");
+        shell("\"$SOLVERFS_MIGRATE\" store >out 2>&1 || { cat out; false; }");
 }
 
 static uint32_t commit_of(const char *revision)
@@ -168,7 +168,7 @@ START_TEST(test_refused)
                         end_as_before();
                 assert_error(workspace_open("store", 0, &w), EPROTONOSUPPORT);
                 ck_assert_ptr_nonnull(strstr(error_message(-EPROTONOSUPPORT), i == 3 ? "a newer one" : "migrate-store"));
-                shell("s=0; $SOLVERFS_COMMAND --store store solver list >out 2>&1 || s=$?; [ $s = 5 ]; rm -rf store repo");
+                shell("s=0; \"$SOLVERFS_COMMAND\" --store store solver list >out 2>&1 || s=$?; [ $s = 5 ]; rm -rf store repo");
         }
 }
 END_TEST
@@ -341,7 +341,7 @@ START_TEST(test_too_old)
                 put_number(FORMAT, 0);
                 put_number(marks[i], 0);
                 end();
-                shell("! $SOLVERFS_MIGRATE store >out 2>&1 && grep -q 38662ac out; rm -rf store repo");
+                shell("! \"$SOLVERFS_MIGRATE\" store >out 2>&1 && grep -q 38662ac out; rm -rf store repo");
         }
 }
 END_TEST
