@@ -1,6 +1,4 @@
 /* solverfs findings: what campaigns found, and what became of it. */
-#include "cmd_findings.h"
-
 #include <inttypes.h>
 
 #include "core/study/base/stat.h"
@@ -12,7 +10,7 @@
 struct listing {
         const char *solver_name, *mark, *url;
         uint32_t number;
-        bool json, seeds, all;
+        bool json, all;
         bool kinds[N_FINDING_KINDS]; /* none: all of them */
         const char *campaign;
         struct workspace *workspace;
@@ -106,8 +104,6 @@ static int list(struct listing *l)
 {
         int r;
 
-        if (l->seeds)
-                return findings_seeds(l->workspace, l->solver, l->json);
         if (l->number != 0)
                 return command_mark(l->workspace, l->solver, OF_CAMPAIGNS, l->number, l->mark, l->url);
         r = show_all(l);
@@ -119,8 +115,6 @@ int cmd_findings(int argc, char **argv)
         static const char doc[] =
                 "Lists what campaigns found, the most worth reporting first.\v"
                 "Findings of one signature, or with the same reduced shape and commit, are one; COUNT is how many inputs it stands for.\n\n"
-                "With --seeds a line for each slowdown between versions of the solver: finding, seeds under which it reproduces, seeds tried. What "
-                "is measured is kept (seeds.tsv in the mount), so that an interrupted call goes on.\n\n"
                 "Example:\n"
                 "  solverfs findings z3 --mark 12 reported https://example.org/issues/1";
         cleanup_workspace struct workspace *w = NULL;
@@ -131,7 +125,6 @@ int cmd_findings(int argc, char **argv)
         const struct command_option options[] = {
                 {"mark", 0, "ID", "keep what became of a finding: reported, confirmed, fixed or rejected, and where",
                  .number = &l.number, .least = 1, .most = UINT32_MAX},
-                {"seeds", 0, NULL, "run every slowdown under the solver's seeds 1 to 30, and tell under how many it reproduces", .on = &l.seeds},
                 {"kind", 0, "KIND", "only these: spr, soundness, crash, regression, implication; may be repeated",
                  .parse = parse_kind, .to = l.kinds},
                 {"campaign", 0, "NAME", "only what this campaign found", .text = &l.campaign},
@@ -139,7 +132,7 @@ int cmd_findings(int argc, char **argv)
                 {"json", 0, NULL, "an object a line", .on = &l.json},
                 {0}};
 
-        command_parse(argc, argv, "SOLVER\nSOLVER --seeds\nSOLVER --mark ID reported|confirmed|fixed|rejected [URL]", doc, options, &words);
+        command_parse(argc, argv, "SOLVER\nSOLVER --mark ID reported|confirmed|fixed|rejected [URL]", doc, options, &words);
         l.solver_name = word_next(&words);
         if (l.number != 0) {
                 l.mark = word_next(&words);
@@ -147,11 +140,9 @@ int cmd_findings(int argc, char **argv)
         }
         if (!l.solver_name || words.n > 0)
                 command_usage("expected SOLVER");
-        if (l.number != 0 && l.seeds)
-                command_usage("--mark and --seeds exclude each other");
         if (l.number != 0 && !l.mark)
                 command_usage("mark it as what? reported, confirmed, fixed or rejected");
-        status = command_open_solver(l.number != 0 || l.seeds ? 0 : STORE_READ_ONLY, NULL, l.solver_name, &w, &s);
+        status = command_open_solver(l.number != 0 ? 0 : STORE_READ_ONLY, NULL, l.solver_name, &w, &s);
         if (status != STATUS_OK)
                 return status;
         l.workspace = w;

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "core/study/steps/case_history.h"
-#include "cmd_steps.h"
+#include "words.h"
 
 #define SHAPES 5
 
@@ -10,7 +10,7 @@ struct stepping {
         /* options */
         const char *solver_name, *from, *to;
         struct words words; /* CASE... */
-        bool json, has_seed, at_culprits;
+        bool json, has_seed;
         uint64_t seed, timeout;
 
         struct workspace *workspace;
@@ -120,35 +120,30 @@ static int count_slowdowns(struct stepping *o, size_t slower)
         return 0;
 }
 
-static int show_history(struct stepping *o, const struct case_history *h)
+static int show_case(struct stepping *o, struct case_info *info)
 {
+        cleanup_case_history struct case_history h = {0};
         cleanup_steps struct steps steps = {0};
         cleanup_free size_t *points = NULL;
+        struct cell cell = {.solver = o->solver, .info = info, .has_seed = o->has_seed, .seed = o->seed, .wall_ns = o->timeout};
         size_t measured = 0;
-        int r = case_history_steps(h, &steps, &points);
+        int r = case_history_read(o->workspace, &cell, o->line, o->n_line, NULL, 0, JUDGE_TIME, &h);
 
+        if (r == 0)
+                r = case_history_steps(&h, &steps, &points);
         if (r < 0)
                 return fail(r);
-        for (size_t i = 0; i < h->n; i++)
-                measured += h->list[i].fact != NULL;
+        for (size_t i = 0; i < h.n; i++)
+                measured += h.list[i].fact != NULL;
         o->measured += measured >= 2;
         o->shapes[steps.shape] += measured >= 2;
         if (measured >= 2 && count_slowdowns(o, steps.slower) < 0)
                 return fail(-ENOMEM);
         if (o->json)
-                print_json(o, h, points, measured, &steps);
+                print_json(o, &h, points, measured, &steps);
         else
-                print_rows(o, h, points, &steps);
+                print_rows(o, &h, points, &steps);
         return STATUS_OK;
-}
-
-static int show_case(struct stepping *o, struct case_info *info)
-{
-        cleanup_case_history struct case_history h = {0};
-        struct cell cell = {.solver = o->solver, .info = info, .has_seed = o->has_seed, .seed = o->seed, .wall_ns = o->timeout};
-        int r = case_history_read(o->workspace, &cell, o->line, o->n_line, NULL, 0, JUDGE_TIME, &h);
-
-        return r < 0 ? fail(r) : show_history(o, &h);
 }
 
 static int show_measured(struct stepping *o)
@@ -161,28 +156,6 @@ static int show_measured(struct stepping *o)
         for (size_t i = 0; r == STATUS_OK && i < cases.n; i++)
                 r = show_case(o, cases.list[i]);
         case_selection_done(&cases);
-        return r;
-}
-
-static int show_at_culprits(struct stepping *o, int signals)
-{
-        struct at_culprits a = {.workspace = o->workspace,
-                                .solver = o->solver,
-                                .words = o->words.list,
-                                .n_words = o->words.n,
-                                .has_seed = o->has_seed,
-                                .seed = o->seed,
-                                .timeout = o->timeout,
-                                .signals = signals};
-        int r = at_culprits_measure(&a);
-
-        for (size_t i = 0; r == STATUS_OK && i < a.cases.n; i++) {
-                cleanup_case_history struct case_history h = {0};
-                int k = at_culprits_history(&a, i, &h);
-
-                r = k < 0 ? fail(k) : show_history(o, &h);
-        }
-        at_culprits_done(&a);
         return r;
 }
 
@@ -208,37 +181,29 @@ int cmd_steps(int argc, char **argv)
                 "no work: 'solverfs run SOLVER A..B CASE...' measures.\v"
                 "A single outlier is no step. 'broken' stands for runs that end without an answer. The shapes are the paper's: monotonic or not, by "
                 "one dominant slowdown or by several.\n\n"
-                "  solverfs run z3 z3-4.8.8..z3-4.8.9 17 && solverfs steps z3 17\n"
-                "  solverfs steps z3 --at-culprits";
+                "  solverfs run z3 z3-4.8.8..z3-4.8.9 17 && solverfs steps z3 17";
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
         struct stepping o = {0};
-        int signals = -1, r;
+        int r;
         const struct command_option options[] = {
                 {"from", 'f', "REV", "Begin here; the first commit unless given", .text = &o.from},
                 {"to", 'o', "REV", "End here; HEAD unless given", .text = &o.to},
                 {"seed", 's', "N", "What was measured with the random seed fixed to N",
                  .big_number = &o.seed, .most = UINT32_MAX, .is_given = &o.has_seed},
                 {"timeout", 't', "T", "What was measured under this time limit", .ns = &o.timeout},
-                {"at-culprits", 'c', NULL,
-                 "Measure before and after every commit that findings were localized to, and show the steps between those; without CASE, the "
-                 "case that each of them slowed down most", .on = &o.at_culprits},
                 {"json", 'j', NULL, "Print a JSON object for each case: its steps, how many of each kind, its shape", .on = &o.json},
                 {0}};
 
-        command_parse(argc, argv, "SOLVER CASE...\nSOLVER --at-culprits [CASE...]", doc, options, &o.words);
+        command_parse(argc, argv, "SOLVER CASE...", doc, options, &o.words);
         o.solver_name = word_next(&o.words);
-        if (!o.solver_name || (o.words.n == 0 && !o.at_culprits))
+        if (!o.solver_name || o.words.n == 0)
                 command_usage("expected SOLVER CASE...");
-        if (o.at_culprits && (o.from || o.to))
-                command_usage("--at-culprits says itself which commits: no --from and --to");
-        if (o.at_culprits)
-                signals = command_signals();
         r = command_open_solver(0, NULL, o.solver_name, &w, &s);
         o.workspace = w;
         o.solver = s;
         if (r == STATUS_OK)
-                r = o.at_culprits ? show_at_culprits(&o, signals) : show_measured(&o);
+                r = show_measured(&o);
         if (r == STATUS_OK)
                 show_counts(&o);
         free(o.line);

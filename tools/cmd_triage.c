@@ -1,6 +1,4 @@
-/* solverfs triage: what kind of change made a solver slow, and what regresses in several solvers. */
-#include "cmd_triage.h"
-
+/* solverfs triage: what kind of change made a solver slow. */
 #include <math.h>
 
 #include "core/study/observation/culprits.h"
@@ -10,7 +8,7 @@ struct triage {
         struct words solvers; /* names */
         const char *commit; /* --set: of the first solver */
         struct words words; /* what it is */
-        bool table, cross, json;
+        bool table, json;
         struct workspace *workspace;
 };
 
@@ -138,13 +136,11 @@ static int show_table(const struct triage *t)
         return STATUS_OK;
 }
 
-static int triage(const struct triage *t, int signals)
+static int triage(const struct triage *t)
 {
         cleanup_solver struct solver *s = NULL;
         int r;
 
-        if (t->cross)
-                return triage_cross(t->workspace, t->solvers.list, t->solvers.n, t->json, signals);
         if (t->table)
                 return show_table(t);
         r = command_solver(t->workspace, t->solvers.list[0], &s);
@@ -159,20 +155,16 @@ int cmd_triage(int argc, char **argv)
                 "(what says so), findings, seconds before and after it for the worst of them, subject.\v"
                 "The class is read from the commit's message and the paths it changed; what is set by hand stands above it. A culprit is a bug when "
                 "a finding of it is marked confirmed or fixed (solverfs findings --mark).\n"
-                "--cross runs: it prints a line for each finding that regresses in another solver, too: finding, other solver, its reference and "
-                "target, seconds on both. The other solver's versions are those of its own findings; where it has none and its history is the same "
-                "one, the finding's.\n\n"
+                "\n"
                 "  solverfs triage z3\n"
                 "  solverfs triage z3 --set 78feac446 algorithm compromise\n"
-                "  solverfs triage z3seq z3str3 cvc4 --table\n"
-                "  solverfs triage z3seq z3str3 --cross";
+                "  solverfs triage z3seq z3str3 cvc4 --table";
         cleanup_workspace struct workspace *w = NULL;
         struct triage t = {0};
-        int signals = -1, r;
+        int r;
         const struct command_option options[] = {
                 {"set", 0, "COMMIT", "Say what a culprit is: a class, and whether it is a compromise or a bug", .text = &t.commit},
                 {"table", 0, NULL, "Print how many commits of each class made each solver slow", .on = &t.table},
-                {"cross", 0, NULL, "Run the findings of each solver on the versions of the others", .on = &t.cross},
                 {"json", 0, NULL, "Print a JSON object a line", .on = &t.json},
                 {0}};
 
@@ -185,15 +177,11 @@ int cmd_triage(int argc, char **argv)
                 command_usage("expected SOLVER...");
         if (t.commit && t.words.n == 0)
                 command_usage("what is it? fix, algorithm, theory, refactoring or unknown; compromise or bug");
-        if (t.cross && t.solvers.n < 2)
-                command_usage("--cross takes two solvers or more");
-        if (t.cross + t.table + (t.commit != NULL) > 1)
-                command_usage("--set, --table and --cross exclude each other");
-        if (t.solvers.n > 1 && !t.cross && !t.table)
-                command_usage("several solvers go with --table or --cross");
-        if (t.cross)
-                signals = command_signals();
-        r = command_open(t.cross || t.commit ? 0 : STORE_READ_ONLY, &w);
+        if (t.table && t.commit)
+                command_usage("--set and --table exclude each other");
+        if (t.solvers.n > 1 && !t.table)
+                command_usage("several solvers go with --table");
+        r = command_open(t.commit ? 0 : STORE_READ_ONLY, &w);
         t.workspace = w;
-        return output_end(r == STATUS_OK ? triage(&t, signals) : r);
+        return output_end(r == STATUS_OK ? triage(&t) : r);
 }

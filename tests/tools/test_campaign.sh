@@ -53,8 +53,6 @@ test_that "the input is kept, and listed nowhere" \
 	'run 0 findings slow --json && has out "\"size\":[1-9]" && run 0 case list && empty out && run 0 fsck'
 test_that "what became of a finding is kept" \
 	'run 0 findings slow --mark 1 reported https://example.org/1 && run 0 findings slow && has out "reported.*https://example.org/1" && run 2 findings slow --mark 1 lost && run 3 findings slow --mark 999 fixed && has err "no finding 999"'
-test_that "seeds tell how often it reproduces" \
-	'run 0 findings slow --seeds && [ "$(field 1,2,3)" = "$(printf "1\t29\t30")" ] && has err "20-29 seeds: 1.* of 1 finding" && run 0 findings slow --seeds --json && has out "\"reproduced\":29"'
 # Three inputs in ten take long, others with each version and each writing of the input.
 make_script chaos
 for v in 1 2; do script_commit chaos $v "set -- \$(sed s/^/$v/ \"\$case\" | cksum); [ \$((\$1 % 10)) -ge 3 ] || echo 'lasts 20' >&2"; done
@@ -232,10 +230,6 @@ test_that "triage lists the culprits, and by hand it is said better" '
 	run 2 triage slow --set v2 luck && run 3 triage slow --set v1 fix && has err "no finding"'
 test_that "a table counts them by class" '
 	run 0 triage slow other --table && [ "$(sed -n 1p out)" = "$(printf "class\tslow\tother\ttotal")" ] && has out "^algorithm.1.0.1$" && has out "^compromise.1.0.1$"'
-test_that "what was found in one solver is run on another" '
-	run 0 triage slow other --cross && [ "$(field 1,3 | sort -u)" = "$(printf "slow\tother")" ] && has err "findings of slow regress in other, too"'
-test_that "one case per culprit is measured before and after every culprit" '
-	run 0 steps slow --at-culprits && [ "$(field 2,3)" = "$(printf "%s\tslower" "$(git -C slow rev-parse v2)")" ] && has err "1 case got slower 1 time" && has err "monotonic, single-dominant"'
 
 # -- noise --
 

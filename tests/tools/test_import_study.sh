@@ -35,13 +35,17 @@ slow() { # slow STORE MACHINE NAME OPTION...
 unknowns() { # unknowns STORE MACHINE NAME OPTION...
 	at "$1" "$2" incompleteness toy --name "$3" --timeout 3s -j 1 --for 200s --iterations 12 --chain 6 --seeds seeds "${@:4}"
 }
+seeds() { # seeds STORE MACHINE: what each slowdown does under seeds, as a reader of the mount asks for it
+	local r
+	mkdir -p mnt && at "$1" "$2" mount mnt && { timeout 200 cat mnt/toy/spr/[0-9]*/seeds.tsv >other.out; r=$?; at "$1" "$2" unmount mnt && return $r; }
+}
 store() { at "$1" "" init && at "$1" "" solver add toy toy --recipe toy.recipe; }
 
 # The other store: every kind of finding, one of them marked, localized, reduced and seen under seeds.
 {
 	store other && slow other depot slow --reference v1 --target v2 && slow other depot lies --no-localize --reference v1 --target v3 --pairs any --oracle v2 &&
 		slow other depot crash --no-localize --reference v1 --target v4 && unknowns other depot bounds --reference v1 --target v5 --reduce-for 100s &&
-		unknowns other depot alone --at v5 --no-reduce && at other depot findings toy --mark 1 reported https://example.org/1 && at other depot findings toy --seeds && at other depot triage toy --set v2 algorithm compromise
+		unknowns other depot alone --at v5 --no-reduce && at other depot findings toy --mark 1 reported https://example.org/1 && seeds other depot && at other depot triage toy --set v2 algorithm compromise
 } || { cat other.out other.err; exit 1; }
 at other depot findings toy --all --json && cp other.out there
 # This store has campaigns and findings of its own: one of another name, and one of a name that is there, too.
@@ -86,7 +90,7 @@ test_that "the class of a responsible commit that was set by hand comes over; on
 
 # -- in the mount --
 
-mkdir mnt && run 0 mount mnt
+run 0 mount mnt
 test_that "a finding is a folder: its input, both versions, its times, the commit responsible, the seeds" '
 	cd "mnt/toy/spr/$(number spr "slow~.*")" && grep -q str.len case.smt2 && [ "$(readlink reference)" = "../../commits/$(git -C "$top/toy" rev-parse v1)" ] &&
 	[ "$(sed -n 3p times.tsv | cut -f 2)" = timeout ] && [ "$(sed -n 2p localized.tsv | cut -f 2)" = "$(git -C "$top/toy" rev-parse v2)" ] && [ "$(ls culprits)" = "$(git -C "$top/toy" rev-parse v2)" ] &&

@@ -47,7 +47,7 @@ CHANGED = [  # pattern, what stands in its place: times that are long, numbers o
 NOT_RUN = [  # pattern, why
     (r"--on lab", "wants a cluster: tools/test_cluster*.sh"),
     (r"soundness/|incompleteness/1|grep assert|mnt/.*/(?:spr|alarms)\b", "wants what real campaigns and watches found: tools/test_campaign.sh, test_watch.sh"),
-    (r"--at-culprits|--set 78feac446", "wants findings that are localized: tools/test_localize.sh"),
+    (r"--set 78feac446", "wants findings that are localized: tools/test_localize.sh"),
     (r"z3=mnt|\$z3 ", "wants Z3"),
     (r"^(?:table-generator|asv|python3 welch|cut -f1,2,4|cat asv|firefox|systemctl|journalctl)", "another tool's"),
     (r"tests/bench/|tools/demo\.sh", "takes minutes"),

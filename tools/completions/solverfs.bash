@@ -100,10 +100,10 @@ _solverfs() {
 		run) own="--seed --timeout --machine --again --json --print --on" ;;
 		fuzz) own="--reference --target --for --strategy --threshold --timeout --window --corpus --name --seed --oracle --pairs --clock --jobs --max-finds --on --localize-for --no-localize --reduce-for --no-reduce --repeat --svg --json" ;;
 		incompleteness) own="--reference --target --at --seeds --oracle --iterations --chain --timeout --clock --for --seed --name --jobs --max-finds --on --localize-for --no-localize --reduce-for --no-reduce --json" ;;
-		findings) own="--kind --campaign --all --mark --seeds --json" ;;
+		findings) own="--kind --campaign --all --mark --json" ;;
 		watch) own="--set --branch --every --once --on-alarm --json" ;;
 		alarms) own="--mark --json" ;;
-		triage) own="--set --table --cross --json" ;;
+		triage) own="--set --table --json" ;;
 		noise) own="--set --runs --timeout --json --svg --on" ;;
 		localize) own="--reference --target --method --measure --seed --timeout --clock --on --log --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --on --again --output --json" ;;
@@ -112,7 +112,7 @@ _solverfs() {
 		import) own="--format --solver --revision --machine --seed --json" ;;
 		export) own="--format --set --seed --timeout --machine --output" ;;
 		compare) own="--set --pairs --one-seed --measure --scramble --fail-on-regression --known --machine --on --keep --markdown --scatter --cactus --seed --timeout --json" ;;
-		steps) own="--from --to --at-culprits --seed --timeout --json" ;;
+		steps) own="--from --to --seed --timeout --json" ;;
 		status) own="--watch --json" ;;
 		"portfolio add") own="--timeout --memory --selector --seed" ;;
 		"portfolio list") own="--json" ;;
