@@ -13,81 +13,46 @@
 
 /* -- what it is given --------------------------------------------------------------------------------------------- */
 
-struct environment {
-        char **list; /* NULL-terminated; the first `n_own` are owned */
-        size_t n_own;
-};
-
-static void environment_done(struct environment *e)
+static void add_word(struct buffer *script, const char *name, const char *value)
 {
-        for (size_t i = 0; i < e->n_own; i++)
-                free(e->list[i]);
-        free(e->list);
+        buffer_addf(script, " %s=", name);
+        buffer_add_shell_word(script, value);
 }
 
-static int set(struct environment *e, const char *name, const char *value)
-{
-        int n = asprintf(&e->list[e->n_own], "%s=%s", name, value);
-
-        if (n < 0) {
-                e->list[e->n_own] = NULL;
-                return -ENOMEM;
-        }
-        e->n_own++;
-        return 0;
-}
-
-static bool is_set(const struct environment *e, const char *variable)
-{
-        size_t name = strcspn(variable, "=") + 1;
-
-        for (size_t i = 0; i < e->n_own; i++)
-                if (strncmp(e->list[i], variable, name) == 0)
-                        return true;
-        return false;
-}
-
-static int make_environment(struct workspace *w, const struct solver *s, const struct observation *a, const char *file,
-                            struct environment *ret)
+/* The command behind a line that says what it is told of. */
+static int make_script(const struct observation *a, const char *file, const char *command, struct buffer *ret)
 {
         cleanup_alarm_words struct alarm_words numbers = {0};
         int r = alarm_words(a, &numbers);
-        const char *const words[][2] = {{"SOLVERFS_ALARM", file},
-                                        {"SOLVERFS_STORE", workspace_dir(w)},
-                                        {"SOLVER", s->recipe->name},
-                                        {"KIND", observation_kind_name(a->kind)},
-                                        {"BRANCH", a->origin},
-                                        {"COMMIT", a->target},
-                                        {"PARENT", *a->reference ? a->reference : "-"},
-                                        {"SUBJECT", a->subject},
-                                        {"NUMBER", numbers.number},
-                                        {"CASE", numbers.id},
-                                        {"CASES", numbers.n_cases},
-                                        {"BEFORE", numbers.before.data},
-                                        {"AFTER", numbers.after.data},
-                                        {"FACTOR", numbers.factor.data}};
-        size_t n = 0;
 
-        while (environ[n])
-                n++;
-        ret->list = calloc(n + ARRAY_SIZE(words) + 1, sizeof(*ret->list));
-        if (!ret->list)
-                return -ENOMEM;
-        for (size_t i = 0; i < ARRAY_SIZE(words) && r == 0; i++)
-                r = set(ret, words[i][0], words[i][1]);
-        for (size_t i = 0, at = ret->n_own; i < n; i++)
-                if (!is_set(ret, environ[i]))
-                        ret->list[at++] = environ[i];
-        return r;
+        if (r < 0)
+                return r;
+        buffer_addf(ret, "umask %04o; export", common.umask);
+        add_word(ret, "SOLVERFS_ALARM", file);
+        add_word(ret, "SOLVERFS_STORE", workspace_dir(common.workspace));
+        add_word(ret, "SOLVER", common.solver->recipe->name);
+        add_word(ret, "KIND", observation_kind_name(a->kind));
+        add_word(ret, "BRANCH", a->origin);
+        add_word(ret, "COMMIT", a->target);
+        add_word(ret, "PARENT", *a->reference ? a->reference : "-");
+        add_word(ret, "SUBJECT", a->subject);
+        add_word(ret, "NUMBER", numbers.number);
+        add_word(ret, "CASE", numbers.id);
+        add_word(ret, "CASES", numbers.n_cases);
+        add_word(ret, "BEFORE", numbers.before.data);
+        add_word(ret, "AFTER", numbers.after.data);
+        add_word(ret, "FACTOR", numbers.factor.data);
+        buffer_addf(ret, "\n%s", command);
+        return buffer_error(ret);
 }
 
 /* The alarm in a file of its own, as alarms/<n> of the mount has it. */
-static int write_alarm(struct workspace *w, const struct solver *s, const struct observation *a, char path[PATH_SIZE])
+static int write_alarm(const struct observation *a, char path[PATH_SIZE])
 {
         const char *folder = getenv("TMPDIR");
         cleanup_buffer struct buffer text = {0};
         cleanup_close int fd = -1;
-        int r = alarm_print(w, s, a, &text);
+        int r = alarm_print(common.workspace, common.solver, a, &text);
 
         if (r == 0)
                 r = path_join(path, folder && *folder ? folder : "/tmp", "solverfs-alarm-XXXXXX");
@@ -106,19 +71,14 @@ static int write_alarm(struct workspace *w, const struct solver *s, const struct
 /* -- running it --------------------------------------------------------------------------------------------------- */
 
 /* Its output goes to standard error, as ours is for results. */
-static int start(const char *command, const char *input, char *const *environment, pid_t *ret)
+static int start(const char *script, const char *input, pid_t *ret)
 {
         cleanup_close int in = open(input, O_RDONLY | O_CLOEXEC);
-        cleanup_free char *script = NULL;
         int r;
 
         if (in < 0)
                 return errorf(-errno, "cannot read %s: %s", input, strerror(errno));
-        if (asprintf(&script, "umask %04o\n%s", common.umask, command) < 0) {
-                script = NULL;
-                return -ENOMEM;
-        }
-        r = spawn_shell(script, (const int[]){in, STDERR_FILENO, STDERR_FILENO}, environment, ret);
+        r = spawn_shell(script, (const int[]){in, STDERR_FILENO, STDERR_FILENO}, environ, ret);
         return r < 0 ? errorf(r, "cannot start /bin/sh: %s", strerror(-r)) : 0;
 }
 
@@ -132,10 +92,10 @@ static const char *why_failed(int status, char ret[64])
 }
 
 /* 0, 1 or -EINTR, as alarm_command() has it. */
-static int wait_for(pid_t pid, uint32_t number, int signals)
+static int wait_for(pid_t pid, uint32_t number)
 {
         cleanup_close int pidfd = pidfd_open(pid, 0);
-        struct pollfd p[] = {{.fd = pidfd, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+        struct pollfd p[] = {{.fd = pidfd, .events = POLLIN}, {.fd = common.signals, .events = POLLIN}};
         bool is_late = pidfd >= 0 && poll(p, ARRAY_SIZE(p), PATIENCE_MS) == 0, is_stopped = !is_late && p[1].revents != 0;
         char why[64];
         int status = 0;
@@ -153,19 +113,19 @@ static int wait_for(pid_t pid, uint32_t number, int signals)
         return 1;
 }
 
-int alarm_command(struct workspace *w, const struct solver *s, const struct observation *a, const char *command, int signals)
+int alarm_command(const struct observation *a, const char *command)
 {
-        cleanup(environment_done) struct environment e = {0};
+        cleanup_buffer struct buffer script = {0};
         char path[PATH_SIZE] = "";
         pid_t pid;
-        int r = write_alarm(w, s, a, path);
+        int r = write_alarm(a, path);
 
         if (r == 0)
-                r = make_environment(w, s, a, path, &e);
+                r = make_script(a, path, command, &script);
         if (r == 0)
-                r = start(command, path, e.list, &pid);
+                r = start(script.data, path, &pid);
         if (r == 0)
-                r = wait_for(pid, a->number, signals);
+                r = wait_for(pid, a->number);
         if (*path)
                 unlink(path);
         return r;

@@ -50,26 +50,26 @@ static json_t *cases_json(const struct observation *a)
         return list;
 }
 
-static int show_json(const struct solver *s, const struct observation *a)
+static int show_json(const struct observation *a)
 {
         cleanup_buffer struct buffer reproduce = {0}, branch = {0}, url = {0};
         char found[32];
 
-        alarm_print_reproduce(s, a, &reproduce);
+        alarm_print_reproduce(common.solver, a, &reproduce);
         buffer_add_printable(&branch, a->origin);
         buffer_add_printable(&url, a->url);
         if (buffer_error(&reproduce) < 0 || buffer_error(&branch) < 0 || buffer_error(&url) < 0)
                 return -ENOMEM;
         format_date(a->found, found);
         output_json(json_pack("{si ss ss ss ss ss ss so ss ss ss sb ss ss}", "number", (int)a->number, "kind",
-                              observation_kind_name(a->kind), "solver", s->recipe->name, "branch", branch.data ? branch.data : "",
+                              observation_kind_name(a->kind), "solver", common.solver->recipe->name, "branch", branch.data ? branch.data : "",
                               "commit", a->target, "parent", a->reference, "subject", a->subject, "cases", cases_json(a), "found",
                               found, "reproduce", reproduce.data, "detail", a->reason, "told", (int)(a->told != 0), "mark",
                               observation_mark_name(a->mark), "url", url.data ? url.data : ""));
         return 0;
 }
 
-int alarm_show(struct workspace *, const struct solver *s, const struct observation *a, bool json)
+int alarm_show(const struct observation *a, bool json)
 {
         static const struct column columns[] = {{"N", 4, true},      {"KIND", 13, false},  {"COMMIT", 12, false},
                                                 {"CASE", 6, true},          {"CASES", 6, true},  {"BEFORE", 10, true, 1},
@@ -80,7 +80,7 @@ int alarm_show(struct workspace *, const struct solver *s, const struct observat
         int r;
 
         if (json)
-                return show_json(s, a);
+                return show_json(a);
         r = alarm_words(a, &w);
         if (r < 0)
                 return r;

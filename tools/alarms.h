@@ -1,4 +1,4 @@
-/* Alarms on standard output, as `watch` and `alarms` print them, and the command that a person wants to be told by. */
+/* Alarms of common.solver on standard output, as `watch` and `alarms` print them, and the command that a person wants to be told by. */
 #pragma once
 
 #include "command.h"
@@ -14,8 +14,8 @@ void alarm_words_done(struct alarm_words *w);
 #define cleanup_alarm_words cleanup(alarm_words_done)
 
 /* A row, or an object on a line; -ENOMEM. */
-int alarm_show(struct workspace *w, const struct solver *s, const struct observation *a, bool json);
+int alarm_show(const struct observation *a, bool json);
 
 /* Runs `command` by the shell, with the alarm as its standard input and in its environment (cmd_watch.c's help has the names). 0: it took the alarm
  * (status 0). 1: it did not, and why was said. -EINTR: a signal came first, and it was ended. -errno. */
-int alarm_command(struct workspace *w, const struct solver *s, const struct observation *a, const char *command, int signals);
+int alarm_command(const struct observation *a, const char *command);

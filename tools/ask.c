@@ -99,9 +99,9 @@ static int show(void *user, const struct ask_progress *p)
         struct waiting waiting;
         char what[400];
 
-        engine_each_job(s->a->engine, look_at_job, &l);
+        engine_each_job(common.engine, look_at_job, &l);
         if (l.running == 0)
-                snprintf(what, sizeof(what), "%s: %s", s->a->title, what_for(s->a->engine, &waiting));
+                snprintf(what, sizeof(what), "%s: %s", s->a->title, what_for(common.engine, &waiting));
         else if (l.running == 1)
                 snprintf(what, sizeof(what), "%s", l.what);
         else
@@ -133,18 +133,25 @@ void ask_show(const struct ask_progress *p, const char *what, uint64_t total, ui
 
 int command_ask(const struct command_asking *a)
 {
+        cleanup_buffer struct buffer heading = {0};
         struct state s = {.a = a};
-        int r = -ENOMEM;
+        int r = command_engine();
 
+        if (r != STATUS_OK)
+                return r;
+        if (a->columns)
+                table_heading(&heading, a->columns, a->n_columns);
+        output_write(&heading);
+        r = -ENOMEM;
         s.texts = calloc(MAX(a->n, (size_t)1), sizeof(*s.texts));
         s.ready = calloc(MAX(a->n, (size_t)1), sizeof(*s.ready));
         if (s.texts && s.ready)
                 r = ask_many(
-                        a->engine,
+                        common.engine,
                         &(struct asking){
                                 .n = a->n, .again = a->again, .make = make, .answered = answered, .progress = show, .user = &s},
-                        a->n > 1 ? PRIORITY_BATCH : PRIORITY_PERSON, a->signals);
-        if (r == -ECANCELED && command_interrupted(a->signals)) {
+                        a->n > 1 ? PRIORITY_BATCH : PRIORITY_PERSON, common.signals);
+        if (r == -ECANCELED && command_interrupted()) {
                 note("stopping");
                 r = -EINTR;
         }
@@ -153,5 +160,5 @@ int command_ask(const struct command_asking *a)
                 print_next(&s);
         free(s.texts);
         free(s.ready);
-        return r;
+        return r < 0 ? fail(r) : STATUS_OK;
 }

@@ -6,11 +6,11 @@
 struct ask_progress;
 
 struct command_asking {
-        struct engine *engine;
         size_t n;
         bool again;
         const char *title; /* "run" */
-        int signals;       /* command_signals() */
+        const struct column *columns; /* of a table whose heading stands before all answers; NULL: none */
+        size_t n_columns;
         /* The query of item i; 0 or -errno, which becomes its answer. */
         int (*make)(void *user, size_t i, struct query **ret);
         /* An answer; in the main thread, once for each item, in any order. The text that it adds to `to` goes to standard output in the items' order. */
@@ -18,8 +18,9 @@ struct command_asking {
         void (*meanwhile)(void *user); /* about five times a second while it waits, in the main thread; may be NULL */
         void *user;
 };
-/* 0 when every item was answered; -EINTR when a signal came first, -EPIPE when standard output broke (output_end() says how): the rest was
- * taken back. One item is asked for as a person, several as a batch. */
+/* By common.engine, which it opens where there is none, with an eye to common.signals. STATUS_OK when every item was answered; else the rest was taken
+ * back: STATUS_INTERRUPTED when a signal came first, STATUS_PIPE when standard output broke (output_end() says how), or a status, and why is said. One
+ * item is asked for as a person, several as a batch. */
 int command_ask(const struct command_asking *a);
 
 /* Shows the progress of an asking that has its own words and counts: `what`, and behind it the build that goes on, if any. When nothing runs it says what

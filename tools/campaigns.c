@@ -60,12 +60,12 @@ static json_t *status_json(const struct campaign_command *c, const struct campai
         return j;
 }
 
-static void show_end(const struct campaign_command *c, struct workspace *w, const struct solver *s)
+static void show_end(const struct campaign_command *c)
 {
         struct campaign_status status;
         cleanup_buffer struct buffer b = {0};
 
-        if (!c->settings.name || campaign_get(w, s->number, c->settings.name, NULL, &status) < 0)
+        if (!c->settings.name || campaign_get(common.workspace, common.solver->number, c->settings.name, NULL, &status) < 0)
                 return;
         if (c->json) {
                 output_json(status_json(c, &status));
@@ -79,13 +79,12 @@ static void show_end(const struct campaign_command *c, struct workspace *w, cons
 static int run(struct campaign_command *c)
 {
         const struct campaign_watch watch = {.status = show_status, .line = show_line, .user = c};
-        cleanup_workspace struct workspace *w = NULL;
-        cleanup_engine struct engine *e = NULL;
-        cleanup_solver struct solver *s = NULL;
-        int signals = command_signals(), r, status = command_open_solver(0, c->on, c->solver_name, &w, &s);
+        int r, status;
 
+        command_signals();
+        status = command_open_solver(0, c->on, c->solver_name);
         if (status == STATUS_OK)
-                status = command_engine(w, &e);
+                status = command_engine();
         if (status != STATUS_OK)
                 return status;
         if (!c->run && !c->settings.name) { /* as campaign_run() would, so that what it was called can be told */
@@ -94,15 +93,16 @@ static int run(struct campaign_command *c)
                 if (asprintf(&c->settings.name, "%s-%" PRIu64, stem, c->settings.seed) < 0)
                         return fail(-ENOMEM);
         }
-        r = c->run ? c->run(c, w, e, s, &watch, signals) : campaign_run(w, e, s, &c->settings, &watch, signals);
+        r = c->run ? c->run(c, &watch)
+                   : campaign_run(common.workspace, common.engine, common.solver, &c->settings, &watch, common.signals);
         progress_clear();
         if (r < 0 && r != -ECANCELED)
                 return fail_as(r == -EINVAL || r == -EEXIST ? STATUS_USAGE : r == -ENODATA ? STATUS_FAILED : status_of(r), r);
         if (!c->run)
-                show_end(c, w, s);
+                show_end(c);
         if (r == -ECANCELED)
                 note("interrupted; the same command goes on with it");
-        return output_end(r < 0 ? STATUS_INTERRUPTED : STATUS_OK);
+        return r < 0 ? STATUS_INTERRUPTED : STATUS_OK;
 }
 
 int campaign_command_run(struct campaign_command *c)

@@ -6,17 +6,15 @@ struct listing {
         const char *solver_name, *mark, *url;
         uint32_t number, shown; /* to be marked; to be printed whole */
         bool json;
-        struct workspace *workspace;
-        struct solver *solver;
 };
 
 static int show_all(const struct listing *l)
 {
         cleanup_observations struct observations all = {0};
-        int r = observations_read(l->workspace, l->solver->number, "alarms", &all);
+        int r = observations_read(common.workspace, common.solver->number, "alarms", &all);
 
         for (size_t i = 0; r == 0 && i < all.n && !output_broken(); i++)
-                r = alarm_show(l->workspace, l->solver, all.list[i], l->json);
+                r = alarm_show(all.list[i], l->json);
         return r;
 }
 
@@ -24,12 +22,12 @@ static int show_whole(const struct listing *l)
 {
         cleanup_buffer struct buffer text = {0};
         cleanup_observation struct observation *a = NULL;
-        int r = observation_get(l->workspace, OF_WATCHES, l->solver->number, l->shown, &a);
+        int r = observation_get(common.workspace, OF_WATCHES, common.solver->number, l->shown, &a);
 
         if (r == 0 && l->json)
-                return alarm_show(l->workspace, l->solver, a, true);
+                return alarm_show(a, true);
         if (r == 0)
-                r = alarm_print(l->workspace, l->solver, a, &text);
+                r = alarm_print(common.workspace, common.solver, a, &text);
         if (r == 0)
                 output_write(&text);
         return r;
@@ -40,7 +38,7 @@ static int list(struct listing *l)
         int r;
 
         if (l->number != 0)
-                return command_mark(l->workspace, l->solver, OF_WATCHES, l->number, l->mark, l->url);
+                return command_mark(OF_WATCHES, l->number, l->mark, l->url);
         r = l->shown != 0 ? show_whole(l) : show_all(l);
         return r < 0 ? fail(r) : STATUS_OK;
 }
@@ -54,8 +52,6 @@ int cmd_alarms(int argc, char **argv)
                 "commits between cannot be built or told apart.\n\n"
                 "  solverfs alarms z3 3\n"
                 "  solverfs alarms z3 --mark 3 reported https://github.com/Z3Prover/z3/issues/1";
-        cleanup_workspace struct workspace *w = NULL;
-        cleanup_solver struct solver *s = NULL;
         struct listing l = {0};
         struct words words = {0};
         int status;
@@ -79,10 +75,6 @@ int cmd_alarms(int argc, char **argv)
                 command_usage("expected SOLVER [N]");
         if (l.number != 0 && !l.mark)
                 command_usage("mark it as what? reported, confirmed, fixed or rejected");
-        status = command_open_solver(l.number != 0 ? 0 : STORE_READ_ONLY, NULL, l.solver_name, &w, &s);
-        if (status != STATUS_OK)
-                return status;
-        l.workspace = w;
-        l.solver = s;
-        return output_end(list(&l));
+        status = command_open_solver(l.number != 0 ? 0 : STORE_READ_ONLY, NULL, l.solver_name);
+        return status == STATUS_OK ? list(&l) : status;
 }

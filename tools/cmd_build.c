@@ -16,20 +16,12 @@ struct building {
         struct words words;
         bool json, log, again;
 
-        struct workspace *workspace;
-        struct solver *solver;
         struct revisions revisions;
         struct follower follower; /* with --log and one commit */
-        int status;
 };
 
 static const struct column columns[] = {{"COMMIT", 12, false}, {"BUILD", 6, false}, {"TIME (s)", 11, true},
                                         {"SIZE (B)", 10, true},    {"HOW", 15, false},  {"REASON", 0, false}};
-
-static void worse(struct building *b, int status)
-{
-        b->status = MAX(b->status, status);
-}
 
 /* `released`: where a released binary came from; NULL: it was built. */
 static json_t *record_json(const struct building *b, const char *commit, const struct build_record *record, const char *released)
@@ -48,7 +40,7 @@ static json_t *record_json(const struct building *b, const char *commit, const s
                                                          record->outputs[i].executable));
         }
         git_oid_tostr(built, sizeof(built), &record->commit);
-        return json_pack("{s:s, s:s, s:b, s:b, s:s?, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:s?, s:s?}", "solver", b->solver->recipe->name,
+        return json_pack("{s:s, s:s, s:b, s:b, s:s?, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:s?, s:s?}", "solver", common.solver->recipe->name,
                          "commit", commit, "ok", record->ok, "clean", 1, "reason", record->reason, "built_from",
                          built, "started", (json_int_t)record->started, "time", (double)record->duration_ns / 1e9, "cputime",
                          (double)record->cpu_ns / 1e9, "memory", (json_int_t)record->memory, "outputs", outputs, "programs",
@@ -57,11 +49,11 @@ static json_t *record_json(const struct building *b, const char *commit, const s
 
 static void show_record(const struct building *b, uint32_t number, const struct build_record *record, struct buffer *to)
 {
-        const char *released = era_or_solver(b->solver->history, b->solver->recipe, number)->file;
+        const char *released = era_or_solver(common.solver->history, common.solver->recipe, number)->file;
         cleanup_free char *reason = printable(record->reason ?: record->differs ? "not reproducible" : "-");
         char commit[GIT_OID_HEXSZ + 1], seconds[32], size[24] = "-";
 
-        commit_hex(b->solver, number, commit);
+        commit_hex(common.solver, number, commit);
         if (b->json) {
                 json_row(to, record_json(b, commit, record, released));
                 return;
@@ -80,7 +72,7 @@ static void show_log(struct building *b, uint32_t commit, struct buffer *to)
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         const char *p;
 
-        if (build_find(b->workspace, b->solver, commit, true, &record) < 0)
+        if (build_find(common.workspace, common.solver, commit, true, &record) < 0)
                 return;
         p = record->log.data;
         if (b->revisions.n == 1) {
@@ -98,7 +90,7 @@ static void show_failure(const struct building *b, uint32_t commit)
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         struct build_failure f;
 
-        if (build_find(b->workspace, b->solver, commit, true, &record) < 0)
+        if (build_find(common.workspace, common.solver, commit, true, &record) < 0)
                 return;
         f = build_failure_of(SLICE(record->log.data, record->log.size));
         build_failure_show(&f);
@@ -108,7 +100,7 @@ static int make(void *user, size_t i, struct query **ret)
 {
         struct building *b = user;
 
-        return query_build(b->workspace, b->solver, b->revisions.list[i], ret);
+        return query_build(common.workspace, common.solver, b->revisions.list[i], ret);
 }
 
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
@@ -118,10 +110,10 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         const struct build_record *record;
         char hex[GIT_OID_HEXSZ + 1];
 
-        commit_hex(b->solver, commit, hex);
+        commit_hex(common.solver, commit, hex);
         if (r < 0) {
-                complain("%s %.12s: %s", b->solver->recipe->name, hex, reason);
-                worse(b, status_of_value(r));
+                complain("%s %.12s: %s", common.solver->recipe->name, hex, reason);
+                command_worse(status_of_value(r));
                 return;
         }
         record = ((struct build_value *)v)->record;
@@ -130,16 +122,16 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         else
                 show_record(b, commit, record, to);
         if (record->ok && record->differs)
-                note("%s %.12s: not reproducible, clean builds of the same sources differ: %s", b->solver->recipe->name, hex,
+                note("%s %.12s: not reproducible, clean builds of the same sources differ: %s", common.solver->recipe->name, hex,
                      record->differs);
         if (record->ok)
                 return;
-        worse(b, STATUS_FAILED);
+        command_worse(STATUS_FAILED);
         if (!b->log && b->revisions.n == 1) {
                 show_failure(b, commit);
-                note("the whole log: solverfs build --log %s %.12s", b->solver->recipe->name, hex);
+                note("the whole log: solverfs build --log %s %.12s", common.solver->recipe->name, hex);
         }
-        complain("%s %.12s cannot be built: %s", b->solver->recipe->name, hex, record->reason);
+        complain("%s %.12s cannot be built: %s", common.solver->recipe->name, hex, record->reason);
 }
 
 /* -- taking the program out ------------------------------------------------------------------------------------- */
@@ -186,14 +178,14 @@ static int put_program(int from, const char *path)
         return lseek(from, 0, SEEK_SET) < 0 ? -errno : copy_fd(from, to);
 }
 
-static int copy_program(struct building *b, struct engine *e, int signals)
+static int copy_program(const struct building *b)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        int r = query_program(b->workspace, b->solver, b->revisions.list[0], NULL, false, &q);
+        int r = query_program(common.workspace, common.solver, b->revisions.list[0], NULL, false, &q);
 
         if (r == 0)
-                r = engine_get(e, q, PRIORITY_PERSON, false, signals, &v);
+                r = engine_get(common.engine, q, PRIORITY_PERSON, false, common.signals, &v);
         if (r < 0)
                 return fail(r);
         r = put_program(((struct program_value *)v)->fd, b->output);
@@ -231,8 +223,8 @@ static void tell_shared(const struct building *b)
         uint32_t n_keys, n_programs;
         size_t builds, made;
 
-        if (b->revisions.n < 2 || build_keys(b->solver->history, b->solver->recipe, &keys, &n_keys) < 0 ||
-            commit_programs(b->workspace, b->solver, &programs, &n_programs) < 0)
+        if (b->revisions.n < 2 || build_keys(common.solver->history, common.solver->recipe, &keys, &n_keys) < 0 ||
+            commit_programs(common.workspace, common.solver, &programs, &n_programs) < 0)
                 return;
         builds = count_distinct(b, keys, n_keys);
         made = count_distinct(b, programs, n_programs);
@@ -245,32 +237,24 @@ static void look_at_log(void *user)
         follower_look(&((struct building *)user)->follower);
 }
 
-static int run_batch(struct building *b, int signals)
+static int run_batch(struct building *b)
 {
-        cleanup_engine struct engine *e = NULL;
-        cleanup_buffer struct buffer heading = {0};
-        int r = command_engine(b->workspace, &e);
+        int r = command_ask(&(struct command_asking){.n = b->revisions.n,
+                                                     .again = b->again,
+                                                     .title = "build",
+                                                     .columns = b->json || b->log ? NULL : columns,
+                                                     .n_columns = ARRAY_SIZE(columns),
+                                                     .make = make,
+                                                     .answered = answered,
+                                                     .meanwhile = b->log && b->revisions.n == 1 ? look_at_log : NULL,
+                                                     .user = b});
 
         if (r != STATUS_OK)
                 return r;
-        if (!b->json && !b->log)
-                table_heading(&heading, columns, ARRAY_SIZE(columns));
-        output_write(&heading);
-        r = command_ask(&(struct command_asking){.engine = e,
-                                                 .n = b->revisions.n,
-                                                 .again = b->again,
-                                                 .title = "build",
-                                                 .signals = signals,
-                                                 .make = make,
-                                                 .answered = answered,
-                                                 .meanwhile = b->log && b->revisions.n == 1 ? look_at_log : NULL,
-                                                 .user = b});
-        if (r < 0)
-                return fail(r);
-        if (b->output && b->status == STATUS_OK)
-                worse(b, copy_program(b, e, signals));
+        if (b->output && common.status == STATUS_OK)
+                command_worse(copy_program(b));
         tell_shared(b);
-        return b->status;
+        return common.status;
 }
 
 int cmd_build(int argc, char **argv)
@@ -281,10 +265,8 @@ int cmd_build(int argc, char **argv)
                 "they have.\v"
                 "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are not on A's, oldest first; or a pattern "
                 "over tags, in the order of the history: 'z3-4.*'. Exit status 1 when a commit cannot be built.";
-        cleanup_workspace struct workspace *w = NULL;
-        cleanup_solver struct solver *s = NULL;
         struct building b = {.follower = {.fd = -1}};
-        int signals, r;
+        int r;
         const struct command_option options[] = {
                 {"again", 'a', NULL, "Build anew, without the compile cache, what is built already", .on = &b.again},
                 {"log", 'l', NULL, "Print the build's whole output instead; of one commit that is being built, as it comes", .on = &b.log},
@@ -298,22 +280,19 @@ int cmd_build(int argc, char **argv)
                 command_usage("expected SOLVER REV...");
         if (b.json && b.log)
                 command_usage("--json and --log exclude each other");
-        signals = command_signals();
-        r = command_open_solver(0, NULL, b.solver_name, &w, &s);
-        b.workspace = w;
-        b.solver = s;
+        command_signals();
+        r = command_open_solver(0, NULL, b.solver_name);
         if (r == STATUS_OK)
-                r = command_revisions(s, b.words.list, b.words.n, &b.revisions);
+                r = command_revisions(common.solver, b.words.list, b.words.n, &b.revisions);
         if (r == STATUS_OK && b.output && b.revisions.n != 1) {
                 complain("--output takes exactly one commit; %zu given", b.revisions.n);
                 r = STATUS_USAGE;
         }
         if (r == STATUS_OK) {
-                b.follower = (struct follower){.workspace = w, .solver = s, .commit = b.revisions.list[0], .fd = -1};
-                r = run_batch(&b, signals);
+                b.follower = (struct follower){.commit = b.revisions.list[0], .fd = -1};
+                r = run_batch(&b);
         }
         follower_done(&b.follower);
         revisions_done(&b.revisions);
-        close(signals);
         return r;
 }

@@ -16,20 +16,18 @@ static void parse_status(void *to, const char *text)
 /* -- add -------------------------------------------------------------------------------------------------------- */
 
 struct adding {
-        struct workspace *workspace;
         struct cases *cases;
         enum verdict answer; /* as --status says */
         bool json;
         size_t total, done, n_new; /* total: files that will be tried */
         size_t passed_over, compressed;
-        int status;
 };
 
-static void add_failed(struct adding *a, const char *path, int r)
+static void add_failed(const char *path, int r)
 {
         progress_clear();
         complain("%s: %s", path, error_message(r));
-        a->status = MAX(a->status, status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED);
+        command_worse(status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED);
 }
 
 static void tell_added(struct adding *a, uint32_t id, bool is_new, const char *name)
@@ -70,7 +68,7 @@ static int set_status(struct adding *a, uint32_t id, const char *path)
 
         if (r == 0)
                 r = cases_set_status(a->cases, id, status);
-        return r == 1 ? answers_look_again(a->workspace, id) : r;
+        return r == 1 ? answers_look_again(common.workspace, id) : r;
 }
 
 static void add_file(struct adding *a, const char *path, const char *name)
@@ -84,22 +82,22 @@ static void add_file(struct adding *a, const char *path, const char *name)
         int r;
 
         if (fd < 0 || fstat(fd, &st) < 0) {
-                add_failed(a, path, errorf(-errno, "cannot be read: %s", strerror(errno)));
+                add_failed(path, errorf(-errno, "cannot be read: %s", strerror(errno)));
                 return;
         }
         if (!S_ISREG(st.st_mode)) {
-                add_failed(a, path, errorf(-EINVAL, "not a file: save it to one first"));
+                add_failed(path, errorf(-EINVAL, "not a file: save it to one first"));
                 return;
         }
         r = cases_add_given(a->cases, name, fd, &id, &is_new);
         if (r < 0) {
-                add_failed(a, path, r);
+                add_failed(path, r);
                 return;
         }
         a->n_new += is_new;
         r = set_status(a, id, path);
         if (r < 0)
-                add_failed(a, path, r);
+                add_failed(path, r);
         r = cases_get(a->cases, id, &info); /* its name may be shorter than the given one, or another */
         tell_added(a, id, is_new, r == 0 ? info->name : name);
         case_info_unref(info);
@@ -153,7 +151,7 @@ static void walk(struct adding *a, char *dir, bool add)
         size_t below = strlen(dir);
 
         if (!fts) {
-                add_failed(a, dir, -errno);
+                add_failed(dir, -errno);
                 return;
         }
         while (below > 1 && dir[below - 1] == '/')
@@ -167,11 +165,11 @@ static void walk(struct adding *a, char *dir, bool add)
                 }
                 if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR || e->fts_info == FTS_NS || e->fts_info == FTS_SLNONE) {
                         if (add)
-                                add_failed(a, e->fts_path, e->fts_errno ? -e->fts_errno : -ENOENT);
+                                add_failed(e->fts_path, e->fts_errno ? -e->fts_errno : -ENOENT);
                         continue;
                 }
                 if (e->fts_info == FTS_DC && add)
-                        add_failed(a, e->fts_path, errorf(-ELOOP, "a folder that holds itself by a symlink"));
+                        add_failed(e->fts_path, errorf(-ELOOP, "a folder that holds itself by a symlink"));
                 if (e->fts_info != FTS_F)
                         continue;
                 if (is_status_name(e->fts_name))
@@ -209,8 +207,7 @@ int cmd_case_add(int argc, char **argv)
                 "other bytes have is refused. Compressed files (.gz, .xz, .bz2, .zst) are kept unpacked, under their names without that.\n"
                 "The answer to a case is known by its :status, in DIMACS by a comment 'c status sat' before the clauses, by a file FILE.status "
                 "beside it that holds sat or unsat, or by --status.";
-        cleanup_workspace struct workspace *w = NULL;
-        struct adding a = {.status = STATUS_OK, .answer = VERDICT_UNKNOWN};
+        struct adding a = {.answer = VERDICT_UNKNOWN};
         struct words files = {0};
         const char *name = NULL;
         int r;
@@ -226,11 +223,10 @@ int cmd_case_add(int argc, char **argv)
         if (name && files.n > 1)
                 command_usage("--name takes exactly one FILE; %zu given", files.n);
         command_stoppable();
-        r = command_open(0, &w);
+        r = command_open(0);
         if (r != STATUS_OK)
                 return r;
-        a.workspace = w;
-        a.cases = workspace_cases(w);
+        a.cases = workspace_cases(common.workspace);
         for (size_t i = 0; i < files.n; i++)
                 if (is_folder(files.list[i]))
                         walk(&a, files.list[i], false);
@@ -251,8 +247,7 @@ int cmd_case_add(int argc, char **argv)
                      a.passed_over);
         if (a.compressed > 0)
                 note("compressed files passed over: %zu; unpack them first: a case is what the solver reads", a.compressed);
-        r = command_stopped() ? STATUS_INTERRUPTED : a.status;
-        return r;
+        return command_stopped() ? STATUS_INTERRUPTED : common.status;
 }
 
 /* -- list ------------------------------------------------------------------------------------------------------- */
@@ -299,7 +294,6 @@ int cmd_case_list(int argc, char **argv)
         static const char doc[] =
                 "List the cases (default: all): id, status, logic, size in bytes, the start of its sha256, name.\v"
                 "In names, control bytes, backslashes and bytes that are not valid UTF-8 are written as \\t, \\n, \\\\ and \\xNN.";
-        cleanup_workspace struct workspace *w = NULL;
         cleanup_case_selection struct case_selection s = {0};
         char every[] = "all", *all[] = {every};
         struct words words = {0};
@@ -308,12 +302,12 @@ int cmd_case_list(int argc, char **argv)
         const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &json}, {0}};
 
         command_parse(argc, argv, "[CASE...]", doc, options, &words);
-        r = command_open(0, &w);
+        r = command_open(0);
         if (r != STATUS_OK)
                 return r;
-        if (words.n == 0 && !any_case(workspace_cases(w)))
+        if (words.n == 0 && !any_case(workspace_cases(common.workspace)))
                 return STATUS_OK;
-        r = command_cases(w, words.n > 0 ? words.list : all, words.n > 0 ? words.n : 1, &s);
+        r = command_cases(words.n > 0 ? words.list : all, words.n > 0 ? words.n : 1, &s);
         for (size_t i = 0; i < s.n && r == STATUS_OK && !output_broken(); i++)
                 list_case(s.list[i], json);
         return r;
@@ -326,7 +320,6 @@ int cmd_case_remove(int argc, char **argv)
         static const char doc[] =
                 "Take cases out of listings. What was measured on them stays, their ids are not used again, and adding "
                 "the same bytes brings them back.";
-        cleanup_workspace struct workspace *w = NULL;
         cleanup_case_selection struct case_selection s = {0};
         struct words words = {0};
         int r;
@@ -334,12 +327,12 @@ int cmd_case_remove(int argc, char **argv)
         command_parse(argc, argv, "CASE...", doc, NULL, &words);
         if (words.n == 0)
                 command_usage("nothing given");
-        r = command_open(0, &w);
+        r = command_open(0);
         if (r == STATUS_OK)
-                r = command_cases(w, words.list, words.n, &s);
+                r = command_cases(words.list, words.n, &s);
         for (size_t i = 0; i < s.n && r == STATUS_OK; i++) {
                 cleanup_free char *name = printable(s.list[i]->name);
-                int e = cases_remove(workspace_cases(w), s.list[i]->id);
+                int e = cases_remove(workspace_cases(common.workspace), s.list[i]->id);
 
                 if (e < 0)
                         r = fail(e);

@@ -21,7 +21,6 @@ struct compare {
         char *machine; /* owned; NULL: where runs are done */
         struct case_selection cases;
         struct comparing *comparing;
-        int signals;
 };
 
 static void parse_ratio(void *to, const char *text)
@@ -48,7 +47,7 @@ static int solver_of(struct compare *o, const char *word, struct solver **ret, c
 {
         cleanup_solver_list struct solver_list *l = NULL;
         size_t n = strcspn(word, "@");
-        int r = workspace_solvers(o->options.workspace, &l);
+        int r = workspace_solvers(common.workspace, &l);
 
         if (r < 0)
                 return fail(r);
@@ -72,7 +71,7 @@ static int default_solver(struct compare *o, int side, struct solver *other)
                 o->options.version[side].solver = solver_ref(other);
                 return STATUS_OK;
         }
-        r = workspace_solvers(o->options.workspace, &l);
+        r = workspace_solvers(common.workspace, &l);
         if (r < 0)
                 return fail(r);
         if (l->n != 1) {
@@ -117,7 +116,7 @@ static bool are_solver_and_revisions(const struct compare *o)
 
         return strcmp(o->words[0], solver->recipe->name) == 0 &&
                history_resolve(solver->history, o->case_words.list[0], &commit) == 0 &&
-               cases_select(o->options.workspace, o->case_words.list, 1, &s) < 0;
+               cases_select(common.workspace, o->case_words.list, 1, &s) < 0;
 }
 
 static int find_cases(struct compare *o)
@@ -127,9 +126,9 @@ static int find_cases(struct compare *o)
         int r;
 
         if (o->case_words.n == 0) {
-                r = o->options.set ? sets_get(workspace_sets(o->options.workspace), o->options.set, &set) : 0;
+                r = o->options.set ? sets_get(workspace_sets(common.workspace), o->options.set, &set) : 0;
                 if (r == 0)
-                        r = comparing_cases(o->options.workspace, o->options.set, o->options.version, &o->cases);
+                        r = comparing_cases(common.workspace, o->options.set, o->options.version, &o->cases);
                 if (r < 0)
                         return fail(r);
         } else if (are_solver_and_revisions(o)) {
@@ -137,7 +136,7 @@ static int find_cases(struct compare *o)
                          o->case_words.list[0], o->words[0], o->words[0], o->words[1], o->words[0], o->case_words.list[0]);
                 return STATUS_USAGE;
         } else {
-                r = command_cases(o->options.workspace, o->case_words.list, o->case_words.n, &o->cases);
+                r = command_cases(o->case_words.list, o->case_words.n, &o->cases);
                 if (r != STATUS_OK)
                         return r;
         }
@@ -179,20 +178,19 @@ static int show(void *user, const struct ask_progress *p)
 
 static int measure(struct compare *o)
 {
-        cleanup_engine struct engine *e = NULL;
         struct asking asking;
-        int r = command_engine(o->options.workspace, &e);
+        int r = command_engine();
 
         if (r != STATUS_OK)
                 return r;
         while ((r = comparing_next(o->comparing, &asking)) > 0) {
                 asking.progress = show;
-                r = ask_many(e, &asking, PRIORITY_BATCH, o->signals);
+                r = ask_many(common.engine, &asking, PRIORITY_BATCH, common.signals);
                 if (r < 0)
                         break;
         }
         progress_clear();
-        if (r == -ECANCELED && command_interrupted(o->signals)) {
+        if (r == -ECANCELED && command_interrupted()) {
                 note("stopping; what was measured is kept, and the same command goes on from there");
                 r = -EINTR;
         }
@@ -297,7 +295,7 @@ static void tell_unbuildable(struct compare *o, const struct comparing_table *t)
                 cleanup(build_record_unrefp) struct build_record *record = NULL;
                 char sha[GIT_OID_HEXSZ + 1];
 
-                if (!t->unbuildable[side] || build_find(o->options.workspace, v->solver, v->commit, false, &record) < 0)
+                if (!t->unbuildable[side] || build_find(common.workspace, v->solver, v->commit, false, &record) < 0)
                         continue;
                 commit_hex(v->solver, v->commit, sha);
                 complain("%s %.12s cannot be built: %s; see 'solverfs build --log %s %.12s'", v->solver->recipe->name, sha,
@@ -357,7 +355,7 @@ static int keep_changes(const struct compare *o, const struct comparing_table *t
 {
         const char *name = o->options.version[0].solver->recipe->name;
         struct findings_compared kept;
-        int r = findings_add_compared(o->options.workspace, t, &kept);
+        int r = findings_add_compared(common.workspace, t, &kept);
 
         if (r < 0)
                 return fail(r);
@@ -395,7 +393,7 @@ static int compare(struct compare *o)
                 r = find_cases(o);
         if (r != STATUS_OK)
                 return r;
-        r = command_machine(o->options.workspace, o->machine_name, &o->machine);
+        r = command_machine(o->machine_name, &o->machine);
         if (r != STATUS_OK)
                 return r;
         o->options.machine = o->machine;
@@ -410,7 +408,7 @@ static int compare(struct compare *o)
         else if ((r = comparing_read(o->comparing)) < 0)
                 r = fail(r);
         if (r == STATUS_OK && o->case_words.n == 0 && !o->options.has_seed && o->options.wall_ns == 0 && !o->known) {
-                int noted = comparing_note(o->options.workspace, o->options.set, o->options.version);
+                int noted = comparing_note(common.workspace, o->options.set, o->options.version);
 
                 if (noted < 0)
                         return fail(noted);
@@ -443,7 +441,6 @@ int cmd_compare(int argc, char **argv)
                 "  solverfs compare z3@z3-4.8.8 z3@z3-4.8.9\n"
                 "  solverfs compare main HEAD --set ci --fail-on-regression 1.2 --markdown\n"
                 "  solverfs compare z3@HEAD cvc5@HEAD QF_S/ --scatter z3-cvc5.svg";
-        cleanup_workspace struct workspace *w = NULL;
         struct compare o = {.options.most_pairs = JUDGE_PAIRS};
         bool scramble = false;
         int r;
@@ -484,11 +481,11 @@ int cmd_compare(int argc, char **argv)
                 command_usage("--json and --markdown exclude each other");
         if (scramble)
                 o.options.scramble = COMPARING_SCRAMBLE;
-        o.signals = command_signals();
-        r = command_open(0, &w);
-        o.options.workspace = w;
+        command_signals();
+        r = command_open(0);
+        o.options.workspace = common.workspace;
         if (r == STATUS_OK)
-                r = command_run_on(w, o.on);
+                r = command_run_on(o.on);
         if (r == STATUS_OK)
                 r = compare(&o);
         comparing_free(o.comparing);
@@ -496,6 +493,5 @@ int cmd_compare(int argc, char **argv)
         solver_unref(o.options.version[1].solver);
         case_selection_done(&o.cases);
         free(o.machine);
-        close(o.signals);
         return r;
 }

@@ -68,9 +68,8 @@ int cmd_recipe_draft(int argc, char **argv)
         if (status != STATUS_OK)
                 return status;
         q.repository = repository;
-        q.signals = command_signals();
+        command_signals();
         status = recipe_draft(&q, &text);
-        close(q.signals);
         if (text.size > 0 && write_draft(output, &text) != STATUS_OK)
                 status = STATUS_FAILED;
         return status;

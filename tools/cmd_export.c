@@ -17,7 +17,6 @@ struct exporting {
         enum export_format format;
         uint64_t seed, timeout;
 
-        struct workspace *workspace;
         char *machine; /* owned; NULL: this one */
         struct solver_list *solvers; /* without SOLVER: all */
         struct revisions revisions;  /* of SOLVER; none: all that something is known of */
@@ -41,7 +40,7 @@ static bool is_disputed(struct exporting *o, const struct cell *cell, const stru
 {
         cleanup_buffer struct buffer line = {0};
 
-        return !o->machine && fact_has_answer(f) && !f->wrong && dispute_find(o->workspace, cell->info->id, &line) == 1;
+        return !o->machine && fact_has_answer(f) && !f->wrong && dispute_find(common.workspace, cell->info->id, &line) == 1;
 }
 
 /* The row of a cell. `f` NULL: the commit cannot be built. */
@@ -125,13 +124,13 @@ static int write_cases(struct exporting *o, const struct export_version *v, stru
 {
         cleanup(build_record_unrefp) struct build_record *build = NULL;
         cleanup(run_finder_closep) struct run_finder *finder = NULL;
-        int r = cell->machine ? -ENOENT : build_find(o->workspace, cell->solver, cell->commit, false, &build);
+        int r = cell->machine ? -ENOENT : build_find(common.workspace, cell->solver, cell->commit, false, &build);
         const bool failed = r == 0 && !build->ok;
 
         if (r < 0 && r != -ENOENT)
                 return r;
         o->unbuildable += failed;
-        r = run_finder_open(o->workspace, cell, &finder);
+        r = run_finder_open(common.workspace, cell, &finder);
         if (!o->has_cases)
                 return r < 0 || failed ? r : write_known_cases(o, v, cell, finder);
         for (size_t i = 0; i < o->cases.n && r == 0; i++) {
@@ -193,7 +192,7 @@ static int write_solver(struct exporting *o, struct solver *s)
 
         snprintf(what, sizeof(what), "exporting commits of %.40s", s->recipe->name);
         if (r == 0 && !o->has_revisions) {
-                r = commits_known_on(o->workspace, s, o->machine, &known, &n);
+                r = commits_known_on(common.workspace, s, o->machine, &known, &n);
                 while (r == 0 && n > 0 && known[n - 1] >= order->n) /* indexed since */
                         n--;
                 places = order->place;
@@ -259,14 +258,14 @@ static int choose_solvers(struct exporting *o)
         int r;
 
         if (!o->solver_name) {
-                r = workspace_solvers(o->workspace, &o->solvers);
+                r = workspace_solvers(common.workspace, &o->solvers);
                 return r < 0 ? fail(r) : STATUS_OK;
         }
         o->solvers = calloc(1, sizeof(*o->solvers) + sizeof(struct solver *));
         if (!o->solvers)
                 return fail(-ENOMEM);
         o->solvers->refs = 1;
-        r = command_solver(o->workspace, o->solver_name, &o->solvers->list[0]);
+        r = command_solver(o->solver_name, &o->solvers->list[0]);
         o->solvers->n = r == STATUS_OK;
         if (r == STATUS_OK && o->has_seed && !o->solvers->list[0]->recipe->seed) {
                 complain("the recipe of %s has no 'seed': nothing is measured under one", o->solver_name);
@@ -282,7 +281,7 @@ static int choose_cases(struct exporting *o)
         int r = STATUS_OK;
 
         if (o->solver_name)
-                r = command_known_words(o->workspace, o->solvers->list[0], o->words.list, o->words.n, &n_revisions, &o->revisions);
+                r = command_known_words(o->solvers->list[0], o->words.list, o->words.n, &n_revisions, &o->revisions);
         o->has_revisions = n_revisions > 0;
         if (r == STATUS_OK && o->set && n_revisions < o->words.n) {
                 complain("--set and CASE... exclude each other");
@@ -290,9 +289,9 @@ static int choose_cases(struct exporting *o)
         }
         o->has_cases = o->set || n_revisions < o->words.n;
         if (r == STATUS_OK && o->set)
-                r = command_cases(o->workspace, words, 1, &o->cases);
+                r = command_cases(words, 1, &o->cases);
         else if (r == STATUS_OK && o->has_cases)
-                r = command_cases(o->workspace, o->words.list + n_revisions, o->words.n - n_revisions, &o->cases);
+                r = command_cases(o->words.list + n_revisions, o->words.n - n_revisions, &o->cases);
         return r;
 }
 
@@ -338,7 +337,6 @@ int cmd_export(int argc, char **argv)
                 "  solverfs export --format csv -o results.csv\n"
                 "  solverfs export --format benchexec z3 'z3-4.8.*' --set mine -o tables/\n"
                 "  solverfs export --format hyperfine z3 z3-4.8.8 z3-4.8.9 17 -o two.json";
-        cleanup_workspace struct workspace *w = NULL;
         struct exporting o = {0};
         int r;
         const struct command_option options[] = {
@@ -362,15 +360,14 @@ int cmd_export(int argc, char **argv)
                 command_usage("asv knows one project: name a SOLVER");
         if (o.format == EXPORT_ASV && !o.output)
                 command_usage("asv's results are a folder: name it with -o DIR");
-        r = command_open(0, &w);
-        o.workspace = w;
+        r = command_open(0);
         if (r == STATUS_OK)
-                r = command_machine(w, o.machine_name, &o.machine);
+                r = command_machine(o.machine_name, &o.machine);
         if (r == STATUS_OK)
                 r = choose_solvers(&o);
         if (r == STATUS_OK)
                 r = choose_cases(&o);
-        if (r == STATUS_OK && case_memo_new(workspace_cases(w), &o.memo) < 0)
+        if (r == STATUS_OK && case_memo_new(workspace_cases(common.workspace), &o.memo) < 0)
                 r = fail(-ENOMEM);
         if (r == STATUS_OK)
                 r = open_target(&o); /* of a pipe, that waits for its reader: a signal ends it */

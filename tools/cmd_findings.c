@@ -13,8 +13,6 @@ struct listing {
         bool json, all;
         bool kinds[N_FINDING_KINDS]; /* none: all of them */
         const char *campaign;
-        struct workspace *workspace;
-        struct solver *solver;
 };
 
 static void parse_kind(void *to, const char *text)
@@ -52,7 +50,7 @@ static void show_json(const struct listing *l, const struct finding_choice *c)
         }
         if (j && c->reduced > 0)
                 json_object_set_new(j, "reduced", json_integer((json_int_t)c->reduced));
-        if (j && campaign_is_elsewhere(l->workspace, l->solver->recipe->name, f->origin, machine))
+        if (j && campaign_is_elsewhere(common.workspace, common.solver->recipe->name, f->origin, machine))
                 json_object_set_new(j, "machine", json_string(machine));
         output_json(j);
 }
@@ -91,7 +89,7 @@ static int show_all(const struct listing *l)
 {
         struct finding_choice *choices = NULL;
         size_t n = 0;
-        int r = findings_select(l->workspace, l->solver, &choices, &n);
+        int r = findings_select(common.workspace, common.solver, &choices, &n);
 
         for (size_t i = 0; i < n && !output_broken(); i++)
                 if (is_wanted(l, &choices[i]))
@@ -105,7 +103,7 @@ static int list(struct listing *l)
         int r;
 
         if (l->number != 0)
-                return command_mark(l->workspace, l->solver, OF_CAMPAIGNS, l->number, l->mark, l->url);
+                return command_mark(OF_CAMPAIGNS, l->number, l->mark, l->url);
         r = show_all(l);
         return r < 0 && r != -EPIPE ? fail(r) : STATUS_OK;
 }
@@ -117,8 +115,6 @@ int cmd_findings(int argc, char **argv)
                 "Findings of one signature, or with the same reduced shape and commit, are one; COUNT is how many inputs it stands for.\n\n"
                 "Example:\n"
                 "  solverfs findings z3 --mark 12 reported https://example.org/issues/1";
-        cleanup_workspace struct workspace *w = NULL;
-        cleanup_solver struct solver *s = NULL;
         struct listing l = {0};
         struct words words = {0};
         int status;
@@ -142,10 +138,6 @@ int cmd_findings(int argc, char **argv)
                 command_usage("expected SOLVER");
         if (l.number != 0 && !l.mark)
                 command_usage("mark it as what? reported, confirmed, fixed or rejected");
-        status = command_open_solver(l.number != 0 ? 0 : STORE_READ_ONLY, NULL, l.solver_name, &w, &s);
-        if (status != STATUS_OK)
-                return status;
-        l.workspace = w;
-        l.solver = s;
-        return output_end(list(&l));
+        status = command_open_solver(l.number != 0 ? 0 : STORE_READ_ONLY, NULL, l.solver_name);
+        return status == STATUS_OK ? list(&l) : status;
 }

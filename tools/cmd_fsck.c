@@ -49,7 +49,6 @@ int cmd_fsck(int argc, char **argv)
                 "damaged or note; the area; what.\v"
                 "A damaged index is made anew from the journal; a value that the journal lost is worked out again when asked for. Exit status 0 when "
                 "nothing is damaged now and nothing was, 1 otherwise.";
-        cleanup_workspace struct workspace *w = NULL;
         struct checking c = {0};
         struct care_report report;
         int r;
@@ -61,10 +60,10 @@ int cmd_fsck(int argc, char **argv)
 
         command_parse(argc, argv, NULL, doc, options, NULL);
         command_stoppable();
-        r = command_open(c.look_only ? STORE_READ_ONLY : STORE_CHECK, &w);
+        r = command_open(c.look_only ? STORE_READ_ONLY : STORE_CHECK);
         if (r != STATUS_OK)
                 return r;
-        r = care_check(w, c.look_only, &(struct care_watch){.found = found, .user = &c, .progress = &command_progress}, &report);
+        r = care_check(common.workspace, c.look_only, &(struct care_watch){.found = found, .user = &c, .progress = &command_progress}, &report);
         progress_clear();
         if (r < 0)
                 return fail_as(r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);

@@ -12,5 +12,4 @@ struct fuzzing {
 };
 
 /* A campaign_command's run(), of a struct fuzzing: campaigns of several strategies, repeated, side by side; prints what they found. */
-int fuzz_compare(struct campaign_command *c, struct workspace *w, struct engine *e, struct solver *s,
-                 const struct campaign_watch *watch, int signals);
+int fuzz_compare(struct campaign_command *c, const struct campaign_watch *watch);

@@ -17,8 +17,7 @@ static int name_of(const struct fuzzing *f, size_t strategy, unsigned k, char **
 }
 
 /* Until `part` of PARTS of its time are used. */
-static int run_one(const struct fuzzing *f, struct workspace *w, struct engine *e, struct solver *s,
-                   const struct campaign_watch *watch, int signals, size_t strategy, unsigned k, unsigned part)
+static int run_one(const struct fuzzing *f, const struct campaign_watch *watch, size_t strategy, unsigned k, unsigned part)
 {
         struct campaign_settings settings = f->command.settings; /* borrowed, but for the name */
         int r = name_of(f, strategy, k, &settings.name);
@@ -29,20 +28,19 @@ static int run_one(const struct fuzzing *f, struct workspace *w, struct engine *
         settings.seed = f->command.settings.seed + (uint64_t)SEED_STRIDE * k + strategy;
         settings.seconds = f->command.settings.seconds * part / PARTS;
         settings.reduce_seconds = 0; /* what is compared is what they find */
-        r = campaign_run(w, e, s, &settings, watch, signals);
+        r = campaign_run(common.workspace, common.engine, common.solver, &settings, watch, common.signals);
         free(settings.name);
         return r;
 }
 
-static int run_all(const struct fuzzing *f, struct workspace *w, struct engine *e, struct solver *s,
-                   const struct campaign_watch *watch, int signals)
+static int run_all(const struct fuzzing *f, const struct campaign_watch *watch)
 {
         int r = 0;
 
         for (unsigned k = 0; r == 0 && k < f->repeat; k++)
                 for (unsigned part = 1; r == 0 && part <= PARTS; part++)
                         for (size_t i = 0; r == 0 && i < f->n_strategies; i++)
-                                r = run_one(f, w, e, s, watch, signals, i, k, part);
+                                r = run_one(f, watch, i, k, part);
         return r;
 }
 
@@ -55,7 +53,7 @@ struct outcome_of {
         bool has_history;
 };
 
-static int read_outcome(const struct fuzzing *f, struct workspace *w, struct solver *s, size_t strategy, struct outcome_of *ret)
+static int read_outcome(const struct fuzzing *f, size_t strategy, struct outcome_of *ret)
 {
         ret->curves = calloc(f->repeat, sizeof(*ret->curves));
         if (!ret->curves)
@@ -65,7 +63,7 @@ static int read_outcome(const struct fuzzing *f, struct workspace *w, struct sol
                 int r = name_of(f, strategy, k, &name);
 
                 if (r == 0)
-                        r = campaign_curve_read(w, s, name, &ret->curves[ret->n]);
+                        r = campaign_curve_read(common.workspace, common.solver, name, &ret->curves[ret->n]);
                 if (r == -ENOENT)
                         continue;
                 if (r < 0)
@@ -130,14 +128,14 @@ static int write_picture(const struct fuzzing *f, const struct outcome_of *outco
         return command_write_file(r == -ENAMETOOLONG ? f->pictures : path, r, &svg);
 }
 
-static int show(const struct fuzzing *f, struct workspace *w, struct solver *s)
+static int show(const struct fuzzing *f)
 {
         struct outcome_of outcomes[N_STRATEGIES] = {0};
         bool has_history = false;
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < f->n_strategies; i++) {
-                r = read_outcome(f, w, s, i, &outcomes[i]);
+                r = read_outcome(f, i, &outcomes[i]);
                 has_history |= outcomes[i].has_history;
                 if (r == 0 && outcomes[i].n > 0)
                         show_row(f, i, &outcomes[i]);
@@ -151,15 +149,14 @@ static int show(const struct fuzzing *f, struct workspace *w, struct solver *s)
         return r;
 }
 
-int fuzz_compare(struct campaign_command *c, struct workspace *w, struct engine *e, struct solver *s,
-                 const struct campaign_watch *watch, int signals)
+int fuzz_compare(struct campaign_command *c, const struct campaign_watch *watch)
 {
         const struct fuzzing *f = (const struct fuzzing *)c;
-        int r = run_all(f, w, e, s, watch, signals), k;
+        int r = run_all(f, watch), k;
 
         progress_clear();
         if (r < 0 && r != -ECANCELED)
                 return r;
-        k = show(f, w, s);
+        k = show(f);
         return k < 0 ? k : r;
 }

@@ -54,7 +54,7 @@ static bool says_yes(void)
 }
 
 /* Is every program to go, that is said first, and on a terminal asked. False: leave everything. */
-static bool everything_may_go(struct workspace *w, const struct care_plan *plan)
+static bool everything_may_go(const struct care_plan *plan)
 {
         struct care_plan look = *plan;
         struct care_freed freed;
@@ -63,7 +63,7 @@ static bool everything_may_go(struct workspace *w, const struct care_plan *plan)
         if (!plan->bounded || plan->dry_run)
                 return true;
         look.dry_run = true;
-        r = care_collect(w, &look, &(struct care_watch){.found = ignore, .progress = &command_progress}, &freed);
+        r = care_collect(common.workspace, &look, &(struct care_watch){.found = ignore, .progress = &command_progress}, &freed);
         progress_clear();
         if (r < 0 || freed.programs.n == 0 || freed.programs.left > 0)
                 return true; /* the collection itself says an error */
@@ -79,7 +79,6 @@ int cmd_gc(int argc, char **argv)
                 "Takes what nothing refers to any more (also a scrambled input that no measurement is of after a day), copies of programs that are not in "
                 "use, and what killed builds left, and downloads that no recipe names; with --keep also programs, which are built again when asked for. Never takes a measurement, a "
                 "build's log, a case or a repository.";
-        cleanup_workspace struct workspace *w = NULL;
         struct collecting c = {0};
         struct care_freed freed;
         int r;
@@ -95,12 +94,12 @@ int cmd_gc(int argc, char **argv)
 
         command_parse(argc, argv, NULL, doc, options, NULL);
         command_stoppable();
-        r = command_open(0, &w);
+        r = command_open(0);
         if (r != STATUS_OK)
                 return r;
-        if (!everything_may_go(w, &c.plan))
+        if (!everything_may_go(&c.plan))
                 return STATUS_OK;
-        r = care_collect(w, &c.plan, &(struct care_watch){.found = found, .user = &c, .progress = &command_progress}, &freed);
+        r = care_collect(common.workspace, &c.plan, &(struct care_watch){.found = found, .user = &c, .progress = &command_progress}, &freed);
         progress_clear();
         if (r < 0)
                 return fail_as(r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);

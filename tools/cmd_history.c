@@ -29,9 +29,7 @@ struct recording {
         bool json, has_seed;
         uint64_t step, seed, seeds, timeout;
 
-        struct workspace *workspace;
         char *machine; /* owned; NULL: this one */
-        struct solver *solver;
         struct case_selection cases;
         struct revisions line;       /* oldest first */
         struct history_cell **cells; /* [cases][line] */
@@ -39,17 +37,11 @@ struct recording {
         struct want *wants;          /* of this round */
         size_t n_wants;
         unsigned round;
-        int signals, status;
 };
-
-static void worse(struct recording *o, int status)
-{
-        o->status = MAX(o->status, status);
-}
 
 static struct cell cell_of(const struct recording *o, size_t place, size_t test)
 {
-        return (struct cell){.solver = o->solver,
+        return (struct cell){.solver = common.solver,
                              .commit = o->line.list[place],
                              .info = o->cases.list[test],
                              .has_seed = o->has_seed,
@@ -76,7 +68,7 @@ static int make(void *user, size_t i, struct query **ret)
         struct cell cell = cell_of(o, w->place, w->test);
         uint32_t sample = cell_draw(&cell, w->seed);
 
-        return query_sample(o->workspace, &cell, sample, ret);
+        return query_sample(common.workspace, &cell, sample, ret);
 }
 
 static void tell_unbuildable(struct recording *o, size_t place, const struct build_record *build)
@@ -86,7 +78,7 @@ static void tell_unbuildable(struct recording *o, size_t place, const struct bui
         if (o->unbuildable[place])
                 return;
         o->unbuildable[place] = true;
-        commit_hex(o->solver, o->line.list[place], sha);
+        commit_hex(common.solver, o->line.list[place], sha);
         note("%s %.12s cannot be built: %s; see 'solverfs build --log %s %.12s'", o->solver_name, sha,
              build && build->reason ? build->reason : "no reason is known", o->solver_name, sha);
 }
@@ -102,9 +94,9 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         if (r < 0) {
                 char sha[GIT_OID_HEXSZ + 1];
 
-                commit_hex(o->solver, cell.commit, sha);
+                commit_hex(common.solver, cell.commit, sha);
                 complain("%s %.12s on case %u: %s", o->solver_name, sha, cell.info->id, reason);
-                worse(o, status_of_value(r));
+                command_worse(status_of_value(r));
                 return;
         }
         if (w.seed == 0)
@@ -115,7 +107,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 cleanup_buffer struct buffer line = {0};
 
                 wrong_line(&cell, run->fact, &line);
-                worse(o, STATUS_FAILED);
+                command_worse(STATUS_FAILED);
                 alarm_line("%s: %s", answer_alarm_name(ANSWER_WRONG), line.data ? line.data : "");
         }
 }
@@ -176,17 +168,15 @@ static int plan_seeds(struct recording *o)
         return r;
 }
 
-static int measure_round(struct recording *o, struct engine *e)
+static int measure_round(struct recording *o)
 {
         char title[64];
 
         snprintf(title, sizeof(title), o->n_wants > 0 && o->wants[0].seed > 0 ? "history, under seeds"
                                        : o->round == 0                        ? "history"
                                                                               : "history, between what differs (%u)", o->round);
-        return command_ask(&(struct command_asking){.engine = e,
-                                                    .n = o->n_wants,
+        return command_ask(&(struct command_asking){.n = o->n_wants,
                                                     .title = title,
-                                                    .signals = o->signals,
                                                     .make = make,
                                                     .answered = answered,
                                                     .user = o});
@@ -194,26 +184,22 @@ static int measure_round(struct recording *o, struct engine *e)
 
 static int measure_missing(struct recording *o)
 {
-        cleanup_engine struct engine *e = NULL;
-        int r = command_engine(o->workspace, &e);
+        int r = plan_grid(o), status = STATUS_OK;
 
-        if (r != STATUS_OK)
-                return r;
-        r = plan_grid(o);
-        while (r == 0 && o->n_wants > 0) {
-                r = measure_round(o, e);
+        while (r == 0 && status == STATUS_OK && o->n_wants > 0) {
+                status = measure_round(o);
                 o->n_wants = 0;
                 o->round++;
-                if (r == 0 && o->mode == MODE_BISECTING && o->status < STATUS_ABSENT)
+                if (status == STATUS_OK && o->mode == MODE_BISECTING && common.status < STATUS_ABSENT)
                         r = plan_halves(o);
         }
-        if (r == 0)
+        if (r == 0 && status == STATUS_OK)
                 r = plan_seeds(o);
-        if (r == 0 && o->n_wants > 0)
-                r = measure_round(o, e);
-        if (r == -EINTR)
+        if (r == 0 && status == STATUS_OK && o->n_wants > 0)
+                status = measure_round(o);
+        if (status == STATUS_INTERRUPTED)
                 note("what was measured is kept; the same command goes on from there");
-        return r < 0 ? fail(r) : STATUS_OK;
+        return r < 0 ? fail(r) : status;
 }
 
 /* -- cases -------------------------------------------------------------------------------------------------- */
@@ -223,14 +209,14 @@ static int keep_format(struct recording *o)
         size_t kept = 0, n = o->cases.n;
 
         for (size_t i = 0; i < n; i++)
-                if (o->cases.list[i]->format == o->solver->recipe->format)
+                if (o->cases.list[i]->format == common.solver->recipe->format)
                         o->cases.list[kept++] = o->cases.list[i];
                 else
                         case_info_unref(o->cases.list[i]);
         o->cases.n = kept;
         if (kept < n)
                 note("%zu %s passed over: %s takes %s", n - kept, n - kept == 1 ? "case" : "cases", o->solver_name,
-                     format_notation(o->solver->recipe->format));
+                     format_notation(common.solver->recipe->format));
         return kept > 0 ? STATUS_OK : STATUS_ABSENT;
 }
 
@@ -314,7 +300,7 @@ static int write_svg(struct recording *o, const struct case_history *h)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_buffer struct buffer b = {0};
-        int r = history_order(o->solver->history, &order);
+        int r = history_order(common.solver->history, &order);
 
         if (r == 0)
                 r = case_history_plot(h, order->place, &b);
@@ -327,7 +313,7 @@ static int show_case(struct recording *o, size_t test, const struct revisions *k
         cleanup_steps struct steps steps = {0};
         cleanup_free size_t *points = NULL;
         struct cell cell = cell_of(o, 0, test);
-        int r = case_history_read(o->workspace, &cell, known->list, known->n, NULL, 0, o->measure, &h);
+        int r = case_history_read(common.workspace, &cell, known->list, known->n, NULL, 0, o->measure, &h);
 
         if (r == 0)
                 r = case_history_steps(&h, &steps, &points);
@@ -347,7 +333,7 @@ static int show_case(struct recording *o, size_t test, const struct revisions *k
 static int show(struct recording *o)
 {
         cleanup_revisions struct revisions known = {0};
-        int r = command_known(o->workspace, o->solver, o->machine, &o->line, &known);
+        int r = command_known(o->machine, &o->line, &known);
 
         for (size_t i = 0; i < o->cases.n && r == 0; i++)
                 r = show_case(o, i, &known);
@@ -358,16 +344,14 @@ static int show(struct recording *o)
 
 static int record(struct recording *o)
 {
-        int r = command_solver(o->workspace, o->solver_name, &o->solver), shown;
+        int r = command_machine(o->machine_name, &o->machine), shown;
 
         if (r == STATUS_OK)
-                r = command_machine(o->workspace, o->machine_name, &o->machine);
+                r = command_seed(common.solver, o->has_seed);
         if (r == STATUS_OK)
-                r = command_seed(o->solver, o->has_seed);
+                r = command_line(o->from, o->to, &o->line);
         if (r == STATUS_OK)
-                r = command_line(o->solver, o->from, o->to, &o->line);
-        if (r == STATUS_OK)
-                r = command_cases(o->workspace, o->words.list, o->words.n, &o->cases);
+                r = command_cases(o->words.list, o->words.n, &o->cases);
         if (r == STATUS_OK)
                 r = keep_format(o);
         if (r == STATUS_OK && o->svg && o->cases.n != 1) {
@@ -381,7 +365,7 @@ static int record(struct recording *o)
         if (o->mode != MODE_KNOWN)
                 r = measure_missing(o);
         shown = show(o); /* of what was interrupted, too */
-        return MAX(MAX(r, shown), o->status);
+        return MAX(MAX(r, shown), common.status);
 }
 
 int cmd_history(int argc, char **argv)
@@ -397,8 +381,7 @@ int cmd_history(int argc, char **argv)
                 "  solverfs history z3 17\n"
                 "  solverfs history z3 --from z3-4.8.8 --to z3-4.8.9 --step 20 QF_S/\n"
                 "  solverfs history z3 17 --known --svg 17.svg";
-        cleanup_workspace struct workspace *w = NULL;
-        struct recording o = {.status = STATUS_OK};
+        struct recording o = {0};
         bool bisecting = false, all = false, known = false;
         int r;
         const struct command_option options[] = {
@@ -433,11 +416,8 @@ int cmd_history(int argc, char **argv)
                 command_usage("nothing is run with --machine: --on and --machine exclude each other");
         o.mode = known ? MODE_KNOWN : all ? MODE_ALL : o.step > 0 ? MODE_STEP : MODE_BISECTING;
         o.step = all ? 1 : o.step;
-        o.signals = command_signals();
-        r = command_open(0, &w);
-        o.workspace = w;
-        if (r == STATUS_OK)
-                r = command_run_on(w, o.on);
+        command_signals();
+        r = command_open_solver(0, o.on, o.solver_name);
         if (r == STATUS_OK)
                 r = record(&o);
         for (size_t i = 0; o.cells && i < o.cases.n; i++)
@@ -448,7 +428,5 @@ int cmd_history(int argc, char **argv)
         free(o.machine);
         case_selection_done(&o.cases);
         revisions_done(&o.line);
-        solver_unref(o.solver);
-        close(o.signals);
         return r;
 }

@@ -12,15 +12,7 @@ struct taking {
         const char *format; /* NULL: other stores */
         bool json, has_seed;
         uint64_t seed;
-
-        struct workspace *workspace;
-        int status;
 };
-
-static void worse(struct taking *o, int status)
-{
-        o->status = MAX(o->status, status);
-}
 
 /* -- what it is of ------------------------------------------------------------------------------------------------- */
 
@@ -35,7 +27,7 @@ static int choose(struct taking *o, const char *file, const struct benchexec_res
                 complain("%s does not say of which solver it is; --solver NAME does", file);
                 return STATUS_USAGE;
         }
-        r = workspace_solver(o->workspace, name, ret);
+        r = workspace_solver(common.workspace, name, ret);
         if (r < 0 && !o->solver && r == -ENOENT) {
                 complain("%s is of '%s', which is no solver of this store; --solver NAME says which one it is", file, name);
                 return STATUS_ABSENT;
@@ -69,7 +61,7 @@ static void show(const struct taking *o, const char *file, const struct import_r
                     (unsigned long long)r->absent, (unsigned long long)unfinished, r->machine, name);
 }
 
-static void tell(struct taking *o, const char *file, const struct import_report *r, uint64_t unfinished)
+static void tell(const char *file, const struct import_report *r, uint64_t unfinished)
 {
         if (r->absent > 0) {
                 cleanup_free char *name = printable(r->first_absent ? r->first_absent : "");
@@ -79,12 +71,12 @@ static void tell(struct taking *o, const char *file, const struct import_report 
         }
         if (r->wrong > 0) {
                 alarm_line("%llu WRONG %s in %s", (unsigned long long)r->wrong, r->wrong == 1 ? "ANSWER" : "ANSWERS", file);
-                worse(o, STATUS_FAILED);
+                command_worse(STATUS_FAILED);
         }
         if (r->imported + r->known + r->absent == 0)
                 complain("%s has no result: %s", file, unfinished > 0 ? "none of its runs ended" : "no run is in it");
         if (r->imported + r->known == 0)
-                worse(o, STATUS_ABSENT);
+                command_worse(STATUS_ABSENT);
 }
 
 /* -- the command --------------------------------------------------------------------------------------------------- */
@@ -118,7 +110,7 @@ static int import_file(struct taking *o, const char *file)
         }
         if (r != STATUS_OK)
                 return r;
-        r = import_benchexec(o->workspace, &results,
+        r = import_benchexec(common.workspace, &results,
                              &(struct import_request){.file = file,
                                                       .machine = o->machine,
                                                       .solver = s,
@@ -133,7 +125,7 @@ static int import_file(struct taking *o, const char *file)
         if (r < 0)
                 return r == -EINVAL || r == -EEXIST || r == -ENOTUNIQ ? fail_as(STATUS_FAILED, r) : fail(r);
         show(o, file, &report, results.unfinished);
-        tell(o, file, &report, results.unfinished);
+        tell(file, &report, results.unfinished);
         return STATUS_OK;
 }
 
@@ -184,7 +176,7 @@ static int take_all(struct store_source *source, const char *dir, struct store_i
 
 static int take_store(struct taking *o, const char *dir)
 {
-        struct store_source source = {.here = o->workspace, .say = tell_line, .progress = &command_progress};
+        struct store_source source = {.here = common.workspace, .say = tell_line, .progress = &command_progress};
         struct store_import results = {0};
         struct study_import found = {0};
         struct stat st;
@@ -225,7 +217,6 @@ int cmd_import(int argc, char **argv)
                 "  solverfs import /mnt/usb/store\n"
                 "  solverfs import --format benchexec r.xml.bz2 --solver cvc5 --revision v1.1\n"
                 "  solverfs run cvc5 cvc5-1.1.2 all --machine apollon001";
-        cleanup_workspace struct workspace *w = NULL;
         struct taking o = {0};
         int r;
         const struct command_option options[] = {
@@ -247,11 +238,10 @@ int cmd_import(int argc, char **argv)
         if (!o.format && (o.solver || o.revision || o.machine || o.has_seed))
                 command_usage("--solver, --revision, --machine and --seed go with --format: a store says all that itself");
         command_stoppable();
-        r = command_open(0, &w);
-        o.workspace = w;
+        r = command_open(0);
         for (size_t i = 0; i < o.files.n && r == STATUS_OK && !command_stopped(); i++)
-                worse(&o, o.format ? import_file(&o, o.files.list[i]) : take_store(&o, o.files.list[i]));
+                command_worse(o.format ? import_file(&o, o.files.list[i]) : take_store(&o, o.files.list[i]));
         if (r == STATUS_OK && command_stopped())
                 r = STATUS_INTERRUPTED;
-        return MAX(r, o.status);
+        return MAX(r, common.status);
 }

@@ -12,10 +12,8 @@ struct localizing {
         struct localization_options options;
 
         struct localization *search;
-        int signals;
         struct localized **results; /* [cases]; owns refs; NULL: none */
         size_t *place;    /* of the search's cases among all */
-        int status;
 };
 
 static void parse_method(void *to, const char *text)
@@ -70,19 +68,19 @@ static int show(void *user, const struct ask_progress *p)
         return 0;
 }
 
-static int search(struct localizing *o, struct engine *e)
+static int search(const struct localizing *o)
 {
         struct asking asking;
         int r;
 
         while ((r = localization_next(o->search, &asking)) > 0) {
                 asking.progress = show;
-                r = ask_many(e, &asking, PRIORITY_BATCH, o->signals);
+                r = ask_many(common.engine, &asking, PRIORITY_BATCH, common.signals);
                 if (r < 0)
                         break;
         }
         progress_clear();
-        if (r == -ECANCELED && command_interrupted(o->signals)) {
+        if (r == -ECANCELED && command_interrupted()) {
                 note("stopping; what was built and run is kept, and the search goes on from there");
                 r = -EINTR;
         }
@@ -131,7 +129,7 @@ static void tell_unbuildable(const struct localizing *o)
         for (int i = 0; i < 2; i++) {
                 cleanup(build_record_unrefp) struct build_record *record = NULL;
 
-                if (build_find(o->options.workspace, o->options.solver, ends[i], false, &record) == 0 && !record->ok)
+                if (build_find(common.workspace, o->options.solver, ends[i], false, &record) == 0 && !record->ok)
                         tell_unbuildable_end(o, ends[i], record->reason ?: "no reason is known");
         }
 }
@@ -149,7 +147,6 @@ static int write_log(struct localizing *o)
 /* Everything that is not kept, in one search. */
 static int localize(struct localizing *o, const struct case_selection *cases)
 {
-        cleanup_engine struct engine *e = NULL;
         cleanup_free struct case_info **open = calloc(cases->n + 1, sizeof(*open));
         bool unbuildable = false;
         int r = open ? 0 : -ENOMEM;
@@ -171,10 +168,10 @@ static int localize(struct localizing *o, const struct case_selection *cases)
         if (r < 0)
                 return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
         tell_start(o);
-        r = command_engine(o->options.workspace, &e);
+        r = command_engine();
         if (r != STATUS_OK)
                 return r;
-        r = search(o, e);
+        r = search(o);
         if (r >= 0)
                 r = localization_keep(o->search);
         for (size_t i = 0; i < o->options.n; i++) {
@@ -259,19 +256,19 @@ static int add_case(struct case_selection *to, struct case_info *info)
 }
 
 /* A word is as for all commands, or a finding: its input is a case that no list has. */
-static int choose_cases(struct localizing *o, struct workspace *w, struct solver *s, struct case_selection *ret)
+static int choose_cases(const struct localizing *o, struct case_selection *ret)
 {
         for (size_t i = 0; i < o->words.n; i++) {
                 cleanup_case_selection struct case_selection more = {0};
                 cleanup_observation struct observation *f = NULL;
                 cleanup(case_info_unrefp) struct case_info *input = NULL;
-                int r = command_finding(w, s, o->words.list[i], &f);
+                int r = command_finding(o->words.list[i], &f);
 
                 if (r == 1)
-                        r = cases_get(workspace_cases(w), f->case_id, &input);
+                        r = cases_get(workspace_cases(common.workspace), f->case_id, &input);
                 if (r < 0)
                         return fail(r);
-                r = input ? add_case(ret, input) : command_cases(w, &o->words.list[i], 1, &more);
+                r = input ? add_case(ret, input) : command_cases(&o->words.list[i], 1, &more);
                 for (size_t k = 0; r == STATUS_OK && k < more.n; k++)
                         r = add_case(ret, more.list[k]);
                 if (r != STATUS_OK)
@@ -293,8 +290,6 @@ int cmd_localize(int argc, char **argv)
                 "The exit status is 1 when a case has no culprit, got faster, cannot be decided, or an end cannot be built.\n\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 17 42\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 slow/ -t 20s";
-        cleanup_workspace struct workspace *w = NULL;
-        cleanup_solver struct solver *s = NULL;
         struct case_selection cases = {0};
         unsigned clock = 0;
         struct localizing o = {0};
@@ -324,20 +319,19 @@ int cmd_localize(int argc, char **argv)
                 command_usage("--clock chooses between times: with --measure %s it says nothing", judge_measure_name(o.options.measure));
         if (!o.reference || !o.target)
                 command_usage("expected --reference REV and --target REV: a fast version and a later, slow one");
-        o.signals = command_signals();
-        r = command_open_solver(0, o.on, o.solver_name, &w, &s);
-        o.options.workspace = w;
-        o.options.solver = s;
+        command_signals();
+        r = command_open_solver(0, o.on, o.solver_name);
+        o.options.workspace = common.workspace;
+        o.options.solver = common.solver;
         if (r == STATUS_OK)
-                r = command_seed(s, o.options.has_seed);
+                r = command_seed(common.solver, o.options.has_seed);
         if (r == STATUS_OK)
                 r = resolve(&o);
         if (r == STATUS_OK)
-                r = choose_cases(&o, w, s, &cases);
+                r = choose_cases(&o, &cases);
         if (r == STATUS_OK)
                 r = localize_and_print(&o, &cases);
         localizing_done(&o, cases.n);
         case_selection_done(&cases);
-        close(o.signals);
         return r;
 }

@@ -15,8 +15,6 @@ struct noisy {
         uint64_t timeout;
         bool json;
 
-        struct workspace *workspace;
-        struct solver *solver;
         struct revisions revisions;
         struct case_selection cases;
         double *seconds; /* [revisions][cases][runs] */
@@ -31,7 +29,7 @@ struct noisy {
 /* Each version's build; behind them, where runs are done elsewhere, the machine that samples stand under. */
 static size_t count_before(const struct noisy *o)
 {
-        return o->revisions.n + (o->solver->place != NULL);
+        return o->revisions.n + (common.solver->place != NULL);
 }
 
 static int make_before(void *user, size_t i, struct query **ret)
@@ -39,8 +37,8 @@ static int make_before(void *user, size_t i, struct query **ret)
         struct noisy *o = user;
 
         if (i == o->revisions.n)
-                return query_machine(o->solver->place, ret);
-        return query_build(o->workspace, o->solver, o->revisions.list[i], ret);
+                return query_machine(common.solver->place, ret);
+        return query_build(common.workspace, common.solver, o->revisions.list[i], ret);
 }
 
 static void note_error(struct noisy *o, int r, const char *reason)
@@ -70,14 +68,14 @@ static size_t revision_of(const struct noisy *o, size_t i)
 static int make_sample(void *user, size_t i, struct query **ret)
 {
         struct noisy *o = user;
-        struct cell cell = {.solver = o->solver,
+        struct cell cell = {.solver = common.solver,
                             .commit = o->revisions.list[revision_of(o, i)],
                             .info = o->cases.list[i / o->runs % o->cases.n],
                             .wall_ns = o->timeout};
 
         if (o->unbuildable[revision_of(o, i)])
                 return -ENODATA;
-        return query_sample(o->workspace, &cell, (uint32_t)(i % o->runs) + 1, ret);
+        return query_sample(common.workspace, &cell, (uint32_t)(i % o->runs) + 1, ret);
 }
 
 static void sample_answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
@@ -94,36 +92,29 @@ static void sample_answered(void *user, size_t i, int r, struct value *v, const 
         o->answered[i] = true;
 }
 
-static int measure(struct noisy *o, int signals)
+static int measure(struct noisy *o)
 {
         size_t n = o->revisions.n * o->cases.n * o->runs;
-        cleanup_engine struct engine *e = NULL;
-        int r = command_engine(o->workspace, &e);
+        int r;
 
-        if (r != STATUS_OK)
-                return r;
         o->seconds = calloc(n, sizeof(*o->seconds));
         o->decided = calloc(n, sizeof(*o->decided));
         o->answered = calloc(n, sizeof(*o->answered));
         o->unbuildable = calloc(o->revisions.n, sizeof(*o->unbuildable));
         if (!o->seconds || !o->decided || !o->answered || !o->unbuildable)
                 return fail(-ENOMEM);
-        r = command_ask(&(struct command_asking){.engine = e,
-                                                 .n = count_before(o),
+        r = command_ask(&(struct command_asking){.n = count_before(o),
                                                  .title = "build",
-                                                 .signals = signals,
                                                  .make = make_before,
                                                  .answered = before_answered,
                                                  .user = o});
-        if (r == 0)
-                r = command_ask(&(struct command_asking){.engine = e,
-                                                         .n = n,
+        if (r == STATUS_OK)
+                r = command_ask(&(struct command_asking){.n = n,
                                                          .title = "noise",
-                                                         .signals = signals,
                                                          .make = make_sample,
                                                          .answered = sample_answered,
                                                          .user = o});
-        return r == -EINTR ? STATUS_INTERRUPTED : r < 0 ? fail(r) : STATUS_OK;
+        return r;
 }
 
 /* -- showing -- */
@@ -173,7 +164,7 @@ static void show(const struct noisy *o, size_t revision)
         char sha[GIT_OID_HEXSZ + 1], more_than[32] = "-";
         double threshold;
 
-        commit_hex(o->solver, o->revisions.list[revision], sha);
+        commit_hex(common.solver, o->revisions.list[revision], sha);
         threshold = noise_threshold(&sum);
         if (o->json) {
                 output_json(json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:o, s:I, s:I, s:o}", "commit", sha, "cases",
@@ -197,7 +188,7 @@ static void plot_version(const struct noisy *o, size_t revision, struct plot *p)
         char sha[GIT_OID_HEXSZ + 1];
         struct plot_series *s;
 
-        commit_hex(o->solver, o->revisions.list[revision], sha);
+        commit_hex(common.solver, o->revisions.list[revision], sha);
         sha[12] = '\0';
         s = plot_series(p, PLOT_SCATTER, sha);
         for (size_t c = 0; c < o->cases.n; c++) {
@@ -260,7 +251,7 @@ static int show_all(struct noisy *o)
                         show(o, i);
                         continue;
                 }
-                commit_hex(o->solver, o->revisions.list[i], sha);
+                commit_hex(common.solver, o->revisions.list[i], sha);
                 complain("%s cannot be built at %.12s; 'solverfs build %s %.12s' shows why", o->solver_name, sha, o->solver_name,
                          sha);
                 status = STATUS_FAILED;
@@ -283,12 +274,10 @@ int cmd_noise(int argc, char **argv)
                 "others did not.\v"
                 "Samples are kept: an interrupted call goes on, and the same call answers at once.\n\n"
                 "  solverfs noise z3 z3-4.8.7 z3-4.8.9 --set strings --timeout 20s";
-        cleanup_workspace struct workspace *w = NULL;
-        cleanup_solver struct solver *s = NULL;
         struct noisy o = {.runs = 10};
         struct words words = {0}, sets = {0};
         size_t n_revisions;
-        int signals, r;
+        int r;
         const struct command_option options[] = {
                 {"set", 'S', "SET", "The cases of this set; as if it stood among the cases", .each = &sets},
                 {"runs", 'n', "N", "Run each case so often; default 10", .number = &o.runs, .least = 2, .most = 1000},
@@ -307,14 +296,12 @@ int cmd_noise(int argc, char **argv)
         free(sets.list);
         if (!o.solver_name || o.words.n < 2)
                 command_usage("expected SOLVER REV... CASE..., or SOLVER REV... --set SET");
-        signals = command_signals();
-        r = command_open_solver(0, o.on, o.solver_name, &w, &s);
-        o.workspace = w;
-        o.solver = s;
+        command_signals();
+        r = command_open_solver(0, o.on, o.solver_name);
         if (r == STATUS_OK)
-                r = command_revisions_and_cases(w, s, o.words.list, o.words.n, &n_revisions, &o.revisions, &o.cases);
+                r = command_revisions_and_cases(o.words.list, o.words.n, &n_revisions, &o.revisions, &o.cases);
         if (r == STATUS_OK)
-                r = measure(&o, signals);
+                r = measure(&o);
         if (r == STATUS_OK)
                 r = show_all(&o);
         free(o.seconds);
@@ -324,5 +311,5 @@ int cmd_noise(int argc, char **argv)
         free(o.words.list);
         case_selection_done(&o.cases);
         revisions_done(&o.revisions);
-        return output_end(r);
+        return r;
 }

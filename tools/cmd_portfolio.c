@@ -75,27 +75,26 @@ static int read_tables(const struct options *o, struct tables *ret)
 /* The facts of a store: of the solvers --arms, on the cases of --set (all, when none is given). A status. */
 static int read_facts(const struct options *o, struct tables *ret)
 {
-        cleanup_workspace struct workspace *w = NULL;
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_case_selection struct case_selection cases = {0};
         cleanup_word_list struct word_list arms = {0};
         char all[] = "all", *everything[] = {all};
         size_t left_out;
-        int r = command_open(STORE_READ_ONLY, &w);
+        int r = command_open(STORE_READ_ONLY);
 
         if (r != STATUS_OK)
                 return r;
         r = word_list_split(o->arms, &arms);
         if (r == 0)
-                r = portfolio_of_arms(w, "--arms", arms.list, arms.n, (uint64_t)(o->replay.learner.limit * NSEC_PER_SEC), &p);
+                r = portfolio_of_arms(common.workspace, "--arms", arms.list, arms.n, (uint64_t)(o->replay.learner.limit * NSEC_PER_SEC), &p);
         if (r < 0)
                 return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
-        r = command_cases(w, o->sets.n > 0 ? o->sets.list : everything, MAX(o->sets.n, (size_t)1), &cases);
+        r = command_cases(o->sets.n > 0 ? o->sets.list : everything, MAX(o->sets.n, (size_t)1), &cases);
         if (r != STATUS_OK)
                 return r;
         r = list_grow(ret->list, 0);
         if (r == 0)
-                r = portfolio_table(w, p, cases.list, cases.n, &ret->list[0], &left_out);
+                r = portfolio_table(common.workspace, p, cases.list, cases.n, &ret->list[0], &left_out);
         if (r < 0)
                 return fail(r);
         ret->n = 1;

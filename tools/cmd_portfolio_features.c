@@ -22,14 +22,14 @@ static void list_features(void)
         }
 }
 
-static int print_cases(struct workspace *w, const struct options *o)
+static int print_cases(const struct options *o)
 {
         cleanup_case_selection struct case_selection cases = {0};
-        int r = command_cases(w, o->words.list, o->words.n, &cases), status = STATUS_OK;
+        int r = command_cases(o->words.list, o->words.n, &cases), status = STATUS_OK;
 
         for (size_t i = 0; i < cases.n && r == STATUS_OK; i++) {
                 cleanup_buffer struct buffer text = {0}, rows = {0};
-                int k = case_features_print(w, cases.list[i], &text);
+                int k = case_features_print(common.workspace, cases.list[i], &text);
 
                 if (k < 0) {
                         complain("case %u: %s", cases.list[i]->id, error_message(k));
@@ -51,7 +51,6 @@ int cmd_portfolio_features(int argc, char **argv)
         static const char doc[] =
                 "Print the features of cases: the numbers that portfolios learn from (features.tsv in the mount).\v"
                 "Example: solverfs portfolio features QF_S/";
-        cleanup_workspace struct workspace *w = NULL;
         struct options o = {0};
         int r;
         const struct command_option options[] = {{"list", 'l', NULL, "Say what each feature means", .on = &o.list}, {0}};
@@ -63,6 +62,6 @@ int cmd_portfolio_features(int argc, char **argv)
                 list_features();
         if (o.words.n == 0)
                 return STATUS_OK;
-        r = command_open(STORE_READ_ONLY, &w);
-        return r == STATUS_OK ? print_cases(w, &o) : r;
+        r = command_open(STORE_READ_ONLY);
+        return r == STATUS_OK ? print_cases(&o) : r;
 }

@@ -9,9 +9,9 @@ static int status_of_definition(int r)
         return r == -EINVAL || r == -EEXIST ? fail_as(STATUS_USAGE, r) : fail(r);
 }
 
-static int open_portfolio(struct workspace *w, const char *name, struct portfolio **ret)
+static int open_portfolio(const char *name, struct portfolio **ret)
 {
-        int r = portfolio_open(w, name, ret);
+        int r = portfolio_open(common.workspace, name, ret);
 
         if (r == 0 && (*ret)->notice)
                 complain("%s", (*ret)->notice);
@@ -27,7 +27,6 @@ int cmd_portfolio_add(int argc, char **argv)
                 "An ARM is a solver or variant of the store, perhaps at a revision and with a seed: z3, z3@z3-4.8.9, 'cvc5@HEAD seed=3'; or a name "
                 "and a command: 'cvc5: /usr/bin/cvc5 --strings-exp {case}'. It is written into the store's config as [portfolio \"NAME\"].\n\n"
                 "Example: solverfs portfolio add p z3@z3-4.8.9 z3@HEAD 'cvc5: cvc5 {case}' --timeout 10s";
-        cleanup_workspace struct workspace *w = NULL;
         const char *timeout = NULL, *memory = NULL, *selector = NULL, *seed = NULL, *settings[9];
         struct words words = {0};
         size_t n = 0;
@@ -42,7 +41,7 @@ int cmd_portfolio_add(int argc, char **argv)
         command_parse(argc, argv, "NAME ARM...", doc, options, &words);
         if (words.n < 2)
                 command_usage("too few arguments");
-        r = command_open(0, &w);
+        r = command_open(0);
         if (r != STATUS_OK)
                 return r;
         for (const struct command_option *o = options; o->name; o++)
@@ -51,11 +50,11 @@ int cmd_portfolio_add(int argc, char **argv)
                         settings[n++] = *o->text;
                 }
         settings[n] = NULL;
-        r = portfolio_add(w, words.list[0], words.list + 1, settings);
+        r = portfolio_add(common.workspace, words.list[0], words.list + 1, settings);
         if (r < 0)
                 return status_of_definition(r);
         cleanup_portfolio struct portfolio *p = NULL;
-        if (portfolio_open(w, words.list[0], &p) == 0)
+        if (portfolio_open(common.workspace, words.list[0], &p) == 0)
                 for (size_t i = 0; i < p->n_arms; i++)
                         if (p->arms[i].problem)
                                 complain("%s", p->arms[i].problem);
@@ -64,18 +63,17 @@ int cmd_portfolio_add(int argc, char **argv)
 
 static int each_name(int argc, char **argv, const char *doc, int (*change)(struct workspace *w, const char *name))
 {
-        cleanup_workspace struct workspace *w = NULL;
         struct words names = {0};
         int r, status = STATUS_OK;
 
         command_parse(argc, argv, "NAME...", doc, NULL, &names);
         if (names.n == 0)
                 command_usage("no portfolio given");
-        r = command_open(0, &w);
+        r = command_open(0);
         if (r != STATUS_OK)
                 return r;
         for (size_t i = 0; i < names.n; i++) {
-                r = change(w, names.list[i]);
+                r = change(common.workspace, names.list[i]);
                 if (r < 0)
                         status = MAX(status, status_of_definition(r));
         }
@@ -102,15 +100,15 @@ int cmd_portfolio_remove(int argc, char **argv)
 static const struct column list_columns[] = {
         {"PORTFOLIO", 20, false}, {"ARMS", 5, true}, {"TIMEOUT", 8, true}, {"LEARNED", 8, true}};
 
-static int list_one(struct workspace *w, const char *name, bool json)
+static int list_one(const char *name, bool json)
 {
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_trial_list struct trial_list trials = {0};
         char timeout[32];
-        int r = open_portfolio(w, name, &p);
+        int r = open_portfolio(name, &p);
 
         if (r == 0)
-                r = trials_read(w, p, 0, &trials);
+                r = trials_read(common.workspace, p, 0, &trials);
         if (r < 0)
                 return r;
         format_duration(p->wall_ns, timeout);
@@ -124,7 +122,6 @@ static int list_one(struct workspace *w, const char *name, bool json)
 
 int cmd_portfolio_list(int argc, char **argv)
 {
-        cleanup_workspace struct workspace *w = NULL;
         struct words words = {0};
         bool json = false;
         char **names = NULL;
@@ -133,14 +130,14 @@ int cmd_portfolio_list(int argc, char **argv)
         const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &json}, {0}};
 
         command_parse(argc, argv, "", "List the portfolios: name, arms, time limit, cases learned from.", options, &words);
-        r = command_open(STORE_READ_ONLY, &w);
+        r = command_open(STORE_READ_ONLY);
         if (r != STATUS_OK)
                 return r;
-        r = portfolio_names(w, &names, &n);
+        r = portfolio_names(common.workspace, &names, &n);
         if (r < 0)
                 return status_of_definition(r);
         for (size_t i = 0; i < n; i++) {
-                r = list_one(w, names[i], json);
+                r = list_one(names[i], json);
                 if (r < 0)
                         status = status_of_definition(r);
         }
@@ -150,7 +147,6 @@ int cmd_portfolio_list(int argc, char **argv)
 
 int cmd_portfolio_show(int argc, char **argv)
 {
-        cleanup_workspace struct workspace *w = NULL;
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_buffer struct buffer arms = {0}, score = {0};
         struct words names = {0};
@@ -161,14 +157,14 @@ int cmd_portfolio_show(int argc, char **argv)
                       NULL, &names);
         if (names.n == 0)
                 command_usage("no portfolio given");
-        r = command_open(STORE_READ_ONLY, &w);
+        r = command_open(STORE_READ_ONLY);
         if (r != STATUS_OK)
                 return r;
-        r = portfolio_open(w, names.list[0], &p);
+        r = portfolio_open(common.workspace, names.list[0], &p);
         if (r == 0)
-                r = portfolio_print_arms(w, p, &arms);
+                r = portfolio_print_arms(common.workspace, p, &arms);
         if (r == 0)
-                r = portfolio_print_score(w, p, &score);
+                r = portfolio_print_score(common.workspace, p, &score);
         if (r == 0 && (buffer_error(&arms) < 0 || buffer_error(&score) < 0))
                 r = -ENOMEM;
         if (r < 0)
@@ -182,11 +178,9 @@ int cmd_portfolio_show(int argc, char **argv)
 /* -- run --------------------------------------------------------------------------------------------------------- */
 
 struct asking {
-        struct workspace *workspace;
         struct portfolio *portfolio;
         struct case_selection cases;
         bool json, alone;
-        int status;
 };
 
 static const struct column run_columns[] = {
@@ -197,9 +191,9 @@ static int make(void *user, size_t i, struct query **ret)
         struct asking *a = user;
 
         if (a->alone) /* arm by arm on each case, so that noise of the machine meets them alike */
-                return query_arm(a->workspace, a->portfolio, i % a->portfolio->n_arms, a->cases.list[i / a->portfolio->n_arms],
+                return query_arm(common.workspace, a->portfolio, i % a->portfolio->n_arms, a->cases.list[i / a->portfolio->n_arms],
                                  ret);
-        return query_trial(a->workspace, a->portfolio, a->cases.list[i], ret);
+        return query_trial(common.workspace, a->portfolio, a->cases.list[i], ret);
 }
 
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
@@ -213,7 +207,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
 
         if (r < 0) {
                 complain("portfolio %s on case %u: %s", p->name, info->id, reason);
-                a->status = MAX(a->status, (int)status_of_value(r));
+                command_worse(status_of_value(r));
                 return;
         }
         t = ((const struct trial_value *)v)->trial;
@@ -227,29 +221,21 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                            solver, name);
         if (t->alarm && *t->alarm) {
                 alarm_line("SOUNDNESS: case %u (%s): %s", info->id, name, t->alarm);
-                a->status = MAX(a->status, STATUS_FAILED);
+                command_worse(STATUS_FAILED);
         }
 }
 
-static int run_all(struct asking *a, int signals)
+static int run_all(struct asking *a)
 {
-        cleanup_engine struct engine *e = NULL;
-        cleanup_buffer struct buffer heading = {0};
-        int r = command_engine(a->workspace, &e);
+        int r = command_ask(&(struct command_asking){.n = a->cases.n * (a->alone ? a->portfolio->n_arms : 1),
+                                                     .title = "portfolio",
+                                                     .columns = a->json ? NULL : run_columns,
+                                                     .n_columns = ARRAY_SIZE(run_columns),
+                                                     .make = make,
+                                                     .answered = answered,
+                                                     .user = a});
 
-        if (r != STATUS_OK)
-                return r;
-        if (!a->json)
-                table_heading(&heading, run_columns, ARRAY_SIZE(run_columns));
-        output_write(&heading);
-        r = command_ask(&(struct command_asking){.engine = e,
-                                                 .n = a->cases.n * (a->alone ? a->portfolio->n_arms : 1),
-                                                 .title = "portfolio",
-                                                 .signals = signals,
-                                                 .make = make,
-                                                 .answered = answered,
-                                                 .user = a});
-        return r < 0 ? fail(r) : a->status;
+        return r != STATUS_OK ? r : common.status;
 }
 
 int cmd_portfolio_run(int argc, char **argv)
@@ -260,12 +246,11 @@ int cmd_portfolio_run(int argc, char **argv)
                 "CASE is as for 'solverfs run'. What is known of an arm's run is taken as it is and not run again. Two arms that contradict each "
                 "other, or an arm and the case's own :status, are reported on standard error, and the exit status is 1.\n\n"
                 "Example: solverfs portfolio run p QF_S/";
-        cleanup_workspace struct workspace *w = NULL;
         cleanup_portfolio struct portfolio *p = NULL;
         struct words words = {0};
         struct asking a = {0};
         const char *on = NULL;
-        int signals, r;
+        int r;
         const struct command_option options[] = {
                 {"alone", 'A', NULL, "Run each arm alone on each case instead, for comparison; nothing is learned from that", .on = &a.alone},
                 {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &on},
@@ -275,21 +260,19 @@ int cmd_portfolio_run(int argc, char **argv)
         command_parse(argc, argv, "NAME CASE...", doc, options, &words);
         if (words.n < 2)
                 command_usage("too few arguments");
-        signals = command_signals();
-        r = command_open(0, &w);
+        command_signals();
+        r = command_open(0);
         if (r == STATUS_OK)
-                r = command_run_on(w, on);
+                r = command_run_on(on);
         if (r == STATUS_OK) {
-                r = open_portfolio(w, words.list[0], &p);
+                r = open_portfolio(words.list[0], &p);
                 r = r < 0 ? status_of_definition(r) : STATUS_OK;
         }
-        a.workspace = w;
         a.portfolio = p;
         if (r == STATUS_OK)
-                r = command_cases(w, words.list + 1, words.n - 1, &a.cases);
+                r = command_cases(words.list + 1, words.n - 1, &a.cases);
         if (r == STATUS_OK)
-                r = run_all(&a, signals);
+                r = run_all(&a);
         case_selection_done(&a.cases);
-        close(signals);
         return r;
 }

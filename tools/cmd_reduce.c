@@ -22,7 +22,6 @@ struct reducing {
         bool has_seed, json, again;
         uint64_t seed;
 
-        int signals;
         struct blob input;
         char name[NAME_MAX + 1]; /* of the input, as a file */
         char file[PATH_SIZE];    /* of the tree, which has the result; or "" */
@@ -90,10 +89,10 @@ static int read_input_file(struct reducing *o, const char *path)
 }
 
 /* A case of the store (1), or a file (0). */
-static int read_word(struct reducing *o, struct workspace *w, const char *word, struct case_info **ret)
+static int read_word(struct reducing *o, const char *word, struct case_info **ret)
 {
         cleanup_case_selection struct case_selection cases = {0};
-        int r = cases_select(w, (char *const *)&word, 1, &cases);
+        int r = cases_select(common.workspace, (char *const *)&word, 1, &cases);
 
         if (r < 0 && access(word, R_OK) == 0)
                 return read_input_file(o, word);
@@ -114,9 +113,10 @@ static bool has_own_wishes(const struct reducing *o)
                o->has_seed;
 }
 
-static int parse_version(struct workspace *w, struct solver *s, const char *text, struct version **ret)
+static int parse_version(const char *text, struct version **ret)
 {
-        return strstr(text, "@sha256:") ? version_parse_in_full(w, s, text, ret) : version_parse(w, s, text, ret);
+        return strstr(text, "@sha256:") ? version_parse_in_full(common.workspace, common.solver, text, ret)
+                                        : version_parse(common.workspace, common.solver, text, ret);
 }
 
 /* A version's text in full, for people. */
@@ -128,9 +128,9 @@ static void name_version(const char *text, char ret[80])
 }
 
 /* As the options say; a finding (NULL: none) says what they leave out. */
-static int query_of_options(struct reducing *o, struct workspace *w, struct solver *s, const struct observation *f,
-                            struct reduction_options *options, struct query **ret)
+static int query_of_options(struct reducing *o, const struct observation *f, struct reduction_options *options, struct query **ret)
 {
+        struct solver *s = common.solver;
         const char *from = o->reference ? o->reference : f ? f->reference : "", *to = o->target ? o->target : f ? f->target : "";
         uint64_t timeout = o->timeout > 0 ? o->timeout : f ? (uint64_t)(f->timeout * 1e9) : s->recipe->limits.wall_ns;
         cleanup_version struct version *reference = NULL, *target = NULL;
@@ -140,14 +140,14 @@ static int query_of_options(struct reducing *o, struct workspace *w, struct solv
                 return errorf(-EINVAL, "name the versions: --reference VERSION --target VERSION");
         if (o->has_seed && !s->recipe->seed)
                 return errorf(-EINVAL, "the recipe of %s has no 'seed': it cannot be told one", s->recipe->name);
-        r = parse_version(w, s, to, &target);
+        r = parse_version(to, &target);
         if (r == 0 && *from)
-                r = parse_version(w, s, from, &reference);
+                r = parse_version(from, &reference);
         if (r < 0)
                 return r;
         snprintf(o->names[0], sizeof(o->names[0]), "%s", reference ? reference->name : "");
         snprintf(o->names[1], sizeof(o->names[1]), "%s", target->name);
-        options->workspace = w;
+        options->workspace = common.workspace;
         options->solver = s;
         options->reference = reference ? reference->text : "";
         options->target = target->text;
@@ -163,7 +163,7 @@ static int query_of_options(struct reducing *o, struct workspace *w, struct solv
         return query_reduced(options, ret);
 }
 
-static int query_of_finding(struct reducing *o, struct workspace *w, struct solver *s, const struct observation *f, struct query **ret)
+static int query_of_finding(struct reducing *o, const struct observation *f, struct query **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct reduction_options options;
@@ -173,39 +173,39 @@ static int query_of_finding(struct reducing *o, struct workspace *w, struct solv
         if (!has_own_wishes(o)) {
                 bool is_implied = finding_interest(f) == INTEREST_IMPLICATION;
 
-                snprintf(o->file, sizeof(o->file), "%s/%s/%u/reduced.smt2", s->recipe->name, observation_folder(f->kind), f->number);
+                snprintf(o->file, sizeof(o->file), "%s/%s/%u/reduced.smt2", common.solver->recipe->name, observation_folder(f->kind), f->number);
                 name_version(is_implied ? f->target : f->reference, o->names[0]);
                 name_version(f->target, o->names[1]);
-                return finding_query_reduced(w, s, f, o->time, o->jobs, ret);
+                return finding_query_reduced(common.workspace, common.solver, f, o->time, o->jobs, ret);
         }
         if (finding_interest(f) == INTEREST_IMPLICATION)
                 return errorf(-EINVAL, "finding %u is an implication, which is reduced as it was found: without options",
                               f->number);
         snprintf(what, sizeof(what), "%s/%u", observation_folder(f->kind), f->number);
-        r = cases_get(workspace_cases(w), f->case_id, &info);
+        r = cases_get(workspace_cases(common.workspace), f->case_id, &info);
         options = (struct reduction_options){.what = what, .input.info = info};
-        return r < 0 ? r : query_of_options(o, w, s, f, &options, ret);
+        return r < 0 ? r : query_of_options(o, f, &options, ret);
 }
 
-static int make_query(struct reducing *o, struct workspace *w, struct solver *s, struct query **ret)
+static int make_query(struct reducing *o, struct query **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_observation struct observation *f = NULL;
         struct reduction_options options;
         char what[32];
-        int r = command_finding(w, s, o->words.list[1], &f);
+        int r = command_finding(o->words.list[1], &f);
 
         if (r == 1)
-                return query_of_finding(o, w, s, f, ret);
+                return query_of_finding(o, f, ret);
         if (r == 0)
-                r = read_word(o, w, o->words.list[1], &info);
+                r = read_word(o, o->words.list[1], &info);
         if (r < 0)
                 return r;
         if (info)
                 snprintf(what, sizeof(what), "case %u", info->id);
         options = (struct reduction_options){.what = info ? what : o->name,
                                              .input = {info, SLICE(o->input.data, o->input.size)}};
-        return query_of_options(o, w, s, NULL, &options, ret);
+        return query_of_options(o, NULL, &options, ret);
 }
 
 /* -- telling ---------------------------------------------------------------------------------------------------- */
@@ -336,31 +336,25 @@ static int refuse(int r)
         return fail_as(r == -EINVAL ? STATUS_USAGE : r == -ENODATA ? STATUS_FAILED : status_of(r), r);
 }
 
-static int reduce_between(struct reducing *o, struct workspace *w, struct solver *s)
+static int reduce_between(struct reducing *o)
 {
-        cleanup_engine struct engine *e = NULL;
         cleanup(asked_done) struct asked asked = {0};
         const struct reduction *reduction;
-        int r = make_query(o, w, s, &asked.query), status;
+        int status, r = make_query(o, &asked.query);
 
         if (r < 0)
                 return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
-        status = command_engine(w, &e);
+        status = command_ask(&(struct command_asking){.n = 1,
+                                                      .again = o->again,
+                                                      .title = "reduce",
+                                                      .make = make,
+                                                      .answered = answered,
+                                                      .user = &asked});
+        common.engine = engine_close(common.engine); /* what was being worked out has ended, and is kept */
+        if (status == STATUS_INTERRUPTED || (status == STATUS_OK && asked.r == -ECANCELED))
+                return write_rest(o, &asked);
         if (status != STATUS_OK)
                 return status;
-        r = command_ask(&(struct command_asking){.engine = e,
-                                                 .n = 1,
-                                                 .again = o->again,
-                                                 .title = "reduce",
-                                                 .signals = o->signals,
-                                                 .make = make,
-                                                 .answered = answered,
-                                                 .user = &asked});
-        e = engine_close(e); /* what was being worked out has ended, and is kept */
-        if (r == -EINTR || (r == 0 && asked.r == -ECANCELED))
-                return write_rest(o, &asked);
-        if (r < 0)
-                return fail(r);
         if (asked.r < 0)
                 return refuse(errorf(asked.r, "%s", asked.reason ? asked.reason : strerror(-asked.r)));
         reduction = &((struct reduced_value *)asked.value)->reduction;
@@ -436,7 +430,7 @@ static int reduce_by_command(struct reducing *o)
                 return fail(-ENAMETOOLONG);
         if (!mkdtemp(folder))
                 return fail(errorf(-errno, "cannot make a folder like %s: %s", folder, strerror(errno)));
-        r = reduce_command_open(&options, SLICE(o->input.data, o->input.size), o->signals, &c);
+        r = reduce_command_open(&options, SLICE(o->input.data, o->input.size), common.signals, &c);
         if (r == 0) {
                 test = reduce_command_test(c);
                 status = reduce_with(o, &test);
@@ -453,11 +447,9 @@ static int reduce_by_command(struct reducing *o)
 
 static int reduce_of_solver(struct reducing *o)
 {
-        cleanup_workspace struct workspace *w = NULL;
-        cleanup_solver struct solver *s = NULL;
-        int status = command_open_solver(0, o->on, o->words.list[0], &w, &s);
+        int status = command_open_solver(0, o->on, o->words.list[0]);
 
-        return status == STATUS_OK ? reduce_between(o, w, s) : status;
+        return status == STATUS_OK ? reduce_between(o) : status;
 }
 
 int cmd_reduce(int argc, char **argv)
@@ -500,9 +492,8 @@ int cmd_reduce(int argc, char **argv)
 
         command_parse(argc, argv, "SOLVER FOUND|CASE [--reference VERSION --target VERSION]\nFILE --command COMMAND", doc, options, &o.words);
         check_usage(&o);
-        o.signals = command_signals();
+        command_signals();
         status = o.command ? reduce_by_command(&o) : reduce_of_solver(&o);
         blob_done(&o.input);
-        close(o.signals);
-        return output_end(status);
+        return status;
 }

@@ -22,17 +22,13 @@ static int write_page(const struct reporting *o, const struct buffer *page)
         return r < 0 ? fail(r) : STATUS_OK;
 }
 
-static int make_page(const struct reporting *o, struct workspace *w)
+static int make_page(const struct reporting *o)
 {
-        struct solver_report_options options = {.workspace = w, .set = o->set};
+        struct solver_report_options options = {.workspace = common.workspace, .solver = common.solver, .set = o->set};
         cleanup_buffer struct buffer page = {0};
         int64_t mtime;
-        int r = command_solver(w, o->solver_name, &options.solver);
+        int r = solver_report(&options, &page, &mtime);
 
-        if (r != STATUS_OK)
-                return r;
-        r = solver_report(&options, &page, &mtime);
-        solver_unref(options.solver);
         return r < 0 ? fail(r) : write_page(o, &page);
 }
 
@@ -44,7 +40,6 @@ int cmd_report(int argc, char **argv)
                 "'solverfs history' and 'solverfs run' do. The mount has the page, with links into the mount, as SOLVER/report.html.\n\n"
                 "Example:\n"
                 "  solverfs report z3 --set QF_S -o z3.html";
-        cleanup_workspace struct workspace *w = NULL;
         struct reporting o = {0};
         struct words words = {0};
         int status;
@@ -59,6 +54,6 @@ int cmd_report(int argc, char **argv)
         o.solver_name = word_next(&words);
         if (!o.solver_name)
                 command_usage("expected SOLVER");
-        status = command_open(STORE_READ_ONLY, &w);
-        return output_end(status != STATUS_OK ? status : make_page(&o, w));
+        status = command_open_solver(STORE_READ_ONLY, NULL, o.solver_name);
+        return status == STATUS_OK ? make_page(&o) : status;
 }

@@ -16,13 +16,10 @@ struct running {
         enum cell_file file; /* to print */
         uint64_t seed, timeout;
 
-        struct workspace *workspace;
-        struct solver *solver;
         char *machine; /* owned; NULL: this one */
         struct revisions revisions;
         struct case_selection cases;
         size_t n_revisions; /* words of those */
-        int status;
         size_t n_wrong;
         bool *unbuildable; /* [revisions.n] told once for each */
         bool *disputed;    /* [cases.n] the same */
@@ -41,9 +38,9 @@ static const struct column always[COLUMNS_ALWAYS] = {{"CASE", 6, true},         
                                                      {"CPUTIME (s)", 11, true, 5}, {"MEMORY (B)", 11, true, 6}, {"COMMIT", 12, false, 2},
                                                      {"CHECK", 8, false},          {"NAME", 24, false, 1}};
 
-static bool has_effort(const struct running *o)
+static bool has_effort(void)
 {
-        return o->solver->recipe->effort[0];
+        return common.solver->recipe->effort[0];
 }
 
 /* The first eight are always there, in these places. */
@@ -51,7 +48,7 @@ static int choose_columns(struct running *o)
 {
         memcpy(o->columns, always, sizeof(always));
         o->n_columns = COLUMNS_ALWAYS;
-        if (has_effort(o))
+        if (has_effort())
                 o->columns[o->n_columns++] = (struct column){"EFFORT", 12, true, 4};
         if (o->revisions.n > 1) {
                 o->subjects = calloc(o->revisions.n, sizeof(*o->subjects));
@@ -61,14 +58,9 @@ static int choose_columns(struct running *o)
         return o->subjects || o->revisions.n <= 1 ? 0 : -ENOMEM;
 }
 
-static void worse(struct running *o, int status)
-{
-        o->status = MAX(o->status, status);
-}
-
 static struct cell cell_of(const struct running *o, size_t i)
 {
-        return (struct cell){.solver = o->solver,
+        return (struct cell){.solver = common.solver,
                              .commit = o->revisions.list[i / o->cases.n],
                              .info = o->cases.list[i % o->cases.n],
                              .has_seed = o->has_seed,
@@ -82,7 +74,7 @@ static int make(void *user, size_t i, struct query **ret)
         struct running *o = user;
         struct cell cell = cell_of(o, i);
 
-        return query_run(o->workspace, &cell, ret);
+        return query_run(common.workspace, &cell, ret);
 }
 
 /* -- showing an answer ------------------------------------------------------------------------------------------ */
@@ -92,7 +84,7 @@ static const char *subject_of(struct running *o, size_t revision)
         struct buffer *b = &o->subjects[revision];
 
         if (!b->data)
-                history_subject(o->solver->history, o->revisions.list[revision], b);
+                history_subject(common.solver->history, o->revisions.list[revision], b);
         return b->data ? b->data : "";
 }
 
@@ -117,7 +109,7 @@ static void add_row(struct running *o, size_t i, const struct cell *cell, const 
         cell_results(f, &results);
         memcpy(cells, ((const char *[]){id, results.data, wall, cpu, memory, abbreviated, cell_check(cell, f, disputed), name}),
                COLUMNS_ALWAYS * sizeof(*cells));
-        if (has_effort(o)) {
+        if (has_effort()) {
                 cell_effort(f, &effort);
                 cells[n++] = effort.data;
         }
@@ -135,7 +127,7 @@ static void tell_wrong(struct running *o, const struct cell *cell, const struct 
 
         wrong_line(cell, f, &line);
         o->n_wrong++;
-        worse(o, STATUS_FAILED);
+        command_worse(STATUS_FAILED);
         alarm_line("%s: %s", answer_alarm_name(ANSWER_WRONG), buffer_error(&line) < 0 ? "no memory left to say which" : line.data);
 }
 
@@ -145,9 +137,9 @@ static bool is_disputed(struct running *o, size_t i, const struct cell *cell, co
         bool *told = &o->disputed[i % o->cases.n];
         cleanup_buffer struct buffer line = {0};
 
-        if (o->machine || !fact_has_answer(f) || f->wrong || dispute_find(o->workspace, cell->info->id, &line) != 1)
+        if (o->machine || !fact_has_answer(f) || f->wrong || dispute_find(common.workspace, cell->info->id, &line) != 1)
                 return false;
-        worse(o, STATUS_FAILED);
+        command_worse(STATUS_FAILED);
         if (!*told)
                 alarm_line("%s: %s", answer_alarm_name(ANSWER_CONTRADICTION), line.data);
         *told = true;
@@ -156,12 +148,12 @@ static bool is_disputed(struct running *o, size_t i, const struct cell *cell, co
 
 static void tell_unbuildable(struct running *o, size_t revision, const char *commit, const struct build_record *build)
 {
-        worse(o, STATUS_FAILED);
+        command_worse(STATUS_FAILED);
         if (o->unbuildable[revision])
                 return;
         o->unbuildable[revision] = true;
-        complain("%s %.12s cannot be built: %s; see 'solverfs build --log %s %.12s'", o->solver->recipe->name, commit,
-                 build && build->reason ? build->reason : "no reason is known", o->solver->recipe->name, commit);
+        complain("%s %.12s cannot be built: %s; see 'solverfs build --log %s %.12s'", common.solver->recipe->name, commit,
+                 build && build->reason ? build->reason : "no reason is known", common.solver->recipe->name, commit);
 }
 
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
@@ -172,10 +164,10 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         char commit[GIT_OID_HEXSZ + 1];
         bool disputed;
 
-        commit_hex(o->solver, cell.commit, commit);
+        commit_hex(common.solver, cell.commit, commit);
         if (r < 0) {
-                complain("%s %.12s on case %u: %s", o->solver->recipe->name, commit, cell.info->id, reason);
-                worse(o, status_of_value(r));
+                complain("%s %.12s on case %u: %s", common.solver->recipe->name, commit, cell.info->id, reason);
+                command_worse(status_of_value(r));
                 return;
         }
         disputed = is_disputed(o, i, &cell, run->fact);
@@ -201,13 +193,13 @@ static void refuse_named(struct running *o)
 
                 if (!case_word_is_single(o->words.list[i]))
                         continue;
-                if (cases_select(o->workspace, &o->words.list[i], 1, &one) == 0 && one.n == 1 &&
-                    one.list[0]->format != o->solver->recipe->format) {
+                if (cases_select(common.workspace, &o->words.list[i], 1, &one) == 0 && one.n == 1 &&
+                    one.list[0]->format != common.solver->recipe->format) {
                         cleanup_free char *name = printable(one.list[0]->name);
 
                         complain("case %u is passed over: %s is no %s file, which %s takes", one.list[0]->id, name,
-                                 format_notation(o->solver->recipe->format), o->solver->recipe->name);
-                        worse(o, STATUS_FAILED);
+                                 format_notation(common.solver->recipe->format), common.solver->recipe->name);
+                        command_worse(STATUS_FAILED);
                 }
         }
 }
@@ -215,7 +207,7 @@ static void refuse_named(struct running *o)
 /* Cases of the other format are left out when there are some of ours; when there are none, the first one's answer says why. */
 static void keep_format(struct running *o)
 {
-        const struct recipe *recipe = o->solver->recipe;
+        const struct recipe *recipe = common.solver->recipe;
         struct case_selection *s = &o->cases;
         size_t kept = 0;
 
@@ -235,36 +227,28 @@ static void keep_format(struct running *o)
         s->n = kept;
 }
 
-static int run_batch(struct running *o, int signals)
+static int run_batch(struct running *o)
 {
-        cleanup_engine struct engine *e = NULL;
-        cleanup_buffer struct buffer heading = {0};
-        int r = command_engine(o->workspace, &e);
+        int r = command_ask(&(struct command_asking){.n = o->revisions.n * o->cases.n,
+                                                     .again = o->again,
+                                                     .title = "run",
+                                                     .columns = o->json || o->print ? NULL : o->columns,
+                                                     .n_columns = o->n_columns,
+                                                     .make = make,
+                                                     .answered = answered,
+                                                     .user = o});
 
-        if (r != STATUS_OK)
-                return r;
-        if (!o->json && !o->print)
-                table_heading(&heading, o->columns, o->n_columns);
-        output_write(&heading);
-        r = command_ask(&(struct command_asking){.engine = e,
-                                                 .n = o->revisions.n * o->cases.n,
-                                                 .again = o->again,
-                                                 .title = "run",
-                                                 .signals = signals,
-                                                 .make = make,
-                                                 .answered = answered,
-                                                 .user = o});
         if (o->n_wrong > 1)
                 alarm_line("%zu WRONG ANSWERS in all", o->n_wrong);
-        return r < 0 ? fail(r) : o->status;
+        return r != STATUS_OK ? r : common.status;
 }
 
-static int run_cells(struct running *o, int signals)
+static int run_cells(struct running *o)
 {
         keep_format(o);
         o->unbuildable = calloc(o->revisions.n + 1, sizeof(*o->unbuildable));
         o->disputed = calloc(o->cases.n + 1, sizeof(*o->disputed));
-        return o->unbuildable && o->disputed && choose_columns(o) == 0 ? run_batch(o, signals) : fail(-ENOMEM);
+        return o->unbuildable && o->disputed && choose_columns(o) == 0 ? run_batch(o) : fail(-ENOMEM);
 }
 
 static void running_done(struct running *o)
@@ -296,10 +280,8 @@ int cmd_run(int argc, char **argv)
                 "  solverfs run kissat HEAD all\n"
                 "  solverfs run z3 z3-4.8.8 z3-4.8.17 7-12\n"
                 "  solverfs run z3 'z3-4.*' QF_S/ --timeout 5s";
-        cleanup_workspace struct workspace *w = NULL;
-        cleanup_solver struct solver *s = NULL;
         struct running o = {0};
-        int signals, r;
+        int r;
         const struct command_option options[] = {
                 {"seed", 's', "N", "Fix the solver's random seed to N", .big_number = &o.seed, .most = UINT32_MAX, .is_given = &o.has_seed},
                 {"timeout", 't', "T", "Another time limit than the recipe's: 500ms, 20s, 10m", .ns = &o.timeout},
@@ -320,19 +302,16 @@ int cmd_run(int argc, char **argv)
                 command_usage("--json and --print exclude each other");
         if (o.again && o.machine_name)
                 command_usage("nothing can be measured anew on another machine: --again and --machine exclude each other");
-        signals = command_signals();
-        r = command_open_solver(0, o.on, o.solver_name, &w, &s);
-        o.workspace = w;
-        o.solver = s;
+        command_signals();
+        r = command_open_solver(0, o.on, o.solver_name);
         if (r == STATUS_OK)
-                r = command_machine(w, o.machine_name, &o.machine);
+                r = command_machine(o.machine_name, &o.machine);
         if (r == STATUS_OK)
-                r = command_seed(s, o.has_seed);
+                r = command_seed(common.solver, o.has_seed);
         if (r == STATUS_OK)
-                r = command_revisions_and_cases(w, s, o.words.list, o.words.n, &o.n_revisions, &o.revisions, &o.cases);
+                r = command_revisions_and_cases(o.words.list, o.words.n, &o.n_revisions, &o.revisions, &o.cases);
         if (r == STATUS_OK)
-                r = run_cells(&o, signals);
+                r = run_cells(&o);
         running_done(&o);
-        close(signals);
         return r;
 }

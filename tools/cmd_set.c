@@ -2,10 +2,10 @@
 #include "words.h"
 
 /* The ids of the cases that words name; free(). */
-static int choose_ids(struct workspace *w, char *const *words, size_t n, uint32_t **ret, size_t *ret_n)
+static int choose_ids(char *const *words, size_t n, uint32_t **ret, size_t *ret_n)
 {
         cleanup_case_selection struct case_selection s = {0};
-        int r = command_cases(w, words, n, &s);
+        int r = command_cases(words, n, &s);
 
         if (r != STATUS_OK)
                 return r;
@@ -25,7 +25,6 @@ int cmd_set_add(int argc, char **argv)
         static const char doc[] =
                 "Put cases into the set NAME, which is made if there is none. Wherever cases are chosen NAME then stands for all of them.\v"
                 "Example: solverfs set add smoke 'QF_S/*.smt2' 42 && solverfs run z3 HEAD smoke";
-        cleanup_workspace struct workspace *w = NULL;
         cleanup_free uint32_t *ids = NULL;
         struct words words = {0};
         size_t n, added;
@@ -34,16 +33,16 @@ int cmd_set_add(int argc, char **argv)
         command_parse(argc, argv, "NAME CASE...", doc, NULL, &words);
         if (words.n < 2)
                 command_usage("expected NAME CASE...");
-        r = command_open(0, &w);
+        r = command_open(0);
         if (r != STATUS_OK)
                 return r;
         r = set_name_check(words.list[0]);
         if (r < 0)
                 return fail_as(STATUS_USAGE, r);
-        r = choose_ids(w, words.list + 1, words.n - 1, &ids, &n);
+        r = choose_ids(words.list + 1, words.n - 1, &ids, &n);
         if (r != STATUS_OK)
                 return r;
-        r = sets_add(workspace_sets(w), words.list[0], ids, n, &added);
+        r = sets_add(workspace_sets(common.workspace), words.list[0], ids, n, &added);
         if (r < 0)
                 return fail(r);
         note("set %s: %zu added, %zu in it already", words.list[0], added, n - added);
@@ -52,13 +51,13 @@ int cmd_set_add(int argc, char **argv)
 
 /* -- list -- */
 
-static int case_line(struct workspace *w, uint32_t id, bool json, const char *set)
+static int case_line(uint32_t id, bool json, const char *set)
 {
         static const struct column columns[] = {{"SET", 16, false}, {"CASE", 6, true}, {"NAME", 0, false}};
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_free char *name = NULL;
 
-        if (cases_get(workspace_cases(w), id, &info) < 0 || info->removed)
+        if (cases_get(workspace_cases(common.workspace), id, &info) < 0 || info->removed)
                 return 0;
         name = printable(info->name);
         if (json)
@@ -82,7 +81,6 @@ static void set_line(const struct case_set *set, bool json)
 int cmd_set_list(int argc, char **argv)
 {
         static const char doc[] = "List the sets: name, number of cases. With NAMEs, the cases in them: set, id, name.";
-        cleanup_workspace struct workspace *w = NULL;
         char **names = NULL;
         struct words words = {0};
         bool json = false;
@@ -91,19 +89,19 @@ int cmd_set_list(int argc, char **argv)
         const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &json}, {0}};
 
         command_parse(argc, argv, "[NAME...]", doc, options, &words);
-        r = command_open(0, &w);
+        r = command_open(0);
         if (r != STATUS_OK)
                 return r;
         if (words.n == 0)
-                r = sets_names(workspace_sets(w), &names, &n);
+                r = sets_names(workspace_sets(common.workspace), &names, &n);
         for (size_t i = 0; r == 0 && i < (words.n > 0 ? words.n : n) && !output_broken(); i++) {
                 cleanup(case_set_unrefp) struct case_set *set = NULL;
 
-                r = sets_get(workspace_sets(w), words.n > 0 ? words.list[i] : names[i], &set);
+                r = sets_get(workspace_sets(common.workspace), words.n > 0 ? words.list[i] : names[i], &set);
                 if (r == 0 && words.n == 0)
                         set_line(set, json);
                 for (size_t j = 0; r == 0 && words.n > 0 && j < set->n; j++)
-                        case_line(w, set->ids[j], json, set->name);
+                        case_line(set->ids[j], json, set->name);
         }
         strings_free(names);
         return r < 0 ? fail(r) : STATUS_OK;
@@ -114,7 +112,6 @@ int cmd_set_list(int argc, char **argv)
 int cmd_set_remove(int argc, char **argv)
 {
         static const char doc[] = "Take away the set NAME, or only some CASEs out of it. The cases themselves stay.";
-        cleanup_workspace struct workspace *w = NULL;
         cleanup_free uint32_t *ids = NULL;
         struct words words = {0};
         size_t n = 0, taken;
@@ -123,12 +120,12 @@ int cmd_set_remove(int argc, char **argv)
         command_parse(argc, argv, "NAME [CASE...]", doc, NULL, &words);
         if (words.n == 0)
                 command_usage("expected the NAME of a set");
-        r = command_open(0, &w);
+        r = command_open(0);
         if (r == STATUS_OK && words.n > 1)
-                r = choose_ids(w, words.list + 1, words.n - 1, &ids, &n);
+                r = choose_ids(words.list + 1, words.n - 1, &ids, &n);
         if (r != STATUS_OK)
                 return r;
-        r = words.n > 1 ? sets_take(workspace_sets(w), words.list[0], ids, n, &taken) : sets_remove(workspace_sets(w), words.list[0]);
+        r = words.n > 1 ? sets_take(workspace_sets(common.workspace), words.list[0], ids, n, &taken) : sets_remove(workspace_sets(common.workspace), words.list[0]);
         if (r < 0)
                 return fail(r);
         if (words.n > 1)

@@ -15,8 +15,6 @@ int cmd_snapshot(int argc, char **argv)
                 "DIR itself and its repository stay as they are. A name stays with its commit.\n\n"
                 "  solverfs snapshot kissat src/kissat --name wip\n"
                 "  solverfs run kissat HEAD wip all";
-        cleanup_workspace struct workspace *w = NULL;
-        cleanup_solver struct solver *s = NULL;
         struct snapshot_options o = {0};
         struct words words = {0};
         char hex[GIT_OID_HEXSZ + 1];
@@ -34,14 +32,14 @@ int cmd_snapshot(int argc, char **argv)
                 command_usage("expected SOLVER DIR");
         o.solver = word_next(&words);
         o.request.dir = word_next(&words);
-        r = command_open_solver(0, NULL, o.solver, &w, &s);
+        r = command_open_solver(0, NULL, o.solver);
         if (r != STATUS_OK)
                 return r;
-        r = history_snapshot(s->history, &o.request, &commit);
+        r = history_snapshot(common.solver->history, &o.request, &commit);
         if (r < 0)
                 return fail_as(status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED, r);
-        mounts_settle(workspace_dir(w));
-        commit_hex(s, commit, hex);
+        mounts_settle(workspace_dir(common.workspace));
+        commit_hex(common.solver, commit, hex);
         output_row((struct column[]){{"", 0, false}}, 1, (const char *[]){hex});
         return STATUS_OK;
 }

@@ -36,7 +36,6 @@ static void list_one(struct solver *s, bool json)
 
 int cmd_solver_list(int argc, char **argv)
 {
-        cleanup_workspace struct workspace *w = NULL;
         cleanup_solver_list struct solver_list *l = NULL;
         bool json = false;
         int r;
@@ -44,10 +43,10 @@ int cmd_solver_list(int argc, char **argv)
 
         command_parse(argc, argv, NULL, "List the solvers: name, number of commits, HEAD, format, the solver it is a variant of, repository.",
                       options, NULL);
-        r = command_open(0, &w);
+        r = command_open(0);
         if (r != STATUS_OK)
                 return r;
-        r = workspace_solvers(w, &l);
+        r = workspace_solvers(common.workspace, &l);
         if (r < 0)
                 return fail(r);
         for (size_t i = 0; i < l->n; i++)
@@ -57,7 +56,7 @@ int cmd_solver_list(int argc, char **argv)
 
 /* -- update ----------------------------------------------------------------------------------------------------- */
 
-static int update_one(struct workspace *w, struct solver *s, bool json)
+static int update_one(struct solver *s, bool json)
 {
         static const struct column columns[] = {
                 {"SOLVER", 14, false}, {"NEW", 8, true}, {"COMMITS", 8, true}, {"HEAD", 0, false}};
@@ -66,7 +65,7 @@ static int update_one(struct workspace *w, struct solver *s, bool json)
         int r = history_update(s->history, false, &command_progress, &n_new);
 
         if (r == 0)
-                r = workspace_fetch_elsewhere(w, s, &command_progress);
+                r = workspace_fetch_elsewhere(common.workspace, s, &command_progress);
         progress_clear();
         if (r < 0) {
                 complain("%s: %s", s->recipe->name, error_message(r));
@@ -84,11 +83,10 @@ static int update_one(struct workspace *w, struct solver *s, bool json)
 
 int cmd_solver_update(int argc, char **argv)
 {
-        cleanup_workspace struct workspace *w = NULL;
         cleanup_solver_list struct solver_list *l = NULL;
         struct words names = {0};
         bool json = false;
-        int status = STATUS_OK, r;
+        int r;
         const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &json}, {0}};
 
         command_parse(argc, argv, "[NAME...]",
@@ -97,34 +95,32 @@ int cmd_solver_update(int argc, char **argv)
                                      "Commits that were rewritten upstream stay readable.",
                       options, &names);
         command_stoppable();
-        r = command_open(0, &w);
+        r = command_open(0);
         if (r != STATUS_OK)
                 return r;
-        r = workspace_solvers(w, &l);
+        r = workspace_solvers(common.workspace, &l);
         if (r < 0)
                 return fail(r);
         for (size_t i = 0; i < names.n && !command_stopped(); i++) {
                 cleanup_solver struct solver *s = NULL;
 
-                r = command_solver(w, names.list[i], &s);
+                r = command_solver(names.list[i], &s);
                 if (r == STATUS_OK)
-                        r = update_one(w, s, json);
-                status = MAX(status, r);
+                        r = update_one(s, json);
+                command_worse(r);
         }
         for (size_t i = 0; names.n == 0 && i < l->n && !command_stopped(); i++) {
                 if (l->list[i]->recipe->base) /* comes with its base */
                         continue;
-                r = update_one(w, l->list[i], json);
-                status = MAX(status, r);
+                command_worse(update_one(l->list[i], json));
         }
-        return command_stopped() ? STATUS_INTERRUPTED : status;
+        return command_stopped() ? STATUS_INTERRUPTED : common.status;
 }
 
 /* -- remove ----------------------------------------------------------------------------------------------------- */
 
 int cmd_solver_remove(int argc, char **argv)
 {
-        cleanup_workspace struct workspace *w = NULL;
         struct words names = {0};
         int r;
 
@@ -136,13 +132,13 @@ int cmd_solver_remove(int argc, char **argv)
                       NULL, &names);
         if (names.n == 0)
                 command_usage("nothing given");
-        r = command_open(0, &w);
+        r = command_open(0);
         if (r != STATUS_OK)
                 return r;
-        r = workspace_remove_solvers(w, (const char *const *)names.list, names.n);
+        r = workspace_remove_solvers(common.workspace, (const char *const *)names.list, names.n);
         if (r < 0)
                 return fail_as(r == -ENOENT ? STATUS_ABSENT : r == -EINVAL ? STATUS_FAILED : status_of(r), r);
-        mounts_settle(workspace_dir(w));
+        mounts_settle(workspace_dir(common.workspace));
         for (size_t i = 0; i < names.n; i++)
                 note("removed %s: what was measured stays; 'solverfs gc' frees the room of its repository and builds",
                      names.list[i]);

@@ -18,13 +18,13 @@ static void list_recipe(void *user, const char *name, const char *path)
 }
 
 /* Is there a solver of this name, and is REPO, where it is given, its repository? A status. */
-static int look_for(struct workspace *w, const struct add_options *o, bool *ret_there)
+static int look_for(const struct add_options *o, bool *ret_there)
 {
         cleanup_solver struct solver *s = NULL;
         cleanup_free char *absolute = o->repository ? realpath(o->repository, NULL) : NULL;
         const char *given = absolute ? absolute : o->repository;
 
-        *ret_there = o->replace && workspace_solver(w, o->name, &s) == 0;
+        *ret_there = o->replace && workspace_solver(common.workspace, o->name, &s) == 0;
         if (!*ret_there || !given || !s->recipe->repository || strcmp(given, s->recipe->repository) == 0)
                 return STATUS_OK;
         complain("%s comes from %s: to have it from %s, first 'solverfs solver remove %s'", o->name, s->recipe->repository,
@@ -33,12 +33,12 @@ static int look_for(struct workspace *w, const struct add_options *o, bool *ret_
 }
 
 /* A path that no commit has is a slip, or one that is still to come. */
-static void check_paths(struct workspace *w, const struct recipe *recipe)
+static void check_paths(const struct recipe *recipe)
 {
         cleanup_solver struct solver *s = NULL;
         bool there = true;
 
-        if (workspace_solver(w, recipe->name, &s) < 0)
+        if (workspace_solver(common.workspace, recipe->name, &s) < 0)
                 return;
         for (char *const *p = recipe->paths; *p; p++)
                 if (history_has_path(s->history, *p, &there) == 0 && !there)
@@ -46,12 +46,12 @@ static void check_paths(struct workspace *w, const struct recipe *recipe)
 }
 
 /* So is an era of a revision that is not there; then no commit can be built, until it is. */
-static void check_eras(struct workspace *w, const struct recipe *recipe)
+static void check_eras(const struct recipe *recipe)
 {
         cleanup_solver struct solver *s = NULL;
         const struct recipe *era;
 
-        if (recipe->n_eras > 0 && workspace_solver(w, recipe->name, &s) == 0 && era_of(s->history, s->recipe, COMMIT_NONE, &era) == -EIO)
+        if (recipe->n_eras > 0 && workspace_solver(common.workspace, recipe->name, &s) == 0 && era_of(s->history, s->recipe, COMMIT_NONE, &era) == -EIO)
                 log_warning("%s; until it is there, no commit can be built", error_message(-EIO));
 }
 
@@ -63,12 +63,12 @@ static bool has_recipe(struct recipe *const *list, size_t n, const char *name)
         return false;
 }
 
-static void say_replaced(struct workspace *w, struct recipe *const *list, size_t n)
+static void say_replaced(struct recipe *const *list, size_t n)
 {
         cleanup_solver_list struct solver_list *l = NULL;
 
         note("%s has another recipe; what was measured under the old one is found again by it", list[0]->name);
-        if (workspace_solvers(w, &l) < 0)
+        if (workspace_solvers(common.workspace, &l) < 0)
                 return;
         for (size_t i = 0; i < l->n; i++) {
                 const struct recipe *r = l->list[i]->recipe;
@@ -79,12 +79,12 @@ static void say_replaced(struct workspace *w, struct recipe *const *list, size_t
         }
 }
 
-static void say_added(struct workspace *w, struct recipe *const *list, size_t n)
+static void say_added(struct recipe *const *list, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
                 cleanup_solver struct solver *s = NULL;
 
-                if (workspace_solver(w, list[i]->name, &s) == 0)
+                if (workspace_solver(common.workspace, list[i]->name, &s) == 0)
                         note("added %s: %u commit%s", list[i]->name, history_count(s->history), history_count(s->history) == 1 ? "" : "s");
         }
 }
@@ -100,24 +100,24 @@ static int note_submodule(void *user, const char *path, const char *url)
 }
 
 /* The recipe gets a line for each submodule that it has none for. */
-static int find_submodules(struct workspace *w, struct recipe **list, size_t n)
+static int find_submodules(struct recipe **list, size_t n)
 {
         cleanup_solver struct solver *s = NULL;
-        int r = workspace_solver(w, list[0]->name, &s);
+        int r = workspace_solver(common.workspace, list[0]->name, &s);
 
         if (r == 0)
                 r = history_submodules(s->history, s->recipe->repository ? s->recipe->repository : "", note_submodule, list[0]);
-        return r == 0 ? workspace_replace_recipe(w, list, n) : r;
+        return r == 0 ? workspace_replace_recipe(common.workspace, list, n) : r;
 }
 
 /* Submodules and downloads. */
-static int fetch_elsewhere(struct workspace *w, const char *name)
+static int fetch_elsewhere(const char *name)
 {
         cleanup_solver struct solver *s = NULL;
-        int r = workspace_solver(w, name, &s);
+        int r = workspace_solver(common.workspace, name, &s);
 
         if (r == 0)
-                r = workspace_fetch_elsewhere(w, s, &command_progress);
+                r = workspace_fetch_elsewhere(common.workspace, s, &command_progress);
         progress_clear();
         return r;
 }
@@ -135,7 +135,7 @@ static void say_drafted(const struct add_options *o, const char *text)
 }
 
 /* Of sources that no recipe is known for: by building and trying. A status. */
-static int draft(struct workspace *w, const struct add_options *o, struct recipe ***ret, size_t *ret_n)
+static int draft(const struct add_options *o, struct recipe ***ret, size_t *ret_n)
 {
         cleanup_free char *absolute = realpath(o->repository, NULL);
         struct draft_request q = {.repository = absolute ?: o->repository, .shown = o->repository};
@@ -143,14 +143,13 @@ static int draft(struct workspace *w, const struct add_options *o, struct recipe
         cleanup_buffer struct buffer text = {0};
         int status, r;
 
-        if (!o->replace && workspace_solver(w, o->name, &there) == 0) {
+        if (!o->replace && workspace_solver(common.workspace, o->name, &there) == 0) {
                 complain("there is a solver '%s' already; choose another name, or give it another recipe with --replace", o->name);
                 return STATUS_FAILED;
         }
         note("no recipe of the name %s is known: drafting one by building HEAD", o->name);
-        q.signals = command_signals();
+        command_signals();
         status = recipe_draft(&q, &text);
-        close(q.signals);
         if (status != STATUS_OK)
                 return status;
         r = recipe_parse(text.data, "the draft", o->name, ret, ret_n);
@@ -160,42 +159,42 @@ static int draft(struct workspace *w, const struct add_options *o, struct recipe
         return STATUS_OK;
 }
 
-static int get_recipe(struct workspace *w, const struct add_options *o, struct recipe ***ret, size_t *ret_n)
+static int get_recipe(const struct add_options *o, struct recipe ***ret, size_t *ret_n)
 {
         char path[PATH_SIZE];
         int r = recipes_find(o->recipe ? o->recipe : o->name, path);
 
         if (r == -ENOENT && !o->recipe && o->repository)
-                return draft(w, o, ret, ret_n);
+                return draft(o, ret, ret_n);
         if (r == 0)
                 r = recipe_read(path, o->name, ret, ret_n);
         return r < 0 ? fail_as(r == -ENOENT ? STATUS_ABSENT : STATUS_FAILED, r) : STATUS_OK;
 }
 
-static int add(struct workspace *w, const struct add_options *o, struct recipe **list, size_t n)
+static int add(const struct add_options *o, struct recipe **list, size_t n)
 {
         bool there;
-        int r = look_for(w, o, &there);
+        int r = look_for(o, &there);
 
         if (r != STATUS_OK)
                 return r;
         if (there || !o->repository)
-                r = workspace_replace_recipe(w, list, n);
+                r = workspace_replace_recipe(common.workspace, list, n);
         else
-                r = workspace_add_solver(w, list, n, o->repository, &command_progress);
+                r = workspace_add_solver(common.workspace, list, n, o->repository, &command_progress);
         if (r == 0 && o->submodules)
-                r = find_submodules(w, list, n);
+                r = find_submodules(list, n);
         progress_clear();
         if (r < 0)
                 return fail_as(r == -ENOENT || r == -ENOTUNIQ ? STATUS_FAILED : status_of(r), r);
-        mounts_settle(workspace_dir(w));
+        mounts_settle(workspace_dir(common.workspace));
         if (there)
-                say_replaced(w, list, n);
+                say_replaced(list, n);
         else
-                say_added(w, list, n);
-        check_paths(w, list[0]);
-        check_eras(w, list[0]);
-        r = fetch_elsewhere(w, o->name);
+                say_added(list, n);
+        check_paths(list[0]);
+        check_eras(list[0]);
+        r = fetch_elsewhere(o->name);
         return r < 0 ? fail_as(STATUS_FAILED, r) : STATUS_OK;
 }
 
@@ -209,7 +208,6 @@ int cmd_solver_add(int argc, char **argv)
                 "  solverfs solver add mine ~/src/mysolver\n"
                 "  solverfs solver add mine ~/src/mysolver --recipe mine.recipe\n"
                 "  solverfs solver add --replace mine --recipe mine.recipe";
-        cleanup_workspace struct workspace *w = NULL;
         struct add_options o = {0};
         struct words words = {0};
         struct recipe **list = NULL;
@@ -238,11 +236,11 @@ int cmd_solver_add(int argc, char **argv)
         r = recipe_check_name(o.name);
         if (r < 0)
                 return fail_as(STATUS_FAILED, r);
-        r = command_open(0, &w);
+        r = command_open(0);
         if (r == STATUS_OK)
-                r = get_recipe(w, &o, &list, &n);
+                r = get_recipe(&o, &list, &n);
         if (r == STATUS_OK)
-                r = add(w, &o, list, n);
+                r = add(&o, list, n);
         recipe_list_free(list, n);
         return r;
 }

@@ -114,9 +114,9 @@ static void look_slot(void *user, const struct slot_view *v)
         note("%s", line.data ? line.data : "");
 }
 
-static int look_once(struct looking *l, struct workspace *w)
+static int look_once(struct looking *l)
 {
-        cleanup_free char *store = printable(workspace_dir(w));
+        cleanup_free char *store = printable(workspace_dir(common.workspace));
         char shown[80];
         int r;
 
@@ -126,15 +126,15 @@ static int look_once(struct looking *l, struct workspace *w)
         l->contradictions = l->json ? json_array() : NULL;
         l->clusters = l->json ? json_array() : NULL;
         l->cores = l->json ? json_array() : NULL;
-        r = wrong_answers(w, look_wrong, l);
+        r = wrong_answers(common.workspace, look_wrong, l);
         if (r == 0)
-                r = disturbed_count(w, &l->n_disturbed);
+                r = disturbed_count(common.workspace, &l->n_disturbed);
         if (r == 0)
-                r = engine_each_job_of_store(workspace_dir(w), look, l);
+                r = engine_each_job_of_store(workspace_dir(common.workspace), look, l);
         if (r == 0)
-                r = engine_each_away_of_store(workspace_dir(w), look_away, l);
+                r = engine_each_away_of_store(workspace_dir(common.workspace), look_away, l);
         if (r == 0)
-                r = engine_each_slot_of_store(workspace_dir(w), look_slot, l);
+                r = engine_each_slot_of_store(workspace_dir(common.workspace), look_slot, l);
         if (r < 0) {
                 json_decref(l->jobs);
                 json_decref(l->wrong);
@@ -164,29 +164,28 @@ int cmd_status(int argc, char **argv)
                 "Show what runs and what waits, in every mount and command on the store: process, job, state, seconds it "
                 "has run, seconds left (if known), who waits for it, what it is, how far it is. The cores of this machine that anybody's runs and builds have, the workers of clusters, known wrong answers and how many "
                 "disturbed results wait to be measured again are reported on standard error.";
-        cleanup_workspace struct workspace *w = NULL;
         struct looking l = {0};
-        int signals, r;
+        int r;
         const struct command_option options[] = {
                 {"watch", 'w', NULL, "Again every second, until interrupted", .on = &l.watch},
                 {"json", 'j', NULL, "Print a JSON object", .on = &l.json},
                 {0}};
 
         command_parse(argc, argv, NULL, doc, options, NULL);
-        signals = command_signals();
-        r = command_open(0, &w);
+        command_signals();
+        r = command_open(0);
         if (r != STATUS_OK)
                 return r;
         for (;;) {
                 const bool screen = l.watch && !l.json && isatty(STDOUT_FILENO);
-                struct pollfd p = {.fd = signals, .events = POLLIN};
+                struct pollfd p = {.fd = common.signals, .events = POLLIN};
                 cleanup_buffer struct buffer clear = {0};
 
                 if (screen) {
                         buffer_adds(&clear, "\033[H\033[2J");
                         output_write(&clear);
                 }
-                r = look_once(&l, w);
+                r = look_once(&l);
                 if (!l.watch || r != STATUS_OK || output_broken())
                         break;
                 if (poll(&p, 1, 1000) > 0) {
@@ -194,6 +193,5 @@ int cmd_status(int argc, char **argv)
                         break;
                 }
         }
-        close(signals);
         return r;
 }

@@ -13,8 +13,6 @@ struct stepping {
         bool json, has_seed;
         uint64_t seed, timeout;
 
-        struct workspace *workspace;
-        struct solver *solver;
         uint32_t *line; /* measured commits, oldest first */
         size_t n_line;
         size_t shapes[SHAPES], measured;
@@ -28,11 +26,11 @@ struct stepping {
 static int find_line(struct stepping *o)
 {
         cleanup_revisions struct revisions line = {0}, known = {0};
-        int r = command_line(o->solver, o->from, o->to, &line);
+        int r = command_line(o->from, o->to, &line);
 
         if (r != STATUS_OK)
                 return r;
-        r = command_known(o->workspace, o->solver, NULL, &line, &known);
+        r = command_known(NULL, &line, &known);
         if (r < 0)
                 return fail(r);
         o->line = steal_pointer(known.list);
@@ -49,9 +47,9 @@ static void name_step(const struct stepping *o, const struct case_history *h, co
         char before[GIT_OID_HEXSZ + 1], after[GIT_OID_HEXSZ + 1];
         struct commit c;
 
-        commit_hex(o->solver, h->list[points[at - 1]].commit, before);
-        commit_hex(o->solver, h->list[points[at]].commit, after);
-        if (history_commit(o->solver->history, h->list[points[at]].commit, &c) == 0 &&
+        commit_hex(common.solver, h->list[points[at - 1]].commit, before);
+        commit_hex(common.solver, h->list[points[at]].commit, after);
+        if (history_commit(common.solver->history, h->list[points[at]].commit, &c) == 0 &&
             c.first_parent == h->list[points[at - 1]].commit)
                 snprintf(ret, 2 * GIT_OID_HEXSZ + 3, "%s", after);
         else
@@ -78,7 +76,7 @@ static void print_rows(const struct stepping *o, const struct case_history *h, c
                 seconds_text(steps->list[i].before, before);
                 seconds_text(steps->list[i].after, after);
                 name_step(o, h, points, steps->list[i].at, commit);
-                history_subject(o->solver->history, h->list[points[steps->list[i].at]].commit, &subject);
+                history_subject(common.solver->history, h->list[points[steps->list[i].at]].commit, &subject);
                 output_rowf(columns, ARRAY_SIZE(columns), "%u\t%s\t%s\t%s\t%s\t%s", h->info->id, commit, steps->list[i].is_slower ? "slower" : "faster",
                             before, after, subject.data ? subject.data : "");
         }
@@ -125,9 +123,9 @@ static int show_case(struct stepping *o, struct case_info *info)
         cleanup_case_history struct case_history h = {0};
         cleanup_steps struct steps steps = {0};
         cleanup_free size_t *points = NULL;
-        struct cell cell = {.solver = o->solver, .info = info, .has_seed = o->has_seed, .seed = o->seed, .wall_ns = o->timeout};
+        struct cell cell = {.solver = common.solver, .info = info, .has_seed = o->has_seed, .seed = o->seed, .wall_ns = o->timeout};
         size_t measured = 0;
-        int r = case_history_read(o->workspace, &cell, o->line, o->n_line, NULL, 0, JUDGE_TIME, &h);
+        int r = case_history_read(common.workspace, &cell, o->line, o->n_line, NULL, 0, JUDGE_TIME, &h);
 
         if (r == 0)
                 r = case_history_steps(&h, &steps, &points);
@@ -152,7 +150,7 @@ static int show_measured(struct stepping *o)
         int r = find_line(o);
 
         if (r == STATUS_OK)
-                r = command_cases(o->workspace, o->words.list, o->words.n, &cases);
+                r = command_cases(o->words.list, o->words.n, &cases);
         for (size_t i = 0; r == STATUS_OK && i < cases.n; i++)
                 r = show_case(o, cases.list[i]);
         case_selection_done(&cases);
@@ -182,8 +180,6 @@ int cmd_steps(int argc, char **argv)
                 "A single outlier is no step. 'broken' stands for runs that end without an answer. The shapes are the paper's: monotonic or not, by "
                 "one dominant slowdown or by several.\n\n"
                 "  solverfs run z3 z3-4.8.8..z3-4.8.9 17 && solverfs steps z3 17";
-        cleanup_workspace struct workspace *w = NULL;
-        cleanup_solver struct solver *s = NULL;
         struct stepping o = {0};
         int r;
         const struct command_option options[] = {
@@ -199,9 +195,7 @@ int cmd_steps(int argc, char **argv)
         o.solver_name = word_next(&o.words);
         if (!o.solver_name || o.words.n == 0)
                 command_usage("expected SOLVER CASE...");
-        r = command_open_solver(0, NULL, o.solver_name, &w, &s);
-        o.workspace = w;
-        o.solver = s;
+        r = command_open_solver(0, NULL, o.solver_name);
         if (r == STATUS_OK)
                 r = show_measured(&o);
         if (r == STATUS_OK)

@@ -9,15 +9,14 @@ struct triage {
         const char *commit; /* --set: of the first solver */
         struct words words; /* what it is */
         bool table, json;
-        struct workspace *workspace;
 };
 
 /* -- one solver -- */
 
-static int set_by_hand(const struct triage *t, struct solver *s)
+static int set_by_hand(const struct triage *t)
 {
         uint32_t commit;
-        int r = command_commit(s, "--set", t->commit, &commit);
+        int r = command_commit(common.solver, "--set", t->commit, &commit);
 
         for (size_t i = 0; r == STATUS_OK && i < t->words.n; i++) {
                 enum culprit_class class = CLASS_UNKNOWN;
@@ -27,7 +26,7 @@ static int set_by_hand(const struct triage *t, struct solver *s)
 
                 if (k < 0)
                         return fail_as(STATUS_USAGE, k);
-                k = culprit_set(t->workspace, s, commit, is_class ? &class : NULL, is_class ? NULL : &intent);
+                k = culprit_set(common.workspace, common.solver, commit, is_class ? &class : NULL, is_class ? NULL : &intent);
                 if (k < 0)
                         r = fail(k);
         }
@@ -39,7 +38,7 @@ static void seconds_text(double seconds, char ret[32])
         snprintf(ret, 32, isfinite(seconds) ? "%.6f" : "broken", seconds);
 }
 
-static void show_culprit(const struct triage *t, struct solver *s, const struct culprit *c)
+static void show_culprit(const struct triage *t, const struct culprit *c)
 {
         static const struct column columns[] = {{"COMMIT", 12, false},  {"CLASS", 11, false}, {"INTENT", 10, false}, {"BY", 5, false},
                                                 {"FINDINGS", 8, true}, {"BEFORE (s)", 10, true, 1}, {"AFTER (s)", 10, true, 1},   {"SUBJECT", 0, false}};
@@ -47,8 +46,8 @@ static void show_culprit(const struct triage *t, struct solver *s, const struct 
         char sha[GIT_OID_HEXSZ + 1], before[32], after[32];
         bool by_hand = c->is_class_set || c->is_intent_set;
 
-        commit_hex(s, c->commit, sha);
-        history_subject(s->history, c->commit, &subject);
+        commit_hex(common.solver, c->commit, sha);
+        history_subject(common.solver->history, c->commit, &subject);
         if (t->json) {
                 json_t *findings = json_array();
 
@@ -67,15 +66,15 @@ static void show_culprit(const struct triage *t, struct solver *s, const struct 
                     culprit_intent_name(c->intent), by_hand ? "hand" : "words", c->n, before, after, subject.data ? subject.data : "");
 }
 
-static int list_culprits(const struct triage *t, struct solver *s)
+static int list_culprits(const struct triage *t)
 {
         cleanup_culprits struct culprits all = {0};
-        int r = culprits_read(t->workspace, s, &all);
+        int r = culprits_read(common.workspace, common.solver, &all);
 
         if (r < 0)
                 return fail(r);
         for (size_t i = 0; i < all.n; i++)
-                show_culprit(t, s, &all.list[i]);
+                show_culprit(t, &all.list[i]);
         note("%zu commit%s responsible for %zu of %zu slowdown%s; %zu not localized yet, %zu without a single commit", all.n,
              all.n == 1 ? "" : "s", all.findings - all.open - all.unexplained, all.findings, all.findings == 1 ? "" : "s", all.open,
              all.unexplained);
@@ -107,10 +106,10 @@ static int show_table(const struct triage *t)
                 cleanup_solver struct solver *s = NULL;
                 int k;
 
-                r = command_solver(t->workspace, t->solvers.list[i], &s);
+                r = command_solver(t->solvers.list[i], &s);
                 if (r != STATUS_OK)
                         break;
-                k = culprits_read(t->workspace, s, &all);
+                k = culprits_read(common.workspace, s, &all);
                 r = k < 0 ? fail(k) : STATUS_OK;
                 count(&all, counts[i]);
         }
@@ -138,13 +137,12 @@ static int show_table(const struct triage *t)
 
 static int triage(const struct triage *t)
 {
-        cleanup_solver struct solver *s = NULL;
         int r;
 
         if (t->table)
                 return show_table(t);
-        r = command_solver(t->workspace, t->solvers.list[0], &s);
-        return r != STATUS_OK ? r : t->commit ? set_by_hand(t, s) : list_culprits(t, s);
+        r = command_solver(t->solvers.list[0], &common.solver);
+        return r != STATUS_OK ? r : t->commit ? set_by_hand(t) : list_culprits(t);
 }
 
 int cmd_triage(int argc, char **argv)
@@ -159,7 +157,6 @@ int cmd_triage(int argc, char **argv)
                 "  solverfs triage z3\n"
                 "  solverfs triage z3 --set 78feac446 algorithm compromise\n"
                 "  solverfs triage z3seq z3str3 cvc4 --table";
-        cleanup_workspace struct workspace *w = NULL;
         struct triage t = {0};
         int r;
         const struct command_option options[] = {
@@ -181,7 +178,6 @@ int cmd_triage(int argc, char **argv)
                 command_usage("--set and --table exclude each other");
         if (t.solvers.n > 1 && !t.table)
                 command_usage("several solvers go with --table");
-        r = command_open(t.commit ? 0 : STORE_READ_ONLY, &w);
-        t.workspace = w;
-        return output_end(r == STATUS_OK ? triage(&t) : r);
+        r = command_open(t.commit ? 0 : STORE_READ_ONLY);
+        return r == STATUS_OK ? triage(&t) : r;
 }

@@ -12,45 +12,41 @@ struct try_options {
 /* -- what it is run on ------------------------------------------------------------------------------------------ */
 
 /* A file, or a case of the store. `ret` is the path; *ret_fd keeps it there. */
-static int find_input(struct workspace *w, const char *word, char ret[PATH_SIZE], int *ret_fd)
+static int find_input(const char *word, char ret[PATH_SIZE], int *ret_fd)
 {
         cleanup_case_selection struct case_selection cases = {0};
         int r;
 
         if (access(word, R_OK) == 0)
                 return realpath(word, ret) ? STATUS_OK : fail(-errno);
-        r = command_cases(w, (char *[]){(char *)word}, 1, &cases);
+        r = command_cases((char *[]){(char *)word}, 1, &cases);
         if (r != STATUS_OK)
                 return r;
         if (cases.n != 1) {
                 complain("'%s' is %zu cases; one is run", word, cases.n);
                 return STATUS_USAGE;
         }
-        r = cases_open_bytes(workspace_cases(w), cases.list[0], ret_fd, ret);
+        r = cases_open_bytes(workspace_cases(common.workspace), cases.list[0], ret_fd, ret);
         return r < 0 ? fail(r) : STATUS_OK;
 }
 
-static int try_solver(struct workspace *w, const char *name, const struct try_options *o, int signals)
+static int try_solver(const char *name, const struct try_options *o)
 {
-        cleanup_engine struct engine *engine = NULL;
-        cleanup_solver struct solver *s = NULL;
         cleanup_close int fd = -1;
         char input[PATH_SIZE];
-        struct recipe_check t = {.workspace = w, .signals = signals, .json = o->json, .once = o->once};
-        int r = command_solver(w, name, &s);
+        struct recipe_check t = {.json = o->json, .once = o->once};
+        int r = command_solver(name, &common.solver);
 
         if (r == STATUS_OK)
-                r = command_commit(s, "REV", o->revision ?: "HEAD", &t.commit);
+                r = command_commit(common.solver, "REV", o->revision ?: "HEAD", &t.commit);
         if (r == STATUS_OK && o->input) {
-                r = find_input(w, o->input, input, &fd);
+                r = find_input(o->input, input, &fd);
                 t.input = input;
         }
         if (r == STATUS_OK)
-                r = command_engine(w, &engine);
+                r = command_engine();
         if (r != STATUS_OK)
                 return r;
-        t.solver = s;
-        t.engine = engine;
         r = recipe_check(&t);
         progress_clear();
         if (r < 0)
@@ -74,10 +70,9 @@ static void name_of(const char *path, char ret[72])
 struct trial {
         const struct try_options *options;
         const char *path; /* of the recipe */
-        int signals;
 };
 
-static int add_and_try(void *user, struct workspace *w)
+static int add_and_try(void *user)
 {
         const struct trial *t = user;
         cleanup_solver struct solver *s = NULL;
@@ -89,26 +84,26 @@ static int add_and_try(void *user, struct workspace *w)
         name_of(t->path, name);
         r = recipe_read(t->path, name, &list, &n);
         if (r == 0)
-                r = workspace_add_solver(w, list, n, t->options->name, &command_progress);
+                r = workspace_add_solver(common.workspace, list, n, t->options->name, &command_progress);
         recipe_list_free(list, n);
         if (r == 0)
-                r = workspace_solver(w, name, &s);
+                r = workspace_solver(common.workspace, name, &s);
         if (r == 0)
-                r = workspace_fetch_elsewhere(w, s, &command_progress);
+                r = workspace_fetch_elsewhere(common.workspace, s, &command_progress);
         progress_clear();
         if (r < 0)
                 return fail_as(r == -ENOENT ? STATUS_ABSENT : r == -EINVAL ? STATUS_FAILED : status_of(r), r);
-        return try_solver(w, name, t->options, t->signals);
+        return try_solver(name, t->options);
 }
 
-static int try_recipe(const struct try_options *o, int signals)
+static int try_recipe(const struct try_options *o)
 {
         char path[PATH_SIZE];
         int r = recipes_find(o->recipe, path);
 
         if (r < 0)
                 return fail_as(r == -ENOENT ? STATUS_ABSENT : STATUS_FAILED, r);
-        return with_scratch_store(add_and_try, &(struct trial){.options = o, .path = path, .signals = signals});
+        return with_scratch_store(add_and_try, &(struct trial){.options = o, .path = path});
 }
 
 int cmd_solver_try(int argc, char **argv)
@@ -119,10 +114,9 @@ int cmd_solver_try(int argc, char **argv)
                 "CASE: a file, or a case of the store (default: small formulas whose answer is known). Runs are not kept; the build is. Exit status "
                 "1 when there is a problem.\n\n"
                 "    solverfs solver try --recipe my.recipe ~/src/solver v1.0";
-        cleanup_workspace struct workspace *w = NULL;
         struct try_options o = {0};
         struct words words = {0};
-        int signals, r;
+        int r;
         const struct command_option options[] = {
                 {"recipe", 'r', "FILE|NAME", "Try this recipe on the repository REPO, in a store of its own that is deleted behind it",
                  .text = &o.recipe},
@@ -138,14 +132,13 @@ int cmd_solver_try(int argc, char **argv)
         o.input = word_next(&words);
         if (!o.name)
                 command_usage("expected NAME, or --recipe FILE REPO");
-        signals = command_signals();
+        command_signals();
         if (o.recipe)
-                r = try_recipe(&o, signals);
+                r = try_recipe(&o);
         else {
-                r = command_open(0, &w);
+                r = command_open(0);
                 if (r == STATUS_OK)
-                        r = try_solver(w, o.name, &o, signals);
+                        r = try_solver(o.name, &o);
         }
-        close(signals);
         return r;
 }

@@ -18,47 +18,39 @@ struct watch {
         uint64_t every;
         bool once, json;
 
-        struct workspace *workspace;
-        int signals;
         unsigned told; /* alarms, by this call */
-        int status;
 };
-
-static void worse(struct watch *o, int status)
-{
-        o->status = MAX(o->status, status);
-}
 
 /* -- telling ------------------------------------------------------------------------------------------------------ */
 
 /* 0: told, or to be told again; -EINTR; -errno. */
-static int tell(struct watch *o, struct solver *s, const struct observation *a)
+static int tell(struct watch *o, const struct observation *a)
 {
         cleanup_buffer struct buffer line = {0};
         int r;
 
-        alarm_print_line(s, a, &line);
+        alarm_print_line(common.solver, a, &line);
         if (buffer_error(&line) < 0)
                 return -ENOMEM;
         alarm_line("%s", line.data);
-        r = alarm_show(o->workspace, s, a, o->json);
+        r = alarm_show(a, o->json);
         if (r == 0 && output_broken())
                 r = -EPIPE;
         o->told++;
         if (r == 0 && o->command)
-                r = alarm_command(o->workspace, s, a, o->command, o->signals);
-        return r == 0 ? observation_set_told(o->workspace, s->number, a->number, now_seconds()) : r == 1 ? 0 : r;
+                r = alarm_command(a, o->command);
+        return r == 0 ? observation_set_told(common.workspace, common.solver->number, a->number, now_seconds()) : r == 1 ? 0 : r;
 }
 
 /* Tells the alarms of this round, and those that a watch left untold when it was killed or its command failed. */
-static int tell_untold(struct watch *o, struct solver *s)
+static int tell_untold(struct watch *o)
 {
         cleanup_observations struct observations all = {0};
-        int r = observations_read(o->workspace, s->number, "alarms", &all);
+        int r = observations_read(common.workspace, common.solver->number, "alarms", &all);
 
         for (size_t i = 0; r == 0 && i < all.n; i++)
                 if (all.list[i]->told == 0)
-                        r = tell(o, s, all.list[i]);
+                        r = tell(o, all.list[i]);
         return r;
 }
 
@@ -70,40 +62,39 @@ static int show(void *, const struct ask_progress *p)
         return 0;
 }
 
-static int ask_all(struct watch *o, struct watching *watching)
+static int ask_all(struct watching *watching)
 {
         cleanup_engine struct engine *e = NULL;
         struct asking asking;
-        int r = workspace_engine(o->workspace, NULL, &e);
+        int r = workspace_engine(common.workspace, NULL, &e);
 
         while (r == 0 && (r = watching_next(watching, &asking)) > 0) {
                 asking.progress = show;
-                r = ask_many(e, &asking, PRIORITY_BATCH, o->signals);
+                r = ask_many(e, &asking, PRIORITY_BATCH, common.signals);
         }
         progress_clear();
-        return r == -ECANCELED && command_interrupted(o->signals) ? -EINTR : r;
+        return r == -ECANCELED && command_interrupted() ? -EINTR : r;
 }
 
-static int keep_alarms(struct watch *o, struct watching *watching)
+static int keep_alarms(struct watching *watching)
 {
         size_t n;
         struct observation *const *list = watching_alarms(watching, &n);
         int r = 0;
 
         for (size_t i = 0; i < n && r >= 0; i++)
-                r = observation_add(o->workspace, list[i]);
+                r = observation_add(common.workspace, list[i]);
         return r < 0 ? r : 0;
 }
 
-static int watch_fresh(struct watch *o, struct solver *s, const struct watched_stretch *stretch, const uint32_t *known,
-                       size_t n_known, const struct case_selection *cases, uint32_t *ret_base)
+static int watch_fresh(const struct watched_stretch *stretch, const struct case_selection *cases, uint32_t *ret_base)
 {
         cleanup_watching struct watching *watching = NULL;
-        int r = watching_new(&(struct watch_stretch){.workspace = o->workspace,
-                                                     .solver = s,
+        int r = watching_new(&(struct watch_stretch){.workspace = common.workspace,
+                                                     .solver = common.solver,
                                                      .branch = stretch->branch,
-                                                     .known = known,
-                                                     .n_known = n_known,
+                                                     .known = stretch->known,
+                                                     .n_known = stretch->n_known,
                                                      .fresh = stretch->fresh,
                                                      .n_fresh = stretch->n_fresh,
                                                      .cases = cases->list,
@@ -111,9 +102,9 @@ static int watch_fresh(struct watch *o, struct solver *s, const struct watched_s
                              &watching);
 
         if (r == 0)
-                r = ask_all(o, watching);
+                r = ask_all(watching);
         if (r == 0)
-                r = keep_alarms(o, watching);
+                r = keep_alarms(watching);
         if (r < 0)
                 return r;
         if (*watching_notes(watching))
@@ -122,106 +113,105 @@ static int watch_fresh(struct watch *o, struct solver *s, const struct watched_s
         return 0;
 }
 
-static void tell_stretch(const struct solver *s, const struct watched_stretch *stretch, bool is_first)
+static void tell_stretch(const struct watched_stretch *stretch, bool is_first)
 {
         cleanup_free char *branch = printable(stretch->branch);
 
         if (stretch->was_rewound)
-                note("%s %s went back to an older commit: watched from there", s->recipe->name, branch);
+                note("%s %s went back to an older commit: watched from there", common.solver->recipe->name, branch);
         else if (stretch->n_fresh > 0 && is_first)
-                note("%s %s: the watch begins with its last commit", s->recipe->name, branch);
+                note("%s %s: the watch begins with its last commit", common.solver->recipe->name, branch);
         else if (stretch->n_fresh > 0)
-                note("%s %s: %zu new %s", s->recipe->name, branch, stretch->n_fresh,
+                note("%s %s: %zu new %s", common.solver->recipe->name, branch, stretch->n_fresh,
                      stretch->n_fresh == 1 ? "commit" : "commits");
 }
 
 /* 0, or -errno that ends the call: what only this branch suffers from is said, and tried again at the next turn. */
-static int watch_branch(struct watch *o, struct solver *s, const struct watched_stretch *stretch, bool is_first,
+static int watch_branch(struct watch *o, const struct watched_stretch *stretch, bool is_first,
                         const struct case_selection *cases)
 {
         uint32_t base = COMMIT_NONE;
         int r = 0;
 
-        tell_stretch(s, stretch, is_first);
+        tell_stretch(stretch, is_first);
         if (stretch->n_fresh > 0)
-                r = watch_fresh(o, s, stretch, stretch->known, stretch->n_known, cases, &base);
+                r = watch_fresh(stretch, cases, &base);
         if (r == 0)
-                r = watched_stretch_done(o->workspace, s, stretch, base);
+                r = watched_stretch_done(common.workspace, common.solver, stretch, base);
         if (r == -EINTR)
                 return r;
         if (r < 0) {
                 cleanup_free char *branch = printable(stretch->branch);
 
-                complain("%s %s: %s; tried again at the next turn", s->recipe->name, branch, error_message(r));
-                worse(o, status_of(r) == STATUS_ABSENT ? STATUS_FAILED : status_of(r));
+                complain("%s %s: %s; tried again at the next turn", common.solver->recipe->name, branch, error_message(r));
+                command_worse(status_of(r) == STATUS_ABSENT ? STATUS_FAILED : status_of(r));
         }
-        return tell_untold(o, s);
+        return tell_untold(o);
 }
 
 /* -- a turn ------------------------------------------------------------------------------------------------------- */
 
 static bool is_interrupted(void *user)
 {
-        const struct watch *o = user;
-
-        return command_interrupted(o->signals);
+        return command_interrupted();
 }
 
 /* The commits at hand can be watched when nothing can be fetched. */
-static int fetch(struct watch *o, struct solver *s)
+static int fetch(void)
 {
-        const struct progress progress = {.tell = output_tell, .stop = is_interrupted, .user = o};
+        const struct progress progress = {.tell = output_tell, .stop = is_interrupted};
         uint32_t n_new;
-        int r = history_update(s->history, false, &progress, &n_new);
+        int r = history_update(common.solver->history, false, &progress, &n_new);
 
         if (r == 0)
-                r = workspace_fetch_elsewhere(o->workspace, s, &progress);
+                r = workspace_fetch_elsewhere(common.workspace, common.solver, &progress);
         progress_clear();
-        if (command_interrupted(o->signals))
+        if (command_interrupted())
                 return -EINTR;
         if (r < 0) {
-                complain("cannot fetch %s: %s; tried again at the next turn", s->recipe->name, error_message(r));
-                worse(o, STATUS_FAILED);
+                complain("cannot fetch %s: %s; tried again at the next turn", common.solver->recipe->name, error_message(r));
+                command_worse(STATUS_FAILED);
         }
         return 0;
 }
 
-static int watch_branches(struct watch *o, struct solver *s)
+static int watch_branches(struct watch *o)
 {
-        const struct comparing_version both[2] = {{s, COMMIT_NONE}, {s, COMMIT_NONE}};
+        const struct comparing_version both[2] = {{common.solver, COMMIT_NONE}, {common.solver, COMMIT_NONE}};
         cleanup_watched struct watched_stretches stretches = {0};
         cleanup_case_selection struct case_selection cases = {0};
-        int r = comparing_cases(o->workspace, o->set, both, &cases);
+        int r = comparing_cases(common.workspace, o->set, both, &cases);
 
         if (r == 0 && cases.n == 0)
                 r = errorf(-ENOENT, "there are no cases to measure%s%s; see 'solverfs case add'", o->set ? " in the set " : "",
                            o->set ? o->set : "");
         if (r == 0)
-                r = watched_stretches(o->workspace, s, o->branches.list, &stretches);
+                r = watched_stretches(common.workspace, common.solver, o->branches.list, &stretches);
         if (r == 0 && stretches.n_matching == 0)
-                note("%s has no branch that --branch matches; nothing is measured until there is one", s->recipe->name);
+                note("%s has no branch that --branch matches; nothing is measured until there is one", common.solver->recipe->name);
         for (size_t i = 0; r == 0 && i < stretches.n; i++)
-                r = watch_branch(o, s, &stretches.list[i], stretches.is_first, &cases);
+                r = watch_branch(o, &stretches.list[i], stretches.is_first, &cases);
         return r;
 }
 
 static int turn(struct watch *o)
 {
-        cleanup_solver struct solver *s = NULL;
-        int r = workspace_solver(o->workspace, o->solver_name, &s);
+        int r;
 
+        common.solver = solver_unref(common.solver); /* it may have another recipe by now */
+        r = workspace_solver(common.workspace, o->solver_name, &common.solver);
         if (r == 0)
-                r = tell_untold(o, s);
+                r = tell_untold(o);
         if (r == 0)
-                r = fetch(o, s);
-        return r < 0 ? r : watch_branches(o, s);
+                r = fetch();
+        return r < 0 ? r : watch_branches(o);
 }
 
 /* False: a signal came. */
-static bool wait_until(int signals, uint64_t when)
+static bool wait_until(uint64_t when)
 {
         for (uint64_t now; (now = now_ns()) < when;) {
-                struct pollfd p = {.fd = signals, .events = POLLIN};
+                struct pollfd p = {.fd = common.signals, .events = POLLIN};
                 uint64_t ms = (when - now) / NSEC_PER_MSEC + 1;
 
                 if (poll(&p, 1, (int)MIN(ms, (uint64_t)60 * 1000)) > 0)
@@ -240,11 +230,11 @@ static int watch(struct watch *o)
                         return r == -EINTR ? STATUS_INTERRUPTED : STATUS_PIPE;
                 if (r < 0) {
                         complain("%s%s", error_message(r), o->once ? "" : "; tried again at the next turn");
-                        worse(o, status_of(r));
+                        command_worse(status_of(r));
                 }
                 if (o->once)
-                        return o->told > 0 ? STATUS_ALARM : o->status;
-                if (!wait_until(o->signals, begun + o->every))
+                        return o->told > 0 ? STATUS_ALARM : common.status;
+                if (!wait_until(begun + o->every))
                         return STATUS_INTERRUPTED;
         }
 }
@@ -252,14 +242,11 @@ static int watch(struct watch *o)
 /* One watch of a solver at a time: two would tell everything twice. */
 static int watch_alone(struct watch *o)
 {
-        cleanup_solver struct solver *s = NULL;
         char name[48];
-        int lock, r = command_solver(o->workspace, o->solver_name, &s);
+        int lock, r;
 
-        if (r != STATUS_OK)
-                return r;
-        snprintf(name, sizeof(name), "watch-%" PRIu32 ".lock", s->number);
-        r = lock_try(workspace_dir(o->workspace), name, false, &lock);
+        snprintf(name, sizeof(name), "watch-%" PRIu32 ".lock", common.solver->number);
+        r = lock_try(workspace_dir(common.workspace), name, false, &lock);
         if (r == -EAGAIN) {
                 complain("%s is being watched by another process", o->solver_name);
                 return STATUS_FAILED;
@@ -267,7 +254,7 @@ static int watch_alone(struct watch *o)
         if (r < 0)
                 return fail(r);
         r = watch(o);
-        lock_release_unlink(workspace_dir(o->workspace), name, lock);
+        lock_release_unlink(workspace_dir(common.workspace), name, lock);
         return r;
 }
 
@@ -288,8 +275,7 @@ static const char help[] =
 
 int cmd_watch(int argc, char **argv)
 {
-        cleanup_workspace struct workspace *w = NULL;
-        struct watch o = {.status = STATUS_OK};
+        struct watch o = {0};
         struct words words = {0};
         int r;
         const struct command_option options[] = {
@@ -311,12 +297,10 @@ int cmd_watch(int argc, char **argv)
                 command_usage("--once and --every exclude each other");
         if (o.every == 0)
                 o.every = EVERY;
-        o.signals = command_signals();
-        r = command_open(0, &w);
-        o.workspace = w;
+        command_signals();
+        r = command_open_solver(0, NULL, o.solver_name);
         if (r == STATUS_OK)
                 r = watch_alone(&o);
         free(o.branches.list);
-        close(o.signals);
-        return output_end(r);
+        return r;
 }

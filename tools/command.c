@@ -7,7 +7,7 @@
 
 #include "core/report/outfile.h"
 
-struct common common;
+struct common common = {.signals = -1};
 
 int command_write_file(const char *path, int r, const struct buffer *text)
 {
@@ -50,7 +50,7 @@ int command_need_store(const char *dir)
         return STATUS_ABSENT;
 }
 
-int command_open(int store_flags, struct workspace **ret)
+int command_open(int store_flags)
 {
         char dir[PATH_SIZE];
         int r = command_store_dir(dir);
@@ -59,7 +59,7 @@ int command_open(int store_flags, struct workspace **ret)
                 r = command_need_store(dir);
         if (r != STATUS_OK)
                 return r;
-        r = workspace_open(dir, store_flags, ret);
+        r = workspace_open(dir, store_flags, &common.workspace);
         return r < 0 ? fail_as(r == -EPROTONOSUPPORT ? STATUS_FORMAT
                                : r == -ENOENT        ? STATUS_ABSENT
                                                      : STATUS_SYSTEM,
@@ -67,18 +67,31 @@ int command_open(int store_flags, struct workspace **ret)
                      : STATUS_OK;
 }
 
-int command_run_on(struct workspace *w, const char *place)
+int command_run_on(const char *place)
 {
-        int r = place ? workspace_run_on(w, place) : 0;
+        int r = place ? workspace_run_on(common.workspace, place) : 0;
 
         return r < 0 ? fail_as(STATUS_USAGE, r) : STATUS_OK;
 }
 
-int command_engine(struct workspace *w, struct engine **ret)
+int command_engine(void)
 {
-        int r = workspace_engine(w, &(struct engine_options){.gives_up = common.gives_up, .wait_ns = common.wait_ns}, ret);
+        const struct engine_options options = {.gives_up = common.gives_up, .wait_ns = common.wait_ns};
+        int r = common.engine ? 0 : workspace_engine(common.workspace, &options, &common.engine);
 
         return r < 0 ? fail_as(STATUS_SYSTEM, r) : STATUS_OK;
+}
+
+void command_close(void)
+{
+        common.engine = engine_close(common.engine);
+        common.solver = solver_unref(common.solver);
+        common.workspace = workspace_close(common.workspace);
+}
+
+void command_worse(int status)
+{
+        common.status = MAX(common.status, status);
 }
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -91,25 +104,23 @@ static bool is_ignored(int signal)
         return sigaction(signal, NULL, &was) == 0 && was.sa_handler == SIG_IGN;
 }
 
-int command_signals(void)
+void command_signals(void)
 {
         sigset_t set;
-        int fd;
 
         sigemptyset(&set);
         for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++)
                 if (!is_ignored(ending_signals[i]))
                         sigaddset(&set, ending_signals[i]);
         sigprocmask(SIG_BLOCK, &set, NULL);
-        fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-        if (fd < 0)
+        common.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+        if (common.signals < 0)
                 exit(fail(errorf(-errno, "cannot watch for signals: %s", strerror(errno))));
-        return fd;
 }
 
-bool command_interrupted(int signals)
+bool command_interrupted(void)
 {
-        return fd_is_readable(signals);
+        return fd_is_readable(common.signals);
 }
 
 static volatile sig_atomic_t stopped;

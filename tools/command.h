@@ -13,6 +13,7 @@ DEFINE_CLEANUP(struct engine *, engine_close)
 #define cleanup_solver      cleanup(solver_unrefp)
 #define cleanup_solver_list cleanup(solver_list_unrefp)
 
+/* The command under way. A process runs one, on one store; what is open here main() gives back behind it. */
 struct common {
         const char *store; /* --store; NULL: not given */
         bool quiet;
@@ -20,6 +21,12 @@ struct common {
         bool gives_up;      /* --wait: where no core is free */
         uint64_t wait_ns;   /* for so long */
         unsigned umask; /* as it was when we began; for what is the user's and no store's */
+
+        struct workspace *workspace; /* command_open() */
+        struct solver *solver;       /* the one that the command is about: command_open_solver() */
+        struct engine *engine;       /* command_engine() */
+        int signals;                 /* command_signals(); -1: none of them are looked for */
+        int status;                  /* the worst of command_worse() */
 };
 extern struct common common;
 
@@ -83,19 +90,25 @@ int command_store_dir(char ret[PATH_SIZE]); /* absolute; a status */
 /* 0 when a store is at `dir`, else a status, and why is said. */
 int command_need_store(const char *dir);
 /* Opens the store; a status, and why is said. */
-int command_open(int store_flags, struct workspace **ret);
+int command_open(int store_flags);
 
 /* Of an option --on, before a solver is looked up: runs of this process are done at `place`, 'local' or a cluster of the config; NULL: as the config
  * says. A status, and why is said. */
-int command_run_on(struct workspace *w, const char *place);
+int command_run_on(const char *place);
 
-/* An engine with the settings of the store's config; a status, and why is said. */
-int command_engine(struct workspace *w, struct engine **ret);
+/* An engine with the settings of the store's config, where there is none yet; a status, and why is said. */
+int command_engine(void);
 
-/* For work that can be cancelled at any moment: SIGINT, SIGTERM and SIGHUP from now on come through this descriptor and end nothing by
+/* Closes the engine, the solver and the store, as far as they are open. */
+void command_close(void);
+
+/* Something went wrong, and the command goes on: common.status is at least this one. */
+void command_worse(int status);
+
+/* For work that can be cancelled at any moment: SIGINT, SIGTERM and SIGHUP from now on come through common.signals and end nothing by
  * themselves. Before any thread is made. Ends the process where there is no descriptor for them. */
-int command_signals(void);
-bool command_interrupted(int signals); /* has one come? */
+void command_signals(void);
+bool command_interrupted(void); /* has one come? */
 /* For work that can only end between two steps: it asks for the first signal; the second one ends the process. */
 void command_stoppable(void);
 bool command_stopped(void);

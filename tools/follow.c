@@ -15,8 +15,8 @@ static void tell(const struct follower *f, const char *what)
 {
         char hex[GIT_OID_HEXSZ + 1];
 
-        commit_hex(f->solver, f->commit, hex);
-        note("%s %.12s %s", f->solver->recipe->name, hex, what);
+        commit_hex(common.solver, f->commit, hex);
+        note("%s %.12s %s", common.solver->recipe->name, hex, what);
 }
 
 /* Other text was printed there: it goes on from the beginning of that line. */
@@ -50,7 +50,7 @@ static void add(struct follower *f, struct slice text)
 
 static bool find(struct follower *f)
 {
-        if (build_open_live_log(f->workspace, f->solver, f->commit, &f->fd) < 0)
+        if (build_open_live_log(common.workspace, common.solver, f->commit, &f->fd) < 0)
                 return false;
         f->at = 0;
         if (!f->told)

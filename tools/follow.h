@@ -8,9 +8,7 @@
 #include "core/query/query.h"
 
 struct follower {
-        struct workspace *workspace;
-        struct solver *solver;
-        uint32_t commit;
+        uint32_t commit; /* of common.solver */
 
         int fd; /* of the build that goes on; -1: none */
         bool told;

@@ -186,6 +186,7 @@ static void take_open_files(void)
 int main(int argc, char **argv)
 {
         char called[] = "solverfs";
+        int status;
 
         if (!take_standard_descriptors())
                 return STATUS_SYSTEM;
@@ -199,5 +200,7 @@ int main(int argc, char **argv)
         if (argc > 0)
                 argv[0] = called;
         output_setup();
-        return output_end(dispatch("", argc, argv));
+        status = dispatch("", argc, argv);
+        command_close();
+        return output_end(status);
 }

@@ -37,7 +37,7 @@ static unsigned look_for_paths(struct recipe_check *t, const struct recipe *r)
         for (char *const *p = r->paths; *p; p++) {
                 bool there = true;
 
-                if (history_has_path(t->solver->history, *p, &there) < 0 || there)
+                if (history_has_path(common.solver->history, *p, &there) < 0 || there)
                         continue;
                 check_say(t, "paths", CHECK_PROBLEM, "'%s' is in no commit: correct the path, or take it out%s%s", *p,
                           r->range ? " of era " : "", r->range ?: "");
@@ -48,7 +48,7 @@ static unsigned look_for_paths(struct recipe_check *t, const struct recipe *r)
 
 static void check_paths(struct recipe_check *t)
 {
-        const struct recipe *r = t->solver->recipe;
+        const struct recipe *r = common.solver->recipe;
         unsigned absent = look_for_paths(t, r);
 
         for (size_t i = 0; i < r->n_eras; i++)
@@ -73,10 +73,10 @@ static int get_build(struct recipe_check *t, bool again, struct build_record **r
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        int r = query_build(t->workspace, t->solver, t->commit, &q);
+        int r = query_build(common.workspace, common.solver, t->commit, &q);
 
         if (r == 0)
-                r = engine_get(t->engine, q, PRIORITY_PERSON, again, t->signals, &v);
+                r = engine_get(common.engine, q, PRIORITY_PERSON, again, common.signals, &v);
         if (r == 0)
                 *ret = build_record_ref(((struct build_value *)v)->record);
         return r;
@@ -106,7 +106,7 @@ static bool is_left_out(void *user, const char *path)
         struct left_out *o = user;
         bool there = false;
 
-        if (is_checked_out(o->era, path) || history_commit_has_path(o->check->solver->history, o->check->commit, path, &there) < 0 || !there)
+        if (is_checked_out(o->era, path) || history_commit_has_path(common.solver->history, o->check->commit, path, &there) < 0 || !there)
                 return false;
         snprintf(o->path, sizeof(o->path), "%s", path);
         return true;
@@ -145,7 +145,7 @@ static void show_log(struct recipe_check *t, const struct recipe *era)
         cleanup_buffer struct buffer advice = {0};
         struct build_failure f;
 
-        if (build_find(t->workspace, t->solver, t->commit, true, &whole) < 0)
+        if (build_find(common.workspace, common.solver, t->commit, true, &whole) < 0)
                 return;
         f = build_failure_of(SLICE(whole->log.data, whole->log.size));
         add_advice(t, era, whole, &f, &advice);
@@ -209,7 +209,7 @@ static void skip(struct recipe_check *t, const struct recipe *era)
         check_say(t, "answer", CHECK_SKIPPED, "there is no program to run");
         if (era->effort[0])
                 check_say(t, "effort", CHECK_SKIPPED, "there is no program to run");
-        if (t->solver->recipe->seed)
+        if (common.solver->recipe->seed)
                 check_say(t, "seed", CHECK_SKIPPED, "there is no program to run");
         if (!t->once)
                 check_say(t, "reproducible", CHECK_SKIPPED, "there is no program to compare");
@@ -218,8 +218,8 @@ static void skip(struct recipe_check *t, const struct recipe *era)
 int recipe_check(struct recipe_check *t)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        const struct recipe *era = t->solver->recipe;
-        int r = era_of(t->solver->history, t->solver->recipe, t->commit, &era);
+        const struct recipe *era = common.solver->recipe;
+        int r = era_of(common.solver->history, common.solver->recipe, t->commit, &era);
 
         if (r == -EIO) {
                 cleanup_free char *why = strdup(error_message(r));

@@ -4,13 +4,9 @@
 #include "command.h"
 
 struct recipe_check {
-        /* Set before. */
-        struct workspace *workspace;
-        struct solver *solver;
-        struct engine *engine;
+        /* Set before, as common.solver is. */
         uint32_t commit;
         const char *input; /* a file to run it on; NULL: formulas of ours */
-        int signals;       /* command_signals() */
         bool json;
         bool once; /* does not build a second time */
 

@@ -99,7 +99,7 @@ static void say_no_answer(struct running *r, const char *what, const struct run_
 static int run_one(struct running *r, const char *text, struct run_result *ret)
 {
         struct run_input input = text ? (struct run_input){.bytes = slice_string(text)} : (struct run_input){.path = r->check->input};
-        int k = runner_run(r->runner, &input, r->check->signals, ret);
+        int k = runner_run(r->runner, &input, common.signals, ret);
 
         for (size_t i = 0; k == 0 && i < ret->efforts.n; i++)
                 r->found[i] |= ret->efforts.list[i].found;
@@ -259,14 +259,14 @@ static int run_all(struct running *r)
 
 static bool is_interrupted(void *user)
 {
-        return fd_is_readable(((const struct recipe_check *)user)->signals);
+        return command_interrupted();
 }
 
 /* Where the solver's runs are done; *ret_away is NULL here, else the slot there, to be released. */
 static int open_runner(struct recipe_check *t, const struct held *held, const char *scratch, struct cluster_slot **ret_away, struct runner **ret)
 {
-        const struct recipe *recipe = t->solver->recipe;
-        struct run_place *place = t->solver->place;
+        const struct recipe *recipe = common.solver->recipe;
+        struct run_place *place = common.solver->place;
         int r = place ? place_lease(place, recipe->limits.wall_ns, is_interrupted, t, ret_away) : 0;
 
         return r < 0 ? r
@@ -275,29 +275,29 @@ static int open_runner(struct recipe_check *t, const struct held *held, const ch
                                                             .n_programs = held->n,
                                                             .limits = recipe->limits,
                                                             .scratch_parent = scratch,
-                                                            .sandbox = workspace_settings(t->workspace)->sandbox,
+                                                            .sandbox = workspace_settings(common.workspace)->sandbox,
                                                             .away = place ? cluster_slot_away(*ret_away) : NULL},
                                    ret);
 }
 
 int recipe_check_runs(struct recipe_check *t, const struct build_record *record)
 {
-        const struct recipe *recipe = t->solver->recipe;
+        const struct recipe *recipe = common.solver->recipe;
         cleanup_free bool *found = calloc(strings_count(recipe->effort) + 1, sizeof(*found));
         cleanup_held struct held held = {0};
         struct cluster_slot *away = NULL;
         struct runner *runner = NULL;
         char scratch[PATH_SIZE];
-        int r = found ? held_build(t->workspace, record, &held) : -ENOMEM;
+        int r = found ? held_build(common.workspace, record, &held) : -ENOMEM;
 
         if (r == 0)
-                r = path_join(scratch, workspace_dir(t->workspace), "scratch");
+                r = path_join(scratch, workspace_dir(common.workspace), "scratch");
         if (r == 0)
                 r = open_runner(t, &held, scratch, &away, &runner);
         if (r == 0)
                 r = run_all(&(struct running){.check = t, .recipe = recipe, .runner = runner, .found = found});
         runner_close(runner);
         if (away)
-                place_release(t->solver->place, away);
+                place_release(common.solver->place, away);
         return r;
 }

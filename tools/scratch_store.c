@@ -1,9 +1,9 @@
 #include "scratch_store.h"
 
-int with_scratch_store(int (*fn)(void *user, struct workspace *w), void *user)
+int with_scratch_store(int (*fn)(void *user), void *user)
 {
+        const struct common outer = common;
         const char *parent = getenv("TMPDIR");
-        struct workspace *w = NULL;
         char dir[PATH_SIZE];
         int r, status;
 
@@ -11,11 +11,17 @@ int with_scratch_store(int (*fn)(void *user, struct workspace *w), void *user)
                 complain("cannot make a folder for the check in %s: %s", parent ?: "/tmp", strerror(errno));
                 return STATUS_SYSTEM;
         }
+        common.workspace = NULL;
+        common.solver = NULL;
+        common.engine = NULL;
         r = workspace_create(dir);
         if (r == 0)
-                r = workspace_open(dir, 0, &w);
-        status = r < 0 ? fail(r) : fn(user, w);
-        workspace_close(w);
+                r = workspace_open(dir, 0, &common.workspace);
+        status = r < 0 ? fail(r) : fn(user);
+        command_close();
+        common.workspace = outer.workspace;
+        common.solver = outer.solver;
+        common.engine = outer.engine;
         if (remove_tree(dir) < 0)
                 complain("%s is left behind", dir);
         return status;

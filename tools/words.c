@@ -4,20 +4,20 @@
 
 #include <sys/stat.h>
 
-int command_solver(struct workspace *w, const char *name, struct solver **ret)
+int command_solver(const char *name, struct solver **ret)
 {
-        int r = workspace_solver(w, name, ret);
+        int r = workspace_solver(common.workspace, name, ret);
 
         return r < 0 ? fail(r) : STATUS_OK;
 }
 
-int command_open_solver(int store_flags, const char *place, const char *name, struct workspace **ret_workspace, struct solver **ret)
+int command_open_solver(int store_flags, const char *place, const char *name)
 {
-        int r = command_open(store_flags, ret_workspace);
+        int r = command_open(store_flags);
 
         if (r == STATUS_OK)
-                r = command_run_on(*ret_workspace, place);
-        return r == STATUS_OK ? command_solver(*ret_workspace, name, ret) : r;
+                r = command_run_on(place);
+        return r == STATUS_OK ? command_solver(name, &common.solver) : r;
 }
 
 int command_seed(const struct solver *s, bool is_asked)
@@ -84,7 +84,7 @@ int command_commit(struct solver *s, const char *option, const char *word, uint3
         return r;
 }
 
-int command_finding(struct workspace *w, const struct solver *s, const char *word, struct observation **ret)
+int command_finding(const char *word, struct observation **ret)
 {
         const char *slash = strchr(word, '/');
         char *end;
@@ -101,7 +101,7 @@ int command_finding(struct workspace *w, const struct solver *s, const char *wor
 
                 if (strlen(folder) != (size_t)(slash - word) || strncmp(folder, word, (size_t)(slash - word)) != 0)
                         continue;
-                r = observation_get(w, OF_CAMPAIGNS, s->number, (uint32_t)number, ret);
+                r = observation_get(common.workspace, OF_CAMPAIGNS, common.solver->number, (uint32_t)number, ret);
                 if (r == 0 && strcmp(observation_folder((*ret)->kind), folder) != 0)
                         r = errorf(-ENOENT, "finding %lu stands in %s/, not in %s/", number, observation_folder((*ret)->kind),
                                    folder);
@@ -110,19 +110,20 @@ int command_finding(struct workspace *w, const struct solver *s, const char *wor
         return 0;
 }
 
-int command_mark(struct workspace *w, const struct solver *s, enum observation_series series, uint32_t number, const char *mark, const char *url)
+int command_mark(enum observation_series series, uint32_t number, const char *mark, const char *url)
 {
         enum observation_mark as;
         int r = observation_mark_parse(series == OF_WATCHES ? "an alarm" : "a finding", mark, &as);
 
         if (r < 0)
                 return fail_as(STATUS_USAGE, r);
-        r = observation_set_mark(w, series, s->number, number, as, url);
+        r = observation_set_mark(common.workspace, series, common.solver->number, number, as, url);
         return r < 0 ? fail(r) : STATUS_OK;
 }
 
-int command_line(struct solver *s, const char *from, const char *to, struct revisions *ret)
+int command_line(const char *from, const char *to, struct revisions *ret)
 {
+        struct solver *s = common.solver;
         uint32_t first = COMMIT_NONE, last;
         size_t at = 0;
         int r = command_commit(s, "--to", to ? to : "HEAD", &last);
@@ -158,11 +159,11 @@ static int compare_numbers(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-int command_known(struct workspace *w, struct solver *s, const char *machine, const struct revisions *line, struct revisions *ret)
+int command_known(const char *machine, const struct revisions *line, struct revisions *ret)
 {
         cleanup_free uint32_t *known = NULL;
         size_t n = 0;
-        int r = commits_known_on(w, s, machine, &known, &n);
+        int r = commits_known_on(common.workspace, common.solver, machine, &known, &n);
 
         if (r < 0)
                 return r;
@@ -175,27 +176,27 @@ int command_known(struct workspace *w, struct solver *s, const char *machine, co
         return 0;
 }
 
-int command_machine(struct workspace *w, const char *word, char **ret)
+int command_machine(const char *word, char **ret)
 {
         int r;
 
         *ret = NULL;
-        r = word ? machine_find(w, word, ret) : 0;
+        r = word ? machine_find(common.workspace, word, ret) : 0;
         return r < 0 ? fail_as(STATUS_ABSENT, r) : STATUS_OK;
 }
 
-int command_cases(struct workspace *w, char *const *words, size_t n, struct case_selection *ret)
+int command_cases(char *const *words, size_t n, struct case_selection *ret)
 {
-        int r = cases_select(w, words, n, ret);
+        int r = cases_select(common.workspace, words, n, ret);
 
         return r < 0 ? fail(r) : STATUS_OK;
 }
 
-static bool names_a_case(struct workspace *w, char *word)
+static bool names_a_case(char *word)
 {
         cleanup_case_selection struct case_selection s = {0};
 
-        return cases_select(w, &word, 1, &s) == 0;
+        return cases_select(common.workspace, &word, 1, &s) == 0;
 }
 
 static bool names_a_revision(struct solver *s, char *word)
@@ -212,13 +213,14 @@ static bool is_file(const char *word)
         return stat(word, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-int command_revisions_and_cases(struct workspace *w, struct solver *s, char *const *words, size_t n, size_t *ret_n_revisions,
-                                struct revisions *ret_revisions, struct case_selection *ret_cases)
+int command_revisions_and_cases(char *const *words, size_t n, size_t *ret_n_revisions, struct revisions *ret_revisions,
+                                struct case_selection *ret_cases)
 {
+        struct solver *s = common.solver;
         size_t i;
         int r;
 
-        for (i = 1; i + 1 < n && !names_a_case(w, words[i]); i++) {
+        for (i = 1; i + 1 < n && !names_a_case(words[i]); i++) {
                 if (names_a_revision(s, words[i]))
                         continue;
                 if (is_file(words[i]))
@@ -228,18 +230,17 @@ int command_revisions_and_cases(struct workspace *w, struct solver *s, char *con
         }
         *ret_n_revisions = i;
         r = command_revisions(s, words, i, ret_revisions);
-        return r == STATUS_OK ? command_cases(w, words + i, n - i, ret_cases) : r;
+        return r == STATUS_OK ? command_cases(words + i, n - i, ret_cases) : r;
 }
 
-int command_known_words(struct workspace *w, struct solver *s, char *const *words, size_t n, size_t *ret_n_revisions,
-                        struct revisions *ret_revisions)
+int command_known_words(struct solver *s, char *const *words, size_t n, size_t *ret_n_revisions, struct revisions *ret_revisions)
 {
         size_t i;
 
-        for (i = 0; i < n && names_a_revision(s, words[i]) && (i == 0 || !names_a_case(w, words[i])); i++)
+        for (i = 0; i < n && names_a_revision(s, words[i]) && (i == 0 || !names_a_case(words[i])); i++)
                 ;
         *ret_n_revisions = i;
-        if (i < n && !names_a_case(w, words[i]) && !is_file(words[i])) {
+        if (i < n && !names_a_case(words[i]) && !is_file(words[i])) {
                 complain("'%s' is no revision of %s, and no case: 'solverfs case list' shows those", words[i], s->recipe->name);
                 return STATUS_ABSENT;
         }

@@ -7,35 +7,34 @@
 #include "core/study/judge/judge.h"
 #include "core/study/observation/observation.h"
 
-int command_solver(struct workspace *w, const char *name, struct solver **ret);
-/* command_open(), command_run_on() and command_solver(). What was opened is there to be closed where a later one fails. */
-int command_open_solver(int store_flags, const char *place, const char *name, struct workspace **ret_workspace, struct solver **ret);
+int command_solver(const char *name, struct solver **ret);
+/* command_open(), command_run_on() and command_solver(): common.solver. */
+int command_open_solver(int store_flags, const char *place, const char *name);
 /* Can its recipe be told a seed, where one `is_asked` for? */
 int command_seed(const struct solver *s, bool is_asked);
 int command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret);
-int command_cases(struct workspace *w, char *const *words, size_t n, struct case_selection *ret);
-/* "spr/3": a finding of the solver. 1: it is one; 0: the word is none; -errno. */
-int command_finding(struct workspace *w, const struct solver *s, const char *word, struct observation **ret);
-/* Keeps what became of a finding or an alarm: one of the words for a mark, and where (may be NULL). */
-int command_mark(struct workspace *w, const struct solver *s, enum observation_series series, uint32_t number, const char *mark, const char *url);
+int command_cases(char *const *words, size_t n, struct case_selection *ret);
+/* "spr/3": a finding of common.solver. 1: it is one; 0: the word is none; -errno. */
+int command_finding(const char *word, struct observation **ret);
+/* Keeps what became of a finding or an alarm of common.solver: one of the words for a mark, and where (may be NULL). */
+int command_mark(enum observation_series series, uint32_t number, const char *mark, const char *url);
 /* Another machine by its name, as --machine has it; *ret: free(), NULL for this one or when `word` is NULL. */
-int command_machine(struct workspace *w, const char *word, char **ret);
+int command_machine(const char *word, char **ret);
 /* What `option` takes: exactly one commit. */
 int command_commit(struct solver *s, const char *option, const char *word, uint32_t *ret);
-/* The line of first parents from `from` (NULL: its root) to `to` (NULL: HEAD), both included, oldest first. Where `from` is not on the line of
+/* The line of first parents of common.solver from `from` (NULL: its root) to `to` (NULL: HEAD), both included, oldest first. Where `from` is not on the line of
  * `to`, from where the two part. */
-int command_line(struct solver *s, const char *from, const char *to, struct revisions *ret);
+int command_line(const char *from, const char *to, struct revisions *ret);
 /* The commits of a line that anything is known of, in its order; -errno. `machine`: as in struct cell. */
-int command_known(struct workspace *w, struct solver *s, const char *machine, const struct revisions *line, struct revisions *ret);
-/* REV... CASE..., two words at least. The first is a revision, the last a case; between them the cases begin with the first word that names
+int command_known(const char *machine, const struct revisions *line, struct revisions *ret);
+/* REV... CASE..., two words at least; revisions of common.solver. The first is a revision, the last a case; between them the cases begin with the first word that names
  * one. *ret_n_revisions: words that are revisions. */
-int command_revisions_and_cases(struct workspace *w, struct solver *s, char *const *words, size_t n, size_t *ret_n_revisions,
-                                struct revisions *ret_revisions, struct case_selection *ret_cases);
+int command_revisions_and_cases(char *const *words, size_t n, size_t *ret_n_revisions, struct revisions *ret_revisions,
+                                struct case_selection *ret_cases);
 
 /* [REV...] [CASE...], of what is known: both may be missing. A first word that is a revision is one; behind it the cases begin with the first
  * word that names one. *ret_n_revisions: words that are revisions. */
-int command_known_words(struct workspace *w, struct solver *s, char *const *words, size_t n, size_t *ret_n_revisions,
-                        struct revisions *ret_revisions);
+int command_known_words(struct solver *s, char *const *words, size_t n, size_t *ret_n_revisions, struct revisions *ret_revisions);
 
 /* For the row of an option --measure; `to` is an enum judge_measure. The first takes time, memory and effort, the second all. */
 void parse_measure(void *to, const char *text);

@@ -10,7 +10,7 @@ int draft_commit_tree(struct draft *d, uint32_t commit, git_oid *ret_oid, git_tr
 {
         cleanup(git_commit_freep) git_commit *c = NULL;
         struct commit known;
-        int r = history_commit(d->solver->history, commit, &known);
+        int r = history_commit(common.solver->history, commit, &known);
 
         if (r < 0)
                 return r;
@@ -43,12 +43,12 @@ static int use_recipe(struct draft *d, const char *text)
         int r = recipe_parse(text, "the draft", DRAFT_NAME, &list, &n);
 
         if (r == 0)
-                r = workspace_replace_recipe(d->workspace, list, n);
+                r = workspace_replace_recipe(common.workspace, list, n);
         recipe_list_free(list, n);
         if (r == 0) {
-                workspace_look_again(d->workspace);
-                d->solver = solver_unref(d->solver);
-                r = workspace_solver(d->workspace, DRAFT_NAME, &d->solver);
+                workspace_look_again(common.workspace);
+                common.solver = solver_unref(common.solver);
+                r = workspace_solver(common.workspace, DRAFT_NAME, &common.solver);
         }
         return r;
 }
@@ -65,7 +65,7 @@ int draft_fetch_submodules(struct draft *d)
         if (r == 0)
                 r = use_recipe(d, text.data);
         if (r == 0)
-                r = workspace_fetch_elsewhere(d->workspace, d->solver, &command_progress);
+                r = workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress);
         progress_clear();
         if (r == 0 || r == -ECANCELED || r == -EINTR)
                 return r;
@@ -81,10 +81,10 @@ static int get_record(struct draft *d, uint32_t commit, struct build_record **re
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        int r = query_build(d->workspace, d->solver, commit, &q);
+        int r = query_build(common.workspace, common.solver, commit, &q);
 
         if (r == 0)
-                r = engine_get(d->engine, q, PRIORITY_PERSON, false, d->signals, &v);
+                r = engine_get(common.engine, q, PRIORITY_PERSON, false, common.signals, &v);
         if (r == 0)
                 *ret = build_record_ref(((struct build_value *)v)->record);
         return r;
@@ -95,10 +95,10 @@ static int take_made(struct draft *d, const git_tree *tree, const struct build_r
 {
         cleanup_held struct held held = {0};
         char folder[PATH_SIZE];
-        int r = held_build(d->workspace, record, &held);
+        int r = held_build(common.workspace, record, &held);
 
         if (r == 0)
-                r = path_join(folder, workspace_dir(d->workspace), "draft");
+                r = path_join(folder, workspace_dir(common.workspace), "draft");
         if (r == 0)
                 r = remove_tree(folder);
         if (r == 0)
@@ -134,7 +134,7 @@ static int build_once(struct draft *d, uint32_t commit, const char *by, char *co
         progress_clear();
         if (r < 0 || (*ret)->ok)
                 return r < 0 ? r : 1;
-        r = build_find(d->workspace, d->solver, commit, true, &whole);
+        r = build_find(common.workspace, common.solver, commit, true, &whole);
         if (r < 0)
                 return r;
         *ret_why = compiler_flags_learn(flags, SLICE(whole->log.data, whole->log.size));

@@ -20,7 +20,7 @@ static char *name_of(const char *repository)
         return strndup(begin, n - (size_t)(begin - repository));
 }
 
-static int add_source(struct workspace *w, const char *repository, struct solver **ret)
+static int add_source(const char *repository)
 {
         static const char text[] = "[solver]\nbuild = true\noutput = program\nrun = {bin} {case}\n";
         struct recipe **list = NULL;
@@ -28,10 +28,10 @@ static int add_source(struct workspace *w, const char *repository, struct solver
         int r = recipe_parse(text, "the draft", DRAFT_NAME, &list, &n);
 
         if (r == 0)
-                r = workspace_add_solver(w, list, n, repository, &command_progress);
+                r = workspace_add_solver(common.workspace, list, n, repository, &command_progress);
         recipe_list_free(list, n);
         progress_clear();
-        return r == 0 ? workspace_solver(w, DRAFT_NAME, ret) : r;
+        return r == 0 ? workspace_solver(common.workspace, DRAFT_NAME, &common.solver) : r;
 }
 
 /* Names in the root, as `paths` lines to be taken. */
@@ -105,7 +105,7 @@ static int draft_commit(struct draft *d)
         if (r == 0)
                 r = list_tree(d, tree);
         if (r == 0)
-                r = history_submodules(d->solver->history, d->repository, note_submodule, &(struct submodules){.draft = d, .tree = tree});
+                r = history_submodules(common.solver->history, d->repository, note_submodule, &(struct submodules){.draft = d, .tree = tree});
         if (r == 0)
                 r = draft_fetch_submodules(d);
         if (r == 0)
@@ -147,8 +147,6 @@ static int end_draft(struct draft *d, const struct draft_request *q, int r, stru
 
 static void draft_done(struct draft *d)
 {
-        engine_close(d->engine);
-        solver_unref(d->solver);
         git_repository_free(d->git);
         draft_keys_done(&d->keys);
         buffer_done(&d->eras);
@@ -162,22 +160,22 @@ struct job {
         struct buffer *text;
 };
 
-static int make_draft(void *user, struct workspace *w)
+static int make_draft(void *user)
 {
         const struct job *j = user;
         const struct draft_request *q = j->request;
         cleanup_free char *name = name_of(q->shown);
-        struct draft d = {.workspace = w, .signals = q->signals, .repository = q->repository, .name = name ?: "", .try_eras = q->eras};
-        int status = STATUS_OK, r = add_source(w, q->repository, &d.solver);
+        struct draft d = {.repository = q->repository, .name = name ?: "", .try_eras = q->eras};
+        int status = STATUS_OK, r = add_source(q->repository);
 
         if (r < 0)
                 status = r == -ECANCELED ? STATUS_INTERRUPTED : fail_as(r == -ENOENT ? STATUS_ABSENT : status_of(r), r);
         if (status == STATUS_OK)
-                status = command_commit(d.solver, "REV", q->revision ?: "HEAD", &d.commit);
+                status = command_commit(common.solver, "REV", q->revision ?: "HEAD", &d.commit);
         if (status == STATUS_OK)
-                status = command_engine(w, &d.engine);
+                status = command_engine();
         if (status == STATUS_OK) {
-                r = history_repository(d.solver->history, &d.git);
+                r = history_repository(common.solver->history, &d.git);
                 status = end_draft(&d, q, r == 0 ? draft_commit(&d) : r, j->text);
         }
         draft_done(&d);

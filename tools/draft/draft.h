@@ -24,7 +24,6 @@ struct draft_request {
         const char *revision;   /* NULL: HEAD */
         bool eras;              /* also builds the last commit of each older way to build */
         bool force;             /* what was found is written also when no program was seen to answer */
-        int signals;
 };
 /* Drafts a recipe in a store of its own. A status; when it is not STATUS_OK, why is said, and *ret has what was found where `force` asks for it. */
 int recipe_draft(const struct draft_request *q, struct buffer *ret);
@@ -100,12 +99,9 @@ struct draft_keys {
 };
 void draft_keys_done(struct draft_keys *k);
 
+/* Of common.solver, in a scratch store: its recipe is that of the last attempt. */
 struct draft {
-        struct workspace *workspace;
-        struct engine *engine;
-        struct solver *solver; /* owns a ref; its recipe is that of the last attempt */
         git_repository *git;
-        int signals;
         const char *repository, *name; /* as the user wrote it; its last part, by which programs are preferred */
         uint32_t commit;
         bool try_eras;
@@ -130,7 +126,6 @@ int draft_build(struct draft *d, uint32_t commit, const struct way *way, struct 
 
 /* The program that is being looked at, with the libraries it was seen to need. */
 struct draft_program {
-        struct draft *draft;
         const struct made_list *made;
         struct run_program list[RECIPE_OUTPUTS_MAX];
         const struct made *from[RECIPE_OUTPUTS_MAX];

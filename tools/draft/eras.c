@@ -38,13 +38,13 @@ static int find_eras(struct draft *d, const struct way *way, struct era_list *re
         cleanup_free uint32_t *line = NULL;
         git_oid before = {0};
         size_t n = 0;
-        int r = history_line(d->solver->history, d->commit, &line, &n);
+        int r = history_line(common.solver->history, d->commit, &line, &n);
 
         for (size_t i = 0; r == 0 && i < n; i++) {
                 cleanup(git_tree_freep) git_tree *tree = NULL;
                 cleanup_buffer struct buffer name = {0};
 
-                if (command_interrupted(d->signals))
+                if (command_interrupted())
                         return -ECANCELED;
                 progress_show("looking at the history", i, n, 0);
                 r = draft_commit_tree(d, line[i], NULL, &tree);

@@ -11,10 +11,9 @@
 
 static int run_once(struct draft_program *p, const struct recipe *recipe, const struct run_input *input, bool has_seed, uint64_t seed, struct run_result *ret)
 {
-        struct draft *d = p->draft;
         cleanup(runner_closep) struct runner *runner = NULL;
         char scratch[PATH_SIZE];
-        int r = path_join(scratch, workspace_dir(d->workspace), "scratch");
+        int r = path_join(scratch, workspace_dir(common.workspace), "scratch");
 
         if (r == 0)
                 r = runner_open(&(struct runner_options){.recipe = recipe,
@@ -24,9 +23,9 @@ static int run_once(struct draft_program *p, const struct recipe *recipe, const 
                                                          .has_seed = has_seed,
                                                          .seed = seed,
                                                          .scratch_parent = scratch,
-                                                         .sandbox = workspace_settings(d->workspace)->sandbox},
+                                                         .sandbox = workspace_settings(common.workspace)->sandbox},
                                 &runner);
-        return r == 0 ? runner_run(runner, input, d->signals, ret) : r;
+        return r == 0 ? runner_run(runner, input, common.signals, ret) : r;
 }
 
 static void add_program(struct draft_program *p, const struct made *m)
@@ -134,11 +133,11 @@ static int try_pairs(struct draft_program *p, const struct draft_keys *keys)
         return r;
 }
 
-static int try_program(struct draft *d, const struct made_list *made, const struct made *m, struct draft_keys *keys, struct draft_program *ret)
+static int try_program(const struct made_list *made, const struct made *m, struct draft_keys *keys, struct draft_program *ret)
 {
         int r = set_text(&keys->run, "{bin} {case}");
 
-        *ret = (struct draft_program){.draft = d, .made = made};
+        *ret = (struct draft_program){.made = made};
         add_program(ret, m);
         return r == 0 ? try_pairs(ret, keys) : r;
 }
@@ -210,7 +209,7 @@ int draft_choose(struct draft *d, const struct way *way, struct draft_keys *keys
                                 continue;
                         keys->format = formats[f];
                         progress_show("looking for the solver", i, made->n, 0);
-                        r = try_program(d, made, &made->list[i], keys, ret);
+                        r = try_program(made, &made->list[i], keys, ret);
                 }
         progress_clear();
         if (r == 0)

@@ -74,7 +74,7 @@ static void write_heading(const struct draft *d, struct buffer *b)
         char hex[GIT_OID_HEXSZ + 1] = "?";
         struct commit c;
 
-        if (history_commit(d->solver->history, d->commit, &c) == 0)
+        if (history_commit(common.solver->history, d->commit, &c) == 0)
                 git_oid_tostr(hex, sizeof(hex), &c.oid);
         buffer_addf(&text, "%s: a draft by 'solverfs recipe draft' from commit %.12s. The comments say what was seen.\n", d->name, hex);
         draft_comment(b, "", text.data ?: "");
