@@ -64,6 +64,26 @@ int row_samples(const struct export_row *row, const char *what, double **ret, si
         return 0;
 }
 
+int export_json(struct exporter *e, json_t *j)
+{
+        cleanup_free char *text = j ? json_dumps(j, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)) : NULL;
+
+        json_decref(j);
+        if (!text)
+                return -ENOMEM;
+        buffer_adds(&e->file.pending, text);
+        return 0;
+}
+
+json_t *export_numbers(const double *list, size_t n)
+{
+        json_t *j = json_array();
+
+        for (size_t i = 0; i < n; i++)
+                json_array_append_new(j, json_real(list[i]));
+        return j;
+}
+
 /* -- documents --------------------------------------------------------------------------------------------------- */
 
 static int make_folder(const struct exporter *e, const char *path)
@@ -132,12 +152,19 @@ static int open_document(struct exporter *e)
         return r;
 }
 
+static int begin_document(struct exporter *e, const struct export_row *first)
+{
+        int r = e->is_begun || !e->kind->head ? 0 : e->kind->head(e, first);
+
+        e->is_begun = r == 0;
+        return r;
+}
+
 static int close_document(struct exporter *e)
 {
-        int r = e->is_begun ? 0 : e->kind->head(e, NULL);
+        int r = begin_document(e, NULL);
 
-        if (r == 0)
-                r = e->kind->foot(e);
+        buffer_adds(&e->file.pending, e->kind->foot ?: "");
         if (r == 0)
                 r = outfile_commit(&e->file);
         outfile_done(&e->file);
@@ -193,10 +220,8 @@ int export_row(struct exporter *e, const struct export_row *row)
         }
         if (!e->is_open)
                 r = open_document(e);
-        if (r == 0 && !e->is_begun) {
-                r = e->kind->head(e, row);
-                e->is_begun = r == 0;
-        }
+        if (r == 0)
+                r = begin_document(e, row);
         if (r == 0)
                 r = e->kind->row(e, row);
         e->rows++;

@@ -15,17 +15,6 @@ static void benchmark_name(uint32_t id, char ret[24])
         snprintf(ret, 24, "case_%06" PRIu32, id); /* sorted as numbers are */
 }
 
-static int add_json(struct exporter *e, json_t *j)
-{
-        cleanup_free char *text = j ? json_dumps(j, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)) : NULL;
-
-        json_decref(j);
-        if (!text)
-                return -ENOMEM;
-        buffer_adds(&e->file.pending, text);
-        return 0;
-}
-
 /* -- the machine --------------------------------------------------------------------------------------------------- */
 
 /* The machine's parameters, as asv calls them, from a result's run.json. */
@@ -81,7 +70,7 @@ static int head(struct exporter *e, const struct export_row *first)
                       VERSION_OF_RESULTS);
         r = first ? write_machine(e, first) : 0;
         if (r == 0)
-                r = add_json(e, j);
+                r = export_json(e, j);
         else
                 json_decref(j);
         if (r < 0)
@@ -126,30 +115,19 @@ static int result(struct exporter *e, const struct export_row *row)
         const struct fact *f = row->fact;
         bool is_answered = f && !f->wrong && verdict_is_decided(f->verdict);
         cleanup_free double *times = NULL;
-        json_t *samples = json_array();
         char name[24];
         size_t n;
         int r = note_case(e, row);
 
         if (r == 0)
                 r = row_samples(row, "time", &times, &n);
-        for (size_t i = 0; r == 0 && i < n; i++)
-                json_array_append_new(samples, json_real(times[i]));
-        if (r < 0) {
-                json_decref(samples);
+        if (r < 0)
                 return r;
-        }
         benchmark_name(row->id, name);
         buffer_addf(&e->file.pending, "%s\n\"%s\":", e->rows > 0 ? "," : "", name);
-        return add_json(e, json_pack("[o [] s o o]", is_answered ? json_pack("[f]", (double)f->wall_ns / 1e9) : json_null(), row->sha256,
+        return export_json(e, json_pack("[o [] s o o]", is_answered ? json_pack("[f]", (double)f->wall_ns / 1e9) : json_null(), row->sha256,
                                      f ? json_integer((json_int_t)f->measured * 1000) : json_null(),
-                                     is_answered ? json_pack("[o]", samples) : (json_decref(samples), json_null())));
-}
-
-static int foot(struct exporter *e)
-{
-        buffer_adds(&e->file.pending, "\n}}\n");
-        return 0;
+                                     is_answered ? json_pack("[o]", export_numbers(times, n)) : json_null()));
 }
 
 /* -- the benchmarks ------------------------------------------------------------------------------------------------ */
@@ -175,7 +153,7 @@ static int end(struct exporter *e)
 
                 benchmark_name(e->cases[i].id, name);
                 buffer_addf(&e->file.pending, "\n\"%s\":", name);
-                r = add_json(e, benchmark_json(&e->cases[i]));
+                r = export_json(e, benchmark_json(&e->cases[i]));
                 buffer_adds(&e->file.pending, ",");
                 if (r == 0)
                         r = outfile_flush(&e->file);
@@ -188,4 +166,4 @@ static int end(struct exporter *e)
 }
 
 const struct export_kind export_asv = {
-        .name = "asv", .reads_run = true, .wants_folder = true, .suffix = ".json", .head = head, .row = result, .foot = foot, .end = end};
+        .name = "asv", .reads_run = true, .wants_folder = true, .suffix = ".json", .head = head, .row = result, .foot = "\n}}\n", .end = end};

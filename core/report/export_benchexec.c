@@ -9,19 +9,11 @@
 #include "core/report/xml.h"
 #include "core/run/cell_file.h"
 
-static void add_attribute(struct buffer *to, const char *name, const char *value)
-{
-        buffer_addf(to, " %s=\"", name);
-        xml_add_escaped(to, value);
-        buffer_adds(to, "\"");
-}
-
 static void add_column(struct buffer *to, const char *title, const char *value, bool hidden)
 {
-        buffer_adds(to, "    <column");
-        add_attribute(to, "title", title);
+        xml_addf(to, "    <column title=\"%s\"", title);
         if (value)
-                add_attribute(to, "value", value);
+                xml_addf(to, " value=\"%s\"", value);
         buffer_adds(to, hidden ? " hidden=\"true\"/>\n" : "/>\n");
 }
 
@@ -36,47 +28,35 @@ static void add_seconds(struct buffer *to, const char *title, uint64_t ns)
 
 /* -- the head ------------------------------------------------------------------------------------------------------ */
 
-static void add_number_of(struct buffer *to, const char *attribute, const json_t *facts, const char *key, const char *unit)
+static size_t number_of(const json_t *facts, const char *key)
 {
-        char text[48];
-
-        snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT "%s", json_integer_value(json_object_get(facts, key)), unit);
-        add_attribute(to, attribute, text);
+        return (size_t)json_integer_value(json_object_get(facts, key));
 }
 
 /* The host as run.json of the first result has it. */
 static void add_system(struct exporter *e, const struct export_row *first)
 {
-        struct buffer *to = &e->file.pending;
+        const char *machine = e->version.machine ? e->version.machine : "";
         const json_t *facts = first ? json_object_get(first->run, "host") : NULL;
-        cleanup_free char *host = strndup(e->version.machine ? e->version.machine : "",
-                                          strcspn(e->version.machine ? e->version.machine : "", "/"));
+        cleanup_free char *host = strndup(machine, strcspn(machine, "/"));
 
-        buffer_adds(to, "  <systeminfo");
-        add_attribute(to, "hostname", json_text(facts, "host", host ? host : ""));
-        buffer_adds(to, ">\n    <os");
-        add_attribute(to, "name", json_text(facts, "kernel", ""));
-        buffer_adds(to, "/>\n    <cpu");
-        add_attribute(to, "model", json_text(facts, "cpu", ""));
-        add_number_of(to, "cores", facts, "cores", "");
-        buffer_adds(to, "/>\n    <ram");
-        add_number_of(to, "size", facts, "memory", "B");
-        buffer_adds(to, "/>\n    <environment/>\n  </systeminfo>\n");
+        xml_addf(&e->file.pending,
+                 "  <systeminfo hostname=\"%s\">\n    <os name=\"%s\"/>\n    <cpu model=\"%s\" cores=\"%zu\"/>\n    <ram size=\"%zuB\"/>\n"
+                 "    <environment/>\n  </systeminfo>\n",
+                 json_text(facts, "host", host ? host : ""), json_text(facts, "kernel", ""), json_text(facts, "cpu", ""), number_of(facts, "cores"),
+                 number_of(facts, "memory"));
 }
 
 static void add_limits(struct buffer *to, const struct recipe_limits *limits)
 {
-        char text[48];
+        char text[32];
 
         if (limits->cpu_ns > 0) {
                 format_exact(limits->cpu_ns, text);
-                strcat(text, "s");
-                add_attribute(to, "timelimit", text);
+                xml_addf(to, " timelimit=\"%ss\"", text);
         }
-        if (limits->memory > 0) {
-                snprintf(text, sizeof(text), "%" PRIu64 "B", limits->memory);
-                add_attribute(to, "memlimit", text);
-        }
+        if (limits->memory > 0)
+                xml_addf(to, " memlimit=\"%zuB\"", (size_t)limits->memory);
 }
 
 static int head(struct exporter *e, const struct export_row *first)
@@ -91,23 +71,13 @@ static int head(struct exporter *e, const struct export_row *first)
                 snprintf(options, sizeof(options), "seed %" PRIu64, v->seed);
         buffer_adds(to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                         "<!DOCTYPE result\n  PUBLIC '+//IDN sosy-lab.org//DTD BenchExec result 3.0//EN'\n"
-                        "  'https://www.sosy-lab.org/benchexec/result-3.0.dtd'>\n<result");
-        add_attribute(to, "benchmarkname", v->solver ? v->solver : "");
-        add_attribute(to, "date", date);
-        add_attribute(to, "starttime", date);
-        add_attribute(to, "tool", v->solver ? v->solver : "");
-        add_attribute(to, "toolmodule", "");
-        add_attribute(to, "version", v->commit ? v->commit : "");
-        add_attribute(to, "options", options);
+                        "  'https://www.sosy-lab.org/benchexec/result-3.0.dtd'>\n");
+        xml_addf(to, "<result benchmarkname=\"%s\" date=\"%s\" starttime=\"%s\" tool=\"%s\" toolmodule=\"\" version=\"%s\" options=\"%s\"",
+                 v->solver ? v->solver : "", date, date, v->solver ? v->solver : "", v->commit ? v->commit : "", options);
         add_limits(to, f ? &f->limits : &v->limits);
-        add_attribute(to, "cpuCores", "1");
-        add_attribute(to, "generator", e->target.generator);
-        buffer_adds(to, ">\n");
-        if (v->subject && *v->subject) {
-                buffer_adds(to, "  <description>");
-                xml_add_escaped(to, v->subject);
-                buffer_adds(to, "</description>\n");
-        }
+        xml_addf(to, " cpuCores=\"1\" generator=\"%s\">\n", e->target.generator);
+        if (v->subject && *v->subject)
+                xml_addf(to, "  <description>%s</description>\n", v->subject);
         buffer_adds(to, "  <columns>\n");
         add_column(to, "status", NULL, false);
         add_column(to, "cputime", NULL, false);
@@ -122,26 +92,11 @@ static int head(struct exporter *e, const struct export_row *first)
 
 static const char *status_of(const struct fact *f)
 {
-        switch (f ? f->verdict : VERDICT_UNBUILDABLE) {
-        case VERDICT_SAT:
-                return "true";
-        case VERDICT_UNSAT:
-                return "false";
-        case VERDICT_UNKNOWN:
-                return "unknown";
-        case VERDICT_TIMEOUT:
-                return "TIMEOUT";
-        case VERDICT_MEMOUT:
-                return "OUT OF MEMORY";
-        case VERDICT_CRASH:
-                return "CRASH";
-        case VERDICT_ERROR:
-                return "ERROR";
-        case VERDICT_UNBUILDABLE:
-        case N_VERDICTS:
-                break;
-        }
-        return "ERROR (unbuildable)";
+        static const char *const words[N_VERDICTS] = {
+                [VERDICT_SAT] = "true",      [VERDICT_UNSAT] = "false", [VERDICT_UNKNOWN] = "unknown", [VERDICT_TIMEOUT] = "TIMEOUT",
+                [VERDICT_MEMOUT] = "OUT OF MEMORY", [VERDICT_CRASH] = "CRASH", [VERDICT_ERROR] = "ERROR"};
+
+        return (f ? words[f->verdict] : NULL) ?: "ERROR (unbuildable)";
 }
 
 static const char *category_of(const struct export_row *row)
@@ -178,9 +133,7 @@ static int run(struct exporter *e, const struct export_row *row)
         char id[16], measured[32];
 
         snprintf(id, sizeof(id), "%" PRIu32, row->id);
-        buffer_adds(to, "  <run");
-        add_attribute(to, "name", row->name);
-        buffer_adds(to, ">\n");
+        xml_addf(to, "  <run name=\"%s\">\n", row->name);
         add_column(to, "status", status_of(row->fact), false);
         if (row->fact)
                 add_numbers(to, row->fact);
@@ -199,11 +152,5 @@ static int run(struct exporter *e, const struct export_row *row)
         return 0;
 }
 
-static int foot(struct exporter *e)
-{
-        buffer_adds(&e->file.pending, "</result>\n");
-        return 0;
-}
-
 const struct export_kind export_benchexec = {
-        .name = "benchexec", .reads_first_run = true, .suffix = ".results.xml", .head = head, .row = run, .foot = foot};
+        .name = "benchexec", .reads_first_run = true, .suffix = ".results.xml", .head = head, .row = run, .foot = "</result>\n"};

@@ -31,15 +31,6 @@ static json_t *deviation_of(const double *list, size_t n)
         return n < 2 ? json_null() : json_real(sqrt(sum / (double)(n - 1)));
 }
 
-static json_t *list_of(const double *list, size_t n)
-{
-        json_t *j = json_array();
-
-        for (size_t i = 0; i < n; i++)
-                json_array_append_new(j, json_real(list[i]));
-        return j;
-}
-
 static bool takes(const struct export_row *row)
 {
         return row->fact && !row->fact->wrong && verdict_is_decided(row->fact->verdict);
@@ -85,7 +76,7 @@ static int add_times(const struct export_row *row, json_t *j)
                 list = times;
         else
                 n = 1;
-        json_object_set_new(j, "times", list_of(list, n)); /* in the order they were taken */
+        json_object_set_new(j, "times", export_numbers(list, n)); /* in the order they were taken */
         json_object_set_new(j, "mean", json_real(mean_of(list, n)));
         json_object_set_new(j, "stddev", deviation_of(list, n));
         if (times)
@@ -110,32 +101,19 @@ static int head(struct exporter *e, const struct export_row *)
 
 static int command(struct exporter *e, const struct export_row *row)
 {
-        cleanup_free char *name = command_of(e, row), *text = NULL;
-        char place[16];
+        cleanup_free char *name = command_of(e, row);
         json_t *j = name ? json_pack("{s:s}", "command", name) : NULL;
         int r = j ? add_times(row, j) : -ENOMEM;
 
-        if (r == 0) {
-                snprintf(place, sizeof(place), "%" PRIu32, row->version->place);
-                json_object_set_new(j, "memory_usage_byte", memory_of(row));
-                json_object_set_new(j, "parameters", json_pack("{s:s}", "commit", place)); /* plot_parametrized wants a number */
-                text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15));
-        }
-        json_decref(j);
-        if (r == 0 && !text)
-                r = -ENOMEM;
-        if (r < 0)
+        if (r < 0) {
+                json_decref(j);
                 return r;
+        }
+        json_object_set_new(j, "memory_usage_byte", memory_of(row));
+        json_object_set_new(j, "parameters", json_pack("{s:o}", "commit", json_sprintf("%" PRIu32, row->version->place))); /* plot_parametrized wants a number */
         buffer_adds(&e->file.pending, e->rows > 0 ? ",\n" : "\n");
-        buffer_adds(&e->file.pending, text);
-        return 0;
-}
-
-static int foot(struct exporter *e)
-{
-        buffer_adds(&e->file.pending, "\n]}\n");
-        return 0;
+        return export_json(e, j);
 }
 
 const struct export_kind export_hyperfine = {
-        .name = "hyperfine", .reads_run = true, .suffix = ".json", .head = head, .row = command, .foot = foot, .takes = takes};
+        .name = "hyperfine", .reads_run = true, .suffix = ".json", .head = head, .row = command, .foot = "\n]}\n", .takes = takes};

@@ -89,29 +89,16 @@ static int csv_row(struct exporter *e, const struct export_row *row)
         return 0;
 }
 
-static int no_foot(struct exporter *)
-{
-        return 0;
-}
-
-const struct export_kind export_csv = {.name = "csv", .head = csv_head, .row = csv_row, .foot = no_foot};
+const struct export_kind export_csv = {.name = "csv", .head = csv_head, .row = csv_row};
 
 /* -- jsonl -------------------------------------------------------------------------------------------------------- */
 
-static int jsonl_head(struct exporter *, const struct export_row *)
-{
-        return 0;
-}
-
 static int jsonl_row(struct exporter *e, const struct export_row *row)
 {
-        cleanup_free char *text = json_dumps(row->answer, JSON_COMPACT | JSON_REAL_PRECISION(15));
+        int r = export_json(e, json_incref(row->answer));
 
-        if (!text)
-                return -ENOMEM;
-        buffer_adds(&e->file.pending, text);
         buffer_adds(&e->file.pending, "\n");
-        return 0;
+        return r;
 }
 
-const struct export_kind export_jsonl = {.name = "jsonl", .head = jsonl_head, .row = jsonl_row, .foot = no_foot};
+const struct export_kind export_jsonl = {.name = "jsonl", .row = jsonl_row};

@@ -64,20 +64,14 @@ void html_data(struct buffer *b, const char *id, json_t *value)
 void html_page_begin(struct buffer *b, const char *title, const char *home)
 {
         buffer_adds(b, "<!DOCTYPE html>\n<html lang=\"en\"");
-        if (home) {
-                buffer_adds(b, " data-home=\"");
-                html_text(b, home);
-                buffer_adds(b, "\"");
-        }
-        buffer_addf(b,
-                    ">\n<head>\n<meta charset=\"utf-8\">\n"
+        if (home)
+                xml_addf(b, " data-home=\"%s\"", home);
+        xml_addf(b, ">\n<head>\n<meta charset=\"utf-8\">\n"
                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-%s'; "
                     "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
                     "<meta name=\"referrer\" content=\"no-referrer\">\n"
-                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
-                    page_script.sha256);
-        html_text(b, title);
-        buffer_adds(b, "</title>\n<style>");
+                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>%s</title>\n<style>",
+                 page_script.sha256, title);
         buffer_add(b, page_style.text, page_style.size);
         buffer_adds(b, "</style>\n</head>\n<body>\n");
 }

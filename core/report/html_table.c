@@ -23,24 +23,14 @@ static void add_class(struct buffer *b, const struct html_column *c)
 
 void html_table_begin(struct buffer *b, struct html_table *t)
 {
-        buffer_adds(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
-        html_text(b, t->caption);
-        buffer_adds(b, "\"><table class=\"sort\"><caption>");
-        html_text(b, t->caption);
-        if (t->remark) {
-                buffer_adds(b, " <small>");
-                html_text(b, t->remark);
-                buffer_adds(b, "</small>");
-        }
+        xml_addf(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table class=\"sort\"><caption>%s", t->caption, t->caption);
+        if (t->remark)
+                xml_addf(b, " <small>%s</small>", t->remark);
         buffer_adds(b, "</caption>\n<thead><tr>");
         for (size_t i = 0; i < t->n; i++) {
                 buffer_adds(b, "<th scope=\"col\"");
                 add_class(b, &t->columns[i]);
-                if (t->columns[i].kind == HTML_PLAIN)
-                        buffer_adds(b, " data-plain");
-                buffer_adds(b, ">");
-                html_text(b, t->columns[i].name);
-                buffer_adds(b, "</th>");
+                xml_addf(b, t->columns[i].kind == HTML_PLAIN ? " data-plain>%s</th>" : ">%s</th>", t->columns[i].name);
         }
         buffer_adds(b, "</tr></thead>\n<tbody>\n");
 }

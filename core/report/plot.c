@@ -5,24 +5,13 @@
 static char *copy_text(struct plot *p, const char *text)
 {
         cleanup_buffer struct buffer b = {0};
-        struct blob blob;
 
         if (!text)
                 return NULL;
-        buffer_add(&b, "", 0);
-        xml_add_allowed(&b, text);
         buffer_adds(&b, "");
-        if (b.size == 0) {
-                char *empty = strdup("");
-
-                p->failed |= !empty;
-                return empty;
-        }
-        if (buffer_steal(&b, &blob) < 0) {
-                p->failed = true;
-                return NULL;
-        }
-        return blob.owned;
+        xml_add_allowed(&b, text);
+        p->failed |= b.failed;
+        return b.failed ? NULL : steal_pointer(b.data);
 }
 
 struct plot *plot_new(const char *title, unsigned width, unsigned height)

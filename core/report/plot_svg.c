@@ -68,11 +68,8 @@ double plot_text_width(const char *text, double font)
 
 void plot_add_title(struct buffer *out, const char *text)
 {
-        if (!text)
-                return;
-        buffer_adds(out, "<title>");
-        xml_add_escaped(out, text);
-        buffer_adds(out, "</title>");
+        if (text)
+                xml_addf(out, "<title>%s</title>", text);
 }
 
 /* A tenth of a pixel, without a trailing zero. */
@@ -98,8 +95,7 @@ static void begin_text(struct buffer *out, double x, double y, const char *class
 void plot_add_text(struct buffer *out, double x, double y, const char *class, const char *anchor, const char *text)
 {
         begin_text(out, x, y, class, anchor);
-        xml_add_escaped(out, text);
-        buffer_adds(out, "</text>");
+        xml_addf(out, "%s</text>", text);
 }
 
 /* The bytes at the text's beginning and end that together are at most so many ems wide. */

@@ -39,3 +39,22 @@ void xml_add_escaped(struct buffer *to, const char *text)
         }
         to->failed |= allowed.failed;
 }
+
+void xml_addf(struct buffer *to, const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        for (size_t n; *format; format += n) {
+                n = strcspn(format, "%");
+                buffer_add(to, format, n);
+                if (strncmp(format + n, "%s", 2) == 0) {
+                        xml_add_escaped(to, va_arg(args, const char *));
+                        n += 2;
+                } else if (format[n]) {
+                        buffer_addf(to, "%zu", va_arg(args, size_t));
+                        n += 3;
+                }
+        }
+        va_end(args);
+}

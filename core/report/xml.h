@@ -8,3 +8,5 @@
 void xml_add_allowed(struct buffer *to, const char *text);
 /* The same for an element or between double quotes. */
 void xml_add_escaped(struct buffer *to, const char *text);
+/* Markup in which each %s stands for such a text, and %zu for a number; there is no other. */
+void xml_addf(struct buffer *to, const char *format, ...) printf_like(2, 3);

@@ -14,9 +14,7 @@ void report_left_out(struct report *r, const char *format, ...)
         va_start(args, format);
         vsnprintf(text, sizeof(text), format, args);
         va_end(args);
-        buffer_adds(&r->left_out, "<li>");
-        html_text(&r->left_out, text);
-        buffer_adds(&r->left_out, "</li>\n");
+        xml_addf(&r->left_out, "<li>%s</li>\n", text);
 }
 
 int report_commit_texts(struct solver *s, uint32_t commit, char **ret_subject, char **ret_author)
@@ -76,6 +74,14 @@ void report_add_sha(const struct report *r, const char *sha, struct buffer *b)
         buffer_adds(b, "</span>");
 }
 
+void report_add_version(const struct report *r, const char *version, bool is_sha, struct buffer *b)
+{
+        if (is_sha)
+                report_add_sha(r, version, b);
+        else
+                html_text(b, version);
+}
+
 int report_add_commit(const struct report *r, uint32_t commit, struct buffer *b)
 {
         struct commit c;
@@ -103,6 +109,13 @@ void report_cell_mark(struct html_table *t, const struct observation *o, struct 
 
         buffer_addf(&mark, "%s%s%s", observation_mark_name(o->mark), *o->url ? " " : "", o->url); /* as text: who gave it is not known here */
         html_cell(b, t, mark.data ? mark.data : "");
+}
+
+void report_cell_direction(struct html_table *t, bool is_worse, const char *word, struct buffer *b)
+{
+        html_cell_begin(b, t);
+        buffer_addf(b, "<span class=\"%s\">%s</span>", is_worse ? "up" : "down", word);
+        html_cell_end(b, t);
 }
 
 struct report_date report_date(int64_t seconds)
@@ -142,11 +155,8 @@ static int add_wrong(void *user, enum answer_alarm a, const char *line)
         (void)a;
         if (!is_about(line, w->solver))
                 return 0;
-        if (w->n++ < REPORT_ROWS) {
-                buffer_adds(&w->items, "<li>");
-                html_text(&w->items, line);
-                buffer_adds(&w->items, "</li>\n");
-        }
+        if (w->n++ < REPORT_ROWS)
+                xml_addf(&w->items, "<li>%s</li>\n", line);
         return 0;
 }
 
@@ -171,15 +181,9 @@ static int write_wrong(struct report *r, struct buffer *b, size_t *ret_n)
 
 static void add_figure(struct buffer *b, const char *label, const char *value, const char *unit)
 {
-        buffer_adds(b, "<div><dt>");
-        html_text(b, label);
-        buffer_adds(b, "</dt><dd>");
-        html_text(b, value);
-        if (*unit) {
-                buffer_adds(b, " <small>");
-                html_text(b, unit);
-                buffer_adds(b, "</small>");
-        }
+        xml_addf(b, "<div><dt>%s</dt><dd>%s", label, value);
+        if (*unit)
+                xml_addf(b, " <small>%s</small>", unit);
         buffer_adds(b, "</dd></div>\n");
 }
 
@@ -231,19 +235,12 @@ static void write_figures(const struct report *r, size_t n_wrong, struct buffer 
 
 static int write_top(struct report *r, struct buffer *b)
 {
-        char text[160];
         size_t n_wrong = 0;
         int e;
 
-        buffer_adds(b, "<header><h1>");
-        html_text(b, r->solver->recipe->name);
-        buffer_adds(b, "</h1>\n<p>");
-        snprintf(text, sizeof(text), "%zu case%s", r->all_cases, r->all_cases == 1 ? "" : "s");
-        html_text(b, text);
-        if (r->options->set) {
-                buffer_adds(b, " of the set ");
-                html_text(b, r->options->set);
-        }
+        xml_addf(b, "<header><h1>%s</h1>\n<p>%zu case%s", r->solver->recipe->name, r->all_cases, r->all_cases == 1 ? "" : "s");
+        if (r->options->set)
+                xml_addf(b, " of the set %s", r->options->set);
         buffer_addf(b, ", as of %s.</p>\n", report_date(r->newest).s);
         e = write_wrong(r, b, &n_wrong);
         write_figures(r, n_wrong, b);

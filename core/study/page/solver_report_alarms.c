@@ -13,10 +13,7 @@ struct alarms {
 static void add_commit(const struct alarms *a, const struct observation *alarm)
 {
         html_cell_begin(a->to, a->table);
-        if (alarm_is_localized(alarm))
-                report_add_sha(a->report, alarm->target, a->to);
-        else
-                html_text(a->to, alarm->target);
+        report_add_version(a->report, alarm->target, alarm_is_localized(alarm), a->to);
         html_cell_end(a->to, a->table);
 }
 
@@ -86,9 +83,7 @@ int report_write_alarms(struct report *r, struct buffer *b)
 
         buffer_adds(b, "<section id=\"alarms\"><h2>Alarms</h2>\n");
         if (last == 0) {
-                buffer_adds(b, "<p>None: <code>solverfs watch ");
-                html_text(b, r->solver->recipe->name);
-                buffer_adds(b, "</code> looks at new commits as they arrive.</p>\n");
+                xml_addf(b, "<p>None: <code>solverfs watch %s</code> looks at new commits as they arrive.</p>\n", r->solver->recipe->name);
         } else {
                 buffer_adds(b, "<p>What <code>solverfs watch</code> met on new commits.</p>\n");
                 html_table_begin(b, &t);

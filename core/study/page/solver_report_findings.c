@@ -22,10 +22,7 @@ struct row {
 static void add_version(const struct row *row, const char *version)
 {
         html_cell_begin(row->to, row->table);
-        if (version_is_commit(version))
-                report_add_sha(row->report, version, row->to);
-        else
-                html_text(row->to, version);
+        report_add_version(row->report, version, version_is_commit(version), row->to);
         html_cell_end(row->to, row->table);
 }
 
@@ -35,12 +32,8 @@ static int add_culprit(void *user, const struct localized_culprit *c)
 
         if (row->culprits++ > 0)
                 buffer_adds(row->to, "<br>");
-        if (version_is_commit(c->commit))
-                report_add_sha(row->report, c->commit, row->to);
-        else
-                html_text(row->to, c->commit);
-        buffer_adds(row->to, " ");
-        html_text(row->to, c->subject);
+        report_add_version(row->report, c->commit, version_is_commit(c->commit), row->to);
+        xml_addf(row->to, " %s", c->subject);
         return 0;
 }
 

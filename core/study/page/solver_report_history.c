@@ -170,9 +170,8 @@ int report_write_history(struct report *r, struct buffer *b)
 {
         buffer_adds(b, "<section id=\"history\"><h2>History</h2>\n");
         if (r->n_columns == 0) {
-                buffer_adds(b, "<p>Nothing is measured of these cases yet: <code>solverfs history ");
-                html_text(b, r->solver->recipe->name);
-                buffer_addf(b, " %s</code> does.</p></section>\n", r->options->set ? r->options->set : "all");
+                xml_addf(b, "<p>Nothing is measured of these cases yet: <code>solverfs history %s %s</code> does.</p></section>\n",
+                         r->solver->recipe->name, r->options->set ? r->options->set : "all");
                 return buffer_error(b);
         }
         buffer_addf(b,
@@ -302,11 +301,8 @@ static int add_commit_row(const struct report *r, size_t k, struct html_table *t
         html_row_begin(b, t);
         html_cell_begin(b, t);
         e = report_add_commit(r, c->of->number, b);
-        if (c->tags.size > 0) {
-                buffer_adds(b, " <span class=\"tag\">");
-                html_text(b, c->tags.data);
-                buffer_adds(b, "</span>");
-        }
+        if (c->tags.size > 0)
+                xml_addf(b, " <span class=\"tag\">%s</span>", c->tags.data);
         html_cell_end(b, t);
         html_cell(b, t, report_date(c->commit.committed).s);
         html_cell_count(b, t, c->measured);

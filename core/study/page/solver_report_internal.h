@@ -102,9 +102,12 @@ const char *report_path(const struct report *r, struct buffer *room, const char 
 /* A link to a commit by its first 12 digits; as the content of a cell. */
 int report_add_commit(const struct report *r, uint32_t commit, struct buffer *b);
 void report_add_sha(const struct report *r, const char *sha, struct buffer *b); /* the same of a full sha */
+void report_add_version(const struct report *r, const char *version, bool is_sha, struct buffer *b); /* the same, or a text */
 /* Cells of a finding or an alarm: its number, with a link to its folder or file (end: "/" or ""); its mark and address. */
 void report_cell_number(const struct report *r, struct html_table *t, const struct observation *o, const char *end, struct buffer *b);
 void report_cell_mark(struct html_table *t, const struct observation *o, struct buffer *b);
+/* A cell with a word in the colour of what got worse, or better. */
+void report_cell_direction(struct html_table *t, bool is_worse, const char *word, struct buffer *b);
 struct report_date {
         char s[16];
 };

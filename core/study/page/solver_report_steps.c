@@ -222,7 +222,6 @@ static bool is_one_commit(const struct report_step *s)
 
 static int add_commits(const struct report *r, const struct report_step *s, struct buffer *b)
 {
-        char between[64];
         int e = 0;
 
         if (!is_one_commit(s)) {
@@ -231,10 +230,8 @@ static int add_commits(const struct report *r, const struct report_step *s, stru
         }
         if (e == 0)
                 e = report_add_commit(r, s->after->number, b);
-        if (!is_one_commit(s)) {
-                snprintf(between, sizeof(between), " (%u commits)", s->after->line_from - s->before->line_to);
-                html_text(b, between);
-        }
+        if (!is_one_commit(s))
+                buffer_addf(b, " (%u commits)", s->after->line_from - s->before->line_to);
         return e;
 }
 
@@ -281,9 +278,7 @@ static int add_row(const struct report *r, struct html_table *t, const struct re
         e = add_commits(r, s, b);
         html_cell_end(b, t);
         html_cell(b, t, report_date(c.committed).s);
-        html_cell_begin(b, t);
-        buffer_addf(b, "<span class=\"%s\">%s</span>", s->is_slower ? "up" : "down", s->is_slower ? "slower" : "faster");
-        html_cell_end(b, t);
+        report_cell_direction(t, s->is_slower, s->is_slower ? "slower" : "faster", b);
         html_cell_number(b, t, ratio_of(s), isinf(ratio_of(s)) ? (s->is_slower ? "lost" : "gained") : ratio.s);
         html_cell_count(b, t, n);
         html_cell_begin(b, t);

@@ -267,9 +267,7 @@ static void add_change(const struct report *r, const struct comparing_table *of,
 
         html_row_begin(b, t);
         html_cell_link(b, t, report_path(r, &path, "cases/%u/history.svg", of->options->cases[i]->id), of->options->cases[i]->name);
-        html_cell_begin(b, t);
-        buffer_addf(b, "<span class=\"%s\">%s</span>", judge_is_regression(c->change) ? "up" : "down", judge_change_name(c->change, JUDGE_TIME));
-        html_cell_end(b, t);
+        report_cell_direction(t, judge_is_regression(c->change), judge_change_name(c->change, JUDGE_TIME), b);
         add_run(t, of, i, 0, b);
         add_run(t, of, i, 1, b);
         if (!isnan(shift->low))
@@ -375,11 +373,9 @@ static void add_words(const struct report *r, const struct versions *v, struct b
         }
         buffer_adds(b, "<p>Each version beside the one before it: the geometric mean of the ratios of their times, with its 95 % interval over the cases, and "
                        "the cases that are significantly worse and better. All counts of a row are of the cases compared: those that both versions have measured.");
-        if (v->unmeasured > 0) {
-                buffer_addf(b, " %zu newer %s not measured: <code>solverfs run ", v->unmeasured, v->unmeasured == 1 ? "tag is" : "tags are");
-                html_text(b, r->solver->recipe->name);
-                buffer_adds(b, " TAG… all</code>.");
-        }
+        if (v->unmeasured > 0)
+                xml_addf(b, " %zu newer %s not measured: <code>solverfs run %s TAG… all</code>.", v->unmeasured, v->unmeasured == 1 ? "tag is" : "tags are",
+                         r->solver->recipe->name);
         buffer_adds(b, "</p>\n");
 }
 
