@@ -85,9 +85,8 @@ int alarm_show(const struct observation *a, bool json)
         if (r < 0)
                 return r;
         format_date(a->found, found);
-        output_row(columns, ARRAY_SIZE(columns),
-                   (const char *[]){w.number, observation_kind_name(a->kind), a->target, w.id, w.n_cases, w.before.data, w.after.data,
-                                    w.factor.data, found,
-                                    *observation_mark_name(a->mark) ? observation_mark_name(a->mark) : "-", a->subject});
+        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", w.number, observation_kind_name(a->kind), a->target, w.id,
+                    w.n_cases, w.before.data, w.after.data, w.factor.data, found,
+                    *observation_mark_name(a->mark) ? observation_mark_name(a->mark) : "-", a->subject);
         return 0;
 }

@@ -162,3 +162,16 @@ int command_ask(const struct command_asking *a)
         free(s.ready);
         return r < 0 ? fail(r) : STATUS_OK;
 }
+
+int command_build(uint32_t commit, bool again, struct build_record **ret)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        int r = query_build(common.workspace, common.solver, commit, &q);
+
+        if (r == 0)
+                r = engine_get(common.engine, q, PRIORITY_PERSON, again, common.signals, &v);
+        if (r == 0)
+                *ret = build_record_ref(((struct build_value *)v)->record);
+        return r;
+}

@@ -23,6 +23,9 @@ struct command_asking {
  * item is asked for as a person, several as a batch. */
 int command_ask(const struct command_asking *a);
 
+/* One build of common.solver, by the engine that is open, as a person asks for it; -errno. */
+int command_build(uint32_t commit, bool again, struct build_record **ret);
+
 /* Shows the progress of an asking that has its own words and counts: `what`, and behind it the build that goes on, if any. When nothing runs it says what
  * is waited for, and leaves out what is left (`least` and `most`, as for progress_show_range()): nobody knows how long others keep the cores. */
 void ask_show(const struct ask_progress *p, const char *what, uint64_t total, uint64_t least, uint64_t most);

@@ -1,11 +1,8 @@
 /* solverfs build: builds commits, or says what is known of their builds. */
 #include "ask.h"
-
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include "build_failure.h"
 #include "core/build/era.h"
+#include "core/report/outfile.h"
 #include "core/run/cell_file.h"
 #include "follow.h"
 #include "words.h"
@@ -136,46 +133,17 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
 
 /* -- taking the program out ------------------------------------------------------------------------------------- */
 
-static int write_program(int from, int to)
-{
-        int r = lseek(from, 0, SEEK_SET) < 0 ? -errno : copy_fd(from, to);
-
-        return r == 0 && fchmod(to, 0777 & ~common.umask) < 0 ? -errno : r;
-}
-
-/* Beside it and then in its place: what was there stays until all of the new one is, and a program that runs cannot be written over. */
-static int replace_program(int from, const char *path)
-{
-        char fresh[PATH_SIZE];
-        cleanup_close int to = -1;
-        int r;
-
-        if (snprintf(fresh, sizeof(fresh), "%s.XXXXXX", path) >= (int)sizeof(fresh))
-                return -ENAMETOOLONG;
-        to = mkostemp(fresh, O_CLOEXEC);
-        if (to < 0)
-                return -errno;
-        r = write_program(from, to);
-        if (r == 0 && (close(steal_fd(&to)) < 0 || rename(fresh, path) < 0))
-                r = -errno;
-        if (r < 0)
-                unlink(fresh);
-        return r;
-}
-
-/* A device or a pipe is written to, and stays what it is; so does a link. */
 static int put_program(int from, const char *path)
 {
-        cleanup_free char *whole = realpath(path, NULL);
-        cleanup_close int to = -1;
-        struct stat st;
+        struct outfile o;
+        int r = outfile_open(path, 0777 & ~common.umask, &o);
 
-        if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
-                return replace_program(from, whole ? whole : path);
-        to = open(path, O_WRONLY | O_CLOEXEC);
-        if (to < 0)
-                return -errno;
-        return lseek(from, 0, SEEK_SET) < 0 ? -errno : copy_fd(from, to);
+        if (r < 0)
+                return r;
+        r = lseek(from, 0, SEEK_SET) < 0 ? -errno : copy_fd(from, o.fd);
+        r = r < 0 ? errorf(r, "cannot write %s: %s", path, strerror(-r)) : outfile_commit(&o);
+        outfile_done(&o);
+        return r;
 }
 
 static int copy_program(const struct building *b)
@@ -189,15 +157,10 @@ static int copy_program(const struct building *b)
         if (r < 0)
                 return fail(r);
         r = put_program(((struct program_value *)v)->fd, b->output);
-        return r < 0 ? fail_as(STATUS_SYSTEM, errorf(r, "cannot write %s: %s", b->output, strerror(-r))) : STATUS_OK;
+        return r < 0 ? fail_as(STATUS_SYSTEM, r) : STATUS_OK;
 }
 
 /* -- how many programs ------------------------------------------------------------------------------------------ */
-
-static int compare_digests(const void *a, const void *b)
-{
-        return memcmp(a, b, DIGEST_SIZE);
-}
 
 /* How many there are among the digests of the commits that were asked for, zeros left out; what they were is lost. */
 static size_t count_distinct(const struct building *b, struct digest *all, uint32_t n_all)
@@ -209,7 +172,7 @@ static size_t count_distinct(const struct building *b, struct digest *all, uint3
                 if (b->revisions.list[i] < n_all && !digest_is_zero(&all[b->revisions.list[i]]))
                         list[n++] = all[b->revisions.list[i]];
         if (n > 0)
-                sort_list(list, n, sizeof(*list), compare_digests);
+                sort_list(list, n, sizeof(*list), digest_compare);
         for (size_t i = 0; i < n; i++)
                 distinct += i == 0 || !digest_equal(&list[i], &list[i - 1]);
         free(list);

@@ -2,6 +2,7 @@
 #include "words.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <fts.h>
 #include <limits.h>
 #include <signal.h>
@@ -103,38 +104,23 @@ static void add_file(struct adding *a, const char *path, const char *name)
         case_info_unref(info);
 }
 
-static bool ends_in(const char *name, const char *const *suffixes, size_t n)
+/* "*.@(smt2|cnf)" */
+static bool is_called(const char *name, const char *pattern)
 {
-        const char *dot = strrchr(name, '.');
-
-        for (size_t i = 0; dot && i < n; i++)
-                if (strcasecmp(dot, suffixes[i]) == 0)
-                        return true;
-        return false;
+        return fnmatch(pattern, name, FNM_EXTMATCH | FNM_CASEFOLD) == 0;
 }
 
 static bool is_case_name(const char *name)
 {
-        static const char *const suffixes[] = {".smt2", ".smt", ".cnf", ".dimacs"};
         char unpacked[NAME_MAX + 1];
 
         snprintf(unpacked, sizeof(unpacked), "%.*s", (int)case_unpacked_name(name), name);
-        return ends_in(unpacked, suffixes, ARRAY_SIZE(suffixes));
-}
-
-/* status_beside() reads it. */
-static bool is_status_name(const char *name)
-{
-        static const char *const suffixes[] = {".status"};
-
-        return ends_in(name, suffixes, ARRAY_SIZE(suffixes));
+        return is_called(unpacked, "*.@(smt2|smt|cnf|dimacs)");
 }
 
 static bool is_compressed_name(const char *name)
 {
-        static const char *const suffixes[] = {".lzma", ".zip", ".7z", ".lz4"};
-
-        return ends_in(name, suffixes, ARRAY_SIZE(suffixes));
+        return is_called(name, "*.@(lzma|zip|7z|lz4)");
 }
 
 static int by_name(const FTSENT **a, const FTSENT **b)
@@ -172,7 +158,7 @@ static void walk(struct adding *a, char *dir, bool add)
                         add_failed(e->fts_path, errorf(-ELOOP, "a folder that holds itself by a symlink"));
                 if (e->fts_info != FTS_F)
                         continue;
-                if (is_status_name(e->fts_name))
+                if (is_called(e->fts_name, "*.status")) /* status_beside() reads it */
                         continue;
                 if (!is_case_name(e->fts_name)) {
                         a->passed_over += add && !is_compressed_name(e->fts_name);

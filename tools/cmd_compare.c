@@ -122,7 +122,7 @@ static bool are_solver_and_revisions(const struct compare *o)
 static int find_cases(struct compare *o)
 {
         cleanup(case_set_unrefp) struct case_set *set = NULL;
-        size_t kept = 0, n;
+        size_t passed_over = 0;
         int r;
 
         if (o->case_words.n == 0) {
@@ -140,20 +140,11 @@ static int find_cases(struct compare *o)
                 if (r != STATUS_OK)
                         return r;
         }
-        n = o->cases.n;
-        for (size_t i = 0; i < n; i++) {
-                struct case_info *info = o->cases.list[i];
-
-                if (info->format == o->options.version[0].solver->recipe->format &&
-                    info->format == o->options.version[1].solver->recipe->format)
-                        o->cases.list[kept++] = info;
-                else
-                        case_info_unref(info);
-        }
-        o->cases.n = kept;
-        if (kept < n)
-                note("%zu %s passed over: not both solvers take them", n - kept, n - kept == 1 ? "case" : "cases");
-        if (kept == 0) {
+        for (int side = 0; side < 2; side++)
+                passed_over += case_selection_keep(&o->cases, o->options.version[side].solver->recipe->format);
+        if (passed_over > 0)
+                note("%zu %s passed over: not both solvers take them", passed_over, passed_over == 1 ? "case" : "cases");
+        if (o->cases.n == 0) {
                 complain("there are no cases that both solvers take: add some with 'solverfs case add FILE'");
                 return STATUS_ABSENT;
         }

@@ -38,7 +38,7 @@ static void show(struct looking *l, const char *name, enum check_state state, co
         if (l->json)
                 output_json(json_pack("{s:s, s:s, s:s}", "check", name, "state", names[state], "what", shown));
         else
-                output_row(columns, ARRAY_SIZE(columns), (const char *[]){name, names[state], shown});
+                output_rowf(columns, ARRAY_SIZE(columns), "%s\t%s\t%s", name, names[state], shown);
 }
 
 /* -- the store -------------------------------------------------------------------------------------------------- */

@@ -13,12 +13,11 @@ struct exporting {
         /* options */
         const char *solver_name, *set, *output, *machine_name;
         struct words words; /* REV... CASE... */
-        bool has_format, has_seed;
+        bool has_format;
         enum export_format format;
-        uint64_t seed, timeout;
+        struct cell cell; /* seed, limit and machine of all */
 
         char *machine; /* owned; NULL: this one */
-        struct solver_list *solvers; /* without SOLVER: all */
         struct revisions revisions;  /* of SOLVER; none: all that something is known of */
         bool has_revisions;
         struct case_selection cases; /* of CASE...; none: all that something is known of */
@@ -144,20 +143,17 @@ static int write_cases(struct exporting *o, const struct export_version *v, stru
 
 static int write_version(struct exporting *o, struct solver *s, uint32_t commit, uint32_t place)
 {
-        struct cell cell = {.solver = s,
-                            .commit = commit,
-                            .has_seed = o->has_seed,
-                            .seed = o->seed,
-                            .wall_ns = o->timeout,
-                            .machine = o->machine};
         cleanup_buffer struct buffer subject = {0};
-        struct export_version v = {.solver = s->recipe->name, .place = place, .has_seed = o->has_seed, .seed = o->seed};
+        struct export_version v = {.solver = s->recipe->name, .place = place, .has_seed = o->cell.has_seed, .seed = o->cell.seed};
+        struct cell cell = o->cell;
         char sha[GIT_OID_HEXSZ + 1], machine[PATH_SIZE];
         struct commit c;
         int r = history_commit(s->history, commit, &c);
 
         if (r < 0)
                 return r;
+        cell.solver = s;
+        cell.commit = commit;
         git_oid_tostr(sha, sizeof(sha), &c.oid);
         history_subject(s->history, commit, &subject);
         v.commit = sha;
@@ -172,10 +168,9 @@ static int write_version(struct exporting *o, struct solver *s, uint32_t commit,
 
 /* -- a solver ------------------------------------------------------------------------------------------------------ */
 
-static const uint32_t *places; /* of the solver's commits, in the order of its history: for qsort() */
-
-static int compare_places(const void *a, const void *b)
+static int compare_places(const void *a, const void *b, void *user)
 {
+        const uint32_t *places = user; /* of the solver's commits, in the order of its history */
         uint32_t x = places[*(const uint32_t *)a], y = places[*(const uint32_t *)b];
 
         return (x > y) - (x < y);
@@ -195,9 +190,8 @@ static int write_solver(struct exporting *o, struct solver *s)
                 r = commits_known_on(common.workspace, s, o->machine, &known, &n);
                 while (r == 0 && n > 0 && known[n - 1] >= order->n) /* indexed since */
                         n--;
-                places = order->place;
-                if (r == 0)
-                        sort_list(known, n, sizeof(*known), compare_places);
+                if (r == 0 && n > 0)
+                        qsort_r(known, n, sizeof(*known), compare_places, order->place);
                 list = known;
         }
         for (size_t i = 0; i < n && r == 0; i++) {
@@ -223,12 +217,6 @@ static bool is_folder(const char *path)
         return path[0] && (path[strlen(path) - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)));
 }
 
-/* Documents of BenchExec are of one version each. */
-static bool has_one_version(const struct exporting *o)
-{
-        return o->solvers->n == 1 && o->has_revisions && o->revisions.n <= 1;
-}
-
 static int open_target(struct exporting *o)
 {
         struct export_target target = {.path = o->output,
@@ -238,7 +226,7 @@ static int open_target(struct exporting *o)
                                        .generator = "solverfs " SOLVERFS_VERSION};
         int r;
 
-        if (o->format == EXPORT_BENCHEXEC && !has_one_version(o)) {
+        if (o->format == EXPORT_BENCHEXEC && !(o->has_revisions && o->revisions.n <= 1)) { /* its documents are of one version each */
                 target.is_folder = true;
                 if (!o->output) {
                         complain("benchexec has a document for each version: name one version, or a folder with -o DIR");
@@ -253,21 +241,11 @@ static int open_target(struct exporting *o)
         return r < 0 ? fail_as(r == -EINVAL ? STATUS_USAGE : STATUS_SYSTEM, r) : STATUS_OK;
 }
 
-static int choose_solvers(struct exporting *o)
+static int choose_solver(const struct exporting *o)
 {
-        int r;
+        int r = o->solver_name ? command_solver(o->solver_name, &common.solver) : STATUS_OK;
 
-        if (!o->solver_name) {
-                r = workspace_solvers(common.workspace, &o->solvers);
-                return r < 0 ? fail(r) : STATUS_OK;
-        }
-        o->solvers = calloc(1, sizeof(*o->solvers) + sizeof(struct solver *));
-        if (!o->solvers)
-                return fail(-ENOMEM);
-        o->solvers->refs = 1;
-        r = command_solver(o->solver_name, &o->solvers->list[0]);
-        o->solvers->n = r == STATUS_OK;
-        if (r == STATUS_OK && o->has_seed && !o->solvers->list[0]->recipe->seed) {
+        if (common.solver && o->cell.has_seed && !common.solver->recipe->seed) {
                 complain("the recipe of %s has no 'seed': nothing is measured under one", o->solver_name);
                 return STATUS_USAGE;
         }
@@ -280,8 +258,8 @@ static int choose_cases(struct exporting *o)
         size_t n_revisions = 0;
         int r = STATUS_OK;
 
-        if (o->solver_name)
-                r = command_known_words(o->solvers->list[0], o->words.list, o->words.n, &n_revisions, &o->revisions);
+        if (common.solver)
+                r = command_known_words(o->words.list, o->words.n, &n_revisions, &o->revisions);
         o->has_revisions = n_revisions > 0;
         if (r == STATUS_OK && o->set && n_revisions < o->words.n) {
                 complain("--set and CASE... exclude each other");
@@ -309,11 +287,12 @@ static void say(const struct exporting *o, uint64_t left_out)
 
 static int export_all(struct exporting *o)
 {
+        cleanup_solver_list struct solver_list *all = NULL;
         uint64_t left_out = 0;
-        int r = 0;
+        int r = common.solver ? write_solver(o, common.solver) : workspace_solvers(common.workspace, &all);
 
-        for (size_t i = 0; i < o->solvers->n && r == 0; i++)
-                r = write_solver(o, o->solvers->list[i]);
+        for (size_t i = 0; all && i < all->n && r == 0; i++)
+                r = write_solver(o, all->list[i]);
         if (r == 0)
                 r = export_end(o->exporter, &left_out);
         if (r == -EPIPE && output_broken())
@@ -344,8 +323,8 @@ int cmd_export(int argc, char **argv)
                 {"set", 0, "SET", "The cases of this set", .text = &o.set},
                 {"machine", 0, "NAME", "What is known of this machine", .text = &o.machine_name},
                 {"output", 'o', "FILE|DIR", "Write here; - is standard output, as without it", .text = &o.output},
-                {"seed", 's', "N", "What was measured under this seed", .big_number = &o.seed, .most = UINT32_MAX, .is_given = &o.has_seed},
-                {"timeout", 't', "T", "What holds under this time limit; the recipe's unless given", .ns = &o.timeout},
+                {"seed", 's', "N", "What was measured under this seed", .big_number = &o.cell.seed, .most = UINT32_MAX, .is_given = &o.cell.has_seed},
+                {"timeout", 't', "T", "What holds under this time limit; the recipe's unless given", .ns = &o.cell.wall_ns},
                 {0}};
 
         command_parse(argc, argv, "[SOLVER [REV...] [CASE...]]", doc, options, &o.words);
@@ -363,8 +342,9 @@ int cmd_export(int argc, char **argv)
         r = command_open(0);
         if (r == STATUS_OK)
                 r = command_machine(o.machine_name, &o.machine);
+        o.cell.machine = o.machine;
         if (r == STATUS_OK)
-                r = choose_solvers(&o);
+                r = choose_solver(&o);
         if (r == STATUS_OK)
                 r = choose_cases(&o);
         if (r == STATUS_OK && case_memo_new(workspace_cases(common.workspace), &o.memo) < 0)
@@ -379,6 +359,5 @@ int cmd_export(int argc, char **argv)
         free(o.machine);
         case_selection_done(&o.cases);
         revisions_done(&o.revisions);
-        solver_list_unref(o.solvers);
         return r;
 }

@@ -16,7 +16,7 @@ static void found(void *user, const struct care_finding *f)
         if (c->json)
                 output_json(json_pack("{s:s, s:s, s:s}", "state", care_kind_name(f->kind), "area", f->area, "what", text));
         else
-                output_row(columns, ARRAY_SIZE(columns), (const char *[]){care_kind_name(f->kind), f->area, text});
+                output_rowf(columns, ARRAY_SIZE(columns), "%s\t%s\t%s", care_kind_name(f->kind), f->area, text);
 }
 
 static void conclude(const struct checking *c, const struct care_report *r)

@@ -26,8 +26,9 @@ struct recording {
         struct words words; /* CASE... */
         enum mode mode;
         enum judge_measure measure;
-        bool json, has_seed;
-        uint64_t step, seed, seeds, timeout;
+        bool json;
+        uint64_t step, seeds;
+        struct cell cell; /* seed, limit and machine of all */
 
         char *machine; /* owned; NULL: this one */
         struct case_selection cases;
@@ -41,13 +42,11 @@ struct recording {
 
 static struct cell cell_of(const struct recording *o, size_t place, size_t test)
 {
-        return (struct cell){.solver = common.solver,
-                             .commit = o->line.list[place],
-                             .info = o->cases.list[test],
-                             .has_seed = o->has_seed,
-                             .seed = o->seed,
-                             .wall_ns = o->timeout,
-                             .machine = o->machine};
+        struct cell cell = o->cell;
+
+        cell.commit = o->line.list[place];
+        cell.info = o->cases.list[test];
+        return cell;
 }
 
 /* -- asking ------------------------------------------------------------------------------------------------------- */
@@ -206,18 +205,12 @@ static int measure_missing(struct recording *o)
 
 static int keep_format(struct recording *o)
 {
-        size_t kept = 0, n = o->cases.n;
+        const enum format format = common.solver->recipe->format;
+        size_t n = case_selection_keep(&o->cases, format);
 
-        for (size_t i = 0; i < n; i++)
-                if (o->cases.list[i]->format == common.solver->recipe->format)
-                        o->cases.list[kept++] = o->cases.list[i];
-                else
-                        case_info_unref(o->cases.list[i]);
-        o->cases.n = kept;
-        if (kept < n)
-                note("%zu %s passed over: %s takes %s", n - kept, n - kept == 1 ? "case" : "cases", o->solver_name,
-                     format_notation(common.solver->recipe->format));
-        return kept > 0 ? STATUS_OK : STATUS_ABSENT;
+        if (n > 0)
+                note("%zu %s passed over: %s takes %s", n, n == 1 ? "case" : "cases", o->solver_name, format_notation(format));
+        return o->cases.n > 0 ? STATUS_OK : STATUS_ABSENT;
 }
 
 static int make_room(struct recording *o)
@@ -347,7 +340,7 @@ static int record(struct recording *o)
         int r = command_machine(o->machine_name, &o->machine), shown;
 
         if (r == STATUS_OK)
-                r = command_seed(common.solver, o->has_seed);
+                r = command_seed(common.solver, o->cell.has_seed);
         if (r == STATUS_OK)
                 r = command_line(o->from, o->to, &o->line);
         if (r == STATUS_OK)
@@ -362,6 +355,8 @@ static int record(struct recording *o)
                 r = make_room(o);
         if (r != STATUS_OK)
                 return r;
+        o->cell.solver = common.solver;
+        o->cell.machine = o->machine;
         if (o->mode != MODE_KNOWN)
                 r = measure_missing(o);
         shown = show(o); /* of what was interrupted, too */
@@ -394,10 +389,10 @@ int cmd_history(int argc, char **argv)
                 {"known", 0, NULL, "Measure nothing; show what is known", .on = &known},
                 {"measure", 0, "NAME", "Find steps by this, and draw it: time (default), memory, or effort, the solver's own count",
                  .parse = parse_measure, .to = &o.measure},
-                {"seed", 's', "N", "Fix the solver's random seed to N", .big_number = &o.seed, .most = UINT32_MAX, .is_given = &o.has_seed},
+                {"seed", 's', "N", "Fix the solver's random seed to N", .big_number = &o.cell.seed, .most = UINT32_MAX, .is_given = &o.cell.has_seed},
                 {"seeds", 0, "N", "Measure each of these commits under N seeds, 5 to 10 as a rule: so few commits show a step",
                  .big_number = &o.seeds, .least = 1, .most = JUDGE_PAIRS},
-                {"timeout", 't', "T", "Another time limit than the recipe's: 500ms, 20s, 10m", .ns = &o.timeout},
+                {"timeout", 't', "T", "Another time limit than the recipe's: 500ms, 20s, 10m", .ns = &o.cell.wall_ns},
                 {"machine", 0, "NAME", "What is known of this machine; measures nothing", .text = &o.machine_name, .is_given = &known},
                 {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
                 {"svg", 0, "FILE", "Write the picture, as history.svg of the mount has it; one case", .text = &o.svg},

@@ -3,31 +3,15 @@
 #include "core/portfolio/replay.h"
 #include "words.h"
 
-/* A comma-separated list that is taken apart; the words point into `text`. */
-struct word_list {
-        char *text;
-        const char **list;
-        size_t n;
-};
-
-static void word_list_done(struct word_list *w)
+/* The words of "a,b"; strings_free(). */
+static int split(const char *text, char ***ret)
 {
-        free(w->list);
-        free(w->text);
-}
-#define cleanup_word_list cleanup(word_list_done)
+        cleanup_free char *copy = strdup(text);
+        int r = copy ? 0 : -ENOMEM;
 
-static int word_list_split(const char *text, struct word_list *ret)
-{
-        ret->text = strdup(text);
-        if (!ret->text)
-                return -ENOMEM;
-        for (char *next = ret->text; next;) {
-                if (list_grow(ret->list, ret->n) < 0)
-                        return -ENOMEM;
-                ret->list[ret->n++] = strsep(&next, ",");
-        }
-        return 0;
+        for (char *next = copy; next && r == 0;)
+                r = strings_add(ret, strsep(&next, ","));
+        return r;
 }
 
 /* -- options ----------------------------------------------------------------------------------------------------- */
@@ -77,16 +61,17 @@ static int read_facts(const struct options *o, struct tables *ret)
 {
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_case_selection struct case_selection cases = {0};
-        cleanup_word_list struct word_list arms = {0};
+        char **arms = NULL;
         char all[] = "all", *everything[] = {all};
         size_t left_out;
         int r = command_open(STORE_READ_ONLY);
 
         if (r != STATUS_OK)
                 return r;
-        r = word_list_split(o->arms, &arms);
+        r = split(o->arms, &arms);
         if (r == 0)
-                r = portfolio_of_arms(common.workspace, "--arms", arms.list, arms.n, (uint64_t)(o->replay.learner.limit * NSEC_PER_SEC), &p);
+                r = portfolio_of_arms(common.workspace, "--arms", (const char *const *)arms, strings_count(arms), (uint64_t)(o->replay.learner.limit * NSEC_PER_SEC), &p);
+        strings_free(arms);
         if (r < 0)
                 return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
         r = command_cases(o->sets.n > 0 ? o->sets.list : everything, MAX(o->sets.n, (size_t)1), &cases);
@@ -163,16 +148,17 @@ static int replay_one(const struct options *o, const struct method *m, struct re
 
 static int replay_named(const struct options *o, struct replay_score *ret)
 {
-        cleanup_word_list struct word_list names = {0};
-        int r = word_list_split(o->selectors, &names);
+        char **names = NULL;
+        int r = split(o->selectors, &names);
 
-        for (size_t i = 0; i < names.n && r == 0; i++) {
+        for (char **name = names; name && *name && r == 0; name++) {
                 const struct method *m;
 
-                r = learner_method(names.list[i], &m);
+                r = learner_method(*name, &m);
                 if (r == 0)
                         r = replay_one(o, m, ret);
         }
+        strings_free(names);
         return r;
 }
 

@@ -17,8 +17,7 @@ static void list_features(void)
                 const struct feature *table = cnf ? cnf_features(&n) : smt_features(&n);
 
                 for (size_t i = 0; i < n; i++)
-                        output_row(columns, ARRAY_SIZE(columns),
-                                   (const char *[]){cnf ? "cnf" : "smt2", table[i].name, table[i].meaning});
+                        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%s\t%s", cnf ? "cnf" : "smt2", table[i].name, table[i].meaning);
         }
 }
 

@@ -35,7 +35,7 @@ static void list_one(void *user, const char *name, const char *path)
         if (*json)
                 output_json(json_pack("{s:s, s:s, s:s}", "name", name, "file", file, "about", shown));
         else
-                output_row(columns, ARRAY_SIZE(columns), (const char *[]){name, file, *shown ? shown : "-"});
+                output_rowf(columns, ARRAY_SIZE(columns), "%s\t%s\t%s", name, file, *shown ? shown : "-");
 }
 
 int cmd_recipe_list(int argc, char **argv)

@@ -11,10 +11,10 @@ struct running {
         /* options */
         const char *solver_name, *machine_name;
         struct words words; /* REV... CASE... */
-        bool json, again, print, has_seed;
+        bool json, again, print;
         const char *on; /* NULL: as the config says */
         enum cell_file file; /* to print */
-        uint64_t seed, timeout;
+        struct cell cell;    /* seed, limit and machine of all */
 
         char *machine; /* owned; NULL: this one */
         struct revisions revisions;
@@ -60,13 +60,11 @@ static int choose_columns(struct running *o)
 
 static struct cell cell_of(const struct running *o, size_t i)
 {
-        return (struct cell){.solver = common.solver,
-                             .commit = o->revisions.list[i / o->cases.n],
-                             .info = o->cases.list[i % o->cases.n],
-                             .has_seed = o->has_seed,
-                             .seed = o->seed,
-                             .wall_ns = o->timeout,
-                             .machine = o->machine};
+        struct cell cell = o->cell;
+
+        cell.commit = o->revisions.list[i / o->cases.n];
+        cell.info = o->cases.list[i % o->cases.n];
+        return cell;
 }
 
 static int make(void *user, size_t i, struct query **ret)
@@ -218,13 +216,7 @@ static void keep_format(struct running *o)
         refuse_named(o);
         note("%zu %s passed over: %s takes %s", s->n - kept, s->n - kept == 1 ? "case" : "cases", recipe->name,
              format_notation(recipe->format));
-        kept = 0;
-        for (size_t i = 0; i < s->n; i++)
-                if (s->list[i]->format == recipe->format)
-                        s->list[kept++] = s->list[i];
-                else
-                        case_info_unref(s->list[i]);
-        s->n = kept;
+        case_selection_keep(s, recipe->format);
 }
 
 static int run_batch(struct running *o)
@@ -283,8 +275,8 @@ int cmd_run(int argc, char **argv)
         struct running o = {0};
         int r;
         const struct command_option options[] = {
-                {"seed", 's', "N", "Fix the solver's random seed to N", .big_number = &o.seed, .most = UINT32_MAX, .is_given = &o.has_seed},
-                {"timeout", 't', "T", "Another time limit than the recipe's: 500ms, 20s, 10m", .ns = &o.timeout},
+                {"seed", 's', "N", "Fix the solver's random seed to N", .big_number = &o.cell.seed, .most = UINT32_MAX, .is_given = &o.cell.has_seed},
+                {"timeout", 't', "T", "Another time limit than the recipe's: 500ms, 20s, 10m", .ns = &o.cell.wall_ns},
                 {"again", 'a', NULL, "Measure anew what is known already", .on = &o.again},
                 {"machine", 0, "NAME", "What is known of this machine; measures nothing", .text = &o.machine_name},
                 {"on", 'o', "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
@@ -307,9 +299,11 @@ int cmd_run(int argc, char **argv)
         if (r == STATUS_OK)
                 r = command_machine(o.machine_name, &o.machine);
         if (r == STATUS_OK)
-                r = command_seed(common.solver, o.has_seed);
+                r = command_seed(common.solver, o.cell.has_seed);
         if (r == STATUS_OK)
                 r = command_revisions_and_cases(o.words.list, o.words.n, &o.n_revisions, &o.revisions, &o.cases);
+        o.cell.solver = common.solver;
+        o.cell.machine = o.machine;
         if (r == STATUS_OK)
                 r = run_cells(&o);
         running_done(&o);

@@ -40,6 +40,6 @@ int cmd_snapshot(int argc, char **argv)
                 return fail_as(status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED, r);
         mounts_settle(workspace_dir(common.workspace));
         commit_hex(common.solver, commit, hex);
-        output_row((struct column[]){{"", 0, false}}, 1, (const char *[]){hex});
+        output_rowf((struct column[]){{"", 0, false}}, 1, "%s", hex);
         return STATUS_OK;
 }

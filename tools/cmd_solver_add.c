@@ -14,7 +14,7 @@ static void list_recipe(void *user, const char *name, const char *path)
 {
         static const struct column columns[] = {{"RECIPE", 14, false}, {"FILE", 0, false}};
 
-        output_row(columns, ARRAY_SIZE(columns), (const char *[]){name, path});
+        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%s", name, path);
 }
 
 /* Is there a solver of this name, and is REPO, where it is given, its repository? A status. */

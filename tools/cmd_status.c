@@ -11,15 +11,21 @@ struct looking {
         bool json, watch;
         size_t n_running, n_queued, n_disturbed;
         size_t n_shown, n_hidden; /* rows; of waiting jobs that a terminal has no lines for */
-        json_t *jobs, *wrong, *contradictions, *clusters, *cores; /* --json */
+        json_t *answer; /* --json */
 };
 
 static const struct column columns[] = {{"PID", 7, true, 3},       {"JOB", 5, true},        {"STATE", 7, false}, {"RUNNING (s)", 11, true},
                                         {"LEFT (s)", 8, true, 1}, {"WAITERS", 7, true, 4}, {"WHAT", 31, false}, {"PHASE", 0, false, 2}};
 
-static void look_json(struct looking *l, const struct job_view *j)
+/* Takes the reference. */
+static void add_to(const struct looking *l, const char *list, json_t *j)
 {
-        json_array_append_new(l->jobs, json_pack("{s:i, s:I, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:i}", "pid",
+        json_array_append_new(json_object_get(l->answer, list), j);
+}
+
+static void look_json(const struct looking *l, const struct job_view *j)
+{
+        add_to(l, "jobs", json_pack("{s:i, s:I, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:i}", "pid",
                                                  j->pid, "job", (json_int_t)j->id, "state", job_state_name(j->state), "query",
                                                  j->query, "what", j->what, "phase", j->phase ? j->phase : "", "priority",
                                                  j->priority == PRIORITY_PERSON ? "person" : "batch", "done", (json_int_t)j->done,
@@ -66,7 +72,7 @@ static int look_wrong(void *user, enum answer_alarm a, const char *line)
         struct looking *l = user;
 
         if (l->json)
-                json_array_append_new(a == ANSWER_WRONG ? l->wrong : l->contradictions, json_string(line));
+                add_to(l, a == ANSWER_WRONG ? "wrong" : "contradictions", json_string(line));
         else
                 alarm_line("%s: %s", answer_alarm_name(a), line);
         return 0;
@@ -78,7 +84,7 @@ static void look_away(void *user, const struct away_view *v)
         cleanup_buffer struct buffer line = {0};
 
         if (l->json) {
-                json_array_append_new(l->clusters, json_pack("{s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:s}", "pid", v->pid, "name",
+                add_to(l, "clusters", json_pack("{s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:s}", "pid", v->pid, "name",
                                                              v->name, "machine", v->machine, "workers", (int)v->wanted, "waiting", (int)v->queued,
                                                              "present", (int)v->present, "slots", (int)v->slots, "busy", (int)v->busy, "lost",
                                                              (int)v->lost, "left-out", (int)v->left_out, "sent", (json_int_t)v->sent, "trouble",
@@ -107,7 +113,7 @@ static void look_slot(void *user, const struct slot_view *v)
         cleanup_buffer struct buffer line = {0};
 
         if (l->json) {
-                json_array_append_new(l->cores, json_pack("{s:i, s:o, s:o}", "core", v->cpu, "run", owner_json(&v->run), "build", owner_json(&v->build)));
+                add_to(l, "cores", json_pack("{s:i, s:o, s:o}", "core", v->cpu, "run", owner_json(&v->run), "build", owner_json(&v->build)));
                 return;
         }
         slot_view_line(v, &line);
@@ -121,11 +127,8 @@ static int look_once(struct looking *l)
         int r;
 
         l->n_running = l->n_queued = l->n_shown = l->n_hidden = 0;
-        l->jobs = l->json ? json_array() : NULL;
-        l->wrong = l->json ? json_array() : NULL;
-        l->contradictions = l->json ? json_array() : NULL;
-        l->clusters = l->json ? json_array() : NULL;
-        l->cores = l->json ? json_array() : NULL;
+        l->answer = json_pack("{s:s, s:n, s:n, s:n, s:[], s:[], s:[], s:[], s:[]}", "store", store, "running", "queued", "disturbed", "jobs", "wrong",
+                              "contradictions", "clusters", "cores");
         r = wrong_answers(common.workspace, look_wrong, l);
         if (r == 0)
                 r = disturbed_count(common.workspace, &l->n_disturbed);
@@ -135,24 +138,22 @@ static int look_once(struct looking *l)
                 r = engine_each_away_of_store(workspace_dir(common.workspace), look_away, l);
         if (r == 0)
                 r = engine_each_slot_of_store(workspace_dir(common.workspace), look_slot, l);
-        if (r < 0) {
-                json_decref(l->jobs);
-                json_decref(l->wrong);
-                json_decref(l->contradictions);
-                json_decref(l->clusters);
-                json_decref(l->cores);
+        json_object_set_new(l->answer, "running", json_integer((json_int_t)l->n_running));
+        json_object_set_new(l->answer, "queued", json_integer((json_int_t)l->n_queued));
+        json_object_set_new(l->answer, "disturbed", json_integer((json_int_t)l->n_disturbed));
+        if (r == 0 && l->json)
+                output_json(json_incref(l->answer));
+        json_decref(l->answer);
+        if (r < 0)
                 return fail_as(STATUS_SYSTEM, r);
-        }
-        snprintf(shown, sizeof(shown), " (%zu of them are not shown: 'solverfs status | less' has all)", l->n_hidden);
         if (l->json)
-                output_json(json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "store", store, "running", (int)l->n_running, "queued",
-                                      (int)l->n_queued, "disturbed", (int)l->n_disturbed, "jobs", l->jobs, "wrong", l->wrong, "contradictions", l->contradictions,
-                                      "clusters", l->clusters, "cores", l->cores));
-        else if (l->n_running + l->n_queued == 0)
+                return STATUS_OK;
+        snprintf(shown, sizeof(shown), " (%zu of them are not shown: 'solverfs status | less' has all)", l->n_hidden);
+        if (l->n_running + l->n_queued == 0)
                 note("nothing runs and nothing waits");
         else
                 note("%zu running, %zu waiting%s", l->n_running, l->n_queued, l->n_hidden > 0 ? shown : "");
-        if (!l->json && l->n_disturbed > 0)
+        if (l->n_disturbed > 0)
                 note("%zu disturbed result%s: a mount measures %s again when the machine is quiet", l->n_disturbed,
                      l->n_disturbed == 1 ? "" : "s", l->n_disturbed == 1 ? "it" : "them");
         return STATUS_OK;

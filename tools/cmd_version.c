@@ -31,6 +31,6 @@ int cmd_version(int argc, char **argv)
                 return STATUS_OK;
         }
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-                output_row((struct column[]){{"", 10, false}, {"", 0, false}}, 2, rows[i]);
+                output_rowf((struct column[]){{"", 10, false}, {"", 0, false}}, 2, "%s\t%s", rows[i][0], rows[i][1]);
         return STATUS_OK;
 }

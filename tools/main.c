@@ -87,18 +87,14 @@ static const char top_end[] =
         "  141  standard output was closed\n\n"
         "The store is the folder given with --store, else $SOLVERFS_STORE, else $XDG_DATA_HOME/solverfs, else ~/.local/share/solverfs.";
 
-/* The words of one level: the options of every command, then the first word that is not an option. */
-struct level {
-        int next; /* index of that word; argc when there is none */
-};
-
+/* The words of one level: the options of every command, then the first word that is not an option, whose index is looked for. */
 static error_t parse_level(int key, char *arg, struct argp_state *state)
 {
-        struct level *level = state->input;
+        int *ret_next = state->input;
 
         if (key != ARGP_KEY_ARG)
                 return ARGP_ERR_UNKNOWN;
-        level->next = state->next - 1;
+        *ret_next = state->next - 1;
         state->next = state->argc; /* what follows is the subcommand's */
         return 0;
 }
@@ -119,7 +115,7 @@ static void list_commands(const char *prefix, struct buffer *to)
 static int dispatch(const char *prefix, int argc, char **argv)
 {
         cleanup_buffer struct buffer doc = {0};
-        struct level level = {.next = argc};
+        int next = argc; /* there is none */
         char name[80], called[96];
         const bool top = *prefix == '\0';
 
@@ -131,16 +127,16 @@ static int dispatch(const char *prefix, int argc, char **argv)
         if (buffer_error(&doc) < 0)
                 return fail(-ENOMEM);
         command_parse_level(&(struct argp){.parser = parse_level, .args_doc = "COMMAND [ARGUMENT...]", .doc = doc.data}, argc,
-                            argv, &level);
-        if (level.next == argc) {
+                            argv, &next);
+        if (next == argc) {
                 complain("no command given; 'solverfs %s--help' lists them", prefix);
                 return STATUS_USAGE;
         }
-        snprintf(name, sizeof(name), "%s%s", prefix, argv[level.next]);
+        snprintf(name, sizeof(name), "%s%s", prefix, argv[next]);
         snprintf(called, sizeof(called), "solverfs %s", name);
         if (top && strcmp(name, "help") == 0) { /* as git and others have it: `help run` is `run --help` */
                 char help[] = "--help",
-                     *words[] = {argv[0], argv[level.next + 1], argv[level.next + 1] ? argv[level.next + 2] : NULL, NULL};
+                     *words[] = {argv[0], argv[next + 1], argv[next + 1] ? argv[next + 2] : NULL, NULL};
                 int n = 1;
 
                 while (words[n])
@@ -148,14 +144,14 @@ static int dispatch(const char *prefix, int argc, char **argv)
                 words[n] = help;
                 return dispatch("", n + 1, words);
         }
-        argv[level.next] = called;
+        argv[next] = called;
         for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
                 if (strcmp(commands[i].name, name) == 0)
-                        return commands[i].run(argc - level.next, argv + level.next);
+                        return commands[i].run(argc - next, argv + next);
         strncat(name, " ", sizeof(name) - strlen(name) - 1);
         for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
                 if (top && strncmp(commands[i].name, name, strlen(name)) == 0)
-                        return dispatch(name, argc - level.next, argv + level.next);
+                        return dispatch(name, argc - next, argv + next);
         name[strlen(name) - 1] = '\0';
         complain("no command '%s'; 'solverfs %s--help' lists them", name, prefix);
         return STATUS_USAGE;

@@ -400,57 +400,46 @@ void table_heading(struct buffer *to, const struct column *columns, size_t n)
         table_row(to, columns, n, names);
 }
 
-void output_row(const struct column *columns, size_t n, const char *const *cells)
+/* Cells that a format makes; the last one has all that is left. */
+__attribute__((format(printf, 4, 0))) static void table_vrowf(struct buffer *to, const struct column *columns, size_t n, const char *format, va_list args)
 {
-        static const struct column *headed;
-        cleanup_buffer struct buffer b = {0};
+        const char *cells[COLUMNS_MOST];
+        cleanup_free char *line = NULL;
+        char *rest;
 
-        if (headed != columns && *columns[0].name)
-                table_heading(&b, columns, n);
-        headed = columns;
-        table_row(&b, columns, n, cells);
-        output_write(&b);
-}
-
-/* Cells that a format makes; the last one has all that is left. Returns what they lie in: free(); NULL: no memory, and they are empty. */
-__attribute__((format(printf, 3, 0))) static char *make_cells(const char **cells, size_t n, const char *format, va_list args)
-{
-        char *line, *rest;
-
-        if (vasprintf(&line, format, args) < 0)
+        if (vasprintf(&line, format, args) < 0) {
                 line = NULL;
+                to->failed = true;
+                return;
+        }
         rest = line;
         for (size_t i = 0; i < n; i++)
                 cells[i] = (i + 1 < n ? strsep(&rest, "\t") : rest) ?: "";
-        return line;
+        table_row(to, columns, n, cells);
 }
 
 void table_rowf(struct buffer *to, const struct column *columns, size_t n, const char *format, ...)
 {
-        const char *cells[COLUMNS_MOST];
-        cleanup_free char *line = NULL;
         va_list args;
 
         va_start(args, format);
-        line = make_cells(cells, n, format, args);
+        table_vrowf(to, columns, n, format, args);
         va_end(args);
-        table_row(to, columns, n, cells);
-        to->failed |= !line;
 }
 
 void output_rowf(const struct column *columns, size_t n, const char *format, ...)
 {
-        const char *cells[COLUMNS_MOST];
-        cleanup_free char *line = NULL;
+        static const struct column *headed;
+        cleanup_buffer struct buffer b = {0};
         va_list args;
 
+        if (headed != columns && *columns[0].name)
+                table_heading(&b, columns, n);
+        headed = columns;
         va_start(args, format);
-        line = make_cells(cells, n, format, args);
+        table_vrowf(&b, columns, n, format, args);
         va_end(args);
-        if (line)
-                output_row(columns, n, cells);
-        else
-                output_write(&(struct buffer){.failed = true});
+        output_write(&b);
 }
 
 /* -- whole tables ------------------------------------------------------------------------------------------------ */

@@ -55,10 +55,9 @@ void output_text(const char *text);          /* and a new line; on a terminal br
 unsigned output_lines(void);                 /* of the terminal that standard output is; UINT_MAX where it is none */
 /* A whole table of tab-separated lines, the first of which names the columns: as it is, or aligned on a terminal. */
 void output_table(const char *text);
-/* A row, behind a heading when the columns are others than before. */
-void output_row(const struct column *columns, size_t n, const char *const *cells);
-/* The same of cells as a format makes them, a tab between two of them: "%u\t%s". What could have a tab in it is printable(), or the last. */
+/* A row of cells as a format makes them, a tab between two of them: "%u\t%s". What could have a tab in it is printable(), or the last. */
 void table_rowf(struct buffer *to, const struct column *columns, size_t n, const char *format, ...) printf_like(4, 5);
+/* The same, behind a heading when the columns are others than before. */
 void output_rowf(const struct column *columns, size_t n, const char *format, ...) printf_like(3, 4);
 bool output_broken(void);    /* nothing more can be printed */
 bool output_has_room(void);  /* PIPE_BUF bytes can be printed without waiting for whoever reads */

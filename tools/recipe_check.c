@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 
+#include "ask.h"
 #include "build_failure.h"
 #include "core/build/era.h"
 #include "core/run/cell_file.h"
@@ -24,7 +25,7 @@ void check_say(struct recipe_check *t, const char *check, enum check_outcome out
         if (t->json)
                 output_json(json_pack("{s:s, s:s, s:s}", "check", check, "outcome", outcomes[outcome], "what", shown));
         else
-                output_row(columns, ARRAY_SIZE(columns), (const char *[]){check, outcomes[outcome], shown});
+                output_rowf(columns, ARRAY_SIZE(columns), "%s\t%s\t%s", check, outcomes[outcome], shown);
 }
 
 /* -- before the build ------------------------------------------------------------------------------------------- */
@@ -68,19 +69,6 @@ static void check_dependencies(struct recipe_check *t, const struct recipe *era)
 }
 
 /* -- the build -------------------------------------------------------------------------------------------------- */
-
-static int get_build(struct recipe_check *t, bool again, struct build_record **ret)
-{
-        cleanup(query_unrefp) struct query *q = NULL;
-        cleanup(value_unrefp) struct value *v = NULL;
-        int r = query_build(common.workspace, common.solver, t->commit, &q);
-
-        if (r == 0)
-                r = engine_get(common.engine, q, PRIORITY_PERSON, again, common.signals, &v);
-        if (r == 0)
-                *ret = build_record_ref(((struct build_value *)v)->record);
-        return r;
-}
 
 /* A path of the commit that no build sees, as `paths` leaves it out. */
 struct left_out {
@@ -159,7 +147,7 @@ static void show_log(struct recipe_check *t, const struct recipe *era)
 static int check_build(struct recipe_check *t, const struct recipe *era, struct build_record **ret)
 {
         char seconds[32];
-        int r = get_build(t, false, ret);
+        int r = command_build(t->commit, false, ret);
 
         if (r == -EIO || r == -EINVAL || r == -ENOENT) {
                 cleanup_free char *why = strdup(error_message(r));
@@ -189,7 +177,7 @@ static int check_again(struct recipe_check *t, const struct recipe *era)
 
         if (t->once || era->file)
                 return 0;
-        r = get_build(t, true, &record);
+        r = command_build(t->commit, true, &record);
         if (r < 0)
                 return r;
         if (!record->ok)

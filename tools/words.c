@@ -152,13 +152,6 @@ int command_line(const char *from, const char *to, struct revisions *ret)
         return STATUS_USAGE;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-        return (x > y) - (x < y);
-}
-
 int command_known(const char *machine, const struct revisions *line, struct revisions *ret)
 {
         cleanup_free uint32_t *known = NULL;
@@ -171,7 +164,7 @@ int command_known(const char *machine, const struct revisions *line, struct revi
         if (!ret->list)
                 return -ENOMEM;
         for (size_t i = 0; i < line->n; i++)
-                if (find_in_list(&line->list[i], known, n, sizeof(*known), compare_numbers))
+                if (find_in_list(&line->list[i], known, n, sizeof(*known), compare_u32))
                         ret->list[ret->n++] = line->list[i];
         return 0;
 }
@@ -199,11 +192,11 @@ static bool names_a_case(char *word)
         return cases_select(common.workspace, &word, 1, &s) == 0;
 }
 
-static bool names_a_revision(struct solver *s, char *word)
+static bool names_a_revision(char *word)
 {
         cleanup_revisions struct revisions r = {0};
 
-        return revisions_select(s, &word, 1, &r, NULL) == 0;
+        return revisions_select(common.solver, &word, 1, &r, NULL) == 0;
 }
 
 static bool is_file(const char *word)
@@ -213,36 +206,38 @@ static bool is_file(const char *word)
         return stat(word, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+static int refuse_word(const char *word)
+{
+        complain("'%s' is no revision of %s, and no case: 'solverfs case list' shows those", word, common.solver->recipe->name);
+        return STATUS_ABSENT;
+}
+
 int command_revisions_and_cases(char *const *words, size_t n, size_t *ret_n_revisions, struct revisions *ret_revisions,
                                 struct case_selection *ret_cases)
 {
-        struct solver *s = common.solver;
         size_t i;
         int r;
 
         for (i = 1; i + 1 < n && !names_a_case(words[i]); i++) {
-                if (names_a_revision(s, words[i]))
+                if (names_a_revision(words[i]))
                         continue;
                 if (is_file(words[i]))
                         break; /* the sentence about files says what to do */
-                complain("'%s' is no revision of %s, and no case: 'solverfs case list' shows those", words[i], s->recipe->name);
-                return STATUS_ABSENT;
+                return refuse_word(words[i]);
         }
         *ret_n_revisions = i;
-        r = command_revisions(s, words, i, ret_revisions);
+        r = command_revisions(common.solver, words, i, ret_revisions);
         return r == STATUS_OK ? command_cases(words + i, n - i, ret_cases) : r;
 }
 
-int command_known_words(struct solver *s, char *const *words, size_t n, size_t *ret_n_revisions, struct revisions *ret_revisions)
+int command_known_words(char *const *words, size_t n, size_t *ret_n_revisions, struct revisions *ret_revisions)
 {
         size_t i;
 
-        for (i = 0; i < n && names_a_revision(s, words[i]) && (i == 0 || !names_a_case(words[i])); i++)
+        for (i = 0; i < n && names_a_revision(words[i]) && (i == 0 || !names_a_case(words[i])); i++)
                 ;
         *ret_n_revisions = i;
-        if (i < n && !names_a_case(words[i]) && !is_file(words[i])) {
-                complain("'%s' is no revision of %s, and no case: 'solverfs case list' shows those", words[i], s->recipe->name);
-                return STATUS_ABSENT;
-        }
-        return i > 0 ? command_revisions(s, words, i, ret_revisions) : STATUS_OK;
+        if (i < n && !names_a_case(words[i]) && !is_file(words[i]))
+                return refuse_word(words[i]);
+        return i > 0 ? command_revisions(common.solver, words, i, ret_revisions) : STATUS_OK;
 }

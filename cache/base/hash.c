@@ -112,6 +112,11 @@ static int hex_value(char c)
         return -1;
 }
 
+int digest_compare(const void *a, const void *b)
+{
+        return memcmp(a, b, DIGEST_SIZE);
+}
+
 int digest_parse(const char *hex, struct digest *ret)
 {
         if (strlen(hex) != 2 * DIGEST_SIZE)

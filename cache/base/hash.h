@@ -24,6 +24,7 @@ void hasher_finish(struct hasher *h, struct digest *ret); /* frees h */
 void digest_of(const void *data, size_t size, struct digest *ret);
 int digest_of_fd(int fd, struct digest *ret, uint64_t *ret_size); /* from offset 0 to the end, by pread */
 void digest_hex(const struct digest *d, char ret[DIGEST_HEX_SIZE]);
+int digest_compare(const void *a, const void *b); /* of digests, or of what begins with one: for sort_list() */
 int digest_parse(const char *hex, struct digest *ret); /* exactly 64 hex digits, else -EINVAL */
 /* XXH3: to tell bytes from others quickly. Not for enemies, and never for a key. */
 uint64_t hash_quick(const void *data, size_t size);

@@ -11,6 +11,20 @@
 
 /* -- lists -- */
 
+int compare_u32(const void *a, const void *b)
+{
+        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+        return (x > y) - (x < y);
+}
+
+int compare_doubles(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+
+        return (x > y) - (x < y);
+}
+
 int list_grow_sized(void *list, size_t n, size_t size)
 {
         void *grown;

@@ -77,6 +77,8 @@ static inline int steal_fd(int *fd)
 
 /* -- lists ------------------------------------------------------------------------------------------------------ */
 
+int compare_u32(const void *a, const void *b);
+int compare_doubles(const void *a, const void *b);
 /* qsort() and bsearch() of a list that is NULL while it is empty, which those may not be given. */
 static inline void sort_list(void *list, size_t n, size_t size, int (*compare)(const void *a, const void *b))
 {

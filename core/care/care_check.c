@@ -115,11 +115,6 @@ static int each_value(struct checking *c, enum table table, store_each_fn fn)
 
 /* -- programs --------------------------------------------------------------------------------------------------- */
 
-static int by_bytes(const void *a, const void *b)
-{
-        return memcmp(a, b, DIGEST_SIZE);
-}
-
 /* A copy is handed out unread. */
 static int check_copy(struct checking *c, const char *name, const struct digest *id)
 {
@@ -159,7 +154,7 @@ static int look_at_program(void *user, const char *name, const struct digest *id
         if (r < 0)
                 return r;
         c->report->programs++;
-        c->unwanted += !find_in_list(id, c->programs, c->n_programs, DIGEST_SIZE, by_bytes);
+        c->unwanted += !find_in_list(id, c->programs, c->n_programs, DIGEST_SIZE, digest_compare);
         r = programs_verify(workspace_programs(c->workspace), id, c->look_only);
         if (r == -EIO || r == -EBADMSG)
                 care_found(c, "programs", c->look_only ? CARE_DAMAGED : CARE_REPAIRED,
@@ -174,7 +169,7 @@ static int check_programs(struct checking *c)
         uint64_t absent = 0;
         int r = c->look_only ? 0 : programs_remove(programs, NULL, 0, NULL); /* only what a killed process left half written */
 
-        sort_list(c->programs, c->n_programs, sizeof(*c->programs), by_bytes);
+        sort_list(c->programs, c->n_programs, sizeof(*c->programs), digest_compare);
         if (r == 0)
                 r = programs_each(programs, look_at_program, c);
         for (size_t i = 0; i < c->n_programs; i++)

@@ -12,7 +12,7 @@
 #include "core/run/leftovers.h"
 
 struct kept_program {
-        struct digest id;
+        struct digest id; /* first: lists are sorted by digest_compare() */
         uint64_t bytes;
         int64_t built;   /* last; INT64_MIN: no build refers to it */
         int64_t touched; /* when it was stored, or asked to be */
@@ -30,9 +30,16 @@ struct collecting {
         size_t n_wanted;
 };
 
-static int step(struct collecting *c, const char *what)
+static void note(struct collecting *c, const char *area, const char *format, ...) printf_like(3, 4);
+static void note(struct collecting *c, const char *area, const char *format, ...)
 {
-        return progress_step(c->watch->progress, what, 0, 0);
+        char text[PATH_SIZE + 128];
+        va_list args;
+
+        va_start(args, format);
+        vsnprintf(text, sizeof(text), format, args);
+        va_end(args);
+        c->watch->found(c->watch->user, &(struct care_finding){.area = area, .kind = CARE_NOTE, .text = text});
 }
 
 /* Bytes on disk below a path; what cannot be looked at counts as nothing. */
@@ -96,12 +103,8 @@ static int drop_tree(struct collecting *c, const char *dir, const char *name, st
                 return r;
         part->n++;
         part->bytes += bytes;
-        if (why) {
-                char text[PATH_SIZE + 128];
-
-                snprintf(text, sizeof(text), "%s: %s", path, why);
-                c->watch->found(c->watch->user, &(struct care_finding){.area = "leftovers", .kind = CARE_NOTE, .text = text});
-        }
+        if (why)
+                note(c, "leftovers", "%s: %s", path, why);
         return 0;
 }
 
@@ -168,10 +171,7 @@ static int drop_cases(struct collecting *c)
                 c->freed->leftovers.n += n;
                 c->freed->leftovers.bytes += bytes;
         } else {
-                char text[256];
-
-                snprintf(text, sizeof(text), CARE_LOST_CASES, (unsigned long long)n, (unsigned long long)bytes);
-                c->watch->found(c->watch->user, &(struct care_finding){.area = "cases", .kind = CARE_NOTE, .text = text});
+                note(c, "cases", CARE_LOST_CASES, (unsigned long long)n, (unsigned long long)bytes);
         }
         return 0;
 }
@@ -191,12 +191,9 @@ static int drop_scrambled(struct collecting *c)
 static int drop_leftovers(struct collecting *c)
 {
         cleanup_close int lock = -1;
-        int r = step(c, "leftovers");
-
-        if (r < 0)
-                return r;
         /* `solver add` holds this lock: the repository exists before the config names it. */
-        r = lock_try(workspace_dir(c->workspace), "solvers.lock", false, &lock);
+        int r = lock_try(workspace_dir(c->workspace), "solvers.lock", false, &lock);
+
         if (r == 0) {
                 r = each_in(c, "repos", drop_repository);
                 if (r == 0)
@@ -262,9 +259,7 @@ static int drop_copy(struct collecting *c, const char *dir, const char *name)
 
 static int drop_copies(struct collecting *c)
 {
-        int r = step(c, "copies of programs");
-
-        return r < 0 ? r : each_in(c, "programs", drop_copy);
+        return each_in(c, "programs", drop_copy);
 }
 
 /* -- worktrees and ccache --------------------------------------------------------------------------------------- */
@@ -314,9 +309,7 @@ static int prune(struct collecting *c, const char *dir, const char *name)
 
 static int drop_worktrees(struct collecting *c)
 {
-        int r = step(c, "worktrees");
-
-        return r < 0 ? r : each_in(c, "work", prune);
+        return each_in(c, "work", prune);
 }
 
 /* Builds hold ccache.lock, shared. It is renamed first, so that none has to wait for the deleting. */
@@ -365,11 +358,6 @@ static int note_program(void *user, const char *, const struct digest *id, const
         return 0;
 }
 
-static int by_id(const void *a, const void *b) /* of programs, or digests: the id is what a program begins with */
-{
-        return memcmp(a, b, DIGEST_SIZE);
-}
-
 static int note_build(void *user, struct slice key, struct slice value)
 {
         const struct collecting *c = user;
@@ -379,7 +367,7 @@ static int note_build(void *user, struct slice key, struct slice value)
         if (r < 0)
                 return r == -ENOMEM ? r : 0; /* fsck says what cannot be read */
         for (size_t i = 0; record->ok && i < record->n_outputs; i++) {
-                struct kept_program *p = find_in_list(&record->outputs[i].id, c->programs, c->n_programs, sizeof(*p), by_id);
+                struct kept_program *p = find_in_list(&record->outputs[i].id, c->programs, c->n_programs, sizeof(*p), digest_compare);
 
                 if (p)
                         p->built = MAX(p->built, record->started);
@@ -408,7 +396,7 @@ static int list_programs(struct collecting *c)
         r = programs_each(workspace_programs(c->workspace), note_program, c);
         if (r == 0)
                 r = store_read(workspace_store(c->workspace), &t);
-        sort_list(c->programs, c->n_programs, sizeof(*c->programs), by_id);
+        sort_list(c->programs, c->n_programs, sizeof(*c->programs), digest_compare);
         if (r == 0)
                 r = store_each(t, TABLE_BUILDS, SLICE("", 0), SLICE("", 0), true, note_build, c);
         sort_list(c->programs, c->n_programs, sizeof(*c->programs), by_age);
@@ -435,7 +423,7 @@ static int take_programs(struct collecting *c, size_t n)
                         memmove(c->programs, c->programs + n, c->n_programs * sizeof(*c->programs));
                 return 0;
         }
-        sort_list(ids, n, sizeof(*ids), by_id);
+        sort_list(ids, n, sizeof(*ids), digest_compare);
         r = programs_remove(workspace_programs(c->workspace), ids, n, c->watch->progress);
         return r < 0 ? r : list_programs(c);
 }
@@ -443,10 +431,8 @@ static int take_programs(struct collecting *c, size_t n)
 static int drop_unwanted(struct collecting *c)
 {
         size_t n = 0;
-        int r = step(c, "programs");
+        int r = list_programs(c);
 
-        if (r == 0)
-                r = list_programs(c);
         while (n < c->n_programs && c->programs[n].built == INT64_MIN && c->programs[n].touched < now_seconds() - UNWANTED_STALE)
                 n++;
         return r < 0 ? r : take_programs(c, n);
@@ -459,7 +445,7 @@ static uint64_t all_left(const struct care_freed *f)
 
 static int drop_programs(struct collecting *c)
 {
-        int r = step(c, "programs");
+        int r = 0;
 
         while (r == 0 && c->n_programs > 0 && all_left(c->freed) > c->plan->keep) {
                 uint64_t excess = all_left(c->freed) - c->plan->keep, bytes = 0;
@@ -506,11 +492,10 @@ static int drop_download(struct collecting *c, const char *dir, const char *name
 static int drop_downloads(struct collecting *c)
 {
         cleanup_close int lock = -1;
-        int r = step(c, "downloads");
 
-        if (r < 0 || lock_try(workspace_dir(c->workspace), "solvers.lock", false, &lock) < 0 ||
+        if (lock_try(workspace_dir(c->workspace), "solvers.lock", false, &lock) < 0 ||
             care_wanted_files(c->workspace, &c->wanted, &c->n_wanted) < 0)
-                return r;
+                return 0;
         return each_in(c, "downloads", drop_download);
 }
 
@@ -523,10 +508,8 @@ static int compact_journal(struct collecting *c)
 {
         struct store_stats before, after;
         uint64_t alive = 0;
-        int r = step(c, "journal");
+        int r = store_stats(workspace_store(c->workspace), &before);
 
-        if (r == 0)
-                r = store_stats(workspace_store(c->workspace), &before);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < before.n_tables; i++)
@@ -544,6 +527,11 @@ static int compact_journal(struct collecting *c)
         return r;
 }
 
+static int look_at_ccache(struct collecting *c)
+{
+        return drop_ccache(c, false);
+}
+
 static int bound(struct collecting *c)
 {
         int r = drop_unwanted(c);
@@ -557,23 +545,20 @@ static int bound(struct collecting *c)
 
 int care_collect(struct workspace *w, const struct care_plan *plan, const struct care_watch *watch, struct care_freed *ret)
 {
+        static const struct {
+                const char *what;
+                int (*drop)(struct collecting *c);
+        } areas[] = {{"leftovers", drop_leftovers}, {"copies of programs", drop_copies}, {"worktrees", drop_worktrees}, {"ccache", look_at_ccache},
+                     {"downloads", drop_downloads}, {"journal", compact_journal},        {"programs", bound}};
         struct collecting c = {.workspace = w, .plan = plan, .watch = watch, .freed = ret};
-        int r;
+        int r = 0;
 
         *ret = (struct care_freed){0};
-        r = drop_leftovers(&c);
-        if (r == 0)
-                r = drop_copies(&c);
-        if (r == 0)
-                r = drop_worktrees(&c);
-        if (r == 0)
-                r = drop_ccache(&c, false);
-        if (r == 0)
-                r = drop_downloads(&c);
-        if (r == 0)
-                r = compact_journal(&c);
-        if (r == 0)
-                r = bound(&c);
+        for (size_t i = 0; i < ARRAY_SIZE(areas) && r == 0; i++) {
+                r = progress_step(watch->progress, areas[i].what, 0, 0);
+                if (r == 0)
+                        r = areas[i].drop(&c);
+        }
         free(c.wanted);
         free(c.programs);
         return r;

@@ -186,13 +186,6 @@ static int take_scrambled(const struct import *i)
 
 /* -- sets ---------------------------------------------------------------------------------------------------------- */
 
-static int compare_ids(const void *a, const void *b)
-{
-        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-        return (x > y) - (x < y);
-}
-
 /* The ids here of a set's cases that are listed there, in order. */
 static int translate_set(const struct import *i, const struct case_set *theirs, uint32_t **ret, size_t *ret_n)
 {
@@ -213,7 +206,7 @@ static int translate_set(const struct import *i, const struct case_set *theirs, 
         }
         if (r < 0)
                 return r;
-        sort_list(ids, n, sizeof(*ids), compare_ids);
+        sort_list(ids, n, sizeof(*ids), compare_u32);
         *ret = steal_pointer(ids);
         *ret_n = n;
         return 0;
@@ -225,7 +218,7 @@ static bool set_holds(const uint32_t *ids, size_t n, const struct case_set *ours
         bool holds = true;
 
         for (size_t k = 0; k < ours->n && holds; k++)
-                holds = find_in_list(&ours->ids[k], ids, n, sizeof(*ids), compare_ids) != NULL;
+                holds = find_in_list(&ours->ids[k], ids, n, sizeof(*ids), compare_u32) != NULL;
         return holds;
 }
 

@@ -32,11 +32,6 @@ static void kept_builds_done(struct kept_builds *k)
         free(k->list);
 }
 
-static int digest_compare(const void *a, const void *b)
-{
-        return memcmp(a, b, DIGEST_SIZE);
-}
-
 static bool kept_builds_have(const struct kept_builds *k, const struct digest *build)
 {
         return find_in_list(build, k->list, k->n, sizeof(*k->list), digest_compare);

@@ -161,6 +161,19 @@ int revisions_select(struct solver *s, char *const *words, size_t n, struct revi
 
 /* -- cases -- */
 
+size_t case_selection_keep(struct case_selection *s, enum format format)
+{
+        size_t kept = 0, n = s->n;
+
+        for (size_t i = 0; i < n; i++)
+                if (s->list[i]->format == format)
+                        s->list[kept++] = s->list[i];
+                else
+                        case_info_unref(s->list[i]);
+        s->n = kept;
+        return n - kept;
+}
+
 void case_selection_done(struct case_selection *s)
 {
         for (size_t i = 0; i < s->n; i++)

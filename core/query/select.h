@@ -33,6 +33,8 @@ struct case_selection {
         struct case_info **list; /* owns refs */
         size_t n;
 };
+/* Leaves out cases of another format; how many there were. */
+size_t case_selection_keep(struct case_selection *s, enum format format);
 void case_selection_done(struct case_selection *s);
 #define cleanup_case_selection cleanup(case_selection_done)
 

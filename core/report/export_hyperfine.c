@@ -5,13 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-static int compare_doubles(const void *a, const void *b)
-{
-        double x = *(const double *)a, y = *(const double *)b;
-
-        return (x > y) - (x < y);
-}
-
 static double mean_of(const double *list, size_t n)
 {
         double sum = 0;

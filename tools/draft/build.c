@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "core/query/held.h"
+#include "tools/ask.h"
 #include "tools/build_failure.h"
 
 int draft_commit_tree(struct draft *d, uint32_t commit, git_oid *ret_oid, git_tree **ret)
@@ -77,19 +78,6 @@ int draft_fetch_submodules(struct draft *d)
 
 /* -- the build -------------------------------------------------------------------------------------------------- */
 
-static int get_record(struct draft *d, uint32_t commit, struct build_record **ret)
-{
-        cleanup(query_unrefp) struct query *q = NULL;
-        cleanup(value_unrefp) struct value *v = NULL;
-        int r = query_build(common.workspace, common.solver, commit, &q);
-
-        if (r == 0)
-                r = engine_get(common.engine, q, PRIORITY_PERSON, false, common.signals, &v);
-        if (r == 0)
-                *ret = build_record_ref(((struct build_value *)v)->record);
-        return r;
-}
-
 /* What was made, copied out of the store's programs. */
 static int take_made(struct draft *d, const git_tree *tree, const struct build_record *record, struct made_list *ret)
 {
@@ -130,7 +118,7 @@ static int build_once(struct draft *d, uint32_t commit, const char *by, char *co
                 r = use_recipe(d, text.data);
         note("building by %s%s%s", by, flags->taken ? " with " : "", flags->cxx.size > 0 ? flags->cxx.data : flags->c.data ?: "");
         if (r == 0)
-                r = get_record(d, commit, ret);
+                r = command_build(commit, false, ret);
         progress_clear();
         if (r < 0 || (*ret)->ok)
                 return r < 0 ? r : 1;

@@ -58,6 +58,7 @@ void way_usual_output(const struct way *w, const char *program, struct buffer *r
 int way_kept(git_repository *git, const git_tree *tree, const struct way *way, struct buffer *ret);
 /* "src/CMakeLists.txt" */
 void way_name(const struct way *w, struct buffer *ret);
+const struct way *way_named(const struct way *list, size_t n, const char *name); /* NULL: none is called so */
 
 /* -- flags.c: what older sources want of today's compilers ------------------------------------------------------ */
 

@@ -113,24 +113,19 @@ static int write_era(struct draft *d, const struct era *e)
 {
         cleanup(draft_keys_done) struct draft_keys keys = {0};
         cleanup(git_tree_freep) git_tree *tree = NULL;
+        const struct way *way = NULL;
         struct way *ways = NULL;
-        size_t n = 0, left, i = 0;
+        size_t n = 0, left;
         git_oid oid;
         bool tried = false;
         int r = draft_commit_tree(d, e->last, &oid, &tree);
 
         if (r == 0)
                 r = ways_find(d->git, tree, &ways, &n, &left);
-        for (; r == 0 && i < n; i++) {
-                cleanup_buffer struct buffer name = {0};
-
-                way_name(&ways[i], &name);
-                if (buffer_error(&name) == 0 && strcmp(name.data, e->name.data) == 0)
-                        break;
-        }
-        if (r == 0 && i < n)
-                r = keys_of(d, e, &ways[i], &keys, &tried);
-        if (r == 0 && i < n) {
+        way = way_named(ways, n, e->name.data);
+        if (r == 0 && way)
+                r = keys_of(d, e, way, &keys, &tried);
+        if (r == 0 && way) {
                 buffer_addf(&d->eras, "\n[era \"..%s\"]\n", git_oid_tostr_s(&oid));
                 comment_era(d, e, &keys, tried);
                 for (char *const *p = keys.build; *p; p++)

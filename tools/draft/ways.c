@@ -157,14 +157,20 @@ static int look_into_folders(struct looking *f, size_t *ret_left)
         return r;
 }
 
+/* Those of the root; of its folders where the root has none. */
+static int look_at_all(struct looking *f, size_t *ret_left)
+{
+        int r = look_into(f, f->root, "");
+
+        *ret_left = 0;
+        return r == 0 && f->n == 0 ? look_into_folders(f, ret_left) : r;
+}
+
 int ways_find(git_repository *git, const git_tree *tree, struct way **ret, size_t *ret_n, size_t *ret_left)
 {
         struct looking f = {.git = git, .root = tree};
-        int r = look_into(&f, tree, "");
+        int r = look_at_all(&f, ret_left);
 
-        *ret_left = 0;
-        if (r == 0 && f.n == 0)
-                r = look_into_folders(&f, ret_left);
         if (r < 0) {
                 ways_free(f.list, f.n);
                 return r;
@@ -179,53 +185,43 @@ void way_name(const struct way *w, struct buffer *ret)
         buffer_addf(ret, "%s%s%s", w->folder, *w->folder ? "/" : "", w->file);
 }
 
+const struct way *way_named(const struct way *list, size_t n, const char *name)
+{
+        for (size_t i = 0; i < n; i++) {
+                cleanup_buffer struct buffer b = {0};
+
+                way_name(&list[i], &b);
+                if (buffer_error(&b) == 0 && strcmp(b.data, name) == 0)
+                        return &list[i];
+        }
+        return NULL;
+}
+
 int way_kept(git_repository *git, const git_tree *tree, const struct way *way, struct buffer *ret)
 {
         struct looking f = {.git = git, .root = tree, .names_only = true};
         cleanup_buffer struct buffer wanted = {0};
-        size_t left = 0, i = 0;
-        int r = look_into(&f, tree, "");
+        size_t left;
+        int r = look_at_all(&f, &left);
 
-        if (r == 0 && f.n == 0)
-                r = look_into_folders(&f, &left);
         way_name(way, &wanted);
         if (r == 0)
                 r = buffer_error(&wanted);
-        for (; r == 0 && i < f.n; i++) {
-                cleanup_buffer struct buffer name = {0};
-
-                way_name(&f.list[i], &name);
-                if (buffer_error(&name) == 0 && strcmp(name.data, wanted.data) == 0)
-                        break;
-        }
         if (r == 0 && f.n > 0)
-                way_name(&f.list[i < f.n ? i : 0], ret);
+                way_name(way_named(f.list, f.n, wanted.data) ?: f.list, ret);
         ways_free(f.list, f.n);
         return r;
 }
 
 /* -- commands --------------------------------------------------------------------------------------------------- */
 
-static void add_compiler(struct buffer *b, const char *variable, const struct buffer *compiler)
-{
-        if (compiler->size > 0)
-                buffer_addf(b, "%s='%s' ", variable, compiler->data);
-}
-
-/* CC='…' CXX='…', in front of a command. */
-static void add_compilers(struct buffer *b, const struct compiler_flags *flags)
-{
-        add_compiler(b, "CC", &flags->c);
-        add_compiler(b, "CXX", &flags->cxx);
-}
-
-/* The same behind `make`, as a Makefile's own variables win over those of the environment. */
-static void add_make_variables(struct buffer *b, const struct compiler_flags *flags)
+/* CC='…' CXX='…', in front of a command; behind `make`, as a Makefile's own variables win over those of the environment. */
+static void add_compilers(struct buffer *b, const struct compiler_flags *flags, const char *before, const char *behind)
 {
         if (flags->c.size > 0)
-                buffer_addf(b, " CC='%s'", flags->c.data);
+                buffer_addf(b, "%sCC='%s'%s", before, flags->c.data, behind);
         if (flags->cxx.size > 0)
-                buffer_addf(b, " CXX='%s'", flags->cxx.data);
+                buffer_addf(b, "%sCXX='%s'%s", before, flags->cxx.data, behind);
 }
 
 /* A folder's name, quoted where a shell would take it apart. */
@@ -270,7 +266,7 @@ static int commands_configure(const struct way *w, const struct compiler_flags *
                 r = take(&b, ret);
         }
         enter(&b, w);
-        add_compilers(&b, flags);
+        add_compilers(&b, flags, "", " ");
         buffer_addf(&b, "%s%s", w->system == SYSTEM_AUTOCONF ? "./configure" : w->first, w->has_shared ? " --disable-shared" : "");
         if (r == 0)
                 r = take(&b, ret);
@@ -285,7 +281,7 @@ static int commands_make(const struct way *w, const struct compiler_flags *flags
 
         enter(&b, w);
         buffer_adds(&b, "make -j{jobs}");
-        add_make_variables(&b, flags);
+        add_compilers(&b, flags, " ", "");
         return take(&b, ret);
 }
 
@@ -295,7 +291,7 @@ static int commands_out_of_tree(const struct way *w, const struct compiler_flags
         cleanup_buffer struct buffer b = {0};
         int r;
 
-        add_compilers(&b, flags);
+        add_compilers(&b, flags, "", " ");
         buffer_addf(&b, cmake ? "cmake -B %s -S " : "meson setup %s ", w->out);
         add_folder(&b, *w->folder ? w->folder : ".");
         buffer_adds(&b, cmake ? " -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF" : " --buildtype=release -Ddefault_library=static");

@@ -4,13 +4,6 @@
 
 #include "cache/base/util.h"
 
-static int compare_doubles(const void *a, const void *b)
-{
-        double x = *(const double *)a, y = *(const double *)b;
-
-        return (x > y) - (x < y);
-}
-
 /* -- order statistics --------------------------------------------------------------------------------------------- */
 
 void stat_sort(double *x, size_t n)

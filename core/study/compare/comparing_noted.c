@@ -15,18 +15,12 @@ void comparing_noted_done(struct comparing_noted *n)
 int comparing_cases(struct workspace *w, const char *set, const struct comparing_version version[2], struct case_selection *ret)
 {
         char *word = (char *)(set ? set : "all");
-        size_t kept = 0;
         int r = cases_select(w, &word, 1, ret);
 
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
-        for (size_t i = 0; i < ret->n; i++)
-                if (ret->list[i]->format == version[0].solver->recipe->format &&
-                    ret->list[i]->format == version[1].solver->recipe->format)
-                        ret->list[kept++] = ret->list[i];
-                else
-                        case_info_unref(ret->list[i]);
-        ret->n = kept;
+        for (int side = 0; side < 2; side++)
+                case_selection_keep(ret, version[side].solver->recipe->format);
         return 0;
 }
 

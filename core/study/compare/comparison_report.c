@@ -43,38 +43,32 @@ struct text {
         char s[32];
 };
 
-/* Values that digits cannot print. */
-static bool is_odd(double x, struct text *t)
+static struct text number(double x, int decimals)
 {
+        struct text t;
+
         if (isfinite(x))
-                return false;
-        strcpy(t->s, isnan(x) ? "-" : x > 0 ? "inf" : "-inf");
-        return true;
+                snprintf(t.s, sizeof(t.s), "%.*f", decimals, x);
+        else
+                strcpy(t.s, isnan(x) ? "-" : x > 0 ? "inf" : "-inf");
+        return t;
 }
 
 static struct text seconds(double x)
 {
-        struct text t;
-
-        if (!is_odd(x, &t))
-                snprintf(t.s, sizeof(t.s), "%.6f", x);
-        return t;
+        return number(x, 6);
 }
 
 static struct text ratio(double x)
 {
-        struct text t;
-
-        if (!is_odd(x, &t))
-                snprintf(t.s, sizeof(t.s), "%.4f", x);
-        return t;
+        return number(x, 4);
 }
 
 static struct text probability(double x)
 {
-        struct text t;
+        struct text t = number(x, 0);
 
-        if (!is_odd(x, &t))
+        if (isfinite(x))
                 snprintf(t.s, sizeof(t.s), "%.2g", x);
         return t;
 }

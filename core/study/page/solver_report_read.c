@@ -56,7 +56,6 @@ static int read_cases(struct report *r)
 {
         cleanup(case_set_unrefp) struct case_set *set = NULL;
         char *word = (char *)(r->options->set ? r->options->set : "all");
-        size_t kept = 0;
         int e = r->options->set ? sets_get(workspace_sets(r->workspace), r->options->set, &set) : 0;
 
         if (e < 0)
@@ -66,14 +65,9 @@ static int read_cases(struct report *r)
         e = cases_select(r->workspace, &word, 1, &r->cases);
         if (e < 0)
                 return e == -ENOENT ? 0 : e; /* an empty set */
+        case_selection_keep(&r->cases, r->solver->recipe->format);
         for (size_t i = 0; i < r->cases.n; i++)
-                if (r->cases.list[i]->format == r->solver->recipe->format) {
-                        report_newer(r, r->cases.list[i]->added);
-                        r->cases.list[kept++] = r->cases.list[i];
-                } else {
-                        case_info_unref(r->cases.list[i]);
-                }
-        r->cases.n = kept;
+                report_newer(r, r->cases.list[i]->added);
         thin_cases(r);
         return 0;
 }
@@ -258,15 +252,10 @@ static int make_columns(struct report *r)
 
 /* -- what is measured of them ------------------------------------------------------------------------------------- */
 
-struct case_place { /* which case has these bytes */
+struct case_place { /* which case has these bytes, first: for digest_compare() */
         struct digest sha256;
         uint32_t index;
 };
-
-static int compare_digests(const void *a, const void *b)
-{
-        return memcmp(((const struct case_place *)a)->sha256.bytes, ((const struct case_place *)b)->sha256.bytes, DIGEST_SIZE);
-}
 
 struct reading_column {
         struct report *report;
@@ -288,7 +277,7 @@ static int add_run(void *user, const struct digest *sha256, struct fact *f)
 {
         struct reading_column *c = user;
         const struct case_place wanted = {.sha256 = *sha256};
-        const struct case_place *found = find_in_list(&wanted, c->places, c->report->cases.n, sizeof(wanted), compare_digests);
+        const struct case_place *found = find_in_list(&wanted, c->places, c->report->cases.n, sizeof(wanted), digest_compare);
         struct report_cell *cell = found ? &c->cells[found->index] : NULL;
 
         if (!cell || cell->is_known)
@@ -344,7 +333,7 @@ static int read_cells(struct report *r)
                 return -ENOMEM;
         for (size_t i = 0; i < r->cases.n; i++)
                 places[i] = (struct case_place){r->cases.list[i]->sha256, (uint32_t)i};
-        sort_list(places, r->cases.n, sizeof(*places), compare_digests);
+        sort_list(places, r->cases.n, sizeof(*places), digest_compare);
         for (size_t i = 0; i < r->n_columns; i++) {
                 struct reading_column c = {.report = r, .places = places, .column = &r->columns[i], .cells = &r->cells[kept * r->cases.n]};
                 int e = program_runs(r->workspace, &cell, &r->columns[i].of->program, add_run, &c);
