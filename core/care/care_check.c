@@ -1,6 +1,7 @@
 /* fsck. Each area is a function; a finding never ends the check, what makes going on pointless (no memory, the disk gone) does. */
 #include "core/care/care_internal.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 
 const char *care_kind_name(enum care_kind k)
@@ -21,6 +22,21 @@ void care_found(struct checking *c, const char *area, enum care_kind kind, const
         c->report->damaged += kind == CARE_DAMAGED;
         c->report->repaired += kind == CARE_REPAIRED;
         c->watch->found(c->watch->user, &(struct care_finding){.area = area, .kind = kind, .text = text});
+}
+
+int care_each_name(const char *folder, int (*fn)(void *user, const char *folder, const char *name), void *user)
+{
+        DIR *dir = opendir(folder);
+        struct dirent *e;
+        int r = 0;
+
+        if (!dir)
+                return errno == ENOENT ? 0 : errorf(-errno, "cannot read %s: %s", folder, strerror(errno));
+        while (r == 0 && (e = readdir(dir)))
+                if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+                        r = fn(user, folder, e->d_name);
+        closedir(dir);
+        return r;
 }
 
 /* For the modules' own checks, which say a line for each thing that is wrong. */

@@ -1,7 +1,6 @@
 /* gc. First what nothing refers to, then copies, then what a bound asks for: the cheapest to make again goes first. */
 #include "core/care/care_internal.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fts.h>
 #include <sys/file.h>
@@ -62,23 +61,12 @@ static uint64_t size_of(const char *path)
 }
 
 /* Calls fn for each name in <store>/<folder>. */
-static int each_in(struct collecting *c, const char *folder, int (*fn)(struct collecting *c, const char *dir, const char *name))
+static int each_in(struct collecting *c, const char *folder, int (*fn)(void *user, const char *dir, const char *name))
 {
         char path[PATH_SIZE];
-        struct dirent *e;
-        DIR *dir;
         int r = path_join(path, workspace_dir(c->workspace), folder);
 
-        if (r < 0)
-                return r;
-        dir = opendir(path);
-        if (!dir)
-                return errno == ENOENT ? 0 : errorf(-errno, "cannot read %s: %s", path, strerror(errno));
-        while (r == 0 && (e = readdir(dir)))
-                if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-                        r = fn(c, path, e->d_name);
-        closedir(dir);
-        return r;
+        return r < 0 ? r : care_each_name(path, fn, c);
 }
 
 static int drop_tree(struct collecting *c, const char *dir, const char *name, struct care_part *part, const char *why)
@@ -127,8 +115,9 @@ static bool is_repository(struct collecting *c, const char *name, size_t length)
 }
 
 /* With solvers.lock held, so that no clone is under way. */
-static int drop_repository(struct collecting *c, const char *dir, const char *name)
+static int drop_repository(void *user, const char *dir, const char *name)
 {
+        struct collecting *c = user;
         size_t n = strlen(name);
 
         if (n > 5 && strcmp(name + n - 5, ".part") == 0)
@@ -140,22 +129,25 @@ static int drop_repository(struct collecting *c, const char *dir, const char *na
 
 #define CCACHE_GONE ".ccache-gone" /* no solver's name begins with a dot */
 
-static int drop_work(struct collecting *c, const char *dir, const char *name)
+static int drop_work(void *user, const char *dir, const char *name)
 {
+        struct collecting *c = user;
         if (strcmp(name, "ccache") == 0 || is_repository(c, name, strlen(name)))
                 return 0;
         return drop_tree(c, dir, name, &c->freed->leftovers, "worktrees of no solver");
 }
 
-static int drop_set_aside(struct collecting *c, const char *dir, const char *name)
+static int drop_set_aside(void *user, const char *dir, const char *name)
 {
+        struct collecting *c = user;
         return strncmp(name, "lmdb.damaged", 12) != 0
                        ? 0
                        : drop_tree(c, dir, name, &c->freed->leftovers, "a database set aside as damaged, and rebuilt since");
 }
 
-static int drop_scratch(struct collecting *c, const char *dir, const char *name)
+static int drop_scratch(void *user, const char *dir, const char *name)
 {
+        struct collecting *c = user;
         return scratch_is_left(workspace_dir(c->workspace), name) ? drop_tree(c, dir, name, &c->freed->leftovers, NULL) : 0;
 }
 
@@ -241,8 +233,9 @@ bool care_take_copy(const char *path, uint64_t *ret_bytes)
         return fd >= 0 && unlink(path) == 0;
 }
 
-static int drop_copy(struct collecting *c, const char *dir, const char *name)
+static int drop_copy(void *user, const char *dir, const char *name)
 {
+        struct collecting *c = user;
         char path[PATH_SIZE];
         uint64_t bytes = 0;
         struct digest d;
@@ -264,31 +257,29 @@ static int drop_copies(struct collecting *c)
 
 /* -- worktrees and ccache --------------------------------------------------------------------------------------- */
 
-/* The worktrees of one repository: the numbered folders in <store>/work/<repository>. */
-static size_t look_at_worktrees(const char *dir, uint64_t *ret_bytes)
-{
-        char path[PATH_SIZE];
-        struct dirent *e;
-        DIR *d = opendir(dir);
-        size_t n = 0;
+struct worktrees {
+        size_t n;
+        uint64_t bytes;
+};
 
-        *ret_bytes = 0;
-        while (d && (e = readdir(d))) {
-                if (e->d_name[strspn(e->d_name, "0123456789")] != '\0' || path_join(path, dir, e->d_name) < 0)
-                        continue;
-                *ret_bytes += size_of(path);
-                n++;
+/* The worktrees of one repository: the numbered folders in <store>/work/<repository>. */
+static int look_at_worktree(void *user, const char *dir, const char *name)
+{
+        struct worktrees *w = user;
+        char path[PATH_SIZE];
+
+        if (name[strspn(name, "0123456789")] == '\0' && path_join(path, dir, name) == 0) {
+                w->bytes += size_of(path);
+                w->n++;
         }
-        if (d)
-                closedir(d);
-        return n;
+        return 0;
 }
 
-static int prune(struct collecting *c, const char *dir, const char *name)
+static int prune(void *user, const char *dir, const char *name)
 {
+        struct collecting *c = user;
         char path[PATH_SIZE];
-        uint64_t before, after = 0;
-        size_t n;
+        struct worktrees before = {0}, after = {0};
         int r;
 
         if (strcmp(name, "ccache") == 0)
@@ -296,14 +287,14 @@ static int prune(struct collecting *c, const char *dir, const char *name)
         r = path_join(path, dir, name);
         if (r < 0)
                 return r;
-        n = look_at_worktrees(path, &before);
+        care_each_name(path, look_at_worktree, &before);
         if (!c->plan->dry_run) { /* near enough: as if none were in use */
                 r = build_prune(path);
-                n -= MIN(n, look_at_worktrees(path, &after));
+                care_each_name(path, look_at_worktree, &after);
         }
-        c->freed->worktrees.n += n;
-        c->freed->worktrees.bytes += before - MIN(before, after);
-        c->freed->worktrees.left += after;
+        c->freed->worktrees.n += before.n - MIN(before.n, after.n);
+        c->freed->worktrees.bytes += before.bytes - MIN(before.bytes, after.bytes);
+        c->freed->worktrees.left += after.bytes;
         return r;
 }
 
@@ -469,8 +460,9 @@ static bool is_wanted(struct collecting *c, const struct digest *d)
 }
 
 /* A file whole, or a part of one, which is locked while it is fetched. */
-static int drop_download(struct collecting *c, const char *dir, const char *name)
+static int drop_download(void *user, const char *dir, const char *name)
 {
+        struct collecting *c = user;
         char path[PATH_SIZE];
         uint64_t bytes = 0;
         struct digest d;

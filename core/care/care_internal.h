@@ -8,6 +8,8 @@
         "add "                                                                                                                \
         "FILE' makes one a case again, 'solverfs gc --lost-cases' frees them"
 
+/* Calls fn with each name in a folder until it returns other than 0, which is returned. Of one that is not there: 0. */
+int care_each_name(const char *folder, int (*fn)(void *user, const char *folder, const char *name), void *user);
 /* Deletes a program's copy from <store>/programs unless it is in use. `ret_bytes` (may be NULL) gets its size on disk in either case.
  * True: it was deleted. */
 bool care_take_copy(const char *path, uint64_t *ret_bytes);

@@ -1,15 +1,14 @@
 /* fsck of repositories: their files, objects and refs, and the config that names them. */
 #include "core/care/care_internal.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <nettle/sha1.h>
 #include <sys/stat.h>
 
 /* Packs and their indexes end in the SHA-1 of all that stands before (gitformat-pack(5)): one read tells every flipped bit. */
-static int trailer_is_right(int dirfd, const char *name, bool *ret)
+static int trailer_is_right(const char *path, bool *ret)
 {
-        cleanup_close int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC);
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
         uint8_t trailer[SHA1_DIGEST_SIZE], sum[SHA1_DIGEST_SIZE], block[1 << 16];
         struct sha1_ctx hash;
         struct stat st;
@@ -43,106 +42,88 @@ static bool ends_in(const char *name, const char *end)
         return n > m && strcmp(name + n - m, end) == 0;
 }
 
-static int check_packs(struct checking *c, const char *name, const char *objects)
-{
-        char path[PATH_SIZE], what[128];
-        struct dirent *e;
-        DIR *dir;
-        int r = path_join(path, objects, "pack");
-
-        if (r < 0)
-                return r;
-        dir = opendir(path);
-        if (!dir)
-                return errno == ENOENT ? 0 : errorf(-errno, "cannot read %s: %s", path, strerror(errno));
-        snprintf(what, sizeof(what), "repository %s", name);
-        while (r == 0 && (e = readdir(dir))) {
-                bool right;
-                int k;
-
-                if (!ends_in(e->d_name, ".pack") && !ends_in(e->d_name, ".idx"))
-                        continue;
-                r = care_step(c, what, c->report->files++, 0);
-                k = r == 0 ? trailer_is_right(dirfd(dir), e->d_name, &right) : 0;
-                if (r == 0 && k == -ENOENT) /* repacked meanwhile */
-                        continue;
-                if (r == 0 && (k < 0 || !right))
-                        care_found(c, "repositories", CARE_DAMAGED,
-                                   "%s/%s is damaged (%s): put it back from a backup, or take what a fresh clone has", path,
-                                   e->d_name, k < 0 ? strerror(-k) : "its checksum is wrong");
-        }
-        closedir(dir);
-        return r;
-}
-
-struct loose {
+/* The objects of a repository. */
+struct objects {
         struct checking *checking;
-        const char *name, *objects;
+        const char *name;
+        char what[128], path[PATH_SIZE];
         git_odb *odb;
 };
 
-/* objects/ab/cdef…: libgit2 verifies the hash of what it reads. */
-static int check_loose_folder(struct loose *l, const char *prefix)
+static int check_pack(void *user, const char *folder, const char *name)
 {
-        char path[PATH_SIZE], hex[GIT_OID_HEXSZ + 1];
-        struct dirent *e;
-        DIR *dir;
-        int r = path_join(path, l->objects, prefix);
+        struct objects *o = user;
+        struct checking *c = o->checking;
+        char path[PATH_SIZE];
+        bool right = false;
+        int k, r = 0;
 
+        if (!ends_in(name, ".pack") && !ends_in(name, ".idx"))
+                return 0;
+        r = care_step(c, o->what, c->report->files++, 0);
+        if (r == 0)
+                r = path_join(path, folder, name);
         if (r < 0)
                 return r;
-        dir = opendir(path);
-        if (!dir)
+        k = trailer_is_right(path, &right);
+        if (k != -ENOENT && (k < 0 || !right)) /* it may be repacked meanwhile */
+                care_found(c, "repositories", CARE_DAMAGED, "%s is damaged (%s): put it back from a backup, or take what a fresh clone has", path,
+                           k < 0 ? strerror(-k) : "its checksum is wrong");
+        return 0;
+}
+
+/* objects/ab/cdef…: libgit2 verifies the hash of what it reads. */
+static int check_loose(void *user, const char *folder, const char *name)
+{
+        struct objects *o = user;
+        char hex[GIT_OID_HEXSZ + 1];
+        git_odb_object *object = NULL;
+        git_oid oid;
+        int r;
+
+        snprintf(hex, sizeof(hex), "%s%.38s", basename(folder), name);
+        if (strlen(name) != GIT_OID_HEXSZ - 2 || git_oid_fromstr(&oid, hex) < 0)
                 return 0;
-        while (r == 0 && (e = readdir(dir))) {
-                git_odb_object *o = NULL;
-                git_oid oid;
-
-                if (strlen(e->d_name) != GIT_OID_HEXSZ - 2)
-                        continue;
-                snprintf(hex, sizeof(hex), "%s%.38s", prefix, e->d_name);
-                if (git_oid_fromstr(&oid, hex) < 0)
-                        continue;
-                r = care_step(l->checking, l->name, l->checking->report->files++, 0);
-                if (r == 0 && git_odb_read(&o, l->odb, &oid) < 0)
-                        care_found(l->checking, "repositories", CARE_DAMAGED,
-                                   "%s/%.2s/%s is damaged (%s): put it back from another clone", l->objects, hex, hex + 2,
-                                   git_error_last() ? git_error_last()->message : "no reason given");
-                git_odb_object_free(o);
-        }
-        closedir(dir);
+        r = care_step(o->checking, o->name, o->checking->report->files++, 0);
+        if (r == 0 && git_odb_read(&object, o->odb, &oid) < 0)
+                care_found(o->checking, "repositories", CARE_DAMAGED, "%s/%s is damaged (%s): put it back from another clone", folder, name,
+                           git_error_last() ? git_error_last()->message : "no reason given");
+        git_odb_object_free(object);
         return r;
 }
 
-static int check_loose(struct checking *c, const char *name, const char *objects, git_odb *odb)
+static int check_files(struct objects *o)
 {
-        struct loose l = {.checking = c, .name = name, .objects = objects, .odb = odb};
-        char prefix[3];
-        int r = 0;
+        char folder[PATH_SIZE], prefix[3];
+        int r = path_join(folder, o->path, "pack");
 
-        for (unsigned i = 0; i < 256 && r == 0; i++) {
+        if (r == 0)
+                r = care_each_name(folder, check_pack, o);
+        for (unsigned i = 0; i < 256 && r == 0 && o->odb; i++) {
                 snprintf(prefix, sizeof(prefix), "%02x", i);
-                r = check_loose_folder(&l, prefix);
+                r = path_join(folder, o->path, prefix);
+                if (r == 0)
+                        r = care_each_name(folder, check_loose, o);
         }
         return r;
 }
 
-static int check_commits(struct checking *c, const char *name, struct history *h, git_odb *odb)
+static int check_commits(struct objects *o, struct history *h)
 {
+        struct checking *c = o->checking;
         uint32_t n = history_count(h), lost = 0;
-        char first[GIT_OID_HEXSZ + 1] = "", what[128];
+        char first[GIT_OID_HEXSZ + 1] = "";
         int r = 0;
 
-        snprintf(what, sizeof(what), "repository %s", name);
         for (uint32_t i = 0; i < n && r == 0; i++) {
                 git_oid oid;
 
                 if (i % 1024 == 0)
-                        r = care_step(c, what, i, n);
+                        r = care_step(c, o->what, i, n);
                 if (r < 0 || history_oids(h, i, 1, &oid) != 1)
                         continue;
                 c->report->commits++;
-                if (git_odb_exists(odb, &oid))
+                if (git_odb_exists(o->odb, &oid))
                         continue;
                 if (lost++ == 0)
                         git_oid_tostr(first, sizeof(first), &oid);
@@ -151,7 +132,7 @@ static int check_commits(struct checking *c, const char *name, struct history *h
                 care_found(c, "repositories", CARE_DAMAGED,
                            "%s: the repository has lost %u commits that the index knows, %s the first: 'solverfs "
                            "solver update %s' fetches what upstream still has",
-                           name, lost, first, name);
+                           o->name, lost, first, o->name);
         return r;
 }
 
@@ -162,9 +143,8 @@ static void say_ref(void *user, bool mended, const char *line)
 
 static int check_repository(struct checking *c, const struct solver *s)
 {
-        char objects[PATH_SIZE];
+        struct objects objects = {.checking = c, .name = s->repository};
         git_repository *repository = NULL;
-        git_odb *odb = NULL;
         int r = history_check(s->history, s->recipe->repository, c->look_only, say_ref, c);
 
         if (r < 0)
@@ -175,18 +155,17 @@ static int check_repository(struct checking *c, const struct solver *s)
                 care_found(c, "repositories", CARE_DAMAGED, "%s: %s", s->repository, error_message(r));
                 return 0;
         }
-        if (snprintf(objects, sizeof(objects), "%sobjects", git_repository_path(repository)) >= (int)sizeof(objects))
+        snprintf(objects.what, sizeof(objects.what), "repository %s", s->repository);
+        if (snprintf(objects.path, PATH_SIZE, "%sobjects", git_repository_path(repository)) >= PATH_SIZE)
                 r = -ENAMETOOLONG;
-        if (r == 0)
-                r = check_packs(c, s->repository, objects);
-        if (r == 0 && git_repository_odb(&odb, repository) < 0)
+        else if (git_repository_odb(&objects.odb, repository) < 0)
                 care_found(c, "repositories", CARE_DAMAGED, "%s: its objects cannot be read: %s", s->repository,
                            git_error_last() ? git_error_last()->message : "no reason given");
-        if (r == 0 && odb)
-                r = check_loose(c, s->repository, objects, odb);
-        if (r == 0 && odb)
-                r = check_commits(c, s->repository, s->history, odb);
-        git_odb_free(odb);
+        if (r == 0)
+                r = check_files(&objects);
+        if (r == 0 && objects.odb)
+                r = check_commits(&objects, s->history);
+        git_odb_free(objects.odb);
         git_repository_free(repository);
         return r;
 }
