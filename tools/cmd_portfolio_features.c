@@ -3,11 +3,6 @@
 #include "core/smtlib/feature.h"
 #include "words.h"
 
-struct options {
-        bool list;
-        struct words words;
-};
-
 static void list_features(void)
 {
         static const struct column columns[] = {{"FORMAT", 8, false}, {"FEATURE", 28, false}, {"MEANING", 0, false}};
@@ -21,10 +16,10 @@ static void list_features(void)
         }
 }
 
-static int print_cases(const struct options *o)
+static int print_cases(const struct words *words)
 {
         cleanup_case_selection struct case_selection cases = {0};
-        int r = command_cases(o->words.list, o->words.n, &cases), status = STATUS_OK;
+        int r = command_cases(words->list, words->n, &cases), status = STATUS_OK;
 
         for (size_t i = 0; i < cases.n && r == STATUS_OK; i++) {
                 cleanup_buffer struct buffer text = {0}, rows = {0};
@@ -50,17 +45,18 @@ int cmd_portfolio_features(int argc, char **argv)
         static const char doc[] =
                 "Print the features of cases: the numbers that portfolios learn from (features.tsv in the mount).\v"
                 "Example: solverfs portfolio features QF_S/";
-        struct options o = {0};
+        struct words words = {0};
+        bool list = false;
         int r;
-        const struct command_option options[] = {{"list", 'l', NULL, "Say what each feature means", .on = &o.list}, {0}};
+        const struct command_option options[] = {{"list", 'l', NULL, "Say what each feature means", .on = &list}, {0}};
 
-        command_parse(argc, argv, "[CASE...]", doc, options, &o.words);
-        if (o.words.n == 0 && !o.list)
+        command_parse(argc, argv, "[CASE...]", doc, options, &words);
+        if (words.n == 0 && !list)
                 command_usage("no case given");
-        if (o.list)
+        if (list)
                 list_features();
-        if (o.words.n == 0)
+        if (words.n == 0)
                 return STATUS_OK;
         r = command_open(STORE_READ_ONLY);
-        return r == STATUS_OK ? print_cases(&o) : r;
+        return r == STATUS_OK ? print_cases(&words) : r;
 }

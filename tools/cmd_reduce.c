@@ -67,13 +67,6 @@ static void check_usage(const struct reducing *o)
 
 /* -- the input -------------------------------------------------------------------------------------------------- */
 
-static void name_input(struct reducing *o, const char *path)
-{
-        const char *slash = strrchr(path, '/');
-
-        snprintf(o->name, sizeof(o->name), "%s", slash ? slash + 1 : path);
-}
-
 static int read_input_file(struct reducing *o, const char *path)
 {
         struct stat st;
@@ -84,7 +77,7 @@ static int read_input_file(struct reducing *o, const char *path)
         if (!S_ISREG(st.st_mode))
                 return errorf(-EINVAL, "%s is not a file", path);
         r = read_file(path, INPUT_MOST, &o->input);
-        name_input(o, path);
+        snprintf(o->name, sizeof(o->name), "%s", basename(path));
         return r < 0 ? errorf(r, "cannot read %s: %s", path, strerror(-r)) : 0;
 }
 
@@ -445,13 +438,6 @@ static int reduce_by_command(struct reducing *o)
         return status;
 }
 
-static int reduce_of_solver(struct reducing *o)
-{
-        int status = command_open_solver(0, o->on, o->words.list[0]);
-
-        return status == STATUS_OK ? reduce_between(o) : status;
-}
-
 int cmd_reduce(int argc, char **argv)
 {
         static const char doc[] =
@@ -493,7 +479,9 @@ int cmd_reduce(int argc, char **argv)
         command_parse(argc, argv, "SOLVER FOUND|CASE [--reference VERSION --target VERSION]\nFILE --command COMMAND", doc, options, &o.words);
         check_usage(&o);
         command_signals();
-        status = o.command ? reduce_by_command(&o) : reduce_of_solver(&o);
+        status = o.command ? reduce_by_command(&o) : command_open_solver(0, o.on, o.words.list[0]);
+        if (status == STATUS_OK && !o.command)
+                status = reduce_between(&o);
         blob_done(&o.input);
         return status;
 }

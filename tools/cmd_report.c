@@ -6,30 +6,18 @@
 #include "core/study/page/solver_report.h"
 #include "words.h"
 
-struct reporting {
-        const char *solver_name, *set, *file;
-};
-
-static int write_page(const struct reporting *o, const struct buffer *page)
+static int write_page(const char *set, const char *file)
 {
-        int r;
-
-        if (!o->file || strcmp(o->file, "-") == 0) {
-                output_write(page);
-                return STATUS_OK;
-        }
-        r = command_write_file(o->file, 0, page);
-        return r < 0 ? fail(r) : STATUS_OK;
-}
-
-static int make_page(const struct reporting *o)
-{
-        struct solver_report_options options = {.workspace = common.workspace, .solver = common.solver, .set = o->set};
+        const struct solver_report_options options = {.workspace = common.workspace, .solver = common.solver, .set = set};
         cleanup_buffer struct buffer page = {0};
         int64_t mtime;
         int r = solver_report(&options, &page, &mtime);
 
-        return r < 0 ? fail(r) : write_page(o, &page);
+        if (r == 0 && file && strcmp(file, "-") != 0)
+                r = command_write_file(file, 0, &page);
+        else if (r == 0)
+                output_write(&page);
+        return r < 0 ? fail(r) : STATUS_OK;
 }
 
 int cmd_report(int argc, char **argv)
@@ -40,20 +28,20 @@ int cmd_report(int argc, char **argv)
                 "'solverfs history' and 'solverfs run' do. The mount has the page, with links into the mount, as SOLVER/report.html.\n\n"
                 "Example:\n"
                 "  solverfs report z3 --set QF_S -o z3.html";
-        struct reporting o = {0};
+        const char *solver, *set = NULL, *file = NULL;
         struct words words = {0};
         int status;
         const struct command_option options[] = {
-                {"set", 0, "NAME", "its history on the cases of this set; default: on all", .text = &o.set},
-                {"output", 'o', "FILE", "write the page there; default: to standard output", .text = &o.file},
+                {"set", 0, "NAME", "its history on the cases of this set; default: on all", .text = &set},
+                {"output", 'o', "FILE", "write the page there; default: to standard output", .text = &file},
                 {0}};
 
         command_parse(argc, argv, "SOLVER", doc, options, &words);
         if (words.n > 1)
                 command_usage("expected one SOLVER");
-        o.solver_name = word_next(&words);
-        if (!o.solver_name)
+        solver = word_next(&words);
+        if (!solver)
                 command_usage("expected SOLVER");
-        status = command_open_solver(STORE_READ_ONLY, NULL, o.solver_name);
-        return status == STATUS_OK ? make_page(&o) : status;
+        status = command_open_solver(STORE_READ_ONLY, NULL, solver);
+        return status == STATUS_OK ? write_page(set, file) : status;
 }

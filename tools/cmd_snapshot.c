@@ -2,11 +2,6 @@
 #include "mounts.h"
 #include "words.h"
 
-struct snapshot_options {
-        const char *solver;
-        struct snapshot_request request;
-};
-
 int cmd_snapshot(int argc, char **argv)
 {
         static const char doc[] =
@@ -15,14 +10,15 @@ int cmd_snapshot(int argc, char **argv)
                 "DIR itself and its repository stay as they are. A name stays with its commit.\n\n"
                 "  solverfs snapshot kissat src/kissat --name wip\n"
                 "  solverfs run kissat HEAD wip all";
-        struct snapshot_options o = {0};
+        struct snapshot_request request = {0};
+        const char *solver;
         struct words words = {0};
         char hex[GIT_OID_HEXSZ + 1];
         uint32_t commit;
         int r;
         const struct command_option options[] = {
-                {"name", 'n', "NAME", "A name for it, which stands for it wherever a revision does (default: the time)", .text = &o.request.name},
-                {"force", 'f', NULL, "Also where DIR's history has no commit in common with SOLVER's", .on = &o.request.force},
+                {"name", 'n', "NAME", "A name for it, which stands for it wherever a revision does (default: the time)", .text = &request.name},
+                {"force", 'f', NULL, "Also where DIR's history has no commit in common with SOLVER's", .on = &request.force},
                 {0}};
 
         command_parse(argc, argv, "SOLVER DIR", doc, options, &words);
@@ -30,12 +26,12 @@ int cmd_snapshot(int argc, char **argv)
                 command_usage("too many arguments: expected SOLVER DIR");
         if (words.n < 2)
                 command_usage("expected SOLVER DIR");
-        o.solver = word_next(&words);
-        o.request.dir = word_next(&words);
-        r = command_open_solver(0, NULL, o.solver);
+        solver = word_next(&words);
+        request.dir = word_next(&words);
+        r = command_open_solver(0, NULL, solver);
         if (r != STATUS_OK)
                 return r;
-        r = history_snapshot(common.solver->history, &o.request, &commit);
+        r = history_snapshot(common.solver->history, &request, &commit);
         if (r < 0)
                 return fail_as(status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED, r);
         mounts_settle(workspace_dir(common.workspace));

@@ -56,14 +56,6 @@ static void name_step(const struct stepping *o, const struct case_history *h, co
                 snprintf(ret, 2 * GIT_OID_HEXSZ + 3, "%s..%s", before, after);
 }
 
-static void seconds_text(double seconds, char ret[32])
-{
-        if (isnan(seconds))
-                snprintf(ret, 32, "broken");
-        else
-                snprintf(ret, 32, "%.6f", seconds);
-}
-
 static void print_rows(const struct stepping *o, const struct case_history *h, const size_t *points, const struct steps *steps)
 {
         static const struct column columns[] = {{"CASE", 6, true},    {"COMMIT", 12, false}, {"STEP", 7, false},

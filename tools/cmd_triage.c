@@ -33,11 +33,6 @@ static int set_by_hand(const struct triage *t)
         return r;
 }
 
-static void seconds_text(double seconds, char ret[32])
-{
-        snprintf(ret, 32, isfinite(seconds) ? "%.6f" : "broken", seconds);
-}
-
 static void show_culprit(const struct triage *t, const struct culprit *c)
 {
         static const struct column columns[] = {{"COMMIT", 12, false},  {"CLASS", 11, false}, {"INTENT", 10, false}, {"BY", 5, false},

@@ -3,11 +3,6 @@
 #include "fs/kernel/session.h"
 #include "mounts.h"
 
-struct unmounting {
-        const char *dir;
-        bool lazy;
-};
-
 static void say_late(const char *mountpoint, pid_t daemon)
 {
         note("%s is detached here, but something is still open there from another mount namespace (a container, a sandbox); its daemon, process %d, "
@@ -34,35 +29,36 @@ static int say_absent(const char *mountpoint, int r)
 
 int cmd_unmount(int argc, char **argv)
 {
-        struct unmounting u = {0};
         struct words words = {0};
+        const char *dir;
+        bool lazy = false;
         char mountpoint[PATH_SIZE], store[PATH_SIZE];
         int r;
         const struct command_option options[] = {
-                {"lazy", 'l', NULL, "Detach it even while it is in use; who is inside gets to the end", .on = &u.lazy},
+                {"lazy", 'l', NULL, "Detach it even while it is in use; who is inside gets to the end", .on = &lazy},
                 {0}};
 
         command_parse(argc, argv, "DIR",
                       "Unmount DIR and wait until its daemon has gone: work in progress is cancelled, nothing finished is lost.", options, &words);
         if (words.n > 1)
                 command_usage("one DIR at a time");
-        u.dir = word_next(&words);
-        if (!u.dir)
+        dir = word_next(&words);
+        if (!dir)
                 command_usage("expected DIR");
-        r = session_mountpoint(u.dir, mountpoint);
+        r = session_mountpoint(dir, mountpoint);
         if (r < 0)
-                return fail_as(STATUS_ABSENT, errorf(r, "nothing of solverfs is mounted at %s: %s", u.dir, strerror(-r)));
+                return fail_as(STATUS_ABSENT, errorf(r, "nothing of solverfs is mounted at %s: %s", dir, strerror(-r)));
         r = mounts_store(mountpoint, store);
         if (r < 0)
                 return r == -ENOENT ? say_absent(mountpoint, r) : fail(r);
-        r = session_unmount(mountpoint, u.lazy);
+        r = session_unmount(mountpoint, lazy);
         if (r == -EBUSY) {
-                complain("%s is in use: leave it and try again ('fuser -vm %s' says who is there), or use --lazy", u.dir, u.dir);
+                complain("%s is in use: leave it and try again ('fuser -vm %s' says who is there), or use --lazy", dir, dir);
                 return STATUS_FAILED;
         }
         if (r < 0)
                 return fail_as(r == -EINVAL ? STATUS_ABSENT : STATUS_FAILED, r);
-        if (u.lazy)
+        if (lazy)
                 return STATUS_OK;
         r = mounts_end(store, mountpoint, say_late);
         if (r == -EACCES || r == -ENOENT || r == -EROFS)

@@ -2,6 +2,7 @@
 
 #include "core/query/machines.h"
 
+#include <math.h>
 #include <sys/stat.h>
 
 int command_solver(const char *name, struct solver **ret)
@@ -46,6 +47,11 @@ void parse_measure(void *to, const char *text)
 void parse_any_measure(void *to, const char *text)
 {
         parse_measure_among(to, text, ~0u, "time, cpu, memory, effort or seconds-per-effort");
+}
+
+void seconds_text(double seconds, char ret[32])
+{
+        snprintf(ret, 32, isfinite(seconds) ? "%.6f" : "broken", seconds);
 }
 
 void commit_hex(struct solver *s, uint32_t commit, char ret[GIT_OID_HEXSZ + 1])

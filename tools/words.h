@@ -40,4 +40,5 @@ int command_known_words(char *const *words, size_t n, size_t *ret_n_revisions, s
 void parse_measure(void *to, const char *text);
 void parse_any_measure(void *to, const char *text);
 
+void seconds_text(double seconds, char ret[32]); /* "broken" where there is no such number */
 void commit_hex(struct solver *s, uint32_t commit, char ret[GIT_OID_HEXSZ + 1]); /* full sha; "?" when it cannot be read */
