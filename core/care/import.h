@@ -81,6 +81,9 @@ void source_say(const struct store_source *s, const char *format, ...) printf_li
 /* Says once of each solver that something of it is passed over. */
 int source_note_missing(struct store_source *s, const char *solver);
 
+/* The bytes of a case there. */
+int source_read_case(const struct store_source *s, const struct case_info *info, struct blob *ret);
+
 struct store_import {
         uint64_t cases, known_cases; /* taken in; here already, under whatever id and name */
         uint64_t sets, known_sets;   /* taken in, or grown; here as they are there, or with other cases */

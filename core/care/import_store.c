@@ -121,8 +121,6 @@ static int take_scrambled_input(const struct import *i, const struct scrambled_i
 {
         cleanup(case_info_unrefp) struct case_info *of = NULL, *theirs = NULL, *ours = NULL;
         cleanup_blob struct blob text = {0};
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE];
         int r = cases_find_digest(workspace_cases(i->source->here), &s->of, &of);
 
         if (r == 0 && scrambled_find(i->source->here, of, s->seed, &ours) == 0)
@@ -132,9 +130,7 @@ static int take_scrambled_input(const struct import *i, const struct scrambled_i
         if (r == -ENOENT)
                 return 0;
         if (r == 0)
-                r = cases_open_bytes(workspace_cases(i->source->there), theirs, &fd, path);
-        if (r == 0)
-                r = read_fd(fd, CASE_SIZE_MAX, &text);
+                r = source_read_case(i->source, theirs, &text);
         return r < 0 ? r : scrambled_keep(i->source->here, of, s->seed, SLICE(text.data, text.size), &ours);
 }
 

@@ -2,23 +2,24 @@
 
 #include "core/report/html.h"
 
-static const char *class_of(const struct html_column *c)
-{
-        static const char *const names[][2] = {
-                [HTML_TEXT] = {"", "minor"},
-                [HTML_LINE] = {"one", "one minor"},
-                [HTML_WIDE] = {"wide", "wide minor"},
-                [HTML_NUMBER] = {"n", "n minor"},
-                [HTML_PLAIN] = {"", "minor"},
-        };
-
-        return names[c->kind][c->is_minor];
-}
-
 static void add_class(struct buffer *b, const struct html_column *c)
 {
-        if (*class_of(c))
-                buffer_addf(b, " class=\"%s\"", class_of(c));
+        static const char *const names[][2] = {
+                [HTML_TEXT] = {"", "minor"},         [HTML_LINE] = {"one", "one minor"}, [HTML_WIDE] = {"wide", "wide minor"},
+                [HTML_NUMBER] = {"n", "n minor"}, [HTML_PLAIN] = {"", "minor"},
+        };
+        const char *name = names[c->kind][c->is_minor];
+
+        if (*name)
+                buffer_addf(b, " class=\"%s\"", name);
+}
+
+/* The first cell of a row is its heading. */
+static void begin_cell(struct buffer *b, const struct html_table *t)
+{
+        assert(t->at < t->n);
+        buffer_adds(b, t->at == 0 ? "<th scope=\"row\"" : "<td");
+        add_class(b, &t->columns[t->at]);
 }
 
 void html_table_begin(struct buffer *b, struct html_table *t)
@@ -51,12 +52,9 @@ void html_row_end(struct buffer *b)
         buffer_adds(b, "</tr>\n");
 }
 
-/* The first cell of a row is its heading. */
 void html_cell_begin(struct buffer *b, struct html_table *t)
 {
-        assert(t->at < t->n);
-        buffer_adds(b, t->at == 0 ? "<th scope=\"row\"" : "<td");
-        add_class(b, &t->columns[t->at]);
+        begin_cell(b, t);
         buffer_adds(b, ">");
 }
 
@@ -80,9 +78,7 @@ void html_cell_link(struct buffer *b, struct html_table *t, const char *path, co
 
 void html_cell_begin_number(struct buffer *b, struct html_table *t, double value)
 {
-        assert(t->at < t->n);
-        buffer_adds(b, t->at == 0 ? "<th scope=\"row\"" : "<td");
-        add_class(b, &t->columns[t->at]);
+        begin_cell(b, t);
         if (isnan(value))
                 buffer_adds(b, " data-v=\"\">");
         else if (isinf(value))

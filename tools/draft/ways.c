@@ -244,70 +244,53 @@ static void enter(struct buffer *b, const struct way *w)
         buffer_adds(b, " && ");
 }
 
-static int take(struct buffer *b, char ***list)
+/* Each of these adds a line for a command. */
+static void commands_configure(const struct way *w, const struct compiler_flags *flags, struct buffer *b)
 {
-        int r = buffer_error(b);
-
-        if (r == 0)
-                r = strings_add(list, b->data);
-        buffer_done(b);
-        *b = (struct buffer){0};
-        return r;
-}
-
-static int commands_configure(const struct way *w, const struct compiler_flags *flags, char ***ret)
-{
-        cleanup_buffer struct buffer b = {0};
-        int r = 0;
-
         if (w->system == SYSTEM_AUTOCONF) {
-                enter(&b, w);
-                buffer_adds(&b, w->first);
-                r = take(&b, ret);
+                enter(b, w);
+                buffer_addf(b, "%s\n", w->first);
         }
-        enter(&b, w);
-        add_compilers(&b, flags, "", " ");
-        buffer_addf(&b, "%s%s", w->system == SYSTEM_AUTOCONF ? "./configure" : w->first, w->has_shared ? " --disable-shared" : "");
-        if (r == 0)
-                r = take(&b, ret);
-        enter(&b, w);
-        buffer_adds(&b, "make -j{jobs}");
-        return r == 0 ? take(&b, ret) : r;
+        enter(b, w);
+        add_compilers(b, flags, "", " ");
+        buffer_addf(b, "%s%s\n", w->system == SYSTEM_AUTOCONF ? "./configure" : w->first, w->has_shared ? " --disable-shared" : "");
+        enter(b, w);
+        buffer_adds(b, "make -j{jobs}\n");
 }
 
-static int commands_make(const struct way *w, const struct compiler_flags *flags, char ***ret)
+static void commands_make(const struct way *w, const struct compiler_flags *flags, struct buffer *b)
 {
-        cleanup_buffer struct buffer b = {0};
-
-        enter(&b, w);
-        buffer_adds(&b, "make -j{jobs}");
-        add_compilers(&b, flags, " ", "");
-        return take(&b, ret);
+        enter(b, w);
+        buffer_adds(b, "make -j{jobs}");
+        add_compilers(b, flags, " ", "");
+        buffer_adds(b, "\n");
 }
 
-static int commands_out_of_tree(const struct way *w, const struct compiler_flags *flags, char ***ret)
+static void commands_out_of_tree(const struct way *w, const struct compiler_flags *flags, struct buffer *b)
 {
         const bool cmake = w->system == SYSTEM_CMAKE;
-        cleanup_buffer struct buffer b = {0};
-        int r;
 
-        add_compilers(&b, flags, "", " ");
-        buffer_addf(&b, cmake ? "cmake -B %s -S " : "meson setup %s ", w->out);
-        add_folder(&b, *w->folder ? w->folder : ".");
-        buffer_adds(&b, cmake ? " -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF" : " --buildtype=release -Ddefault_library=static");
-        r = take(&b, ret);
-        buffer_addf(&b, cmake ? "cmake --build %s -j{jobs}" : "ninja -C %s -j{jobs}", w->out);
-        return r == 0 ? take(&b, ret) : r;
+        add_compilers(b, flags, "", " ");
+        buffer_addf(b, cmake ? "cmake -B %s -S " : "meson setup %s ", w->out);
+        add_folder(b, *w->folder ? w->folder : ".");
+        buffer_adds(b, cmake ? " -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF\n" : " --buildtype=release -Ddefault_library=static\n");
+        buffer_addf(b, cmake ? "cmake --build %s -j{jobs}\n" : "ninja -C %s -j{jobs}\n", w->out);
 }
 
 int way_commands(const struct way *w, const struct compiler_flags *flags, char ***ret)
 {
-        static int (*const commands[])(const struct way *w, const struct compiler_flags *flags, char ***ret) = {
+        static void (*const commands[])(const struct way *w, const struct compiler_flags *flags, struct buffer *b) = {
                 [SYSTEM_CMAKE] = commands_out_of_tree, [SYSTEM_MESON] = commands_out_of_tree, [SYSTEM_CONFIGURE] = commands_configure,
                 [SYSTEM_AUTOCONF] = commands_configure, [SYSTEM_MAKE] = commands_make,
         };
+        cleanup_buffer struct buffer lines = {0};
+        int r;
 
-        return commands[w->system](w, flags, ret);
+        commands[w->system](w, flags, &lines);
+        r = buffer_error(&lines);
+        for (char *rest = lines.data; r == 0 && *rest;)
+                r = strings_add(ret, strsep(&rest, "\n"));
+        return r;
 }
 
 void way_usual_output(const struct way *w, const char *program, struct buffer *ret)

@@ -21,8 +21,6 @@ static int take_input(const struct taking *t, uint32_t theirs, uint32_t *ret)
         struct cases *here = workspace_cases(t->source->here), *there = workspace_cases(t->source->there);
         cleanup(case_info_unrefp) struct case_info *info = NULL, *ours = NULL;
         cleanup_blob struct blob text = {0};
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE];
         int r;
 
         *ret = 0;
@@ -36,9 +34,7 @@ static int take_input(const struct taking *t, uint32_t theirs, uint32_t *ret)
                 *ret = ours->id;
         if (r != -ENOENT)
                 return r;
-        r = cases_open_bytes(there, info, &fd, path);
-        if (r == 0)
-                r = read_fd(fd, CASE_SIZE_MAX, &text);
+        r = source_read_case(t->source, info, &text);
         return r < 0 ? r : cases_add_unlisted(here, info->name, SLICE(text.data, text.size), ret);
 }
 
@@ -315,23 +311,14 @@ static void taking_done(struct taking *t)
         solver_unref(t->here);
 }
 
-static int count_campaigns(struct workspace *w, uint32_t solver, size_t *ret)
-{
-        char **names = NULL;
-        size_t n = 0;
-        int r = campaign_names(w, solver, &names, &n);
-
-        strings_free(names);
-        *ret = n;
-        return r;
-}
-
 /* A solver that is not here: how much is passed over. */
 static int pass_over(struct taking *t)
 {
-        size_t n;
-        int r = count_campaigns(t->source->there, t->there->number, &n);
+        char **names = NULL;
+        size_t n = 0;
+        int r = campaign_names(t->source->there, t->there->number, &names, &n);
 
+        strings_free(names);
         n += observations_last(t->source->there, OF_CAMPAIGNS, t->there->number);
         n += observations_last(t->source->there, OF_WATCHES, t->there->number);
         t->report->absent += n;
