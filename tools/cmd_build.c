@@ -48,18 +48,18 @@ static void show_record(const struct building *b, uint32_t number, const struct 
 {
         const char *released = era_or_solver(common.solver->history, common.solver->recipe, number)->file;
         cleanup_free char *reason = printable(record->reason ?: record->differs ? "not reproducible" : "-");
-        char commit[GIT_OID_HEXSZ + 1], seconds[32], size[24] = "-";
+        const struct commit_sha commit = commit_sha(common.solver, number);
+        char seconds[32], size[24] = "-";
 
-        commit_hex(common.solver, number, commit);
         if (b->json) {
-                json_row(to, record_json(b, commit, record, released));
+                json_row(to, record_json(b, commit.s, record, released));
                 return;
         }
         format_seconds(record->duration_ns, seconds);
         if (record->n_outputs > 0)
                 snprintf(size, sizeof(size), "%llu", (unsigned long long)record->outputs[0].size);
         table_row(to, columns, ARRAY_SIZE(columns),
-                  (const char *[]){commit, record->ok ? "ok" : "failed", seconds, size, released ? "released binary" : "clean",
+                  (const char *[]){commit.s, record->ok ? "ok" : "failed", seconds, size, released ? "released binary" : "clean",
                                    reason});
 }
 
@@ -105,11 +105,10 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         struct building *b = user;
         uint32_t commit = b->revisions.list[i];
         const struct build_record *record;
-        char hex[GIT_OID_HEXSZ + 1];
+        const struct commit_sha sha = commit_sha(common.solver, commit);
 
-        commit_hex(common.solver, commit, hex);
         if (r < 0) {
-                complain("%s %.12s: %s", common.solver->recipe->name, hex, reason);
+                complain("%s %.12s: %s", common.solver->recipe->name, sha.s, reason);
                 command_worse(status_of_value(r));
                 return;
         }
@@ -119,16 +118,16 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         else
                 show_record(b, commit, record, to);
         if (record->ok && record->differs)
-                note("%s %.12s: not reproducible, clean builds of the same sources differ: %s", common.solver->recipe->name, hex,
+                note("%s %.12s: not reproducible, clean builds of the same sources differ: %s", common.solver->recipe->name, sha.s,
                      record->differs);
         if (record->ok)
                 return;
         command_worse(STATUS_FAILED);
         if (!b->log && b->revisions.n == 1) {
                 show_failure(b, commit);
-                note("the whole log: solverfs build --log %s %.12s", common.solver->recipe->name, hex);
+                note("the whole log: solverfs build --log %s %.12s", common.solver->recipe->name, sha.s);
         }
-        complain("%s %.12s cannot be built: %s", common.solver->recipe->name, hex, record->reason);
+        complain("%s %.12s cannot be built: %s", common.solver->recipe->name, sha.s, record->reason);
 }
 
 /* -- taking the program out ------------------------------------------------------------------------------------- */

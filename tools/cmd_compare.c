@@ -284,13 +284,12 @@ static void tell_unbuildable(struct compare *o, const struct comparing_table *t)
         for (int side = 0; side < 2; side++) {
                 const struct comparing_version *v = &o->options.version[side];
                 cleanup(build_record_unrefp) struct build_record *record = NULL;
-                char sha[GIT_OID_HEXSZ + 1];
+                const struct commit_sha sha = commit_sha(v->solver, v->commit);
 
                 if (!t->unbuildable[side] || build_find(common.workspace, v->solver, v->commit, false, &record) < 0)
                         continue;
-                commit_hex(v->solver, v->commit, sha);
-                complain("%s %.12s cannot be built: %s; see 'solverfs build --log %s %.12s'", v->solver->recipe->name, sha,
-                         record->reason ? record->reason : "no reason is known", v->solver->recipe->name, sha);
+                complain("%s %.12s cannot be built: %s; see 'solverfs build --log %s %.12s'", v->solver->recipe->name, sha.s,
+                         record->reason ? record->reason : "no reason is known", v->solver->recipe->name, sha.s);
         }
 }
 

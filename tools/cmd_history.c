@@ -72,14 +72,13 @@ static int make(void *user, size_t i, struct query **ret)
 
 static void tell_unbuildable(struct recording *o, size_t place, const struct build_record *build)
 {
-        char sha[GIT_OID_HEXSZ + 1];
+        const struct commit_sha sha = commit_sha(common.solver, o->line.list[place]);
 
         if (o->unbuildable[place])
                 return;
         o->unbuildable[place] = true;
-        commit_hex(common.solver, o->line.list[place], sha);
-        note("%s %.12s cannot be built: %s; see 'solverfs build --log %s %.12s'", o->solver_name, sha,
-             build && build->reason ? build->reason : "no reason is known", o->solver_name, sha);
+        note("%s %.12s cannot be built: %s; see 'solverfs build --log %s %.12s'", o->solver_name, sha.s,
+             build && build->reason ? build->reason : "no reason is known", o->solver_name, sha.s);
 }
 
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *)
@@ -91,10 +90,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
 
         cell_draw(&cell, w.seed);
         if (r < 0) {
-                char sha[GIT_OID_HEXSZ + 1];
-
-                commit_hex(common.solver, cell.commit, sha);
-                complain("%s %.12s on case %u: %s", o->solver_name, sha, cell.info->id, reason);
+                complain("%s %.12s on case %u: %s", o->solver_name, commit_sha(common.solver, cell.commit).s, cell.info->id, reason);
                 command_worse(status_of_value(r));
                 return;
         }
@@ -264,14 +260,13 @@ static int print_rows(const struct case_history *h, const struct steps *steps, c
 static json_t *point_json(const struct case_history *h, size_t i, const char *step)
 {
         const struct fact *f = h->list[i].fact;
-        char sha[GIT_OID_HEXSZ + 1], date[32];
+        char date[32];
         struct commit c = {0};
         json_t *j;
 
-        commit_hex(h->solver, h->list[i].commit, sha);
         history_commit(h->solver->history, h->list[i].commit, &c);
         format_date(c.committed, date);
-        j = json_pack("{ss ss ss ss}", "commit", sha, "date", date, "result", verdict_name(f ? f->verdict : VERDICT_UNBUILDABLE),
+        j = json_pack("{ss ss ss ss}", "commit", commit_sha(h->solver, h->list[i].commit).s, "date", date, "result", verdict_name(f ? f->verdict : VERDICT_UNBUILDABLE),
                       "step", step);
         if (f && j)
                 cell_numbers(f, j);

@@ -99,27 +99,23 @@ static const char *apart(const struct localizing *o)
 
 static void tell_start(const struct localizing *o)
 {
-        char start[GIT_OID_HEXSZ + 1];
-
-        if (localization_start(o->search) == o->options.reference)
-                return;
-        commit_hex(o->options.solver, localization_start(o->search), start);
-        note("%s %s %s; the search begins where the two lines part, at %.12s", o->reference, apart(o), o->target, start);
+        if (localization_start(o->search) != o->options.reference)
+                note("%s %s %s; the search begins where the two lines part, at %.12s", o->reference, apart(o), o->target,
+                     commit_sha(o->options.solver, localization_start(o->search)).s);
 }
 
 static void tell_unbuildable_end(const struct localizing *o, uint32_t end, const char *reason)
 {
         const char *name = o->solver_name;
-        char sha[GIT_OID_HEXSZ + 1];
+        const struct commit_sha sha = commit_sha(o->options.solver, end);
 
-        commit_hex(o->options.solver, end, sha);
         if (end == o->options.target || end == o->options.reference)
-                complain("%s %.12s, the %s, cannot be built: %s; see 'solverfs build --log %s %.12s'", name, sha,
-                         end == o->options.target ? "target" : "reference", reason, name, sha);
+                complain("%s %.12s, the %s, cannot be built: %s; see 'solverfs build --log %s %.12s'", name, sha.s,
+                         end == o->options.target ? "target" : "reference", reason, name, sha.s);
         else
                 complain("%s %s %s, so the search begins where the two lines part, at %.12s, and that commit cannot be built: %s; name as "
                          "--reference a commit that can be built of 'git log --first-parent %.12s..%s', or see 'solverfs build --log %s %.12s'",
-                         o->reference, apart(o), o->target, sha, reason, sha, o->target, name, sha);
+                         o->reference, apart(o), o->target, sha.s, reason, sha.s, o->target, name, sha.s);
 }
 
 static void tell_unbuildable(const struct localizing *o)

@@ -161,13 +161,13 @@ static void show(const struct noisy *o, size_t revision)
                                                 {"AVG-TIME (s)", 12, true}, {"AVG-DIFF (s)", 12, true, 1}, {"MAX-DIFF (s)", 12, true},
                                                 {"THRESHOLD (s)", 13, true}, {"UNDECIDED", 9, true, 2}, {"MIXED", 5, true, 3}};
         const struct noise sum = version_noise(o, revision);
-        char sha[GIT_OID_HEXSZ + 1], more_than[32] = "-";
+        const struct commit_sha sha = commit_sha(common.solver, o->revisions.list[revision]);
+        char more_than[32] = "-";
         double threshold;
 
-        commit_hex(common.solver, o->revisions.list[revision], sha);
         threshold = noise_threshold(&sum);
         if (o->json) {
-                output_json(json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:o, s:I, s:I, s:o}", "commit", sha, "cases",
+                output_json(json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:o, s:I, s:I, s:o}", "commit", sha.s, "cases",
                                       (json_int_t)sum.cases, "runs", (json_int_t)o->runs, "avg-time", sum.mean, "avg-diff",
                                       sum.mean_difference, "max-diff", sum.most_difference, "threshold",
                                       isnan(threshold) ? json_null() : json_real(threshold), "undecided",
@@ -177,7 +177,7 @@ static void show(const struct noisy *o, size_t revision)
         }
         if (!isnan(threshold))
                 snprintf(more_than, sizeof(more_than), "%.6g", threshold);
-        output_rowf(columns, ARRAY_SIZE(columns), "%.12s\t%zu\t%u\t%.6f\t%.6f\t%.6f\t%s\t%zu\t%zu", sha, sum.cases, o->runs, sum.mean,
+        output_rowf(columns, ARRAY_SIZE(columns), "%.12s\t%zu\t%u\t%.6f\t%.6f\t%.6f\t%s\t%zu\t%zu", sha.s, sum.cases, o->runs, sum.mean,
                     sum.mean_difference, sum.most_difference, more_than, sum.undecided, sum.mixed);
         if (!isnan(threshold) && o->revisions.n == 1)
                 note("a slowdown of more than %gs is no noise here: --threshold %gs", threshold, threshold);
@@ -185,12 +185,11 @@ static void show(const struct noisy *o, size_t revision)
 
 static void plot_version(const struct noisy *o, size_t revision, struct plot *p)
 {
-        char sha[GIT_OID_HEXSZ + 1];
+        struct commit_sha sha = commit_sha(common.solver, o->revisions.list[revision]);
         struct plot_series *s;
 
-        commit_hex(common.solver, o->revisions.list[revision], sha);
-        sha[12] = '\0';
-        s = plot_series(p, PLOT_SCATTER, sha);
+        sha.s[12] = '\0';
+        s = plot_series(p, PLOT_SCATTER, sha.s);
         for (size_t c = 0; c < o->cases.n; c++) {
                 cleanup_buffer struct buffer tooltip = {0};
                 struct noise_case one;
@@ -198,7 +197,7 @@ static void plot_version(const struct noisy *o, size_t revision, struct plot *p)
                 if (!case_noise(o, revision, c, &one) || !one.is_decided)
                         continue;
                 buffer_add_printable(&tooltip, o->cases.list[c]->name);
-                buffer_addf(&tooltip, " at %s: %.3g s, runs differ by %.3g s%s", sha, one.mean, one.difference,
+                buffer_addf(&tooltip, " at %s: %.3g s, runs differ by %.3g s%s", sha.s, one.mean, one.difference,
                             one.is_mixed ? "; not all of them decided it" : "");
                 plot_point(s, one.mean, one.difference, tooltip.data);
         }
@@ -245,15 +244,14 @@ static int show_all(struct noisy *o)
         int status = o->error < 0 ? STATUS_FAILED : STATUS_OK;
 
         for (size_t i = 0; i < o->revisions.n; i++) {
-                char sha[GIT_OID_HEXSZ + 1];
+                const struct commit_sha sha = commit_sha(common.solver, o->revisions.list[i]);
 
                 if (!o->unbuildable[i]) {
                         show(o, i);
                         continue;
                 }
-                commit_hex(common.solver, o->revisions.list[i], sha);
-                complain("%s cannot be built at %.12s; 'solverfs build %s %.12s' shows why", o->solver_name, sha, o->solver_name,
-                         sha);
+                complain("%s cannot be built at %.12s; 'solverfs build %s %.12s' shows why", o->solver_name, sha.s, o->solver_name,
+                         sha.s);
                 status = STATUS_FAILED;
         }
         if (o->svg) {

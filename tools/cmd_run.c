@@ -159,24 +159,23 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         struct running *o = user;
         const struct run_value *run = (const struct run_value *)v;
         struct cell cell = cell_of(o, i);
-        char commit[GIT_OID_HEXSZ + 1];
+        const struct commit_sha sha = commit_sha(common.solver, cell.commit);
         bool disputed;
 
-        commit_hex(common.solver, cell.commit, commit);
         if (r < 0) {
-                complain("%s %.12s on case %u: %s", common.solver->recipe->name, commit, cell.info->id, reason);
+                complain("%s %.12s on case %u: %s", common.solver->recipe->name, sha.s, cell.info->id, reason);
                 command_worse(status_of_value(r));
                 return;
         }
         disputed = is_disputed(o, i, &cell, run->fact);
         if (o->json)
-                json_row(to, cell_answer_json(&cell, commit, run->fact, run->build));
+                json_row(to, cell_answer_json(&cell, sha.s, run->fact, run->build));
         else if (!o->print)
-                add_row(o, i, &cell, commit, run->fact, disputed, to);
+                add_row(o, i, &cell, sha.s, run->fact, disputed, to);
         else
                 cell_file_print(run->fact, o->file, to);
         if (!run->fact)
-                tell_unbuildable(o, i / o->cases.n, commit, run->build);
+                tell_unbuildable(o, i / o->cases.n, sha.s, run->build);
         else if (run->fact->wrong)
                 tell_wrong(o, &cell, run->fact);
 }

@@ -13,7 +13,6 @@ int cmd_snapshot(int argc, char **argv)
         struct snapshot_request request = {0};
         const char *solver;
         struct words words = {0};
-        char hex[GIT_OID_HEXSZ + 1];
         uint32_t commit;
         int r;
         const struct command_option options[] = {
@@ -35,7 +34,6 @@ int cmd_snapshot(int argc, char **argv)
         if (r < 0)
                 return fail_as(status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED, r);
         mounts_settle(workspace_dir(common.workspace));
-        commit_hex(common.solver, commit, hex);
-        output_rowf((struct column[]){{"", 0, false}}, 1, "%s", hex);
+        output_rowf((struct column[]){{"", 0, false}}, 1, "%s", commit_sha(common.solver, commit).s);
         return STATUS_OK;
 }

@@ -5,13 +5,11 @@
 /* -- list ------------------------------------------------------------------------------------------------------- */
 
 /* Empty when HEAD is on no commit. */
-static void head_of(struct solver *s, char ret[GIT_OID_HEXSZ + 1])
+static struct commit_sha head_of(struct solver *s)
 {
         uint32_t head;
 
-        ret[0] = '\0';
-        if (history_head(s->history, &head) == 0)
-                commit_hex(s, head, ret);
+        return history_head(s->history, &head) == 0 ? commit_sha(s, head) : (struct commit_sha){""};
 }
 
 static void list_one(struct solver *s, bool json)
@@ -19,18 +17,17 @@ static void list_one(struct solver *s, bool json)
         static const struct column columns[] = {{"SOLVER", 14, false}, {"COMMITS", 8, true}, {"HEAD", 12, false},
                                                 {"FORMAT", 6, false},  {"BASE", 10, false},  {"REPOSITORY", 0, false}};
         const struct recipe *recipe = s->recipe;
-        char head[GIT_OID_HEXSZ + 1];
+        const struct commit_sha head = head_of(s);
         cleanup_free char *repository = recipe->repository ? printable(recipe->repository) : NULL;
 
-        head_of(s, head);
         if (json) {
                 output_json(json_pack("{s:s, s:i, s:s?, s:s, s:s?, s:s?}", "name", recipe->name, "commits",
-                                      (int)history_count(s->history), "head", *head ? head : NULL, "format",
+                                      (int)history_count(s->history), "head", *head.s ? head.s : NULL, "format",
                                       recipe->format == FORMAT_CNF ? "cnf" : "smt2", "base", recipe->base, "repository",
                                       repository));
                 return;
         }
-        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%u\t%.12s\t%s\t%s\t%s", recipe->name, history_count(s->history), *head ? head : "-",
+        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%u\t%.12s\t%s\t%s\t%s", recipe->name, history_count(s->history), *head.s ? head.s : "-",
                     recipe->format == FORMAT_CNF ? "cnf" : "smt2", recipe->base ? recipe->base : "-", repository ? repository : "-");
 }
 
@@ -60,7 +57,7 @@ static int update_one(struct solver *s, bool json)
 {
         static const struct column columns[] = {
                 {"SOLVER", 14, false}, {"NEW", 8, true}, {"COMMITS", 8, true}, {"HEAD", 0, false}};
-        char head[GIT_OID_HEXSZ + 1];
+        struct commit_sha head;
         uint32_t n_new = 0;
         int r = history_update(s->history, false, &command_progress, &n_new);
 
@@ -71,13 +68,13 @@ static int update_one(struct solver *s, bool json)
                 complain("%s: %s", s->recipe->name, error_message(r));
                 return status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED;
         }
-        head_of(s, head);
+        head = head_of(s);
         if (json) {
                 output_json(json_pack("{s:s, s:i, s:i, s:s?}", "name", s->recipe->name, "new", (int)n_new, "commits",
-                                      (int)history_count(s->history), "head", *head ? head : NULL));
+                                      (int)history_count(s->history), "head", *head.s ? head.s : NULL));
                 return STATUS_OK;
         }
-        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%u\t%u\t%s", s->recipe->name, n_new, history_count(s->history), *head ? head : "-");
+        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%u\t%u\t%s", s->recipe->name, n_new, history_count(s->history), *head.s ? head.s : "-");
         return STATUS_OK;
 }
 

@@ -44,16 +44,15 @@ static int find_line(struct stepping *o)
 static void name_step(const struct stepping *o, const struct case_history *h, const size_t *points, size_t at,
                       char ret[2 * GIT_OID_HEXSZ + 3])
 {
-        char before[GIT_OID_HEXSZ + 1], after[GIT_OID_HEXSZ + 1];
+        const struct commit_sha before = commit_sha(common.solver, h->list[points[at - 1]].commit);
+        const struct commit_sha after = commit_sha(common.solver, h->list[points[at]].commit);
         struct commit c;
 
-        commit_hex(common.solver, h->list[points[at - 1]].commit, before);
-        commit_hex(common.solver, h->list[points[at]].commit, after);
         if (history_commit(common.solver->history, h->list[points[at]].commit, &c) == 0 &&
             c.first_parent == h->list[points[at - 1]].commit)
-                snprintf(ret, 2 * GIT_OID_HEXSZ + 3, "%s", after);
+                snprintf(ret, 2 * GIT_OID_HEXSZ + 3, "%s", after.s);
         else
-                snprintf(ret, 2 * GIT_OID_HEXSZ + 3, "%s..%s", before, after);
+                snprintf(ret, 2 * GIT_OID_HEXSZ + 3, "%s..%s", before.s, after.s);
 }
 
 static void print_rows(const struct stepping *o, const struct case_history *h, const size_t *points, const struct steps *steps)

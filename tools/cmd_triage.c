@@ -38,17 +38,17 @@ static void show_culprit(const struct triage *t, const struct culprit *c)
         static const struct column columns[] = {{"COMMIT", 12, false},  {"CLASS", 11, false}, {"INTENT", 10, false}, {"BY", 5, false},
                                                 {"FINDINGS", 8, true}, {"BEFORE (s)", 10, true, 1}, {"AFTER (s)", 10, true, 1},   {"SUBJECT", 0, false}};
         cleanup_buffer struct buffer subject = {0};
-        char sha[GIT_OID_HEXSZ + 1], before[32], after[32];
+        const struct commit_sha sha = commit_sha(common.solver, c->commit);
+        char before[32], after[32];
         bool by_hand = c->is_class_set || c->is_intent_set;
 
-        commit_hex(common.solver, c->commit, sha);
         history_subject(common.solver->history, c->commit, &subject);
         if (t->json) {
                 json_t *findings = json_array();
 
                 for (size_t i = 0; i < c->n; i++)
                         json_array_append_new(findings, json_integer(c->findings[i]));
-                output_json(json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:s}", "commit", sha, "class", culprit_class_name(c->class),
+                output_json(json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:s}", "commit", sha.s, "class", culprit_class_name(c->class),
                                       "intent", culprit_intent_name(c->intent), "by-hand", (int)by_hand, "findings", findings,
                                       "before", isfinite(c->before) ? json_real(c->before) : json_null(), "after",
                                       isfinite(c->after) ? json_real(c->after) : json_null(), "subject",
@@ -57,7 +57,7 @@ static void show_culprit(const struct triage *t, const struct culprit *c)
         }
         seconds_text(c->before, before);
         seconds_text(c->after, after);
-        output_rowf(columns, ARRAY_SIZE(columns), "%.12s\t%s\t%s\t%s\t%zu\t%s\t%s\t%s", sha, culprit_class_name(c->class),
+        output_rowf(columns, ARRAY_SIZE(columns), "%.12s\t%s\t%s\t%s\t%zu\t%s\t%s\t%s", sha.s, culprit_class_name(c->class),
                     culprit_intent_name(c->intent), by_hand ? "hand" : "words", c->n, before, after, subject.data ? subject.data : "");
 }
 

@@ -13,10 +13,7 @@ void follower_done(struct follower *f)
 
 static void tell(const struct follower *f, const char *what)
 {
-        char hex[GIT_OID_HEXSZ + 1];
-
-        commit_hex(common.solver, f->commit, hex);
-        note("%s %.12s %s", common.solver->recipe->name, hex, what);
+        note("%s %.12s %s", common.solver->recipe->name, commit_sha(common.solver, f->commit).s, what);
 }
 
 /* Other text was printed there: it goes on from the beginning of that line. */

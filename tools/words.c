@@ -54,16 +54,15 @@ void seconds_text(double seconds, char ret[32])
         snprintf(ret, 32, isfinite(seconds) ? "%.6f" : "broken", seconds);
 }
 
-void commit_hex(struct solver *s, uint32_t commit, char ret[GIT_OID_HEXSZ + 1])
+struct commit_sha commit_sha(struct solver *s, uint32_t commit)
 {
+        struct commit_sha sha = {"?"};
         struct commit c;
 
-        if (history_commit(s->history, commit, &c) < 0) {
-                strcpy(ret, "?");
-                return;
-        }
-        for (unsigned i = 0; i < GIT_OID_RAWSZ; i++) /* without libgit2, which nothing else needs where all is known */
-                snprintf(ret + (size_t)2 * i, 3, "%02x", c.oid.id[i]);
+        if (history_commit(s->history, commit, &c) == 0)
+                for (unsigned i = 0; i < GIT_OID_RAWSZ; i++) /* without libgit2, which nothing else needs where all is known */
+                        snprintf(sha.s + (size_t)2 * i, 3, "%02x", c.oid.id[i]);
+        return sha;
 }
 
 int command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret)

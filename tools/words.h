@@ -41,4 +41,7 @@ void parse_measure(void *to, const char *text);
 void parse_any_measure(void *to, const char *text);
 
 void seconds_text(double seconds, char ret[32]); /* "broken" where there is no such number */
-void commit_hex(struct solver *s, uint32_t commit, char ret[GIT_OID_HEXSZ + 1]); /* full sha; "?" when it cannot be read */
+struct commit_sha {
+        char s[GIT_OID_HEXSZ + 1];
+};
+struct commit_sha commit_sha(struct solver *s, uint32_t commit); /* in full; "?" when it cannot be read */
