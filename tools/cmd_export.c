@@ -76,22 +76,18 @@ static int write_row(struct exporting *o, const struct export_version *v, const 
         return r;
 }
 
-/* csv needs no more than a brief fact, unless the solver counts its effort. */
-static bool is_brief(const struct exporting *o, const struct solver *s)
-{
-        return o->format == EXPORT_CSV && !s->recipe->effort[0];
-}
-
 /* `failed` NULL: the commit is built, and `finder` has its results. */
 static int write_cell(struct exporting *o, const struct export_version *v, const struct cell *cell, struct run_finder *finder,
                       const struct build_record *failed)
 {
+        /* csv needs no more than a brief fact, unless the solver counts its effort */
+        const bool is_brief = o->format == EXPORT_CSV && !cell->solver->recipe->effort[0];
         cleanup(fact_unrefp) struct fact *f = NULL;
         int r;
 
         if (cell->info->format != cell->solver->recipe->format)
                 return 0;
-        r = failed ? 0 : run_finder_get(finder, cell->info, is_brief(o, cell->solver), &f);
+        r = failed ? 0 : run_finder_get(finder, cell->info, is_brief, &f);
         if (r == 0)
                 r = write_row(o, v, cell, f, failed);
         return r == -ENOENT ? 0 : r;

@@ -212,13 +212,6 @@ static int print(struct localizing *o, size_t n)
         return status;
 }
 
-static int resolve(struct localizing *o)
-{
-        int r = command_commit(o->options.solver, "--reference", o->reference, &o->options.reference);
-
-        return r == STATUS_OK ? command_commit(o->options.solver, "--target", o->target, &o->options.target) : r;
-}
-
 static int localize_and_print(struct localizing *o, const struct case_selection *cases)
 {
         int r, shown;
@@ -322,7 +315,9 @@ int cmd_localize(int argc, char **argv)
         if (r == STATUS_OK)
                 r = command_seed(common.solver, o.options.has_seed);
         if (r == STATUS_OK)
-                r = resolve(&o);
+                r = command_commit(common.solver, "--reference", o.reference, &o.options.reference);
+        if (r == STATUS_OK)
+                r = command_commit(common.solver, "--target", o.target, &o.options.target);
         if (r == STATUS_OK)
                 r = choose_cases(&o, &cases);
         if (r == STATUS_OK)

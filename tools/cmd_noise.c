@@ -27,11 +27,6 @@ struct noisy {
 /* -- measuring -- */
 
 /* Each version's build; behind them, where runs are done elsewhere, the machine that samples stand under. */
-static size_t count_before(const struct noisy *o)
-{
-        return o->revisions.n + (common.solver->place != NULL);
-}
-
 static int make_before(void *user, size_t i, struct query **ret)
 {
         struct noisy *o = user;
@@ -103,7 +98,7 @@ static int measure(struct noisy *o)
         o->unbuildable = calloc(o->revisions.n, sizeof(*o->unbuildable));
         if (!o->seconds || !o->decided || !o->answered || !o->unbuildable)
                 return fail(-ENOMEM);
-        r = command_ask(&(struct command_asking){.n = count_before(o),
+        r = command_ask(&(struct command_asking){.n = o->revisions.n + (common.solver->place != NULL),
                                                  .title = "build",
                                                  .make = make_before,
                                                  .answered = before_answered,

@@ -218,28 +218,26 @@ static void keep_format(struct running *o)
         case_selection_keep(s, recipe->format);
 }
 
-static int run_batch(struct running *o)
-{
-        int r = command_ask(&(struct command_asking){.n = o->revisions.n * o->cases.n,
-                                                     .again = o->again,
-                                                     .title = "run",
-                                                     .columns = o->json || o->print ? NULL : o->columns,
-                                                     .n_columns = o->n_columns,
-                                                     .make = make,
-                                                     .answered = answered,
-                                                     .user = o});
-
-        if (o->n_wrong > 1)
-                alarm_line("%zu WRONG ANSWERS in all", o->n_wrong);
-        return r != STATUS_OK ? r : common.status;
-}
-
 static int run_cells(struct running *o)
 {
+        int r;
+
         keep_format(o);
         o->unbuildable = calloc(o->revisions.n + 1, sizeof(*o->unbuildable));
         o->disputed = calloc(o->cases.n + 1, sizeof(*o->disputed));
-        return o->unbuildable && o->disputed && choose_columns(o) == 0 ? run_batch(o) : fail(-ENOMEM);
+        if (!o->unbuildable || !o->disputed || choose_columns(o) < 0)
+                return fail(-ENOMEM);
+        r = command_ask(&(struct command_asking){.n = o->revisions.n * o->cases.n,
+                                                 .again = o->again,
+                                                 .title = "run",
+                                                 .columns = o->json || o->print ? NULL : o->columns,
+                                                 .n_columns = o->n_columns,
+                                                 .make = make,
+                                                 .answered = answered,
+                                                 .user = o});
+        if (o->n_wrong > 1)
+                alarm_line("%zu WRONG ANSWERS in all", o->n_wrong);
+        return r != STATUS_OK ? r : common.status;
 }
 
 static void running_done(struct running *o)

@@ -81,14 +81,6 @@ static void unreadable(struct checking *c, const char *area, struct slice key)
                    hex);
 }
 
-static int remember_program(struct checking *c, const struct digest *id)
-{
-        if (list_grow(c->programs, c->n_programs) < 0)
-                return -ENOMEM;
-        c->programs[c->n_programs++] = *id;
-        return 0;
-}
-
 static int look_at_build(void *user, struct slice key, struct slice value)
 {
         struct checking *c = user;
@@ -102,10 +94,12 @@ static int look_at_build(void *user, struct slice key, struct slice value)
                 unreadable(c, "builds", key);
                 return 0;
         }
-        r = 0;
-        for (size_t i = 0; record && record->ok && i < record->n_outputs && r == 0; i++)
-                r = remember_program(c, &record->outputs[i].id);
-        return r;
+        for (size_t i = 0; record && record->ok && i < record->n_outputs; i++) {
+                if (list_grow(c->programs, c->n_programs) < 0)
+                        return -ENOMEM;
+                c->programs[c->n_programs++] = record->outputs[i].id;
+        }
+        return 0;
 }
 
 static int look_at_fact(void *user, struct slice key, struct slice value)

@@ -451,14 +451,6 @@ static int drop_programs(struct collecting *c)
 
 /* -- downloads -------------------------------------------------------------------------------------------------- */
 
-static bool is_wanted(struct collecting *c, const struct digest *d)
-{
-        for (size_t i = 0; i < c->n_wanted; i++)
-                if (digest_equal(&c->wanted[i], d))
-                        return true;
-        return false;
-}
-
 /* A file whole, or a part of one, which is locked while it is fetched. */
 static int drop_download(void *user, const char *dir, const char *name)
 {
@@ -470,7 +462,7 @@ static int drop_download(void *user, const char *dir, const char *name)
 
         if ((!whole && *name != '.') || path_join(path, dir, name) < 0)
                 return 0;
-        if (whole && is_wanted(c, &d)) {
+        if (whole && find_in_list(&d, c->wanted, c->n_wanted, sizeof(d), digest_compare)) {
                 c->freed->downloads.left += size_of(path);
                 return 0;
         }
@@ -488,6 +480,7 @@ static int drop_downloads(struct collecting *c)
         if (lock_try(workspace_dir(c->workspace), "solvers.lock", false, &lock) < 0 ||
             care_wanted_files(c->workspace, &c->wanted, &c->n_wanted) < 0)
                 return 0;
+        sort_list(c->wanted, c->n_wanted, sizeof(*c->wanted), digest_compare);
         return each_in(c, "downloads", drop_download);
 }
 

@@ -3,17 +3,13 @@
 
 #include <sys/stat.h>
 
-static bool is_same_store(struct workspace *w, const char *dir)
+int source_open(struct store_source *s, const char *dir)
 {
         struct stat a, b;
 
-        return stat(workspace_dir(w), &a) == 0 && stat(dir, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-int source_open(struct store_source *s, const char *dir)
-{
-        return is_same_store(s->here, dir) ? errorf(-EINVAL, "%s is this very store", dir)
-                                           : workspace_open(dir, STORE_READ_ONLY, &s->there);
+        if (stat(workspace_dir(s->here), &a) == 0 && stat(dir, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+                return errorf(-EINVAL, "%s is this very store", dir);
+        return workspace_open(dir, STORE_READ_ONLY, &s->there);
 }
 
 void source_done(struct store_source *s)

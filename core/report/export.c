@@ -97,18 +97,14 @@ static int make_folder(const struct exporter *e, const char *path)
         return r < 0 ? errorf(r, "cannot make the folder %s: %s", path, strerror(-r)) : 0;
 }
 
-static bool is_slash_last(const char *path)
-{
-        return path[strlen(path) - 1] == '/';
-}
-
 int export_file(struct exporter *e, const char *name)
 {
+        const char *folder = e->target.path;
         cleanup_free char *path = NULL;
         char *slash;
         int r;
 
-        if (asprintf(&path, "%s%s%s", e->target.path, is_slash_last(e->target.path) ? "" : "/", name) < 0) {
+        if (asprintf(&path, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name) < 0) {
                 path = NULL;
                 return -ENOMEM;
         }

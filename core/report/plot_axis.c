@@ -59,12 +59,6 @@ static double unit_of(double largest, const char **ret_suffix)
         return 1;
 }
 
-/* Decimals that a multiple of the step needs. */
-static int decimals_of(double step)
-{
-        return (int)fmax(0, -floor(log10(step) + 1e-9));
-}
-
 static void fit_linear(struct scale *s, const struct plot_axis *axis, unsigned most)
 {
         double step = fmax(nice_step(s->high - s->low, most), s->kind == PLOT_COUNT ? 1 : 0), unit;
@@ -73,7 +67,7 @@ static void fit_linear(struct scale *s, const struct plot_axis *axis, unsigned m
 
         round_outward(s, axis, step);
         unit = unit_of(fmax(fabs(s->low), fabs(s->high)), &suffix);
-        decimals = decimals_of(step / unit);
+        decimals = (int)fmax(0, -floor(log10(step / unit) + 1e-9)); /* that a multiple of the step needs */
         for (double k = ceil(s->low / step - 1e-9); k * step <= s->high + 1e-9 * step; k++) {
                 double value = k * step, shown = value / unit + 0.0;
 

@@ -112,13 +112,6 @@ int draft_answers(struct draft_program *p, const struct draft_keys *keys, bool h
 
 /* -- which program, and how ------------------------------------------------------------------------------------- */
 
-static int set_text(char **to, const char *text)
-{
-        free(*to);
-        *to = strdup(text);
-        return *to ? 0 : -ENOMEM;
-}
-
 /* 1: the program answers, and p->pair says what. */
 static int try_pairs(struct draft_program *p, const struct draft_keys *keys)
 {
@@ -135,11 +128,11 @@ static int try_pairs(struct draft_program *p, const struct draft_keys *keys)
 
 static int try_program(const struct made_list *made, const struct made *m, struct draft_keys *keys, struct draft_program *ret)
 {
-        int r = set_text(&keys->run, "{bin} {case}");
-
+        free(keys->run);
+        keys->run = strdup("{bin} {case}");
         *ret = (struct draft_program){.made = made};
         add_program(ret, m);
-        return r == 0 ? try_pairs(ret, keys) : r;
+        return keys->run ? try_pairs(ret, keys) : -ENOMEM;
 }
 
 /* A library is taken by a name that the loader looks for, which in the tree may be a link's: a copy is no link. */
@@ -161,12 +154,6 @@ static int write_outputs(const struct draft_program *p, struct draft_keys *keys)
                         r = strings_add(&keys->outputs, output.data);
         }
         return r;
-}
-
-static void note_choice(const struct draft_program *p, size_t n_programs, struct buffer *ret)
-{
-        buffer_addf(ret, "%s answers sat and unsat on small formulas%s%s; the build made %zu program%s.\n", p->list[0].name,
-                    p->pair->logic ? " of " : "", p->pair->logic ?: "", n_programs, n_programs == 1 ? "" : "s");
 }
 
 static size_t count_programs(const struct made_list *made)
@@ -200,6 +187,7 @@ static void note_silence(struct draft *d, const struct way *way, const struct ma
 int draft_choose(struct draft *d, const struct way *way, struct draft_keys *keys, struct made_list *made, struct draft_program *ret)
 {
         static const enum format formats[] = {FORMAT_SMT2, FORMAT_CNF};
+        size_t n;
         int r = 0;
 
         made_list_sort(made, d->name);
@@ -216,7 +204,9 @@ int draft_choose(struct draft *d, const struct way *way, struct draft_keys *keys
                 note_silence(d, way, made);
         if (r <= 0)
                 return r;
-        note_choice(ret, count_programs(made), &keys->about_run);
+        n = count_programs(made);
+        buffer_addf(&keys->about_run, "%s answers sat and unsat on small formulas%s%s; the build made %zu program%s.\n", ret->list[0].name,
+                    ret->pair->logic ? " of " : "", ret->pair->logic ?: "", n, n == 1 ? "" : "s");
         r = write_outputs(ret, keys);
         return r < 0 ? r : 1;
 }

@@ -35,9 +35,9 @@ static bool file_says(git_repository *git, const git_tree_entry *e, const char *
                git_blob_rawsize(blob) > 0 && memmem(git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob), words, strlen(words));
 }
 
-static int call_of(const git_tree_entry *e, const char *name, char **ret)
+static int call_of(const git_tree_entry *e, const char *before, const char *name, char **ret)
 {
-        return asprintf(ret, "%s./%s", is_executable(e) ? "" : "sh ", name) < 0 ? -ENOMEM : 0;
+        return asprintf(ret, "%s%s./%s", before, is_executable(e) ? "" : "sh ", name) < 0 ? -ENOMEM : 0;
 }
 
 /* What makes `configure`. */
@@ -49,7 +49,7 @@ static int configure_maker(const git_tree *tree, char **ret)
                 const git_tree_entry *e = find_file(tree, scripts[i]);
 
                 if (e)
-                        return asprintf(ret, "NOCONFIGURE=1 %s./%s", is_executable(e) ? "" : "sh ", scripts[i]) < 0 ? -ENOMEM : 0;
+                        return call_of(e, "NOCONFIGURE=1 ", scripts[i], ret);
         }
         *ret = strdup(find_file(tree, "Makefile.am") ? "autoreconf -fi" : "autoconf");
         return *ret ? 0 : -ENOMEM;
@@ -65,17 +65,13 @@ static const char *free_name(const git_tree *root)
         return names[ARRAY_SIZE(names) - 1];
 }
 
-static void way_done(struct way *w)
-{
-        free(w->folder);
-        free(w->file);
-        free(w->first);
-}
-
 void ways_free(struct way *list, size_t n)
 {
-        for (size_t i = 0; i < n; i++)
-                way_done(&list[i]);
+        for (size_t i = 0; i < n; i++) {
+                free(list[i].folder);
+                free(list[i].file);
+                free(list[i].first);
+        }
         free(list);
 }
 
@@ -102,7 +98,7 @@ static int add_way(struct looking *f, const git_tree *tree, const char *folder, 
         if (f->names_only)
                 return 0;
         if (s->system == SYSTEM_CONFIGURE)
-                r = call_of(e, s->file, &w->first);
+                r = call_of(e, "", s->file, &w->first);
         else if (s->system == SYSTEM_AUTOCONF)
                 r = configure_maker(tree, &w->first);
         if (s->system == SYSTEM_CONFIGURE)

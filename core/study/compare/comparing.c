@@ -434,12 +434,6 @@ static int repeat(struct comparing *c, size_t i, int r)
         return 0;
 }
 
-/* No pair of scrambled inputs is known. */
-static bool is_known_by_repetitions(const struct comparing *c, const struct evidence *e)
-{
-        return c->options.scramble == COMPARING_SCRAMBLE_KNOWN && c->table.chance == COMPARING_SCRAMBLED && e->n_pairs <= 1;
-}
-
 static int read_case(struct comparing *c, size_t i)
 {
         struct evidence *e = &c->evidence[i];
@@ -457,8 +451,8 @@ static int read_case(struct comparing *c, size_t i)
                 if (r < 0)
                         r = repeat(c, i, r);
         }
-        if (r >= 0 && is_known_by_repetitions(c, e))
-                e->is_repeated = true;
+        if (r >= 0 && c->options.scramble == COMPARING_SCRAMBLE_KNOWN && c->table.chance == COMPARING_SCRAMBLED && e->n_pairs <= 1)
+                e->is_repeated = true; /* no pair of scrambled inputs is known */
         if (r >= 0 && e->is_repeated && !was_repeated)
                 return read_case(c, i);
         of->pairs = e->pairs;

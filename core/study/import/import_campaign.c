@@ -125,11 +125,6 @@ static int choose_name(const struct taking *t, struct taken_campaign *c, const s
         return 0;
 }
 
-static enum campaign_state state_here(enum campaign_state there)
-{
-        return there == CAMPAIGN_FINISHED ? CAMPAIGN_FINISHED : CAMPAIGN_STOPPED;
-}
-
 /* Settings and status under its name here. */
 static int put_rows(const struct taking *t, const struct taken_campaign *c)
 {
@@ -138,7 +133,7 @@ static int put_rows(const struct taking *t, const struct taken_campaign *c)
         int r;
 
         settings.name = c->here;
-        status.state = state_here(status.state);
+        status.state = status.state == CAMPAIGN_FINISHED ? CAMPAIGN_FINISHED : CAMPAIGN_STOPPED;
         r = campaign_put_status(t->source->here, t->here->number, c->here, &status);
         return r < 0 ? r : campaign_put_settings(t->source->here, t->here->number, &settings);
 }

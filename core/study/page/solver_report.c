@@ -82,6 +82,13 @@ void report_add_version(const struct report *r, const char *version, bool is_sha
                 html_text(b, version);
 }
 
+void report_cell_version(const struct report *r, struct html_table *t, const char *version, bool is_sha, struct buffer *b)
+{
+        html_cell_begin(b, t);
+        report_add_version(r, version, is_sha, b);
+        html_cell_end(b, t);
+}
+
 int report_add_commit(const struct report *r, uint32_t commit, struct buffer *b)
 {
         struct commit c;

@@ -10,13 +10,6 @@ struct alarms {
         size_t n;
 };
 
-static void add_commit(const struct alarms *a, const struct observation *alarm)
-{
-        html_cell_begin(a->to, a->table);
-        report_add_version(a->report, alarm->target, alarm_is_localized(alarm), a->to);
-        html_cell_end(a->to, a->table);
-}
-
 static void add_side(const struct observation *alarm, const struct observed_runs *s, struct buffer *to)
 {
         if (alarm->kind == ALARM_SLOWER && s->n > 0)
@@ -59,7 +52,7 @@ static void add_alarm(struct alarms *a, const struct observation *alarm)
         report_cell_number(a->report, a->table, alarm, "", a->to);
         html_cell(a->to, a->table, observation_kind_name(alarm->kind));
         html_cell(a->to, a->table, report_date(alarm->found).s);
-        add_commit(a, alarm);
+        report_cell_version(a->report, a->table, alarm->target, alarm_is_localized(alarm), a->to);
         html_cell(a->to, a->table, alarm->subject);
         html_cell(a->to, a->table, alarm->origin);
         html_cell_number(a->to, a->table, factor, html_ratio(factor).s);

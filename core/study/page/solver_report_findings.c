@@ -21,9 +21,7 @@ struct row {
 /* A commit, or a commit with arguments, or a program of the machine. */
 static void add_version(const struct row *row, const char *version)
 {
-        html_cell_begin(row->to, row->table);
-        report_add_version(row->report, version, version_is_commit(version), row->to);
-        html_cell_end(row->to, row->table);
+        report_cell_version(row->report, row->table, version, version_is_commit(version), row->to);
 }
 
 static int add_culprit(void *user, const struct localized_culprit *c)

@@ -103,6 +103,7 @@ const char *report_path(const struct report *r, struct buffer *room, const char 
 int report_add_commit(const struct report *r, uint32_t commit, struct buffer *b);
 void report_add_sha(const struct report *r, const char *sha, struct buffer *b); /* the same of a full sha */
 void report_add_version(const struct report *r, const char *version, bool is_sha, struct buffer *b); /* the same, or a text */
+void report_cell_version(const struct report *r, struct html_table *t, const char *version, bool is_sha, struct buffer *b);
 /* Cells of a finding or an alarm: its number, with a link to its folder or file (end: "/" or ""); its mark and address. */
 void report_cell_number(const struct report *r, struct html_table *t, const struct observation *o, const char *end, struct buffer *b);
 void report_cell_mark(struct html_table *t, const struct observation *o, struct buffer *b);
