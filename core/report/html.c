@@ -6,11 +6,6 @@
 
 /* -- text --------------------------------------------------------------------------------------------------------- */
 
-void html_text(struct buffer *b, const char *text)
-{
-        xml_add_escaped(b, text);
-}
-
 void html_link(struct buffer *b, const char *path, const char *text)
 {
         if (path) {
@@ -18,7 +13,7 @@ void html_link(struct buffer *b, const char *path, const char *text)
                 buffer_add_url_path(b, path);
                 buffer_adds(b, "\">");
         }
-        html_text(b, text);
+        xml_add_escaped(b, text);
         if (path)
                 buffer_adds(b, "</a>");
 }

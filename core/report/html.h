@@ -2,7 +2,7 @@
  *
  *     html_page_begin(&b, "z3", NULL);
  *     buffer_adds(&b, "<main><h1>");
- *     html_text(&b, name);
+ *     xml_add_escaped(&b, name);
  *     buffer_adds(&b, "</h1>");
  *     html_table_begin(&b, &table);                       the cells of a row in the order of its columns
  *     html_row_begin(&b);
@@ -31,8 +31,6 @@
 void html_page_begin(struct buffer *b, const char *title, const char *home);
 void html_page_end(struct buffer *b); /* with the script */
 
-/* For content and for attributes in double quotes. */
-void html_text(struct buffer *b, const char *text);
 /* A link to a path relative to the page, which is escaped and so has no scheme; the text alone where it is NULL. */
 void html_link(struct buffer *b, const char *path, const char *text);
 

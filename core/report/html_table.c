@@ -90,7 +90,7 @@ void html_cell_begin_number(struct buffer *b, struct html_table *t, double value
 void html_cell_number(struct buffer *b, struct html_table *t, double value, const char *shown)
 {
         html_cell_begin_number(b, t, value);
-        html_text(b, shown);
+        xml_add_escaped(b, shown);
         html_cell_end(b, t);
 }
 

@@ -381,14 +381,10 @@ static double longest_label(const struct scale *s)
         return most;
 }
 
-/* Pixels for a label of x. Those of powers of ten are short, and those between them are to be shown where y has them. */
-static double label_room(enum plot_scale scale)
-{
-        return scale == PLOT_LOG ? 42 : 72;
-}
-
 static void lay_out(const struct plot *p, struct layout *l)
 {
+        /* Pixels for a label of x. Those of powers of ten are short, and those between them are to be shown where y has them. */
+        const double label_room = p->x.scale == PLOT_LOG ? 42 : 72;
         double width = p->width, height = p->height, below = 10 + LEADING;
         struct range x, y;
 
@@ -400,7 +396,7 @@ static void lay_out(const struct plot *p, struct layout *l)
         l->bottom = fmax(height - below, l->top + 20);
         scale_fit(&l->y, &p->y, y.low, y.high, (unsigned)fmax(2, (l->bottom - l->top) / 36));
         l->left = 14 + longest_label(&l->y);
-        scale_fit(&l->x, &p->x, x.low, x.high, (unsigned)fmax(2, (l->right - l->left) / label_room(p->x.scale)));
+        scale_fit(&l->x, &p->x, x.low, x.high, (unsigned)fmax(2, (l->right - l->left) / label_room));
         l->x.from = l->left;
         l->x.to = l->right;
         l->y.from = l->bottom;

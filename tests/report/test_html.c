@@ -13,7 +13,7 @@ static void assert_text(const char *text, const char *escaped)
         cleanup_buffer struct buffer b = {0};
 
         buffer_adds(&b, "");
-        html_text(&b, text);
+        xml_add_escaped(&b, text);
         ck_assert_str_eq(b.data, escaped);
 }
 

@@ -79,7 +79,7 @@ void report_add_version(const struct report *r, const char *version, bool is_sha
         if (is_sha)
                 report_add_sha(r, version, b);
         else
-                html_text(b, version);
+                xml_add_escaped(b, version);
 }
 
 void report_cell_version(const struct report *r, struct html_table *t, const char *version, bool is_sha, struct buffer *b)

@@ -43,9 +43,9 @@ static int add_culprits(struct row *row)
         html_cell_begin(row->to, row->table);
         e = finding_culprits(row->report->workspace, row->report->solver, row->finding, add_culprit, row);
         if (e == -ENOENT)
-                html_text(row->to, "not localized");
+                xml_add_escaped(row->to, "not localized");
         else if (e == 0 && row->culprits == 0)
-                html_text(row->to, "no single commit");
+                xml_add_escaped(row->to, "no single commit");
         html_cell_end(row->to, row->table);
         return e == -ENOENT ? 0 : e;
 }

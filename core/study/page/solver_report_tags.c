@@ -196,7 +196,7 @@ static void add_ratio(struct html_table *t, const struct judged_set *s, struct b
 
         html_cell_begin_number(b, t, ratio ? ratio->mean : NAN);
         if (ratio && !isnan(ratio->mean))
-                html_text(b, html_ratio(ratio->mean).s);
+                xml_add_escaped(b, html_ratio(ratio->mean).s);
         if (ratio && isfinite(ratio->cases.low) && isfinite(ratio->cases.high))
                 buffer_addf(b, " <small>(%.2f–%.2f)</small>", ratio->cases.low, ratio->cases.high);
         html_cell_end(b, t);
