@@ -58,50 +58,45 @@ static void look_at_job(void *user, const struct job_view *j)
         snprintf(l->what, sizeof(l->what), "%s%s%s", j->what, j->phase && *j->phase ? ": " : "", j->phase ? j->phase : "");
 }
 
-struct waiting {
-        char what[256]; /* "": not said */
-};
+#define WAITING 256 /* bytes of what is waited for */
 
 static void look_at_queued(void *user, const struct job_view *j)
 {
-        struct waiting *w = user;
+        char *what = user;
 
-        if (j->pid == getpid() && j->state == JOB_QUEUED && !*w->what && strncmp(j->phase, "waits for a core", 16) == 0)
-                snprintf(w->what, sizeof(w->what), "%s", j->phase);
+        if (j->pid == getpid() && j->state == JOB_QUEUED && !*what && strncmp(j->phase, "waits for a core", 16) == 0)
+                snprintf(what, WAITING, "%s", j->phase);
 }
 
 static void look_at_away(void *user, const struct away_view *v)
 {
-        struct waiting *w = user;
-
         if (v->pid == getpid() && v->queued > 0)
-                snprintf(w->what, sizeof(w->what), "waits for a worker of %s to begin", v->name);
+                snprintf(user, WAITING, "waits for a worker of %s to begin", v->name);
 }
 
 /* Nothing runs. */
-static const char *what_for(struct engine *e, struct waiting *w)
+static const char *what_for(struct engine *e, char what[WAITING])
 {
         struct engine_counters c;
 
         engine_counters(e, &c);
-        *w = (struct waiting){0};
+        *what = '\0';
         if (c.queued > 0)
-                engine_each_away(e, look_at_away, w);
-        if (c.queued > 0 && !*w->what)
-                engine_each_job(e, look_at_queued, w);
-        return *w->what ? w->what : c.queued > 0 ? "waits for a core" : "waiting";
+                engine_each_away(e, look_at_away, what);
+        if (c.queued > 0 && !*what)
+                engine_each_job(e, look_at_queued, what);
+        return *what ? what : c.queued > 0 ? "waits for a core" : "waiting";
 }
 
 static int show(void *user, const struct ask_progress *p)
 {
         struct state *s = user;
         struct looking l = {0};
-        struct waiting waiting;
-        char what[400];
+        char what[400], waiting[WAITING];
 
         engine_each_job(common.engine, look_at_job, &l);
         if (l.running == 0)
-                snprintf(what, sizeof(what), "%s: %s", s->a->title, what_for(common.engine, &waiting));
+                snprintf(what, sizeof(what), "%s: %s", s->a->title, what_for(common.engine, waiting));
         else if (l.running == 1)
                 snprintf(what, sizeof(what), "%s", l.what);
         else
@@ -116,15 +111,14 @@ static int show(void *user, const struct ask_progress *p)
 void ask_show(const struct ask_progress *p, const char *what, uint64_t total, uint64_t least, uint64_t most)
 {
         struct looking l = {.seeks_build = true};
-        struct waiting waiting;
         const char *more = "";
-        char text[512];
+        char text[512], waiting[WAITING];
 
         engine_each_job(p->engine, look_at_job, &l);
         if (l.found > 0)
                 more = l.what;
         else if (l.running == 0 && p->open > 0) {
-                more = what_for(p->engine, &waiting);
+                more = what_for(p->engine, waiting);
                 least = most = 0;
         }
         snprintf(text, sizeof(text), "%s%s%s", what, *more ? "; " : "", more);

@@ -3,7 +3,7 @@
 #include "words.h"
 
 struct listing {
-        const char *solver_name, *mark, *url;
+        const char *solver_name;
         uint32_t number, shown; /* to be marked; to be printed whole */
         bool json;
 };
@@ -33,16 +33,6 @@ static int show_whole(const struct listing *l)
         return r;
 }
 
-static int list(struct listing *l)
-{
-        int r;
-
-        if (l->number != 0)
-                return command_mark(OF_WATCHES, l->number, l->mark, l->url);
-        r = l->shown != 0 ? show_whole(l) : show_all(l);
-        return r < 0 ? fail(r) : STATUS_OK;
-}
-
 int cmd_alarms(int argc, char **argv)
 {
         static const char doc[] =
@@ -54,7 +44,7 @@ int cmd_alarms(int argc, char **argv)
                 "  solverfs alarms z3 --mark 3 reported https://github.com/Z3Prover/z3/issues/1";
         struct listing l = {0};
         struct words words = {0};
-        int status;
+        int r;
         const struct command_option options[] = {
                 {"mark", 0, "N", "Keep what became of an alarm: reported, confirmed, fixed or rejected, and where",
                  .number = &l.number, .least = 1, .most = UINT32_MAX},
@@ -65,16 +55,15 @@ int cmd_alarms(int argc, char **argv)
         l.solver_name = word_next(&words);
         if (!l.solver_name)
                 command_usage("expected SOLVER");
-        if (l.number != 0) {
-                l.mark = word_next(&words);
-                l.url = word_next(&words);
-        } else if (words.n > 0) {
+        if (l.number != 0)
+                return command_mark(OF_WATCHES, l.solver_name, l.number, &words, "expected SOLVER [N]");
+        if (words.n > 0)
                 l.shown = (uint32_t)command_number("the number of an alarm", word_next(&words), 1, UINT32_MAX);
-        }
         if (words.n > 0)
                 command_usage("expected SOLVER [N]");
-        if (l.number != 0 && !l.mark)
-                command_usage("mark it as what? reported, confirmed, fixed or rejected");
-        status = command_open_solver(l.number != 0 ? 0 : STORE_READ_ONLY, NULL, l.solver_name);
-        return status == STATUS_OK ? list(&l) : status;
+        r = command_open_solver(STORE_READ_ONLY, NULL, l.solver_name);
+        if (r != STATUS_OK)
+                return r;
+        r = l.shown != 0 ? show_whole(&l) : show_all(&l);
+        return r < 0 ? fail(r) : STATUS_OK;
 }

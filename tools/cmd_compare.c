@@ -42,66 +42,44 @@ static void parse_one_seed(void *to, const char *text)
 
 /* -- what is compared --------------------------------------------------------------------------------------------- */
 
-/* The solver of a word: SOLVER@REV, or SOLVER alone (its HEAD); *ret_revision is the rest. NULL and STATUS_OK: the word is a revision. */
-static int solver_of(struct compare *o, const char *word, struct solver **ret, const char **ret_revision)
+/* The solver of a word: SOLVER@REV, or SOLVER alone (its HEAD), borrowed; *ret_revision is the rest. NULL: the word is a revision. */
+static struct solver *solver_of(const struct solver_list *l, const char *word, const char **ret_revision)
+{
+        size_t n = strcspn(word, "@");
+
+        for (size_t i = 0; i < l->n; i++) {
+                if (strlen(l->list[i]->recipe->name) != n || strncmp(l->list[i]->recipe->name, word, n) != 0)
+                        continue;
+                *ret_revision = word[n] == '@' && word[n + 1] ? word + n + 1 : "HEAD";
+                return l->list[i];
+        }
+        *ret_revision = word;
+        return NULL;
+}
+
+/* A word without a solver is a revision of the other one's, or of the only one there is. */
+static int find_versions(struct compare *o)
 {
         cleanup_solver_list struct solver_list *l = NULL;
-        size_t n = strcspn(word, "@");
+        struct comparing_version *v = o->options.version;
+        struct solver *named[2];
+        const char *revisions[2];
         int r = workspace_solvers(common.workspace, &l);
 
         if (r < 0)
                 return fail(r);
-        *ret_revision = word;
-        for (size_t i = 0; i < l->n; i++) {
-                if (strlen(l->list[i]->recipe->name) != n || strncmp(l->list[i]->recipe->name, word, n) != 0)
-                        continue;
-                *ret = solver_ref(l->list[i]);
-                *ret_revision = word[n] == '@' && word[n + 1] ? word + n + 1 : "HEAD";
-        }
-        return STATUS_OK;
-}
-
-/* A word without a solver is a revision of the other one's, or of the only one there is. */
-static int default_solver(struct compare *o, int side, struct solver *other)
-{
-        cleanup_solver_list struct solver_list *l = NULL;
-        int r;
-
-        if (other) {
-                o->options.version[side].solver = solver_ref(other);
-                return STATUS_OK;
-        }
-        r = workspace_solvers(common.workspace, &l);
-        if (r < 0)
-                return fail(r);
-        if (l->n != 1) {
-                complain("'%s' is no solver: with %zu solvers in the store, write SOLVER@%s", o->words[side], l->n,
-                         o->words[side]);
-                return STATUS_USAGE;
-        }
-        o->options.version[side].solver = solver_ref(l->list[0]);
-        return STATUS_OK;
-}
-
-static int find_versions(struct compare *o)
-{
-        struct comparing_version *v = o->options.version;
-        struct solver *named[2] = {NULL, NULL};
-        const char *revisions[2];
-        int r = STATUS_OK;
-
-        for (int i = 0; i < 2 && r == STATUS_OK; i++)
-                r = solver_of(o, o->words[i], &named[i], &revisions[i]);
+        for (int i = 0; i < 2; i++)
+                named[i] = solver_of(l, o->words[i], &revisions[i]);
         for (int i = 0; i < 2 && r == STATUS_OK; i++) {
-                if (named[i])
-                        v[i].solver = solver_ref(named[i]);
-                else
-                        r = default_solver(o, i, named[!i]);
-                if (r == STATUS_OK)
-                        r = command_commit(v[i].solver, "compare", revisions[i], &v[i].commit);
+                struct solver *s = named[i] ? named[i] : named[!i] ? named[!i] : l->n == 1 ? l->list[0] : NULL;
+
+                if (!s) {
+                        complain("'%s' is no solver: with %zu solvers in the store, write SOLVER@%s", o->words[i], l->n, o->words[i]);
+                        return STATUS_USAGE;
+                }
+                v[i].solver = solver_ref(s);
+                r = command_commit(s, "compare", revisions[i], &v[i].commit);
         }
-        solver_unref(named[0]);
-        solver_unref(named[1]);
         for (int i = 0; i < 2 && r == STATUS_OK; i++)
                 r = command_seed(v[i].solver, o->options.has_seed);
         return r;

@@ -8,7 +8,7 @@
 #include "words.h"
 
 struct listing {
-        const char *solver_name, *mark, *url;
+        const char *solver_name;
         uint32_t number;
         bool json, all;
         bool kinds[N_FINDING_KINDS]; /* none: all of them */
@@ -98,16 +98,6 @@ static int show_all(const struct listing *l)
         return r;
 }
 
-static int list(struct listing *l)
-{
-        int r;
-
-        if (l->number != 0)
-                return command_mark(OF_CAMPAIGNS, l->number, l->mark, l->url);
-        r = show_all(l);
-        return r < 0 && r != -EPIPE ? fail(r) : STATUS_OK;
-}
-
 int cmd_findings(int argc, char **argv)
 {
         static const char doc[] =
@@ -117,7 +107,7 @@ int cmd_findings(int argc, char **argv)
                 "  solverfs findings z3 --mark 12 reported https://example.org/issues/1";
         struct listing l = {0};
         struct words words = {0};
-        int status;
+        int r;
         const struct command_option options[] = {
                 {"mark", 0, "ID", "keep what became of a finding: reported, confirmed, fixed or rejected, and where",
                  .number = &l.number, .least = 1, .most = UINT32_MAX},
@@ -130,14 +120,15 @@ int cmd_findings(int argc, char **argv)
 
         command_parse(argc, argv, "SOLVER\nSOLVER --mark ID reported|confirmed|fixed|rejected [URL]", doc, options, &words);
         l.solver_name = word_next(&words);
-        if (l.number != 0) {
-                l.mark = word_next(&words);
-                l.url = word_next(&words);
-        }
-        if (!l.solver_name || words.n > 0)
+        if (!l.solver_name)
                 command_usage("expected SOLVER");
-        if (l.number != 0 && !l.mark)
-                command_usage("mark it as what? reported, confirmed, fixed or rejected");
-        status = command_open_solver(l.number != 0 ? 0 : STORE_READ_ONLY, NULL, l.solver_name);
-        return status == STATUS_OK ? list(&l) : status;
+        if (l.number != 0)
+                return command_mark(OF_CAMPAIGNS, l.solver_name, l.number, &words, "expected SOLVER");
+        if (words.n > 0)
+                command_usage("expected SOLVER");
+        r = command_open_solver(STORE_READ_ONLY, NULL, l.solver_name);
+        if (r != STATUS_OK)
+                return r;
+        r = show_all(&l);
+        return r < 0 && r != -EPIPE ? fail(r) : STATUS_OK;
 }

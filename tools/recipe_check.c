@@ -103,21 +103,22 @@ static bool is_left_out(void *user, const char *path)
 /* What the log of a failed build points to. */
 static void add_advice(struct recipe_check *t, const struct recipe *era, const struct build_record *record, const struct build_failure *f, struct buffer *ret)
 {
+        static const char *const reasons[][2] = {
+                {"programs that it made", "say one of these as 'output'"},
+                {"the build made no ", "is it the right target? the log says what was made"},
+                {"none of the recipe's 'paths'", "an older layout has a name of its own: give it an [era \"..B\"] with its paths"},
+                {"seems to want one", "get it before, with 'submodule', 'download' or 'dependency'"},
+                {"timed out", "raise 'build-timeout'"},
+                {"released binary", "correct 'output', which names files in the archive"}};
         static const char submodule[] = "(submodule ";
         struct left_out o = {.check = t, .era = era};
 
-        if (strstr(record->reason, "the build made no "))
-                buffer_adds(ret, strstr(record->reason, "programs that it made") ? "say one of these as 'output'"
-                                                                                 : "is it the right target? the log says what was made");
-        else if (strstr(record->reason, "none of the recipe's 'paths'"))
-                buffer_adds(ret, "an older layout has a name of its own: give it an [era \"..B\"] with its paths");
-        else if (strstr(record->reason, "seems to want one"))
-                buffer_adds(ret, "get it before, with 'submodule', 'download' or 'dependency'");
-        else if (strstr(record->reason, "timed out"))
-                buffer_adds(ret, "raise 'build-timeout'");
-        else if (strstr(record->reason, "released binary"))
-                buffer_adds(ret, "correct 'output', which names files in the archive");
-        else if (build_failure_absent(f, is_left_out, &o))
+        for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+                if (strstr(record->reason, reasons[i][0])) {
+                        buffer_adds(ret, reasons[i][1]);
+                        return;
+                }
+        if (build_failure_absent(f, is_left_out, &o))
                 buffer_addf(ret, "the commit has %s, and 'paths' leaves it out: add 'paths = %s'", o.path, o.path);
         else if (record->log.size > strlen(submodule) && memcmp(record->log.data, submodule, strlen(submodule)) == 0)
                 buffer_adds(ret, "the log begins with submodules that are empty folders: 'solver add --submodules' fetches them");

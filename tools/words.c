@@ -115,11 +115,20 @@ int command_finding(const char *word, struct observation **ret)
         return 0;
 }
 
-int command_mark(enum observation_series series, uint32_t number, const char *mark, const char *url)
+int command_mark(enum observation_series series, const char *solver, uint32_t number, struct words *words, const char *usage)
 {
+        const char *mark = word_next(words), *url = word_next(words);
         enum observation_mark as;
-        int r = observation_mark_parse(series == OF_WATCHES ? "an alarm" : "a finding", mark, &as);
+        int r;
 
+        if (words->n > 0)
+                command_usage("%s", usage);
+        if (!mark)
+                command_usage("mark it as what? reported, confirmed, fixed or rejected");
+        r = command_open_solver(0, NULL, solver);
+        if (r != STATUS_OK)
+                return r;
+        r = observation_mark_parse(series == OF_WATCHES ? "an alarm" : "a finding", mark, &as);
         if (r < 0)
                 return fail_as(STATUS_USAGE, r);
         r = observation_set_mark(common.workspace, series, common.solver->number, number, as, url);

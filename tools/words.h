@@ -16,8 +16,9 @@ int command_revisions(struct solver *s, char *const *words, size_t n, struct rev
 int command_cases(char *const *words, size_t n, struct case_selection *ret);
 /* "spr/3": a finding of common.solver. 1: it is one; 0: the word is none; -errno. */
 int command_finding(const char *word, struct observation **ret);
-/* Keeps what became of a finding or an alarm of common.solver: one of the words for a mark, and where (may be NULL). */
-int command_mark(enum observation_series series, uint32_t number, const char *mark, const char *url);
+/* Of an option --mark: opens the solver, and keeps what became of a finding or an alarm of it, as the words say: a mark, and perhaps where. `usage` is
+ * for more words than these. */
+int command_mark(enum observation_series series, const char *solver, uint32_t number, struct words *words, const char *usage);
 /* Another machine by its name, as --machine has it; *ret: free(), NULL for this one or when `word` is NULL. */
 int command_machine(const char *word, char **ret);
 /* What `option` takes: exactly one commit. */
