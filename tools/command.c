@@ -141,7 +141,7 @@ void command_stoppable(void)
 
 bool command_stopped(void)
 {
-        return stopped;
+        return stopped || (common.signals >= 0 && command_interrupted());
 }
 
 static bool is_stopped(void *user)

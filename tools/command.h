@@ -111,5 +111,5 @@ void command_signals(void);
 bool command_interrupted(void); /* has one come? */
 /* For work that can only end between two steps: it asks for the first signal; the second one ends the process. */
 void command_stoppable(void);
-bool command_stopped(void);
+bool command_stopped(void); /* so does a signal that command_signals() waits for */
 extern const struct progress command_progress; /* shows how far it is; ends when command_stopped() */
