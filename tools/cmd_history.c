@@ -266,8 +266,8 @@ static json_t *point_json(const struct case_history *h, size_t i, const char *st
 
         history_commit(h->solver->history, h->list[i].commit, &c);
         format_date(c.committed, date);
-        j = json_pack("{ss ss ss ss}", "commit", commit_sha(h->solver, h->list[i].commit).s, "date", date, "result", verdict_name(f ? f->verdict : VERDICT_UNBUILDABLE),
-                      "step", step);
+        j = json_pack("{ss ss ss ss}", "commit", commit_sha(h->solver, h->list[i].commit).s, "date", date, "result",
+                      verdict_name(f ? f->verdict : VERDICT_UNBUILDABLE), "step", step);
         if (f && j)
                 cell_numbers(f, j);
         return j;

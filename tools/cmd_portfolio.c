@@ -70,7 +70,8 @@ static int read_facts(const struct options *o, struct tables *ret)
                 return r;
         r = split(o->arms, &arms);
         if (r == 0)
-                r = portfolio_of_arms(common.workspace, "--arms", (const char *const *)arms, strings_count(arms), (uint64_t)(o->replay.learner.limit * NSEC_PER_SEC), &p);
+                r = portfolio_of_arms(common.workspace, "--arms", (const char *const *)arms, strings_count(arms),
+                                      (uint64_t)(o->replay.learner.limit * NSEC_PER_SEC), &p);
         strings_free(arms);
         if (r < 0)
                 return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);

@@ -125,7 +125,8 @@ int cmd_set_remove(int argc, char **argv)
                 r = choose_ids(words.list + 1, words.n - 1, &ids, &n);
         if (r != STATUS_OK)
                 return r;
-        r = words.n > 1 ? sets_take(workspace_sets(common.workspace), words.list[0], ids, n, &taken) : sets_remove(workspace_sets(common.workspace), words.list[0]);
+        r = words.n > 1 ? sets_take(workspace_sets(common.workspace), words.list[0], ids, n, &taken)
+                        : sets_remove(workspace_sets(common.workspace), words.list[0]);
         if (r < 0)
                 return fail(r);
         if (words.n > 1)

@@ -23,18 +23,18 @@ int command_mark(enum observation_series series, const char *solver, uint32_t nu
 int command_machine(const char *word, char **ret);
 /* What `option` takes: exactly one commit. */
 int command_commit(struct solver *s, const char *option, const char *word, uint32_t *ret);
-/* The line of first parents of common.solver from `from` (NULL: its root) to `to` (NULL: HEAD), both included, oldest first. Where `from` is not on the line of
- * `to`, from where the two part. */
+/* The line of first parents of common.solver from `from` (NULL: its root) to `to` (NULL: HEAD), both included, oldest first. Where `from` is not on
+ * the line of `to`, from where the two part. */
 int command_line(const char *from, const char *to, struct revisions *ret);
 /* The commits of a line that anything is known of, in its order; -errno. `machine`: as in struct cell. */
 int command_known(const char *machine, const struct revisions *line, struct revisions *ret);
-/* REV... CASE..., two words at least; revisions of common.solver. The first is a revision, the last a case; between them the cases begin with the first word that names
- * one. *ret_n_revisions: words that are revisions. */
+/* REV... CASE..., two words at least; revisions of common.solver. The first is a revision, the last a case; between them the cases begin with the
+ * first word that names one. *ret_n_revisions: words that are revisions. */
 int command_revisions_and_cases(char *const *words, size_t n, size_t *ret_n_revisions, struct revisions *ret_revisions,
                                 struct case_selection *ret_cases);
 
-/* [REV...] [CASE...], of what is known of common.solver: both may be missing. A first word that is a revision is one; behind it the cases begin with the first
- * word that names one. *ret_n_revisions: words that are revisions. */
+/* [REV...] [CASE...], of what is known of common.solver: both may be missing. A first word that is a revision is one; behind it the cases begin with
+ * the first word that names one. *ret_n_revisions: words that are revisions. */
 int command_known_words(char *const *words, size_t n, size_t *ret_n_revisions, struct revisions *ret_revisions);
 
 /* For the row of an option --measure; `to` is an enum judge_measure. The first takes time, memory and effort, the second all. */

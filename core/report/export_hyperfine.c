@@ -103,7 +103,8 @@ static int command(struct exporter *e, const struct export_row *row)
                 return r;
         }
         json_object_set_new(j, "memory_usage_byte", memory_of(row));
-        json_object_set_new(j, "parameters", json_pack("{s:o}", "commit", json_sprintf("%" PRIu32, row->version->place))); /* plot_parametrized wants a number */
+        /* plot_parametrized wants a number */
+        json_object_set_new(j, "parameters", json_pack("{s:o}", "commit", json_sprintf("%" PRIu32, row->version->place)));
         buffer_adds(&e->file.pending, e->rows > 0 ? ",\n" : "\n");
         return export_json(e, j);
 }

@@ -24,7 +24,8 @@ static void begin_cell(struct buffer *b, const struct html_table *t)
 
 void html_table_begin(struct buffer *b, struct html_table *t)
 {
-        xml_addf(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table class=\"sort\"><caption>%s", t->caption, t->caption);
+        xml_addf(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table class=\"sort\"><caption>%s", t->caption,
+                 t->caption);
         if (t->remark)
                 xml_addf(b, " <small>%s</small>", t->remark);
         buffer_adds(b, "</caption>\n<thead><tr>");
