@@ -109,13 +109,6 @@ START_TEST(test_moments)
 }
 END_TEST
 
-static int compare_doubles(const void *a, const void *b)
-{
-        double x = *(const double *)a, y = *(const double *)b;
-
-        return (x > y) - (x < y);
-}
-
 /* Kolmogorov and Smirnov: moments alone would not notice a wrong shape. */
 START_TEST(test_shape_of_beta)
 {

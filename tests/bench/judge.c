@@ -237,13 +237,6 @@ static int asv_rule(const struct series *x, size_t n, double floor)
         return ratio > 1 ? 1 : -1;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-        double x = *(const double *)a, y = *(const double *)b;
-
-        return (x > y) - (x < y);
-}
-
 /* P of Kolmogorov and Smirnov's two-sided test of two samples of n: by the paths of a lattice that stay below the distance (Hodges, 1958). */
 static double kolmogorov_smirnov(const double *x, const double *y, size_t n)
 {

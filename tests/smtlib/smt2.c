@@ -152,13 +152,6 @@ static int bench(const char *path)
 #define SAMPLE_NS     NSEC_PER_MSEC         /* one sample: as many readings as take this long */
 #define FILE_NS       (20 * NSEC_PER_MSEC)  /* no sample more once a file took this long */
 
-static int compare_doubles(const void *a, const void *b)
-{
-        double x = *(const double *)a, y = *(const double *)b;
-
-        return (x > y) - (x < y);
-}
-
 static double median(double *list, size_t n)
 {
         sort_list(list, n, sizeof(*list), compare_doubles);
