@@ -632,7 +632,7 @@ static const struct candidates *candidates_of(struct generator *g, const struct 
 
         if (c->is_filled)
                 return c;
-        n = operators_to(sort, false, ops);
+        n = operators_to(sort, ops);
         c->n = 0;
         for (size_t i = 0; i < n; i++) {
                 if (g->weights[ops[i]] <= 0)

@@ -3,6 +3,7 @@
 #include "core/smtlib/logic.h"
 
 #define PLACES_MOST 20000 /* of an assertion; what lies beyond in a larger one is not mutated */
+#define OTHERS_MOST 8     /* arguments of a term that gets another operator */
 
 /* -- places -- */
 
@@ -306,17 +307,14 @@ static const struct term *other_number(struct words *w, struct bank *b, const st
 /* Another operator of the same signature, now and then. */
 static const struct term *other_operator(struct words *w, struct bank *b, const struct term *t)
 {
-        const struct sort *sorts[8];
         const struct term *with;
         enum op ops[N_OPS];
         size_t n;
 
-        if (t->n_args == 0 || t->n_args > ARRAY_SIZE(sorts) || term_n_index(t) > 0 ||
+        if (t->n_args == 0 || t->n_args > OTHERS_MOST || term_n_index(t) > 0 ||
             random_below(generator_random(w->g), 8) != 0)
                 return t;
-        for (uint32_t i = 0; i < t->n_args; i++)
-                sorts[i] = t->args[i]->sort;
-        n = operators_of(b, sorts, t->n_args, t->sort, false, ops);
+        n = operators_of(b, t->args, t->n_args, t->sort, ops);
         if (n == 0)
                 return t;
         with = term_op(b, ops[random_below(generator_random(w->g), n)], t->args, t->n_args);

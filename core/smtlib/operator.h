@@ -88,12 +88,11 @@ enum op operator_next(enum op op);
 size_t operator_n_args(enum op op);             /* of the signature */
 bool operator_takes(enum op op, size_t n_args); /* as many arguments */
 /* The sort of an application; -EINVAL with a sentence when it is ill-typed, -ENOMEM. `ascribed` is NULL but for PLACE_ASCRIBED. */
-int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n_index, const struct sort *const *args, size_t n,
+int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n_index, const struct term *const *args, size_t n,
                    const struct sort *ascribed, const struct sort **ret);
 
-/* Operators without indices that take these arguments and give this result (never OP_NONE; `ret` has room for N_OPS). Standard ones only,
- * unless `extensions`. Use it to replace an operator by one of the same signature. */
-size_t operators_of(struct bank *b, const struct sort *const *args, size_t n, const struct sort *result, bool extensions,
-                    enum op *ret);
-/* Operators whose result can be this sort, whatever the arguments; for generators. */
-size_t operators_to(const struct sort *result, bool extensions, enum op *ret);
+/* Operators without indices that take these arguments and give this result (never OP_NONE; `ret` has room for N_OPS). Standard ones only.
+ * Use it to replace an operator by one of the same signature. */
+size_t operators_of(struct bank *b, const struct term *const *args, size_t n, const struct sort *result, enum op *ret);
+/* Operators whose result can be this sort, whatever the arguments; for generators. Likewise. */
+size_t operators_to(const struct sort *result, enum op *ret);

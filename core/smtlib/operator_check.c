@@ -3,16 +3,24 @@
 
 /* The sorts and widths found for the places of a signature. */
 struct places {
-        const struct sort *same, *array, *floats;
-        bool has_int, has_real, has_unknown;
+        const struct sort *same, *array, *floats, *bits; /* bits: PLACE_BITVEC */
+        bool has_real, has_unknown;
         uint32_t widths[3]; /* of PLACE_BITVEC and the two others; 0: not known */
         uint64_t width_sum; /* of all bit-vectors */
+};
+
+/* The places that stand for one sort, and its kind. */
+static const uint8_t kind_of_place[PLACE_ASCRIBED + 1] = {
+        [PLACE_BOOL] = SORT_BOOL,     [PLACE_INT] = SORT_INT,       [PLACE_REAL] = SORT_REAL,
+        [PLACE_STRING] = SORT_STRING, [PLACE_REGLAN] = SORT_REGLAN, [PLACE_ROUNDING_MODE] = SORT_ROUNDING_MODE,
 };
 
 static bool fits_same(struct places *p, const struct sort *s)
 {
         bool is_first = !p->same || p->same->kind == SORT_UNKNOWN;
 
+        if (s == p->same)
+                return true;
         if (!is_first && !sort_agrees(p->same, s) && !(sort_is_number(p->same) && sort_is_number(s)))
                 return false;
         if (is_first || s->kind == SORT_REAL || (p->same->has_unknown && s->kind != SORT_UNKNOWN && s->kind != SORT_INT))
@@ -27,6 +35,7 @@ static bool fits_width(struct places *p, size_t which, const struct sort *s)
         if (s->kind != SORT_BITVEC || (*width != 0 && which == 0 && *width != s->index[0]))
                 return false;
         *width = s->index[0];
+        p->bits = s;
         p->width_sum += s->index[0];
         return true;
 }
@@ -37,22 +46,12 @@ static bool fits(struct places *p, enum place_sort place, const struct sort *s)
                 p->has_unknown = true;
                 return true;
         }
-        p->has_int |= s->kind == SORT_INT;
         p->has_real |= s->kind == SORT_REAL;
-        switch (place) {
-        case PLACE_BOOL:
-                return s->kind == SORT_BOOL;
-        case PLACE_INT:
-                return s->kind == SORT_INT;
-        case PLACE_REAL:
+        if (kind_of_place[place] != SORT_UNKNOWN)
+                return s->kind == kind_of_place[place] || (place == PLACE_REAL && s->kind == SORT_INT);
+        switch ((int)place) {
         case PLACE_NUMBER:
                 return sort_is_number(s);
-        case PLACE_STRING:
-                return s->kind == SORT_STRING;
-        case PLACE_REGLAN:
-                return s->kind == SORT_REGLAN;
-        case PLACE_ROUNDING_MODE:
-                return s->kind == SORT_ROUNDING_MODE;
         case PLACE_SAME:
                 return fits_same(p, s);
         case PLACE_BITVEC:
@@ -79,19 +78,9 @@ static bool fits(struct places *p, enum place_sort place, const struct sort *s)
                 return s->kind == SORT_BITVEC || s->kind == SORT_FLOAT || sort_is_number(s);
         case PLACE_ANY:
                 return true;
-        case PLACE_NONE:
-        case PLACE_BITVEC_SUM:
-        case PLACE_BITVEC_EXTRACT:
-        case PLACE_BITVEC_REPEAT:
-        case PLACE_BITVEC_EXTEND:
-        case PLACE_BITVEC_INDEX:
-        case PLACE_FLOAT_INDEX:
-        case PLACE_FLOAT_PARTS:
-        case PLACE_FLOAT_BITS:
-        case PLACE_ASCRIBED:
-                break;
+        default: /* of results only */
+                return false;
         }
-        return false;
 }
 
 static const struct sort *width_or_unknown(struct bank *b, const struct places *p, uint64_t width)
@@ -124,25 +113,15 @@ static const struct sort *result_sort(struct bank *b, enum place_sort result, co
 {
         const struct sort *unknown = sort_simple(b, SORT_UNKNOWN);
 
-        switch (result) {
-        case PLACE_BOOL:
-                return sort_simple(b, SORT_BOOL);
-        case PLACE_INT:
-                return sort_simple(b, SORT_INT);
-        case PLACE_REAL:
-                return sort_simple(b, SORT_REAL);
-        case PLACE_STRING:
-                return sort_simple(b, SORT_STRING);
-        case PLACE_REGLAN:
-                return sort_simple(b, SORT_REGLAN);
-        case PLACE_ROUNDING_MODE:
-                return sort_simple(b, SORT_ROUNDING_MODE);
+        if (kind_of_place[result] != SORT_UNKNOWN)
+                return sort_simple(b, (enum sort_kind)kind_of_place[result]);
+        switch ((int)result) {
         case PLACE_NUMBER:
                 return number(b, p);
         case PLACE_SAME:
                 return p->same ? p->same : unknown;
         case PLACE_BITVEC:
-                return p->widths[0] ? sort_bitvec(b, p->widths[0]) : unknown;
+                return p->bits ? p->bits : unknown;
         case PLACE_FLOAT:
                 return p->floats ? p->floats : unknown;
         case PLACE_ARRAY:
@@ -169,15 +148,9 @@ static const struct sort *result_sort(struct bank *b, enum place_sort result, co
                 return p->floats ? width_or_unknown(b, p, (uint64_t)p->floats->index[0] + p->floats->index[1]) : unknown;
         case PLACE_ASCRIBED:
                 return ascribed;
-        case PLACE_NONE:
-        case PLACE_BITVEC_2:
-        case PLACE_BITVEC_3:
-        case PLACE_INDEX:
-        case PLACE_CONVERTED:
-        case PLACE_ANY:
-                break;
+        default: /* of arguments only */
+                return unknown;
         }
-        return unknown;
 }
 
 static const char *place_name(enum place_sort place)
@@ -226,11 +199,11 @@ static int wrong_number(struct bank *b, enum op op, size_t n)
 }
 
 /* The index of the first argument that does not fit; `n` when all do. */
-static size_t first_wrong(const struct operator_row *row, size_t signature, const struct sort *const *args, size_t n,
+static size_t first_wrong(const struct operator_row *row, size_t signature, const struct term *const *args, size_t n,
                           struct places *ret)
 {
         for (size_t i = 0; i < n; i++)
-                if (!fits(ret, row->args[MIN(i, signature - 1)], args[i]))
+                if (!fits(ret, row->args[MIN(i, signature - 1)], args[i]->sort))
                         return i;
         return n;
 }
@@ -247,7 +220,7 @@ static int check_ascribed(struct bank *b, enum op op, const struct sort *ascribe
         return 0;
 }
 
-int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n_index, const struct sort *const *args, size_t n,
+int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n_index, const struct term *const *args, size_t n,
                    const struct sort *ascribed, const struct sort **ret)
 {
         const struct operator_row *row = operator_row(op);
@@ -262,70 +235,14 @@ int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n
                 return wrong_number(b, op, n);
         wrong = first_wrong(row, operator_n_args(op), args, n, &p);
         if (wrong < n)
-                return wrong_argument(b, op, wrong, row->args[MIN(wrong, operator_n_args(op) - 1)], args[wrong]);
-        if (row->result == PLACE_ASCRIBED && (r = check_ascribed(b, op, ascribed, args[0])) < 0)
+                return wrong_argument(b, op, wrong, row->args[MIN(wrong, operator_n_args(op) - 1)], args[wrong]->sort);
+        if (row->result == PLACE_ASCRIBED && (r = check_ascribed(b, op, ascribed, args[0]->sort)) < 0)
                 return r;
         *ret = result_sort(b, row->result, &p, index, ascribed);
         return *ret ? 0 : b->error;
 }
 
-/* The places that stand for one sort, and its kind. */
-static const uint8_t kind_of_place[PLACE_ASCRIBED + 1] = {
-        [PLACE_BOOL] = SORT_BOOL,     [PLACE_INT] = SORT_INT,       [PLACE_REAL] = SORT_REAL,
-        [PLACE_STRING] = SORT_STRING, [PLACE_REGLAN] = SORT_REGLAN, [PLACE_ROUNDING_MODE] = SORT_ROUNDING_MODE,
-};
-
-static const struct sort *plain_result(const struct bank *b, enum place_sort result, const struct sort *same, const struct sort *array,
-                                       bool has_real)
-{
-        if (kind_of_place[result] != SORT_UNKNOWN)
-                return b->simple[kind_of_place[result]];
-        if (result == PLACE_NUMBER)
-                return b->simple[has_real ? SORT_REAL : SORT_INT];
-        if (result == PLACE_SAME || result == PLACE_BITVEC || result == PLACE_FLOAT)
-                return same;
-        if (result == PLACE_ARRAY)
-                return array;
-        return result == PLACE_ELEMENT && array ? array->args[1] : NULL;
-}
-
-const struct sort *operator_plain_sort(const struct bank *b, enum op op, const struct term *const *args, size_t n)
-{
-        const struct operator_row *row = operator_row(op);
-        const struct sort *same = NULL, *array = NULL;
-        size_t last = row->shape == SHAPE_FIXED ? OPERATOR_ARGS_MOST - 1 : 1;
-        bool has_real = false;
-
-        if (row->indices_least > 0 || !operator_takes(op, n))
-                return NULL;
-        for (size_t i = 0; i < n; i++) {
-                enum place_sort place = row->args[MIN(i, last)];
-                const struct sort *s = args[i]->sort;
-                bool fits = false;
-
-                has_real |= s->kind == SORT_REAL;
-                if (kind_of_place[place] != SORT_UNKNOWN) {
-                        fits = s->kind == kind_of_place[place];
-                } else if (place == PLACE_NUMBER) {
-                        fits = sort_is_number(s);
-                } else if (place == PLACE_SAME || (place == PLACE_BITVEC && s->kind == SORT_BITVEC) ||
-                           (place == PLACE_FLOAT && s->kind == SORT_FLOAT)) {
-                        fits = s->kind != SORT_UNKNOWN && (!same || same == s);
-                        same = s;
-                } else if (place == PLACE_ARRAY) {
-                        fits = s->kind == SORT_ARRAY;
-                        array = s;
-                } else if ((place == PLACE_INDEX || place == PLACE_ELEMENT) && array) {
-                        fits = s->kind != SORT_UNKNOWN && s == array->args[place == PLACE_ELEMENT];
-                }
-                if (!fits)
-                        return NULL;
-        }
-        return plain_result(b, row->result, same, array, has_real);
-}
-
-size_t operators_of(struct bank *b, const struct sort *const *args, size_t n, const struct sort *result, bool extensions,
-                    enum op *ret)
+size_t operators_of(struct bank *b, const struct term *const *args, size_t n, const struct sort *result, enum op *ret)
 {
         size_t found = 0;
 
@@ -333,7 +250,7 @@ size_t operators_of(struct bank *b, const struct sort *const *args, size_t n, co
                 const struct operator_row *row = operator_row(op);
                 struct places p = {0};
 
-                if (row->indices_least > 0 || row->result == PLACE_ASCRIBED || (!extensions && (row->flags & OPERATOR_EXTENSION)))
+                if (row->indices_least > 0 || row->result == PLACE_ASCRIBED || (row->flags & OPERATOR_EXTENSION))
                         continue;
                 if (!operator_takes(op, n) || (row->shape != SHAPE_FIXED && n < 2))
                         continue;
@@ -344,7 +261,7 @@ size_t operators_of(struct bank *b, const struct sort *const *args, size_t n, co
         return found;
 }
 
-size_t operators_to(const struct sort *result, bool extensions, enum op *ret)
+size_t operators_to(const struct sort *result, enum op *ret)
 {
         static const struct {
                 enum place_sort place;
@@ -378,7 +295,7 @@ size_t operators_to(const struct sort *result, bool extensions, enum op *ret)
                 bool can_be = place == PLACE_SAME || place == PLACE_ELEMENT ||
                               (place == PLACE_BIT && result->kind == SORT_BITVEC && result->index[0] == 1);
 
-                if (!extensions && (operator_row(op)->flags & OPERATOR_EXTENSION))
+                if (operator_row(op)->flags & OPERATOR_EXTENSION)
                         continue;
                 for (size_t i = 0; i < ARRAY_SIZE(kinds) && !can_be; i++)
                         can_be = kinds[i].place == place && kinds[i].kind == result->kind;

@@ -167,8 +167,6 @@ enum command_kind command_kind_of(struct slice name);
 
 /* No check of sorts; the arguments are not NULL. */
 const struct term *term_intern(struct bank *b, const struct term_head *h, const struct term *const *args, size_t n);
-/* The sort that operator_check() would find, in a few steps, where the arguments are of just the sorts that the signature names. NULL: ask it. */
-const struct sort *operator_plain_sort(const struct bank *b, enum op op, const struct term *const *args, size_t n);
 const struct term *term_literal(struct bank *b, const struct sort *sort, struct slice text);
 
 const struct sort *quantifier_sort(struct bank *b, enum term_kind kind, const struct term *const *variables, size_t n,

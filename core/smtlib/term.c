@@ -343,38 +343,12 @@ const struct term *term_fresh_constant(struct bank *b, const char *stem, const s
 
 /* -- applications -- */
 
-#define FEW 16
-
-/* The sorts of a list of terms, in `few` when it is short. NULL: no memory. */
-static const struct sort **sorts_of(const struct term *const *args, size_t n, const struct sort *few[FEW])
-{
-        const struct sort **sorts = n <= FEW ? few : calloc(n, sizeof(*sorts));
-
-        for (size_t i = 0; sorts && i < n; i++)
-                sorts[i] = args[i]->sort;
-        return sorts;
-}
-
 static bool has_null(const struct term *const *args, size_t n)
 {
         for (size_t i = 0; i < n; i++)
                 if (!args[i])
                         return true;
         return false;
-}
-
-static int check_sorts(struct bank *b, const struct term_head *h, size_t n_index, const struct term *const *args, size_t n,
-                       const struct sort *ascribed, const struct sort **ret)
-{
-        const struct sort *few[FEW] = {NULL}, **sorts = sorts_of(args, n, few);
-        int r;
-
-        if (!sorts)
-                return bank_failed(b, -ENOMEM);
-        r = operator_check(b, h->op, h->index, n_index, sorts, n, ascribed, ret);
-        if (sorts != few)
-                free(sorts);
-        return r;
 }
 
 static int apply(struct bank *b, enum op op, const uint32_t *index, size_t n_index, const struct term *const *args, size_t n,
@@ -389,9 +363,7 @@ static int apply(struct bank *b, enum op op, const uint32_t *index, size_t n_ind
                 h.index[i] = index[i];
         if (op == OP_RE_LOOP && n_index == 1)
                 h.index[1] = UINT32_MAX;
-        if (n_index == 0 && !ascribed)
-                h.sort = operator_plain_sort(b, op, args, n);
-        if (!h.sort && (r = check_sorts(b, &h, n_index, args, n, ascribed, &h.sort)) < 0)
+        if ((r = operator_check(b, op, h.index, n_index, args, n, ascribed, &h.sort)) < 0)
                 return r;
         *ret = term_intern(b, &h, args, n);
         return *ret ? 0 : b->error;

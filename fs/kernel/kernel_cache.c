@@ -1,6 +1,7 @@
 #include "fs/kernel/kernel_cache.h"
 
 #include <pthread.h>
+#include <search.h>
 
 #include "fs/tree/tree.h"
 
@@ -12,12 +13,6 @@ struct seen {
         uint64_t ino, token;
 };
 
-/* A set: open addressing, half full at most. */
-struct inodes {
-        uint64_t *slots; /* 0: free; no file has that number */
-        size_t n, capacity;
-};
-
 struct kernel_cache {
         pthread_mutex_t lock;
         /* under lock */
@@ -26,7 +21,7 @@ struct kernel_cache {
         struct seen pages[SEEN_SLOTS];    /* inode of a file whose value may change, and what its pages are of */
 
         pthread_mutex_t telling; /* held while the kernel is told of a file's real size */
-        struct inodes told;      /* files it was told of; under telling */
+        void *told;              /* files it was told of, by tsearch(); under telling */
 };
 
 int kernel_cache_new(struct kernel_cache **ret)
@@ -45,7 +40,7 @@ struct kernel_cache *kernel_cache_free(struct kernel_cache *k)
 {
         if (!k)
                 return NULL;
-        free(k->told.slots);
+        tdestroy(k->told, free);
         pthread_mutex_destroy(&k->telling);
         pthread_mutex_destroy(&k->lock);
         free(k);
@@ -120,30 +115,27 @@ bool kernel_cache_pages(struct kernel_cache *k, uint64_t ino, uint64_t token)
         return same;
 }
 
+static int compare_inodes(const void *a, const void *b)
+{
+        const uint64_t *x = a, *y = b;
+
+        return *x < *y ? -1 : *x > *y;
+}
+
 /* True if the kernel was told of this inode before; records that it is told now. Lock held. Without memory for the record, true: the kernel
  * never kept its attributes, so nearly every reader asks anew anyway. */
-static bool told_before(struct inodes *t, uint64_t ino)
+static bool told_before(struct kernel_cache *k, uint64_t ino)
 {
-        size_t i;
+        uint64_t *made, **told = tfind(&ino, &k->told, compare_inodes);
 
-        if (2 * t->n >= t->capacity) {
-                struct inodes grown = {.capacity = MAX(2 * t->capacity, (size_t)1024)};
-
-                grown.slots = calloc(grown.capacity, sizeof(*grown.slots));
-                if (!grown.slots)
-                        return true;
-                for (i = 0; i < t->capacity; i++)
-                        if (t->slots[i] != 0)
-                                told_before(&grown, t->slots[i]);
-                free(t->slots);
-                *t = grown;
-        }
-        for (i = ino_hash(ino) & (t->capacity - 1); t->slots[i] != 0; i = (i + 1) & (t->capacity - 1))
-                if (t->slots[i] == ino)
-                        return true;
-        t->slots[i] = ino;
-        t->n++;
-        return false;
+        made = told ? NULL : malloc(sizeof(*made));
+        if (!made)
+                return true;
+        *made = ino;
+        if (tsearch(made, &k->told, compare_inodes))
+                return false;
+        free(made);
+        return true;
 }
 
 static void tell(struct fuse_session *fuse, fuse_ino_t ino, off_t pages, off_t offset, void *page, size_t n)
@@ -159,7 +151,7 @@ static void tell(struct fuse_session *fuse, fuse_ino_t ino, off_t pages, off_t o
 void kernel_cache_tell_size(struct kernel_cache *k, struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n)
 {
         pthread_mutex_lock(&k->telling);
-        if (!told_before(&k->told, ino))
+        if (!told_before(k, ino))
                 tell(fuse, ino, -1, offset, page, n);
         pthread_mutex_unlock(&k->telling);
 }

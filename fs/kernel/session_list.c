@@ -55,7 +55,7 @@ static bool lists_attributes(const struct session *s, const struct node *dir)
                (dir->route->listed == LISTED_WHOLE || (s->finished && dir->route->listed == LISTED_WHOLE_FINISHED));
 }
 
-static void entry_attributes(struct session *s, const struct entry *e, struct fuse_entry_param *ret)
+static void entry_attributes(struct session *s, const struct tree_entry *e, struct fuse_entry_param *ret)
 {
         cleanup_node struct node n = {0};
 
@@ -63,7 +63,7 @@ static void entry_attributes(struct session *s, const struct entry *e, struct fu
                 *ret = (struct fuse_entry_param){.attr = {.st_ino = e->ino, .st_mode = e->type}};
 }
 
-static int listing_add(void *user, const struct entry *e)
+static int listing_add(void *user, const struct tree_entry *e)
 {
         struct listing *l = user;
         struct session *s = session_of(l->req);
@@ -106,9 +106,9 @@ static void reply_listing(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off
         bool full = false;
 
         if (r == 0 && offset < 1)
-                full = listing_add(&l, &(struct entry){.name = ".", .ino = ino, .type = S_IFDIR, .next = 1});
+                full = listing_add(&l, &(struct tree_entry){.name = ".", .ino = ino, .type = S_IFDIR, .next = 1});
         if (r == 0 && offset < 2 && !full)
-                full = listing_add(&l, &(struct entry){.name = "..", .ino = UINT32_MAX, .type = S_IFDIR, .next = 2});
+                full = listing_add(&l, &(struct tree_entry){.name = "..", .ino = UINT32_MAX, .type = S_IFDIR, .next = 2});
         l.attributes = plus && r == 0 && lists_attributes(s, &dir); /* not of the two: the kernel knows them */
         if (r == 0 && !full)
                 r = tree_list(s->tree, &dir, offset <= 2 ? 0 : (uint64_t)offset, listing_add, &l);

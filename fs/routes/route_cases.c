@@ -123,28 +123,15 @@ static int case_input_open(struct tree *t, const struct node *n, int *ret_fd)
 
 /* -- cases/by-name: a name with slashes is in nested folders, whose numbers are those of their paths -- */
 
-static int folder_path(struct tree *t, const struct node *dir, char **ret)
+static size_t names_from(const void *list, const char *path)
 {
-        cleanup_free char *name = NULL;
-        int r;
-
-        if (dir->route->kind == KIND_BY_NAME)
-                return (*ret = strdup("")) ? 0 : -ENOMEM;
-        r = tree_name(t, NAMES_PATH, inode_number(&dir->inode), &name);
-        if (r < 0)
-                return r;
-        return asprintf(ret, "%s/", name) < 0 ? -ENOMEM : 0;
-}
-
-/* The first name that is not below `name`. */
-static size_t names_from(const struct case_names *c, const char *name)
-{
+        const struct case_names *c = list;
         size_t low = 0, high = c->n;
 
         while (low < high) {
                 size_t middle = (low + high) / 2;
 
-                if (strcmp(c->list[middle].name, name) < 0)
+                if (strcmp(c->list[middle].name, path) < 0)
                         low = middle + 1;
                 else
                         high = middle;
@@ -152,127 +139,43 @@ static size_t names_from(const struct case_names *c, const char *name)
         return low;
 }
 
-static int by_name_folder_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+static const char *name_at(const void *list, size_t i)
 {
-        cleanup(case_names_unrefp) struct case_names *c = NULL;
-        cleanup_free char *folder = NULL, *path = NULL;
-        uint32_t number;
-        size_t at, n;
-        int r = folder_path(t, dir, &folder);
+        const struct case_names *c = list;
 
-        if (r == 0 && asprintf(&path, "%s%s/", folder, name) < 0)
-                r = -ENOMEM;
-        if (r == 0)
-                r = tree_case_names(t, &c);
-        if (r < 0)
-                return r;
-        n = strlen(path);
-        at = names_from(c, path);
-        if (at == c->n || strncmp(c->list[at].name, path, n) != 0)
-                return -ENOENT;
-        path[n - 1] = '\0';
-        r = tree_number(t, NAMES_PATH, path, &number);
-        if (r == 0)
-                inode_set_number(&ret->inode, number);
-        return r;
+        return i < c->n ? c->list[i].name : NULL;
 }
 
-static int by_name_link_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+static int link_inode(const void *list, size_t i, struct inode *ret)
 {
-        cleanup(case_names_unrefp) struct case_names *c = NULL;
-        cleanup_free char *folder = NULL, *path = NULL;
-        size_t at;
-        int r = folder_path(t, dir, &folder);
+        const struct case_names *c = list;
 
-        if (r == 0 && asprintf(&path, "%s%s", folder, name) < 0)
-                r = -ENOMEM;
-        if (r == 0)
-                r = tree_case_names(t, &c);
-        if (r < 0)
-                return r;
-        at = names_from(c, path);
-        if (at == c->n || strcmp(c->list[at].name, path) != 0)
-                return -ENOENT;
-        ret->inode = (struct inode){.kind = KIND_BY_NAME_LINK, .item = c->list[at].id};
+        *ret = (struct inode){.kind = KIND_BY_NAME_LINK, .item = c->list[i].id};
         return 0;
 }
 
-/* Gives the folders of a folder their numbers: one by one, each would be a commit of its own. */
-static int number_folders(struct tree *t, const struct case_names *c, const char *folder)
+static struct path_list paths_of(const struct case_names *c)
 {
-        size_t count = 0, skip = strlen(folder), previous = 0;
-        char **names = calloc(c->n + 1, sizeof(*names)); /* NULL-terminated */
-        int r = names ? 0 : -ENOMEM;
-
-        for (size_t i = names_from(c, folder); r == 0 && i < c->n && strncmp(c->list[i].name, folder, skip) == 0; i++) {
-                const char *name = c->list[i].name, *slash = strchr(name + skip, '/');
-
-                if (!slash || (count > 0 && previous == (size_t)(slash - name) && strncmp(names[count - 1], name, previous) == 0))
-                        continue;
-                previous = (size_t)(slash - name);
-                names[count] = strndup(name, previous);
-                if (!names[count++])
-                        r = -ENOMEM;
-        }
-        if (r == 0)
-                r = tree_number_all(t, NAMES_PATH, names, count);
-        strings_free(names);
-        return r;
+        return (struct path_list){.space = NAMES_PATH, .list = c, .from = names_from, .at = name_at, .leaf = link_inode};
 }
 
-/* Both rows walk the names below the folder; the offset is the place in the sorted list. A folder shows up once: at its first name. */
+static int by_name_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+{
+        cleanup(case_names_unrefp) struct case_names *c = NULL;
+        int r = tree_case_names(t, &c);
+        struct path_list p = paths_of(c);
+
+        return r < 0 ? r : path_match(t, &p, dir, name, ret);
+}
+
 static int by_name_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn,
                            void *user)
 {
-        bool folders = row->kind == KIND_BY_NAME_FOLDER;
         cleanup(case_names_unrefp) struct case_names *c = NULL;
-        cleanup_free char *folder = NULL;
-        size_t n, first;
-        int r = folder_path(t, dir, &folder);
+        int r = tree_case_names(t, &c);
+        struct path_list p = paths_of(c);
 
-        if (r == 0)
-                r = tree_case_names(t, &c);
-        if (r == 0 && folders && from == 0)
-                r = number_folders(t, c, folder);
-        if (r < 0)
-                return r;
-        n = strlen(folder);
-        first = names_from(c, folder);
-        for (size_t i = MAX(first, from); i < c->n && strncmp(c->list[i].name, folder, n) == 0; i++) {
-                const char *rest = c->list[i].name + n, *slash = strchr(rest, '/');
-                struct inode inode = {.kind = row->kind, .item = c->list[i].id};
-                size_t size = slash ? (size_t)(slash - rest) : strlen(rest);
-                cleanup_free char *name = NULL;
-
-                if (folders != (slash != NULL) || (slash && i > first && strncmp(c->list[i - 1].name + n, rest, size + 1) == 0))
-                        continue;
-                name = strndup(rest, size);
-                if (!name)
-                        return -ENOMEM;
-                if (slash) {
-                        struct node found = {0};
-
-                        r = by_name_folder_match(t, dir, name, &found);
-                        if (r < 0)
-                                return r;
-                        inode = found.inode;
-                        inode.kind = KIND_BY_NAME_FOLDER;
-                }
-                r = tree_emit(row, name, inode, i, fn, user);
-                if (r != 0)
-                        return r;
-        }
-        return 0;
-}
-
-static int by_name_folder_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        return by_name_entries(t, dir, row, from, fn, user);
-}
-
-static int by_name_link_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        return by_name_entries(t, dir, row, from, fn, user);
+        return r < 0 ? r : path_entries(t, &p, dir, row, from, fn, user);
 }
 
 static int by_name_target(struct tree *t, const struct node *n, struct buffer *ret)
@@ -320,9 +223,9 @@ static const struct route rows[] = {
         {KIND_BY_NAME, IN(KIND_CASES), .name = "by-name", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = cases_listing,
          .about = "links to the cases, by name"},
         {KIND_BY_NAME_FOLDER, IN(KIND_BY_NAME, KIND_BY_NAME_FOLDER), .shown = "<folder>", .type = NODE_FOLDER, .moves = true,
-         .absent = ABSENT_NOT, .match = by_name_folder_match, .list = by_name_folder_entries, .generation = cases_listing},
+         .absent = ABSENT_NOT, .match = by_name_match, .list = by_name_entries, .generation = cases_listing},
         {KIND_BY_NAME_LINK, IN(KIND_BY_NAME, KIND_BY_NAME_FOLDER), .shown = "<name>", .type = NODE_LINK, .moves = true,
-         .match = by_name_link_match, .list = by_name_link_entries, .content = by_name_target, .mtime = case_mtime},
+         .match = by_name_match, .list = by_name_entries, .content = by_name_target, .mtime = case_mtime},
 };
 
 const struct subtree cases_subtree = {rows, ARRAY_SIZE(rows)};

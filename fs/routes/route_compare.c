@@ -280,33 +280,23 @@ static int compare(struct tree *t, const struct node *n, const char *set, struct
         return r;
 }
 
-static int print_file(unsigned kind, const struct comparing_table *table, struct buffer *ret)
+static int print_file(const char *name, const struct comparing_table *table, struct buffer *ret)
 {
-        switch (kind) {
-        case KIND_SUMMARY:
-        case KIND_ACROSS_SUMMARY:
+        if (strcmp(name, "summary.tsv") == 0)
                 return comparison_write_summary(table, ret);
-        case KIND_REGRESSIONS:
-        case KIND_ACROSS_REGRESSIONS:
+        if (strcmp(name, "regressions.tsv") == 0)
                 return comparison_write_changes(table, COMPARISON_REGRESSIONS, true, ret);
-        case KIND_IMPROVEMENTS:
-        case KIND_ACROSS_IMPROVEMENTS:
+        if (strcmp(name, "improvements.tsv") == 0)
                 return comparison_write_changes(table, COMPARISON_IMPROVEMENTS, true, ret);
-        case KIND_SET_SHIFT:
-        case KIND_ACROSS_SET_SHIFT:
+        if (strcmp(name, "set.tsv") == 0)
                 return comparison_write_set(table, ret);
-        case KIND_FAMILIES:
-        case KIND_ACROSS_FAMILIES:
+        if (strcmp(name, "families.tsv") == 0)
                 return comparison_write_families(table, ret);
-        case KIND_MEMORY_SCATTER:
-        case KIND_ACROSS_MEMORY_SCATTER:
+        if (strcmp(name, "memory-scatter.svg") == 0)
                 return comparison_plot_memory(table, COMPARISON_SCATTER_WIDTH, ret);
-        case KIND_SCATTER:
-        case KIND_ACROSS_SCATTER:
+        if (strcmp(name, "scatter.svg") == 0)
                 return comparison_plot_scatter(table, COMPARISON_SCATTER_WIDTH, ret);
-        default:
-                return comparison_plot_cactus(table, ret);
-        }
+        return comparison_plot_cactus(table, ret);
 }
 
 /* As new as what was found out last, or as the newer commit where nothing was. */
@@ -333,13 +323,16 @@ static int print_comparison(struct tree *t, const struct node *n, struct buffer 
         if (r == 0)
                 r = compare(t, n, set, &c);
         if (r == 0)
-                r = print_file(n->inode.kind, comparing_table(c), ret);
+                r = print_file(n->route->name, comparing_table(c), ret);
         if (r == 0)
                 r = newest_of(comparing_table(c), ret_mtime);
         return r;
 }
 
 /* -- the rows ----------------------------------------------------------------------------------------------------- */
+
+#define PAIR_FILE   IN(KIND_PAIR), DERIVED(print_comparison)
+#define ACROSS_FILE IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), DERIVED(print_comparison)
 
 static const struct route rows[] = {
         {KIND_COMPARE, IN(KIND_SOLVER), .name = "compare", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,
@@ -348,27 +341,16 @@ static const struct route rows[] = {
          .list = pair_entries, .about = "those that 'solverfs compare' made are listed"},
         {KIND_PAIR_LINK, IN(KIND_COMPARE), .shown = "<a>..<b>", .type = NODE_LINK, .moves = true, .match = pair_link_match,
          .list = no_entries, .content = pair_link_target},
-        {KIND_SUMMARY, IN(KIND_PAIR), .name = "summary.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
-         DERIVED(print_comparison),
-         .about = "answers, PAR-2, flips; how many changed"},
-        {KIND_SET_SHIFT, IN(KIND_PAIR), .name = "set.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
-         DERIVED(print_comparison),
+        {KIND_SUMMARY, PAIR_FILE, .name = "summary.tsv", .about = "answers, PAR-2, flips; how many changed"},
+        {KIND_SET_SHIFT, PAIR_FILE, .name = "set.tsv",
          .about = "time, CPU time, memory, effort and seconds per effort of all cases together, with intervals"},
-        {KIND_FAMILIES, IN(KIND_PAIR), .name = "families.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
-         DERIVED(print_comparison), .about = "the same of each folder of cases"},
-        {KIND_REGRESSIONS, IN(KIND_PAIR), .name = "regressions.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
-         DERIVED(print_comparison),
+        {KIND_FAMILIES, PAIR_FILE, .name = "families.tsv", .about = "the same of each folder of cases"},
+        {KIND_REGRESSIONS, PAIR_FILE, .name = "regressions.tsv",
          .about = "what is worse in <b>, significantly; wrong answers first"},
-        {KIND_IMPROVEMENTS, IN(KIND_PAIR), .name = "improvements.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
-         DERIVED(print_comparison), .about = "what is better"},
-        {KIND_SCATTER, IN(KIND_PAIR), .name = "scatter.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
-         DERIVED(print_comparison),
-         .about = "each case's seconds at <a> and at <b>"},
-        {KIND_MEMORY_SCATTER, IN(KIND_PAIR), .name = "memory-scatter.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
-         DERIVED(print_comparison), .about = "each case's memory"},
-        {KIND_CACTUS, IN(KIND_PAIR), .name = "cactus.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
-         DERIVED(print_comparison),
-         .about = "how many cases are solved in how many seconds each"},
+        {KIND_IMPROVEMENTS, PAIR_FILE, .name = "improvements.tsv", .about = "what is better"},
+        {KIND_SCATTER, PAIR_FILE, .name = "scatter.svg", .about = "each case's seconds at <a> and at <b>"},
+        {KIND_MEMORY_SCATTER, PAIR_FILE, .name = "memory-scatter.svg", .about = "each case's memory"},
+        {KIND_CACTUS, PAIR_FILE, .name = "cactus.svg", .about = "how many cases are solved in how many seconds each"},
         {KIND_ACROSS, IN(KIND_ROOT), .name = "compare", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,
          .about = "the same across solvers"},
         {KIND_ACROSS_PAIR, IN(KIND_ACROSS), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_FOLDER, .absent = ABSENT_FOREVER,
@@ -382,22 +364,14 @@ static const struct route rows[] = {
          .absent = ABSENT_FOREVER, .match = pair_match, .list = pair_entries},
         {KIND_SET_LINK, IN(KIND_SET_COMPARE), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_LINK, .moves = true,
          .match = pair_link_match, .list = no_entries, .content = pair_link_target},
-        {KIND_ACROSS_SUMMARY, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "summary.tsv", .type = NODE_FILE, .moves = true,
-         .rewritten = true, DERIVED(print_comparison)},
-        {KIND_ACROSS_REGRESSIONS, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "regressions.tsv", .type = NODE_FILE,
-         .moves = true, .rewritten = true, DERIVED(print_comparison)},
-        {KIND_ACROSS_IMPROVEMENTS, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "improvements.tsv", .type = NODE_FILE,
-         .moves = true, .rewritten = true, DERIVED(print_comparison)},
-        {KIND_ACROSS_SCATTER, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "scatter.svg", .type = NODE_FILE, .moves = true,
-         .rewritten = true, DERIVED(print_comparison)},
-        {KIND_ACROSS_CACTUS, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "cactus.svg", .type = NODE_FILE, .moves = true,
-         .rewritten = true, DERIVED(print_comparison)},
-        {KIND_ACROSS_SET_SHIFT, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "set.tsv", .type = NODE_FILE, .moves = true,
-         .rewritten = true, DERIVED(print_comparison)},
-        {KIND_ACROSS_FAMILIES, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "families.tsv", .type = NODE_FILE, .moves = true,
-         .rewritten = true, DERIVED(print_comparison)},
-        {KIND_ACROSS_MEMORY_SCATTER, IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), .name = "memory-scatter.svg", .type = NODE_FILE, .moves = true,
-         .rewritten = true, DERIVED(print_comparison)},
+        {KIND_ACROSS_SUMMARY, ACROSS_FILE, .name = "summary.tsv"},
+        {KIND_ACROSS_REGRESSIONS, ACROSS_FILE, .name = "regressions.tsv"},
+        {KIND_ACROSS_IMPROVEMENTS, ACROSS_FILE, .name = "improvements.tsv"},
+        {KIND_ACROSS_SCATTER, ACROSS_FILE, .name = "scatter.svg"},
+        {KIND_ACROSS_CACTUS, ACROSS_FILE, .name = "cactus.svg"},
+        {KIND_ACROSS_SET_SHIFT, ACROSS_FILE, .name = "set.tsv"},
+        {KIND_ACROSS_FAMILIES, ACROSS_FILE, .name = "families.tsv"},
+        {KIND_ACROSS_MEMORY_SCATTER, ACROSS_FILE, .name = "memory-scatter.svg"},
 };
 
 const struct subtree compare_subtree = {rows, ARRAY_SIZE(rows)};

@@ -51,18 +51,18 @@ static bool is_known(const struct numbers *known, uint32_t commit)
 /* The commits that anything is known of, in the order of the history. */
 static int known_in_order(struct tree *t, const struct node *n, const struct commit_order *order, uint32_t **ret, size_t *ret_n)
 {
-        cleanup(numbers_unrefp) struct numbers *known = NULL;
+        cleanup_numbers struct numbers known = {0};
         /* The same for all cases; not under the folder of the cases, whose numbers are its listing. */
         struct node of = {.inode = {.kind = KIND_HISTORY_TSV, .view = n->inode.view}, .solver = n->solver};
         int r = tree_numbers(t, &of, 0, known_numbers, &known);
 
         if (r < 0)
                 return r;
-        *ret = calloc(known->n + 1, sizeof(**ret));
+        *ret = calloc(known.n + 1, sizeof(**ret));
         if (!*ret)
                 return -ENOMEM;
-        for (uint32_t i = 0; i < order->n && *ret_n < known->n; i++)
-                if (is_known(known, order->list[i]))
+        for (uint32_t i = 0; i < order->n && *ret_n < known.n; i++)
+                if (is_known(&known, order->list[i]))
                         (*ret)[(*ret_n)++] = order->list[i];
         return 0;
 }
@@ -131,7 +131,7 @@ static int print_report(struct tree *t, const struct node *n, struct buffer *ret
 /* -- the rows -- */
 
 static const struct route rows[] = {
-        {KIND_REPORT, IN(KIND_SOLVER), .name = "report.html", .type = NODE_FILE, .moves = true, .rewritten = true, DERIVED(print_report),
+        {KIND_REPORT, IN(KIND_SOLVER), .name = "report.html", DERIVED(print_report),
          .about = "a page of all that is known of the solver, for a browser; never starts work"},
         {KIND_SOLVER_CASES, IN(KIND_SOLVER), .name = "cases", .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = cases_listing, .about = "what is known of each case along the history; never starts work"},
@@ -139,14 +139,12 @@ static const struct route rows[] = {
          .match = solver_case_match, .list = solver_case_entries, .mtime = case_mtime, .about = "a case, by its id"},
         {KIND_SOLVER_CASE_NAME, IN(KIND_SOLVER_CASES), .shown = "<name>", .type = NODE_LINK, .moves = true,
          .match = case_name_match, .list = no_entries, .content = case_name_target, .mtime = case_mtime},
-        {KIND_HISTORY_TSV, IN(KIND_SOLVER_CASE), .name = "history.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
-         DERIVED(print_table),
+        {KIND_HISTORY_TSV, IN(KIND_SOLVER_CASE), .name = "history.tsv", DERIVED(print_table),
          .about = "every finished measurement of it, in the order of the history"},
-        {KIND_HISTORY_SVG, IN(KIND_SOLVER_CASE), .name = "history.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
-         DERIVED(print_picture),
+        {KIND_HISTORY_SVG, IN(KIND_SOLVER_CASE), .name = "history.svg", DERIVED(print_picture),
          .about = "the same as a picture: answers, and where it got slower or faster"},
-        {KIND_MEMORY_HISTORY_SVG, IN(KIND_SOLVER_CASE), .name = "memory-history.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
-         DERIVED(print_picture), .about = "a picture of the memory that it took, and where that became more or less"},
+        {KIND_MEMORY_HISTORY_SVG, IN(KIND_SOLVER_CASE), .name = "memory-history.svg", DERIVED(print_picture),
+         .about = "a picture of the memory that it took, and where that became more or less"},
 };
 
 const struct subtree history_subtree = {rows, ARRAY_SIZE(rows)};

@@ -423,9 +423,9 @@ static int make_index(struct tree *t, const struct node *n, struct buffer *ret, 
 
 static int find_index(struct tree *t, const struct node *dir, struct derived **ret)
 {
-        struct node folder = {.inode = {.kind = KIND_BY_COMMIT, .view = dir->inode.view}, .solver = dir->solver};
+        struct node index = {.inode = {.kind = KIND_BY_COMMIT, .view = dir->inode.view, .item = 1}, .solver = dir->solver}; /* not the folder */
 
-        return tree_derived(t, &folder, make_index, ret);
+        return tree_derived(t, &index, make_index, ret);
 }
 
 /* The commits (whole), or the findings of one commit. */
@@ -501,20 +501,7 @@ static int sha_match(struct tree *t, const struct node *dir, const char *name, s
 
 static int sha_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
-        cleanup(numbers_unrefp) struct numbers *commits = NULL;
-        struct inode inode = dir->inode;
-        int r = tree_numbers(t, dir, from, numbers_of(row->kind), &commits);
-
-        inode.kind = row->kind;
-        for (size_t i = r == 0 ? numbers_from(commits, from) : 0; r == 0 && i < commits->n; i++) {
-                cleanup_buffer struct buffer name = {0};
-
-                inode.commit = commits->list[i];
-                r = commit_name(dir->solver, inode.commit, &name);
-                if (r == 0)
-                        r = tree_emit(row, name.data, inode, commits->list[i], fn, user);
-        }
-        return r;
+        return emit_commits(t, dir, row, from, numbers_of(row->kind), fn, user);
 }
 
 static int culprit_target(struct tree *t, const struct node *n, struct buffer *ret)
@@ -572,11 +559,9 @@ static const struct route rows[] = {
          .content = found_text, .mtime = found_mtime, .about = "the fast version, when it is a commit"},
         {KIND_FOUND_TARGET, IN(KIND_SPR_FOUND), .name = "target", .starts = true, .type = NODE_LINK, .exists = found_has,
          .content = found_text, .mtime = found_mtime, .about = "the slow version, when it is a commit"},
-        {KIND_FOUND_TIMES, IN(KIND_SPR_FOUND), .name = "times.tsv", .type = NODE_FILE, .moves = true, .rewritten = true,
-         DERIVED(print_times),
+        {KIND_FOUND_TIMES, IN(KIND_SPR_FOUND), .name = "times.tsv", DERIVED(print_times),
          .about = "every version measured on it: those of the campaign, then commits in the order of the history"},
-        {KIND_FOUND_HISTORY, IN(KIND_SPR_FOUND), .name = "history.svg", .type = NODE_FILE, .moves = true, .rewritten = true,
-         DERIVED(print_picture),
+        {KIND_FOUND_HISTORY, IN(KIND_SPR_FOUND), .name = "history.svg", DERIVED(print_picture),
          .about = "what is measured of it along the history; the commits responsible are marked"},
         {KIND_FOUND_REDUCED, IN(ANY_FOUND), .name = "reduced.smt2", .type = NODE_COMPUTED, .content = found_content,
          .query = found_query, .answer = found_answer, .mtime = found_mtime,

@@ -146,185 +146,87 @@ static const struct ref_group *group_of(const struct node *n)
         }
 }
 
-static bool is_topmost(const struct node *n)
+/* The refs of a group. */
+struct group_refs {
+        const struct ref_group *group;
+        struct ref_list *list; /* a ref */
+        struct path_list paths;
+};
+
+static void group_refs_done(struct group_refs *r)
 {
-        return n->route->kind == KIND_TAGS || n->route->kind == KIND_BRANCHES || n->route->kind == KIND_SNAPSHOTS;
+        ref_list_unref(r->list);
+}
+#define cleanup_group_refs cleanup(group_refs_done)
+
+static size_t refs_from(const void *list, const char *path)
+{
+        const struct group_refs *r = list;
+        cleanup_free char *listed = NULL;
+
+        return asprintf(&listed, "%s%s", r->group->prefix, path) < 0 ? r->list->n : ref_list_from(r->list, r->group->kind, listed);
 }
 
-/* Name of the folder with a slash behind it, or nothing for the topmost; or the ref's own name. */
-static int ref_path(struct tree *t, const struct node *n, char **ret)
+static const char *ref_at(const void *list, size_t i)
 {
-        cleanup_free char *name = NULL;
-        const char *path;
-        int r;
+        const struct group_refs *r = list;
+        size_t hidden = strlen(r->group->prefix);
+        const struct ref *ref = i < r->list->n ? &r->list->list[i] : NULL;
 
-        if (is_topmost(n))
-                return (*ret = strdup("")) ? 0 : -ENOMEM;
-        r = tree_name(t, NAMES_REF, inode_number(&n->inode), &name);
-        if (r < 0)
-                return r;
-        path = strchr(name, '/');
-        if (!path || strlen(path) < 4)
-                return -EIO;
-        return asprintf(ret, "%s%s", path + 3, node_type(n) == NODE_FOLDER ? "/" : "") < 0 ? -ENOMEM : 0;
+        return ref && ref->kind == r->group->kind && strncmp(ref->name, r->group->prefix, hidden) == 0 ? ref->name + hidden : NULL;
 }
 
-static char *ref_name(const struct node *dir, const char *path, size_t size)
+static bool ref_is_hidden(struct tree *t, const struct node *dir, const void *list, size_t i)
 {
-        char *name;
+        const struct group_refs *r = list;
 
-        return asprintf(&name, "%" PRIu32 "/%c/%.*s", dir->solver->number, group_of(dir)->letter, (int)size, path) < 0 ? NULL
-                                                                                                                       : name;
+        return !link_is_shown(t, dir, r->list->list[i].commit);
 }
 
-static int ref_number(struct tree *t, const struct node *dir, const char *path, size_t size, struct inode *ret)
+static int read_refs(const struct node *n, struct group_refs *ret)
 {
-        cleanup_free char *name = ref_name(dir, path, size);
-        uint32_t number;
-        int r;
-
-        if (!name)
-                return -ENOMEM;
-        r = tree_number(t, NAMES_REF, name, &number);
-        if (r == 0)
-                inode_set_number(ret, number);
-        return r;
-}
-
-/* The name that the list of refs has for a path: free(). */
-static char *listed_name(const struct ref_group *g, const char *path)
-{
-        char *name;
-
-        return asprintf(&name, "%s%s", g->prefix, path) < 0 ? NULL : name;
-}
-
-static bool ref_is_below(const struct ref_list *l, size_t i, enum ref_kind kind, const char *above)
-{
-        return i < l->n && l->list[i].kind == kind && strncmp(l->list[i].name, above, strlen(above)) == 0;
-}
-
-static int ref_find(struct tree *t, const struct node *dir, const char *name, bool folder, struct node *ret)
-{
-        cleanup(ref_list_unrefp) struct ref_list *l = NULL;
-        cleanup_free char *above = NULL, *path = NULL, *listed = NULL;
-        const struct ref_group *g = group_of(dir);
-        const struct ref *found;
-        int r = ref_path(t, dir, &above);
-
-        if (r == 0 && (asprintf(&path, "%s%s%s", above, name, folder ? "/" : "") < 0 || !(listed = listed_name(g, path))))
-                r = -ENOMEM;
-        if (r == 0)
-                r = history_refs(dir->solver->history, &l);
-        if (r < 0)
-                return r;
-        found = folder ? NULL : ref_list_find(l, g->kind, listed);
-        if (folder ? !ref_is_below(l, ref_list_from(l, g->kind, listed), g->kind, listed)
-                   : !found || !link_is_shown(t, dir, found->commit))
-                return -ENOENT;
-        return ref_number(t, dir, path, strlen(path) - folder, &ret->inode);
-}
-
-static int ref_folder_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
-{
-        return ref_find(t, dir, name, true, ret);
+        ret->group = group_of(n);
+        ret->paths = (struct path_list){.space = NAMES_REF, .list = ret, .from = refs_from, .at = ref_at, .hides = ref_is_hidden};
+        snprintf(ret->paths.prefix, sizeof(ret->paths.prefix), "%" PRIu32 "/%c/", n->solver->number, ret->group->letter);
+        return history_refs(n->solver->history, &ret->list);
 }
 
 static int ref_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
-        return ref_find(t, dir, name, false, ret);
-}
+        cleanup_group_refs struct group_refs refs = {0};
+        int r = read_refs(dir, &refs);
 
-/* Gives what is directly in a folder its numbers: one by one, each would be a commit of its own. */
-static int number_refs(struct tree *t, const struct node *dir, const struct ref_list *l, const char *above)
-{
-        char **names = calloc(l->n + 1, sizeof(*names)); /* NULL-terminated */
-        const struct ref_group *g = group_of(dir);
-        size_t n = 0, hidden = strlen(g->prefix), skip = strlen(above) - hidden;
-        int r = names ? 0 : -ENOMEM;
-
-        for (size_t i = ref_list_from(l, g->kind, above); r == 0 && ref_is_below(l, i, g->kind, above); i++) {
-                const char *name = l->list[i].name + hidden;
-
-                names[n] = ref_name(dir, name, skip + strcspn(name + skip, "/"));
-                if (!names[n++])
-                        r = -ENOMEM;
-        }
-        if (r == 0)
-                r = tree_number_all(t, NAMES_REF, names, n);
-        strings_free(names);
-        return r;
-}
-
-/* Both rows walk the refs below the folder; the offset is the place in the list. A folder shows up once: at its first ref. */
-static int ref_entries_of(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        bool folders = row->type == NODE_FOLDER;
-        cleanup(ref_list_unrefp) struct ref_list *l = NULL;
-        cleanup_free char *path = NULL, *above = NULL;
-        const struct ref_group *g = group_of(dir);
-        size_t n, first, hidden = strlen(g->prefix);
-        int r = ref_path(t, dir, &path);
-
-        if (r == 0 && !(above = listed_name(g, path)))
-                r = -ENOMEM;
-        if (r == 0)
-                r = history_refs(dir->solver->history, &l);
-        if (r == 0 && from == 0)
-                r = number_refs(t, dir, l, above);
-        if (r < 0)
-                return r;
-        n = strlen(above);
-        first = ref_list_from(l, g->kind, above);
-        for (size_t i = MAX(first, from); r == 0 && ref_is_below(l, i, g->kind, above); i++) {
-                const char *rest = l->list[i].name + n, *slash = strchr(rest, '/');
-                size_t size = slash ? (size_t)(slash - rest) : strlen(rest);
-                struct inode inode = dir->inode;
-                cleanup_free char *name = NULL;
-
-                if (folders != (slash != NULL) || (slash && i > first && strncmp(l->list[i - 1].name + n, rest, size + 1) == 0))
-                        continue;
-                if (!folders && !link_is_shown(t, dir, l->list[i].commit))
-                        continue;
-                name = strndup(rest, size);
-                inode.kind = row->kind;
-                r = name ? ref_number(t, dir, l->list[i].name + hidden, n - hidden + size, &inode) : -ENOMEM;
-                if (r == 0)
-                        r = tree_emit(row, name, inode, i, fn, user);
-        }
-        return r;
-}
-
-static int ref_folder_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        return ref_entries_of(t, dir, row, from, fn, user);
+        return r < 0 ? r : path_match(t, &refs.paths, dir, name, ret);
 }
 
 static int ref_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
-        return ref_entries_of(t, dir, row, from, fn, user);
+        cleanup_group_refs struct group_refs refs = {0};
+        int r = read_refs(dir, &refs);
+
+        return r < 0 ? r : path_entries(t, &refs.paths, dir, row, from, fn, user);
 }
 
 static int ref_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
-        cleanup(ref_list_unrefp) struct ref_list *l = NULL;
-        cleanup_free char *name = NULL, *listed = NULL;
-        const struct ref *found;
-        int r = ref_path(t, n, &name);
+        cleanup_group_refs struct group_refs refs = {0};
+        cleanup_free char *name = NULL;
+        const char *found;
+        size_t at;
+        int r = read_refs(n, &refs);
 
-        if (r == 0 && !(listed = listed_name(group_of(n), name)))
-                r = -ENOMEM;
         if (r == 0)
-                r = history_refs(n->solver->history, &l);
+                r = path_of(t, &refs.paths, n, &name);
         if (r < 0)
                 return r;
-        found = ref_list_find(l, group_of(n)->kind, listed);
-        if (!found)
+        at = refs_from(&refs, name);
+        found = ref_at(&refs, at);
+        if (!found || strcmp(found, name) != 0)
                 return -ENOENT;
         for (const char *p = strchr(name, '/'); p; p = strchr(p + 1, '/'))
                 buffer_adds(ret, "../");
         buffer_addf(ret, "../%s", commits_folder(t));
-        return commit_name(n->solver, found->commit, ret);
+        return commit_name(n->solver, refs.list->list[at].commit, ret);
 }
 
 /* -- commits/ and cached/ -- */
@@ -365,9 +267,11 @@ static int commit_match(struct tree *t, const struct node *dir, const char *name
 static int emit_commit(const struct node *dir, const struct route *row, const git_oid *oid, uint32_t commit, entry_fn fn,
                        void *user)
 {
-        struct inode inode = {.kind = KIND_COMMIT, .view = dir->inode.view, .commit = commit};
+        struct inode inode = dir->inode;
         char name[GIT_OID_HEXSZ + 1];
 
+        inode.kind = row->kind;
+        inode.commit = commit;
         git_oid_tostr(name, sizeof(name), oid);
         return tree_emit(row, name, inode, commit, fn, user);
 }
@@ -377,16 +281,16 @@ static int known_numbers(struct tree *t, const struct node *dir, uint32_t **ret,
         return commits_known(tree_workspace(t), dir->solver, ret, ret_n);
 }
 
-static int emit_known(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
+int emit_commits(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn, void *user)
 {
-        cleanup(numbers_unrefp) struct numbers *commits = NULL;
-        int r = tree_numbers(t, dir, from, known_numbers, &commits);
+        cleanup_numbers struct numbers commits = {0};
+        int r = tree_numbers(t, dir, from, find, &commits);
 
-        for (size_t i = r == 0 ? numbers_from(commits, from) : 0; r == 0 && i < commits->n; i++) {
+        for (size_t i = r == 0 ? numbers_from(&commits, from) : 0; r == 0 && i < commits.n; i++) {
                 struct commit c;
 
-                if (history_commit(dir->solver->history, commits->list[i], &c) == 0)
-                        r = emit_commit(dir, row, &c.oid, commits->list[i], fn, user);
+                if (history_commit(dir->solver->history, commits.list[i], &c) == 0)
+                        r = emit_commit(dir, row, &c.oid, commits.list[i], fn, user);
         }
         return r;
 }
@@ -397,7 +301,7 @@ static int commit_entries(struct tree *t, const struct node *dir, const struct r
         int r = 0;
 
         if (dir->view.cached)
-                return emit_known(t, dir, row, from, fn, user);
+                return emit_commits(t, dir, row, from, known_numbers, fn, user);
         for (uint32_t at = (uint32_t)from; r == 0;) {
                 int n = history_oids(dir->solver->history, at, ARRAY_SIZE(oids), oids);
 
@@ -449,13 +353,13 @@ static const struct route rows[] = {
         {KIND_TAGS, IN(KIND_SOLVER), .name = "tags", .type = NODE_FOLDER, .generation = links_listing,
          .about = "links to the commits that tags name"},
         {KIND_TAG_FOLDER, IN(KIND_TAGS, KIND_TAG_FOLDER), .shown = "<folder>", .type = NODE_FOLDER, .moves = true,
-         .match = ref_folder_match, .list = ref_folder_entries, .generation = links_listing},
+         .match = ref_match, .list = ref_entries, .generation = links_listing},
         {KIND_TAG, IN(KIND_TAGS, KIND_TAG_FOLDER), .shown = "<tag>", .type = NODE_LINK, .moves = true, .match = ref_match,
          .list = ref_entries, .content = ref_target},
         {KIND_BRANCHES, IN(KIND_SOLVER), .name = "branches", .type = NODE_FOLDER, .generation = links_listing,
          .about = "links to the commits that branches name"},
         {KIND_BRANCH_FOLDER, IN(KIND_BRANCHES, KIND_BRANCH_FOLDER), .shown = "<folder>", .type = NODE_FOLDER, .moves = true,
-         .match = ref_folder_match, .list = ref_folder_entries, .generation = links_listing},
+         .match = ref_match, .list = ref_entries, .generation = links_listing},
         {KIND_BRANCH, IN(KIND_BRANCHES, KIND_BRANCH_FOLDER), .shown = "<branch>", .type = NODE_LINK, .moves = true,
          .match = ref_match, .list = ref_entries, .content = ref_target},
         {KIND_SNAPSHOTS, IN(KIND_SOLVER), .name = "snapshots", .type = NODE_FOLDER, .generation = links_listing,

@@ -23,7 +23,9 @@
 #include "fs/tree/tree.h"
 
 /* In a row: a file that this `derive` prints, with its time. */
-#define DERIVED(f) .derive = (f), .content = tree_derived_content, .size = tree_derived_size, .mtime = tree_derived_mtime
+#define DERIVED(f)                                                                                                               \
+        .type = NODE_FILE, .moves = true, .rewritten = true, .derive = (f), .content = tree_derived_content,                      \
+        .size = tree_derived_size, .mtime = tree_derived_mtime
 
 /* Folders that rows of other subtrees are in. */
 enum {
@@ -58,6 +60,8 @@ int commit_time(struct tree *t, const struct node *n, int64_t *ret); /* commit i
 int solver_case_ids(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n);
 /* Where links to commits lead: "commits/", or "cached/" in a mount of what is finished, which has no other. */
 const char *commits_folder(const struct tree *t);
+/* Entries of a folder that has one for each of these commits, by its sha; the offset is the commit. */
+int emit_commits(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn, void *user);
 /* Adds the sha of a solver's commit. */
 int commit_name(const struct solver *s, uint32_t commit, struct buffer *ret);
 /* A cell's facts (its commit is ignored) along the history of the node's solver; *ret_order has each commit's place in it. */

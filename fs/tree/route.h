@@ -12,8 +12,8 @@
 
 struct tree;
 struct node;
-struct entry;
-typedef int (*entry_fn)(void *user, const struct entry *e); /* non-zero: enough */
+struct tree_entry;
+typedef int (*entry_fn)(void *user, const struct tree_entry *e); /* non-zero: enough */
 typedef int (*derive_fn)(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime);
 
 enum node_type {

@@ -164,7 +164,7 @@ static mode_t route_mode(const struct route *row)
 
 int tree_emit(const struct route *row, const char *name, struct inode inode, uint64_t index, entry_fn fn, void *user)
 {
-        return fn(user, &(struct entry){
+        return fn(user, &(struct tree_entry){
                                 .name = name,
                                 .ino = inode_pack(inode),
                                 .type = route_mode(row),
@@ -176,17 +176,17 @@ int tree_emit(const struct route *row, const char *name, struct inode inode, uin
 int tree_emit_cases(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn,
                     void *user)
 {
-        cleanup(numbers_unrefp) struct numbers *ids = NULL;
+        cleanup_numbers struct numbers ids = {0};
         struct inode inode = dir->inode;
         int r = tree_numbers(t, dir, from, find, &ids);
 
         inode.kind = row->kind;
-        for (size_t i = r == 0 ? numbers_from(ids, from) : 0; r == 0 && i < ids->n; i++) {
+        for (size_t i = r == 0 ? numbers_from(&ids, from) : 0; r == 0 && i < ids.n; i++) {
                 char name[16];
 
-                inode.item = ids->list[i];
-                snprintf(name, sizeof(name), "%" PRIu32, ids->list[i]);
-                r = tree_emit(row, name, inode, ids->list[i], fn, user);
+                inode.item = ids.list[i];
+                snprintf(name, sizeof(name), "%" PRIu32, ids.list[i]);
+                r = tree_emit(row, name, inode, ids.list[i], fn, user);
         }
         return r;
 }

@@ -20,7 +20,7 @@ struct node {
 void node_done(struct node *n);
 #define cleanup_node cleanup(node_done)
 
-struct entry {
+struct tree_entry {
         const char *name;
         uint64_t ino;
         mode_t type;   /* S_IFDIR, S_IFLNK, S_IFREG */
@@ -82,22 +82,6 @@ int tree_number_all(struct tree *t, enum name_space space, char *const *names, s
 /* Calls fn for an entry of this row; `index` orders it within the row (an offset); returns fn's answer. */
 int tree_emit(const struct route *row, const char *name, struct inode inode, uint64_t index, entry_fn fn, void *user);
 
-/* The numbers (of commits, of cases) in a folder where they take long to find: ascending. `from` 0 begins a listing; what goes on with one
- * gets the list that it began with, as a reader of a folder need not see what comes and goes meanwhile (POSIX, readdir). */
-struct numbers {
-        unsigned refs;
-        size_t n;
-        uint32_t *list; /* owned */
-};
-typedef int (*numbers_fn)(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n);
-int tree_numbers(struct tree *t, const struct node *dir, uint64_t from, numbers_fn find, struct numbers **ret);
-struct numbers *numbers_unref(struct numbers *n);
-DEFINE_CLEANUP(struct numbers *, numbers_unref)
-size_t numbers_from(const struct numbers *n, uint64_t from); /* index of the first that is not below */
-/* Entries of a folder that has one for each of these cases; the offset is the id. */
-int tree_emit_cases(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn,
-                    void *user);
-
 /* A file that takes a while to print (it is made of many facts), and the time of its newest fact. It is kept for a while and good until the next
  * write to the store, so that an open, a read and the stats behind it print it once. */
 struct derived {
@@ -116,6 +100,40 @@ int tree_derived_look(struct tree *t, const struct node *n, uint64_t *ret_size, 
 int tree_derived_content(struct tree *t, const struct node *n, struct buffer *ret);
 int tree_derived_size(struct tree *t, const struct node *n, uint64_t *ret);
 int tree_derived_mtime(struct tree *t, const struct node *n, int64_t *ret);
+
+/* The numbers (of commits, of cases) in a folder where they take long to find: ascending. `from` 0 begins a listing; what goes on with one
+ * gets the list that it began with, as a reader of a folder need not see what comes and goes meanwhile (POSIX, readdir). */
+struct numbers {
+        struct derived *kept; /* a ref */
+        const uint32_t *list; /* in it */
+        size_t n;
+};
+typedef int (*numbers_fn)(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n);
+int tree_numbers(struct tree *t, const struct node *dir, uint64_t from, numbers_fn find, struct numbers *ret);
+void numbers_done(struct numbers *n);
+#define cleanup_numbers cleanup(numbers_done)
+size_t numbers_from(const struct numbers *n, uint64_t from); /* index of the first that is not below */
+/* Entries of a folder that has one for each of these cases; the offset is the id. */
+int tree_emit_cases(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn,
+                    void *user);
+
+/* Sorted names with slashes, each part of which but the last is a folder. A folder's number is that of the prefix and its path; so is that of a name,
+ * where there is no `leaf`. A listing's offset is the place in the list, and a folder shows up once: at its first name. The topmost folder's row has a fixed
+ * name. */
+struct path_list {
+        enum name_space space;
+        char prefix[24];
+        const void *list;
+        size_t (*from)(const void *list, const char *path);                                 /* index of the first that is not before it */
+        const char *(*at)(const void *list, size_t i);                                      /* NULL: there is none */
+        int (*leaf)(const void *list, size_t i, struct inode *ret);                         /* the inode of a name; may be NULL */
+        bool (*hides)(struct tree *t, const struct node *dir, const void *list, size_t i); /* this name; may be NULL */
+};
+/* Of a folder: its path with a slash behind it, or nothing of the topmost; else the name. free(). */
+int path_of(struct tree *t, const struct path_list *p, const struct node *n, char **ret);
+/* The `match` and `list` of both rows, that of the folders and that of the names. */
+int path_match(struct tree *t, const struct path_list *p, const struct node *dir, const char *name, struct node *ret);
+int path_entries(struct tree *t, const struct path_list *p, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user);
 
 /* Names of cases, sorted, for by-name/. */
 struct case_names {

@@ -1,20 +1,17 @@
 /* Nodes whose numbers are hashes of what they are (inode.h): what the kernel knows of them, with how often it was told. */
+#include <search.h>
+
 #include "fs/tree/tree_internal.h"
 
-#define SLOTS_FIRST 256u
-
 struct held {
-        uint64_t ino; /* 0: free */
+        uint64_t ino;
         uint64_t times;
         struct inode inode;
 };
 
-/* Open addressing with linear probing, half full at most. */
 struct held_nodes {
         pthread_mutex_t lock;
-        /* under lock */
-        struct held *slots; /* owned */
-        size_t n, capacity; /* capacity: a power of two */
+        void *held; /* by tsearch(); under lock */
 };
 
 int held_nodes_new(struct held_nodes **ret)
@@ -32,78 +29,61 @@ struct held_nodes *held_nodes_free(struct held_nodes *h)
 {
         if (!h)
                 return NULL;
-        free(h->slots);
+        tdestroy(h->held, free);
         pthread_mutex_destroy(&h->lock);
         free(h);
         return NULL;
 }
 
-/* The slot of a number, or the free one where it would go. The number's lower bits are a hash already. */
-static struct held *slot_of(struct held *slots, size_t capacity, uint64_t ino)
+static int compare_held(const void *a, const void *b)
 {
-        size_t i = ino & (capacity - 1);
+        const struct held *x = a, *y = b;
 
-        while (slots[i].ino != 0 && slots[i].ino != ino)
-                i = (i + 1) & (capacity - 1);
-        return &slots[i];
+        return x->ino < y->ino ? -1 : x->ino > y->ino;
 }
 
-static int resize(struct held_nodes *h, size_t capacity)
+/* Lock held. NULL: there is none. */
+static struct held *held_find(struct held_nodes *h, uint64_t ino)
 {
-        struct held *slots = calloc(capacity, sizeof(*slots));
+        struct held **found = tfind(&(struct held){.ino = ino}, &h->held, compare_held);
 
-        if (!slots)
-                return -ENOMEM;
-        for (size_t i = 0; i < h->capacity; i++)
-                if (h->slots[i].ino != 0)
-                        *slot_of(slots, capacity, h->slots[i].ino) = h->slots[i];
-        free(h->slots);
-        h->slots = slots;
-        h->capacity = capacity;
-        return 0;
+        return found ? *found : NULL;
 }
 
-/* Lock held. Those behind it that it kept from their place move up: Knuth, TAOCP vol. 3, 6.4, algorithm R. */
-static void slot_free(struct held_nodes *h, struct held *slot)
+/* Lock held. NULL: no memory. */
+static struct held *held_add(struct held_nodes *h, uint64_t ino, const struct inode *i)
 {
-        size_t mask = h->capacity - 1, hole = (size_t)(slot - h->slots);
+        struct held *made = malloc(sizeof(*made));
 
-        for (size_t i = (hole + 1) & mask; h->slots[i].ino != 0; i = (i + 1) & mask) {
-                size_t home = h->slots[i].ino & mask;
-
-                if (((i - home) & mask) >= ((i - hole) & mask)) {
-                        h->slots[hole] = h->slots[i];
-                        hole = i;
-                }
-        }
-        h->slots[hole].ino = 0;
-        h->n--;
-        if (h->capacity > SLOTS_FIRST && 8 * h->n < h->capacity)
-                resize(h, h->capacity / 2); /* without memory it stays as it is */
+        if (!made)
+                return NULL;
+        *made = (struct held){.ino = ino, .inode = *i};
+        if (tsearch(made, &h->held, compare_held))
+                return made;
+        free(made);
+        return NULL;
 }
 
 int tree_hold(struct tree *t, const struct inode *i)
 {
         struct held_nodes *h = t->held;
         uint64_t ino = inode_pack(*i);
-        struct held *slot;
+        struct held *held;
         int r = 0;
 
         if (!inode_is_hash(ino))
                 return 0;
         pthread_mutex_lock(&h->lock);
-        if (2 * h->n >= h->capacity)
-                r = resize(h, MAX(2 * h->capacity, (size_t)SLOTS_FIRST));
-        slot = r == 0 ? slot_of(h->slots, h->capacity, ino) : NULL;
-        if (slot && slot->ino != 0 && !inode_equal(&slot->inode, i))
+        held = held_find(h, ino);
+        if (!held)
+                held = held_add(h, ino, i);
+        if (!held)
+                r = -ENOMEM;
+        else if (!inode_equal(&held->inode, i))
                 r = errorf(-EEXIST, "two files have the same inode number, %llx; one of them cannot be shown now",
                            (unsigned long long)ino);
-        else if (slot) {
-                h->n += slot->ino == 0;
-                slot->ino = ino;
-                slot->inode = *i;
-                slot->times++;
-        }
+        else
+                held->times++;
         pthread_mutex_unlock(&h->lock);
         return r;
 }
@@ -111,31 +91,29 @@ int tree_hold(struct tree *t, const struct inode *i)
 void tree_forget(struct tree *t, uint64_t ino, uint64_t times)
 {
         struct held_nodes *h = t->held;
-        struct held *slot;
+        struct held *held;
 
         if (!inode_is_hash(ino))
                 return;
         pthread_mutex_lock(&h->lock);
-        slot = h->capacity > 0 ? slot_of(h->slots, h->capacity, ino) : NULL;
-        if (slot && slot->ino != 0) {
-                slot->times -= MIN(times, slot->times);
-                if (slot->times == 0)
-                        slot_free(h, slot);
+        held = held_find(h, ino);
+        if (held && held->times > times) {
+                held->times -= times;
+        } else if (held) {
+                tdelete(held, &h->held, compare_held);
+                free(held);
         }
         pthread_mutex_unlock(&h->lock);
 }
 
 int held_nodes_find(struct held_nodes *h, uint64_t ino, struct inode *ret)
 {
-        const struct held *slot;
-        int r = -ESTALE;
+        const struct held *held;
 
         pthread_mutex_lock(&h->lock);
-        slot = h->capacity > 0 ? slot_of(h->slots, h->capacity, ino) : NULL;
-        if (slot && slot->ino != 0) {
-                *ret = slot->inode;
-                r = 0;
-        }
+        held = held_find(h, ino);
+        if (held)
+                *ret = held->inode;
         pthread_mutex_unlock(&h->lock);
-        return r;
+        return held ? 0 : -ESTALE;
 }

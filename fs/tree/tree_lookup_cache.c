@@ -24,15 +24,6 @@ struct recent_fact {
 #define RECENT_WHOLE 16          /* a few for each thread that answers */
 #define RECENT_TOP   (64 * 1024) /* bytes; who printed more is read again */
 
-struct recent_list {
-        uint64_t ino;          /* of the folder */
-        struct solver *solver; /* a ref, or NULL */
-        struct moment moment;
-        struct numbers *numbers; /* a ref; NULL: none */
-};
-
-#define RECENT_LISTS 16 /* as many folders can be read at the same time without looking for what is in them at each step */
-
 struct recent_derived {
         uint64_t ino;
         struct solver *solver; /* a ref, or NULL */
@@ -45,7 +36,7 @@ struct recent_derived {
 #define DERIVED_BITS   7 /* 128 groups of places, by inode number */
 #define DERIVED_WAYS   8
 #define RECENT_DERIVED (DERIVED_WAYS << DERIVED_BITS)
-#define DERIVED_BYTES  (32 * 1024 * 1024) /* of texts that are kept, besides the last one */
+#define DERIVED_BYTES  (32 * 1024 * 1024) /* of texts and lists that are kept, besides the last one */
 
 struct lookup_cache {
         pthread_mutex_t lock;
@@ -53,11 +44,11 @@ struct lookup_cache {
         char toolchain[DIGEST_HEX_SIZE];
         unsigned n_toolchains;
         struct recent_fact brief[RECENT_BRIEF], whole[RECENT_WHOLE];
-        struct recent_list lists[RECENT_LISTS]; /* used last first */
         struct recent_derived derived[1 << DERIVED_BITS][DERIVED_WAYS];
         unsigned next_derived; /* which place of a full group is given away next */
         unsigned next_dropped; /* the place whose text is dropped next, when there are too many bytes */
-        uint64_t derived_bytes, prints;
+        uint64_t derived_bytes;
+        uint64_t prints; /* atomic */
         struct moment looked; /* when a look found no print that holds, */
         int64_t looked_time;  /* in seconds */
 };
@@ -75,12 +66,6 @@ static void recent_fact_done(struct recent_fact *f)
 {
         solver_unref(f->solver);
         fact_unref(f->fact);
-}
-
-static void recent_list_done(struct recent_list *l)
-{
-        solver_unref(l->solver);
-        numbers_unref(l->numbers);
 }
 
 static void recent_derived_done(struct recent_derived *d)
@@ -118,8 +103,6 @@ struct lookup_cache *lookup_cache_free(struct lookup_cache *r)
                 recent_fact_done(&r->brief[i]);
         for (size_t i = 0; i < RECENT_WHOLE; i++)
                 recent_fact_done(&r->whole[i]);
-        for (size_t i = 0; i < RECENT_LISTS; i++)
-                recent_list_done(&r->lists[i]);
         for (size_t i = 0; i < RECENT_DERIVED; i++)
                 recent_derived_done(&r->derived[i / DERIVED_WAYS][i % DERIVED_WAYS]);
         pthread_mutex_destroy(&r->lock);
@@ -226,106 +209,7 @@ int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, boo
         return r;
 }
 
-/* -- lists -- */
-
-struct numbers *numbers_unref(struct numbers *n)
-{
-        if (n && __atomic_sub_fetch(&n->refs, 1, __ATOMIC_ACQ_REL) == 0) {
-                free(n->list);
-                free(n);
-        }
-        return NULL;
-}
-
-size_t numbers_from(const struct numbers *n, uint64_t from)
-{
-        size_t low = 0, high = n->n;
-
-        while (low < high) {
-                size_t middle = (low + high) / 2;
-
-                if (n->list[middle] < from)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
-/* Lock held: the folder's entry, or the one that was not used for longest, comes to the front. */
-static struct recent_list *list_to_front(struct lookup_cache *r, uint64_t ino, const struct solver *solver)
-{
-        struct recent_list found;
-        size_t i = 0;
-
-        while (i < RECENT_LISTS - 1 && (r->lists[i].ino != ino || r->lists[i].solver != solver))
-                i++;
-        found = r->lists[i];
-        memmove(&r->lists[1], &r->lists[0], i * sizeof(found));
-        r->lists[0] = found;
-        return &r->lists[0];
-}
-
-static struct numbers *list_find(struct lookup_cache *r, const struct node *dir, const struct moment *now, bool goes_on)
-{
-        uint64_t ino = inode_pack(dir->inode);
-        struct numbers *found = NULL;
-
-        pthread_mutex_lock(&r->lock);
-        for (size_t i = 0; i < RECENT_LISTS && !found; i++) {
-                const struct recent_list *l = &r->lists[i];
-
-                if (l->numbers && l->ino == ino && l->solver == dir->solver && (goes_on || moment_equal(&l->moment, now))) {
-                        found = list_to_front(r, ino, dir->solver)->numbers;
-                        __atomic_add_fetch(&found->refs, 1, __ATOMIC_RELAXED);
-                }
-        }
-        pthread_mutex_unlock(&r->lock);
-        return found;
-}
-
-/* One found earlier never takes the place of a later one: who began to read then goes on with what is newer. */
-static void list_keep(struct lookup_cache *r, const struct node *dir, const struct moment *now, struct numbers *numbers)
-{
-        uint64_t ino = inode_pack(dir->inode);
-        struct recent_list *slot, old = {0};
-
-        pthread_mutex_lock(&r->lock);
-        slot = list_to_front(r, ino, dir->solver);
-        if (slot->ino != ino || slot->solver != dir->solver || slot->moment.generation <= now->generation) {
-                old = *slot;
-                *slot = (struct recent_list){
-                        .ino = ino, .solver = dir->solver ? solver_ref(dir->solver) : NULL, .moment = *now, .numbers = numbers};
-                __atomic_add_fetch(&numbers->refs, 1, __ATOMIC_RELAXED);
-        }
-        pthread_mutex_unlock(&r->lock);
-        recent_list_done(&old);
-}
-
-int tree_numbers(struct tree *t, const struct node *dir, uint64_t from, numbers_fn find, struct numbers **ret)
-{
-        cleanup(numbers_unrefp) struct numbers *found = NULL;
-        struct moment now;
-        int r = moment_now(t, &now);
-
-        if (r < 0)
-                return r;
-        *ret = list_find(t->lookup_cache, dir, &now, from > 0);
-        if (*ret)
-                return 0;
-        found = calloc(1, sizeof(*found));
-        if (!found)
-                return -ENOMEM;
-        found->refs = 1;
-        r = find(t, dir, &found->list, &found->n);
-        if (r < 0)
-                return r;
-        list_keep(t->lookup_cache, dir, &now, found);
-        *ret = steal_pointer(found);
-        return 0;
-}
-
-/* -- files that take a while to print -- */
+/* -- files that take a while to print, and the numbers of a listing -- */
 
 /* Kinds stand in the number's top bits, so the product's top bits are taken: they depend on all of it. */
 static struct recent_derived *derived_group(struct lookup_cache *r, uint64_t ino)
@@ -345,14 +229,15 @@ static struct recent_derived *derived_of(struct lookup_cache *r, const struct no
         return NULL;
 }
 
-static struct derived *derived_find(struct lookup_cache *r, const struct node *n, const struct moment *now)
+/* `goes_on`: of whatever moment. */
+static struct derived *derived_find(struct lookup_cache *r, const struct node *n, const struct moment *now, bool goes_on)
 {
         struct derived *found = NULL;
         const struct recent_derived *d;
 
         pthread_mutex_lock(&r->lock);
         d = derived_of(r, n);
-        if (d && d->derived && moment_equal(&d->moment, now)) {
+        if (d && d->derived && (goes_on || moment_equal(&d->moment, now))) {
                 found = d->derived;
                 __atomic_add_fetch(&found->refs, 1, __ATOMIC_RELAXED);
         }
@@ -379,29 +264,31 @@ static void derived_drop(struct lookup_cache *r, struct recent_derived *d)
         d->derived = derived_unref(d->derived);
 }
 
-/* Keeps the print, and drops texts of others while there are too many bytes. Their sizes and times stay. */
+/* Keeps the print, and drops texts of others while there are too many bytes. Their sizes and times stay. One made earlier never takes the place of a
+ * later one: a reader that began with that goes on with what is newer. */
 static void derived_keep(struct lookup_cache *r, const struct node *n, const struct moment *moment, struct derived *made)
 {
         struct recent_derived *slot;
-        struct solver *before;
+        struct solver *before = NULL;
 
         pthread_mutex_lock(&r->lock);
         slot = derived_of(r, n);
-        if (!slot)
-                slot = derived_place(r, inode_pack(n->inode));
-        derived_drop(r, slot);
-        before = slot->solver;
-        for (size_t i = 0; i < RECENT_DERIVED && r->derived_bytes + made->text.size > DERIVED_BYTES; i++, r->next_dropped++)
-                derived_drop(r, &r->derived[r->next_dropped / DERIVED_WAYS % (1 << DERIVED_BITS)][r->next_dropped % DERIVED_WAYS]);
-        *slot = (struct recent_derived){.ino = inode_pack(n->inode),
-                                        .solver = n->solver ? solver_ref(n->solver) : NULL,
-                                        .moment = *moment,
-                                        .size = made->text.size,
-                                        .mtime = made->mtime,
-                                        .derived = made};
-        __atomic_add_fetch(&made->refs, 1, __ATOMIC_RELAXED);
-        r->derived_bytes += made->text.size;
-        r->prints += n->route != NULL; /* else it is an index of ours */
+        if (!slot || slot->moment.generation <= moment->generation) {
+                if (!slot)
+                        slot = derived_place(r, inode_pack(n->inode));
+                derived_drop(r, slot);
+                before = slot->solver;
+                for (size_t i = 0; i < RECENT_DERIVED && r->derived_bytes + made->text.size > DERIVED_BYTES; i++, r->next_dropped++)
+                        derived_drop(r, &r->derived[r->next_dropped / DERIVED_WAYS % (1 << DERIVED_BITS)][r->next_dropped % DERIVED_WAYS]);
+                *slot = (struct recent_derived){.ino = inode_pack(n->inode),
+                                                .solver = n->solver ? solver_ref(n->solver) : NULL,
+                                                .moment = *moment,
+                                                .size = made->text.size,
+                                                .mtime = made->mtime,
+                                                .derived = made};
+                __atomic_add_fetch(&made->refs, 1, __ATOMIC_RELAXED);
+                r->derived_bytes += made->text.size;
+        }
         pthread_mutex_unlock(&r->lock);
         solver_unref(before);
 }
@@ -430,38 +317,89 @@ int tree_derived_look(struct tree *t, const struct node *n, uint64_t *ret_size, 
 
 uint64_t tree_prints(struct tree *t)
 {
-        uint64_t n;
-
-        pthread_mutex_lock(&t->lookup_cache->lock);
-        n = t->lookup_cache->prints;
-        pthread_mutex_unlock(&t->lookup_cache->lock);
-        return n;
+        return __atomic_load_n(&t->lookup_cache->prints, __ATOMIC_RELAXED);
 }
 
-int tree_derived(struct tree *t, const struct node *n, derive_fn print, struct derived **ret)
+static int make_print(struct tree *t, const struct node *n, derive_fn print, struct derived *ret)
+{
+        cleanup_buffer struct buffer b = {0};
+        int r = print(t, n, &b, &ret->mtime);
+
+        return r < 0 ? r : buffer_steal(&b, &ret->text);
+}
+
+static int make_numbers(struct tree *t, const struct node *dir, numbers_fn find, struct derived *ret)
+{
+        uint32_t *list = NULL;
+        size_t n = 0;
+        int r = find(t, dir, &list, &n);
+
+        ret->text = (struct blob){.data = list, .size = n * sizeof(*list), .owned = list};
+        return r;
+}
+
+/* By `print`, or by `find`. */
+static int derived_get(struct tree *t, const struct node *n, bool goes_on, derive_fn print, numbers_fn find, struct derived **ret)
 {
         cleanup(derived_unrefp) struct derived *made = NULL;
-        cleanup_buffer struct buffer b = {0};
         struct moment now;
         int r = moment_now(t, &now);
 
         if (r < 0)
                 return r;
-        *ret = derived_find(t->lookup_cache, n, &now);
+        *ret = derived_find(t->lookup_cache, n, &now, goes_on);
         if (*ret)
                 return 0;
         made = calloc(1, sizeof(*made));
         if (!made)
                 return -ENOMEM;
         made->refs = 1;
-        r = print(t, n, &b, &made->mtime);
-        if (r == 0)
-                r = buffer_steal(&b, &made->text);
+        r = print ? make_print(t, n, print, made) : make_numbers(t, n, find, made);
         if (r < 0)
                 return r;
         derived_keep(t->lookup_cache, n, &now, made);
         *ret = steal_pointer(made);
+        return print != NULL;
+}
+
+int tree_derived(struct tree *t, const struct node *n, derive_fn print, struct derived **ret)
+{
+        int r = derived_get(t, n, false, print, NULL, ret);
+
+        if (r > 0 && n->route) /* else it is an index of ours */
+                __atomic_add_fetch(&t->lookup_cache->prints, 1, __ATOMIC_RELAXED);
+        return MIN(r, 0);
+}
+
+void numbers_done(struct numbers *n)
+{
+        derived_unref(n->kept);
+}
+
+int tree_numbers(struct tree *t, const struct node *dir, uint64_t from, numbers_fn find, struct numbers *ret)
+{
+        int r = derived_get(t, dir, from > 0, NULL, find, &ret->kept);
+
+        if (r < 0)
+                return r;
+        ret->list = ret->kept->text.data;
+        ret->n = ret->kept->text.size / sizeof(*ret->list);
         return 0;
+}
+
+size_t numbers_from(const struct numbers *n, uint64_t from)
+{
+        size_t low = 0, high = n->n;
+
+        while (low < high) {
+                size_t middle = (low + high) / 2;
+
+                if (n->list[middle] < from)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
 }
 
 int tree_derived_content(struct tree *t, const struct node *n, struct buffer *ret)

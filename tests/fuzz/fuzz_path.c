@@ -18,7 +18,7 @@ struct listing {
         unsigned n;
 };
 
-static int see(void *user, const struct entry *e)
+static int see(void *user, const struct tree_entry *e)
 {
         struct listing *l = user;
         cleanup_node struct node n = {0};

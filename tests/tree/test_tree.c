@@ -438,7 +438,7 @@ END_TEST
 
 /* -- listing -- */
 
-static int one_entry(void *user, const struct entry *e)
+static int one_entry(void *user, const struct tree_entry *e)
 {
         struct buffer *names = ((void **)user)[0];
         uint64_t *next = ((void **)user)[1];

@@ -41,14 +41,11 @@ static int shorter_name(const void *a, const void *b)
 static int add_operators(struct bank *b, const struct term *t, const struct term *const *args, size_t n, size_t most,
                          struct term_list *ret)
 {
-        const struct sort *sorts[ARGS_MOST];
         enum op ops[N_OPS];
         size_t n_ops;
         int r = 0;
 
-        for (size_t i = 0; i < n; i++)
-                sorts[i] = args[i]->sort;
-        n_ops = operators_of(b, sorts, n, t->sort, false, ops);
+        n_ops = operators_of(b, args, n, t->sort, ops);
         qsort(ops, n_ops, sizeof(*ops), shorter_name);
         for (size_t i = 0; r == 0 && i < n_ops && i < OPERATORS_MOST && name_size(ops[i]) <= most; i++)
                 r = add_made(b, t, ops[i], args, n, ret);

@@ -1,0 +1,126 @@
+/* Names with slashes as nested folders: of cases, of refs. */
+#include "fs/tree/tree_internal.h"
+
+static int path_number(struct tree *t, const struct path_list *p, const char *path, size_t size, struct inode *ret)
+{
+        cleanup_free char *name = NULL;
+        uint32_t number;
+        int r;
+
+        if (asprintf(&name, "%s%.*s", p->prefix, (int)size, path) < 0)
+                return -ENOMEM;
+        r = tree_number(t, p->space, name, &number);
+        if (r == 0)
+                inode_set_number(ret, number);
+        return r;
+}
+
+int path_of(struct tree *t, const struct path_list *p, const struct node *n, char **ret)
+{
+        cleanup_free char *name = NULL;
+        size_t skip = strlen(p->prefix);
+        int r;
+
+        if (n->route->name) /* the topmost folder */
+                return (*ret = strdup("")) ? 0 : -ENOMEM;
+        r = tree_name(t, p->space, inode_number(&n->inode), &name);
+        if (r < 0)
+                return r;
+        if (strncmp(name, p->prefix, skip) != 0)
+                return -EIO;
+        return asprintf(ret, "%s%s", name + skip, node_type(n) == NODE_FOLDER ? "/" : "") < 0 ? -ENOMEM : 0;
+}
+
+static bool is_below(const struct path_list *p, size_t i, const char *above)
+{
+        const char *name = p->at(p->list, i);
+
+        return name && strncmp(name, above, strlen(above)) == 0;
+}
+
+int path_match(struct tree *t, const struct path_list *p, const struct node *dir, const char *name, struct node *ret)
+{
+        bool folder = route_of(ret->inode.kind)->type == NODE_FOLDER;
+        cleanup_free char *above = NULL, *path = NULL;
+        const char *found;
+        size_t at;
+        int r = path_of(t, p, dir, &above);
+
+        if (r == 0 && asprintf(&path, "%s%s%s", above, name, folder ? "/" : "") < 0)
+                r = -ENOMEM;
+        if (r < 0)
+                return r;
+        at = p->from(p->list, path);
+        if (folder)
+                return is_below(p, at, path) ? path_number(t, p, path, strlen(path) - 1, &ret->inode) : -ENOENT;
+        found = p->at(p->list, at);
+        if (!found || strcmp(found, path) != 0 || (p->hides && p->hides(t, dir, p->list, at)))
+                return -ENOENT;
+        return p->leaf ? p->leaf(p->list, at, &ret->inode) : path_number(t, p, path, strlen(path), &ret->inode);
+}
+
+/* Bytes of the entry that a name makes in a folder whose path is of `n`; 0: it is none of this row, or the one that the name before it made. */
+static size_t entry_size(const struct path_list *p, size_t i, size_t first, size_t n, bool folders)
+{
+        const char *name = p->at(p->list, i), *slash = strchr(name + n, '/');
+        size_t size = slash ? (size_t)(slash - name) - n : strlen(name + n);
+
+        if (folders != (slash != NULL) || (slash && i > first && strncmp(p->at(p->list, i - 1), name, n + size + 1) == 0))
+                return 0;
+        return size;
+}
+
+/* Gives a row's entries their numbers: one by one, each would be a commit of its own. */
+static int number_entries(struct tree *t, const struct path_list *p, const char *above, size_t first, bool folders)
+{
+        size_t n = 0, skip = strlen(above);
+        char **names = NULL;
+        int r = 0;
+
+        for (size_t i = first; r == 0 && is_below(p, i, above); i++) {
+                size_t size = entry_size(p, i, first, skip, folders);
+
+                if (size == 0)
+                        continue;
+                r = list_grow(names, n);
+                if (r == 0 && asprintf(&names[n++], "%s%.*s", p->prefix, (int)(skip + size), p->at(p->list, i)) < 0)
+                        r = -ENOMEM;
+        }
+        if (r == 0 && n > 0)
+                r = tree_number_all(t, p->space, names, n);
+        while (n > 0)
+                free(names[--n]);
+        free(names);
+        return r;
+}
+
+int path_entries(struct tree *t, const struct path_list *p, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
+{
+        bool folders = row->type == NODE_FOLDER, has_number = folders || !p->leaf;
+        cleanup_free char *above = NULL;
+        size_t n, first;
+        int r = path_of(t, p, dir, &above);
+
+        if (r < 0)
+                return r;
+        n = strlen(above);
+        first = p->from(p->list, above);
+        if (has_number && from == 0)
+                r = number_entries(t, p, above, first, folders);
+        for (size_t i = MAX(first, from); r == 0 && is_below(p, i, above); i++) {
+                size_t size = entry_size(p, i, first, n, folders);
+                struct inode inode = dir->inode;
+                cleanup_free char *name = NULL;
+
+                if (size == 0 || (!folders && p->hides && p->hides(t, dir, p->list, i)))
+                        continue;
+                name = strndup(p->at(p->list, i) + n, size);
+                inode.kind = row->kind;
+                r = !name        ? -ENOMEM
+                    : has_number ? path_number(t, p, p->at(p->list, i), n + size, &inode)
+                                 : p->leaf(p->list, i, &inode);
+                if (r == 0)
+                        r = tree_emit(row, name, inode, i, fn, user);
+        }
+        return r;
+}
