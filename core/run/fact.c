@@ -146,36 +146,11 @@ static void read_limits(struct record *r, struct recipe_limits *ret)
         ret->stack = record_u64_le(r);
 }
 
-enum {
-        RESULTS,
-        OUT,
-        ERR,
-        JSON,
-        N_STRINGS
-};
-
-static int copy_strings(const struct slice strings[N_STRINGS], bool brief, struct fact *f)
-{
-        struct blob *const blobs[N_STRINGS] = {&f->results, &f->out, &f->err, &f->json};
-
-        for (size_t i = 0; i < (brief ? 1 : N_STRINGS); i++) {
-                cleanup_buffer struct buffer b = {0};
-                int r;
-
-                buffer_add(&b, strings[i].data, strings[i].size);
-                r = buffer_steal(&b, blobs[i]);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
-}
-
 int fact_decode(struct slice bytes, bool brief, struct fact **ret)
 {
         cleanup(fact_unrefp) struct fact *f = calloc(1, sizeof(*f));
         struct record rec = record_of(bytes);
-        struct slice strings[N_STRINGS];
-        uint64_t sizes[N_STRINGS];
+        uint64_t sizes[4];
         int r;
 
         if (!f)
@@ -196,13 +171,18 @@ int fact_decode(struct slice bytes, bool brief, struct fact **ret)
         f->measured = (int64_t)record_u64_le(&rec);
         f->remeasured = (int64_t)record_u64_le(&rec);
         f->waited_ns = record_u64_le(&rec);
-        for (size_t i = 0; i < N_STRINGS; i++)
+        for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
                 sizes[i] = record_u64_le(&rec);
-        for (size_t i = 0; i < N_STRINGS; i++)
-                strings[i] = record_slice(&rec, sizes[i]);
+        record_blob(&rec, sizes[0], &f->results);
+        if (brief) {
+                for (size_t i = 1; i < ARRAY_SIZE(sizes); i++)
+                        record_slice(&rec, sizes[i]);
+        } else {
+                record_blob(&rec, sizes[1], &f->out);
+                record_blob(&rec, sizes[2], &f->err);
+                record_blob(&rec, sizes[3], &f->json);
+        }
         r = record_end(&rec, "a fact");
-        if (r == 0)
-                r = copy_strings(strings, brief, f);
         if (r == 0)
                 *ret = steal_pointer(f);
         return r;

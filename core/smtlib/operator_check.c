@@ -105,16 +105,16 @@ static const struct sort *extracted(struct bank *b, const struct places *p, cons
 
 static const struct sort *number(struct bank *b, const struct places *p)
 {
-        return sort_simple(b, p->has_real ? SORT_REAL : p->has_unknown ? SORT_UNKNOWN : SORT_INT);
+        return b->simple[p->has_real ? SORT_REAL : p->has_unknown ? SORT_UNKNOWN : SORT_INT];
 }
 
 static const struct sort *result_sort(struct bank *b, enum place_sort result, const struct places *p, const uint32_t index[2],
                                       const struct sort *ascribed)
 {
-        const struct sort *unknown = sort_simple(b, SORT_UNKNOWN);
+        const struct sort *unknown = b->simple[SORT_UNKNOWN];
 
         if (kind_of_place[result] != SORT_UNKNOWN)
-                return sort_simple(b, (enum sort_kind)kind_of_place[result]);
+                return b->simple[kind_of_place[result]];
         switch ((int)result) {
         case PLACE_NUMBER:
                 return number(b, p);
@@ -199,11 +199,13 @@ static int wrong_number(struct bank *b, enum op op, size_t n)
 }
 
 /* The index of the first argument that does not fit; `n` when all do. */
-static size_t first_wrong(const struct operator_row *row, size_t signature, const struct term *const *args, size_t n,
+static size_t first_wrong(const struct operator_row *row, const struct term *const *args, size_t n,
                           struct places *ret)
 {
+        size_t last = row->shape == SHAPE_FIXED ? OPERATOR_ARGS_MOST - 1 : 1;
+
         for (size_t i = 0; i < n; i++)
-                if (!fits(ret, row->args[MIN(i, signature - 1)], args[i]->sort))
+                if (!fits(ret, row->args[MIN(i, last)], args[i]->sort))
                         return i;
         return n;
 }
@@ -233,7 +235,7 @@ int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n
                                    row->indices_least == 1 ? "ex" : "ices", n_index);
         if (!operator_takes(op, n))
                 return wrong_number(b, op, n);
-        wrong = first_wrong(row, operator_n_args(op), args, n, &p);
+        wrong = first_wrong(row, args, n, &p);
         if (wrong < n)
                 return wrong_argument(b, op, wrong, row->args[MIN(wrong, operator_n_args(op) - 1)], args[wrong]->sort);
         if (row->result == PLACE_ASCRIBED && (r = check_ascribed(b, op, ascribed, args[0]->sort)) < 0)
@@ -254,7 +256,7 @@ size_t operators_of(struct bank *b, const struct term *const *args, size_t n, co
                         continue;
                 if (!operator_takes(op, n) || (row->shape != SHAPE_FIXED && n < 2))
                         continue;
-                if (first_wrong(row, operator_n_args(op), args, n, &p) == n &&
+                if (first_wrong(row, args, n, &p) == n &&
                     result_sort(b, row->result, &p, NULL, NULL) == result)
                         ret[found++] = op;
         }

@@ -10,11 +10,7 @@ static const struct sort *hide_parameters(struct reader *r, const struct sort *s
 static int declare(struct reader *r, enum function_kind kind, const struct symbol *s, const struct sort *const *args, size_t n,
                    const struct sort *result)
 {
-        const struct function *f = function_of(r->bank, kind, s, args, n, hide_parameters(r, result));
-
-        if (!f)
-                return -ENOMEM;
-        return reader_bind(r, s, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = f});
+        return reader_bind_function(r, s, function_of(r->bank, kind, s, args, n, hide_parameters(r, result)));
 }
 
 /* The fields of a constructor up to its closing parenthesis; their sorts are a list of the caller's. */
@@ -24,16 +20,10 @@ static int read_fields(struct reader *r, const struct sort *of, const struct sor
         const struct symbol *s;
         int x;
 
-        for (;;) {
-                if ((x = reader_next(r)) < 0)
-                        return x;
-                if (r->token.kind == TOKEN_CLOSE)
-                        return 0;
+        while ((x = reader_more(r)) > 0) {
                 if (r->token.kind != TOKEN_OPEN)
                         return reader_fail(r, r->token.begin, "the fields of a constructor are written (selector Sort)");
-                if ((x = reader_symbol(r, "the name of a selector", &s)) < 0)
-                        return x;
-                if ((x = reader_next(r)) < 0 || (x = read_sort(r, &sort)) < 0 ||
+                if ((x = reader_symbol(r, "the name of a selector", &s)) < 0 || (x = read_next_sort(r, &sort)) < 0 ||
                     (x = reader_expect(r, TOKEN_CLOSE, "a parenthesis behind the field's sort")) < 0 ||
                     (x = declare(r, FUNCTION_SELECTOR, s, &of, 1, sort)) < 0)
                         return x;
@@ -41,6 +31,7 @@ static int read_fields(struct reader *r, const struct sort *of, const struct sor
                         return -ENOMEM;
                 (*fields)[(*ret_n)++] = hide_parameters(r, sort);
         }
+        return x;
 }
 
 /* A constructor that begins with the token at hand: c, or (c (selector Sort) …). */
@@ -70,28 +61,6 @@ static int read_constructor(struct reader *r, const struct sort *of)
         return declare(r, FUNCTION_TESTER, s, &of, 1, sort_simple(r->bank, SORT_BOOL));
 }
 
-/* Names of sort parameters up to the closing parenthesis. They stay in force, which does no harm: a later declaration goes before. */
-static int read_parameters(struct reader *r)
-{
-        int x;
-
-        for (;;) {
-                const struct symbol *s;
-                const struct sort *sort;
-
-                if ((x = reader_next(r)) < 0)
-                        return x;
-                if (r->token.kind == TOKEN_CLOSE)
-                        return 0;
-                if (r->token.kind != TOKEN_SYMBOL)
-                        return reader_fail(r, r->token.begin, "the name of a sort parameter is expected here");
-                if (!(s = symbol_of(r->bank, r->token.text)) || !(sort = sort_named_kind(r->bank, SORT_PARAMETER, s, NULL, 0)))
-                        return -ENOMEM;
-                if ((x = reader_bind_sort(r, s, (struct sort_binding){.sort = sort})) < 0)
-                        return x;
-        }
-}
-
 /* The datatype as its own constructors see it; with parameters, nothing is known of it. */
 static const struct sort *datatype_sort(struct reader *r, const struct symbol *s, size_t arity)
 {
@@ -108,14 +77,10 @@ static int read_constructors(struct reader *r, const struct sort *of)
 {
         int x;
 
-        for (;;) {
-                if ((x = reader_next(r)) < 0)
-                        return x;
-                if (r->token.kind == TOKEN_CLOSE)
-                        return 0;
+        while ((x = reader_more(r)) > 0)
                 if ((x = read_constructor(r, of)) < 0)
                         return x;
-        }
+        return x;
 }
 
 /* The declaration of one datatype, ((c …) …) or (par (T) ((c …) …)), whose open parenthesis is at hand. */
@@ -130,7 +95,7 @@ static int read_body(struct reader *r, const struct sort *of)
                 r->t = before;
                 return read_constructors(r, of);
         }
-        if ((x = reader_expect(r, TOKEN_OPEN, "the parameters behind par")) < 0 || (x = read_parameters(r)) < 0 ||
+        if ((x = reader_expect(r, TOKEN_OPEN, "the parameters behind par")) < 0 || (x = read_parameters(r, NULL, NULL)) < 0 ||
             (x = reader_expect(r, TOKEN_OPEN, "the constructors behind par")) < 0 || (x = read_constructors(r, of)) < 0)
                 return x;
         return reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes (par");
@@ -191,7 +156,7 @@ static int read_old(struct reader *r)
         struct tokenizer before;
         int x;
 
-        if ((x = read_parameters(r)) < 0)
+        if ((x = read_parameters(r, NULL, NULL)) < 0)
                 return x;
         arity = r->n_trail - arity;
         if ((x = reader_expect(r, TOKEN_OPEN, "the datatypes")) < 0)
@@ -200,11 +165,7 @@ static int read_old(struct reader *r)
         for (int pass = 0; pass < 2; pass++) { /* the names first: they may refer to each other */
                 r->t = before;
                 n = 0;
-                for (;; n++) {
-                        if ((x = reader_next(r)) < 0)
-                                return x;
-                        if (r->token.kind == TOKEN_CLOSE)
-                                break;
+                for (; (x = reader_more(r)) > 0; n++) {
                         if (r->token.kind != TOKEN_OPEN)
                                 return reader_fail(r, r->token.begin, "a datatype is written (Name constructor …)");
                         if (pass == 0 && list_grow(names, n) < 0)
@@ -212,6 +173,8 @@ static int read_old(struct reader *r)
                         if ((x = read_old_one(r, arity, pass == 0, &names[n])) < 0)
                                 return x;
                 }
+                if (x < 0)
+                        return x;
         }
         for (size_t i = 0; i < n; i++)
                 if ((x = bind_datatype(r, names[i], arity)) < 0)

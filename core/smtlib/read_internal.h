@@ -79,11 +79,18 @@ static inline int reader_next(struct reader *r)                              /* 
 {
         return token_next(&r->t, &r->token) == TOKEN_BAD ? reader_fail_token(r) : 0;
 }
+static inline int reader_more(struct reader *r) /* takes one: 1; 0: it closes the list that is read */
+{
+        int x = reader_next(r);
+
+        return x < 0 ? x : r->token.kind != TOKEN_CLOSE;
+}
 int reader_expect(struct reader *r, enum token_kind kind, const char *what); /* takes one of this kind */
 int reader_symbol(struct reader *r, const char *what, const struct symbol **ret); /* takes one, and looks it up */
 int numeral_value(struct slice digits, uint32_t *ret);                       /* -ERANGE from UINT32_MAX on */
 
 int reader_bind(struct reader *r, const struct symbol *s, struct binding b);
+int reader_bind_function(struct reader *r, const struct symbol *s, const struct function *f); /* -ENOMEM of NULL */
 int reader_bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b);
 void reader_unbind(struct reader *r, size_t trail);
 static inline const struct binding *binding_of(const struct symbol *s)
@@ -97,6 +104,9 @@ int reader_grow(void *list, size_t *size, size_t each);
 
 /* The token at hand begins it. */
 int read_sort(struct reader *r, const struct sort **ret);
+int read_next_sort(struct reader *r, const struct sort **ret); /* the next one does */
+/* The names of sort parameters up to the closing parenthesis, which are in force from here on. `ret` may be NULL, or is a list of the caller's. */
+int read_parameters(struct reader *r, const struct sort ***ret, size_t *ret_n);
 int read_term(struct reader *r, const struct term **ret);
 /* ((x S) …), the open parenthesis is taken; binds them, fresh names where they shadow. The variables go onto the values. */
 int read_variables(struct reader *r, uint32_t level, size_t *ret_n);

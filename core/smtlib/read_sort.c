@@ -83,11 +83,7 @@ static int indexed(struct reader *r, size_t begin, const struct sort **ret)
         if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of an indexed sort")) < 0)
                 return x;
         name = r->token.text;
-        for (;;) {
-                if ((x = reader_next(r)) < 0)
-                        return x;
-                if (r->token.kind == TOKEN_CLOSE)
-                        break;
+        while ((x = reader_more(r)) > 0) {
                 if (r->token.kind == TOKEN_OPEN || r->token.kind == TOKEN_END)
                         return -EOPNOTSUPP;
                 if (r->token.kind != TOKEN_NUMERAL || n >= 2)
@@ -95,6 +91,8 @@ static int indexed(struct reader *r, size_t begin, const struct sort **ret)
                 else if ((x = numeral_value(r->token.text, &index[n++])) < 0)
                         return reader_fail(r, r->token.begin, "this index is larger than %u", UINT32_MAX - 1);
         }
+        if (x < 0)
+                return x;
         r->bank->error = 0;
         if (n == 1 && name.size == 6 && memcmp(name.data, "BitVec", 6) == 0)
                 *ret = sort_bitvec(r->bank, index[0]);
@@ -176,5 +174,33 @@ int read_sort(struct reader *r, const struct sort **ret)
                         x = sort_step(r, &s);
         if (x == 0)
                 *ret = s.values[0];
+        return x;
+}
+
+int read_next_sort(struct reader *r, const struct sort **ret)
+{
+        int x = reader_next(r);
+
+        return x < 0 ? x : read_sort(r, ret);
+}
+
+int read_parameters(struct reader *r, const struct sort ***ret, size_t *ret_n)
+{
+        int x;
+
+        while ((x = reader_more(r)) > 0) {
+                const struct symbol *s;
+                const struct sort *sort;
+
+                if (r->token.kind != TOKEN_SYMBOL)
+                        return reader_fail(r, r->token.begin, "the name of a sort parameter is expected here");
+                if (!(s = symbol_of(r->bank, r->token.text)) || !(sort = sort_named_kind(r->bank, SORT_PARAMETER, s, NULL, 0)) ||
+                    (ret && list_grow(*ret, *ret_n) < 0))
+                        return -ENOMEM;
+                if (ret)
+                        (*ret)[(*ret_n)++] = sort;
+                if ((x = reader_bind_sort(r, s, (struct sort_binding){.sort = sort})) < 0)
+                        return x;
+        }
         return x;
 }

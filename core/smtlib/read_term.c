@@ -131,17 +131,21 @@ static bool is_foreign(struct slice name)
         return false;
 }
 
-static int opaque_head(struct reader *r, size_t at, const struct symbol *s, struct head *ret)
+/* A symbol whose name is the other's as it is written: |a b|. NULL: no memory. */
+static const struct symbol *as_written(struct reader *r, const struct symbol *s)
 {
         cleanup_buffer struct buffer text = {0};
 
+        token_add_symbol(&text, s->name);
+        return buffer_error(&text) < 0 ? NULL : symbol_of(r->bank, SLICE(text.data, text.size));
+}
+
+static int opaque_head(struct reader *r, size_t at, const struct symbol *s, struct head *ret)
+{
         if (r->options->is_strict || !(r->may_be_undeclared || is_foreign(s->name)))
                 return reader_fail(r, at, "unknown symbol %s: it is neither declared nor an operator that is known here",
                                    (const char *)s->name.data);
-        token_add_symbol(&text, s->name);
-        if (buffer_error(&text) < 0)
-                return -ENOMEM;
-        *ret = (struct head){.kind = HEAD_OPAQUE, .text = symbol_of(r->bank, SLICE(text.data, text.size))};
+        *ret = (struct head){.kind = HEAD_OPAQUE, .text = as_written(r, s)};
         r->script->n_opaque_terms++;
         return ret->text ? id_map_set(&r->undeclared, s->id, 1) : -ENOMEM;
 }
@@ -337,12 +341,7 @@ static int qualified_identifier(struct reader *r, struct head *ret)
                 if (!(s = symbol_of(r->bank, r->token.text)))
                         return -ENOMEM;
                 if (!binding_of(s) && s->op == OP_NONE && !r->options->is_strict) {
-                        cleanup_buffer struct buffer text = {0};
-
-                        token_add_symbol(&text, s->name);
-                        *ret = (struct head){.kind = HEAD_OPAQUE,
-                                             .text = buffer_error(&text) < 0 ? NULL
-                                                                             : symbol_of(r->bank, SLICE(text.data, text.size))};
+                        *ret = (struct head){.kind = HEAD_OPAQUE, .text = as_written(r, s)};
                         r->script->n_opaque_terms++;
                         if (!ret->text)
                                 return -ENOMEM;
@@ -352,7 +351,7 @@ static int qualified_identifier(struct reader *r, struct head *ret)
         } else {
                 return reader_fail(r, begin, "a name is expected behind (as");
         }
-        if ((x = reader_next(r)) < 0 || (x = read_sort(r, &ret->sort)) < 0)
+        if ((x = read_next_sort(r, &ret->sort)) < 0)
                 return x;
         if (ret->kind == HEAD_OPERATOR && ret->op != OP_ARRAY_CONST)
                 ret->sort = NULL; /* it says what the operator says already */
@@ -557,19 +556,16 @@ int read_variables(struct reader *r, uint32_t level, size_t *ret_n)
         size_t n = 0;
         int x;
 
-        for (;; n++) {
-                if ((x = reader_next(r)) < 0)
-                        return x;
-                if (r->token.kind == TOKEN_CLOSE)
-                        break;
+        for (; (x = reader_more(r)) > 0; n++) {
                 if (r->token.kind != TOKEN_OPEN)
                         return reader_fail(r, r->token.begin, "variables are written ((x Sort) …)");
-                if ((x = reader_symbol(r, "the name of a variable", &s)) < 0 || (x = reader_next(r)) < 0 || (x = read_sort(r, &sort)) < 0 || (x = add_variable(r, s, sort, level)) < 0 ||
+                if ((x = reader_symbol(r, "the name of a variable", &s)) < 0 || (x = read_next_sort(r, &sort)) < 0 ||
+                    (x = add_variable(r, s, sort, level)) < 0 ||
                     (x = reader_expect(r, TOKEN_CLOSE, "a parenthesis behind the variable's sort")) < 0)
                         return x;
         }
         *ret_n = n;
-        return 0;
+        return x;
 }
 
 static int begin_quantifier(struct reader *r, enum term_kind kind, size_t begin)
@@ -626,17 +622,12 @@ static int name_term(struct reader *r, const struct term *t)
 {
         const struct symbol *s = symbol_of(r->bank, r->token.text);
         const struct function *f = s ? function_of(r->bank, FUNCTION_NAMED, s, NULL, 0, t->sort) : NULL;
-        cleanup_buffer struct buffer text = {0};
+        const struct symbol *text = f ? as_written(r, s) : NULL;
 
-        if (!f)
-                return -ENOMEM;
-        token_add_symbol(&text, s->name);
-        if (buffer_error(&text) < 0)
-                return -ENOMEM;
-        if (list_grow(r->names, r->n_names) < 0)
+        if (!text || list_grow(r->names, r->n_names) < 0)
                 return -ENOMEM;
         r->names[r->n_names++] = f;
-        return annotate(r, slice_string(":named"), SLICE(text.data, text.size), NULL, 0);
+        return annotate(r, slice_string(":named"), text->name, NULL, 0);
 }
 
 /* Behind an attribute, or what is annotated: the next attribute, or the end. 1: a parenthesis closed it. */

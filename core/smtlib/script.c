@@ -49,7 +49,7 @@ void script_remove(struct script *s, size_t at)
         memmove(s->commands + at, s->commands + at + 1, (--s->n_commands - at) * sizeof(*s->commands));
 }
 
-static int keep_text(struct bank *b, struct slice text, struct slice *ret)
+int bank_keep_text(struct bank *b, struct slice text, struct slice *ret)
 {
         char *kept = arena_take(&b->arena, text.size + 1);
 
@@ -77,7 +77,7 @@ static const struct symbol *first_word(struct bank *b, struct slice text)
 int script_add_text(struct script *s, enum command_kind kind, const char *text)
 {
         struct command c = {.kind = kind, .symbol = first_word(s->bank, slice_string(text))};
-        int r = keep_text(s->bank, slice_string(text), &c.text);
+        int r = bank_keep_text(s->bank, slice_string(text), &c.text);
 
         return r < 0 ? r : script_add(s, &c);
 }
@@ -143,7 +143,7 @@ static int copy_command(struct bank *to, const struct command *c, struct command
                 return to->error;
         if (c->term && !(made.term = term_copy(to, c->term)))
                 return to->error;
-        if (c->text.data && keep_text(to, c->text, &made.text) < 0)
+        if (c->text.data && bank_keep_text(to, c->text, &made.text) < 0)
                 return -ENOMEM;
         if (c->n_terms > 0 && !(terms = arena_take(&to->arena, c->n_terms * sizeof(*terms))))
                 return -ENOMEM;

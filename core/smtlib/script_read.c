@@ -129,6 +129,11 @@ int reader_bind(struct reader *r, const struct symbol *s, struct binding b)
         return remember(r, (struct symbol *)s, kept, false);
 }
 
+int reader_bind_function(struct reader *r, const struct symbol *s, const struct function *f)
+{
+        return f ? reader_bind(r, s, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = f}) : -ENOMEM;
+}
+
 int reader_bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b)
 {
         struct sort_binding *kept = arena_take(&r->arena, sizeof(*kept));
@@ -155,15 +160,7 @@ void reader_unbind(struct reader *r, size_t trail)
 
 static int keep_text(struct reader *r, size_t begin, struct command *c)
 {
-        size_t n = r->token.end - begin;
-        char *text = arena_take(&r->bank->arena, n + 1);
-
-        if (!text)
-                return -ENOMEM;
-        memcpy(text, r->t.base + begin, n);
-        text[n] = '\0';
-        c->text = SLICE(text, n);
-        return 0;
+        return bank_keep_text(r->bank, SLICE(r->t.base + begin, r->token.end - begin), &c->text);
 }
 
 /* To the parenthesis that closes a command. */
@@ -279,24 +276,7 @@ static int read_define_sort(struct reader *r, size_t begin, struct command *c)
         if ((x = reader_symbol(r, "a symbol", &c->symbol)) < 0 ||
             (x = reader_expect(r, TOKEN_OPEN, "the parameters of the sort, (T …) or ()")) < 0)
                 return x;
-        for (;; b.arity++) {
-                const struct symbol *s;
-                const struct sort *sort;
-
-                if ((x = reader_next(r)) < 0)
-                        return x;
-                if (r->token.kind == TOKEN_CLOSE)
-                        break;
-                if (r->token.kind != TOKEN_SYMBOL)
-                        return reader_fail(r, r->token.begin, "the name of a sort parameter is expected here");
-                if (!(s = symbol_of(r->bank, r->token.text)) || !(sort = sort_named_kind(r->bank, SORT_PARAMETER, s, NULL, 0)) ||
-                    list_grow(parameters, b.arity) < 0)
-                        return -ENOMEM;
-                parameters[b.arity] = sort;
-                if ((x = reader_bind_sort(r, s, (struct sort_binding){.sort = sort})) < 0)
-                        return x;
-        }
-        if ((x = reader_next(r)) < 0 || (x = read_sort(r, &b.sort)) < 0 || (x = read_end(r)) < 0)
+        if ((x = read_parameters(r, &parameters, &b.arity)) < 0 || (x = read_next_sort(r, &b.sort)) < 0 || (x = read_end(r)) < 0)
                 return x;
         reader_unbind(r, trail);
         if (b.arity > 0) {
@@ -322,24 +302,19 @@ static int read_declare_fun(struct reader *r, size_t begin, struct command *c)
         if (c->kind == COMMAND_DECLARE_FUN) {
                 if ((x = reader_expect(r, TOKEN_OPEN, "the sorts of the arguments, (Sort …) or ()")) < 0)
                         return x;
-                for (;; n++) {
-                        if ((x = reader_next(r)) < 0)
-                                return x;
-                        if (r->token.kind == TOKEN_CLOSE)
-                                break;
+                for (; (x = reader_more(r)) > 0; n++) {
                         if (list_grow(args, n) < 0)
                                 return -ENOMEM;
                         if ((x = read_sort(r, &args[n])) < 0)
                                 return x;
                 }
+                if (x < 0)
+                        return x;
         }
-        if ((x = reader_next(r)) < 0 || (x = read_sort(r, &sort)) < 0 || (x = read_end(r)) < 0)
+        if ((x = read_next_sort(r, &sort)) < 0 || (x = read_end(r)) < 0)
                 return x;
         c->function = function_of(r->bank, FUNCTION_DECLARED, c->symbol, args, n, sort);
-        if (!c->function)
-                return -ENOMEM;
-        return reader_bind(r, c->symbol,
-                           (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
+        return reader_bind_function(r, c->symbol, c->function);
 }
 
 /* Does a body go with the sort that was said? */
@@ -364,16 +339,11 @@ static int read_definition(struct reader *r, struct command *c, bool has_paramet
                 return -ENOMEM;
         for (size_t i = 0; i < c->n_terms; i++)
                 args[i] = c->terms[i]->sort;
-        if ((x = reader_next(r)) < 0 || (x = read_sort(r, &result)) < 0)
+        if ((x = read_next_sort(r, &result)) < 0)
                 return x;
-        if (!(c->function = function_of(r->bank, FUNCTION_DEFINED, c->symbol, args, c->n_terms, result)))
-                return -ENOMEM;
-        if (c->kind == COMMAND_DEFINE_FUN_REC) {
-                x = reader_bind(r, c->symbol,
-                                (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
-                if (x < 0)
-                        return x;
-        }
+        c->function = function_of(r->bank, FUNCTION_DEFINED, c->symbol, args, c->n_terms, result);
+        if (c->kind == COMMAND_DEFINE_FUN_REC && (x = reader_bind_function(r, c->symbol, c->function)) < 0)
+                return x;
         r->level++;
         if ((x = reader_next(r)) < 0)
                 return x;
@@ -386,8 +356,7 @@ static int read_definition(struct reader *r, struct command *c, bool has_paramet
         if ((x = read_end(r)) < 0)
                 return x;
         reader_unbind(r, trail);
-        return reader_bind(r, c->symbol,
-                           (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = c->function});
+        return reader_bind_function(r, c->symbol, c->function);
 }
 
 static int read_define_fun(struct reader *r, size_t begin, struct command *c)
@@ -411,21 +380,15 @@ static int read_define_funs_rec(struct reader *r, size_t begin, struct command *
 
         if (x < 0)
                 return x;
-        for (;;) {
+        while ((x = reader_more(r)) > 0) {
                 size_t values = r->n_values, trail = r->n_trail, n;
                 const struct sort *result, **args;
-                const struct function *f;
                 const struct symbol *s;
 
-                if ((x = reader_next(r)) < 0)
-                        return x;
-                if (r->token.kind == TOKEN_CLOSE)
-                        break;
                 if (r->token.kind != TOKEN_OPEN)
                         return reader_fail(r, r->token.begin, "a function, (f ((x Sort) …) Sort), is expected here");
                 if ((x = reader_symbol(r, "a symbol", &s)) < 0 || (x = reader_expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …)")) < 0 ||
-                    (x = read_variables(r, r->level, &n)) < 0 || (x = reader_next(r)) < 0 || (x = read_sort(r, &result)) < 0 ||
-                    (x = read_end(r)) < 0)
+                    (x = read_variables(r, r->level, &n)) < 0 || (x = read_next_sort(r, &result)) < 0 || (x = read_end(r)) < 0)
                         return x;
                 reader_unbind(r, trail);
                 if (!(args = arena_take(&r->arena, (n + 1) * sizeof(*args))))
@@ -433,11 +396,10 @@ static int read_define_funs_rec(struct reader *r, size_t begin, struct command *
                 for (size_t i = 0; i < n; i++)
                         args[i] = r->values[values + i]->sort;
                 r->n_values = values;
-                f = function_of(r->bank, FUNCTION_DEFINED, s, args, n, result);
-                if (!f || reader_bind(r, s, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = f}) < 0)
-                        return -ENOMEM;
+                if ((x = reader_bind_function(r, s, function_of(r->bank, FUNCTION_DEFINED, s, args, n, result))) < 0)
+                        return x;
         }
-        if ((x = skip_command(r, begin)) < 0)
+        if (x < 0 || (x = skip_command(r, begin)) < 0)
                 return x;
         return keep_text(r, begin, c);
 }
@@ -465,17 +427,15 @@ static int read_terms(struct reader *r, size_t begin, struct command *c)
 
         if (x < 0)
                 return x;
-        for (;; c->n_terms++) {
+        for (; (x = reader_more(r)) > 0; c->n_terms++) {
                 const struct term *t;
 
-                if ((x = reader_next(r)) < 0)
-                        return x;
-                if (r->token.kind == TOKEN_CLOSE)
-                        break;
                 if ((x = read_term(r, &t)) < 0)
                         return x;
                 r->values[r->n_values++] = t; /* it stood there */
         }
+        if (x < 0)
+                return x;
         c->terms = keep_values(r, values);
         return c->terms ? read_end(r) : -ENOMEM;
 }
@@ -649,8 +609,7 @@ static int bind_names(struct reader *r)
         int x = 0;
 
         for (size_t i = 0; i < r->n_names && x == 0; i++)
-                x = reader_bind(r, r->names[i]->symbol,
-                                (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = r->names[i]});
+                x = reader_bind_function(r, r->names[i]->symbol, r->names[i]);
         r->n_names = 0;
         return x;
 }

@@ -128,6 +128,8 @@ struct bank {
         uint64_t fresh; /* the last number given to a fresh symbol */
 };
 
+int bank_keep_text(struct bank *b, struct slice text, struct slice *ret); /* a copy, with a NUL behind it; 0 or -ENOMEM */
+
 static inline uint64_t hash_mix(uint64_t h, uint64_t x)
 {
         h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);

@@ -161,6 +161,15 @@ const struct term *term_literal(struct bank *b, const struct sort *sort, struct 
         return h.symbol && sort ? term_intern(b, &h, NULL, 0) : NULL;
 }
 
+static const struct term *literal_in(struct bank *b, const struct sort *sort, const struct buffer *text)
+{
+        if (buffer_error(text) < 0) {
+                bank_failed(b, -ENOMEM);
+                return NULL;
+        }
+        return term_literal(b, sort, SLICE(text->data, text->size));
+}
+
 bool digits_only(struct slice s)
 {
         const char *p = s.data;
@@ -218,11 +227,7 @@ const struct term *term_real_digits(struct bank *b, struct slice digits)
         buffer_add(&text, left.data, left.size);
         buffer_adds(&text, ".");
         buffer_add(&text, right.data, right.size);
-        if (buffer_error(&text) < 0) {
-                bank_failed(b, -ENOMEM);
-                return NULL;
-        }
-        return term_literal(b, sort_simple(b, SORT_REAL), SLICE(text.data, text.size));
+        return literal_in(b, sort_simple(b, SORT_REAL), &text);
 }
 
 static const struct term *number(struct bank *b, int64_t value, const struct term *(*make)(struct bank *b, struct slice digits))
@@ -262,11 +267,7 @@ const struct term *term_string_of(struct bank *b, const uint32_t *characters, si
                 }
                 dialect_add_character(&text, characters[i]);
         }
-        if (buffer_error(&text) < 0) {
-                bank_failed(b, -ENOMEM);
-                return NULL;
-        }
-        return term_string_canonical(b, SLICE(text.data, text.size));
+        return literal_in(b, sort_simple(b, SORT_STRING), &text);
 }
 
 const struct term *term_string(struct bank *b, const char *ascii)
@@ -276,11 +277,7 @@ const struct term *term_string(struct bank *b, const char *ascii)
         buffer_adds(&text, "");
         for (const char *p = ascii; *p; p++)
                 dialect_add_character(&text, (uint8_t)*p);
-        if (buffer_error(&text) < 0) {
-                bank_failed(b, -ENOMEM);
-                return NULL;
-        }
-        return term_string_canonical(b, SLICE(text.data, text.size));
+        return literal_in(b, sort_simple(b, SORT_STRING), &text);
 }
 
 const struct term *term_bitvec(struct bank *b, uint64_t value, uint32_t width)
@@ -313,11 +310,7 @@ const struct term *term_bitvec_digits(struct bank *b, struct slice decimal, uint
         }
         buffer_adds(&text, "bv");
         buffer_add(&text, digits.data, digits.size);
-        if (buffer_error(&text) < 0) {
-                bank_failed(b, -ENOMEM);
-                return NULL;
-        }
-        return term_literal(b, sort_bitvec(b, width), SLICE(text.data, text.size));
+        return literal_in(b, sort_bitvec(b, width), &text);
 }
 
 /* -- variables and constants -- */

@@ -205,75 +205,19 @@ int term_functions(const struct term *const *roots, size_t n, const struct funct
 
 /* -- free variables -- */
 
-/* Quantifiers with free variables are worked out once each, inner ones first, so that shared ones do not cost again. */
+/* The subterms of a term, and which of 64 variables are free in each. */
 struct free_sets {
-        struct term_map visited;  /* the number of the region that came by last */
-        struct term_map set;      /* of a quantifier: index of its list, and 1 */
-        struct term_map is_bound; /* of a variable: the number of the region that binds it */
-        struct term_list *lists;
-        size_t n;
-        uint32_t region;
-        struct walk walk;
+        struct term_list all, variables;
+        struct term_map at; /* of a subterm: its index in `all`, and 1; of a variable: in `variables` */
+        uint64_t *sets;     /* beside `all` */
 };
 
 static void free_sets_done(struct free_sets *s)
 {
-        for (size_t i = 0; i < s->n; i++)
-                term_list_done(&s->lists[i]);
-        free(s->lists);
-        term_map_done(&s->visited);
-        term_map_done(&s->set);
-        term_map_done(&s->is_bound);
-        walk_done(&s->walk);
-}
-
-static int visit_variable(struct free_sets *s, const struct term *v, struct term_list *ret)
-{
-        if (term_map_get(&s->is_bound, v) == s->region)
-                return 0;
-        if (term_map_set(&s->is_bound, v, s->region) < 0) /* once is enough */
-                return -ENOMEM;
-        return term_list_add(ret, v);
-}
-
-static int visit(struct free_sets *s, const struct term *t, struct term_list *ret)
-{
-        const struct term_list *inner;
-
-        if (!t->is_open || term_map_get(&s->visited, t) == s->region)
-                return 0;
-        if (term_map_set(&s->visited, t, s->region) < 0)
-                return -ENOMEM;
-        if (t->kind == TERM_VARIABLE)
-                return visit_variable(s, t, ret);
-        if (!term_is_quantifier(t))
-                return walk_push(&s->walk, t);
-        inner = &s->lists[term_map_get(&s->set, t) - 1];
-        for (size_t i = 0; i < inner->n; i++)
-                if (visit_variable(s, inner->list[i], ret) < 0)
-                        return -ENOMEM;
-        return 0;
-}
-
-/* The free variables of `body` without the first `n_bound` arguments of the quantifier. */
-static int region(struct free_sets *s, const struct term *const *bound, size_t n_bound, const struct term *body,
-                  struct term_list *ret)
-{
-        s->region++;
-        for (size_t i = 0; i < n_bound; i++)
-                if (term_map_set(&s->is_bound, bound[i], s->region) < 0)
-                        return -ENOMEM;
-        if (visit(s, body, ret) < 0)
-                return -ENOMEM;
-        while (s->walk.n > 0) {
-                struct walk_frame *f = &s->walk.stack[s->walk.n - 1];
-
-                if (f->next == f->term->n_args)
-                        s->walk.n--;
-                else if (visit(s, f->term->args[f->next++], ret) < 0)
-                        return -ENOMEM;
-        }
-        return 0;
+        term_list_done(&s->all);
+        term_list_done(&s->variables);
+        term_map_done(&s->at);
+        free(s->sets);
 }
 
 static int by_id(const void *a, const void *b)
@@ -283,33 +227,60 @@ static int by_id(const void *a, const void *b)
         return x < y ? -1 : x > y;
 }
 
+static int free_sets_init(struct free_sets *s, const struct term *t)
+{
+        int r = term_subterms(&t, 1, &s->all);
+
+        if (r == 0)
+                r = term_map_init(&s->at, &t, 1);
+        for (size_t i = 0; r == 0 && i < s->all.n; i++) {
+                r = term_map_set(&s->at, s->all.list[i], (uint32_t)i + 1);
+                if (r == 0 && s->all.list[i]->kind == TERM_VARIABLE)
+                        r = term_list_add(&s->variables, s->all.list[i]);
+        }
+        sort_list(s->variables.list, s->variables.n, sizeof(*s->variables.list), by_id);
+        for (size_t i = 0; r == 0 && i < s->variables.n; i++)
+                r = term_map_set(&s->at, s->variables.list[i], (uint32_t)i + 1);
+        s->sets = calloc(s->all.n + 1, sizeof(*s->sets));
+        return s->sets ? r : -ENOMEM;
+}
+
+/* Of the 64 variables from there on, as far as it is one of them. */
+static uint64_t bit_of(const struct free_sets *s, const struct term *variable, size_t first)
+{
+        size_t at = term_map_get(&s->at, variable); /* 0: it does not occur */
+
+        return at > first && at <= first + 64 ? UINT64_C(1) << (at - 1 - first) : 0;
+}
+
+/* Those of the 64 that are free in the whole term. */
+static uint64_t find_free(struct free_sets *s, size_t first)
+{
+        for (size_t i = 0; i < s->all.n; i++) {
+                const struct term *t = s->all.list[i];
+                uint64_t set = t->kind == TERM_VARIABLE ? bit_of(s, t, first) : 0;
+
+                for (size_t k = term_first_arg(t); t->is_open && k < t->n_args; k++)
+                        set |= t->args[k]->kind == TERM_VARIABLE ? bit_of(s, t->args[k], first)
+                                                                 : s->sets[term_map_get(&s->at, t->args[k]) - 1];
+                for (size_t k = 0; k < term_first_arg(t); k++)
+                        set &= ~bit_of(s, t->args[k], first);
+                s->sets[i] = set;
+        }
+        return s->sets[s->all.n - 1];
+}
+
 int term_free_variables(const struct term *t, struct term_list *ret)
 {
         cleanup(free_sets_done) struct free_sets s = {0};
-        cleanup_term_list struct term_list all = {0}, found = {0};
-        int r;
+        cleanup_term_list struct term_list found = {0};
+        int r = t->is_open ? free_sets_init(&s, t) : 0;
 
-        if (!t->is_open) {
-                *ret = found;
-                return 0;
-        }
-        if (t->has_quantifier && (r = term_subterms(&t, 1, &all)) < 0)
+        for (size_t first = 0; r == 0 && first < s.variables.n; first += 64)
+                for (uint64_t set = find_free(&s, first); r == 0 && set != 0; set &= set - 1)
+                        r = term_list_add(&found, s.variables.list[first + (size_t)__builtin_ctzll(set)]);
+        if (r < 0)
                 return r;
-        for (size_t i = 0; i < all.n; i++) {
-                const struct term *q = all.list[i];
-
-                if (!q->is_open || !term_is_quantifier(q))
-                        continue;
-                if (list_grow(s.lists, s.n) < 0)
-                        return -ENOMEM;
-                s.lists[s.n++] = (struct term_list){0};
-                if (region(&s, q->args, q->n_bound, term_body(q), &s.lists[s.n - 1]) < 0 ||
-                    term_map_set(&s.set, q, (uint32_t)s.n) < 0)
-                        return -ENOMEM;
-        }
-        if (region(&s, NULL, 0, t, &found) < 0)
-                return -ENOMEM;
-        sort_list(found.list, found.n, sizeof(*found.list), by_id);
         *ret = found;
         found = (struct term_list){0};
         return 0;

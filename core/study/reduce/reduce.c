@@ -101,7 +101,7 @@ static int ask(struct reducer *r, struct slice text)
         return k < 0 ? k : answer == REDUCE_INTERESTING;
 }
 
-static int set_text(struct reducer *r, struct slice text)
+int reduce_set_text(struct buffer *to, struct slice text)
 {
         struct buffer with = {0};
 
@@ -111,10 +111,17 @@ static int set_text(struct reducer *r, struct slice text)
                 buffer_done(&with);
                 return -ENOMEM;
         }
-        buffer_done(&r->text);
-        r->text = with;
-        r->status.now = with.size;
+        buffer_done(to);
+        *to = with;
         return 0;
+}
+
+static int set_text(struct reducer *r, struct slice text)
+{
+        int k = reduce_set_text(&r->text, text);
+
+        r->status.now = r->text.size;
+        return k;
 }
 
 /* -- what was taken -- */

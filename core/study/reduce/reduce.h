@@ -77,6 +77,9 @@ struct reduce_result {
 void reduce_result_done(struct reduce_result *r);
 #define cleanup_reduce_result cleanup(reduce_result_done)
 
+/* Puts a copy of the text, with a NUL behind it, in the place of what is there. 0 or -ENOMEM. */
+int reduce_set_text(struct buffer *to, struct slice text);
+
 /* 0; -ENODATA: the input itself is not interesting; the test's error. *ret holds the best text so far in any case (but for -ENOMEM). `options` may
  * be NULL. */
 int reduce(struct slice input, const struct reduce_test *test, const struct reduce_options *options, struct reduce_result *ret);

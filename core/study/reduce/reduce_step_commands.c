@@ -41,16 +41,7 @@ static int group(struct command_items *items)
 
 int step_commands(struct steps *steps)
 {
-        cleanup_state struct script_state s = {0};
-        cleanup(command_items_done) struct command_items items = {0};
-        int r = script_state_load(steps, &s);
-
-        if (r == 0)
-                r = command_items_init(&items, &s);
-        if (r == 0)
-                r = group(&items);
-        reduce_stage(steps->reducer, "commands");
-        return r < 0 ? r : steps_sweep_commands(steps, &items);
+        return steps_sweep_commands(steps, "commands", group);
 }
 
 /* -- declarations -- */
@@ -96,39 +87,34 @@ int state_count_mentions(const struct script_state *s, size_t **ret, size_t *ret
         return 0;
 }
 
+static int choose_unused(struct command_items *items)
+{
+        const struct script_state *s = items->state;
+        cleanup_free size_t *mentions = NULL;
+        size_t n_mentions = 0;
+        int r = state_count_mentions(s, &mentions, &n_mentions);
+
+        for (size_t i = 0; r == 0 && i < s->script->n_commands; i++) {
+                const struct command *c = &s->script->commands[i];
+                const struct symbol *symbol = command_symbol(c);
+
+                if (!command_has_name(c) || !symbol || symbol->id >= n_mentions)
+                        continue;
+                if (mentions[symbol->id] <= 1 || (c->kind == COMMAND_DEFINE_FUN_REC && !is_mentioned(s, symbol, i)))
+                        items->item[i] = items->n++;
+        }
+        return r;
+}
+
 /* Declarations that nobody uses. One leads to another: a definition uses what others declare. */
 int step_unused(struct steps *steps)
 {
-        int taken = 0, r;
+        int r;
 
-        reduce_stage(steps->reducer, "declarations");
-        do {
-                cleanup_state struct script_state s = {0};
-                cleanup(command_items_done) struct command_items items = {0};
-                cleanup_free size_t *mentions = NULL;
-                size_t n_mentions = 0;
-
-                r = script_state_load(steps, &s);
-                if (r == 0)
-                        r = command_items_init(&items, &s);
-                if (r == 0)
-                        r = state_count_mentions(&s, &mentions, &n_mentions);
-                if (r < 0)
-                        return r;
-                for (size_t i = 0; i < s.script->n_commands; i++) {
-                        const struct command *c = &s.script->commands[i];
-
-                        const struct symbol *symbol = command_symbol(c);
-
-                        if (!command_has_name(c) || !symbol || symbol->id >= n_mentions)
-                                continue;
-                        if (mentions[symbol->id] <= 1 || (c->kind == COMMAND_DEFINE_FUN_REC && !is_mentioned(&s, symbol, i)))
-                                items.item[i] = items.n++;
-                }
-                r = steps_sweep_commands(steps, &items);
-                taken += r > 0 ? r : 0;
-        } while (r > 0);
-        return r < 0 ? r : taken;
+        do
+                r = steps_sweep_commands(steps, "declarations", choose_unused);
+        while (r > 0);
+        return r;
 }
 
 static int write_declaration(const struct script_state *s, struct command c, struct buffer *ret)
@@ -137,21 +123,19 @@ static int write_declaration(const struct script_state *s, struct command c, str
         return state_add_printed(s, c, ret);
 }
 
+static int choose_bodies(struct command_items *items)
+{
+        const struct script *script = items->state->script;
+
+        items->write = write_declaration;
+        for (size_t i = 0; i < script->n_commands; i++)
+                if (script->commands[i].kind == COMMAND_DEFINE_FUN || script->commands[i].kind == COMMAND_DEFINE_FUN_REC)
+                        items->item[i] = items->n++;
+        return 0;
+}
+
 /* Definitions lose their bodies. */
 int step_bodies(struct steps *steps)
 {
-        cleanup_state struct script_state s = {0};
-        cleanup(command_items_done) struct command_items items = {0};
-        int r = script_state_load(steps, &s);
-
-        if (r == 0)
-                r = command_items_init(&items, &s);
-        if (r < 0)
-                return r;
-        reduce_stage(steps->reducer, "definitions");
-        for (size_t i = 0; i < s.script->n_commands; i++)
-                if (s.script->commands[i].kind == COMMAND_DEFINE_FUN || s.script->commands[i].kind == COMMAND_DEFINE_FUN_REC)
-                        items.item[i] = items.n++;
-        items.write = write_declaration;
-        return steps_sweep_commands(steps, &items);
+        return steps_sweep_commands(steps, "definitions", choose_bodies);
 }

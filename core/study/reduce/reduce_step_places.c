@@ -350,46 +350,9 @@ int step_pairs(struct steps *steps)
 
 /* -- one place of a shared term -- */
 
-struct place_change {
-        size_t command;
-        const struct term *root; /* with the change */
-};
-
-struct place_changes {
-        struct script_state *state;
-        struct place_change *list; /* owned */
-        size_t n;
-};
-
-static void place_changes_done(struct place_changes *p)
-{
-        free(p->list);
-}
-
-static int make_place(void *user, size_t at, struct buffer *ret)
-{
-        struct place_changes *p = user;
-        const struct script *s = p->state->script;
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < s->n_commands; i++) {
-                struct command c = s->commands[i];
-
-                if (i == p->list[at].command) {
-                        c.term = p->list[at].root;
-                        r = state_add_printed(p->state, c, ret);
-                } else {
-                        state_add_bytes(p->state, i, ret);
-                }
-        }
-        return r;
-}
-
-static int add_places(struct place_changes *p, size_t command)
+static int add_places(struct script_state *s, const struct term *root, struct script_changes *c)
 {
         static const struct term_list none = {0};
-        struct bank *b = p->state->script->bank;
-        const struct term *root = p->state->script->commands[command].term;
         cleanup_term_places struct term_places places = {0};
         int r = 0;
 
@@ -397,37 +360,29 @@ static int add_places(struct place_changes *p, size_t command)
                 return 0;
         r = term_places(root, REDUCE_PLACES_MOST, &places);
         for (size_t i = 1; r == 0 && i < places.n; i++)
-                for (size_t step = 0;; step++) {
-                        const struct term *to = term_step(b, places.list[i].term, step, &p->state->constants, &none), *with;
+                for (size_t step = 0; r == 0; step++) {
+                        const struct term *to = term_step(s->script->bank, places.list[i].term, step, &s->constants, &none);
 
                         if (!to && step >= STEP_CHILD)
                                 break;
-                        with = to ? term_replace_at(b, &places, i, to) : NULL;
-                        if (!with || with == root)
-                                continue;
-                        if (list_grow(p->list, p->n) < 0)
-                                return -ENOMEM;
-                        p->list[p->n++] = (struct place_change){command, with};
+                        if (to)
+                                r = script_changes_add(c, root, term_replace_at(s->script->bank, &places, i, to));
                 }
+        return r;
+}
+
+static int list_places(struct script_state *s, const struct term_list *all, struct script_changes *c)
+{
+        int r = 0;
+
+        (void)all;
+        for (size_t i = 0; r == 0 && i < s->script->n_commands; i++)
+                if (s->script->commands[i].kind == COMMAND_ASSERT)
+                        r = add_places(s, s->script->commands[i].term, c);
         return r;
 }
 
 int step_places(struct steps *steps)
 {
-        size_t at = 0;
-        int taken;
-
-        reduce_stage(steps->reducer, "places");
-        do {
-                cleanup_state struct script_state s = {0};
-                cleanup(place_changes_done) struct place_changes p = {.state = &s};
-                int r = script_state_load(steps, &s);
-
-                for (size_t i = 0; r == 0 && i < s.script->n_commands; i++)
-                        if (s.script->commands[i].kind == COMMAND_ASSERT)
-                                r = add_places(&p, i);
-                taken = r < 0 ? r : reduce_first(steps->reducer, at, p.n, make_place, &p, &at);
-                steps->any |= taken > 0;
-        } while (taken > 0);
-        return taken;
+        return step_single(steps, &(struct single_step){"places", list_places, make_single, .goes_on = true});
 }

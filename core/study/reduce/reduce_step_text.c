@@ -5,41 +5,41 @@
 
 /* -- how it is written -- */
 
-static int write_anew(struct steps *steps, bool tidy)
+static int choose_all(struct command_items *items)
 {
-        cleanup_state struct script_state s = {0};
-        cleanup(command_items_done) struct command_items items = {0};
-        int r = script_state_load(steps, &s);
-
-        if (r == 0)
-                r = command_items_init(&items, &s);
-        if (r < 0)
-                return r;
-        items.write = state_add_printed;
-        items.terms = calloc(s.script->n_commands + 1, sizeof(*items.terms));
-        if (!items.terms)
-                return -ENOMEM;
-        for (size_t i = 0; i < s.script->n_commands; i++) {
-                const struct term *own = s.script->commands[i].term;
-
-                items.terms[i] = tidy && own ? term_tidied(s.script->bank, own) : NULL;
-                if (!tidy || items.terms[i] != own)
-                        items.item[i] = items.n++;
-        }
-        return steps_sweep_commands(steps, &items);
+        items->write = state_add_printed;
+        for (size_t i = 0; i < items->state->script->n_commands; i++)
+                items->item[i] = items->n++;
+        return 0;
 }
 
 int step_print(struct steps *steps)
 {
-        reduce_stage(steps->reducer, "layout");
-        return write_anew(steps, false);
+        return steps_sweep_commands(steps, "layout", choose_all);
+}
+
+static int choose_untidy(struct command_items *items)
+{
+        const struct script *script = items->state->script;
+
+        items->write = state_add_printed;
+        items->terms = calloc(script->n_commands + 1, sizeof(*items->terms));
+        if (!items->terms)
+                return -ENOMEM;
+        for (size_t i = 0; i < script->n_commands; i++) {
+                const struct term *own = script->commands[i].term;
+
+                items->terms[i] = own ? term_tidied(script->bank, own) : NULL;
+                if (items->terms[i] != own)
+                        items->item[i] = items->n++;
+        }
+        return 0;
 }
 
 /* Most of what is left over by steps that put a value in a term's place goes at once. */
 int step_tidy(struct steps *steps)
 {
-        reduce_stage(steps->reducer, "tidying");
-        return write_anew(steps, true);
+        return steps_sweep_commands(steps, "tidying", choose_untidy);
 }
 
 struct names {

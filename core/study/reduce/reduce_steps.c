@@ -41,15 +41,12 @@ int script_state_load(struct steps *steps, struct script_state *ret)
 {
         struct script_options o = {.dialect = steps->has_dialect ? steps->dialect : DIALECT_2_6,
                                    .is_dialect_fixed = steps->has_dialect};
-        struct slice text = reduce_text(steps->reducer);
         int r;
 
         *ret = (struct script_state){.reducer = steps->reducer};
-        buffer_adds(&ret->text, "");
-        buffer_add(&ret->text, text.data, text.size);
-        if (buffer_error(&ret->text) < 0)
-                return -ENOMEM;
-        r = script_read(SLICE(ret->text.data, ret->text.size), &o, &ret->script);
+        r = reduce_set_text(&ret->text, reduce_text(steps->reducer));
+        if (r == 0)
+                r = script_read(SLICE(ret->text.data, ret->text.size), &o, &ret->script);
         return r < 0 ? r : list_constants(ret);
 }
 
@@ -85,19 +82,10 @@ int state_add_printed(const struct script_state *s, struct command c, struct buf
         return 0;
 }
 
-void command_items_done(struct command_items *i)
+static void command_items_done(struct command_items *i)
 {
         free(i->item);
         free(i->terms);
-}
-
-int command_items_init(struct command_items *i, const struct script_state *s)
-{
-        *i = (struct command_items){.state = s, .item = calloc(s->script->n_commands + 1, sizeof(*i->item))};
-        if (!i->item)
-                return -ENOMEM;
-        memset(i->item, 0xff, s->script->n_commands * sizeof(*i->item));
-        return 0;
 }
 
 static int text_with_items(void *user, const bool *is_out, struct buffer *ret)
@@ -119,9 +107,21 @@ static int text_with_items(void *user, const bool *is_out, struct buffer *ret)
         return r;
 }
 
-int steps_sweep_commands(struct steps *steps, struct command_items *items)
+int steps_sweep_commands(struct steps *steps, const char *stage, int (*choose)(struct command_items *items))
 {
-        return steps_sweep(steps, items->n, 0, text_with_items, items);
+        cleanup_state struct script_state s = {0};
+        cleanup(command_items_done) struct command_items items = {.state = &s};
+        int r = script_state_load(steps, &s);
+
+        reduce_stage(steps->reducer, stage);
+        if (r < 0)
+                return r;
+        items.item = malloc((s.script->n_commands + 1) * sizeof(*items.item));
+        if (!items.item)
+                return -ENOMEM;
+        memset(items.item, 0xff, s.script->n_commands * sizeof(*items.item));
+        r = choose(&items);
+        return r < 0 ? r : steps_sweep(steps, items.n, 0, text_with_items, &items);
 }
 
 void script_changes_done(struct script_changes *c)

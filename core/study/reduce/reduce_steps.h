@@ -63,9 +63,8 @@ struct command_items {
         int (*write)(const struct script_state *s, struct command c, struct buffer *ret); /* in its place; NULL: it is left out */
         const struct term **terms; /* owned: of each command another term to be written; NULL: its own. May be NULL as a whole */
 };
-void command_items_done(struct command_items *i);
-int command_items_init(struct command_items *i, const struct script_state *s);
-int steps_sweep_commands(struct steps *steps, struct command_items *items);
+/* A sweep over the items that `choose` makes of the current text; none is chosen before. */
+int steps_sweep_commands(struct steps *steps, const char *stage, int (*choose)(struct command_items *items));
 
 /* reduce_sweep(): how many were taken out, or -errno. `steps` notes whether any was. */
 int steps_sweep(struct steps *steps, size_t n, size_t chunk, reduce_without make, void *user);

@@ -3,7 +3,7 @@
 
 /* -- trees -- */
 
-/* A word, or parentheses with what is between them. */
+/* A word, or parentheses with what is between them; or a line. */
 struct node {
         size_t begin, end; /* bytes */
         size_t parent;     /* SIZE_MAX: none */
@@ -16,6 +16,7 @@ struct tree {
         struct node *list; /* owned; in the order in which they begin */
         size_t n;
         uint32_t depth; /* of the deepest, and 1 */
+        bool has_lines; /* they are lines */
 };
 
 static void tree_done(struct tree *t)
@@ -24,12 +25,12 @@ static void tree_done(struct tree *t)
         free(t->list);
 }
 
-static int add_node(struct tree *t, const struct token *token, size_t parent)
+static int add_node(struct tree *t, size_t begin, size_t end, size_t parent)
 {
         if (list_grow(t->list, t->n) < 0)
                 return -ENOMEM;
-        t->list[t->n] = (struct node){.begin = token->begin,
-                                      .end = token->end,
+        t->list[t->n] = (struct node){.begin = begin,
+                                      .end = end,
                                       .parent = parent,
                                       .depth = parent == SIZE_MAX ? 0 : t->list[parent].depth + 1};
         t->depth = MAX(t->depth, t->list[t->n].depth + 1);
@@ -41,16 +42,11 @@ static int add_node(struct tree *t, const struct token *token, size_t parent)
 
 static int tree_read(struct reducer *r, struct tree *ret)
 {
-        struct slice text = reduce_text(r);
         struct tokenizer t;
         struct token token;
         size_t parent = SIZE_MAX;
-        int k = 0;
+        int k = reduce_set_text(&ret->text, reduce_text(r));
 
-        buffer_adds(&ret->text, "");
-        buffer_add(&ret->text, text.data, text.size);
-        if (buffer_error(&ret->text) < 0)
-                return -ENOMEM;
         tokenizer_init(&t, SLICE(ret->text.data, ret->text.size), DIALECT_2_6);
         while (k == 0 && token_next(&t, &token) != TOKEN_END) {
                 if (token.kind == TOKEN_CLOSE) {
@@ -60,11 +56,25 @@ static int tree_read(struct reducer *r, struct tree *ret)
                         parent = ret->list[parent].parent;
                         continue;
                 }
-                k = add_node(ret, &token, parent);
+                k = add_node(ret, token.begin, token.end, parent);
                 if (token.kind == TOKEN_OPEN)
                         parent = ret->n - 1;
         }
         return k < 0 ? k : parent != SIZE_MAX ? -EINVAL : 0;
+}
+
+static int lines_read(struct reducer *r, struct tree *ret)
+{
+        int k = reduce_set_text(&ret->text, reduce_text(r));
+
+        ret->has_lines = true;
+        for (size_t begin = 0, end; k == 0 && begin < ret->text.size; begin = end) {
+                const char *newline = memchr(ret->text.data + begin, '\n', ret->text.size - begin);
+
+                end = newline ? (size_t)(newline + 1 - ret->text.data) : ret->text.size;
+                k = add_node(ret, begin, end, SIZE_MAX);
+        }
+        return k;
 }
 
 struct nodes {
@@ -89,7 +99,7 @@ static int nodes_of_depth(struct tree *t, uint32_t depth, struct nodes *ret)
         return 0;
 }
 
-/* A part that is left out takes the white space before it along. */
+/* A part that is left out takes the white space before it along, but for a line. */
 static int without_nodes(void *user, const bool *is_out, struct buffer *ret)
 {
         const struct nodes *nodes = user;
@@ -102,34 +112,39 @@ static int without_nodes(void *user, const bool *is_out, struct buffer *ret)
 
                 if (!is_out[i])
                         continue;
-                while (begin > at && strchr(" \t\n\r", text[begin - 1]))
+                while (!nodes->tree->has_lines && begin > at && strchr(" \t\n\r", text[begin - 1]))
                         begin--;
                 buffer_add(ret, text + at, begin - at);
                 at = node->end;
-                if (at < nodes->tree->text.size && !strchr("() \t\n\r", text[at]) && ret->size > 0)
+                if (!nodes->tree->has_lines && at < nodes->tree->text.size && !strchr("() \t\n\r", text[at]) && ret->size > 0)
                         buffer_adds(ret, " ");
         }
         buffer_add(ret, text + at, nodes->tree->text.size - at);
         return 0;
 }
 
+/* How many of one depth were left out; -ERANGE: there is nothing as deep. */
+static int leave_out_at(struct reducer *r, int (*read)(struct reducer *r, struct tree *ret), uint32_t depth)
+{
+        cleanup(tree_done) struct tree t = {0};
+        cleanup(nodes_done) struct nodes nodes = {0};
+        int k = read(r, &t);
+
+        if (k == 0)
+                k = depth < t.depth ? nodes_of_depth(&t, depth, &nodes) : -ERANGE;
+        return k < 0 ? k : reduce_sweep(r, nodes.n, 0, without_nodes, &nodes);
+}
+
 static int leave_out(struct reducer *r, bool *ret_any)
 {
-        reduce_stage(r, "trees");
-        for (uint32_t depth = 0;; depth++) {
-                cleanup(tree_done) struct tree t = {0};
-                cleanup(nodes_done) struct nodes nodes = {0};
-                int k = tree_read(r, &t);
+        int k = 0;
 
-                if (k < 0 || depth >= t.depth)
-                        return k;
-                k = nodes_of_depth(&t, depth, &nodes);
-                if (k == 0)
-                        k = reduce_sweep(r, nodes.n, 0, without_nodes, &nodes);
-                if (k < 0)
-                        return k;
+        reduce_stage(r, "trees");
+        for (uint32_t depth = 0; k >= 0; depth++) {
+                k = leave_out_at(r, tree_read, depth);
                 *ret_any |= k > 0;
         }
+        return k == -ERANGE ? 0 : k;
 }
 
 /* Each node with children in turn gives way to each of them: candidates are numbered by the child. */
@@ -177,62 +192,14 @@ int reduce_trees(struct reducer *r)
         return k < 0 ? k : any;
 }
 
-/* -- lines -- */
-
-struct lines {
-        struct buffer text;
-        size_t *begin; /* owned: of each line; n + 1 of them */
-        size_t n;
-};
-
-static void lines_done(struct lines *l)
-{
-        buffer_done(&l->text);
-        free(l->begin);
-}
-
-static int lines_read(struct reducer *r, struct lines *ret)
-{
-        struct slice text = reduce_text(r);
-
-        buffer_adds(&ret->text, "");
-        buffer_add(&ret->text, text.data, text.size);
-        if (buffer_error(&ret->text) < 0)
-                return -ENOMEM;
-        for (size_t at = 0;; at++) {
-                if (at != 0 && at < text.size && ret->text.data[at - 1] != '\n')
-                        continue;
-                if (list_grow(ret->begin, ret->n) < 0)
-                        return -ENOMEM;
-                ret->begin[ret->n] = at;
-                if (at >= text.size)
-                        return 0;
-                ret->n++;
-        }
-}
-
-static int without_lines(void *user, const bool *is_out, struct buffer *ret)
-{
-        const struct lines *l = user;
-
-        for (size_t i = 0; i < l->n; i++)
-                if (!is_out[i])
-                        buffer_add(ret, l->text.data + l->begin[i], l->begin[i + 1] - l->begin[i]);
-        return 0;
-}
-
 int reduce_lines(struct reducer *r)
 {
         int any = 0, k;
 
         reduce_stage(r, "lines");
         do {
-                cleanup(lines_done) struct lines l = {0};
-
-                k = lines_read(r, &l);
-                if (k == 0)
-                        k = reduce_sweep(r, l.n, 0, without_lines, &l);
+                k = leave_out_at(r, lines_read, 0);
                 any |= k > 0;
         } while (k > 0);
-        return k < 0 ? k : any;
+        return k < 0 && k != -ERANGE ? k : any;
 }

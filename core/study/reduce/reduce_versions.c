@@ -5,6 +5,7 @@
 
 #include "core/study/reduce/reduce_implied.h"
 #include "core/study/reduce/reduce_pool.h"
+#include "core/study/reduce/reduction.h"
 
 #define SLACK \
         1.25 /* how much longer the reference may take than on the last text that was taken, before the target is asked again */
@@ -442,15 +443,14 @@ struct reduce_test reduce_versions_test(struct reduce_versions *v)
         return (struct reduce_test){.try = reduce_pool_try, .user = v->pool, .width = 2 * (size_t)reduce_runs_n_seats(v->runs)};
 }
 
-enum interest reduce_versions_interest(const struct reduce_versions *v)
+void reduce_versions_shown(const struct reduce_versions *v, struct reduction *ret)
 {
-        return v->options.interest;
-}
-
-void reduce_versions_before(const struct reduce_versions *v, struct version_answer *reference, struct version_answer *target)
-{
-        *reference = v->before[SIDE_REFERENCE];
-        *target = v->before[SIDE_TARGET];
+        ret->interest = v->options.interest;
+        ret->is_cpu_time = v->is_cpu_time;
+        ret->has_reference = v->versions[SIDE_REFERENCE] != NULL;
+        ret->ratio = v->options.ratio;
+        ret->floor = v->options.floor;
+        memcpy(ret->input, v->before, sizeof(ret->input));
 }
 
 static int run_implied(struct reduce_versions *v, struct slice text, struct version_answer *target, struct buffer *implied)
@@ -464,29 +464,16 @@ static int run_implied(struct reduce_versions *v, struct slice text, struct vers
         return r < 0 ? r : r == 0 ? errorf(-ENODATA, "no application of the rule is of interest any more") : buffer_error(implied);
 }
 
-int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer *reference,
-                        struct version_answer *target, struct buffer *implied)
+int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer ret[N_SIDES], struct buffer *implied)
 {
-        struct version_answer *answers[] = {reference, target};
         int r = reduce_runs_begin(v->runs);
 
         for (int side = 0; r == 0 && side < N_SIDES; side++) {
-                *answers[side] = (struct version_answer){0};
+                ret[side] = (struct version_answer){0};
                 if (side == SIDE_TARGET && v->implied)
-                        r = run_implied(v, text, target, implied);
+                        r = run_implied(v, text, &ret[side], implied);
                 else if (v->versions[side])
-                        r = ask_side(v, 0, side, text, v->options.timeout, v->cancel_fd, answers[side]);
+                        r = ask_side(v, 0, side, text, v->options.timeout, v->cancel_fd, &ret[side]);
         }
         return r;
-}
-
-void reduce_versions_bounds(const struct reduce_versions *v, double *ret_ratio, double *ret_floor)
-{
-        *ret_ratio = v->options.ratio;
-        *ret_floor = v->options.floor;
-}
-
-bool reduce_versions_is_cpu_time(const struct reduce_versions *v)
-{
-        return v->is_cpu_time;
 }

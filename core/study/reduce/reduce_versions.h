@@ -31,7 +31,7 @@ struct reduce_versions_options {
         enum interest interest;
         const struct version *reference; /* NULL: only where the target alone counts (a crash, an implication) */
         const struct version *target;    /* both built */
-        double ratio, floor;             /* seconds; 0: by what the input shows, see reduce_versions_bounds() */
+        double ratio, floor;             /* seconds; 0: by what the input shows, see below */
         double timeout;                  /* seconds, of runs on the input itself */
         struct slice implied;            /* of an implication: what the rule made of the input; valid until it is open */
         struct run_place *place;         /* of the job's slot; NULL: it has a core */
@@ -58,16 +58,13 @@ struct reduce_versions *reduce_versions_close(struct reduce_versions *v); /* NUL
 DEFINE_CLEANUP(struct reduce_versions *, reduce_versions_close)
 /* To be given to reduce(); valid until it is closed. */
 struct reduce_test reduce_versions_test(struct reduce_versions *v);
-enum interest reduce_versions_interest(const struct reduce_versions *v); /* what INTEREST_ANY came to */
-/* Of the input. `reference` is all zero when there is none. */
-void reduce_versions_before(const struct reduce_versions *v, struct version_answer *reference, struct version_answer *target);
-/* Of another text, with the whole timeout. Of an implication `implied` gets what the rule makes of it; -ENODATA: no application of the rule is of
- * interest any more. */
-int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer *reference,
-                        struct version_answer *target, struct buffer *implied);
-/* Of what is slow. Where none were given: the square root of the input's ratio, at most REDUCE_RATIO; half of the target's time, at most REDUCE_FLOOR. */
+/* Sets in it all that the input has shown: of what interest it is (what INTEREST_ANY came to), by which clock and bounds, and both answers. */
+struct reduction;
+void reduce_versions_shown(const struct reduce_versions *v, struct reduction *ret);
+/* The answers on another text, with the whole timeout; all zero of a version that there is not. Of an implication `implied` gets what the rule makes of it;
+ * -ENODATA: no application of the rule is of interest any more. */
+int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer ret[N_SIDES], struct buffer *implied);
+/* Of what is slow. Where no bounds were given: the square root of the input's ratio, at most REDUCE_RATIO; half of the target's time, at most REDUCE_FLOOR. */
 #define REDUCE_RATIO 3.0
 #define REDUCE_FLOOR 1.0
 #define REDUCE_RATIO_LEAST 1.5 /* what the input itself must show then */
-void reduce_versions_bounds(const struct reduce_versions *v, double *ret_ratio, double *ret_floor);
-bool reduce_versions_is_cpu_time(const struct reduce_versions *v);

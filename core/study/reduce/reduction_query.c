@@ -192,17 +192,6 @@ static int work_open(struct work *w)
         return r;
 }
 
-static int set_text(struct buffer *to, struct slice text)
-{
-        struct buffer with = {0};
-
-        buffer_adds(&with, "");
-        buffer_add(&with, text.data, text.size);
-        buffer_done(to);
-        *to = with;
-        return buffer_error(to);
-}
-
 /* Begins with the result of earlier sessions; with the input when there is none, or when all is asked for again. */
 static int begin(struct work *w)
 {
@@ -213,13 +202,13 @@ static int begin(struct work *w)
         if (k < 0 && k != -ENOENT)
                 return k;
         w->earlier = *r;
-        r->interest = reduce_versions_interest(w->runs);
+        reduce_versions_shown(w->runs, r);
         r->before = w->input.size;
         if (k == 0 && !job_again(w->job))
                 return 0;
         w->earlier.seconds = 0;
         w->earlier.tests = w->earlier.taken = 0;
-        return set_text(&r->text, SLICE(w->input.data, w->input.size));
+        return reduce_set_text(&r->text, SLICE(w->input.data, w->input.size));
 }
 
 /* The smallest so far is not lost whatever happens. Beside one that has ended, which a mount may show, nothing is kept before the new end. */
@@ -251,7 +240,7 @@ static void taken(void *user, struct slice text)
 {
         struct work *w = user;
 
-        w->error = set_text(&w->reduction.text, text);
+        w->error = reduce_set_text(&w->reduction.text, text);
         w->has_news = true;
 }
 
@@ -279,24 +268,21 @@ static int reduce_from(struct work *w, struct slice text)
         options.deadline_ns = w->began + (most > before ? most - before : 1);
         r = reduce(text, &test, &options, &result);
         w->reduction.is_minimal = result.is_minimal;
-        return r < 0 ? r : set_text(&w->reduction.text, SLICE(result.text.data, result.text.size));
+        return r < 0 ? r : reduce_set_text(&w->reduction.text, SLICE(result.text.data, result.text.size));
 }
 
 /* Both versions on the result. An implication that does not show any more on it is the input's. */
 static int run_result(struct work *w)
 {
         struct reduction *r = &w->reduction;
-        int k;
+        int k = reduce_versions_run(w->runs, SLICE(r->text.data, r->text.size), r->reduced, &r->implied);
 
-        reduce_versions_before(w->runs, &r->input[SIDE_REFERENCE], &r->input[SIDE_TARGET]);
-        k = reduce_versions_run(w->runs, SLICE(r->text.data, r->text.size), &r->reduced[SIDE_REFERENCE],
-                                &r->reduced[SIDE_TARGET], &r->implied);
         if (k != -ENODATA)
                 return k;
         r->is_minimal = false;
         memcpy(r->reduced, r->input, sizeof(r->input));
-        k = set_text(&r->text, SLICE(w->input.data, w->input.size));
-        return k < 0 ? k : set_text(&r->implied, SLICE(w->implied.data, w->implied.size));
+        k = reduce_set_text(&r->text, SLICE(w->input.data, w->input.size));
+        return k < 0 ? k : reduce_set_text(&r->implied, SLICE(w->implied.data, w->implied.size));
 }
 
 static int finish(struct work *w)
@@ -306,10 +292,7 @@ static int finish(struct work *w)
 
         if (k < 0)
                 return k;
-        r->is_cpu_time = reduce_versions_is_cpu_time(w->runs);
-        r->has_reference = w->versions[SIDE_REFERENCE] || r->interest == INTEREST_IMPLICATION;
         r->most_ns = w->query->most_ns;
-        reduce_versions_bounds(w->runs, &r->ratio, &r->floor);
         r->seconds = w->earlier.seconds + (double)(now_ns() - w->began) / 1e9;
         r->has_ended = true;
         return put(w->query, r, w->earlier.has_ended);
@@ -324,7 +307,7 @@ static int reduced_compute(struct query *query, struct job *j, struct value **re
         if (r == 0)
                 r = begin(&w);
         if (r == 0)
-                r = set_text(&from, SLICE(w.reduction.text.data, w.reduction.text.size));
+                r = reduce_set_text(&from, SLICE(w.reduction.text.data, w.reduction.text.size));
         if (r == 0)
                 r = reduce_from(&w, SLICE(from.data, from.size));
         if (r == -ENODATA && from.size != w.input.size) /* what was interesting in an earlier session */
