@@ -1,24 +1,8 @@
 #include "fs/kernel/new_case.h"
 
-#include <pthread.h>
 #include <sys/stat.h>
 
 #include "cache/base/fault.h"
-
-struct new_case {
-        unsigned refs;
-        struct cases *cases; /* borrowed */
-        int fd;              /* the staged file */
-        char path[PATH_SIZE];
-        uint64_t number;
-
-        pthread_mutex_t lock;
-        /* under lock */
-        char *name;  /* owned */
-        bool dirty;  /* written since the last flush */
-        uint32_t id; /* the case that a flush made; 0: none yet */
-        bool made;   /* by us: there was none of its bytes, but perhaps one that had been removed */
-};
 
 int new_case_open(struct cases *cases, const char *name, struct new_case **ret)
 {
@@ -68,32 +52,11 @@ struct new_case *new_case_unref(struct new_case *n)
         return NULL;
 }
 
-int new_case_fd(const struct new_case *n)
-{
-        return n->fd;
-}
-
 void new_case_name(struct new_case *n, char *ret, size_t size)
 {
         pthread_mutex_lock(&n->lock);
         snprintf(ret, size, "%s", n->name);
         pthread_mutex_unlock(&n->lock);
-}
-
-uint64_t new_case_number(const struct new_case *n)
-{
-        return n->number;
-}
-
-uint32_t new_case_id(struct new_case *n, bool *ret_made)
-{
-        uint32_t id;
-
-        pthread_mutex_lock(&n->lock);
-        id = n->id;
-        *ret_made = n->made;
-        pthread_mutex_unlock(&n->lock);
-        return id;
 }
 
 int new_case_rename(struct new_case *n, const char *name)

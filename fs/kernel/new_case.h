@@ -6,19 +6,31 @@
  * place of the one from before. Threads: FUSE may call for one file from several at once. */
 #pragma once
 
+#include <pthread.h>
+
 #include "core/cases/cases.h"
 
-struct new_case;
+struct new_case {
+        unsigned refs;
+        struct new_case *next; /* the caller's */
+        struct cases *cases;   /* borrowed */
+        int fd;                /* the staged file */
+        char path[PATH_SIZE];
+        uint64_t number; /* of all of this process; for its inode */
+
+        pthread_mutex_t lock;
+        /* under lock */
+        char *name;  /* owned */
+        bool dirty;  /* written since the last flush */
+        uint32_t id; /* the case that a flush made; 0: none yet */
+        bool made;   /* by us: there was none of its bytes, but perhaps one that had been removed */
+};
 
 int new_case_open(struct cases *cases, const char *name, struct new_case **ret); /* -EEXIST */
 struct new_case *new_case_ref(struct new_case *n);
 struct new_case *new_case_unref(struct new_case *n); /* the last one closes it */
 DEFINE_CLEANUP(struct new_case *, new_case_unref)
-int new_case_fd(const struct new_case *n);
 void new_case_name(struct new_case *n, char *ret, size_t size);
-uint64_t new_case_number(const struct new_case *n); /* of all of this process; for its inode */
-/* The case that it is since it was flushed: its id (0: none yet); `made`: it was in no listing before. */
-uint32_t new_case_id(struct new_case *n, bool *ret_made);
 /* Bytes written from here on become the case of this name. */
 int new_case_rename(struct new_case *n, const char *name);
 /* The bytes written, or -errno; -EFBIG where a case would become larger than one may be: not only when all of it is on the disk. */

@@ -8,11 +8,6 @@
 #define WRITTEN_SLOTS 64
 #define WRITTEN_NS    (60 * NSEC_PER_SEC)
 
-struct new_file {
-        struct new_file *next;
-        struct new_case *file;
-};
-
 struct written {
         uint64_t ino, until; /* now_ns() */
         struct stat st;
@@ -24,7 +19,7 @@ struct written {
 struct writing {
         pthread_mutex_t lock;
         /* under lock */
-        struct new_file *open;
+        struct new_case *open;
         struct written written[WRITTEN_SLOTS]; /* files that were closed just now */
         unsigned next_written;
 };
@@ -42,14 +37,13 @@ int writing_new(struct writing **ret)
 
 struct writing *writing_free(struct writing *w)
 {
-        struct new_file *next;
+        struct new_case *next;
 
         if (!w)
                 return NULL;
-        for (struct new_file *f = w->open; f; f = next) {
-                next = f->next;
-                new_case_unref(f->file);
-                free(f);
+        for (struct new_case *n = w->open; n; n = next) {
+                next = n->next;
+                new_case_unref(n);
         }
         pthread_mutex_destroy(&w->lock);
         free(w);
@@ -68,7 +62,7 @@ bool writing_is_idle(struct writing *w)
 
 static uint64_t new_case_ino(const struct new_case *n)
 {
-        return inode_other(INODE_NEW_CASE, new_case_number(n));
+        return inode_other(INODE_NEW_CASE, n->number);
 }
 
 /* A ref, as RELEASE may come while it is looked at: close() does not wait for it. */
@@ -77,9 +71,9 @@ static struct new_case *new_case_of(struct writing *w, fuse_ino_t ino)
         struct new_case *found = NULL;
 
         pthread_mutex_lock(&w->lock);
-        for (struct new_file *f = w->open; f && !found; f = f->next)
-                if (new_case_ino(f->file) == ino)
-                        found = new_case_ref(f->file);
+        for (struct new_case *n = w->open; n && !found; n = n->next)
+                if (new_case_ino(n) == ino)
+                        found = new_case_ref(n);
         pthread_mutex_unlock(&w->lock);
         return found;
 }
@@ -149,7 +143,7 @@ int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret)
                 return 0;
         }
         r = fault_at("case.looked");
-        if (r == 0 && fstat(new_case_fd(n), ret) < 0)
+        if (r == 0 && fstat(n->fd, ret) < 0)
                 r = -errno;
         if (r < 0)
                 return r;
@@ -186,20 +180,20 @@ static void note_written(struct writing *w, struct new_case *n)
 
         if (writing_stat(w, done.ino, &done.st) < 0)
                 return;
-        new_case_name(n, done.name, sizeof(done.name));
-        done.id = new_case_id(n, &done.made);
+        pthread_mutex_lock(&n->lock);
+        snprintf(done.name, sizeof(done.name), "%s", n->name);
+        done.id = n->id;
+        done.made = n->made;
+        pthread_mutex_unlock(&n->lock);
         written_add(w, &done);
 }
 
 static void forget_new_case(struct writing *w, struct new_case *n)
 {
         pthread_mutex_lock(&w->lock);
-        for (struct new_file **p = &w->open; *p; p = &(*p)->next)
-                if ((*p)->file == n) {
-                        struct new_file *gone = *p;
-
-                        *p = gone->next;
-                        free(gone);
+        for (struct new_case **p = &w->open; *p; p = &(*p)->next)
+                if (*p == n) {
+                        *p = n->next;
                         break;
                 }
         pthread_mutex_unlock(&w->lock);
@@ -272,35 +266,34 @@ static void do_create(const struct writing_request *w)
         fuse_req_t req = w->req;
         struct session *s = session_of(req);
         const char *name = w->data;
-        struct new_file *entry = calloc(1, sizeof(*entry));
+        struct new_case *made = NULL;
         struct fuse_file_info fi = w->fi;
         cleanup_node struct node dir = {0};
         struct fuse_entry_param e = {0};
-        int r = entry ? tree_node(s->tree, w->ino, &dir) : -ENOMEM;
+        int r = tree_node(s->tree, w->ino, &dir);
 
         if (r == 0 && !dir.route->takes)
                 r = -EROFS;
         if (r == 0 && strlen(name) > NAME_MAX)
                 r = -ENAMETOOLONG;
         if (r == 0)
-                r = new_case_open(workspace_cases(tree_workspace(s->tree)), name, &entry->file);
+                r = new_case_open(workspace_cases(tree_workspace(s->tree)), name, &made);
         if (r < 0) {
-                free(entry);
                 if (r == -EEXIST)
                         log_info("a case was not added: %s", error_message(r));
                 fuse_reply_err(req, r == -EEXIST || r == -EINVAL || r == -ENAMETOOLONG ? -r : session_error(r, name, NULL));
                 return;
         }
         pthread_mutex_lock(&s->writing->lock);
-        entry->next = s->writing->open;
-        s->writing->open = entry;
+        made->next = s->writing->open;
+        s->writing->open = made;
         pthread_mutex_unlock(&s->writing->lock);
-        e.ino = new_case_ino(entry->file);
+        e.ino = new_case_ino(made);
         writing_stat(s->writing, e.ino, &e.attr);
-        fi.fh = (uintptr_t)entry->file;
+        fi.fh = (uintptr_t)made;
         fi.direct_io = 1;
         if (fuse_reply_create(req, &e, &fi) < 0) /* interrupted meanwhile: there will be no release */
-                forget_new_case(s->writing, entry->file);
+                forget_new_case(s->writing, made);
 }
 
 void write_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t, struct fuse_file_info *fi)

@@ -33,15 +33,13 @@ static int campaign_name(struct tree *t, const struct node *n, char **ret)
         return *ret ? 0 : -ENOMEM;
 }
 
-static int campaign_number(struct tree *t, const struct node *dir, const char *name, uint32_t *ret)
+static int campaign_number(struct tree *t, const struct node *dir, const char *name, struct inode *ret)
 {
         char whole[NAME_MAX + 32];
-        int r;
 
         if (snprintf(whole, sizeof(whole), "%u/%s", dir->solver->number, name) >= (int)sizeof(whole))
                 return -ENOENT;
-        r = tree_number(t, NAMES_CAMPAIGN, whole, ret);
-        return r == 0 && *ret > INODE_ITEM_MAX ? -EOVERFLOW : r;
+        return item_number(t, NAMES_CAMPAIGN, whole, "campaigns", ret);
 }
 
 static int campaign_kind(struct tree *t, const struct node *of, const char *name, enum campaign_kind *ret)
@@ -65,7 +63,7 @@ static bool is_in_folder(struct tree *t, const struct node *dir, const char *nam
 
 static int campaign_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
-        return is_in_folder(t, dir, name) ? campaign_number(t, dir, name, &ret->inode.item) : -ENOENT;
+        return is_in_folder(t, dir, name) ? campaign_number(t, dir, name, &ret->inode) : -ENOENT;
 }
 
 /* A campaign's weights: of operators, or of rules. */
@@ -89,7 +87,7 @@ static int campaign_entries(struct tree *t, const struct node *dir, const struct
         for (size_t i = from; r == 0 && i < n; i++) {
                 if (!is_in_folder(t, dir, names[i]))
                         continue;
-                r = campaign_number(t, dir, names[i], &inode.item);
+                r = campaign_number(t, dir, names[i], &inode);
                 if (r == 0)
                         r = tree_emit(row, names[i], inode, i, fn, user);
         }
@@ -97,34 +95,23 @@ static int campaign_entries(struct tree *t, const struct node *dir, const struct
         return r;
 }
 
-static int campaign_settings_content(struct tree *t, const struct node *n, struct buffer *ret)
+static int campaign_content(struct tree *t, const struct node *n, struct buffer *ret)
 {
-        char machine[PATH_SIZE];
-        struct campaign_settings settings = {0};
-        cleanup_free char *name = NULL;
-        int r = campaign_name(t, n, &name);
-
-        if (r == 0)
-                r = campaign_get(tree_workspace(t), n->solver->number, name, &settings, NULL);
-        if (r == 0)
-                campaign_print_settings(&settings, ret);
-        if (r == 0 && campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, name, machine))
-                buffer_addf(ret, "machine = %s\n", machine);
-        campaign_settings_done(&settings);
-        return r;
-}
-
-static int campaign_status_content(struct tree *t, const struct node *n, struct buffer *ret)
-{
+        bool is_status = n->inode.kind == KIND_CAMPAIGN_STATUS;
         struct campaign_settings settings = {0};
         struct campaign_status status = {0};
         cleanup_free char *name = NULL;
+        char machine[PATH_SIZE];
         int r = campaign_name(t, n, &name);
 
         if (r == 0)
-                r = campaign_get(tree_workspace(t), n->solver->number, name, &settings, &status);
-        if (r == 0)
+                r = campaign_get(tree_workspace(t), n->solver->number, name, &settings, is_status ? &status : NULL);
+        if (r == 0 && is_status)
                 campaign_print_status(settings.kind, &status, ret);
+        else if (r == 0)
+                campaign_print_settings(&settings, ret);
+        if (r == 0 && !is_status && campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, name, machine))
+                buffer_addf(ret, "machine = %s\n", machine);
         campaign_settings_done(&settings);
         return r;
 }
@@ -247,9 +234,9 @@ static const struct route rows[] = {
         {KIND_CAMPAIGN, IN(KIND_SPR_CAMPAIGNS, KIND_INCOMPLETENESS_CAMPAIGNS), .shown = "<name>", .starts = true,
          .type = NODE_FOLDER, .moves = true, .absent = ABSENT_FOREVER, .match = campaign_match, .list = campaign_entries},
         {KIND_CAMPAIGN_SETTINGS, IN(KIND_CAMPAIGN), .name = "settings", .starts = true, .type = NODE_LIVE,
-         .content = campaign_settings_content},
+         .content = campaign_content},
         {KIND_CAMPAIGN_STATUS, IN(KIND_CAMPAIGN), .name = "status", .starts = true, .type = NODE_LIVE,
-         .content = campaign_status_content},
+         .content = campaign_content},
         {KIND_CAMPAIGN_PROGRESS, IN(KIND_CAMPAIGN), .name = "progress.tsv", .starts = true, .type = NODE_LIVE,
          .content = campaign_file_content},
         {KIND_CAMPAIGN_PICTURE, IN(KIND_CAMPAIGN), .name = "progress.svg", .starts = true, .type = NODE_LIVE,

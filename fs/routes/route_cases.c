@@ -24,27 +24,22 @@ uint64_t cases_listing(struct tree *t, const struct node *)
 
 /* -- cases/<case> -- */
 
-static int case_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+int case_is_there(struct tree *t, uint32_t id, const struct solver *s)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
-        uint64_t id;
-        int r;
+        int r = cases_get(workspace_cases(tree_workspace(t)), id, &info);
 
-        if (!parse_name_number(name, INODE_ITEM_MAX, &id))
-                return -ENOENT;
-        r = cases_get(workspace_cases(tree_workspace(t)), (uint32_t)id, &info);
-        ret->inode.item = (uint32_t)id;
-        return r;
+        return r == 0 && s && info->format != s->recipe->format ? -ENOENT : r;
+}
+
+static int case_has(struct tree *t, const struct node *, uint32_t id)
+{
+        return case_is_there(t, id, NULL);
 }
 
 static int case_numbers(struct tree *t, const struct node *, uint32_t **ret, size_t *ret_n)
 {
         return cases_list(workspace_cases(tree_workspace(t)), ret, ret_n);
-}
-
-static int case_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        return tree_emit_cases(t, dir, row, from, case_numbers, fn, user);
 }
 
 int case_mtime(struct tree *t, const struct node *n, int64_t *ret)
@@ -101,24 +96,34 @@ static int case_input_entries(struct tree *t, const struct node *dir, const stru
         return tree_emit(row, case_input_name(info->format), inode, 0, fn, user);
 }
 
-static int case_input_size(struct tree *t, const struct node *n, uint64_t *ret)
+int case_size(struct tree *t, uint32_t id, uint64_t *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
-        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
+        int r = cases_get(workspace_cases(tree_workspace(t)), id, &info);
 
         if (r == 0)
                 *ret = info->size;
         return r;
 }
 
-static int case_input_open(struct tree *t, const struct node *n, int *ret_fd)
+int case_open(struct tree *t, uint32_t id, int *ret_fd)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct cases *cases = workspace_cases(tree_workspace(t));
         char path[PATH_SIZE];
-        int r = cases_get(cases, n->inode.item, &info);
+        int r = cases_get(cases, id, &info);
 
         return r < 0 ? r : cases_open_bytes(cases, info, ret_fd, path);
+}
+
+static int case_input_size(struct tree *t, const struct node *n, uint64_t *ret)
+{
+        return case_size(t, n->inode.item, ret);
+}
+
+static int case_input_open(struct tree *t, const struct node *n, int *ret_fd)
+{
+        return case_open(t, n->inode.item, ret_fd);
 }
 
 /* -- cases/by-name: a name with slashes is in nested folders, whose numbers are those of their paths -- */
@@ -206,7 +211,7 @@ static const struct route rows[] = {
         {KIND_CASES, IN(KIND_ROOT), .name = "cases", .type = NODE_FOLDER, .takes = true, .absent = ABSENT_NOT,
          .generation = cases_listing, .about = "the benchmark instances, shared by every solver; cp a file here to add it"},
         {KIND_CASE, IN(KIND_CASES), .shown = "<case>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_FOREVER,
-         .match = case_match, .list = case_entries, .mtime = case_mtime, .about = "a case, by its id"},
+         .has = case_has, .numbers = case_numbers, .mtime = case_mtime, .about = "a case, by its id"},
         {KIND_CASE_INPUT, IN(KIND_CASE), .shown = "input.smt2", .type = NODE_FILE, .match = case_input_match,
          .list = case_input_entries, .size = case_input_size, .open = case_input_open, .mtime = case_mtime,
          .about = "the case, byte for byte (input.cnf for DIMACS)"},

@@ -84,42 +84,28 @@ static bool parent_visible(struct tree *t, const struct node *dir, uint32_t pare
         return !dir->view.cached || commit_finished(t, dir, parent) == 0;
 }
 
-static int parent_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+static int shown_parents(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
-        cleanup_free uint32_t *parents = NULL;
-        uint64_t i;
-        size_t n;
-        int r;
+        size_t n, shown = 0;
+        int r = history_parents(dir->solver->history, dir->inode.commit, ret, &n);
 
-        if (!parse_name_number(name, INODE_ITEM_MAX, &i))
-                return -ENOENT;
-        r = history_parents(dir->solver->history, dir->inode.commit, &parents, &n);
-        if (r < 0)
-                return r;
-        if (i < 1 || i > n || !parent_visible(t, dir, parents[i - 1]))
-                return -ENOENT;
-        ret->inode.item = (uint32_t)i;
-        return 0;
+        for (size_t i = 0; r == 0 && i < n; i++)
+                if (parent_visible(t, dir, (*ret)[i]))
+                        (*ret)[shown++] = (uint32_t)i + 1;
+        *ret_n = shown;
+        return r;
 }
 
-static int parent_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
+static int has_parent(struct tree *t, const struct node *dir, uint32_t number)
 {
-        cleanup_free uint32_t *parents = NULL;
-        struct inode inode = dir->inode;
+        cleanup_free uint32_t *shown = NULL;
         size_t n;
-        int r = history_parents(dir->solver->history, dir->inode.commit, &parents, &n);
+        int r = shown_parents(t, dir, &shown, &n);
 
-        inode.kind = KIND_PARENT;
-        for (size_t i = from; r == 0 && i < n; i++) {
-                char name[24];
-
-                if (!parent_visible(t, dir, parents[i]))
-                        continue;
-                inode.item = (uint32_t)i + 1;
-                snprintf(name, sizeof(name), "%zu", i + 1);
-                r = tree_emit(row, name, inode, i, fn, user);
-        }
-        return r;
+        for (size_t i = 0; r == 0 && i < n; i++)
+                if (shown[i] == number)
+                        return 0;
+        return r < 0 ? r : -ENOENT;
 }
 
 static int parent_target(struct tree *t, const struct node *n, struct buffer *ret)
@@ -237,14 +223,7 @@ static bool output_visible(struct tree *t, const struct node *dir, const char *n
 
 static int output_number(struct tree *t, const char *name, struct inode *ret)
 {
-        uint32_t number;
-        int r = tree_number(t, NAMES_OUTPUT, name, &number);
-
-        if (r == 0 && number > INODE_ITEM_MAX)
-                r = errorf(-EOVERFLOW, "the store has more names of built files than it can number (%u)", INODE_ITEM_MAX);
-        if (r == 0)
-                ret->item = number;
-        return r;
+        return item_number(t, NAMES_OUTPUT, name, "names of built files", ret);
 }
 
 /* The files that the recipe makes of this commit. */
@@ -387,26 +366,17 @@ static bool cells_exist(struct tree *t, const struct node *dir, const struct rou
         return !dir->view.cached || commit_failed(t, dir) || (cells_known(t, dir, &ids, &n) == 0 && n > 0);
 }
 
-static int cell_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+static int cell_has(struct tree *t, const struct node *dir, uint32_t id)
 {
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct node n = *dir;
-        uint64_t id;
-        int r;
+        int r = case_is_there(t, id, dir->solver); /* a SAT solver has no SMT-LIB cells */
 
-        if (!parse_name_number(name, INODE_ITEM_MAX, &id))
-                return -ENOENT;
-        n.inode.item = (uint32_t)id;
-        r = cases_get(workspace_cases(tree_workspace(t)), (uint32_t)id, &info);
-        if (r == 0 && info->format != dir->solver->recipe->format)
-                r = -ENOENT; /* a SAT solver has no SMT-LIB cells */
+        n.inode.item = id;
         if (r == 0 && dir->view.cached) {
                 r = cell_known(t, &n);
                 if (r == -ENOENT && commit_failed(t, dir))
                         r = 0;
         }
-        if (r == 0)
-                ret->inode.item = (uint32_t)id;
         return r;
 }
 
@@ -429,11 +399,6 @@ int solver_case_ids(struct tree *t, const struct node *dir, uint32_t **ret, size
 static int cells_shown(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
         return dir->view.cached && !commit_failed(t, dir) ? cells_known(t, dir, ret, ret_n) : solver_case_ids(t, dir, ret, ret_n);
-}
-
-static int cell_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        return tree_emit_cases(t, dir, row, from, cells_shown, fn, user);
 }
 
 /* A commit that cannot be built has a result, and nothing else. */
@@ -622,11 +587,8 @@ int case_name_target(struct tree *t, const struct node *n, struct buffer *ret)
 static int cell_name_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         int r = case_name_match(t, dir, name, ret);
-        struct node found = {0};
-        char id[16];
 
-        snprintf(id, sizeof(id), "%" PRIu32, ret->inode.item);
-        return r == 0 && dir->view.cached ? cell_match(t, dir, id, &found) : r;
+        return r == 0 && dir->view.cached ? cell_has(t, dir, ret->inode.item) : r;
 }
 
 /* -- seeds/<n>, scrambled/<n> and timeout/<t>: the cells under another setting -- */
@@ -770,7 +732,7 @@ static const struct route rows[] = {
         {KIND_CHANGES, COMMIT_TEXT, .name = "changes", .about = "paths it changed against its first parent"},
         {KIND_PARENTS, IN(KIND_COMMIT), .name = "parents", .type = NODE_FOLDER, .mtime = commit_time,
          .about = "links to its parents, from 1"},
-        {KIND_PARENT, IN(KIND_PARENTS), .shown = "<n>", .type = NODE_LINK, .match = parent_match, .list = parent_entries,
+        {KIND_PARENT, IN(KIND_PARENTS), .shown = "<n>", .type = NODE_LINK, .has = has_parent, .numbers = shown_parents,
          .content = parent_target, .mtime = commit_time},
 
         {KIND_BUILD, IN(KIND_COMMIT), .name = "build", .type = NODE_FOLDER, .absent = ABSENT_FOREVER, .mtime = commit_time,
@@ -792,7 +754,7 @@ static const struct route rows[] = {
          .absent = ABSENT_NOT, .listed = LISTED_WHOLE_FINISHED, .exists = cells_exist, .generation = cases_listing,
          .mtime = commit_time, .about = "this commit on every case"},
         {KIND_CELL, .place = 5, IN(KIND_CELLS), .shown = "<case>", .type = NODE_FOLDER, .absent = ABSENT_FOREVER,
-         .listed = LISTED_WHOLE, .whole_at_once = true, .match = cell_match, .list = cell_entries, .mtime = cell_mtime,
+         .listed = LISTED_WHOLE, .whole_at_once = true, .has = cell_has, .numbers = cells_shown, .mtime = cell_mtime,
          .about = "this commit on this case"},
         {KIND_CELL_NAME, .place = 13, IN(KIND_CELLS), .shown = "<name>", .type = NODE_LINK, .moves = true,
          .match = cell_name_match, .list = no_entries, .content = case_name_target, .mtime = commit_time,

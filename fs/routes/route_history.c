@@ -14,24 +14,9 @@ enum {
         KIND_MEMORY_HISTORY_SVG = 354,
 };
 
-static int solver_case_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+static int solver_case_has(struct tree *t, const struct node *dir, uint32_t id)
 {
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
-        uint64_t id;
-        int r;
-
-        if (!parse_name_number(name, INODE_ITEM_MAX, &id))
-                return -ENOENT;
-        r = cases_get(workspace_cases(tree_workspace(t)), (uint32_t)id, &info);
-        if (r == 0 && info->format != dir->solver->recipe->format)
-                r = -ENOENT;
-        ret->inode.item = (uint32_t)id;
-        return r;
-}
-
-static int solver_case_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        return tree_emit_cases(t, dir, row, from, solver_case_ids, fn, user);
+        return case_is_there(t, id, dir->solver);
 }
 
 /* -- history.tsv and history.svg -- */
@@ -136,7 +121,7 @@ static const struct route rows[] = {
         {KIND_SOLVER_CASES, IN(KIND_SOLVER), .name = "cases", .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = cases_listing, .about = "what is known of each case along the history; never starts work"},
         {KIND_SOLVER_CASE, IN(KIND_SOLVER_CASES), .shown = "<case>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_FOREVER,
-         .match = solver_case_match, .list = solver_case_entries, .mtime = case_mtime, .about = "a case, by its id"},
+         .has = solver_case_has, .numbers = solver_case_ids, .mtime = case_mtime, .about = "a case, by its id"},
         {KIND_SOLVER_CASE_NAME, IN(KIND_SOLVER_CASES), .shown = "<name>", .type = NODE_LINK, .moves = true,
          .match = case_name_match, .list = no_entries, .content = case_name_target, .mtime = case_mtime},
         {KIND_HISTORY_TSV, IN(KIND_SOLVER_CASE), .name = "history.tsv", DERIVED(print_table),

@@ -55,16 +55,12 @@ static int found_get(struct tree *t, const struct node *n, struct observation **
         return observation_get(tree_workspace(t), series_of(&n->inode), n->solver->number, n->inode.item, ret);
 }
 
-static int found_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+static int found_has(struct tree *t, const struct node *dir, uint32_t number)
 {
         cleanup_observation struct observation *f = NULL;
-        uint64_t number;
-        int r;
+        enum observation_series series = dir->inode.kind == KIND_ALARMS ? OF_WATCHES : OF_CAMPAIGNS;
+        int r = observation_get(tree_workspace(t), series, dir->solver->number, number, &f);
 
-        if (!parse_name_number(name, INODE_ITEM_MAX, &number))
-                return -ENOENT;
-        ret->inode.item = (uint32_t)number;
-        r = observation_get(tree_workspace(t), series_of(&ret->inode), dir->solver->number, (uint32_t)number, &f);
         return r == 0 && strcmp(observation_folder(f->kind), folder_of(dir)) != 0 ? -ENOENT : r;
 }
 
@@ -87,11 +83,6 @@ static int found_numbers(struct tree *t, const struct node *dir, uint32_t **ret,
         return 0;
 }
 
-static int found_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        return tree_emit_cases(t, dir, row, from, found_numbers, fn, user);
-}
-
 static int found_mtime(struct tree *t, const struct node *n, int64_t *ret)
 {
         cleanup_observation struct observation *f = NULL;
@@ -99,26 +90,6 @@ static int found_mtime(struct tree *t, const struct node *n, int64_t *ret)
 
         if (r == 0)
                 *ret = n->inode.kind == KIND_ALARM ? f->changed : f->found;
-        return r;
-}
-
-static int open_case(struct tree *t, uint32_t id, int *ret_fd)
-{
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
-        struct cases *cases = workspace_cases(tree_workspace(t));
-        char path[PATH_SIZE];
-        int r = cases_get(cases, id, &info);
-
-        return r < 0 ? r : cases_open_bytes(cases, info, ret_fd, path);
-}
-
-static int case_size(struct tree *t, uint32_t id, uint64_t *ret)
-{
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
-        int r = cases_get(workspace_cases(tree_workspace(t)), id, &info);
-
-        if (r == 0)
-                *ret = info->size;
         return r;
 }
 
@@ -133,7 +104,7 @@ static int found_case_open(struct tree *t, const struct node *n, int *ret_fd)
         cleanup_observation struct observation *f = NULL;
         int r = found_get(t, n, &f);
 
-        return r < 0 ? r : open_case(t, shown_case(f, n->inode.kind), ret_fd);
+        return r < 0 ? r : case_open(t, shown_case(f, n->inode.kind), ret_fd);
 }
 
 static int found_case_size(struct tree *t, const struct node *n, uint64_t *ret)
@@ -236,7 +207,7 @@ static int found_text(struct tree *t, const struct node *n, struct buffer *ret)
 }
 
 /* Is there such a file of this finding? */
-static bool found_has(struct tree *t, const struct node *dir, const struct route *row)
+static bool found_has_file(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup_observation struct observation *f = NULL;
 
@@ -511,22 +482,9 @@ static int culprit_target(struct tree *t, const struct node *n, struct buffer *r
         return commit_name(n->solver, n->inode.commit, ret);
 }
 
-static int by_commit_found_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+static int by_commit_has(struct tree *t, const struct node *dir, uint32_t number)
 {
-        uint64_t number;
-        int r;
-
-        if (!parse_name_number(name, INODE_ITEM_MAX, &number))
-                return -ENOENT;
-        r = match_number(t, dir, (uint32_t)number, KIND_BY_COMMIT_FOUND);
-        ret->inode.commit = dir->inode.commit;
-        ret->inode.item = (uint32_t)number;
-        return r;
-}
-
-static int by_commit_found_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        return tree_emit_cases(t, dir, row, from, findings_of, fn, user);
+        return match_number(t, dir, number, KIND_BY_COMMIT_FOUND);
 }
 
 static int by_commit_found_target(struct tree *t, const struct node *n, struct buffer *ret)
@@ -546,18 +504,18 @@ static const struct route rows[] = {
         {KIND_INCOMPLETENESS, IN(KIND_SOLVER), .name = "incompleteness", .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = any_listing, .about = "inputs that should be decided and come back unknown"},
         {KIND_SPR_FOUND, IN(KIND_SPR), .shown = "<found>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_FOREVER,
-         .match = found_match, .list = found_entries, .mtime = found_mtime, .about = "a finding, by its number"},
+         .has = found_has, .numbers = found_numbers, .mtime = found_mtime, .about = "a finding, by its number"},
         {KIND_SOUNDNESS_FOUND, IN(KIND_SOUNDNESS), .shown = "<found>", .type = NODE_FOLDER, .moves = true,
-         .absent = ABSENT_FOREVER, .match = found_match, .list = found_entries, .mtime = found_mtime},
+         .absent = ABSENT_FOREVER, .has = found_has, .numbers = found_numbers, .mtime = found_mtime},
         {KIND_INCOMPLETENESS_FOUND, IN(KIND_INCOMPLETENESS), .shown = "<found>", .type = NODE_FOLDER, .moves = true,
-         .absent = ABSENT_FOREVER, .match = found_match, .list = found_entries, .mtime = found_mtime},
+         .absent = ABSENT_FOREVER, .has = found_has, .numbers = found_numbers, .mtime = found_mtime},
         {KIND_FOUND_CASE, IN(ANY_FOUND), .name = "case.smt2", .type = NODE_FILE, .open = found_case_open, .size = found_case_size,
          .mtime = found_mtime, .about = "the input"},
         {KIND_FOUND_KIND, IN(KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND), .name = "kind", .type = NODE_FILE,
          .content = found_text, .mtime = found_mtime, .about = "soundness, crash, regression or implication"},
-        {KIND_FOUND_REFERENCE, IN(KIND_SPR_FOUND), .name = "reference", .starts = true, .type = NODE_LINK, .exists = found_has,
+        {KIND_FOUND_REFERENCE, IN(KIND_SPR_FOUND), .name = "reference", .starts = true, .type = NODE_LINK, .exists = found_has_file,
          .content = found_text, .mtime = found_mtime, .about = "the fast version, when it is a commit"},
-        {KIND_FOUND_TARGET, IN(KIND_SPR_FOUND), .name = "target", .starts = true, .type = NODE_LINK, .exists = found_has,
+        {KIND_FOUND_TARGET, IN(KIND_SPR_FOUND), .name = "target", .starts = true, .type = NODE_LINK, .exists = found_has_file,
          .content = found_text, .mtime = found_mtime, .about = "the slow version, when it is a commit"},
         {KIND_FOUND_TIMES, IN(KIND_SPR_FOUND), .name = "times.tsv", DERIVED(print_times),
          .about = "every version measured on it: those of the campaign, then commits in the order of the history"},
@@ -567,24 +525,24 @@ static const struct route rows[] = {
          .query = found_query, .answer = found_answer, .mtime = found_mtime,
          .about = "a smaller input that still shows it"},
         {KIND_FOUND_REDUCED_DECIDED, IN(KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND), .name = "reduced-decided.smt2",
-         .type = NODE_COMPUTED, .exists = found_has, .content = found_content, .query = found_query,
+         .type = NODE_COMPUTED, .exists = found_has_file, .content = found_content, .query = found_query,
          .answer = found_answer, .mtime = found_mtime,
          .about = "of an implication: the formula before the rule that becomes reduced.smt2"},
-        {KIND_FOUND_LOCALIZED, IN(ANY_FOUND), .name = "localized.tsv", .type = NODE_COMPUTED, .exists = found_has,
+        {KIND_FOUND_LOCALIZED, IN(ANY_FOUND), .name = "localized.tsv", .type = NODE_COMPUTED, .exists = found_has_file,
          .content = found_content, .query = found_query, .answer = found_answer, .mtime = found_mtime,
          .about = "the commits responsible, with the time, or the answer, before and after each"},
-        {KIND_FOUND_SEEDS, IN(KIND_SPR_FOUND), .name = "seeds.tsv", .type = NODE_COMPUTED, .exists = found_has,
+        {KIND_FOUND_SEEDS, IN(KIND_SPR_FOUND), .name = "seeds.tsv", .type = NODE_COMPUTED, .exists = found_has_file,
          .content = found_content, .query = found_query, .answer = found_answer, .mtime = found_mtime,
          .about = "both versions under the solver's seeds 1 to 30, where the recipe can set one"},
         {KIND_CULPRITS, IN(KIND_SPR_FOUND), .name = "culprits", .starts = true, .type = NODE_FOLDER, .absent = ABSENT_NOT,
-         .exists = found_has, .generation = any_listing, .mtime = found_mtime, .about = "those already localized"},
+         .exists = found_has_file, .generation = any_listing, .mtime = found_mtime, .about = "those already localized"},
         {KIND_CULPRIT, IN(KIND_CULPRITS), .shown = "<sha>", .starts = true, .type = NODE_LINK, .moves = true,
          .match = sha_match, .list = sha_entries, .content = culprit_target, .mtime = found_mtime},
         {KIND_FOUND_VERDICTS, IN(KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND), .name = "verdicts.tsv", .type = NODE_FILE,
          .content = found_text, .mtime = found_mtime, .about = "what each version answered"},
-        {KIND_FOUND_SEED, IN(KIND_INCOMPLETENESS_FOUND), .name = "seed.smt2", .type = NODE_FILE, .exists = found_has,
+        {KIND_FOUND_SEED, IN(KIND_INCOMPLETENESS_FOUND), .name = "seed.smt2", .type = NODE_FILE, .exists = found_has_file,
          .open = found_case_open, .size = found_case_size, .mtime = found_mtime, .about = "what the input was made of"},
-        {KIND_FOUND_DECIDED, IN(KIND_INCOMPLETENESS_FOUND), .name = "decided.smt2", .type = NODE_FILE, .exists = found_has,
+        {KIND_FOUND_DECIDED, IN(KIND_INCOMPLETENESS_FOUND), .name = "decided.smt2", .type = NODE_FILE, .exists = found_has_file,
          .open = found_case_open, .size = found_case_size, .mtime = found_mtime,
          .about = "of an implication: the formula before the last rule, which was decided"},
         {KIND_FOUND_RULES, IN(KIND_INCOMPLETENESS_FOUND), .name = "rules.tsv", .type = NODE_FILE, .content = found_text,
@@ -596,7 +554,7 @@ static const struct route rows[] = {
         {KIND_BY_COMMIT_SHA, IN(KIND_BY_COMMIT), .shown = "<sha>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT,
          .match = sha_match, .list = sha_entries, .generation = any_listing, .mtime = commit_time},
         {KIND_BY_COMMIT_FOUND, IN(KIND_BY_COMMIT_SHA), .shown = "<found>", .type = NODE_LINK, .moves = true,
-         .match = by_commit_found_match, .list = by_commit_found_entries, .content = by_commit_found_target,
+         .has = by_commit_has, .numbers = findings_of, .content = by_commit_found_target,
          .mtime = commit_time},
 };
 
@@ -605,8 +563,8 @@ const struct subtree findings_subtree = {rows, ARRAY_SIZE(rows)};
 static const struct route alarm_rows[] = {
         {KIND_ALARMS, IN(KIND_SOLVER), .name = "alarms", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,
          .about = "what got worse on new commits: solverfs watch"},
-        {KIND_ALARM, IN(KIND_ALARMS), .shown = "<n>", .type = NODE_FILE, .moves = true, .rewritten = true, .match = found_match,
-         .list = found_entries, .content = found_text, .mtime = found_mtime,
+        {KIND_ALARM, IN(KIND_ALARMS), .shown = "<n>", .type = NODE_FILE, .moves = true, .rewritten = true, .has = found_has,
+         .numbers = found_numbers, .content = found_text, .mtime = found_mtime,
          .about = "kind, commit, worst case, before and after, how to see it again, and all its cases"},
 };
 

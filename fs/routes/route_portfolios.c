@@ -21,15 +21,6 @@ enum {
         KIND_TRIAL_ORDER,
 };
 
-static int portfolio_number(struct tree *t, const char *name, uint32_t *ret)
-{
-        int r = tree_number(t, NAMES_PORTFOLIO, name, ret);
-
-        if (r == 0 && *ret > INODE_ITEM_MAX)
-                r = errorf(-EOVERFLOW, "the store has had more portfolios than it can number (%u)", INODE_ITEM_MAX);
-        return r;
-}
-
 static int portfolio_get(struct tree *t, uint32_t number, struct portfolio **ret)
 {
         cleanup_free char *name = NULL;
@@ -59,50 +50,31 @@ static bool is_portfolio(struct tree *t, const char *name)
 static int portfolio_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         (void)dir;
-        return is_portfolio(t, name) ? portfolio_number(t, name, &ret->inode.item) : -ENOENT;
+        return is_portfolio(t, name) ? item_number(t, NAMES_PORTFOLIO, name, "portfolios", &ret->inode) : -ENOENT;
 }
 
 static int portfolio_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
-        struct inode inode = dir->inode;
         char **names = NULL;
         size_t n = 0;
         int r = portfolio_names(tree_workspace(t), &names, &n);
 
-        inode.kind = row->kind;
-        if (r == 0 && from == 0)
-                r = tree_number_all(t, NAMES_PORTFOLIO, names, n);
-        for (size_t i = from; r == 0 && i < n; i++) {
-                r = portfolio_number(t, names[i], &inode.item);
-                if (r == 0)
-                        r = tree_emit(row, names[i], inode, i, fn, user);
-        }
+        if (r == 0)
+                r = emit_names(t, dir, row, from, NAMES_PORTFOLIO, "portfolios", names, n, fn, user);
         strings_free(names);
         return r;
 }
 
-static int arms_text(struct tree *t, const struct node *n, struct buffer *ret)
+static int portfolio_text(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_portfolio struct portfolio *p = NULL;
         int r = portfolio_get(t, n->inode.item, &p);
 
-        return r < 0 ? r : portfolio_print_arms(tree_workspace(t), p, ret);
-}
-
-static int score_text(struct tree *t, const struct node *n, struct buffer *ret)
-{
-        cleanup_portfolio struct portfolio *p = NULL;
-        int r = portfolio_get(t, n->inode.item, &p);
-
-        return r < 0 ? r : portfolio_print_score(tree_workspace(t), p, ret);
-}
-
-static int score_picture(struct tree *t, const struct node *n, struct buffer *ret)
-{
-        cleanup_portfolio struct portfolio *p = NULL;
-        int r = portfolio_get(t, n->inode.item, &p);
-
-        return r < 0 ? r : portfolio_plot_score(tree_workspace(t), p, ret);
+        if (r < 0)
+                return r;
+        return n->inode.kind == KIND_PORTFOLIO_ARMS    ? portfolio_print_arms(tree_workspace(t), p, ret)
+               : n->inode.kind == KIND_PORTFOLIO_SCORE ? portfolio_print_score(tree_workspace(t), p, ret)
+                                                       : portfolio_plot_score(tree_workspace(t), p, ret);
 }
 
 /* -- portfolios/<name>/cases/<case> -- */
@@ -113,28 +85,12 @@ static int shown_ids(struct tree *t, const struct node *dir, uint32_t **ret, siz
         return cases_list(workspace_cases(tree_workspace(t)), ret, ret_n);
 }
 
-static int trial_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+static int trial_has(struct tree *t, const struct node *, uint32_t id)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
-        uint64_t number;
-        int r;
+        int r = cases_get(workspace_cases(tree_workspace(t)), id, &info);
 
-        if (!parse_name_number(name, INODE_ITEM_MAX, &number))
-                return -ENOENT;
-        r = cases_get(workspace_cases(tree_workspace(t)), (uint32_t)number, &info);
-        if (r == 0 && info->removed)
-                r = -ENOENT;
-        ret->inode.commit = dir->inode.item;
-        ret->inode.item = (uint32_t)number;
-        return r;
-}
-
-static int trial_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        struct node of = *dir;
-
-        of.inode.commit = dir->inode.item; /* the entries' */
-        return tree_emit_cases(t, &of, row, from, shown_ids, fn, user);
+        return r == 0 && info->removed ? -ENOENT : r;
 }
 
 static int trial_name_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
@@ -149,48 +105,34 @@ static int trial_name_match(struct tree *t, const struct node *dir, const char *
         return 0;
 }
 
-static bool trial_file_of(const struct node *n, enum trial_file *ret)
+static enum trial_file trial_file_of(const struct node *n)
 {
-        static const struct {
-                uint16_t kind;
-                enum trial_file file;
-        } files[] = {
-                {KIND_TRIAL_RESULT, TRIAL_RESULT},
-                {KIND_TRIAL_TIME, TRIAL_TIME},
-                {KIND_TRIAL_SOLVER, TRIAL_SOLVER},
-                {KIND_TRIAL_ORDER, TRIAL_ORDER},
-        };
-
-        for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-                if (files[i].kind == n->inode.kind) {
-                        *ret = files[i].file;
-                        return true;
-                }
-        return false;
+        return n->inode.kind == KIND_TRIAL_RESULT   ? TRIAL_RESULT
+               : n->inode.kind == KIND_TRIAL_TIME   ? TRIAL_TIME
+               : n->inode.kind == KIND_TRIAL_SOLVER ? TRIAL_SOLVER
+                                                    : TRIAL_ORDER;
 }
 
 static int trial_text(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_trial struct trial *trial = NULL;
-        enum trial_file file;
-        int r = trial_file_of(n, &file) ? portfolio_get(t, n->inode.commit, &p) : -ENOENT;
+        int r = portfolio_get(t, n->inode.commit, &p);
 
         if (r == 0)
                 r = trial_find(tree_workspace(t), p, n->inode.item, &trial);
         if (r == 0)
-                trial_print(p, trial, file, ret);
+                trial_print(p, trial, trial_file_of(n), ret);
         return r;
 }
 
 static int trial_answer(struct tree *t, const struct node *n, struct value *v, struct buffer *ret)
 {
         cleanup_portfolio struct portfolio *p = NULL;
-        enum trial_file file;
-        int r = trial_file_of(n, &file) ? portfolio_get(t, n->inode.commit, &p) : -ENOENT;
+        int r = portfolio_get(t, n->inode.commit, &p);
 
         if (r == 0)
-                trial_print(p, ((struct trial_value *)v)->trial, file, ret);
+                trial_print(p, ((struct trial_value *)v)->trial, trial_file_of(n), ret);
         return r;
 }
 
@@ -217,16 +159,16 @@ static const struct route rows[] = {
          .generation = any_listing, .about = "choices among solvers that learn: solverfs portfolio add NAME ARM..."},
         {KIND_PORTFOLIO, IN(KIND_PORTFOLIOS), .shown = "<portfolio>", .type = NODE_FOLDER, .moves = true,
          .absent = ABSENT_FOREVER, .match = portfolio_match, .list = portfolio_entries, .about = "one of them"},
-        {KIND_PORTFOLIO_ARMS, IN(KIND_PORTFOLIO), .name = "arms.tsv", .type = NODE_LIVE, .content = arms_text,
+        {KIND_PORTFOLIO_ARMS, IN(KIND_PORTFOLIO), .name = "arms.tsv", .type = NODE_LIVE, .content = portfolio_text,
          .about = "what it chooses among"},
-        {KIND_PORTFOLIO_SCORE, IN(KIND_PORTFOLIO), .name = "score.tsv", .type = NODE_LIVE, .content = score_text,
+        {KIND_PORTFOLIO_SCORE, IN(KIND_PORTFOLIO), .name = "score.tsv", .type = NODE_LIVE, .content = portfolio_text,
          .about = "PAR-2 and solved against each arm alone and the virtual best; never starts work"},
-        {KIND_PORTFOLIO_PLOT, IN(KIND_PORTFOLIO), .name = "score.svg", .type = NODE_LIVE, .content = score_picture,
+        {KIND_PORTFOLIO_PLOT, IN(KIND_PORTFOLIO), .name = "score.svg", .type = NODE_LIVE, .content = portfolio_text,
          .about = "PAR-2 over the cases as they came; never starts work"},
         {KIND_PORTFOLIO_CASES, IN(KIND_PORTFOLIO), .name = "cases", .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = cases_listing, .about = "what it answers"},
         {KIND_PORTFOLIO_CASE, IN(KIND_PORTFOLIO_CASES), .shown = "<case>", .type = NODE_FOLDER, .moves = true,
-         .absent = ABSENT_FOREVER, .match = trial_match, .list = trial_entries, .mtime = case_mtime, .about = "by id"},
+         .absent = ABSENT_FOREVER, .below_item = true, .has = trial_has, .numbers = shown_ids, .mtime = case_mtime, .about = "by id"},
         {KIND_PORTFOLIO_CASE_NAME, IN(KIND_PORTFOLIO_CASES), .shown = "<name>", .type = NODE_LINK, .moves = true,
          .match = trial_name_match, .list = no_entries, .content = case_name_target, .mtime = case_mtime,
          .about = "a case's name, found and not listed"},

@@ -13,15 +13,6 @@ static struct sets *sets_of(struct tree *t)
         return workspace_sets(tree_workspace(t));
 }
 
-static int set_number(struct tree *t, const char *name, uint32_t *ret)
-{
-        int r = tree_number(t, NAMES_SET, name, ret);
-
-        if (r == 0 && *ret > INODE_ITEM_MAX)
-                r = errorf(-EOVERFLOW, "the store has had more sets than it can number (%u)", INODE_ITEM_MAX);
-        return r;
-}
-
 /* The set of a number that is in an inode. */
 static int set_get(struct tree *t, uint32_t number, struct case_set **ret)
 {
@@ -39,24 +30,17 @@ static int set_match(struct tree *t, const struct node *dir, const char *name, s
         int r = sets_get(sets_of(t), name, &set);
 
         (void)dir;
-        return r < 0 ? r : set_number(t, name, &ret->inode.item);
+        return r < 0 ? r : item_number(t, NAMES_SET, name, "sets", &ret->inode);
 }
 
 static int set_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
-        struct inode inode = dir->inode;
         char **names = NULL;
         size_t n = 0;
         int r = sets_names(sets_of(t), &names, &n);
 
-        inode.kind = row->kind;
-        if (r == 0 && from == 0)
-                r = tree_number_all(t, NAMES_SET, names, n);
-        for (size_t i = from; r == 0 && i < n; i++) {
-                r = set_number(t, names[i], &inode.item);
-                if (r == 0)
-                        r = tree_emit(row, names[i], inode, i, fn, user);
-        }
+        if (r == 0)
+                r = emit_names(t, dir, row, from, NAMES_SET, "sets", names, n, fn, user);
         strings_free(names);
         return r;
 }
@@ -103,32 +87,14 @@ static int id_compare(const void *a, const void *b)
         return x < y ? -1 : x > y;
 }
 
-static int set_case_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+static int set_has_case(struct tree *t, const struct node *dir, uint32_t id)
 {
         cleanup(case_set_unrefp) struct case_set *set = NULL;
-        uint64_t number;
-        uint32_t id;
-        int r;
+        int r = set_get(t, dir->inode.item, &set);
 
-        if (!parse_name_number(name, INODE_ITEM_MAX, &number))
-                return -ENOENT;
-        id = (uint32_t)number;
-        r = set_get(t, dir->inode.item, &set);
         if (r < 0)
                 return r;
-        if (!bsearch(&id, set->ids, set->n, sizeof(id), id_compare) || !is_shown(t, id))
-                return -ENOENT;
-        ret->inode.commit = dir->inode.item;
-        ret->inode.item = id;
-        return 0;
-}
-
-static int set_case_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        struct node of = *dir;
-
-        of.inode.commit = dir->inode.item; /* the entries' */
-        return tree_emit_cases(t, &of, row, from, shown_in_set, fn, user);
+        return bsearch(&id, set->ids, set->n, sizeof(id), id_compare) && is_shown(t, id) ? 0 : -ENOENT;
 }
 
 static int set_case_target(struct tree *t, const struct node *n, struct buffer *ret)
@@ -145,8 +111,8 @@ static const struct route rows[] = {
          .about = "named sets of cases: solverfs set add NAME CASE..."},
         {KIND_SET, IN(KIND_SETS), .shown = "<set>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT, .match = set_match,
          .list = set_entries, .generation = any_listing, .mtime = set_mtime, .about = "links to its cases"},
-        {KIND_SET_CASE, IN(KIND_SET), .shown = "<case>", .type = NODE_LINK, .moves = true, .match = set_case_match,
-         .list = set_case_entries, .content = set_case_target, .mtime = case_mtime, .about = "by id"},
+        {KIND_SET_CASE, IN(KIND_SET), .shown = "<case>", .type = NODE_LINK, .moves = true, .below_item = true, .has = set_has_case,
+         .numbers = shown_in_set, .content = set_case_target, .mtime = case_mtime, .about = "by id"},
 };
 
 const struct subtree sets_subtree = {rows, ARRAY_SIZE(rows)};

@@ -8,6 +8,7 @@
  *     a file that is printed   .content     its bytes; with .type = NODE_LIVE anew at each open
  *     one that takes a while   DERIVED(f), which prints it with its time
  *     a file that takes work   .query and .answer, with .type = NODE_COMPUTED; .content says what is known already
+ *     names that are numbers   .has and .numbers
  *     names that vary          .match and .list; a name that is to have a number for good: tree_number(), with a name space of its own
  *                              in core/query/names.h
  *     its inodes               commit and item (20 bits each) are the rows' own: compare/<a>..<b> has a in one and b in the other, a finding the
@@ -52,8 +53,16 @@ int no_entries(struct tree *t, const struct node *dir, const struct route *row, 
 const char *case_input_name(enum format f); /* "input.smt2" */
 uint64_t cases_listing(struct tree *t, const struct node *n);
 uint64_t history_listing(struct tree *t, const struct node *n);
+/* The number of a name, as an `item`. `what`: "sets" */
+int item_number(struct tree *t, enum name_space space, const char *name, const char *what, struct inode *ret);
+/* Entries with these names, whose numbers are their `item`. */
+int emit_names(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, enum name_space space, const char *what,
+               char *const *names, size_t n, entry_fn fn, void *user);
 /* A listing that may change at any time: it is looked at anew for each reader. */
 uint64_t any_listing(struct tree *t, const struct node *n);
+int case_is_there(struct tree *t, uint32_t id, const struct solver *s); /* s: that takes it; NULL: any. 0, -ENOENT, … */
+int case_size(struct tree *t, uint32_t id, uint64_t *ret);
+int case_open(struct tree *t, uint32_t id, int *ret_fd);
 int case_mtime(struct tree *t, const struct node *n, int64_t *ret);  /* item is the case */
 int commit_time(struct tree *t, const struct node *n, int64_t *ret); /* commit is the commit */
 /* Ids of the cases that the folder's solver takes: a numbers_fn. */

@@ -14,6 +14,7 @@ struct tree;
 struct node;
 struct tree_entry;
 typedef int (*entry_fn)(void *user, const struct tree_entry *e); /* non-zero: enough */
+typedef int (*numbers_fn)(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n); /* ascending */
 typedef int (*derive_fn)(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime);
 
 enum node_type {
@@ -59,7 +60,12 @@ struct route {
         enum listed listed; /* of a folder */
         bool whole_at_once; /* a folder that is in cached/ when all in it is finished: its listing never changes there */
 
-        /* -- names; for those that vary -- */
+        /* -- names; for those that vary: numbers, or others -- */
+
+        /* All numbers in the folder, and whether one is (0, -ENOENT, …); it is the `item`. */
+        numbers_fn numbers;
+        int (*has)(struct tree *t, const struct node *dir, uint32_t number);
+        bool below_item; /* the folder's own `item` is the `commit` of what is in it */
 
         /* The node of that name: *ret begins as one of this row in `dir`, and what differs (item, commit, view) is set. 0, -ENOENT, … */
         int (*match)(struct tree *t, const struct node *dir, const char *name, struct node *ret);

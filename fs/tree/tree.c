@@ -126,6 +126,26 @@ static struct inode inode_below(const struct node *dir, const struct route *row)
         return i;
 }
 
+static struct inode numbered_below(const struct node *dir, const struct route *row, uint32_t number)
+{
+        struct inode i = inode_below(dir, row);
+
+        if (row->below_item)
+                i.commit = dir->inode.item;
+        i.item = number;
+        return i;
+}
+
+static int match_number(struct tree *t, const struct node *dir, const struct route *row, const char *name, struct node *ret)
+{
+        uint64_t number;
+
+        if (!parse_name_number(name, INODE_ITEM_MAX, &number))
+                return -ENOENT;
+        ret->inode = numbered_below(dir, row, (uint32_t)number);
+        return row->has(t, dir, (uint32_t)number);
+}
+
 static bool row_is_shown(const struct tree *t, const struct route *row)
 {
         return !(t->finished && row->starts);
@@ -141,7 +161,9 @@ int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct
 
                 if (!row_is_shown(t, row) || (row->name && strcmp(row->name, name) != 0))
                         continue;
-                if (row->match)
+                if (row->has)
+                        r = match_number(t, dir, row, name, &found);
+                else if (row->match)
                         r = row->match(t, dir, name, &found);
                 else
                         r = row->exists && !row->exists(t, dir, row) ? -ENOENT : 0;
@@ -173,24 +195,6 @@ int tree_emit(const struct route *row, const char *name, struct inode inode, uin
                         });
 }
 
-int tree_emit_cases(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn,
-                    void *user)
-{
-        cleanup_numbers struct numbers ids = {0};
-        struct inode inode = dir->inode;
-        int r = tree_numbers(t, dir, from, find, &ids);
-
-        inode.kind = row->kind;
-        for (size_t i = r == 0 ? numbers_from(&ids, from) : 0; r == 0 && i < ids.n; i++) {
-                char name[16];
-
-                inode.item = ids.list[i];
-                snprintf(name, sizeof(name), "%" PRIu32, ids.list[i]);
-                r = tree_emit(row, name, inode, ids.list[i], fn, user);
-        }
-        return r;
-}
-
 static int list_fixed(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         struct node found = {.inode = inode_below(dir, row)};
@@ -200,6 +204,20 @@ static int list_fixed(struct tree *t, const struct node *dir, const struct route
         if (row->match ? row->match(t, dir, row->name, &found) < 0 : row->exists && !row->exists(t, dir, row))
                 return 0;
         return tree_emit(row, row->name, found.inode, 0, fn, user);
+}
+
+static int list_numbers(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
+{
+        cleanup_numbers struct numbers numbers = {0};
+        int r = tree_numbers(t, dir, from, row->numbers, &numbers);
+
+        for (size_t i = r == 0 ? numbers_from(&numbers, from) : 0; r == 0 && i < numbers.n; i++) {
+                char name[16];
+
+                snprintf(name, sizeof(name), "%" PRIu32, numbers.list[i]);
+                r = tree_emit(row, name, numbered_below(dir, row, numbers.list[i]), numbers.list[i], fn, user);
+        }
+        return r;
 }
 
 int tree_list(struct tree *t, const struct node *dir, uint64_t offset, entry_fn fn, void *user)
@@ -216,6 +234,8 @@ int tree_list(struct tree *t, const struct node *dir, uint64_t offset, entry_fn 
                         continue;
                 if ((*p)->name)
                         r = list_fixed(t, dir, *p, from, fn, user);
+                else if ((*p)->numbers)
+                        r = list_numbers(t, dir, *p, from, fn, user);
                 else
                         r = (*p)->list(t, dir, *p, from, fn, user);
         }

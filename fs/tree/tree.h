@@ -108,14 +108,10 @@ struct numbers {
         const uint32_t *list; /* in it */
         size_t n;
 };
-typedef int (*numbers_fn)(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n);
 int tree_numbers(struct tree *t, const struct node *dir, uint64_t from, numbers_fn find, struct numbers *ret);
 void numbers_done(struct numbers *n);
 #define cleanup_numbers cleanup(numbers_done)
 size_t numbers_from(const struct numbers *n, uint64_t from); /* index of the first that is not below */
-/* Entries of a folder that has one for each of these cases; the offset is the id. */
-int tree_emit_cases(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn,
-                    void *user);
 
 /* Sorted names with slashes, each part of which but the last is a folder. A folder's number is that of the prefix and its path; so is that of a name,
  * where there is no `leaf`. A listing's offset is the place in the list, and a folder shows up once: at its first name. The topmost folder's row has a fixed
