@@ -28,11 +28,8 @@ const struct term *literal_draw(struct bank *b, const struct sort *sort, struct 
         }
 }
 
-static const struct sort *variable_sort(struct application *a, enum variable_sort of)
+static const struct sort *variable_sort(const struct application *a, enum variable_sort of)
 {
-        static const enum sort_kind free_sorts[] = {SORT_INT, SORT_REAL, SORT_STRING, SORT_BOOL};
-        enum theory theory = a->rule->side[0]->op != OP_NONE ? operator_row(a->rule->side[0]->op)->theory : THEORY_CORE;
-
         switch ((int)of) {
         case OF_BOOL:
                 return sort_simple(a->bank, SORT_BOOL);
@@ -46,16 +43,8 @@ static const struct sort *variable_sort(struct application *a, enum variable_sor
         case OF_REGLAN:
                 return sort_simple(a->bank, SORT_REGLAN);
         case OF_NUMBER:
-                if (!a->number && a->is_example)
-                        a->number = sort_simple(a->bank, random_below(a->random, 2) ? SORT_INT : SORT_REAL);
                 return a->number;
         case OF_ANY:
-                if (!a->any && a->is_example && theory == THEORY_BITVECTORS)
-                        a->any = sort_bitvec(a->bank, 4);
-                else if (!a->any && a->is_example && theory == THEORY_FLOATS)
-                        a->any = sort_float(a->bank, 3, 5);
-                else if (!a->any && a->is_example)
-                        a->any = sort_simple(a->bank, free_sorts[random_below(a->random, ARRAY_SIZE(free_sorts))]);
                 return a->any;
         default:
                 return NULL;
@@ -74,29 +63,13 @@ static const struct term *draw(struct application *a, const struct rule_variable
         return !sort ? NULL : v->is_literal ? literal_draw(a->bank, sort, a->random, true) : a->draw(a, sort, false);
 }
 
-/* The argument of an example's run: from two to three in all of the first, so that every application is allowed. */
-static bool draw_run(struct application *a, uint32_t number)
-{
-        struct binding *x = &a->bindings[number];
-
-        if (!a->is_example)
-                return false;
-        x->n = 2 + random_below(a->random, 2);
-        x->list = a->run_store[number];
-        x->is_set = true;
-        for (size_t i = 0; i < x->n; i++)
-                if (!(a->run_store[number][i] = draw(a, &a->rule->variables[number])))
-                        return false;
-        return true;
-}
-
 static const struct term *build_variable(struct application *a, const struct node *n)
 {
         struct binding *x = &a->bindings[n->number];
         const struct rule_variable *v = &a->rule->variables[n->number];
 
         if (v->is_run)
-                return (x->is_set || draw_run(a, n->number)) && a->each < x->n ? x->list[a->each] : NULL;
+                return x->is_set && a->each < x->n ? x->list[a->each] : NULL;
         if (!x->is_set)
                 *x = (struct binding){.is_set = true, .one = draw(a, v)};
         return x->one;
@@ -123,7 +96,7 @@ static int add_each(struct application *a, const struct node *n, struct term_lis
         const struct node *run = run_of(a, n->args[0]);
         int r = 0;
 
-        if (!run || (!a->bindings[run->number].is_set && !draw_run(a, run->number)))
+        if (!run || !a->bindings[run->number].is_set)
                 return -ENOENT;
         for (size_t i = 0; r == 0 && i < a->bindings[run->number].n; i++) {
                 const struct term *t;
@@ -146,7 +119,7 @@ static int build_args(struct application *a, const struct node *n, struct term_l
                 if (x->kind == NODE_RUN) {
                         const struct binding *run = &a->bindings[x->number];
 
-                        if (!run->is_set && !draw_run(a, x->number))
+                        if (!run->is_set)
                                 return -ENOENT;
                         for (size_t k = 0; r == 0 && k < run->n; k++)
                                 r = term_list_add(args, run->list[k]);
@@ -186,18 +159,6 @@ static const struct term *build_operator(struct application *a, const struct nod
         if (op == OP_NONE || term_apply(a->bank, op, index, n->n_index, args.list, args.n, &t) < 0)
                 return NULL;
         return t;
-}
-
-/* (= (?f ?x...) (?f ?y...)) of an example: of concatenation or addition. */
-static const struct term *build_call(struct application *a, const struct node *n)
-{
-        const struct sort *sort = sort_simple(a->bank, a->seed % 2 ? SORT_STRING : SORT_INT);
-        const struct term *x[2];
-
-        if (!a->is_example || !(x[0] = a->draw(a, sort, false)) || !(x[1] = a->draw(a, sort, false)))
-                return NULL;
-        (void)n;
-        return term_op(a->bank, a->seed % 2 ? OP_STR_CONCAT : OP_PLUS, x, 2);
 }
 
 static const struct term *build_pairs(struct application *a, const struct node *n)
@@ -240,31 +201,11 @@ static const struct term *build_quantifier(struct application *a, const struct n
         return body ? term_quantifier(a->bank, n->quantifier, a->new_variables, a->rule->n_new, body) : NULL;
 }
 
-/* An example's quantifier, of an integer and what it is compared with. */
-static bool draw_kept(struct application *a, const struct node *n)
-{
-        static const enum op compare[] = {OP_LE, OP_LT, OP_EQUAL, OP_DISTINCT};
-        const struct sort *sort = sort_simple(a->bank, SORT_INT);
-        const struct term *x = new_variable(a, "x", 0, sort);
-        const struct term *body = term_op2(
-                a->bank, compare[random_below(a->random, ARRAY_SIZE(compare))],
-                random_below(a->random, 2) ? x : term_op2(a->bank, OP_PLUS, x, a->draw(a, sort, false)), a->draw(a, sort, false));
-
-        body = random_below(a->random, 2) ? body
-                                          : term_op2(a->bank, OP_AND, body, a->draw(a, sort_simple(a->bank, SORT_BOOL), false));
-        a->kept = term_quantifier(a->bank, n->quantifier, &x, 1, body);
-        if (!a->kept)
-                return false;
-        a->bindings[n->args[0]->kind == NODE_VARIABLE ? n->args[0]->number : n->args[0]->args[0]->number] =
-                (struct binding){.is_set = true, .one = body};
-        return true;
-}
-
 static const struct term *build_kept(struct application *a, const struct node *n)
 {
         const struct term *body;
 
-        if (!a->kept && !(a->is_example && draw_kept(a, n)))
+        if (!a->kept)
                 return NULL;
         body = rule_build(a, n->args[0]);
         return body ? term_quantifier(a->bank, n->quantifier, a->kept->args, a->kept->n_bound, body) : NULL;
@@ -382,8 +323,6 @@ const struct term *rule_build(struct application *a, const struct node *n)
                 return build_variable(a, n);
         case NODE_OPERATOR:
                 return build_operator(a, n);
-        case NODE_CALL:
-                return build_call(a, n);
         case NODE_NUMBER:
                 return term_int(a->bank, n->number);
         case NODE_EMPTY:
@@ -403,9 +342,10 @@ const struct term *rule_build(struct application *a, const struct node *n)
         case NODE_WIDER:
         case NODE_NARROWER:
                 return build_range(a, n);
+        case NODE_CALL: /* only matched */
         case NODE_RUN:
-        case NODE_EACH:
-                break; /* only among arguments */
+        case NODE_EACH: /* only among arguments */
+                break;
         }
         return NULL;
 }

@@ -1,17 +1,18 @@
 #include "core/weaken/weaken_internal.h"
 
-#include <ctype.h>
+#include "core/smtlib/token.h"
 
 struct reader {
         struct rule *rule;
-        const char *at;
+        struct tokenizer tokens;
+        struct token token; /* the one at hand */
         int error;
 };
 
 static struct node *failed(struct reader *r, const char *what)
 {
         if (r->error == 0)
-                r->error = errorf(-EINVAL, "rule %s: %s before '%s'", r->rule->row->name, what, r->at);
+                r->error = errorf(-EINVAL, "rule %s: %s before '%s'", r->rule->row->name, what, r->tokens.base + r->token.begin);
         return NULL;
 }
 
@@ -37,60 +38,62 @@ static struct node *node_new(struct reader *r, enum node_kind kind)
         return n;
 }
 
-static void skip(struct reader *r)
+/* Takes the argument over. */
+static void add_arg(struct reader *r, struct node *n, struct node *arg)
 {
-        while (*r->at == ' ')
-                r->at++;
-}
-
-static bool accept(struct reader *r, const char *what)
-{
-        skip(r);
-        if (strncmp(r->at, what, strlen(what)) != 0)
-                return false;
-        r->at += strlen(what);
-        return true;
-}
-
-static size_t word_length(const char *s)
-{
-        return strcspn(s, " ():");
-}
-
-static void word(struct reader *r, char *ret, size_t size)
-{
-        size_t n;
-
-        skip(r);
-        n = word_length(r->at);
-        if (n > 3 && memcmp(r->at + n - 3, "...", 3) == 0)
-                n -= 3;
-        if (n == 0 || n >= size) {
-                (void)failed(r, "a word is missing or too long");
-                n = 0;
+        if (n && arg && list_grow(n->args, n->n_args) == 0) {
+                n->args[n->n_args++] = arg;
+                return;
         }
-        memcpy(ret, r->at, n);
-        ret[n] = '\0';
-        r->at += n;
+        node_free(arg);
+        r->error = r->error ? r->error : -ENOMEM;
 }
 
-static enum variable_sort sort_named_so(struct reader *r)
+static enum token_kind next(struct reader *r)
+{
+        return token_next(&r->tokens, &r->token);
+}
+
+static void expect(struct reader *r, enum token_kind kind, const char *what)
+{
+        if (next(r) != kind)
+                (void)failed(r, what);
+}
+
+static bool is_word(const struct reader *r, const char *word)
+{
+        return r->token.kind == TOKEN_SYMBOL && token_is(&r->token, word);
+}
+
+/* The token at hand but for `skip` bytes. */
+static void copy_word(struct reader *r, struct slice text, size_t skip, char ret[16])
+{
+        ret[0] = '\0';
+        if (text.size <= skip || text.size - skip >= 16)
+                (void)failed(r, "a word is missing or too long");
+        else
+                snprintf(ret, 16, "%.*s", (int)(text.size - skip), (const char *)text.data + skip);
+}
+
+static enum variable_sort sort_named_so(struct reader *r, struct slice name)
 {
         static const char *const names[] = {
                 [OF_BOOL] = "Bool",     [OF_INT] = "Int", [OF_REAL] = "Real", [OF_NUMBER] = "Num",    [OF_STRING] = "String",
                 [OF_REGLAN] = "RegLan", [OF_ANY] = "Any", [OF_FREE] = "Free", [OF_CHARACTER] = "Char"};
 
         for (size_t i = OF_BOOL; i < ARRAY_SIZE(names); i++)
-                if (accept(r, names[i]))
+                if (name.size == strlen(names[i]) && memcmp(name.data, names[i], name.size) == 0)
                         return (enum variable_sort)i;
         (void)failed(r, "there is no such sort");
         return OF_NONE;
 }
 
-static uint32_t variable_named(struct reader *r, const char *name)
+static uint32_t variable_named(struct reader *r, struct slice text)
 {
         struct rule *rule = r->rule;
+        char name[16];
 
+        copy_word(r, text, 0, name);
         for (size_t i = 0; i < rule->n_variables; i++)
                 if (strcmp(rule->variables[i].name, name) == 0)
                         return (uint32_t)i;
@@ -98,84 +101,69 @@ static uint32_t variable_named(struct reader *r, const char *name)
                 (void)failed(r, "too many variables");
                 return 0;
         }
-        snprintf(rule->variables[rule->n_variables].name, sizeof(rule->variables[0].name), "%s", name);
+        memcpy(rule->variables[rule->n_variables].name, name, sizeof(name));
         return (uint32_t)rule->n_variables++;
 }
 
+static bool drop_end(struct slice *text, const char *end)
+{
+        size_t n = strlen(end);
+        bool has = text->size > n && memcmp((const char *)text->data + text->size - n, end, n) == 0;
+
+        text->size -= has ? n : 0;
+        return has;
+}
+
+/* ?x, ?x:Sort, ?x:Sort+, each with dots behind it if it is a run */
 static struct node *read_variable(struct reader *r)
 {
-        char name[16];
+        struct slice text = SLICE((const char *)r->token.text.data + 1, r->token.text.size - 1), sort;
+        struct node *n = node_new(r, drop_end(&text, "...") ? NODE_RUN : NODE_VARIABLE);
+        const char *colon = memchr(text.data, ':', text.size);
         struct rule_variable *v;
-        struct node *n = node_new(r, NODE_VARIABLE);
 
         if (!n)
                 return NULL;
-        word(r, name, sizeof(name));
-        n->number = variable_named(r, name);
+        sort = colon ? SLICE(colon + 1, text.size - (size_t)(colon + 1 - (const char *)text.data)) : SLICE("", 0);
+        n->number = variable_named(r, colon ? SLICE(text.data, text.size - sort.size - 1) : text);
         v = &r->rule->variables[n->number];
-        if (*r->at == ':') {
-                r->at++;
-                v->sort = sort_named_so(r);
-                if (*r->at == '+') {
-                        v->is_literal = true;
-                        r->at++;
-                }
-        }
-        if (strncmp(r->at, "...", 3) == 0) {
-                r->at += 3;
-                v->is_run = true;
-                n->kind = NODE_RUN;
+        v->is_run |= n->kind == NODE_RUN;
+        if (colon) {
+                v->is_literal |= drop_end(&sort, "+");
+                v->sort = sort_named_so(r, sort);
         }
         return n;
 }
 
 static struct node *read_node(struct reader *r);
 
+/* Up to the closing parenthesis. */
 static void read_args(struct reader *r, struct node *n)
 {
-        while (r->error == 0 && !accept(r, ")")) {
-                struct node **list = realloc(n->args, (n->n_args + 1) * sizeof(*list)), *x;
+        while (r->error == 0 && next(r) != TOKEN_CLOSE) {
+                bool is_each = is_word(r, "...") && n->n_args > 0;
+                struct node *x = is_each ? node_new(r, NODE_EACH) : read_node(r);
 
-                if (!list) {
-                        r->error = -ENOMEM;
-                        return;
-                }
-                n->args = list;
-                if (!(x = read_node(r)))
-                        return;
-                n->args[n->n_args++] = x;
-                if (strncmp(r->at, "...", 3) == 0) {
-                        struct node *each = node_new(r, NODE_EACH);
-
-                        r->at += 3;
-                        if (!each || !(each->args = malloc(sizeof(*each->args)))) {
-                                r->error = -ENOMEM;
-                                free(each);
-                                return;
-                        }
-                        each->args[0] = x;
-                        each->n_args = 1;
-                        n->args[n->n_args - 1] = each;
-                }
+                if (is_each)
+                        add_arg(r, x, n->args[--n->n_args]);
+                add_arg(r, n, x);
         }
 }
 
-static void read_operator(struct reader *r, struct node *n)
+static void find_operator(struct reader *r, struct node *n)
 {
-        char name[32];
-
-        word(r, name, sizeof(name));
-        n->op = operator_find(slice_string(name));
+        n->op = r->token.kind == TOKEN_SYMBOL ? operator_find(r->token.text) : OP_NONE;
         if (n->op == OP_NONE)
                 (void)failed(r, "there is no such operator");
 }
 
+/* Behind (_. */
 static void read_indices(struct reader *r, struct node *n)
 {
-        char text[16];
-
-        read_operator(r, n);
-        while (r->error == 0 && !accept(r, ")")) {
+        next(r);
+        find_operator(r, n);
+        while (r->error == 0 && next(r) != TOKEN_CLOSE) {
+                const char *text = r->token.text.data;
                 struct index_pattern *x = &n->index[n->n_index];
 
                 if (n->n_index == 2) {
@@ -183,41 +171,33 @@ static void read_indices(struct reader *r, struct node *n)
                         return;
                 }
                 n->n_index++;
-                if (accept(r, "#") || *r->at == '?') {
-                        x->kind = *r->at == '?' ? INDEX_DRAWN : INDEX_COUNT;
-                        r->at += *r->at == '?';
-                        word(r, text, sizeof(text));
-                        x->value = variable_named(r, text);
-                } else {
-                        word(r, text, sizeof(text));
-                        x->value = (uint32_t)atoi(text);
-                }
+                x->kind = *text == '?' ? INDEX_DRAWN : *text == '#' ? INDEX_COUNT : INDEX_FIXED;
+                x->value = x->kind == INDEX_FIXED ? (uint32_t)atoi(text) : variable_named(r, SLICE(text + 1, r->token.text.size - 1));
         }
 }
 
-/* Behind (forall or (exists. */
+/* Behind (forall or (exists: the new variables, or @. */
 static void read_quantifier(struct reader *r, struct node *n)
 {
-        n->kind = NODE_QUANTIFIER;
-        if (accept(r, "@")) {
-                n->kind = NODE_KEPT;
-                return;
-        }
-        if (!accept(r, "("))
+        n->kind = next(r) == TOKEN_SYMBOL && is_word(r, "@") ? NODE_KEPT : NODE_QUANTIFIER;
+        if (n->kind == NODE_QUANTIFIER && r->token.kind != TOKEN_OPEN)
                 (void)failed(r, "a list of variables is missing");
-        while (r->error == 0 && accept(r, "(!")) {
+        while (n->kind == NODE_QUANTIFIER && r->error == 0 && next(r) == TOKEN_OPEN) {
                 if (r->rule->n_new == NEW_MOST) {
                         (void)failed(r, "too many new variables");
                         return;
                 }
-                word(r, r->rule->new_names[r->rule->n_new], sizeof(r->rule->new_names[0]));
-                skip(r);
-                r->rule->new_sorts[r->rule->n_new++] = sort_named_so(r);
-                if (!accept(r, ")"))
-                        (void)failed(r, "a parenthesis is missing");
+                expect(r, TOKEN_SYMBOL, "a variable is missing");
+                copy_word(r, r->token.text, 1, r->rule->new_names[r->rule->n_new]);
+                expect(r, TOKEN_SYMBOL, "a sort is missing");
+                r->rule->new_sorts[r->rule->n_new++] = sort_named_so(r, r->token.text);
+                expect(r, TOKEN_CLOSE, "a parenthesis is missing");
         }
-        if (!accept(r, ")"))
-                (void)failed(r, "a parenthesis is missing");
+}
+
+static enum term_kind quantifier_at_hand(const struct reader *r)
+{
+        return is_word(r, "forall") ? TERM_FORALL : is_word(r, "exists") ? TERM_EXISTS : TERM_LITERAL;
 }
 
 static struct node *read_application(struct reader *r)
@@ -225,77 +205,77 @@ static struct node *read_application(struct reader *r)
         static const struct {
                 const char *name;
                 enum node_kind kind;
-        } own[] = {{"instance @ ", NODE_INSTANCE}, {"pairs ", NODE_PAIRS}, {"wider ", NODE_WIDER}, {"narrower ", NODE_NARROWER}};
+        } own[] = {{"instance", NODE_INSTANCE},
+                   {"generalize", NODE_GENERALIZE},
+                   {"pairs", NODE_PAIRS},
+                   {"wider", NODE_WIDER},
+                   {"narrower", NODE_NARROWER}};
         cleanup(node_freep) struct node *n = node_new(r, NODE_OPERATOR);
-        char name[16];
 
         if (!n)
                 return NULL;
+        next(r);
         for (size_t i = 0; i < ARRAY_SIZE(own); i++)
-                if (accept(r, own[i].name)) {
+                if (is_word(r, own[i].name))
                         n->kind = own[i].kind;
-                        read_args(r, n);
-                        return r->error ? NULL : steal_pointer(n);
-                }
-        n->quantifier = accept(r, "forall ") ? TERM_FORALL : accept(r, "exists ") ? TERM_EXISTS : TERM_LITERAL;
-        if (n->quantifier != TERM_LITERAL) {
-                read_quantifier(r, n);
-        } else if (accept(r, "generalize ")) {
-                n->kind = NODE_GENERALIZE;
-                n->quantifier = accept(r, "forall ") ? TERM_FORALL : TERM_EXISTS;
-                if (n->quantifier == TERM_EXISTS && !accept(r, "exists "))
+        n->quantifier = quantifier_at_hand(r);
+        if (n->kind == NODE_INSTANCE) {
+                expect(r, TOKEN_SYMBOL, "@ is missing");
+        } else if (n->kind == NODE_GENERALIZE) {
+                next(r);
+                n->quantifier = quantifier_at_hand(r);
+                if (n->quantifier == TERM_LITERAL)
                         (void)failed(r, "a quantifier is missing");
-        } else if (accept(r, "(_ ")) {
+        } else if (n->quantifier != TERM_LITERAL) {
+                read_quantifier(r, n);
+        } else if (r->token.kind == TOKEN_OPEN) {
+                expect(r, TOKEN_SYMBOL, "_ is missing");
                 read_indices(r, n);
-        } else if (accept(r, "?")) {
-                word(r, name, sizeof(name));
+        } else if (*(const char *)r->token.text.data == '?') {
                 n->kind = NODE_CALL;
-        } else {
-                read_operator(r, n);
+        } else if (n->kind == NODE_OPERATOR) {
+                find_operator(r, n);
         }
-        if (r->error == 0)
-                read_args(r, n);
+        read_args(r, n);
         return r->error ? NULL : steal_pointer(n);
 }
 
+static struct node *read_new(struct reader *r)
+{
+        struct node *n = node_new(r, NODE_NEW);
+        char name[16];
+
+        copy_word(r, r->token.text, 1, name);
+        for (; n && n->number < r->rule->n_new; n->number++)
+                if (strcmp(r->rule->new_names[n->number], name) == 0)
+                        return n;
+        free(n);
+        return failed(r, "no quantifier has this variable");
+}
+
+/* That begins with the token at hand; behind it its last one is. */
 static struct node *read_node(struct reader *r)
 {
+        const char first = r->token.text.size > 0 ? *(const char *)r->token.text.data : '\0';
         struct node *n;
-        char name[32];
 
-        skip(r);
-        if (accept(r, "("))
+        if (r->token.kind == TOKEN_OPEN)
                 return read_application(r);
-        if (accept(r, "?"))
-                return read_variable(r);
-        if (accept(r, "\"\""))
+        if (r->token.kind == TOKEN_STRING)
                 return node_new(r, NODE_EMPTY);
-        if (accept(r, "!")) {
-                word(r, name, sizeof(name));
-                if (!(n = node_new(r, NODE_NEW)))
-                        return NULL;
-                for (; n->number < r->rule->n_new && strcmp(r->rule->new_names[n->number], name) != 0;)
-                        n->number++;
-                if (n->number == r->rule->n_new) {
-                        free(n);
-                        return failed(r, "no quantifier has this variable");
-                }
+        if (r->token.kind == TOKEN_SYMBOL && first == '?')
+                return read_variable(r);
+        if (r->token.kind == TOKEN_SYMBOL && first == '!')
+                return read_new(r);
+        n = node_new(r, r->token.kind == TOKEN_NUMERAL ? NODE_NUMBER : NODE_OPERATOR);
+        if (n && n->kind == NODE_NUMBER)
+                n->number = (uint32_t)atoi(r->token.text.data);
+        else if (n)
+                find_operator(r, n);
+        if (r->error == 0)
                 return n;
-        }
-        if (isdigit((unsigned char)*r->at)) {
-                word(r, name, sizeof(name));
-                if ((n = node_new(r, NODE_NUMBER)))
-                        n->number = (uint32_t)atoi(name);
-                return n;
-        }
-        if (!(n = node_new(r, NODE_OPERATOR)))
-                return NULL;
-        read_operator(r, n);
-        if (r->error) {
-                free(n);
-                return NULL;
-        }
-        return n;
+        free(n);
+        return NULL;
 }
 
 static bool can_match(const struct node *n)
@@ -324,10 +304,10 @@ int rule_parse(const struct rule_row *row, struct rule *ret)
 
         *ret = (struct rule){.row = row};
         for (size_t i = 0; i < 2 && r.error == 0; i++) {
-                r.at = i == 0 ? row->left : row->right;
+                tokenizer_init(&r.tokens, slice_string(i == 0 ? row->left : row->right), DIALECT_2_6);
+                next(&r);
                 ret->side[i] = read_node(&r);
-                skip(&r);
-                if (r.error == 0 && *r.at != '\0')
+                if (r.error == 0 && next(&r) != TOKEN_END)
                         (void)failed(&r, "something is left over");
                 if (r.error == 0)
                         ret->matches[i] = can_match(ret->side[i]);

@@ -3,8 +3,8 @@
 #include "core/weaken/parity.h"
 #include "core/weaken/weaken_internal.h"
 
-#define PLACES_MOST    20000
-#define PARAMETER_MOST 40
+#define PLACES_MOST    20000 /* of an assertion; what lies beyond is left as it is */
+#define PARAMETER_MOST 40    /* nodes of a term taken as a parameter */
 
 static const struct weaken_options defaults;
 
@@ -110,7 +110,7 @@ static int subject_open(const struct script *s, size_t command, const struct wea
         int r;
 
         *ret = (struct subject){.script = s, .options = options, .command = command};
-        r = term_places(s->commands[command].term, options->places_most ? options->places_most : PLACES_MOST, &ret->places);
+        r = term_places(s->commands[command].term, PLACES_MOST, &ret->places);
         for (size_t i = 0; r == 0 && !ret->has_names && i < ret->places.n; i++)
                 ret->has_names = is_named(ret->places.list[i].term);
         if (r == 0 && ret->has_names)
@@ -131,7 +131,6 @@ static const struct term *draw_parameter(struct application *a, const struct sor
 {
         const struct position *p = a->user;
         const struct term_places *places = &p->subject->places;
-        uint64_t most = p->subject->options->parameter_most ? p->subject->options->parameter_most : PARAMETER_MOST;
         cleanup_free const struct function **functions = NULL;
         size_t n = 0, start;
 
@@ -151,7 +150,7 @@ static const struct term *draw_parameter(struct application *a, const struct sor
                         t = term_constant(a->bank, functions[at - places->n]);
                 else
                         continue;
-                if (t && t->sort == sort && t->kind != TERM_ANNOTATED && t->tree_size <= most && term_is_closed_by(t, p->bound.list, p->bound.n) == 1)
+                if (t && t->sort == sort && t->kind != TERM_ANNOTATED && t->tree_size <= PARAMETER_MOST && term_is_closed_by(t, p->bound.list, p->bound.n) == 1)
                         return t;
         }
         return literal_draw(a->bank, sort, a->random, false);

@@ -42,8 +42,6 @@ int weaken_probe(enum op op, enum dialect dialect, struct buffer *ret);
 int weaken_probe_quantifier(enum term_kind kind, enum dialect dialect, struct buffer *ret);
 
 struct weaken_options {
-        size_t places_most;      /* of an assertion; what lies beyond is left as it is. 0: 20,000 */
-        uint64_t parameter_most; /* nodes of a term taken as a parameter. 0: 40 */
         uint64_t size_most;      /* nodes of an assertion, written out: a step that makes a larger one is not done. 0: no limit */
         const bool *rules;       /* weaken_n_rules() of them, which to use; NULL: all */
         bool (*keeps)(void *user, const struct term *t); /* NULL: all. A step whose new part this refuses is not done */

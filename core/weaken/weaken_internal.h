@@ -112,7 +112,6 @@ struct application {
         const struct term *(*draw)(struct application *a, const struct sort *sort, bool is_literal);
         void *user;
         uint32_t seed; /* names of new variables */
-        bool is_example;
 };
 
 bool rule_match(struct application *a, const struct node *side, const struct term *t);
