@@ -17,22 +17,23 @@
 
 /* -- small files of the kernel -- */
 
-/* The first line of a file, without its newline; false when there is none. */
-static bool read_line(const char *path, char *ret, size_t size)
+bool host_read_line(const char *root, const char *path, char *ret, size_t size)
 {
-        cleanup_file FILE *f = fopen(path, "re");
+        cleanup_file FILE *f = NULL;
+        char full[PATH_SIZE];
 
+        f = path_join(full, root, path) == 0 ? fopen(full, "re") : NULL;
         if (!f || !fgets(ret, (int)size, f))
                 return false;
         ret[strcspn(ret, "\n")] = '\0';
         return true;
 }
 
-static bool read_number(const char *path, unsigned long long *ret)
+bool host_read_number(const char *root, const char *path, unsigned long long *ret)
 {
         char line[64], *end;
 
-        if (!read_line(path, line, sizeof(line)))
+        if (!host_read_line(root, path, line, sizeof(line)))
                 return false;
         *ret = strtoull(line, &end, 10);
         return end != line;
@@ -84,7 +85,7 @@ static json_t *governor(void)
 {
         char line[64];
 
-        return read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof(line)) ? json_string(line)
+        return host_read_line("", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof(line)) ? json_string(line)
                                                                                                       : json_null();
 }
 
@@ -93,9 +94,9 @@ static int turbo(void)
 {
         unsigned long long n;
 
-        if (read_number("/sys/devices/system/cpu/intel_pstate/no_turbo", &n))
+        if (host_read_number("", "/sys/devices/system/cpu/intel_pstate/no_turbo", &n))
                 return n == 0;
-        if (read_number("/sys/devices/system/cpu/cpufreq/boost", &n))
+        if (host_read_number("", "/sys/devices/system/cpu/cpufreq/boost", &n))
                 return n != 0;
         return -1;
 }
@@ -148,7 +149,7 @@ static void siblings_of(int cpu, cpu_set_t *ret)
 
         snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
         CPU_ZERO(ret);
-        if (read_line(path, line, sizeof(line)))
+        if (host_read_line("", path, line, sizeof(line)))
                 parse_cpus(line, ret);
         CPU_SET((size_t)cpu, ret);
 }

@@ -29,6 +29,10 @@ int host_busy(unsigned milliseconds, double *ret_busy, double *ret_stolen);
  * need for it can be compared. 0: memory is out. */
 uint64_t host_probe(void);
 
+/* The first line of a file of the kernel, without its newline, and the number in it; false when there is none. `root`: "", or what stands for /. */
+bool host_read_line(const char *root, const char *path, char *ret, size_t size);
+bool host_read_number(const char *root, const char *path, unsigned long long *ret);
+
 enum check_state {
         CHECK_OK,
         CHECK_WARNING,

@@ -38,25 +38,14 @@ static FILE *open_file(const struct looking *l, const char *path)
         return path_join(full, l->root, path) == 0 ? fopen(full, "re") : NULL;
 }
 
-/* The first line of a file, without its newline; false when there is none. */
 static bool read_line(const struct looking *l, const char *path, char *ret, size_t size)
 {
-        cleanup_file FILE *f = open_file(l, path);
-
-        if (!f || !fgets(ret, (int)size, f))
-                return false;
-        ret[strcspn(ret, "\n")] = '\0';
-        return true;
+        return host_read_line(l->root, path, ret, size);
 }
 
 static bool read_number(const struct looking *l, const char *path, unsigned long long *ret)
 {
-        char line[64], *end;
-
-        if (!read_line(l, path, line, sizeof(line)))
-                return false;
-        *ret = strtoull(line, &end, 10);
-        return end != line;
+        return host_read_number(l->root, path, ret);
 }
 
 static bool has_program(const struct looking *l, const char *name)
@@ -84,19 +73,6 @@ static bool read_field(const struct looking *l, const char *path, const char *na
                         *ret = strtoull(line + strlen(name) + 1, NULL, 10);
                         return true;
                 }
-        return false;
-}
-
-static bool has_line(const struct looking *l, const char *path, const char *wanted)
-{
-        cleanup_file FILE *f = open_file(l, path);
-        char line[512];
-
-        while (f && fgets(line, sizeof(line), f)) {
-                line[strcspn(line, "\n")] = '\0';
-                if (strcmp(line, wanted) == 0)
-                        return true;
-        }
         return false;
 }
 
@@ -132,30 +108,6 @@ static void check_request_timeout(struct looking *l)
                     "the kernel ends the mount when an open() waits for more than %llu s; "
                     "'sysctl fs.fuse.max_request_timeout=0 fs.fuse.default_request_timeout=0'",
                     most != 0 ? most : standard);
-}
-
-static void check_sharing(struct looking *l)
-{
-        if (geteuid() == 0 || has_line(l, "/etc/fuse.conf", "user_allow_other"))
-                say(l, CHECK_OK, "a mount can be shared with other users, by 'solverfs mount -o allow_other'");
-        else
-                say(l, CHECK_OK, "a mount is its user's alone; '-o allow_other' needs the line user_allow_other in /etc/fuse.conf");
-}
-
-static void check_fstab(struct looking *l)
-{
-        static const char *const places[] = {"/sbin/mount.solverfs", "/usr/sbin/mount.solverfs"};
-
-        for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-                char full[PATH_SIZE];
-
-                snprintf(full, sizeof(full), "%s%s", l->root, places[i]);
-                if (access(full, X_OK) == 0) {
-                        say(l, CHECK_OK, "mount(8) finds the helper mount.solverfs");
-                        return;
-                }
-        }
-        say(l, CHECK_OK, "mount(8) finds no helper in /sbin, so a line of fstab does nothing; link mount.solverfs there if you want one");
 }
 
 /* -- the sandbox --------------------------------------------------------------------------------------------------- */
@@ -510,19 +462,6 @@ static void check_swap(struct looking *l)
                 say(l, CHECK_WARNING, "%llu MB are on; a run that swaps is measured slower than it is ('swapoff -a')", total >> 10);
 }
 
-static void check_addresses(struct looking *l)
-{
-        unsigned long long n = 2;
-
-        read_number(l, "/proc/sys/kernel/randomize_va_space", &n);
-        if (n == 0)
-                say(l, CHECK_OK, "the same at every start");
-        else
-                say(l, CHECK_OK,
-                    "random at every start (ASLR): a solver that orders by addresses differs from run to run, and 'solverfs noise' shows "
-                    "how much; 'sysctl kernel.randomize_va_space=0' makes them the same");
-}
-
 static void check_limits(struct looking *l)
 {
         struct rlimit files = {0}, space = {0}, processes = {0};
@@ -555,8 +494,6 @@ int host_checks(const char *root, struct host_check **ret, size_t *ret_n)
         } rows[] = {
                 {"fuse", check_fuse},
                 {"request-timeout", check_request_timeout},
-                {"sharing", check_sharing},
-                {"fstab", check_fstab},
                 {"bubblewrap", check_bubblewrap, true},
                 {"user-namespaces", check_user_namespaces},
                 {"cgroup", check_group},
@@ -572,7 +509,6 @@ int host_checks(const char *root, struct host_check **ret, size_t *ret_n)
                 {"date", check_date},
                 {"memory", check_memory},
                 {"swap", check_swap},
-                {"addresses", check_addresses},
                 {"limits", check_limits},
         };
         struct host_check *list = calloc(ARRAY_SIZE(rows), sizeof(*list));
