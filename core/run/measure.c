@@ -337,11 +337,9 @@ static json_t *stream_json(uint64_t size, const struct blob *kept, size_t cut)
 
 static json_t *moment(int64_t when)
 {
-        time_t t = (time_t)when;
         char text[32];
-        struct tm tm;
 
-        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
+        format_date(when, text);
         return json_string(text);
 }
 

@@ -107,7 +107,7 @@ static void count_operator(struct pass *p, const struct term *t)
 
         if (p->v[N_SMT_FEATURES + t->op - 1]++ == 0)
                 p->v[F_OPERATORS_USED]++;
-        p->v[F_THEORY + operator_row(t->op)->theory]++;
+        p->v[F_THEORY_CORE + operator_row(t->op)->theory]++;
         p->v[F_CONNECTIVES] += is_connective(t);
         if (t->op == OP_TIMES || t->op == OP_DIVIDE || t->op == OP_INT_DIV || t->op == OP_MOD || t->op == OP_REM) {
                 for (size_t i = 0; i < t->n_args && others < 2; i++)

@@ -1,5 +1,5 @@
 /* Features of a case: numbers a selector of solvers learns from (MedleySolver, section 4.2). One pass over the graph of the terms, linear in
- * it. Each is described in the table that feature_describe() gives; feature_table.c is its only place. */
+ * it. Each is described in the table that feature_describe() gives; feature_list.h is its only place. */
 #pragma once
 
 #include "core/smtlib/script.h"

@@ -32,37 +32,30 @@ enum {
         VARIES
 };
 
-static bool all_constant(const struct term_map *seen, const struct term *t, size_t from)
-{
-        for (size_t i = from; i < t->n_args; i++)
-                if (term_map_get(seen, t->args[i]) != CONSTANT)
-                        return false;
-        return true;
-}
-
-static bool is_product_of_variables(const struct term_map *seen, const struct term *t)
+/* Of the arguments from there on. */
+static size_t count_varying(const struct term_map *seen, const struct term *t, size_t from)
 {
         size_t n = 0;
 
-        for (size_t i = 0; i < t->n_args; i++)
+        for (size_t i = from; i < t->n_args; i++)
                 n += term_map_get(seen, t->args[i]) != CONSTANT;
-        return n > 1;
+        return n;
 }
 
 static bool is_linear(const struct term_map *seen, const struct term *t)
 {
         switch ((int)t->op) {
         case OP_TIMES:
-                return !is_product_of_variables(seen, t);
+                return count_varying(seen, t, 0) <= 1;
         case OP_DIVIDE:
         case OP_INT_DIV:
         case OP_MOD:
         case OP_REM:
-                return all_constant(seen, t, 1);
+                return count_varying(seen, t, 1) == 0;
         case OP_POWER:
         case OP_IAND:
         case OP_INT_POW2:
-                return all_constant(seen, t, 0);
+                return count_varying(seen, t, 0) == 0;
         default:
                 return t->op < OP_PI || t->op > OP_REAL_SQRT;
         }
@@ -89,7 +82,7 @@ int logic_allows(const struct logic *l, const struct term *root)
         for (size_t i = 0; r == 0 && i < terms.n; i++) {
                 const struct term *t = terms.list[i];
                 bool constant = (t->kind == TERM_LITERAL || t->kind == TERM_OPERATOR || t->kind == TERM_ANNOTATED) &&
-                                all_constant(&seen, t, 0);
+                                count_varying(&seen, t, 0) == 0;
 
                 if (!is_allowed(l, &seen, t))
                         return 0;

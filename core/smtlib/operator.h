@@ -1,5 +1,5 @@
 /* The operators of the theories that are modelled: Core, Ints, Reals, FixedSizeBitVectors, FloatingPoint, ArraysEx and Strings, with the
- * extensions of Z3 and cvc5 that occur in benchmarks. One row an operator, in operator.c; nothing elsewhere knows a name or a signature. */
+ * extensions of Z3 and cvc5 that occur in benchmarks. One row an operator, in operator_list.h; nothing elsewhere knows a name or a signature. */
 #pragma once
 
 #include "core/smtlib/sort.h"

@@ -265,43 +265,21 @@ size_t operators_of(struct bank *b, const struct term *const *args, size_t n, co
 
 size_t operators_to(const struct sort *result, enum op *ret)
 {
-        static const struct {
-                enum place_sort place;
-                enum sort_kind kind;
-        } kinds[] = {
-                {PLACE_BOOL, SORT_BOOL},
-                {PLACE_INT, SORT_INT},
-                {PLACE_REAL, SORT_REAL},
-                {PLACE_NUMBER, SORT_INT},
-                {PLACE_NUMBER, SORT_REAL},
-                {PLACE_STRING, SORT_STRING},
-                {PLACE_REGLAN, SORT_REGLAN},
-                {PLACE_ROUNDING_MODE, SORT_ROUNDING_MODE},
-                {PLACE_BITVEC, SORT_BITVEC},
-                {PLACE_BITVEC_SUM, SORT_BITVEC},
-                {PLACE_BITVEC_EXTRACT, SORT_BITVEC},
-                {PLACE_BITVEC_REPEAT, SORT_BITVEC},
-                {PLACE_BITVEC_EXTEND, SORT_BITVEC},
-                {PLACE_BITVEC_INDEX, SORT_BITVEC},
-                {PLACE_FLOAT_BITS, SORT_BITVEC},
-                {PLACE_FLOAT, SORT_FLOAT},
-                {PLACE_FLOAT_INDEX, SORT_FLOAT},
-                {PLACE_FLOAT_PARTS, SORT_FLOAT},
-                {PLACE_ARRAY, SORT_ARRAY},
-                {PLACE_ASCRIBED, SORT_ARRAY},
+        static const uint8_t kind_of_result[PLACE_ASCRIBED + 1] = {
+                [PLACE_BITVEC] = SORT_BITVEC,        [PLACE_BITVEC_SUM] = SORT_BITVEC,    [PLACE_BITVEC_EXTRACT] = SORT_BITVEC,
+                [PLACE_BITVEC_REPEAT] = SORT_BITVEC, [PLACE_BITVEC_EXTEND] = SORT_BITVEC, [PLACE_BITVEC_INDEX] = SORT_BITVEC,
+                [PLACE_FLOAT_BITS] = SORT_BITVEC,    [PLACE_FLOAT] = SORT_FLOAT,          [PLACE_FLOAT_INDEX] = SORT_FLOAT,
+                [PLACE_FLOAT_PARTS] = SORT_FLOAT,    [PLACE_ARRAY] = SORT_ARRAY,          [PLACE_ASCRIBED] = SORT_ARRAY,
         };
         size_t n = 0;
 
         for (enum op op = OP_NONE + 1; op < N_OPS; op++) {
                 enum place_sort place = operator_row(op)->result;
-                bool can_be = place == PLACE_SAME || place == PLACE_ELEMENT ||
-                              (place == PLACE_BIT && result->kind == SORT_BITVEC && result->index[0] == 1);
+                bool can_be = place == PLACE_SAME || place == PLACE_ELEMENT || (place == PLACE_NUMBER && sort_is_number(result)) ||
+                              (place == PLACE_BIT && result->kind == SORT_BITVEC && result->index[0] == 1) ||
+                              (result->kind != SORT_UNKNOWN && (kind_of_place[place] == result->kind || kind_of_result[place] == result->kind));
 
-                if (operator_row(op)->flags & OPERATOR_EXTENSION)
-                        continue;
-                for (size_t i = 0; i < ARRAY_SIZE(kinds) && !can_be; i++)
-                        can_be = kinds[i].place == place && kinds[i].kind == result->kind;
-                if (can_be)
+                if (can_be && !(operator_row(op)->flags & OPERATOR_EXTENSION))
                         ret[n++] = op;
         }
         return n;

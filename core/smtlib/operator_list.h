@@ -1,203 +1,200 @@
-/* Every operator, in the order of the table in operator.c; part of operator.h. */
-#pragma once
+/* Every operator, a row each: OPERATOR(its name here, its struct operator_row). A file that includes it says what OPERATOR makes of a row: sort.h the enum, operator.c
+ * the table, which has the short words used here. Sources: the SMT-LIB theories Core, Ints, Reals, Reals_Ints, FixedSizeBitVectors with QF_BV's extensions,
+ * FloatingPoint, ArraysEx, UnicodeStrings (all as of 2.6), and the manuals of Z3 and cvc5 for the rest. */
+/* clang-format off: a row is a line */
 
-enum op {
-        OP_NONE,
+/* -- Core -- */
+OPERATOR(OP_TRUE, CORE, FIXED, 0, "true", {0}, B)
+OPERATOR(OP_FALSE, CORE, FIXED, 0, "false", {0}, B)
+OPERATOR(OP_NOT, CORE, FIXED, 0, "not", {B}, B)
+OPERATOR(OP_IMPLIES, CORE, RIGHT, 0, "=>", {B, B}, B, .aliases = "implies")
+OPERATOR(OP_AND, CORE, LEFT, COMM | IDEM, "and", {B, B}, B)
+OPERATOR(OP_OR, CORE, LEFT, COMM | IDEM, "or", {B, B}, B)
+OPERATOR(OP_XOR, CORE, LEFT, COMM, "xor", {B, B}, B)
+OPERATOR(OP_EQUAL, CORE, CHAIN, COMM, "=", {T, T}, B, .aliases = "iff")
+OPERATOR(OP_DISTINCT, CORE, PAIRS, COMM, "distinct", {T, T}, B)
+OPERATOR(OP_ITE, CORE, FIXED, 0, "ite", {B, T, T}, T, .aliases = "if")
 
-        /* Core */
-        OP_TRUE,
-        OP_FALSE,
-        OP_NOT,
-        OP_IMPLIES,
-        OP_AND,
-        OP_OR,
-        OP_XOR,
-        OP_EQUAL,
-        OP_DISTINCT,
-        OP_ITE,
+/* -- Ints, Reals, and both -- */
+OPERATOR(OP_NEGATE, ARITH, FIXED, 0, "-", {N}, N)
+OPERATOR(OP_MINUS, ARITH, LEFT, 0, "-", {N, N}, N)
+OPERATOR(OP_PLUS, ARITH, LEFT, COMM, "+", {N, N}, N)
+OPERATOR(OP_TIMES, ARITH, LEFT, COMM, "*", {N, N}, N)
+OPERATOR(OP_DIVIDE, ARITH, LEFT, 0, "/", {R, R}, R)
+OPERATOR(OP_INT_DIV, ARITH, LEFT, 0, "div", {I, I}, I)
+OPERATOR(OP_MOD, ARITH, FIXED, 0, "mod", {I, I}, I)
+OPERATOR(OP_ABS, ARITH, FIXED, 0, "abs", {N}, N)
+OPERATOR(OP_LE, ARITH, CHAIN, 0, "<=", {N, N}, B)
+OPERATOR(OP_LT, ARITH, CHAIN, 0, "<", {N, N}, B)
+OPERATOR(OP_GE, ARITH, CHAIN, 0, ">=", {N, N}, B)
+OPERATOR(OP_GT, ARITH, CHAIN, 0, ">", {N, N}, B)
+OPERATOR(OP_TO_REAL, ARITH, FIXED, 0, "to_real", {I}, R)
+OPERATOR(OP_TO_INT, ARITH, FIXED, 0, "to_int", {R}, I)
+OPERATOR(OP_IS_INT, ARITH, FIXED, 0, "is_int", {R}, B)
+OPERATOR(OP_DIVISIBLE, ARITH, FIXED, 0, "divisible", {I}, B, .indices_least = 1, .indices_most = 1)
+OPERATOR(OP_REM, ARITH, FIXED, EXT, "rem", {I, I}, I)
+OPERATOR(OP_POWER, ARITH, FIXED, EXT, "^", {N, N}, N)
+OPERATOR(OP_PI, ARITH, FIXED, EXT, "real.pi", {0}, R)
+OPERATOR(OP_REAL_EXP, ARITH, FIXED, EXT, "exp", {R}, R)
+OPERATOR(OP_REAL_SIN, ARITH, FIXED, EXT, "sin", {R}, R)
+OPERATOR(OP_REAL_COS, ARITH, FIXED, EXT, "cos", {R}, R)
+OPERATOR(OP_REAL_TAN, ARITH, FIXED, EXT, "tan", {R}, R)
+OPERATOR(OP_REAL_CSC, ARITH, FIXED, EXT, "csc", {R}, R)
+OPERATOR(OP_REAL_SEC, ARITH, FIXED, EXT, "sec", {R}, R)
+OPERATOR(OP_REAL_COT, ARITH, FIXED, EXT, "cot", {R}, R)
+OPERATOR(OP_REAL_ARCSIN, ARITH, FIXED, EXT, "arcsin", {R}, R)
+OPERATOR(OP_REAL_ARCCOS, ARITH, FIXED, EXT, "arccos", {R}, R)
+OPERATOR(OP_REAL_ARCTAN, ARITH, FIXED, EXT, "arctan", {R}, R)
+OPERATOR(OP_REAL_ARCCSC, ARITH, FIXED, EXT, "arccsc", {R}, R)
+OPERATOR(OP_REAL_ARCSEC, ARITH, FIXED, EXT, "arcsec", {R}, R)
+OPERATOR(OP_REAL_ARCCOT, ARITH, FIXED, EXT, "arccot", {R}, R)
+OPERATOR(OP_REAL_SQRT, ARITH, FIXED, EXT, "sqrt", {R}, R)
+OPERATOR(OP_IAND, ARITH, FIXED, EXT, "iand", {I, I}, I, .indices_least = 1, .indices_most = 1)
+OPERATOR(OP_INT_POW2, ARITH, FIXED, EXT, "int.pow2", {I}, I)
 
-        /* Ints, Reals, and both */
-        OP_NEGATE,
-        OP_MINUS,
-        OP_PLUS,
-        OP_TIMES,
-        OP_DIVIDE,
-        OP_INT_DIV,
-        OP_MOD,
-        OP_ABS,
-        OP_LE,
-        OP_LT,
-        OP_GE,
-        OP_GT,
-        OP_TO_REAL,
-        OP_TO_INT,
-        OP_IS_INT,
-        OP_DIVISIBLE,
-        OP_REM,
-        OP_POWER,
-        OP_PI,
-        OP_REAL_EXP,
-        OP_REAL_SIN,
-        OP_REAL_COS,
-        OP_REAL_TAN,
-        OP_REAL_CSC,
-        OP_REAL_SEC,
-        OP_REAL_COT,
-        OP_REAL_ARCSIN,
-        OP_REAL_ARCCOS,
-        OP_REAL_ARCTAN,
-        OP_REAL_ARCCSC,
-        OP_REAL_ARCSEC,
-        OP_REAL_ARCCOT,
-        OP_REAL_SQRT,
-        OP_IAND,
-        OP_INT_POW2,
+/* -- FixedSizeBitVectors -- */
+OPERATOR(OP_BV_CONCAT, BV, LEFT, 0, "concat", {V2, V3}, PLACE_BITVEC_SUM)
+OPERATOR(OP_BV_EXTRACT, BV, FIXED, 0, "extract", {V2}, PLACE_BITVEC_EXTRACT, .indices_least = 2, .indices_most = 2)
+OPERATOR(OP_BV_NOT, BV, FIXED, 0, "bvnot", {V}, V)
+OPERATOR(OP_BV_NEG, BV, FIXED, 0, "bvneg", {V}, V)
+OPERATOR(OP_BV_AND, BV, LEFT, COMM | IDEM, "bvand", {V, V}, V)
+OPERATOR(OP_BV_OR, BV, LEFT, COMM | IDEM, "bvor", {V, V}, V)
+OPERATOR(OP_BV_XOR, BV, LEFT, COMM, "bvxor", {V, V}, V)
+OPERATOR(OP_BV_NAND, BV, FIXED, COMM, "bvnand", {V, V}, V)
+OPERATOR(OP_BV_NOR, BV, FIXED, COMM, "bvnor", {V, V}, V)
+OPERATOR(OP_BV_XNOR, BV, LEFT, COMM, "bvxnor", {V, V}, V)
+OPERATOR(OP_BV_ADD, BV, LEFT, COMM, "bvadd", {V, V}, V)
+OPERATOR(OP_BV_SUB, BV, LEFT, 0, "bvsub", {V, V}, V)
+OPERATOR(OP_BV_MUL, BV, LEFT, COMM, "bvmul", {V, V}, V)
+OPERATOR(OP_BV_UDIV, BV, FIXED, 0, "bvudiv", {V, V}, V)
+OPERATOR(OP_BV_UREM, BV, FIXED, 0, "bvurem", {V, V}, V)
+OPERATOR(OP_BV_SDIV, BV, FIXED, 0, "bvsdiv", {V, V}, V)
+OPERATOR(OP_BV_SREM, BV, FIXED, 0, "bvsrem", {V, V}, V)
+OPERATOR(OP_BV_SMOD, BV, FIXED, 0, "bvsmod", {V, V}, V)
+OPERATOR(OP_BV_SHL, BV, FIXED, 0, "bvshl", {V, V}, V)
+OPERATOR(OP_BV_LSHR, BV, FIXED, 0, "bvlshr", {V, V}, V)
+OPERATOR(OP_BV_ASHR, BV, FIXED, 0, "bvashr", {V, V}, V)
+OPERATOR(OP_BV_COMP, BV, FIXED, COMM, "bvcomp", {V, V}, PLACE_BIT)
+OPERATOR(OP_BV_ULT, BV, FIXED, 0, "bvult", {V, V}, B)
+OPERATOR(OP_BV_ULE, BV, FIXED, 0, "bvule", {V, V}, B)
+OPERATOR(OP_BV_UGT, BV, FIXED, 0, "bvugt", {V, V}, B)
+OPERATOR(OP_BV_UGE, BV, FIXED, 0, "bvuge", {V, V}, B)
+OPERATOR(OP_BV_SLT, BV, FIXED, 0, "bvslt", {V, V}, B)
+OPERATOR(OP_BV_SLE, BV, FIXED, 0, "bvsle", {V, V}, B)
+OPERATOR(OP_BV_SGT, BV, FIXED, 0, "bvsgt", {V, V}, B)
+OPERATOR(OP_BV_SGE, BV, FIXED, 0, "bvsge", {V, V}, B)
+OPERATOR(OP_BV_REPEAT, BV, FIXED, 0, "repeat", {V2}, PLACE_BITVEC_REPEAT, .indices_least = 1, .indices_most = 1)
+OPERATOR(OP_BV_ZERO_EXTEND, BV, FIXED, 0, "zero_extend", {V2}, PLACE_BITVEC_EXTEND, .indices_least = 1, .indices_most = 1)
+OPERATOR(OP_BV_SIGN_EXTEND, BV, FIXED, 0, "sign_extend", {V2}, PLACE_BITVEC_EXTEND, .indices_least = 1, .indices_most = 1)
+OPERATOR(OP_BV_ROTATE_LEFT, BV, FIXED, 0, "rotate_left", {V}, V, .indices_least = 1, .indices_most = 1)
+OPERATOR(OP_BV_ROTATE_RIGHT, BV, FIXED, 0, "rotate_right", {V}, V, .indices_least = 1, .indices_most = 1)
+OPERATOR(OP_BV_NEGO, BV, FIXED, 0, "bvnego", {V}, B)
+OPERATOR(OP_BV_UADDO, BV, FIXED, COMM, "bvuaddo", {V, V}, B)
+OPERATOR(OP_BV_SADDO, BV, FIXED, COMM, "bvsaddo", {V, V}, B)
+OPERATOR(OP_BV_USUBO, BV, FIXED, 0, "bvusubo", {V, V}, B)
+OPERATOR(OP_BV_SSUBO, BV, FIXED, 0, "bvssubo", {V, V}, B)
+OPERATOR(OP_BV_UMULO, BV, FIXED, COMM, "bvumulo", {V, V}, B)
+OPERATOR(OP_BV_SMULO, BV, FIXED, COMM, "bvsmulo", {V, V}, B)
+OPERATOR(OP_BV_SDIVO, BV, FIXED, 0, "bvsdivo", {V, V}, B)
+OPERATOR(OP_BV_REDAND, BV, FIXED, EXT, "bvredand", {V}, PLACE_BIT)
+OPERATOR(OP_BV_REDOR, BV, FIXED, EXT, "bvredor", {V}, PLACE_BIT)
+OPERATOR(OP_BV_EXT_ROTATE_LEFT, BV, FIXED, EXT, "ext_rotate_left", {V, V}, V)
+OPERATOR(OP_BV_EXT_ROTATE_RIGHT, BV, FIXED, EXT, "ext_rotate_right", {V, V}, V)
+OPERATOR(OP_BV_TO_NAT, BV, FIXED, 0, "bv2nat", {V2}, I, .aliases = "ubv_to_int bv2int")
+OPERATOR(OP_BV_TO_INT_SIGNED, BV, FIXED, EXT, "sbv_to_int", {V2}, I)
+OPERATOR(OP_INT_TO_BV, BV, FIXED, 0, "int2bv", {I}, PLACE_BITVEC_INDEX, .aliases = "nat2bv int_to_bv", .indices_least = 1, .indices_most = 1)
 
-        /* FixedSizeBitVectors */
-        OP_BV_CONCAT,
-        OP_BV_EXTRACT,
-        OP_BV_NOT,
-        OP_BV_NEG,
-        OP_BV_AND,
-        OP_BV_OR,
-        OP_BV_XOR,
-        OP_BV_NAND,
-        OP_BV_NOR,
-        OP_BV_XNOR,
-        OP_BV_ADD,
-        OP_BV_SUB,
-        OP_BV_MUL,
-        OP_BV_UDIV,
-        OP_BV_UREM,
-        OP_BV_SDIV,
-        OP_BV_SREM,
-        OP_BV_SMOD,
-        OP_BV_SHL,
-        OP_BV_LSHR,
-        OP_BV_ASHR,
-        OP_BV_COMP,
-        OP_BV_ULT,
-        OP_BV_ULE,
-        OP_BV_UGT,
-        OP_BV_UGE,
-        OP_BV_SLT,
-        OP_BV_SLE,
-        OP_BV_SGT,
-        OP_BV_SGE,
-        OP_BV_REPEAT,
-        OP_BV_ZERO_EXTEND,
-        OP_BV_SIGN_EXTEND,
-        OP_BV_ROTATE_LEFT,
-        OP_BV_ROTATE_RIGHT,
-        OP_BV_NEGO,
-        OP_BV_UADDO,
-        OP_BV_SADDO,
-        OP_BV_USUBO,
-        OP_BV_SSUBO,
-        OP_BV_UMULO,
-        OP_BV_SMULO,
-        OP_BV_SDIVO,
-        OP_BV_REDAND,
-        OP_BV_REDOR,
-        OP_BV_EXT_ROTATE_LEFT,
-        OP_BV_EXT_ROTATE_RIGHT,
-        OP_BV_TO_NAT,
-        OP_BV_TO_INT_SIGNED,
-        OP_INT_TO_BV,
+/* -- FloatingPoint -- */
+OPERATOR(OP_RNE, FP, FIXED, 0, "RNE", {0}, M, .aliases = "roundNearestTiesToEven")
+OPERATOR(OP_RNA, FP, FIXED, 0, "RNA", {0}, M, .aliases = "roundNearestTiesToAway")
+OPERATOR(OP_RTP, FP, FIXED, 0, "RTP", {0}, M, .aliases = "roundTowardPositive")
+OPERATOR(OP_RTN, FP, FIXED, 0, "RTN", {0}, M, .aliases = "roundTowardNegative")
+OPERATOR(OP_RTZ, FP, FIXED, 0, "RTZ", {0}, M, .aliases = "roundTowardZero")
+OPERATOR(OP_FP, FP, FIXED, 0, "fp", {PLACE_BIT, V2, V3}, PLACE_FLOAT_PARTS)
+OPERATOR(OP_FP_PLUS_INFINITY, FP, FIXED, 0, "+oo", {0}, PLACE_FLOAT_INDEX, .indices_least = 2, .indices_most = 2)
+OPERATOR(OP_FP_MINUS_INFINITY, FP, FIXED, 0, "-oo", {0}, PLACE_FLOAT_INDEX, .indices_least = 2, .indices_most = 2)
+OPERATOR(OP_FP_PLUS_ZERO, FP, FIXED, 0, "+zero", {0}, PLACE_FLOAT_INDEX, .indices_least = 2, .indices_most = 2)
+OPERATOR(OP_FP_MINUS_ZERO, FP, FIXED, 0, "-zero", {0}, PLACE_FLOAT_INDEX, .indices_least = 2, .indices_most = 2)
+OPERATOR(OP_FP_NAN, FP, FIXED, 0, "NaN", {0}, PLACE_FLOAT_INDEX, .indices_least = 2, .indices_most = 2)
+OPERATOR(OP_FP_ABS, FP, FIXED, 0, "fp.abs", {F}, F)
+OPERATOR(OP_FP_NEG, FP, FIXED, 0, "fp.neg", {F}, F)
+OPERATOR(OP_FP_ADD, FP, FIXED, 0, "fp.add", {M, F, F}, F)
+OPERATOR(OP_FP_MUL, FP, FIXED, 0, "fp.mul", {M, F, F}, F)
+OPERATOR(OP_FP_SUB, FP, FIXED, 0, "fp.sub", {M, F, F}, F)
+OPERATOR(OP_FP_DIV, FP, FIXED, 0, "fp.div", {M, F, F}, F)
+OPERATOR(OP_FP_FMA, FP, FIXED, 0, "fp.fma", {M, F, F, F}, F)
+OPERATOR(OP_FP_SQRT, FP, FIXED, 0, "fp.sqrt", {M, F}, F)
+OPERATOR(OP_FP_REM, FP, FIXED, 0, "fp.rem", {F, F}, F)
+OPERATOR(OP_FP_ROUND_TO_INTEGRAL, FP, FIXED, 0, "fp.roundToIntegral", {M, F}, F)
+OPERATOR(OP_FP_MIN, FP, FIXED, 0, "fp.min", {F, F}, F)
+OPERATOR(OP_FP_MAX, FP, FIXED, 0, "fp.max", {F, F}, F)
+OPERATOR(OP_FP_LEQ, FP, CHAIN, 0, "fp.leq", {F, F}, B)
+OPERATOR(OP_FP_LT, FP, CHAIN, 0, "fp.lt", {F, F}, B)
+OPERATOR(OP_FP_GEQ, FP, CHAIN, 0, "fp.geq", {F, F}, B)
+OPERATOR(OP_FP_GT, FP, CHAIN, 0, "fp.gt", {F, F}, B)
+OPERATOR(OP_FP_EQ, FP, CHAIN, COMM, "fp.eq", {F, F}, B)
+OPERATOR(OP_FP_IS_NORMAL, FP, FIXED, 0, "fp.isNormal", {F}, B)
+OPERATOR(OP_FP_IS_SUBNORMAL, FP, FIXED, 0, "fp.isSubnormal", {F}, B)
+OPERATOR(OP_FP_IS_ZERO, FP, FIXED, 0, "fp.isZero", {F}, B)
+OPERATOR(OP_FP_IS_INFINITE, FP, FIXED, 0, "fp.isInfinite", {F}, B)
+OPERATOR(OP_FP_IS_NAN, FP, FIXED, 0, "fp.isNaN", {F}, B)
+OPERATOR(OP_FP_IS_NEGATIVE, FP, FIXED, 0, "fp.isNegative", {F}, B)
+OPERATOR(OP_FP_IS_POSITIVE, FP, FIXED, 0, "fp.isPositive", {F}, B)
+OPERATOR(OP_TO_FP, FP, FIXED, 0, "to_fp", {PLACE_CONVERTED}, PLACE_FLOAT_INDEX, .indices_least = 2, .indices_most = 2)
+OPERATOR(OP_TO_FP_ROUNDED, FP, FIXED, 0, "to_fp", {M, PLACE_CONVERTED}, PLACE_FLOAT_INDEX, .indices_least = 2, .indices_most = 2)
+OPERATOR(OP_TO_FP_UNSIGNED, FP, FIXED, 0, "to_fp_unsigned", {M, V2}, PLACE_FLOAT_INDEX, .indices_least = 2, .indices_most = 2)
+OPERATOR(OP_FP_TO_UBV, FP, FIXED, 0, "fp.to_ubv", {M, F}, PLACE_BITVEC_INDEX, .indices_least = 1, .indices_most = 1)
+OPERATOR(OP_FP_TO_SBV, FP, FIXED, 0, "fp.to_sbv", {M, F}, PLACE_BITVEC_INDEX, .indices_least = 1, .indices_most = 1)
+OPERATOR(OP_FP_TO_REAL, FP, FIXED, 0, "fp.to_real", {F}, R)
+OPERATOR(OP_FP_TO_IEEE_BV, FP, FIXED, EXT, "fp.to_ieee_bv", {F}, PLACE_FLOAT_BITS)
 
-        /* FloatingPoint */
-        OP_RNE,
-        OP_RNA,
-        OP_RTP,
-        OP_RTN,
-        OP_RTZ,
-        OP_FP,
-        OP_FP_PLUS_INFINITY,
-        OP_FP_MINUS_INFINITY,
-        OP_FP_PLUS_ZERO,
-        OP_FP_MINUS_ZERO,
-        OP_FP_NAN,
-        OP_FP_ABS,
-        OP_FP_NEG,
-        OP_FP_ADD,
-        OP_FP_MUL,
-        OP_FP_SUB,
-        OP_FP_DIV,
-        OP_FP_FMA,
-        OP_FP_SQRT,
-        OP_FP_REM,
-        OP_FP_ROUND_TO_INTEGRAL,
-        OP_FP_MIN,
-        OP_FP_MAX,
-        OP_FP_LEQ,
-        OP_FP_LT,
-        OP_FP_GEQ,
-        OP_FP_GT,
-        OP_FP_EQ,
-        OP_FP_IS_NORMAL,
-        OP_FP_IS_SUBNORMAL,
-        OP_FP_IS_ZERO,
-        OP_FP_IS_INFINITE,
-        OP_FP_IS_NAN,
-        OP_FP_IS_NEGATIVE,
-        OP_FP_IS_POSITIVE,
-        OP_TO_FP,
-        OP_TO_FP_ROUNDED,
-        OP_TO_FP_UNSIGNED,
-        OP_FP_TO_UBV,
-        OP_FP_TO_SBV,
-        OP_FP_TO_REAL,
-        OP_FP_TO_IEEE_BV,
+/* -- ArraysEx -- */
+OPERATOR(OP_SELECT, ARR, FIXED, 0, "select", {A, PLACE_INDEX}, PLACE_ELEMENT)
+OPERATOR(OP_STORE, ARR, FIXED, 0, "store", {A, PLACE_INDEX, PLACE_ELEMENT}, A)
+OPERATOR(OP_ARRAY_CONST, ARR, FIXED, EXT, "const", {PLACE_ANY}, PLACE_ASCRIBED)
 
-        /* ArraysEx */
-        OP_SELECT,
-        OP_STORE,
-        OP_ARRAY_CONST,
-
-        /* Strings and regular expressions */
-        OP_STR_CONCAT,
-        OP_STR_LEN,
-        OP_STR_LT,
-        OP_STR_LE,
-        OP_STR_AT,
-        OP_STR_SUBSTR,
-        OP_STR_PREFIXOF,
-        OP_STR_SUFFIXOF,
-        OP_STR_CONTAINS,
-        OP_STR_INDEXOF,
-        OP_STR_REPLACE,
-        OP_STR_REPLACE_ALL,
-        OP_STR_REPLACE_RE,
-        OP_STR_REPLACE_RE_ALL,
-        OP_STR_IS_DIGIT,
-        OP_STR_TO_CODE,
-        OP_STR_FROM_CODE,
-        OP_STR_TO_INT,
-        OP_STR_FROM_INT,
-        OP_STR_IN_RE,
-        OP_RE_FROM_STR,
-        OP_RE_NONE,
-        OP_RE_ALL,
-        OP_RE_ALLCHAR,
-        OP_RE_CONCAT,
-        OP_RE_UNION,
-        OP_RE_INTER,
-        OP_RE_STAR,
-        OP_RE_PLUS,
-        OP_RE_OPT,
-        OP_RE_COMP,
-        OP_RE_DIFF,
-        OP_RE_RANGE,
-        OP_RE_POWER,
-        OP_RE_LOOP,
-        OP_STR_REV,
-        OP_STR_TO_LOWER,
-        OP_STR_TO_UPPER,
-        OP_STR_UPDATE,
-        OP_STR_INDEXOF_RE,
-        OP_STR_LAST_INDEXOF,
-        OP_STR_FROM_UBV,
-        OP_STR_FROM_SBV,
-
-        N_OPS
-};
+/* -- Strings and regular expressions -- */
+OPERATOR(OP_STR_CONCAT, STR, LEFT, 0, "str.++", {S, S}, S)
+OPERATOR(OP_STR_LEN, STR, FIXED, 0, "str.len", {S}, I)
+OPERATOR(OP_STR_LT, STR, CHAIN, OPERATOR_IN_PAIRS, "str.<", {S, S}, B)
+OPERATOR(OP_STR_LE, STR, CHAIN, OPERATOR_IN_PAIRS, "str.<=", {S, S}, B)
+OPERATOR(OP_STR_AT, STR, FIXED, 0, "str.at", {S, I}, S)
+OPERATOR(OP_STR_SUBSTR, STR, FIXED, 0, "str.substr", {S, I, I}, S)
+OPERATOR(OP_STR_PREFIXOF, STR, FIXED, 0, "str.prefixof", {S, S}, B)
+OPERATOR(OP_STR_SUFFIXOF, STR, FIXED, 0, "str.suffixof", {S, S}, B)
+OPERATOR(OP_STR_CONTAINS, STR, FIXED, 0, "str.contains", {S, S}, B)
+OPERATOR(OP_STR_INDEXOF, STR, FIXED, OPT, "str.indexof", {S, S, I}, I)
+OPERATOR(OP_STR_REPLACE, STR, FIXED, 0, "str.replace", {S, S, S}, S)
+OPERATOR(OP_STR_REPLACE_ALL, STR, FIXED, 0, "str.replace_all", {S, S, S}, S, .old_name = "str.replaceall", .aliases = "str.replace-all")
+OPERATOR(OP_STR_REPLACE_RE, STR, FIXED, 0, "str.replace_re", {S, L, S}, S)
+OPERATOR(OP_STR_REPLACE_RE_ALL, STR, FIXED, 0, "str.replace_re_all", {S, L, S}, S)
+OPERATOR(OP_STR_IS_DIGIT, STR, FIXED, 0, "str.is_digit", {S}, B, .aliases = "str.is-digit")
+OPERATOR(OP_STR_TO_CODE, STR, FIXED, 0, "str.to_code", {S}, I, .old_name = "str.to-code", .aliases = "str.code")
+OPERATOR(OP_STR_FROM_CODE, STR, FIXED, 0, "str.from_code", {I}, S, .old_name = "str.from-code")
+OPERATOR(OP_STR_TO_INT, STR, FIXED, 0, "str.to_int", {S}, I, .old_name = "str.to.int", .aliases = "str.to-int")
+OPERATOR(OP_STR_FROM_INT, STR, FIXED, 0, "str.from_int", {I}, S, .old_name = "int.to.str", .aliases = "int.to_str str.from-int")
+OPERATOR(OP_STR_IN_RE, STR, FIXED, 0, "str.in_re", {S, L}, B, .old_name = "str.in.re", .aliases = "str.in-re")
+OPERATOR(OP_RE_FROM_STR, STR, FIXED, 0, "str.to_re", {S}, L, .old_name = "str.to.re", .aliases = "str.to-re")
+OPERATOR(OP_RE_NONE, STR, FIXED, 0, "re.none", {0}, L, .old_name = "re.nostr")
+OPERATOR(OP_RE_ALL, STR, FIXED, 0, "re.all", {0}, L)
+OPERATOR(OP_RE_ALLCHAR, STR, FIXED, 0, "re.allchar", {0}, L)
+OPERATOR(OP_RE_CONCAT, STR, LEFT, 0, "re.++", {L, L}, L)
+OPERATOR(OP_RE_UNION, STR, LEFT, COMM | IDEM, "re.union", {L, L}, L)
+OPERATOR(OP_RE_INTER, STR, LEFT, COMM | IDEM, "re.inter", {L, L}, L)
+OPERATOR(OP_RE_STAR, STR, FIXED, 0, "re.*", {L}, L)
+OPERATOR(OP_RE_PLUS, STR, FIXED, 0, "re.+", {L}, L)
+OPERATOR(OP_RE_OPT, STR, FIXED, 0, "re.opt", {L}, L)
+OPERATOR(OP_RE_COMP, STR, FIXED, 0, "re.comp", {L}, L, .old_name = "re.complement")
+OPERATOR(OP_RE_DIFF, STR, LEFT, 0, "re.diff", {L, L}, L)
+OPERATOR(OP_RE_RANGE, STR, FIXED, 0, "re.range", {S, S}, L)
+OPERATOR(OP_RE_POWER, STR, FIXED, 0, "re.^", {L}, L, .indices_least = 1, .indices_most = 1)
+OPERATOR(OP_RE_LOOP, STR, FIXED, 0, "re.loop", {L}, L, .indices_least = 1, .indices_most = 2)
+OPERATOR(OP_STR_REV, STR, FIXED, EXT, "str.rev", {S}, S)
+OPERATOR(OP_STR_TO_LOWER, STR, FIXED, EXT, "str.to_lower", {S}, S, .old_name = "str.tolower", .aliases = "str.to-lower")
+OPERATOR(OP_STR_TO_UPPER, STR, FIXED, EXT, "str.to_upper", {S}, S, .old_name = "str.toupper", .aliases = "str.to-upper")
+OPERATOR(OP_STR_UPDATE, STR, FIXED, EXT, "str.update", {S, I, S}, S)
+OPERATOR(OP_STR_INDEXOF_RE, STR, FIXED, EXT, "str.indexof_re", {S, L, I}, I)
+OPERATOR(OP_STR_LAST_INDEXOF, STR, FIXED, EXT, "str.last_indexof", {S, S}, I, .aliases = "str.last-indexof seq.last_indexof")
+OPERATOR(OP_STR_FROM_UBV, STR, FIXED, EXT, "str.from_ubv", {V2}, S)
+OPERATOR(OP_STR_FROM_SBV, STR, FIXED, EXT, "str.from_sbv", {V2}, S)
+/* clang-format on */

@@ -379,20 +379,7 @@ static int define_in_command(struct scrambler *s, enum command_kind kind, size_t
 
 static bool may_move(enum command_kind kind)
 {
-        switch ((int)kind) {
-        case COMMAND_DECLARE_SORT:
-        case COMMAND_DEFINE_SORT:
-        case COMMAND_DECLARE_DATATYPES:
-        case COMMAND_DECLARE_FUN:
-        case COMMAND_DECLARE_CONST:
-        case COMMAND_DEFINE_FUN:
-        case COMMAND_DEFINE_FUN_REC:
-        case COMMAND_DEFINE_FUNS_REC:
-        case COMMAND_ASSERT:
-                return true;
-        default:
-                return false;
-        }
+        return kind >= COMMAND_DECLARE_SORT && kind <= COMMAND_ASSERT; /* declarations, definitions and assertions are neighbours */
 }
 
 /* Are its names the script's? Others hold keywords, values of options and text. */

@@ -9,7 +9,7 @@ enum command_kind {
         COMMAND_SET_LOGIC,
         COMMAND_SET_OPTION,
         COMMAND_SET_INFO,
-        COMMAND_DECLARE_SORT,
+        COMMAND_DECLARE_SORT, /* this, and all up to COMMAND_ASSERT, have names and terms, and no other effect */
         COMMAND_DEFINE_SORT,
         COMMAND_DECLARE_DATATYPES, /* also declare-datatype */
         COMMAND_DECLARE_FUN, /* function; also declare-const, as which a constant is printed in 2.5 and 2.6 if it was read so */

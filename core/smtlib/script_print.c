@@ -90,6 +90,10 @@ static bool says_version(const struct command *c)
 
 int command_print(const struct script *s, const struct command *c, const struct print_options *o, struct buffer *ret)
 {
+        static const char *const alone[N_COMMAND_KINDS] = {[COMMAND_CHECK_SAT] = "check-sat",
+                                                           [COMMAND_RESET] = "reset",
+                                                           [COMMAND_RESET_ASSERTIONS] = "reset-assertions",
+                                                           [COMMAND_EXIT] = "exit"};
         struct print_options usual = {.dialect = s->dialect};
         int r = 0;
 
@@ -108,9 +112,6 @@ int command_print(const struct script *s, const struct command *c, const struct 
         case COMMAND_DEFINE_FUN_REC:
                 r = add_definition(c, o, ret);
                 break;
-        case COMMAND_CHECK_SAT:
-                buffer_adds(ret, "(check-sat)");
-                break;
         case COMMAND_CHECK_SAT_ASSUMING:
                 r = add_terms(c, "check-sat-assuming", o, ret);
                 break;
@@ -123,14 +124,11 @@ int command_print(const struct script *s, const struct command *c, const struct 
         case COMMAND_POP:
                 buffer_addf(ret, "(pop %u)", c->levels);
                 break;
+        case COMMAND_CHECK_SAT:
         case COMMAND_RESET:
-                buffer_adds(ret, "(reset)");
-                break;
         case COMMAND_RESET_ASSERTIONS:
-                buffer_adds(ret, "(reset-assertions)");
-                break;
         case COMMAND_EXIT:
-                buffer_adds(ret, "(exit)");
+                buffer_addf(ret, "(%s)", alone[c->kind]);
                 break;
         case COMMAND_SET_INFO:
                 if (says_version(c)) {

@@ -323,18 +323,18 @@ static bool fits_result(const struct sort *said, const struct sort *is)
         return sort_agrees(said, is) || (said->kind == SORT_REAL && is->kind == SORT_INT);
 }
 
-/* The name is read. `has_parameters`: not of define-const. */
-static int read_definition(struct reader *r, struct command *c, bool has_parameters)
+/* (define-fun f ((x S) …) S body), or define-const without the parameters. */
+static int read_definition(struct reader *r, size_t begin, struct command *c)
 {
         size_t trail = r->n_trail, values = r->n_values, at;
+        bool has_parameters = !token_is(&r->token, "define-const");
         const struct sort *result, **args;
-        int x;
+        int x = reader_symbol(r, "a symbol", &c->symbol);
 
-        if (has_parameters) {
-                if ((x = reader_expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …) or ()")) < 0 ||
-                    (x = read_variables(r, r->level, &c->n_terms)) < 0)
-                        return x;
-        }
+        if (x == 0 && has_parameters && (x = reader_expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …) or ()")) == 0)
+                x = read_variables(r, r->level, &c->n_terms);
+        if (x < 0)
+                return x;
         if (!(c->terms = keep_values(r, values)) || !(args = arena_take(&r->arena, (c->n_terms + 1) * sizeof(*args))))
                 return -ENOMEM;
         for (size_t i = 0; i < c->n_terms; i++)
@@ -357,20 +357,6 @@ static int read_definition(struct reader *r, struct command *c, bool has_paramet
                 return x;
         reader_unbind(r, trail);
         return reader_bind_function(r, c->symbol, c->function);
-}
-
-static int read_define_fun(struct reader *r, size_t begin, struct command *c)
-{
-        int x = reader_symbol(r, "a symbol", &c->symbol);
-
-        return x < 0 ? x : read_definition(r, c, true);
-}
-
-static int read_define_const(struct reader *r, size_t begin, struct command *c)
-{
-        int x = reader_symbol(r, "a symbol", &c->symbol);
-
-        return x < 0 ? x : read_definition(r, c, false);
 }
 
 /* ((f ((x S) …) S) …) (body …): the functions become known, the command stays text. */
@@ -511,16 +497,7 @@ static int read_as_text(struct reader *r, size_t begin, struct command *c)
 
 static int read_declare_datatypes(struct reader *r, size_t begin, struct command *c)
 {
-        int x = read_datatypes(r, false);
-
-        if (x < 0 || (x = read_end(r)) < 0)
-                return x;
-        return keep_text(r, begin, c);
-}
-
-static int read_declare_datatype(struct reader *r, size_t begin, struct command *c)
-{
-        int x = read_datatypes(r, true);
+        int x = read_datatypes(r, token_is(&r->token, "declare-datatype"));
 
         if (x < 0 || (x = read_end(r)) < 0)
                 return x;
@@ -542,7 +519,7 @@ static const struct command_row *command_row(struct slice name)
                 {COMMAND("assert"), COMMAND_ASSERT, read_assert},
                 {COMMAND("declare-fun"), COMMAND_DECLARE_FUN, read_declare_fun},
                 {COMMAND("declare-const"), COMMAND_DECLARE_CONST, read_declare_fun},
-                {COMMAND("define-fun"), COMMAND_DEFINE_FUN, read_define_fun},
+                {COMMAND("define-fun"), COMMAND_DEFINE_FUN, read_definition},
                 {COMMAND("check-sat"), COMMAND_CHECK_SAT, read_plain},
                 {COMMAND("set-info"), COMMAND_SET_INFO, read_set_info},
                 {COMMAND("set-option"), COMMAND_SET_OPTION, read_set_info},
@@ -553,11 +530,11 @@ static const struct command_row *command_row(struct slice name)
                 {COMMAND("exit"), COMMAND_EXIT, read_plain},
                 {COMMAND("declare-sort"), COMMAND_DECLARE_SORT, read_declare_sort},
                 {COMMAND("define-sort"), COMMAND_DEFINE_SORT, read_define_sort},
-                {COMMAND("define-const"), COMMAND_DEFINE_FUN, read_define_const},
-                {COMMAND("define-fun-rec"), COMMAND_DEFINE_FUN_REC, read_define_fun},
+                {COMMAND("define-const"), COMMAND_DEFINE_FUN, read_definition},
+                {COMMAND("define-fun-rec"), COMMAND_DEFINE_FUN_REC, read_definition},
                 {COMMAND("define-funs-rec"), COMMAND_DEFINE_FUNS_REC, read_define_funs_rec},
                 {COMMAND("declare-datatypes"), COMMAND_DECLARE_DATATYPES, read_declare_datatypes},
-                {COMMAND("declare-datatype"), COMMAND_DECLARE_DATATYPES, read_declare_datatype},
+                {COMMAND("declare-datatype"), COMMAND_DECLARE_DATATYPES, read_declare_datatypes},
                 {COMMAND("get-value"), COMMAND_GET_VALUE, read_terms},
                 {COMMAND("reset"), COMMAND_RESET, read_reset},
                 {COMMAND("reset-assertions"), COMMAND_RESET_ASSERTIONS, read_reset},

@@ -7,8 +7,14 @@ struct bank;
 struct sort;
 struct term;
 
-/* Every operator, by name; OP_NONE is 0. */
+/* Every operator, by name. */
+enum op {
+        OP_NONE,
+#define OPERATOR(op, ...) op,
 #include "core/smtlib/operator_list.h"
+#undef OPERATOR
+        N_OPS
+};
 
 /* A name without its bars: |a| and a are one symbol. Any bytes but | and \ may stand in it. */
 struct symbol {

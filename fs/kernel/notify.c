@@ -14,7 +14,8 @@ struct notify {
         struct node_map *nodes;      /* borrowed */
         struct fuse_session *fuse;   /* borrowed */
         off_t pages;                 /* from where on they go: 0, or -1 for none */
-        int watch, end, asked;       /* inotify; eventfds: the end, somebody is settling */
+        int watch, asked;            /* inotify; an eventfd: somebody is settling, or all is over */
+        bool is_over;                /* atomic */
         uint64_t seen;               /* re-measurements and builds the kernel was told of */
         uint64_t recipes;            /* edited and removed recipes it was told of */
         struct solver_list *solvers; /* a ref; as they were then */
@@ -266,19 +267,18 @@ static void *notify_thread(void *user)
         size_t n_settling;
 
         for (;;) {
-                struct pollfd fds[] = {
-                        {.fd = n->watch, .events = POLLIN}, {.fd = n->end, .events = POLLIN}, {.fd = n->asked, .events = POLLIN}};
+                struct pollfd fds[] = {{.fd = n->watch, .events = POLLIN}, {.fd = n->asked, .events = POLLIN}};
                 char events[4096];
                 eventfd_t ignored;
 
                 if (poll(fds, ARRAY_SIZE(fds), ms_until_due(n)) < 0 && errno != EINTR)
                         break;
-                if (fds[1].revents)
+                if (__atomic_load_n(&n->is_over, __ATOMIC_ACQUIRE))
                         break;
                 forget_again(n);
-                if (!fds[0].revents && !fds[2].revents)
+                if (!fds[0].revents && !fds[1].revents)
                         continue;
-                if (fds[2].revents)
+                if (fds[1].revents)
                         eventfd_read(n->asked, &ignored);
                 else
                         usleep(20 * 1000); /* a commit is several writes: look once for all of them */
@@ -301,7 +301,6 @@ static void *notify_thread(void *user)
 static struct notify *notify_free(struct notify *n)
 {
         closep(&n->watch);
-        closep(&n->end);
         closep(&n->asked);
         pthread_mutex_destroy(&n->lock);
         solver_list_unref(n->solvers);
@@ -315,9 +314,8 @@ static int watch(struct notify *n, const char *store)
         int r = path_join(path, store, "lmdb");
 
         n->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-        n->end = eventfd(0, EFD_CLOEXEC);
         n->asked = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (r == 0 && (n->watch < 0 || n->end < 0 || n->asked < 0 || inotify_add_watch(n->watch, path, IN_MODIFY) < 0 ||
+        if (r == 0 && (n->watch < 0 || n->asked < 0 || inotify_add_watch(n->watch, path, IN_MODIFY) < 0 ||
                        inotify_add_watch(n->watch, store, IN_MOVED_TO | IN_CLOSE_WRITE) < 0))
                 r = -errno;
         if (r == 0)
@@ -332,8 +330,7 @@ int notify_start(struct tree *t, struct node_map *nodes, struct fuse_session *fu
 
         if (!n)
                 return -ENOMEM;
-        *n = (struct notify){
-                .tree = t, .nodes = nodes, .fuse = fuse, .pages = pages ? 0 : -1, .watch = -1, .end = -1, .asked = -1};
+        *n = (struct notify){.tree = t, .nodes = nodes, .fuse = fuse, .pages = pages ? 0 : -1, .watch = -1, .asked = -1};
         pthread_mutex_init(&n->lock, NULL);
         n->seen = runs_remeasured(tree_workspace(t));
         n->recipes = workspace_recipes_changed(tree_workspace(t));
@@ -352,7 +349,8 @@ struct notify *notify_stop(struct notify *n)
 {
         if (!n)
                 return NULL;
-        eventfd_write(n->end, 1);
+        __atomic_store_n(&n->is_over, true, __ATOMIC_RELEASE);
+        eventfd_write(n->asked, 1);
         pthread_join(n->thread, NULL);
         return notify_free(n);
 }

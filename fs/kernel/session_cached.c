@@ -140,21 +140,6 @@ static int content_load(struct session *s, const struct node *n, struct content 
         return node_type(n) == NODE_COMPUTED && !n->view.cached && (r == -ENODATA || r == -ESTALE) ? -ENOENT : r;
 }
 
-static void reply_content(fuse_req_t req, const struct content *c, size_t size, off_t offset)
-{
-        struct fuse_bufvec b = FUSE_BUFVEC_INIT(size);
-
-        if (c->fd >= 0) {
-                b.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
-                b.buf[0].fd = c->fd;
-                b.buf[0].pos = offset;
-                fuse_reply_data(req, &b, 0);
-        } else if ((uint64_t)offset >= c->blob.size)
-                fuse_reply_buf(req, NULL, 0);
-        else
-                fuse_reply_buf(req, (const char *)c->blob.data + offset, MIN(size, c->blob.size - (size_t)offset));
-}
-
 /* Replies, and keeps the content if more of it is likely to be asked for. */
 static void answer_read(struct session *s, fuse_req_t req, const struct parked *p, uint64_t token, struct content *c)
 {
@@ -162,7 +147,7 @@ static void answer_read(struct session *s, fuse_req_t req, const struct parked *
 
         if (more || p->offset > 0)
                 contents_keep(s->contents, p->ino, token, more ? c : NULL);
-        reply_content(req, c, p->size, p->offset);
+        session_reply_bytes(req, c->fd, &c->blob, p->size, p->offset);
 }
 
 void finished_open(fuse_req_t req, fuse_ino_t, struct fuse_file_info *)

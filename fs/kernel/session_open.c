@@ -353,30 +353,35 @@ static int read_content(struct session *s, fuse_ino_t ino, struct handle *h)
         return r;
 }
 
+void session_reply_bytes(fuse_req_t req, int fd, const struct blob *content, size_t size, off_t offset)
+{
+        struct fuse_bufvec b = FUSE_BUFVEC_INIT(size);
+
+        if (fd >= 0) {
+                b.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+                b.buf[0].fd = fd;
+                b.buf[0].pos = offset;
+                fuse_reply_data(req, &b, 0);
+        } else if ((uint64_t)offset >= content->size)
+                fuse_reply_buf(req, NULL, 0);
+        else
+                fuse_reply_buf(req, (const char *)content->data + offset, MIN(size, content->size - (size_t)offset));
+}
+
 void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi)
 {
         struct handle *h = (struct handle *)(uintptr_t)fi->fh;
-        struct fuse_bufvec b = FUSE_BUFVEC_INIT(size);
         int r;
 
         if (writing_is(ino)) {
                 fuse_reply_err(req, EACCES); /* it was opened for writing */
                 return;
         }
-        if (h->fd >= 0) {
-                b.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
-                b.buf[0].fd = h->fd;
-                b.buf[0].pos = offset;
-                fuse_reply_data(req, &b, 0);
-                return;
-        }
-        r = read_content(session_of(req), ino, h);
+        r = h->fd < 0 ? read_content(session_of(req), ino, h) : 0;
         if (r < 0)
                 fuse_reply_err(req, session_error(r, "read", NULL));
-        else if ((uint64_t)offset >= h->content.size)
-                fuse_reply_buf(req, NULL, 0);
         else
-                fuse_reply_buf(req, (const char *)h->content.data + offset, MIN(size, h->content.size - (size_t)offset));
+                session_reply_bytes(req, h->fd, &h->content, size, offset);
 }
 
 void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)

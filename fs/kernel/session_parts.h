@@ -58,6 +58,8 @@ void list_read_plus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, s
 /* -- files -- */
 
 void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+/* Replies to a read: of the file `fd`, or of the content where that is -1. */
+void session_reply_bytes(fuse_req_t req, int fd, const struct blob *content, size_t size, off_t offset);
 void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi);
 void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 /* The answer to a parked open: a parked_fn, whose user is the session. */

@@ -610,54 +610,29 @@ static int setting_match(struct tree *t, const struct node *dir, const struct vi
         return cells_exist(t, &n, NULL) ? 0 : -ENOENT;
 }
 
-static int seed_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
-{
-        struct view v = dir->view;
-
-        if (!parse_name_number(name, UINT32_MAX, &v.seed))
-                return -ENOENT;
-        v.has_seed = true;
-        return setting_match(t, dir, &v, ret);
-}
-
-static int scrambled_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
-{
-        struct view v = dir->view;
-
-        if (!parse_name_number(name, UINT32_MAX, &v.scramble) || v.scramble == 0) /* under 0 the input stays as it is */
-                return -ENOENT;
-        return setting_match(t, dir, &v, ret);
-}
-
 /* A limit is one folder, under its shortest name; every other way to write it (60s for 1m) is a link to that. */
-static bool timeout_parse(const char *name, uint64_t *ret_ns, char ret_shortest[32])
+static bool timeout_parse(const char *name, bool is_alias, uint64_t *ret_ns)
 {
+        char shortest[32];
+
         if (name[0] < '0' || name[0] > '9' || name[strlen(name) - 1] < 'a' || parse_duration(name, ret_ns) < 0 || *ret_ns == 0)
                 return false;
-        format_duration(*ret_ns, ret_shortest);
-        return true;
+        format_duration(*ret_ns, shortest);
+        return (strcmp(name, shortest) != 0) == is_alias;
 }
 
-static int timeout_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+static int named_setting_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         struct view v = dir->view;
-        char shortest[32];
+        bool is_one;
 
-        if (!timeout_parse(name, &v.timeout_ns, shortest) || strcmp(name, shortest) != 0)
-                return -ENOENT;
-        v.has_timeout = true;
-        return setting_match(t, dir, &v, ret);
-}
-
-static int timeout_alias_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
-{
-        struct view v = dir->view;
-        char shortest[32];
-
-        if (!timeout_parse(name, &v.timeout_ns, shortest) || strcmp(name, shortest) == 0)
-                return -ENOENT;
-        v.has_timeout = true;
-        return setting_match(t, dir, &v, ret);
+        if (ret->inode.kind == KIND_SEED)
+                is_one = v.has_seed = parse_name_number(name, UINT32_MAX, &v.seed);
+        else if (ret->inode.kind == KIND_SCRAMBLED_SEED)
+                is_one = parse_name_number(name, UINT32_MAX, &v.scramble) && v.scramble > 0; /* under 0 the input stays as it is */
+        else
+                is_one = v.has_timeout = timeout_parse(name, ret->inode.kind == KIND_TIMEOUT_ALIAS, &v.timeout_ns);
+        return is_one ? setting_match(t, dir, &v, ret) : -ENOENT;
 }
 
 static int timeout_alias_target(struct tree *t, const struct node *n, struct buffer *ret)
@@ -780,17 +755,17 @@ static const struct route rows[] = {
 
         {KIND_SEEDS, IN(KIND_COMMIT), .name = "seeds", .type = NODE_FOLDER, .exists = seeds_exist, .generation = any_listing,
          .mtime = commit_time, .about = "the same cells with the solver's random seed fixed"},
-        {KIND_SEED, .place = 1, IN(KIND_SEEDS), .shown = "<n>", .type = NODE_FOLDER, .match = seed_match, .list = setting_entries,
+        {KIND_SEED, .place = 1, IN(KIND_SEEDS), .shown = "<n>", .type = NODE_FOLDER, .match = named_setting_match, .list = setting_entries,
          .mtime = commit_time, .about = "to this number; listed once something was measured with it"},
         {KIND_SCRAMBLED, IN(KIND_COMMIT), .name = "scrambled", .type = NODE_FOLDER, .generation = any_listing, .mtime = commit_time,
          .about = "the same cells on inputs that are scrambled: the same problem with other names, in another order"},
-        {KIND_SCRAMBLED_SEED, IN(KIND_SCRAMBLED), .shown = "<n>", .type = NODE_FOLDER, .match = scrambled_match, .list = setting_entries,
+        {KIND_SCRAMBLED_SEED, IN(KIND_SCRAMBLED), .shown = "<n>", .type = NODE_FOLDER, .match = named_setting_match, .list = setting_entries,
          .mtime = commit_time, .about = "by this seed, from 1; listed once something was measured with it"},
         {KIND_TIMEOUTS, IN(KIND_COMMIT), .name = "timeout", .type = NODE_FOLDER, .generation = any_listing, .mtime = commit_time,
          .about = "the same cells under another time limit"},
-        {KIND_TIMEOUT, .place = 2, IN(KIND_TIMEOUTS), .shown = "<t>", .type = NODE_FOLDER, .match = timeout_match,
+        {KIND_TIMEOUT, .place = 2, IN(KIND_TIMEOUTS), .shown = "<t>", .type = NODE_FOLDER, .match = named_setting_match,
          .list = setting_entries, .mtime = commit_time, .about = "60s, 20m, 1500ms; listed once something was measured under it"},
-        {KIND_TIMEOUT_ALIAS, .place = 3, IN(KIND_TIMEOUTS), .shown = "<t>", .type = NODE_LINK, .match = timeout_alias_match,
+        {KIND_TIMEOUT_ALIAS, .place = 3, IN(KIND_TIMEOUTS), .shown = "<t>", .type = NODE_LINK, .match = named_setting_match,
          .list = no_entries, .content = timeout_alias_target, .mtime = commit_time},
 };
 

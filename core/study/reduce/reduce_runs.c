@@ -4,6 +4,7 @@
 
 #include "core/cases/cases.h"
 #include "core/query/place.h"
+#include "core/study/reduce/reduction.h"
 
 struct seat {
         bool has_core; /* or the slot `away` in its place */
@@ -14,7 +15,9 @@ struct seat {
 };
 
 struct reduce_runs {
-        struct reduce_runs_options options;
+        struct job *job;
+        const struct reduction_options *options; /* borrowed */
+        const struct version *versions[N_SIDES];
         struct run_place *place; /* where the runs are done; NULL: here */
         struct held programs[N_SIDES];
         char scratch[PATH_SIZE];
@@ -31,11 +34,11 @@ static void close_runners(struct seat *seat)
 
 static int open_runners(struct reduce_runs *r, struct seat *seat)
 {
-        const struct reduce_runs_options *o = &r->options;
+        const struct reduction_options *o = r->options;
         int k = 0;
 
         for (int side = 0; k == 0 && side < N_SIDES; side++) {
-                const struct version *version = o->versions[side];
+                const struct version *version = r->versions[side];
 
                 if (version)
                         k = runner_open(&(struct runner_options){.recipe = version->solver->recipe,
@@ -76,7 +79,7 @@ static void note_longest(struct reduce_runs *r, uint64_t wall_ns)
 
 static int sit_down_away(struct reduce_runs *r, struct seat *seat)
 {
-        int k = place_lease(r->place, longest_run(r), is_cancelled, r->options.job, &seat->away);
+        int k = place_lease(r->place, longest_run(r), is_cancelled, r->job, &seat->away);
 
         if (k < 0)
                 return k;
@@ -89,22 +92,22 @@ static int sit_down(struct reduce_runs *r)
 {
         struct seat *seat = &r->seats[0];
 
-        seat->away = r->options.place ? job_take_away(r->options.job) : NULL;
+        seat->away = r->options->solver->place ? job_take_away(r->job) : NULL;
         if (seat->away) {
                 seat->has_core = true;
                 return open_runners(r, seat);
         }
         if (r->place)
                 return sit_down_away(r, seat);
-        seat->cpus = *job_cpus(r->options.job);
-        seat->slot = job_slot(r->options.job);
+        seat->cpus = *job_cpus(r->job);
+        seat->slot = job_slot(r->job);
         seat->has_core = true;
         return open_runners(r, seat);
 }
 
 int reduce_runs_begin(struct reduce_runs *r)
 {
-        int k = r->place ? 0 : job_give_way(r->options.job);
+        int k = r->place ? 0 : job_give_way(r->job);
 
         if (k <= 0)
                 return k;
@@ -118,7 +121,7 @@ static void stand_up(struct reduce_runs *r, struct seat *seat)
         if (seat->away)
                 place_release(r->place, seat->away);
         else if (seat != r->seats) /* the first one's is the job's */
-                job_drop_slot(r->options.job, seat->slot);
+                job_drop_slot(r->job, seat->slot);
         seat->away = NULL;
         seat->has_core = false;
 }
@@ -128,11 +131,11 @@ int reduce_runs_ready(struct reduce_runs *r, unsigned number, bool has_work)
         struct seat *seat = &r->seats[number];
         int k;
 
-        if (seat->has_core && !r->place && job_is_pressed(r->options.job))
+        if (seat->has_core && !r->place && job_is_pressed(r->job))
                 stand_up(r, seat);
         if (seat->has_core || !has_work)
                 return seat->has_core;
-        k = r->place ? place_try(r->place, longest_run(r), &seat->away) : job_add_slot(r->options.job, &seat->slot, &seat->cpus);
+        k = r->place ? place_try(r->place, longest_run(r), &seat->away) : job_add_slot(r->job, &seat->slot, &seat->cpus);
         if (k < 0)
                 return k == -EAGAIN ? 0 : k;
         seat->has_core = true;
@@ -143,7 +146,7 @@ int reduce_runs_ready(struct reduce_runs *r, unsigned number, bool has_work)
 int reduce_runs_run(struct reduce_runs *r, unsigned seat, enum reduce_side side, struct slice text, double cpu, double wall,
                     int cancel_fd, struct run_result *ret)
 {
-        const struct recipe *recipe = r->options.versions[side]->solver->recipe;
+        const struct recipe *recipe = r->versions[side]->solver->recipe;
         struct run_input input = {.bytes = text, .questions = case_questions(recipe->format, text)};
         struct recipe_limits limits = recipe->limits;
         struct runner *const *runners = r->seats[seat].runners;
@@ -189,7 +192,7 @@ struct reduce_runs *reduce_runs_close(struct reduce_runs *r)
         return NULL;
 }
 
-int reduce_runs_open(const struct reduce_runs_options *options, struct reduce_runs **ret)
+int reduce_runs_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES], struct reduce_runs **ret)
 {
         struct reduce_runs *r = calloc(1, sizeof(*r));
         struct engine_counters counters;
@@ -198,19 +201,21 @@ int reduce_runs_open(const struct reduce_runs_options *options, struct reduce_ru
 
         if (!r)
                 return -ENOMEM;
-        engine_counters(job_engine(options->job), &counters);
-        r->options = *options;
-        r->place = options->place;
+        engine_counters(job_engine(j), &counters);
+        r->job = j;
+        r->options = options;
+        memcpy(r->versions, versions, sizeof(r->versions));
+        r->place = options->solver->place;
         for (int side = 0; !r->place && side < N_SIDES; side++)
-                if (options->versions[side])
-                        r->place = options->versions[side]->solver->place;
+                if (versions[side])
+                        r->place = versions[side]->solver->place;
         most = r->place ? r->place->workers : counters.slots;
-        r->n_seats = options->seats > 0 ? MIN(options->seats, most) : most;
+        r->n_seats = options->jobs > 0 ? MIN(options->jobs, most) : most;
         r->seats = calloc(r->n_seats, sizeof(*r->seats));
         k = r->seats ? path_join(r->scratch, workspace_dir(options->workspace), "scratch") : -ENOMEM;
         for (int side = 0; k == 0 && side < N_SIDES; side++)
-                if (options->versions[side])
-                        k = version_hold(options->workspace, options->versions[side], &r->programs[side]);
+                if (versions[side])
+                        k = version_hold(options->workspace, versions[side], &r->programs[side]);
         if (k == 0)
                 k = sit_down(r);
         if (k < 0)

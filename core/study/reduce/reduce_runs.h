@@ -16,17 +16,10 @@ enum reduce_side {
 
 struct reduce_runs;
 
-struct reduce_runs_options {
-        struct workspace *workspace;
-        struct run_place *place;                   /* of the job's slot, which is taken over; NULL: it has a core */
-        struct job *job;                           /* its slot is the first seat's */
-        const struct version *versions[N_SIDES];   /* built; one may be NULL, and both may be the same */
-        unsigned seats;                            /* 0: as many as the engine has slots */
-        bool has_seed;
-        uint64_t seed;
-};
-/* Options are copied. -ENODATA: a version cannot be built. */
-int reduce_runs_open(const struct reduce_runs_options *options, struct reduce_runs **ret);
+struct reduction_options;
+/* The job's slot is the first seat's, and the solver's place is that slot's. The options are borrowed; of the versions, which are built, one may be NULL, and both may
+ * be the same. -ENODATA: a version cannot be built. */
+int reduce_runs_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES], struct reduce_runs **ret);
 struct reduce_runs *reduce_runs_close(struct reduce_runs *r); /* NULL */
 
 unsigned reduce_runs_n_seats(const struct reduce_runs *r);

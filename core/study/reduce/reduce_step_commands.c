@@ -14,7 +14,7 @@ bool command_has_name(const struct command *c)
 }
 
 /* A push goes together with the pop that ends it, other commands go by themselves. Declarations stay. */
-static int group(struct command_items *items)
+int choose_commands(struct command_items *items)
 {
         const struct script *script = items->state->script;
         cleanup_free size_t *open = calloc(script->n_commands + 1, sizeof(*open));
@@ -37,11 +37,6 @@ static int group(struct command_items *items)
                         n_open = 0;
         }
         return 0;
-}
-
-int step_commands(struct steps *steps)
-{
-        return steps_sweep_commands(steps, "commands", group);
 }
 
 /* -- declarations -- */
@@ -87,7 +82,8 @@ int state_count_mentions(const struct script_state *s, size_t **ret, size_t *ret
         return 0;
 }
 
-static int choose_unused(struct command_items *items)
+/* Declarations that nobody uses. */
+int choose_unused(struct command_items *items)
 {
         const struct script_state *s = items->state;
         cleanup_free size_t *mentions = NULL;
@@ -106,24 +102,14 @@ static int choose_unused(struct command_items *items)
         return r;
 }
 
-/* Declarations that nobody uses. One leads to another: a definition uses what others declare. */
-int step_unused(struct steps *steps)
-{
-        int r;
-
-        do
-                r = steps_sweep_commands(steps, "declarations", choose_unused);
-        while (r > 0);
-        return r;
-}
-
 static int write_declaration(const struct script_state *s, struct command c, struct buffer *ret)
 {
         c.kind = COMMAND_DECLARE_FUN;
         return state_add_printed(s, c, ret);
 }
 
-static int choose_bodies(struct command_items *items)
+/* Definitions lose their bodies. */
+int choose_bodies(struct command_items *items)
 {
         const struct script *script = items->state->script;
 
@@ -132,10 +118,4 @@ static int choose_bodies(struct command_items *items)
                 if (script->commands[i].kind == COMMAND_DEFINE_FUN || script->commands[i].kind == COMMAND_DEFINE_FUN_REC)
                         items->item[i] = items->n++;
         return 0;
-}
-
-/* Definitions lose their bodies. */
-int step_bodies(struct steps *steps)
-{
-        return steps_sweep_commands(steps, "definitions", choose_bodies);
 }

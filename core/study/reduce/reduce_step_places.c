@@ -76,7 +76,6 @@ int step_inline(struct steps *steps)
 {
         int taken;
 
-        reduce_stage(steps->reducer, "definitions");
         do {
                 cleanup_state struct script_state s = {0};
                 size_t at;
@@ -89,7 +88,7 @@ int step_inline(struct steps *steps)
 }
 
 /* Changes that exclude each other at one term are tried one at a time. */
-static int make_single(void *user, size_t at, struct buffer *ret)
+int make_single(void *user, size_t at, struct buffer *ret)
 {
         struct script_changes *c = user;
         struct script_changes one = {.state = c->state, .list = &c->list[at], .n = 1};
@@ -97,41 +96,7 @@ static int make_single(void *user, size_t at, struct buffer *ret)
         return text_with_changes(&one, &(bool){true}, ret);
 }
 
-/* A step of changes, a candidate at a time, until none is taken. */
-struct single_step {
-        const char *stage;
-        /* The changes for these terms: all distinct ones, those around others first. */
-        int (*list)(struct script_state *s, const struct term_list *all, struct script_changes *c);
-        reduce_make make;
-        size_t (*count)(size_t n); /* candidates of n changes; NULL: one of each */
-        bool goes_on;              /* behind what was taken; else from the start */
-};
-
-static int step_single(struct steps *steps, const struct single_step *step)
-{
-        size_t at = 0;
-        int taken;
-
-        reduce_stage(steps->reducer, step->stage);
-        do {
-                cleanup_state struct script_state s = {0};
-                cleanup_term_list struct term_list all = {0};
-                cleanup(script_changes_done) struct script_changes c = {.state = &s};
-                int r = script_state_load(steps, &s);
-
-                if (r == 0)
-                        r = state_list_terms(&s, &all);
-                if (r == 0)
-                        r = step->list(&s, &all, &c);
-                taken = r < 0 ? r
-                              : reduce_first(steps->reducer, step->goes_on ? at : 0, step->count ? step->count(c.n) : c.n,
-                                             step->make, &c, &at);
-                steps->any |= taken > 0;
-        } while (taken > 0);
-        return taken;
-}
-
-static int list_binders(struct script_state *s, const struct term_list *all, struct script_changes *c)
+int list_binders(struct script_state *s, const struct term_list *all, struct script_changes *c)
 {
         int r = state_make_fresh(s, all);
 
@@ -144,12 +109,7 @@ static int list_binders(struct script_state *s, const struct term_list *all, str
         return r;
 }
 
-int step_binders(struct steps *steps)
-{
-        return step_single(steps, &(struct single_step){"quantifiers and definitions", list_binders, make_single});
-}
-
-static int make_constant(void *user, size_t at, struct buffer *ret)
+int make_constant(void *user, size_t at, struct buffer *ret)
 {
         struct script_changes *c = user;
         struct script_changes one = {.state = c->state, .list = &c->list[at], .n = 1, .drops = true};
@@ -176,14 +136,14 @@ static int add_constant_values(struct script_state *s, size_t first, size_t last
         return r;
 }
 
-static int list_constant_values(struct script_state *s, const struct term_list *all, struct script_changes *c)
+int list_constant_values(struct script_state *s, const struct term_list *all, struct script_changes *c)
 {
         (void)all;
         return add_constant_values(s, STEP_ZERO, STEP_CONSTANT, c);
 }
 
 /* Many at once. */
-static int step_constants_to_zero(struct steps *steps)
+int step_constants_to_zero(struct steps *steps)
 {
         cleanup_state struct script_state s = {0};
         cleanup(script_changes_done) struct script_changes c = {.state = &s, .drops = true};
@@ -192,17 +152,6 @@ static int step_constants_to_zero(struct steps *steps)
         if (r == 0)
                 r = add_constant_values(&s, STEP_ZERO, STEP_ZERO, &c);
         return r < 0 ? r : steps_sweep_changes(steps, &c, 0);
-}
-
-int step_constants(struct steps *steps)
-{
-        int r;
-
-        reduce_stage(steps->reducer, "constants");
-        r = step_constants_to_zero(steps);
-        return r < 0 ? r
-                     : step_single(steps,
-                                   &(struct single_step){"constants", list_constant_values, make_constant, .goes_on = true});
 }
 
 /* -- equalities -- */
@@ -222,9 +171,9 @@ static int occurs_in(const struct term *part, const struct term *t)
         return r;
 }
 
-/* Two changes each: the constant becomes the other side, and the equality true. That the constant may stand in the other side is looked for when a
+/* A constant that equals something is put in where it stands. Two changes each: the constant becomes the other side, and the equality true. That the constant may stand in the other side is looked for when a
  * candidate is made, which costs no more than to write it: sides can share terms, and then all of them together are far larger than the text. */
-static int list_equalities(struct script_state *s, const struct term_list *all, struct script_changes *c)
+int list_equalities(struct script_state *s, const struct term_list *all, struct script_changes *c)
 {
         int r = 0;
 
@@ -242,12 +191,12 @@ static int list_equalities(struct script_state *s, const struct term_list *all, 
         return r;
 }
 
-static size_t halves(size_t n)
+size_t equality_count(size_t n)
 {
         return n / 2;
 }
 
-static int make_equality(void *user, size_t at, struct buffer *ret)
+int make_equality(void *user, size_t at, struct buffer *ret)
 {
         struct script_changes *c = user;
         struct script_changes one = {.state = c->state, .list = &c->list[2 * at], .n = 2, .drops = true};
@@ -258,15 +207,9 @@ static int make_equality(void *user, size_t at, struct buffer *ret)
         return text_with_changes(&one, (bool[]){true, true}, ret);
 }
 
-/* A constant that equals something is put in where it stands. */
-int step_equalities(struct steps *steps)
-{
-        return step_single(steps, &(struct single_step){"equalities", list_equalities, make_equality, halves});
-}
-
 /* -- other terms in a term's place -- */
 
-static int list_rewrites(struct script_state *s, const struct term_list *all, struct script_changes *c)
+int list_rewrites(struct script_state *s, const struct term_list *all, struct script_changes *c)
 {
         int r = 0;
 
@@ -280,12 +223,7 @@ static int list_rewrites(struct script_state *s, const struct term_list *all, st
         return r;
 }
 
-int step_rewrites(struct steps *steps)
-{
-        return step_single(steps, &(struct single_step){"operators", list_rewrites, make_single, .goes_on = true});
-}
-
-static int list_elsewhere(struct script_state *s, const struct term_list *all, struct script_changes *c)
+int list_elsewhere(struct script_state *s, const struct term_list *all, struct script_changes *c)
 {
         int r = 0;
 
@@ -301,14 +239,9 @@ static int list_elsewhere(struct script_state *s, const struct term_list *all, s
         return r;
 }
 
-int step_elsewhere(struct steps *steps)
-{
-        return step_single(steps, &(struct single_step){"terms from elsewhere", list_elsewhere, make_single, .goes_on = true});
-}
-
 /* -- two changes at once -- */
 
-static int list_zeros(struct script_state *s, const struct term_list *all, struct script_changes *c)
+int list_zeros(struct script_state *s, const struct term_list *all, struct script_changes *c)
 {
         static const struct term_list none = {0};
         int r = 0;
@@ -322,12 +255,12 @@ static int list_zeros(struct script_state *s, const struct term_list *all, struc
         return r;
 }
 
-static size_t pairs(size_t n)
+size_t pair_count(size_t n)
 {
         return MIN(n * (n - MIN(n, 1)) / 2, PAIRS_MOST);
 }
 
-static int make_pair(void *user, size_t at, struct buffer *ret)
+int make_pair(void *user, size_t at, struct buffer *ret)
 {
         struct script_changes *c = user;
         size_t first = 0, second = 1;
@@ -341,11 +274,6 @@ static int make_pair(void *user, size_t at, struct buffer *ret)
         list[0] = c->list[first];
         list[1] = c->list[second];
         return text_with_changes(&two, (bool[]){true, true}, ret);
-}
-
-int step_pairs(struct steps *steps)
-{
-        return step_single(steps, &(struct single_step){"two at once", list_zeros, make_pair, pairs});
 }
 
 /* -- one place of a shared term -- */
@@ -371,7 +299,7 @@ static int add_places(struct script_state *s, const struct term *root, struct sc
         return r;
 }
 
-static int list_places(struct script_state *s, const struct term_list *all, struct script_changes *c)
+int list_places(struct script_state *s, const struct term_list *all, struct script_changes *c)
 {
         int r = 0;
 
@@ -380,9 +308,4 @@ static int list_places(struct script_state *s, const struct term_list *all, stru
                 if (s->script->commands[i].kind == COMMAND_ASSERT)
                         r = add_places(s, s->script->commands[i].term, c);
         return r;
-}
-
-int step_places(struct steps *steps)
-{
-        return step_single(steps, &(struct single_step){"places", list_places, make_single, .goes_on = true});
 }

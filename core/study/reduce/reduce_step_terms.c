@@ -117,7 +117,6 @@ int step_terms(struct steps *steps)
         for (size_t depth = 0; n_nodes > 0; depth++) {
                 static const size_t first[] = {STEP_ZERO, STEP_CHILD, STEP_ONE, STEP_CONSTANT, STEP_FRESH};
 
-                reduce_stage(steps->reducer, "terms");
                 for (size_t i = 0; n_nodes > 0 && i < ARRAY_SIZE(first); i++) {
                         int r = step_level(steps, depth, first[i], &n_nodes, &n_steps);
 
@@ -217,7 +216,6 @@ int step_parts(struct steps *steps)
 {
         size_t at = 0;
 
-        reduce_stage(steps->reducer, "arguments and literals");
         for (;;) {
                 cleanup_state struct script_state s = {0};
                 cleanup_term_list struct term_list all = {0};

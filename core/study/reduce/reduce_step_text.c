@@ -5,7 +5,7 @@
 
 /* -- how it is written -- */
 
-static int choose_all(struct command_items *items)
+int choose_all(struct command_items *items)
 {
         items->write = state_add_printed;
         for (size_t i = 0; i < items->state->script->n_commands; i++)
@@ -13,12 +13,8 @@ static int choose_all(struct command_items *items)
         return 0;
 }
 
-int step_print(struct steps *steps)
-{
-        return steps_sweep_commands(steps, "layout", choose_all);
-}
-
-static int choose_untidy(struct command_items *items)
+/* Most of what is left over by steps that put a value in a term's place goes at once. */
+int choose_untidy(struct command_items *items)
 {
         const struct script *script = items->state->script;
 
@@ -34,12 +30,6 @@ static int choose_untidy(struct command_items *items)
                         items->item[i] = items->n++;
         }
         return 0;
-}
-
-/* Most of what is left over by steps that put a value in a term's place goes at once. */
-int step_tidy(struct steps *steps)
-{
-        return steps_sweep_commands(steps, "tidying", choose_untidy);
 }
 
 struct names {
@@ -131,7 +121,6 @@ int step_names(struct steps *steps)
         size_t n_mentions = 0, next = 0;
         int r = script_state_load(steps, &s);
 
-        reduce_stage(steps->reducer, "names");
         if (r == 0)
                 r = state_count_mentions(&s, &mentions, &n_mentions);
         if (r == 0)

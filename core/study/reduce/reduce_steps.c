@@ -107,13 +107,12 @@ static int text_with_items(void *user, const bool *is_out, struct buffer *ret)
         return r;
 }
 
-int steps_sweep_commands(struct steps *steps, const char *stage, int (*choose)(struct command_items *items))
+int steps_sweep_commands(struct steps *steps, int (*choose)(struct command_items *items))
 {
         cleanup_state struct script_state s = {0};
         cleanup(command_items_done) struct command_items items = {.state = &s};
         int r = script_state_load(steps, &s);
 
-        reduce_stage(steps->reducer, stage);
         if (r < 0)
                 return r;
         items.item = malloc((s.script->n_commands + 1) * sizeof(*items.item));

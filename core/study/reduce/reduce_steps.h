@@ -64,7 +64,7 @@ struct command_items {
         const struct term **terms; /* owned: of each command another term to be written; NULL: its own. May be NULL as a whole */
 };
 /* A sweep over the items that `choose` makes of the current text; none is chosen before. */
-int steps_sweep_commands(struct steps *steps, const char *stage, int (*choose)(struct command_items *items));
+int steps_sweep_commands(struct steps *steps, int (*choose)(struct command_items *items));
 
 /* reduce_sweep(): how many were taken out, or -errno. `steps` notes whether any was. */
 int steps_sweep(struct steps *steps, size_t n, size_t chunk, reduce_without make, void *user);
@@ -72,19 +72,40 @@ int steps_sweep_changes(struct steps *steps, struct script_changes *c, size_t ch
 
 /* -- the steps: reduce_step_commands.c, reduce_step_terms.c, reduce_step_places.c, reduce_step_text.c -- */
 
-int step_commands(struct steps *steps);
-int step_unused(struct steps *steps);
-int step_bodies(struct steps *steps);
+/* A sweep over the commands that `choose` chooses; or the changes that `list` lists for all distinct terms, those around others first, a candidate
+ * at a time until none is taken; or what `run` does. */
+struct step {
+        const char *stage;
+        int (*choose)(struct command_items *items);
+        bool again; /* until the sweep takes nothing */
+        int (*list)(struct script_state *s, const struct term_list *all, struct script_changes *c);
+        reduce_make make;
+        size_t (*count)(size_t n); /* candidates of n changes; NULL: one of each */
+        bool goes_on;              /* behind what was taken; else from the start */
+        int (*run)(struct steps *steps);
+        bool is_fine; /* many candidates for few bytes: only where the pass has taken nothing so far */
+};
+
+int choose_commands(struct command_items *items);
+int choose_unused(struct command_items *items);
+int choose_bodies(struct command_items *items);
+int choose_all(struct command_items *items);
+int choose_untidy(struct command_items *items);
+int list_binders(struct script_state *s, const struct term_list *all, struct script_changes *c);
+int list_constant_values(struct script_state *s, const struct term_list *all, struct script_changes *c);
+int list_equalities(struct script_state *s, const struct term_list *all, struct script_changes *c);
+int list_rewrites(struct script_state *s, const struct term_list *all, struct script_changes *c);
+int list_elsewhere(struct script_state *s, const struct term_list *all, struct script_changes *c);
+int list_zeros(struct script_state *s, const struct term_list *all, struct script_changes *c);
+int list_places(struct script_state *s, const struct term_list *all, struct script_changes *c);
+int make_single(void *user, size_t at, struct buffer *ret); /* user: the changes, as of those below */
+int make_constant(void *user, size_t at, struct buffer *ret);
+int make_equality(void *user, size_t at, struct buffer *ret);
+int make_pair(void *user, size_t at, struct buffer *ret);
+size_t equality_count(size_t n);
+size_t pair_count(size_t n);
 int step_terms(struct steps *steps);
 int step_parts(struct steps *steps);
 int step_inline(struct steps *steps);
-int step_binders(struct steps *steps);
-int step_constants(struct steps *steps);
-int step_equalities(struct steps *steps);
-int step_rewrites(struct steps *steps);
-int step_elsewhere(struct steps *steps);
-int step_pairs(struct steps *steps);
-int step_places(struct steps *steps);
-int step_print(struct steps *steps);
-int step_tidy(struct steps *steps);
+int step_constants_to_zero(struct steps *steps);
 int step_names(struct steps *steps);

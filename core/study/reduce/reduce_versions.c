@@ -19,7 +19,7 @@ struct record {
 };
 
 struct reduce_versions {
-        struct reduce_versions_options options;
+        struct reduction_options options; /* nothing of it is ours; ratio, floor and interest become what the input shows */
         const struct version *versions[N_SIDES];
         struct version_answer before[N_SIDES];
         bool is_cpu_time;
@@ -361,7 +361,7 @@ static int look_at_side(struct reduce_versions *v, int side, struct slice text)
 }
 
 /* Both on the input, the slow one's clock deciding what is counted. */
-static int look_at_input(struct reduce_versions *v, struct slice input)
+static int look_at_input(struct reduce_versions *v, struct slice input, struct slice implied)
 {
         int r = 0;
 
@@ -370,7 +370,7 @@ static int look_at_input(struct reduce_versions *v, struct slice input)
 
                 if (!v->versions[side])
                         continue;
-                r = look_at_side(v, side, is_implied ? v->options.implied : input);
+                r = look_at_side(v, side, is_implied ? implied : input);
                 v->records[side] = (struct record){.runs = 1, .seconds = v->before[side].seconds};
         }
         if (r < 0)
@@ -395,21 +395,8 @@ struct reduce_versions *reduce_versions_close(struct reduce_versions *v)
         return NULL;
 }
 
-static int open_runs(struct reduce_versions *v, struct workspace *w, struct job *j)
-{
-        struct reduce_runs_options options = {.workspace = w,
-                                              .place = v->options.place,
-                                              .job = j,
-                                              .versions = {v->versions[SIDE_REFERENCE], v->versions[SIDE_TARGET]},
-                                              .seats = v->options.jobs,
-                                              .has_seed = v->options.has_seed,
-                                              .seed = v->options.seed};
-
-        return reduce_runs_open(&options, &v->runs);
-}
-
-int reduce_versions_open(struct workspace *w, struct job *j, const struct reduce_versions_options *options, struct slice input,
-                         struct reduce_versions **ret)
+int reduce_versions_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES], struct slice input,
+                         struct slice implied, struct reduce_versions **ret)
 {
         cleanup(reduce_versions_closep) struct reduce_versions *v = calloc(1, sizeof(*v));
         bool is_implication = options->interest == INTEREST_IMPLICATION;
@@ -419,17 +406,17 @@ int reduce_versions_open(struct workspace *w, struct job *j, const struct reduce
                 return -ENOMEM;
         pthread_mutex_init(&v->lock, NULL);
         v->options = *options;
-        v->versions[SIDE_REFERENCE] = is_implication ? options->target : options->reference;
-        v->versions[SIDE_TARGET] = options->target;
+        v->versions[SIDE_REFERENCE] = versions[is_implication ? SIDE_TARGET : SIDE_REFERENCE];
+        v->versions[SIDE_TARGET] = versions[SIDE_TARGET];
         v->cancel_fd = job_cancel_fd(j);
-        if (!is_implication && options->reference && version_is_same(options->reference, options->target))
-                return errorf(-EINVAL, "the reference and the target are one version, %s", options->target->name);
+        if (!is_implication && versions[SIDE_REFERENCE] && version_is_same(versions[SIDE_REFERENCE], versions[SIDE_TARGET]))
+                return errorf(-EINVAL, "the reference and the target are one version, %s", versions[SIDE_TARGET]->name);
         if (is_implication)
                 r = implied_open(options->step, &v->implied);
         if (r == 0)
-                r = open_runs(v, w, j);
+                r = reduce_runs_open(j, &v->options, v->versions, &v->runs);
         if (r == 0)
-                r = look_at_input(v, input);
+                r = look_at_input(v, input, implied);
         if (r == 0)
                 r = reduce_pool_open(reduce_runs_n_seats(v->runs), test_seat, seat_ready, v, v->cancel_fd, &v->pool);
         if (r < 0)

@@ -27,20 +27,6 @@ enum interest {
 };
 const char *interest_name(enum interest i); /* "slow" … */
 
-struct reduce_versions_options {
-        enum interest interest;
-        const struct version *reference; /* NULL: only where the target alone counts (a crash, an implication) */
-        const struct version *target;    /* both built */
-        double ratio, floor;             /* seconds; 0: by what the input shows, see below */
-        double timeout;                  /* seconds, of runs on the input itself */
-        struct slice implied;            /* of an implication: what the rule made of the input; valid until it is open */
-        struct run_place *place;         /* of the job's slot; NULL: it has a core */
-        const char *step;                /* by which, as reduce_implied.h says */
-        unsigned jobs;                   /* 0: as many as the engine has slots */
-        bool has_seed;
-        uint64_t seed;
-};
-
 /* One version on a text. */
 struct version_answer {
         enum verdict verdict;
@@ -50,10 +36,12 @@ struct version_answer {
 
 struct reduce_versions;
 
-/* Runs both on the input, on the job's core. -EINVAL with a sentence: it shows nothing of what is asked for (not slow on the target, no version
+/* Runs both on the input, on the job's core. The versions are built; the reference's may be NULL where the target alone counts (a crash, an implication).
+ * `implied`: of an implication what the rule made of the input. -EINVAL with a sentence: it shows nothing of what is asked for (not slow on the target, no version
  * solves it …). -ENODATA: a version cannot be built. -ECANCELED: the job is. */
-int reduce_versions_open(struct workspace *w, struct job *j, const struct reduce_versions_options *options, struct slice input,
-                         struct reduce_versions **ret);
+struct reduction_options;
+int reduce_versions_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES], struct slice input,
+                         struct slice implied, struct reduce_versions **ret);
 struct reduce_versions *reduce_versions_close(struct reduce_versions *v); /* NULL */
 DEFINE_CLEANUP(struct reduce_versions *, reduce_versions_close)
 /* To be given to reduce(); valid until it is closed. */

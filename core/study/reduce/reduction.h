@@ -25,7 +25,7 @@ struct reduction_options {
         struct reduction_input input;
         struct reduction_input implied; /* of an implication, and by which step */
         const char *step;               /* else "" */
-        double ratio, floor, timeout;   /* reduce_versions.h */
+        double ratio, floor, timeout;   /* seconds; ratio and floor 0: by what the input shows (reduce_versions.h) */
         bool has_seed;
         uint64_t seed;
         uint64_t most_ns; /* it may take; 0: as the settings say */

@@ -164,15 +164,6 @@ static int work_open(struct work *w)
 {
         const struct reduced_query *q = w->query;
         const struct reduction_options *o = &q->options;
-        struct reduce_versions_options options = {.interest = o->interest,
-                                                  .ratio = o->ratio,
-                                                  .floor = o->floor,
-                                                  .timeout = o->timeout,
-                                                  .step = o->step,
-                                                  .place = o->solver->place,
-                                                  .jobs = o->jobs,
-                                                  .has_seed = o->has_seed,
-                                                  .seed = o->seed};
         int r = version_parse_in_full(o->workspace, o->solver, o->target, &w->versions[SIDE_TARGET]);
 
         if (r == 0 && *o->reference)
@@ -183,10 +174,8 @@ static int work_open(struct work *w)
                 r = read_input(q, &o->implied, &w->implied);
         if (r < 0)
                 return r;
-        options.reference = w->versions[SIDE_REFERENCE];
-        options.target = w->versions[SIDE_TARGET];
-        options.implied = SLICE(w->implied.data, w->implied.size);
-        r = reduce_versions_open(o->workspace, w->job, &options, SLICE(w->input.data, w->input.size), &w->runs);
+        r = reduce_versions_open(w->job, o, (const struct version *[]){w->versions[SIDE_REFERENCE], w->versions[SIDE_TARGET]},
+                                 SLICE(w->input.data, w->input.size), SLICE(w->implied.data, w->implied.size), &w->runs);
         if (r == 0)
                 w->test = reduce_versions_test(w->runs);
         return r;
