@@ -1,8 +1,9 @@
 #include "cache/base/process.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
+#include <fcntl.h>
+
+#include "cache/base/util.h"
 
 int process_each(bool (*fn)(void *user, pid_t pid), void *user)
 {
@@ -18,4 +19,19 @@ int process_each(bool (*fn)(void *user, pid_t pid), void *user)
         }
         closedir(d);
         return 0;
+}
+
+ssize_t process_text(pid_t pid, const char *name, char *ret, size_t size)
+{
+        cleanup_close int fd = -1;
+        char path[64];
+        ssize_t n;
+
+        snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        n = fd < 0 ? -1 : read(fd, ret, size - 1);
+        if (n < 0)
+                return -errno;
+        ret[n] = '\0';
+        return n;
 }

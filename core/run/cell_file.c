@@ -74,26 +74,20 @@ void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *r
                         buffer_addf(ret, "%s\n", verdict_name(VERDICT_UNBUILDABLE));
                 return;
         }
-        switch (file) {
-        case CELL_TIME:
-        case CELL_CPUTIME:
+        if (file == CELL_TIME || file == CELL_CPUTIME) {
                 format_seconds(file == CELL_TIME ? f->wall_ns : f->cpu_ns, seconds);
                 buffer_addf(ret, "%s\n", seconds);
-                return;
-        case CELL_MEMORY:
+        } else if (file == CELL_MEMORY) {
                 buffer_addf(ret, "%" PRIu64 "\n", f->memory);
-                return;
-        case CELL_RESULT:
-        case CELL_STDOUT:
-        case CELL_STDERR:
-        case CELL_RUN_JSON:
-                break;
-        case CELL_EFFORT:
+        } else if (file == CELL_EFFORT) {
                 print_effort(f, ret);
-                return;
+        } else {
+                bytes = file == CELL_RESULT   ? &f->results
+                        : file == CELL_STDOUT ? &f->out
+                        : file == CELL_STDERR ? &f->err
+                                              : &f->json;
+                buffer_add(ret, bytes->data, bytes->size);
         }
-        bytes = file == CELL_RESULT ? &f->results : file == CELL_STDOUT ? &f->out : file == CELL_STDERR ? &f->err : &f->json;
-        buffer_add(ret, bytes->data, bytes->size);
 }
 
 void cell_results(const struct fact *f, struct buffer *ret)

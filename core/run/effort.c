@@ -36,15 +36,6 @@ static void label_of(const char *pattern, char ret[64])
                 snprintf(ret, 64, "%.63s", pattern);
 }
 
-static bool is_label(const struct effort *e, const char *label)
-{
-        for (size_t i = 0; i < e->n; i++) {
-                if (strcmp(e->list[i].label, label) == 0)
-                        return true;
-        }
-        return false;
-}
-
 int effort_new(const struct recipe *recipe, struct effort **ret)
 {
         cleanup(effort_freep) struct effort *e = calloc(1, sizeof(*e));
@@ -63,8 +54,9 @@ int effort_new(const struct recipe *recipe, struct effort **ret)
                 if (r < 0)
                         continue; /* recipe_read() has refused it */
                 label_of(*text, p->label);
-                if (is_label(e, p->label))
-                        snprintf(p->label, sizeof(p->label), "%.63s", *text);
+                for (size_t i = 0; i < e->n; i++)
+                        if (strcmp(e->list[i].label, p->label) == 0)
+                                snprintf(p->label, sizeof(p->label), "%.63s", *text);
                 e->n++;
         }
         *ret = steal_pointer(e);

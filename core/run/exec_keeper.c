@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -37,12 +36,6 @@ struct keeper {
 };
 
 /* -- a message with descriptors -- */
-
-static void close_all(int *fds, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                close(fds[i]);
-}
 
 /* 1: an order; 0: nothing there, unless `flags` let it wait; -1: the caller is no more, or talks nonsense. */
 static int receive(int flags, int ret_fds[EXEC_FDS])
@@ -168,28 +161,18 @@ static bool reap(struct keeper *k)
         return !lost;
 }
 
-static void drain_signals(const struct keeper *k)
-{
-        struct signalfd_siginfo info;
-
-        while (read(k->signals, &info, sizeof(info)) == sizeof(info))
-                ;
-}
-
 /* An order, the end of a run, or the caller's: then false. An order is for the run that waits for it, if there is one. */
 static bool await_event(const struct keeper *k)
 {
         struct pollfd from[] = {{.fd = k->signals, .events = POLLIN}, {.fd = EXEC_CONTROL, .events = k->pid == 0 ? POLLIN : 0}};
 
         ppoll(from, sizeof(from) / sizeof(*from), NULL, NULL);
-        drain_signals(k);
+        signals_drain(k->signals);
         return (from[1].revents & (POLLHUP | POLLERR)) == 0;
 }
 
 static bool prepare(struct keeper *k)
 {
-        sigset_t all;
-
         prctl(PR_SET_DUMPABLE, 0);
         prctl(PR_SET_CHILD_SUBREAPER, 1);
         if (k->namespace && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || !world_forbid_keys())) /* of all that we start */
@@ -197,11 +180,7 @@ static bool prepare(struct keeper *k)
         if (k->namespace) /* bubblewrap has asked for it, but an execve that changes capabilities (as root) forgets it */
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
         setsid();
-        sigfillset(&all);
-        sigprocmask(SIG_BLOCK, &all, NULL);
-        sigemptyset(&all);
-        sigaddset(&all, SIGCHLD);
-        k->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+        k->signals = signals_block();
         if (k->namespace)
                 k->network = world_network();
         k->uid = getuid();
@@ -209,7 +188,8 @@ static bool prepare(struct keeper *k)
         return k->signals >= 0;
 }
 
-int keeper_main(const struct exec_request *head)
+/* Returns the exit status. */
+static int keeper_main(const struct exec_request *head)
 {
         struct keeper k = {.namespace = head->namespace, .user = !head->drop};
         int fds[EXEC_FDS], r;
@@ -229,7 +209,8 @@ int keeper_main(const struct exec_request *head)
                         break;
                 if (r > 0) {
                         begin(&k, fds);
-                        close_all(fds, EXEC_FDS);
+                        for (int i = 0; i < EXEC_FDS; i++)
+                                close(fds[i]);
                 }
         }
         if (!k.namespace) { /* in one, all goes with us */

@@ -247,7 +247,6 @@ static int set_schedule(struct run *run)
 
         if (!run->order->head->surroundings.timed || surroundings_set_schedule(&part))
                 return 0;
-        run->reply.step = STEP_SURROUNDINGS;
         run->reply.part = part;
         return -errno;
 }
@@ -487,11 +486,22 @@ static bool read_control(struct run *run)
         return false;
 }
 
-static void drain_signals(const struct run *run)
+int signals_block(void)
+{
+        sigset_t all;
+
+        sigfillset(&all);
+        sigprocmask(SIG_BLOCK, &all, NULL);
+        sigemptyset(&all);
+        sigaddset(&all, SIGCHLD);
+        return signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void signals_drain(int fd)
 {
         struct signalfd_siginfo info;
 
-        while (read(run->signals, &info, sizeof(info)) == sizeof(info))
+        while (read(fd, &info, sizeof(info)) == sizeof(info))
                 ;
 }
 
@@ -570,7 +580,7 @@ static void stand_still(struct run *run)
         say_paused(run, began);
         while (!run->over && !run->ended && !read_control(run)) {
                 wait_for_something(run, clock_now() + NSEC_PER_SEC);
-                drain_signals(run);
+                signals_drain(run->signals);
                 reap(run);
         }
         run->stood_still += (run->over ? run->end : clock_now()) - began;
@@ -683,7 +693,7 @@ static void watch(struct run *run)
 
         while (!run->over && !run->ended) {
                 wait_for_something(run, next_event(run));
-                drain_signals(run);
+                signals_drain(run->signals);
                 read_news(run);
                 reap(run);
                 if (run->over)
@@ -711,7 +721,7 @@ static void end_all(struct run *run)
         while (reap(run)) {
                 tree_kill(r->namespace);
                 wait_for_something(run, clock_now() + 20 * NSEC_PER_MSEC);
-                drain_signals(run);
+                signals_drain(run->signals);
         }
         read_news(run);
 }
@@ -758,8 +768,6 @@ static void judge(struct run *run)
 
 static void prepare(struct run *run)
 {
-        sigset_t all;
-
         prctl(PR_SET_DUMPABLE, 0);
         prctl(PR_SET_CHILD_SUBREAPER, 1);
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -771,11 +779,7 @@ static void prepare(struct run *run)
         if (getpid() == 1 || run->order->head->kept)
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
         setsid(); /* the terminal's signals are for our caller to judge */
-        sigfillset(&all);
-        sigprocmask(SIG_BLOCK, &all, NULL);
-        sigemptyset(&all);
-        sigaddset(&all, SIGCHLD);
-        run->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+        run->signals = signals_block();
 }
 
 static const cpu_set_t *cores_of(const struct exec_request *r)
@@ -814,6 +818,15 @@ static void end_waiting(struct run *run)
         }
 }
 
+static bool failed(struct run *run, enum exec_step step, int error)
+{
+        if (error < 0) {
+                run->reply.step = step;
+                run->reply.error = -error;
+        }
+        return error < 0;
+}
+
 /* From the beginning to the end of what is to be run. */
 static void run_it(struct run *run, int error)
 {
@@ -821,28 +834,15 @@ static void run_it(struct run *run, int error)
 
         if (error == 0 && r->kept && r->namespace)
                 error = world_make(run->order);
-
-        if (error < 0) {
-                run->reply.step = STEP_NAMESPACE;
-                run->reply.error = -error;
+        if (failed(run, STEP_NAMESPACE, error) || failed(run, STEP_SURROUNDINGS, set_schedule(run)))
                 return;
-        }
-        error = set_schedule(run);
-        if (error < 0) {
-                run->reply.error = -error;
-                return;
-        }
         run->cpus = r->cpus;
         await_core(run);
         if (run->ended)
                 return;
         begin_waiting(run);
-        error = start(run);
-        if (error < 0) {
-                run->reply.step = STEP_FORK;
-                run->reply.error = -error;
+        if (failed(run, STEP_FORK, start(run)))
                 return;
-        }
         run->next_look = run->begin + POLL_FIRST;
         run->next_folder = run->begin + FOLDER_FIRST;
         run->share = r->share_ns == 0 ? UINT64_MAX : r->share_ns;
@@ -872,10 +872,7 @@ int stub_main(int world)
                 return 1;
         if (r == 0 && run.signals < 0)
                 r = -errno;
-        if (r < 0) {
-                run.reply.step = STEP_REQUEST;
-                run.reply.error = -r;
-        } else {
+        if (!failed(&run, STEP_REQUEST, r)) {
                 run_it(&run, world);
                 lender_end(&run.lender);
         }

@@ -14,8 +14,9 @@ struct order { /* a request and its strings */
 /* The one run that EXEC_REQUEST asks for; exec_stub.c. `world`: as world_prepare() said, 0 where there is none. Returns the exit status. */
 int stub_main(int world);
 
-/* Keeps a sandbox, exec_keeper.c. `head` as read from EXEC_REQUEST. Returns the exit status. */
-int keeper_main(const struct exec_request *head);
+/* Blocks all signals; a descriptor that is readable when a child has ended, until it is drained. -1. */
+int signals_block(void);
+void signals_drain(int fd);
 
 /* The world of one run in a kept sandbox, exec_world.c. world_clone() forks into new namespaces (PID, IPC, mounts; `user`: of users, too, who
  * are the same in it). Returns like fork(), -errno when it failed. In the child world_prepare() makes what is the same for every run: with

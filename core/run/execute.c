@@ -15,11 +15,26 @@
 #include "core/run/execution.h"
 #include "core/run/sandbox.h"
 
-/* -- where the helper is -- */
+/* -- the helper -- */
 
-int execute_helper_path(char ret[PATH_SIZE])
+int helper_start(const struct execute_request *q, const char *runs, const struct ends *e, pid_t *ret_pid, int *ret_process)
 {
-        return helper_path("solverfs-exec", "core/run", "SOLVERFS_EXEC", ret);
+        cleanup(strings_freep) char **sandboxed = NULL;
+        char helper[PATH_SIZE];
+        char *bare[] = {helper, NULL}, **arguments = bare;
+        int r = helper_path("solverfs-exec", "core/run", "SOLVERFS_EXEC", helper);
+
+        if (r == 0 && q->sandbox == SANDBOX_BWRAP) {
+                r = sandbox_arguments(q, runs, helper, &sandboxed);
+                arguments = sandboxed;
+        }
+        if (r < 0)
+                return r;
+        r = spawn(&(struct spawn_request){.fds = e->fds, .n_fds = e->n, .arguments = arguments}, ret_pid);
+        if (r < 0)
+                return errorf(r, "cannot start %s: %s", arguments[0], strerror(-r));
+        *ret_process = (int)syscall(SYS_pidfd_open, *ret_pid, 0); /* -1: then only the socket's end tells */
+        return 0;
 }
 
 /* -- a sandbox for one run -- */
@@ -40,30 +55,19 @@ void single_done(struct single *s)
 static int start(struct single *s)
 {
         cleanup(ends_done) struct ends e = ENDS_NONE;
-        cleanup(strings_freep) char **sandboxed = NULL;
         const struct execute_request *q = s->x.request;
-        char helper[PATH_SIZE];
-        char *bare[] = {helper, NULL};
-        char **arguments;
-        int r;
+        int r = sandbox_lease(q->slot, &s->x.uid, &s->lease);
 
-        r = execute_helper_path(helper);
-        if (r == 0 && s->x.inside)
-                r = sandbox_arguments(q, NULL, helper, &sandboxed);
-        if (r == 0)
-                r = sandbox_lease(q->slot, &s->x.uid, &s->lease);
         if (r == 0)
                 r = sandbox_hand_over(q, s->x.uid);
         if (r == 0)
                 r = execution_prepare(&s->x, &e);
+        if (r == 0)
+                r = helper_start(q, NULL, &e, &s->pid, &s->process);
         if (r < 0)
                 return r;
-        arguments = s->x.inside ? sandboxed : bare;
-        r = spawn(&(struct spawn_request){.fds = e.fds, .n_fds = e.n, .arguments = arguments}, &s->pid);
-        if (r < 0)
-                return errorf(r, "cannot start %s: %s", arguments[0], strerror(-r));
         s->all_gone = false;
-        s->x.process = s->process = (int)syscall(SYS_pidfd_open, s->pid, 0); /* -1: then only the socket's end tells */
+        s->x.process = s->process;
         return 0;
 }
 

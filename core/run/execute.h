@@ -128,6 +128,3 @@ struct execute_result {
  * (no bubblewrap, no fork, no memory). */
 int execute(const struct execute_request *request, struct execute_result *ret);
 void execute_result_done(struct execute_result *r);
-
-/* solverfs-exec; $SOLVERFS_EXEC. */
-int execute_helper_path(char ret[PATH_SIZE]);

@@ -69,6 +69,10 @@ void execution_kill_marked(const struct execution *x);
 /* 0 and the result, -ECANCELED, or -errno and a sentence; all writers are gone. */
 int execution_result(struct execution *x, struct execute_result *ret);
 
+/* Starts solverfs-exec ($SOLVERFS_EXEC), in the sandbox or bare as the request says; execute.c. `runs`: NULL, or of a keeper. *ret_process: its
+ * pidfd, or -1. */
+int helper_start(const struct execute_request *q, const char *runs, const struct ends *e, pid_t *ret_pid, int *ret_process);
+
 /* A sandbox for this run alone; execute.c. Behind single_begin(), whatever it says, single_done(). */
 struct single {
         struct execution x;

@@ -86,7 +86,7 @@ static json_t *governor(void)
         char line[64];
 
         return host_read_line("", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof(line)) ? json_string(line)
-                                                                                                      : json_null();
+                                                                                                               : json_null();
 }
 
 /* 1 when the clock may rise above its nominal rate, 0 when not, -1 when not known. */

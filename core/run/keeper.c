@@ -5,11 +5,9 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "cache/base/fault.h"
-#include "cache/base/spawn.h"
 #include "core/run/sandbox.h"
 
 struct keeper {
@@ -64,17 +62,8 @@ static int open_ends(struct keeper *k, struct ends *e)
 static int start(struct keeper *k, const struct execute_request *like, const char *runs)
 {
         cleanup(ends_done) struct ends e = ENDS_NONE;
-        cleanup(strings_freep) char **sandboxed = NULL;
-        char helper[PATH_SIZE];
-        char *bare[] = {helper, NULL};
-        char **arguments;
-        int r;
+        int r = sandbox_lease(like->slot, &k->uid, &k->lease);
 
-        r = execute_helper_path(helper);
-        if (r == 0 && k->inside)
-                r = sandbox_arguments(like, runs, helper, &sandboxed);
-        if (r == 0)
-                r = sandbox_lease(like->slot, &k->uid, &k->lease);
         if (r == 0)
                 r = write_wire(k);
         if (r < 0)
@@ -82,13 +71,9 @@ static int start(struct keeper *k, const struct execute_request *like, const cha
         r = open_ends(k, &e);
         if (r < 0)
                 return errorf(r, "cannot make the sockets of a sandbox: %s", strerror(-r));
-        arguments = k->inside ? sandboxed : bare;
-        r = spawn(&(struct spawn_request){.fds = e.fds, .n_fds = EXEC_FDS, .arguments = arguments}, &k->pid);
-        if (r < 0)
-                return errorf(r, "cannot start %s: %s", arguments[0], strerror(-r));
-        k->empty = false;
-        k->process = (int)syscall(SYS_pidfd_open, k->pid, 0); /* -1: then only the socket's end tells */
-        return 0;
+        r = helper_start(like, runs, &e, &k->pid, &k->process);
+        k->empty = r < 0;
+        return r;
 }
 
 int keeper_open(const struct execute_request *like, const char *runs, struct keeper **ret)

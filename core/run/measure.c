@@ -34,25 +34,6 @@ static void measurement_done(struct measurement *m)
 
 /* -- one run -- */
 
-static int open_runner(struct measurement *m)
-{
-        const struct measure_request *q = m->request;
-
-        return runner_open(&(struct runner_options){.recipe = q->recipe,
-                                                    .programs = q->programs,
-                                                    .n_programs = q->n_programs,
-                                                    .limits = q->limits,
-                                                    .scratch = RUN_SCRATCH,
-                                                    .has_seed = q->has_seed,
-                                                    .seed = q->seed,
-                                                    .scratch_parent = q->scratch_parent,
-                                                    .sandbox = q->sandbox,
-                                                    .cpus = q->cpus,
-                                                    .slot = q->slot,
-                                                    .away = q->away},
-                           &m->runner);
-}
-
 static int run_once(const struct measurement *m, struct run_result *ret)
 {
         const struct measure_request *q = m->request;
@@ -69,7 +50,7 @@ static int run_undisturbed(const struct measurement *m, struct run_result *ret)
                 [DOUBT_MEMORY] = "the machine had no memory left",
                 [DOUBT_PAUSE] = "it stood still for a while",
         };
-        const char *program = m->request->programs[0].name;
+        const char *program = m->request->runner.programs[0].name;
         int r = run_once(m, ret);
 
         if (r < 0 || ret->run.doubt == DOUBT_NONE)
@@ -108,7 +89,8 @@ static bool is_disturbed(const struct execute_result *r)
 /* It ran against the clock and not to the end of its CPU time: it slept, or something kept it from running that no counter shows. */
 static bool is_short_of_cpu(const struct measurement *m, const struct sample *s)
 {
-        const uint64_t wall = m->request->limits.wall_ns, cpu = m->request->limits.cpu_ns, limit = cpu != 0 ? MIN(wall, cpu) : wall;
+        const uint64_t wall = m->request->runner.limits.wall_ns, cpu = m->request->runner.limits.cpu_ns,
+                       limit = cpu != 0 ? MIN(wall, cpu) : wall;
 
         return s->verdict == VERDICT_TIMEOUT && wall != 0 && s->cpu_ns + small_share(limit) < limit;
 }
@@ -135,8 +117,8 @@ static int take_sample(struct measurement *m)
         };
         t->sample.disturbed =
                 (is_repeatable(t->sample.verdict) || t->sample.verdict == VERDICT_TIMEOUT) && is_disturbed(&t->result.run);
-        if (t->sample.verdict == VERDICT_TIMEOUT && q->limits.wall_ns != 0)
-                t->sample.wall_ns = q->limits.wall_ns;
+        if (t->sample.verdict == VERDICT_TIMEOUT && q->runner.limits.wall_ns != 0)
+                t->sample.wall_ns = q->runner.limits.wall_ns;
         t->short_of_cpu = !t->sample.disturbed && is_short_of_cpu(m, &t->sample);
         return 0;
 }
@@ -163,7 +145,7 @@ static size_t count_short(const struct measurement *m)
 
 static size_t most_samples(const struct measurement *m)
 {
-        return MAX(m->request->recipe->samples, 1u);
+        return MAX(m->request->runner.recipe->samples, 1u);
 }
 
 /* A measurement limited to one sample is never repeated, only flagged. */
@@ -369,12 +351,12 @@ static int make_json(const struct measurement *m, const struct fact *f, struct b
         json_object_set_new(j, "stdout", stream_json(t->result.run.out_size, &t->result.run.out, t->result.run.out_cut));
         json_object_set_new(j, "stderr", stream_json(t->result.run.err_size, &t->result.run.err, t->result.run.err_cut));
         json_object_set_new(j, "command", strings(x->argv));
-        json_object_set_new(j, "seed", q->has_seed ? json_integer((json_int_t)q->seed) : json_null());
-        json_object_set_new(j, "sandbox", json_string(q->sandbox == SANDBOX_BWRAP ? "bubblewrap" : "none"));
+        json_object_set_new(j, "seed", q->runner.has_seed ? json_integer((json_int_t)q->runner.seed) : json_null());
+        json_object_set_new(j, "sandbox", json_string(q->runner.sandbox == SANDBOX_BWRAP ? "bubblewrap" : "none"));
         json_object_set_new(j, "measured", moment(f->measured));
         json_object_set_new(j, "remeasured", f->remeasured ? moment(f->remeasured) : json_null());
-        json_object_set_new(j, "machine", json_string(q->away ? q->away->machine : host_machine()));
-        json_object_set_new(j, "host", q->away ? json_deep_copy(q->away->facts) : host_facts());
+        json_object_set_new(j, "machine", json_string(q->runner.away ? q->runner.away->machine : host_machine()));
+        json_object_set_new(j, "host", q->runner.away ? json_deep_copy(q->runner.away->facts) : host_facts());
         text = json_dumps(j, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
         json_decref(j);
         if (!text)
@@ -416,17 +398,17 @@ static int make_fact(struct measurement *m, struct fact **ret)
         *f = (struct fact){
                 .refs = 1,
                 .verdict = t->sample.verdict,
-                .wall_ns = at_most(t->sample.wall_ns, q->limits.wall_ns),
-                .cpu_ns = at_most(t->sample.cpu_ns, q->limits.cpu_ns),
-                .memory = at_most(t->sample.memory, q->limits.memory),
-                .limits = q->limits,
+                .wall_ns = at_most(t->sample.wall_ns, q->runner.limits.wall_ns),
+                .cpu_ns = at_most(t->sample.cpu_ns, q->runner.limits.cpu_ns),
+                .memory = at_most(t->sample.memory, q->runner.limits.memory),
+                .limits = q->runner.limits,
                 .address_space = strcmp(t->result.run.method, "rusage") == 0,
                 .measured = now,
                 .remeasured = q->again ? now : 0,
                 .disturbed = m->disturbed,
                 .waited_ns = t->result.run.waited_ns, /* not what a hypervisor took: that goes on while the program sleeps */
         };
-        f->limits.stack = q->limits.stack ? q->limits.stack : RECIPE_STACK;
+        f->limits.stack = q->runner.limits.stack ? q->runner.limits.stack : RECIPE_STACK;
         for (size_t i = 0; i < m->n; i++)
                 f->wrong |= m->taken[i].sample.wrong;
         r = make_results(&t->result.verdicts, &f->results);
@@ -446,8 +428,8 @@ int measure(const struct measure_request *q, struct fact **ret)
         cleanup(measurement_done) struct measurement m = {.request = q};
         int r;
 
-        assert(q->recipe && q->n_programs > 0 && q->case_path && q->scratch_parent);
-        r = open_runner(&m);
+        assert(q->runner.recipe && q->runner.n_programs > 0 && q->case_path && q->runner.scratch_parent);
+        r = runner_open(&q->runner, &m.runner);
         if (r < 0)
                 return r;
         m.taken = calloc(most_samples(&m) + MEASURE_RETRIES, sizeof(*m.taken));

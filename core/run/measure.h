@@ -25,21 +25,11 @@
 #define MEASURE_WAITING_LEAST (2 * NSEC_PER_MSEC)
 
 struct measure_request {
-        const struct recipe *recipe;
-        struct recipe_limits limits;
-        const struct run_program *programs; /* all outputs of the build; the first is {bin} */
-        size_t n_programs;
+        struct runner_options runner; /* its scratch is RUN_SCRATCH */
         const char *case_path; /* host path; seen inside as /case/input.smt2 or /case/input.cnf */
         struct digest case_id; /* of its bytes; zero: not known */
         const enum verdict *expected;
         size_t n_expected;
-        bool has_seed;
-        uint64_t seed;
-        const char *scratch_parent; /* host folder for scratch folders */
-        enum sandbox_kind sandbox;
-        const cpu_set_t *cpus; /* the slot's core */
-        unsigned slot;
-        struct run_away *away; /* runner.h; NULL: here. Then `cpus` and `slot` mean nothing */
         int cancel_fd;
         bool again;    /* a deliberate re-measurement */
         json_t *about; /* borrowed; merged into run.json: solver, commit, case, build key … */

@@ -8,11 +8,8 @@
 #define LOST_MOST 3 /* how often the slot of one run may be lost */
 
 struct runner {
-        struct recipe *recipe;
-        struct recipe_limits limits;
+        struct runner_options options; /* a ref of the recipe, and a copy of scratch_parent; `cpus` are those below */
         struct effort *effort;
-        char *scratch_parent;
-        struct run_away *away;        /* borrowed; NULL: here */
         struct run_program *programs; /* for elsewhere; path and name are those of `binds` and `names` */
         char *away_bytes;             /* owned: the input's, when it is no file */
         struct run_words words;
@@ -20,10 +17,6 @@ struct runner {
         struct bind *binds; /* the same; sources are malloc'd but for the input's */
         size_t n_binds;     /* the last is the input */
         cpu_set_t cpus;
-        bool has_cpus, has_seed, fresh;
-        uint64_t seed, scratch;
-        enum sandbox_kind sandbox;
-        unsigned slot;
         char **command; /* NULL: to be made */
         struct keeper *keeper;
         bool handed;        /* its user has had the programs handed over */
@@ -80,7 +73,7 @@ static int copy_binds(struct runner *r, const struct runner_options *o)
                 r->programs[i] = (struct run_program){
                         .path = r->binds[i].source, .name = r->names[i] + strlen("/solver/"), .id = o->programs[i].id};
         }
-        r->binds[r->n_binds] = (struct bind){.target = input_target(r->recipe)};
+        r->binds[r->n_binds] = (struct bind){.target = input_target(r->options.recipe)};
         return 0;
 }
 
@@ -92,21 +85,16 @@ int runner_open(const struct runner_options *o, struct runner **ret)
         assert(o->recipe && o->n_programs > 0 && o->scratch_parent);
         if (!r)
                 return -ENOMEM;
-        r->recipe = recipe_ref((struct recipe *)o->recipe);
-        r->limits = o->limits;
-        r->scratch = o->scratch ?: RUN_SCRATCH;
-        r->has_seed = o->has_seed;
-        r->seed = o->seed;
-        r->sandbox = o->sandbox;
-        r->slot = o->slot;
-        r->fresh = o->fresh;
-        r->away = o->away;
+        r->options = *o;
+        r->options.recipe = recipe_ref((struct recipe *)o->recipe);
+        r->options.scratch = o->scratch ?: RUN_SCRATCH;
         r->files = (struct runner_files)RUNNER_FILES_NONE;
-        r->has_cpus = o->cpus != NULL;
-        if (o->cpus)
+        if (o->cpus) {
                 r->cpus = *o->cpus;
-        r->scratch_parent = strdup(o->scratch_parent);
-        if (!r->scratch_parent)
+                r->options.cpus = &r->cpus;
+        }
+        r->options.scratch_parent = strdup(o->scratch_parent);
+        if (!r->options.scratch_parent)
                 return -ENOMEM;
         k = copy_binds(r, o);
         if (k == 0)
@@ -133,22 +121,22 @@ struct runner *runner_close(struct runner *r)
         free(r->away_bytes);
         strings_free(r->command);
         effort_free(r->effort);
-        free(r->scratch_parent);
-        recipe_unref(r->recipe);
+        free((char *)r->options.scratch_parent);
+        recipe_unref((struct recipe *)r->options.recipe);
         free(r);
         return NULL;
 }
 
 void runner_set_limits(struct runner *r, const struct recipe_limits *limits)
 {
-        r->limits = *limits;
+        r->options.limits = *limits;
         strings_free(steal_pointer(r->command)); /* which may mention them */
 }
 
 void runner_set_seed(struct runner *r, bool has_seed, uint64_t seed)
 {
-        r->has_seed = has_seed;
-        r->seed = seed;
+        r->options.has_seed = has_seed;
+        r->options.seed = seed;
         strings_free(steal_pointer(r->command));
 }
 
@@ -167,28 +155,28 @@ struct runner_counters runner_counters(const struct runner *r)
 /* `inputs`: of the binds, how many count: the input's is no bind where there is no file, or where it is mounted by the sandbox itself. */
 static void make_request(struct runner *r)
 {
-        const struct recipe_limits *l = &r->limits;
+        const struct recipe_limits *l = &r->options.limits;
         const struct capture_limit output = {.keep = l->output ? l->output : SIZE_MAX, .most = l->output};
 
         r->binds[r->n_binds].source = r->files.input;
         r->request = (struct execute_request){
                 .argv = r->command,
-                .environment = r->recipe->environment,
+                .environment = r->options.recipe->environment,
                 .binds = r->binds,
-                .n_binds = r->n_binds + wants_file(r->recipe),
+                .n_binds = r->n_binds + wants_file(r->options.recipe),
                 .scratch = r->files.scratch,
-                .sandbox = r->sandbox,
+                .sandbox = r->options.sandbox,
                 .wall_ns = l->wall_ns,
                 .cpu_ns = l->cpu_ns,
                 .memory = l->memory,
-                .file_size = r->scratch,
+                .file_size = r->options.scratch,
                 .processes = l->processes,
                 .stack = l->stack,
                 .timed = true,
                 .out = output,
                 .err = output,
-                .cpus = r->has_cpus ? &r->cpus : NULL,
-                .slot = r->slot,
+                .cpus = r->options.cpus,
+                .slot = r->options.slot,
                 .cancel_fd = -1,
                 .input_fd = r->files.input_fd,
         };
@@ -199,14 +187,14 @@ static void make_request(struct runner *r)
 
 static bool keeps(const struct runner *r)
 {
-        return !r->fresh && !r->no_namespaces;
+        return !r->options.fresh && !r->no_namespaces;
 }
 
 static enum input_as input_as(const struct runner *r)
 {
-        if (!wants_file(r->recipe))
+        if (!wants_file(r->options.recipe))
                 return INPUT_STDIN;
-        return keeps(r) && r->sandbox == SANDBOX_BWRAP ? INPUT_FILE : INPUT_THERE;
+        return keeps(r) && r->options.sandbox == SANDBOX_BWRAP ? INPUT_FILE : INPUT_THERE;
 }
 
 /* -- elsewhere -- */
@@ -221,14 +209,14 @@ static int start_away(struct runner *r, const struct run_input *input)
         r->away_bytes = copy;
         if (!input->path && input->bytes.size > 0)
                 memcpy(copy, input->bytes.data, input->bytes.size);
-        r->words = (struct run_words){.recipe = r->recipe,
+        r->words = (struct run_words){.recipe = r->options.recipe,
                                       .programs = r->programs,
                                       .n_programs = r->n_binds,
-                                      .limits = &r->limits,
-                                      .scratch = r->scratch,
-                                      .has_seed = r->has_seed,
-                                      .seed = r->seed,
-                                      .sandbox = r->sandbox,
+                                      .limits = &r->options.limits,
+                                      .scratch = r->options.scratch,
+                                      .has_seed = r->options.has_seed,
+                                      .seed = r->options.seed,
+                                      .sandbox = r->options.sandbox,
                                       .bytes = SLICE(copy, input->bytes.size),
                                       .path = input->path ? copy : NULL,
                                       .id = input->id};
@@ -237,9 +225,9 @@ static int start_away(struct runner *r, const struct run_input *input)
 
 static int input_make(struct runner *r, const struct run_input *input)
 {
-        if (r->away)
+        if (r->options.away)
                 return start_away(r, input);
-        return runner_files_make(&r->files, r->scratch_parent, input, input_as(r), input_name(r->recipe),
+        return runner_files_make(&r->files, r->options.scratch_parent, input, input_as(r), input_name(r->options.recipe),
                                  r->keeper ? keeper_uid(r->keeper) : (uid_t)-1);
 }
 
@@ -249,8 +237,8 @@ int runner_start(struct runner *r, const struct run_input *input)
 
         runner_abandon(r);
         if (!r->command)
-                k = recipe_command(r->recipe, r->names[0], input_target(r->recipe), r->has_seed, r->seed, &r->limits,
-                                   &r->command);
+                k = recipe_command(r->options.recipe, r->names[0], input_target(r->options.recipe), r->options.has_seed,
+                                   r->options.seed, &r->options.limits, &r->command);
         if (k == 0)
                 k = input_make(r, input);
         if (k < 0)
@@ -389,9 +377,9 @@ static int read_result(struct runner *r, struct run_result *ret)
         int k = check_executed(r, &ret->run);
 
         if (k == 0 && r->told_time)
-                told_time_apply(&r->limits, &ret->run);
+                told_time_apply(&r->options.limits, &ret->run);
         if (k == 0)
-                k = verdict_read(r->recipe->format, r->questions, &ret->run, &ret->verdicts);
+                k = verdict_read(r->options.recipe->format, r->questions, &ret->run, &ret->verdicts);
         if (k == 0)
                 k = effort_read(r->effort, &ret->run, &ret->efforts);
         ret->verdict = ret->verdicts.last;
@@ -433,21 +421,10 @@ static bool may_try_again(const struct runner *r)
         return r->begun && !r->is_single && !r->kept.lost && !r->kept.cancelled && !execution_begun(&r->kept);
 }
 
+/* The program has not begun: once more. */
 static int go_on_again(struct runner *r, uint64_t share_ns, int cancel_fd, struct execute_result *ret)
 {
         execution_done(&r->kept);
-        drop_keeper(r, KEEPER_LOST);
-        r->begun = false;
-        return go_on(r, share_ns, cancel_fd, ret);
-}
-
-/* The program has not begun: once more, in a sandbox for this run alone. */
-static int go_without_namespaces(struct runner *r, uint64_t share_ns, int cancel_fd, struct execute_result *ret)
-{
-        log_info("%s: each run has a new sandbox", error_message(-ENOSYS));
-        execution_done(&r->kept);
-        r->keeper = keeper_close(r->keeper);
-        r->no_namespaces = true;
         r->begun = false;
         return go_on(r, share_ns, cancel_fd, ret);
 }
@@ -459,15 +436,21 @@ int runner_step(struct runner *r, uint64_t share_ns, int cancel_fd, struct run_r
         int k;
 
         assert(r->active);
-        if (r->away && share_ns > 0)
+        if (r->options.away && share_ns > 0)
                 k = errorf(-ENOTSUP, "a run elsewhere cannot be stopped between two shares of it");
         else
-                k = r->away ? r->away->run(r->away, &r->words, cancel_fd, &result.run)
-                            : go_on(r, share_ns, cancel_fd, &result.run);
-        if (k == -EIO && was_usable && may_try_again(r))
+                k = r->options.away ? r->options.away->run(r->options.away, &r->words, cancel_fd, &result.run)
+                                    : go_on(r, share_ns, cancel_fd, &result.run);
+        if (k == -EIO && was_usable && may_try_again(r)) {
+                drop_keeper(r, KEEPER_LOST);
                 k = go_on_again(r, share_ns, cancel_fd, &result.run);
-        if (k == -ENOSYS && r->begun && !r->is_single)
-                k = go_without_namespaces(r, share_ns, cancel_fd, &result.run);
+        }
+        if (k == -ENOSYS && r->begun && !r->is_single) {
+                log_info("%s: each run has a new sandbox", error_message(-ENOSYS));
+                r->keeper = keeper_close(r->keeper);
+                r->no_namespaces = true;
+                k = go_on_again(r, share_ns, cancel_fd, &result.run);
+        }
         if (k > 0)
                 return stand(r);
         clear(r);

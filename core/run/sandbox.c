@@ -45,21 +45,16 @@ struct user_search {
 static bool look_for_user(void *user, pid_t pid)
 {
         struct user_search *search = user;
-        cleanup_file FILE *f = NULL;
+        char text[8192];
+        ssize_t n = process_text(pid, "status", text, sizeof(text));
+        const char *uids = n > 0 ? strstr(text, "\nUid:") : NULL;
         unsigned ids[4];
-        char path[64], line[256];
 
-        snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-        f = fopen(path, "re");
-        if (!f && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
-                search->error = -errno;
-        while (f && fgets(line, sizeof(line), f)) {
-                if (sscanf(line, "Uid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) != 4)
-                        continue;
+        if (n == -EMFILE || n == -ENFILE || n == -ENOMEM)
+                search->error = (int)n;
+        if (uids && sscanf(uids, " Uid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4)
                 for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
                         search->found |= ids[i] == search->uid;
-                break;
-        }
         return !search->found && search->error == 0;
 }
 
@@ -365,14 +360,10 @@ int sandbox_arguments(const struct execute_request *request, const char *runs, c
 /* Is it a bubblewrap that was to start our helper? */
 static bool is_ours(pid_t pid)
 {
-        cleanup_close int fd = -1;
-        char path[64], line[1 << 16];
+        char line[1 << 16];
         const size_t tail = sizeof(SANDBOX_HELPER); /* with its NUL */
-        ssize_t n;
+        ssize_t n = process_text(pid, "cmdline", line, sizeof(line));
 
-        snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
-        fd = open(path, O_RDONLY | O_CLOEXEC);
-        n = fd < 0 ? -1 : read(fd, line, sizeof(line));
         return n > (ssize_t)tail && memmem(line, strnlen(line, (size_t)n), "bwrap", 5) &&
                memcmp(line + n - tail, SANDBOX_HELPER, tail) == 0;
 }
@@ -380,28 +371,19 @@ static bool is_ours(pid_t pid)
 /* Is it the first process of a PID namespace right below ours? A container has its own solverfs to look after its sandboxes. */
 static bool is_first_below_us(pid_t pid)
 {
-        cleanup_file FILE *f = NULL;
-        char path[64], line[1024];
+        char text[8192];
+        const char *pids = process_text(pid, "status", text, sizeof(text)) > 0 ? strstr(text, "\nNSpid:") : NULL;
         int first = 0, end = 0;
 
-        snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-        f = fopen(path, "re");
-        while (f && fgets(line, sizeof(line), f))
-                if (sscanf(line, "NSpid: %*d %d %n", &first, &end) == 1)
-                        return first == 1 && line[end] == '\0';
-        return false;
+        return pids && sscanf(pids, " NSpid: %*d %d%n", &first, &end) == 1 && first == 1 && pids[end] == '\n';
 }
 
 static pid_t parent_of(pid_t pid)
 {
-        cleanup_file FILE *f = NULL;
-        char path[64], line[1024];
-        const char *after;
+        char text[1024];
+        const char *after = process_text(pid, "stat", text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
         int parent = 0;
 
-        snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-        f = fopen(path, "re");
-        after = f && fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
         return after && sscanf(after, ") %*c %d", &parent) == 1 ? (pid_t)parent : 0;
 }
 

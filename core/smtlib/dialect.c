@@ -28,8 +28,7 @@ static int digit(char c, unsigned base)
         return d < (int)base ? d : -1;
 }
 
-/* How many digits of this base begin there, `most` at most; their value. */
-static size_t digits(const char *p, size_t left, size_t most, unsigned base, uint32_t *ret)
+size_t dialect_digits(const char *p, size_t left, size_t most, unsigned base, uint32_t *ret)
 {
         size_t n = 0;
 
@@ -46,8 +45,8 @@ static size_t unicode_escape(const char *p, size_t left, uint32_t *ret)
         if (left < 3 || p[1] != 'u')
                 return 0;
         if (p[2] != '{')
-                return digits(p + 2, left - 2, 4, 16, ret) == 4 ? 6 : 0;
-        n = digits(p + 3, left - 3, 5, 16, ret);
+                return dialect_digits(p + 2, left - 2, 4, 16, ret) == 4 ? 6 : 0;
+        n = dialect_digits(p + 3, left - 3, 5, 16, ret);
         return n > 0 && n + 3 < left && p[n + 3] == '}' && *ret <= CHARACTER_MOST ? n + 4 : 0;
 }
 
@@ -70,8 +69,8 @@ static size_t old_escape(enum dialect d, const char *p, size_t left, uint32_t *r
                 return 2;
         }
         if (p[1] == 'x')
-                return digits(p + 2, left - 2, 2, 16, ret) == 2 ? 4 : 0;
-        n = digits(p + 1, left - 1, 3, 8, ret);
+                return dialect_digits(p + 2, left - 2, 2, 16, ret) == 2 ? 4 : 0;
+        n = dialect_digits(p + 1, left - 1, 3, 8, ret);
         if (n > 0 && *ret <= 0xff)
                 return n + 1;
         return unicode_escape(p, left, ret);

@@ -33,5 +33,7 @@ void dialect_encode_string(enum dialect d, struct slice canonical, struct buffer
 
 /* Walks a canonical text: the character at *at, which is moved behind it. False at the end. */
 bool dialect_next_character(struct slice canonical, size_t *at, uint32_t *ret);
+/* How many digits of this base begin there, `most` at most of `left`; their value. */
+size_t dialect_digits(const char *p, size_t left, size_t most, unsigned base, uint32_t *ret);
 /* Appends the canonical form of one character that follows what is in `ret`. */
 void dialect_add_character(struct buffer *ret, uint32_t character);

@@ -35,7 +35,8 @@ SMT_FEATURE(F_EXISTS, "exists", "distinct existential quantifiers")
 SMT_FEATURE(F_LAMBDAS, "lambdas", "distinct lambda terms")
 SMT_FEATURE(F_BOUND_VARIABLES, "bound-variables", "variables that distinct quantifiers bind, together")
 SMT_FEATURE(F_QUANTIFIER_NESTING, "quantifier-nesting", "the most quantifiers within each other")
-SMT_FEATURE(F_QUANTIFIER_ALTERNATION, "quantifier-alternation", "the most changes between forall and exists from the outside in, as written: negation does not count")
+SMT_FEATURE(F_QUANTIFIER_ALTERNATION, "quantifier-alternation",
+            "the most changes between forall and exists from the outside in, as written: negation does not count")
 SMT_FEATURE(F_QUANTIFIED_TERMS, "quantified-terms", "distinct terms that hold a quantifier")
 /* sorts: of distinct terms, in the order of enum sort_kind from SORT_BOOL on */
 SMT_FEATURE(F_SORT_BOOL, "sort-bool", "distinct terms of sort Bool")

@@ -64,7 +64,8 @@ enum operator_flags {
         OPERATOR_IDEMPOTENT = 1 << 1,  /* f(x, x) = x */
         OPERATOR_EXTENSION = 1 << 2,   /* in no standard theory; some solvers know it */
         OPERATOR_OPTIONAL = 1 << 3,    /* the last argument may be missing */
-        OPERATOR_IN_PAIRS = 1 << 4     /* the standard chains any number of arguments, and z3, cvc4 and cvc5 take two */
+        OPERATOR_ASSOCIATIVE = 1 << 4, /* lists in lists of it are one list; of those that the reducer makes flat */
+        OPERATOR_IN_PAIRS = 1 << 5     /* the standard chains any number of arguments, and z3, cvc4 and cvc5 take two */
 };
 
 struct operator_row {

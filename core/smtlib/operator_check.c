@@ -199,8 +199,7 @@ static int wrong_number(struct bank *b, enum op op, size_t n)
 }
 
 /* The index of the first argument that does not fit; `n` when all do. */
-static size_t first_wrong(const struct operator_row *row, const struct term *const *args, size_t n,
-                          struct places *ret)
+static size_t first_wrong(const struct operator_row *row, const struct term *const *args, size_t n, struct places *ret)
 {
         size_t last = row->shape == SHAPE_FIXED ? OPERATOR_ARGS_MOST - 1 : 1;
 
@@ -256,8 +255,7 @@ size_t operators_of(struct bank *b, const struct term *const *args, size_t n, co
                         continue;
                 if (!operator_takes(op, n) || (row->shape != SHAPE_FIXED && n < 2))
                         continue;
-                if (first_wrong(row, args, n, &p) == n &&
-                    result_sort(b, row->result, &p, NULL, NULL) == result)
+                if (first_wrong(row, args, n, &p) == n && result_sort(b, row->result, &p, NULL, NULL) == result)
                         ret[found++] = op;
         }
         return found;
@@ -275,9 +273,11 @@ size_t operators_to(const struct sort *result, enum op *ret)
 
         for (enum op op = OP_NONE + 1; op < N_OPS; op++) {
                 enum place_sort place = operator_row(op)->result;
-                bool can_be = place == PLACE_SAME || place == PLACE_ELEMENT || (place == PLACE_NUMBER && sort_is_number(result)) ||
+                bool can_be = place == PLACE_SAME || place == PLACE_ELEMENT ||
+                              (place == PLACE_NUMBER && sort_is_number(result)) ||
                               (place == PLACE_BIT && result->kind == SORT_BITVEC && result->index[0] == 1) ||
-                              (result->kind != SORT_UNKNOWN && (kind_of_place[place] == result->kind || kind_of_result[place] == result->kind));
+                              (result->kind != SORT_UNKNOWN &&
+                               (kind_of_place[place] == result->kind || kind_of_result[place] == result->kind));
 
                 if (can_be && !(operator_row(op)->flags & OPERATOR_EXTENSION))
                         ret[n++] = op;

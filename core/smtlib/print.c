@@ -7,10 +7,15 @@
 
 #define LET_SIZE_LEAST 7 /* nodes of a subterm that is worth a let: below, the text is shorter without */
 
-/* Subterms that get a let at the beginning of a region, by level: each refers to such of lower levels only. */
+/* A subterm that gets a let at the beginning of its region. It refers to such of lower levels only. */
+struct shared {
+        const struct term *term;
+        uint32_t level, order;
+};
+
 struct region {
-        struct term_list shared;
-        uint32_t *levels;      /* beside shared */
+        struct shared *shared; /* by level */
+        size_t n_shared;
         struct term_map names; /* of a shared term: the number of its let */
         bool is_command;
 };
@@ -47,8 +52,7 @@ struct printer {
 
 static void region_done(struct region *g)
 {
-        term_list_done(&g->shared);
-        free(g->levels);
+        free(g->shared);
         term_map_done(&g->names);
 }
 
@@ -90,37 +94,6 @@ static bool may_have_let(const struct region *g, const struct term *t)
         return t->is_open != g->is_command && t->n_args > 0 && (t->tree_size >= LET_SIZE_LEAST || is_named(t));
 }
 
-/* The open subterms of a region, arguments first; what is below another quantifier is of another region. */
-static int region_subterms(const struct term *root, struct term_list *ret)
-{
-        cleanup_term_list struct term_list stack = {0};
-        cleanup_term_map struct term_map state = {0};
-        int r = 0;
-
-        /* 1: its arguments are on the stack above it; 2: listed */
-        if (r == 0)
-                r = term_list_add(&stack, root);
-        while (r == 0 && stack.n > 0) {
-                const struct term *t = stack.list[stack.n - 1];
-                uint32_t is = term_map_get(&state, t);
-
-                if (is == 2 || !t->is_open) {
-                        stack.n--;
-                } else if (is == 1 || term_is_quantifier(t)) {
-                        r = term_list_add(ret, t);
-                        if (r == 0)
-                                r = term_map_set(&state, t, 2);
-                        stack.n--;
-                } else {
-                        r = term_map_set(&state, t, 1);
-                        for (size_t i = t->n_args; r == 0 && i > 0; i--)
-                                if (t->args[i - 1]->is_open && term_map_get(&state, t->args[i - 1]) != 2)
-                                        r = term_list_add(&stack, t->args[i - 1]);
-                }
-        }
-        return r;
-}
-
 /* Into refs: how many arguments each candidate is, 2 at most. */
 static int count_references(const struct region *g, const struct term_list *all, struct term_map *refs)
 {
@@ -139,16 +112,6 @@ static int count_references(const struct region *g, const struct term_list *all,
         return 0;
 }
 
-static int add_shared(struct region *g, const struct term *t, uint32_t level)
-{
-        size_t n = g->shared.n;
-
-        if (list_grow(g->levels, n) < 0 || term_list_add(&g->shared, t) < 0)
-                return -ENOMEM;
-        g->levels[n] = level;
-        return 0;
-}
-
 /* The shared ones with their levels, in an order in which none comes before what it contains. */
 static int find_shared(struct region *g, const struct term_list *all, const struct term_map *refs, const struct term *root)
 {
@@ -162,48 +125,25 @@ static int find_shared(struct region *g, const struct term_list *all, const stru
                 if (g->is_command || !term_is_quantifier(t))
                         for (size_t k = term_first_arg(t); k < t->n_args; k++)
                                 level = MAX(level, term_map_get(&above, t->args[k]));
-                if (t != root && term_map_get(refs, t) > 1)
-                        r = add_shared(g, t, ++level);
-                if (r == 0 && level > 0)
+                if (t != root && term_map_get(refs, t) > 1) {
+                        if (list_grow(g->shared, g->n_shared) < 0)
+                                return -ENOMEM;
+                        g->shared[g->n_shared] = (struct shared){t, ++level, (uint32_t)g->n_shared};
+                        g->n_shared++;
+                }
+                if (level > 0)
                         r = term_map_set(&above, t, level);
         }
         return r;
 }
 
-struct by_level {
-        const struct term *term;
-        uint32_t level, order;
-};
-
 static int compare_levels(const void *a, const void *b)
 {
-        const struct by_level *x = a, *y = b;
+        const struct shared *x = a, *y = b;
 
         if (x->level != y->level)
                 return x->level < y->level ? -1 : 1;
         return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static int sort_by_level(struct region *g)
-{
-        cleanup_free struct by_level *list = malloc((g->shared.n + 1) * sizeof(*list));
-
-        if (!list)
-                return -ENOMEM;
-        for (size_t i = 0; i < g->shared.n; i++)
-                list[i] = (struct by_level){g->shared.list[i], g->levels[i], (uint32_t)i};
-        sort_list(list, g->shared.n, sizeof(*list), compare_levels);
-        for (size_t i = 0; i < g->shared.n; i++) {
-                g->shared.list[i] = list[i].term;
-                g->levels[i] = list[i].level;
-        }
-        return 0;
-}
-
-/* A subterm can occur twice only if there is room for it twice. */
-static bool cannot_share(const struct term *root)
-{
-        return root->tree_size < 2 * LET_SIZE_LEAST + 1 && !root->has_quantifier;
 }
 
 static int find_region(struct printer *p, const struct term *root, bool is_command)
@@ -217,14 +157,18 @@ static int find_region(struct printer *p, const struct term *root, bool is_comma
                 return -ENOMEM;
         g = &p->regions[p->n_regions++];
         *g = (struct region){.is_command = is_command};
-        if (p->options->no_lets || cannot_share(root) || (!is_command && !root->is_open))
+        if (root->tree_size < 2 * LET_SIZE_LEAST + 1 &&
+            !root->has_quantifier) /* a subterm can occur twice only if there is room for it twice */
                 return 0;
-        r = is_command ? term_subterms(&root, 1, &all) : region_subterms(root, &all);
+        if (p->options->no_lets || (!is_command && !root->is_open))
+                return 0;
+        r = is_command ? term_subterms(&root, 1, &all) : term_open_subterms(root, &all);
         if (r < 0 || (is_command && (r = term_map_init(&refs, &root, 1)) < 0) || (r = count_references(g, &all, &refs)) < 0 ||
-            (r = find_shared(g, &all, &refs, root)) < 0 || (r = sort_by_level(g)) < 0)
+            (r = find_shared(g, &all, &refs, root)) < 0)
                 return r;
-        for (size_t i = 0; r == 0 && i < g->shared.n; i++)
-                r = term_map_set(&g->names, g->shared.list[i], ++p->n_names);
+        sort_list(g->shared, g->n_shared, sizeof(*g->shared), compare_levels);
+        for (size_t i = 0; r == 0 && i < g->n_shared; i++)
+                r = term_map_set(&g->names, g->shared[i].term, ++p->n_names);
         return r;
 }
 
@@ -433,19 +377,19 @@ static int step_args(struct printer *p, struct print_frame *f)
 static int step_lets(struct printer *p, struct print_frame *f)
 {
         const struct region *g = &p->regions[p->n_regions - 1];
-        size_t i = f->next, n_levels = g->shared.n > 0 ? g->levels[g->shared.n - 1] : 0;
+        size_t i = f->next, n_levels = g->n_shared > 0 ? g->shared[g->n_shared - 1].level : 0;
         const struct term *root = f->term;
 
         if (i > 0)
                 adds(p, ")");
-        if (i < g->shared.n) {
-                if (i == 0 || g->levels[i] != g->levels[i - 1])
+        if (i < g->n_shared) {
+                if (i == 0 || g->shared[i].level != g->shared[i - 1].level)
                         adds(p, i == 0 ? "(let (" : ") (let (");
                 else
                         adds(p, " ");
-                buffer_addf(p->out, "(%s%u ", p->prefix, term_map_get(&g->names, g->shared.list[i]));
+                buffer_addf(p->out, "(%s%u ", p->prefix, term_map_get(&g->names, g->shared[i].term));
                 f->next++;
-                return begin_term(p, g->shared.list[i], true);
+                return begin_term(p, g->shared[i].term, true);
         }
         if (n_levels > 0)
                 adds(p, ") ");

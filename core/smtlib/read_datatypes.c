@@ -108,9 +108,7 @@ static int read_names(struct reader *r, const struct sort ***ret, size_t *ret_n)
         uint32_t arity;
         int x;
 
-        for (;;) {
-                if (r->token.kind == TOKEN_CLOSE)
-                        return 0;
+        while ((x = reader_more(r)) > 0) {
                 if (r->token.kind != TOKEN_OPEN)
                         return reader_fail(r, r->token.begin, "datatypes are written (Name arity)");
                 if ((x = reader_symbol(r, "the name of a datatype", &s)) < 0)
@@ -125,9 +123,8 @@ static int read_names(struct reader *r, const struct sort ***ret, size_t *ret_n)
                 if (list_grow(*ret, *ret_n) < 0)
                         return -ENOMEM;
                 (*ret)[(*ret_n)++] = datatype_sort(r, s, arity);
-                if ((x = reader_next(r)) < 0)
-                        return x;
         }
+        return x;
 }
 
 /* A datatype of the old form, of which the parenthesis is taken: its name, and the rest is passed or read. */
@@ -229,8 +226,6 @@ int read_datatypes(struct reader *r, bool is_one)
         before = r->t;
         if ((x = reader_next(r)) < 0)
                 return x;
-        if (r->token.kind == TOKEN_OPEN)
-                return read_new(r);
         r->t = before;
-        return read_old(r);
+        return r->token.kind == TOKEN_OPEN ? read_new(r) : read_old(r);
 }

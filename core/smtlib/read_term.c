@@ -241,13 +241,11 @@ static int build(struct reader *r, const struct head *h, const struct term *cons
 static int character_literal(struct reader *r, const struct term **ret)
 {
         cleanup_buffer struct buffer text = {0};
-        const char *p = r->token.text.data;
-        uint32_t code = 0;
+        uint32_t code;
 
         if (r->token.kind != TOKEN_HEXADECIMAL || r->token.text.size > 7)
                 return -EOPNOTSUPP;
-        for (size_t i = 2; i < r->token.text.size; i++)
-                code = code << 4 | (uint32_t)(p[i] <= '9' ? p[i] - '0' : (p[i] | 32) - 'a' + 10);
+        dialect_digits((const char *)r->token.text.data + 2, r->token.text.size - 2, SIZE_MAX, 16, &code);
         if (code > CHARACTER_MOST)
                 return reader_fail(r, r->token.begin, "no character has this code; the last is #x2FFFF");
         dialect_add_character(&text, code);

@@ -5,6 +5,7 @@
 #include "core/smtlib/read_internal.h"
 
 #define NOWHERE UINT32_MAX
+#define BOUND   SIZE_MAX /* instead of a command: in a part of it only */
 
 /* A token, or a list in parentheses. Lists are linked, as their order changes. */
 struct node {
@@ -196,7 +197,9 @@ static const struct symbol *tested_by(const struct scrambler *s, const struct sy
         return constructor && is_bound(s, constructor) ? constructor : NULL;
 }
 
-static int bind(struct scrambler *s, const struct node *n)
+/* A name of command `at`, which is known in the commands behind, too. Where it was mentioned before, the order is not free: in one segment, a
+ * name has one meaning. BOUND: a parameter or a variable. */
+static int define(struct scrambler *s, const struct node *n, size_t at)
 {
         struct name *name;
 
@@ -207,58 +210,49 @@ static int bind(struct scrambler *s, const struct node *n)
                 return -ENOMEM;
         name->is_bound = true;
         name->is_kept |= is_predefined(n->symbol);
-        return 0;
-}
-
-/* A name that is known in the commands behind this one, `at`, too. Where it was mentioned before, the order is not free: in one segment, a
- * name has one meaning. */
-static int define(struct scrambler *s, const struct node *n, size_t at)
-{
-        struct name *name;
-        int r = bind(s, n);
-
-        if (r < 0 || !n || n->kind != TOKEN_SYMBOL)
-                return r;
-        name = name_of(s, n->symbol);
+        if (at == BOUND)
+                return 0;
         if (name->mentioned_by > s->segments[at])
                 s->segments[at] = at;
         name->defined_by = (uint32_t)at + 1;
         return 0;
 }
 
-/* The first member of each list: x and y of ((x Int) (y Int)). */
-static int bind_each(struct scrambler *s, const struct node *list)
+/* From `n` to the end of its list. */
+static int define_each(struct scrambler *s, const struct node *n, int (*fn)(struct scrambler *s, const struct node *n, size_t at),
+                       size_t at)
 {
         int r = 0;
 
-        for (const struct node *n = first_of(s, list); r == 0 && n; n = behind(s, n))
-                r = bind(s, first_of(s, n));
+        for (; r == 0 && n; n = behind(s, n))
+                r = fn(s, n, at);
         return r;
+}
+
+/* x of (x Int) */
+static int define_first(struct scrambler *s, const struct node *list, size_t at)
+{
+        return define(s, first_of(s, list), at);
+}
+
+/* x and y of ((x Int) (y Int)) */
+static int bind_each(struct scrambler *s, const struct node *list)
+{
+        return define_each(s, first_of(s, list), define_first, BOUND);
 }
 
 /* x and y of (x y) */
 static int bind_members(struct scrambler *s, const struct node *list)
 {
-        int r = 0;
-
-        for (const struct node *n = first_of(s, list); r == 0 && n; n = behind(s, n))
-                r = bind(s, n);
-        return r;
+        return define_each(s, first_of(s, list), define, BOUND);
 }
 
-/* The variables of the patterns in ((nil …) ((cons h t) …)). */
-static int bind_patterns(struct scrambler *s, const struct node *cases)
+/* The variables of the pattern in (nil …) or ((cons h t) …). */
+static int bind_pattern(struct scrambler *s, const struct node *list, size_t)
 {
-        int r = 0;
+        int r = define_first(s, list, BOUND);
 
-        for (const struct node *n = first_of(s, cases); r == 0 && n; n = behind(s, n)) {
-                const struct node *pattern = first_of(s, n);
-
-                r = bind(s, pattern);
-                if (r == 0)
-                        r = bind_members(s, pattern);
-        }
-        return r;
+        return r < 0 ? r : bind_members(s, first_of(s, list));
 }
 
 static int define_named(struct scrambler *s, const struct node *annotated, size_t at)
@@ -283,66 +277,52 @@ static int bind_in_term(struct scrambler *s, const struct node *list, size_t at)
         if (is_word(head, "par"))
                 return bind_members(s, behind(s, head));
         if (is_word(head, "match"))
-                return bind_patterns(s, behind(s, behind(s, head)));
+                return define_each(s, first_of(s, behind(s, behind(s, head))), bind_pattern, BOUND);
         return is_word(head, "!") ? define_named(s, list, at) : 0;
 }
 
-/* nil and (cons (head T) (tail L)), from `n` on */
-static int define_constructors(struct scrambler *s, const struct node *n, size_t at)
+/* nil or (cons (head T) (tail L)) */
+static int define_constructor(struct scrambler *s, const struct node *n, size_t at)
 {
-        int r = 0;
+        const struct node *name = first_of(s, n);
+        int r = define(s, name ? name : n, at);
 
-        for (; r == 0 && n; n = behind(s, n)) {
-                const struct node *name = first_of(s, n);
-
-                r = define(s, name ? name : n, at);
-                for (const struct node *x = behind(s, name); r == 0 && x; x = behind(s, x))
-                        r = define(s, first_of(s, x), at);
-        }
-        return r;
+        return r < 0 ? r : define_each(s, behind(s, name), define_first, at);
 }
 
 /* ((nil) …) or (par (T) ((nil) …)) */
-static int define_constructors_of(struct scrambler *s, const struct node *body, size_t at)
+static int define_constructors(struct scrambler *s, const struct node *body, size_t at)
 {
         const struct node *first = first_of(s, body);
 
         if (is_word(first, "par"))
                 first = first_of(s, behind(s, behind(s, first)));
-        return define_constructors(s, first, at);
+        return define_each(s, first, define_constructor, at);
+}
+
+/* (L nil (cons …)), as before 2.6 */
+static int define_datatype(struct scrambler *s, const struct node *n, size_t at)
+{
+        int r = define_first(s, n, at);
+
+        return r < 0 ? r : define_each(s, behind(s, first_of(s, n)), define_constructor, at);
 }
 
 /* (declare-datatypes ((L 1)) (…)) of 2.6, or (declare-datatypes (T) ((L nil …))), from what is behind the name of the command. */
 static int define_datatypes(struct scrambler *s, const struct node *names, size_t at)
 {
         bool is_old = !first_of(s, first_of(s, names));
-        int r = is_old ? bind_members(s, names) : 0;
+        int r = is_old ? bind_members(s, names) : define_each(s, first_of(s, names), define_first, at);
 
-        for (const struct node *n = first_of(s, names); r == 0 && !is_old && n; n = behind(s, n))
-                r = define(s, first_of(s, n), at);
-        for (const struct node *n = first_of(s, behind(s, names)); r == 0 && n; n = behind(s, n)) {
-                if (!is_old) {
-                        r = define_constructors_of(s, n, at);
-                        continue;
-                }
-                r = define(s, first_of(s, n), at);
-                if (r == 0)
-                        r = define_constructors(s, behind(s, first_of(s, n)), at);
-        }
-        return r;
+        return r < 0 ? r : define_each(s, first_of(s, behind(s, names)), is_old ? define_datatype : define_constructors, at);
 }
 
-/* ((f ((x S)) S) …) */
-static int define_functions(struct scrambler *s, const struct node *list, size_t at)
+/* (f ((x S)) S) */
+static int define_function(struct scrambler *s, const struct node *list, size_t at)
 {
-        int r = 0;
+        int r = define_first(s, list, at);
 
-        for (const struct node *n = first_of(s, list); r == 0 && n; n = behind(s, n)) {
-                r = define(s, first_of(s, n), at);
-                if (r == 0)
-                        r = bind_each(s, behind(s, first_of(s, n)));
-        }
-        return r;
+        return r < 0 ? r : bind_each(s, behind(s, first_of(s, list)));
 }
 
 /* The names that a command declares. */
@@ -364,12 +344,12 @@ static int define_in_command(struct scrambler *s, enum command_kind kind, size_t
                 r = define(s, name, at);
                 return r < 0 || is_word(head, "define-const") ? r : bind_each(s, behind(s, name));
         case COMMAND_DEFINE_FUNS_REC:
-                return define_functions(s, name, at);
+                return define_each(s, first_of(s, name), define_function, at);
         case COMMAND_DECLARE_DATATYPES:
                 if (!is_word(head, "declare-datatype"))
                         return define_datatypes(s, name, at);
                 r = define(s, name, at);
-                return r < 0 ? r : define_constructors_of(s, behind(s, name), at);
+                return r < 0 ? r : define_constructors(s, behind(s, name), at);
         default:
                 return 0;
         }
@@ -379,7 +359,8 @@ static int define_in_command(struct scrambler *s, enum command_kind kind, size_t
 
 static bool may_move(enum command_kind kind)
 {
-        return kind >= COMMAND_DECLARE_SORT && kind <= COMMAND_ASSERT; /* declarations, definitions and assertions are neighbours */
+        return kind >= COMMAND_DECLARE_SORT &&
+               kind <= COMMAND_ASSERT; /* declarations, definitions and assertions are neighbours */
 }
 
 /* Are its names the script's? Others hold keywords, values of options and text. */
@@ -601,15 +582,6 @@ static size_t fixed_before_operands(enum op op, size_t n)
         return row->flags & OPERATOR_COMMUTATIVE ? 1 : 0;
 }
 
-/* Links the members of a list anew, from the one at `from` on, in the order of `list`. */
-static void relink(struct scrambler *s, struct node *parent, uint32_t from, const uint32_t *list, size_t n)
-{
-        s->tree.nodes[from].next = list[0];
-        for (size_t i = 0; i < n; i++)
-                s->tree.nodes[list[i]].next = i + 1 < n ? list[i + 1] : NOWHERE;
-        parent->last = list[n - 1];
-}
-
 static int change_order(struct scrambler *s, struct node *parent, size_t fixed, struct random *random)
 {
         cleanup_free uint32_t *list = malloc((parent->n + 1) * sizeof(*list));
@@ -632,7 +604,10 @@ static int change_order(struct scrambler *s, struct node *parent, size_t fixed, 
                 list[i] = list[n - 1 - i];
                 list[n - 1 - i] = x;
         }
-        relink(s, parent, from, list, n);
+        s->tree.nodes[from].next = list[0];
+        for (size_t i = 0; i < n; i++)
+                s->tree.nodes[list[i]].next = i + 1 < n ? list[i + 1] : NOWHERE;
+        parent->last = list[n - 1];
         s->n_lists_changed++;
         return 0;
 }
@@ -674,14 +649,6 @@ static int scramble_list(struct scrambler *s, struct node *list)
 
 /* -- the text -- */
 
-static void print_token(const struct scrambler *s, const struct node *n, struct buffer *ret)
-{
-        if (n->symbol && n->kind == TOKEN_SYMBOL)
-                print_symbol(s, n, ret);
-        else
-                buffer_add(ret, n->text.data, n->text.size);
-}
-
 static void print_tree(const struct scrambler *s, struct buffer *ret)
 {
         uint32_t at = 0;
@@ -696,8 +663,10 @@ static void print_tree(const struct scrambler *s, struct buffer *ret)
                                 continue;
                         }
                         buffer_adds(ret, ")");
+                } else if (n->symbol) {
+                        print_symbol(s, n, ret);
                 } else {
-                        print_token(s, n, ret);
+                        buffer_add(ret, n->text.data, n->text.size);
                 }
                 while (s->tree.nodes[at].next == NOWHERE) {
                         at = s->tree.nodes[at].parent;

@@ -373,7 +373,8 @@ static int read_define_funs_rec(struct reader *r, size_t begin, struct command *
 
                 if (r->token.kind != TOKEN_OPEN)
                         return reader_fail(r, r->token.begin, "a function, (f ((x Sort) …) Sort), is expected here");
-                if ((x = reader_symbol(r, "a symbol", &s)) < 0 || (x = reader_expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …)")) < 0 ||
+                if ((x = reader_symbol(r, "a symbol", &s)) < 0 ||
+                    (x = reader_expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …)")) < 0 ||
                     (x = read_variables(r, r->level, &n)) < 0 || (x = read_next_sort(r, &result)) < 0 || (x = read_end(r)) < 0)
                         return x;
                 reader_unbind(r, trail);

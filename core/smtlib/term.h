@@ -199,6 +199,8 @@ static inline size_t term_first_arg(const struct term *t)
 
 /* All distinct subterms of these, arguments before their terms: a pass over it needs no recursion. 0 or -ENOMEM. */
 int term_subterms(const struct term *const *roots, size_t n, struct term_list *ret);
+/* The open ones of an open term; of what is below a quantifier in it, none. */
+int term_open_subterms(const struct term *root, struct term_list *ret);
 /* The variables that are free in it, each once, in the order of their making. */
 int term_free_variables(const struct term *t, struct term_list *ret);
 int term_is_closed_by(const struct term *t, const struct term *const *variables, size_t n); /* all of them are among these: 1, 0 or -ENOMEM */

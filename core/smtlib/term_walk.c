@@ -108,6 +108,7 @@ struct walk_frame {
 struct walk {
         struct walk_frame *stack;
         size_t n;
+        bool is_region; /* of open ones, none below a quantifier */
 };
 
 static void walk_done(struct walk *w)
@@ -119,7 +120,8 @@ static int walk_push(struct walk *w, const struct term *t)
 {
         if (list_grow(w->stack, w->n) < 0)
                 return -ENOMEM;
-        w->stack[w->n++] = (struct walk_frame){t, (uint32_t)term_first_arg(t)};
+        w->stack[w->n++] =
+                (struct walk_frame){t, (uint32_t)(w->is_region && term_is_quantifier(t) ? t->n_args : term_first_arg(t))};
         return 0;
 }
 
@@ -141,7 +143,7 @@ static int add_subterms(struct walk *w, struct term_map *seen, const struct term
                         continue;
                 }
                 x = f->term->args[f->next++];
-                if (term_map_get(seen, x) != 0)
+                if (term_map_get(seen, x) != 0 || (w->is_region && !x->is_open))
                         continue;
                 if (term_map_set(seen, x, 1) < 0 || (x->n_args > 0 ? walk_push(w, x) : term_list_add(ret, x)) < 0)
                         return -ENOMEM;
@@ -163,6 +165,14 @@ int term_subterms(const struct term *const *roots, size_t n, struct term_list *r
         *ret = list;
         list = (struct term_list){0};
         return 0;
+}
+
+int term_open_subterms(const struct term *root, struct term_list *ret)
+{
+        cleanup_term_map struct term_map seen = {0};
+        cleanup(walk_done) struct walk w = {.is_region = true};
+
+        return add_subterms(&w, &seen, root, ret);
 }
 
 size_t term_dag_size(const struct term *t)

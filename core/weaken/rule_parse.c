@@ -172,7 +172,8 @@ static void read_indices(struct reader *r, struct node *n)
                 }
                 n->n_index++;
                 x->kind = *text == '?' ? INDEX_DRAWN : *text == '#' ? INDEX_COUNT : INDEX_FIXED;
-                x->value = x->kind == INDEX_FIXED ? (uint32_t)atoi(text) : variable_named(r, SLICE(text + 1, r->token.text.size - 1));
+                x->value = x->kind == INDEX_FIXED ? (uint32_t)atoi(text)
+                                                  : variable_named(r, SLICE(text + 1, r->token.text.size - 1));
         }
 }
 

@@ -150,7 +150,8 @@ static const struct term *draw_parameter(struct application *a, const struct sor
                         t = term_constant(a->bank, functions[at - places->n]);
                 else
                         continue;
-                if (t && t->sort == sort && t->kind != TERM_ANNOTATED && t->tree_size <= PARAMETER_MOST && term_is_closed_by(t, p->bound.list, p->bound.n) == 1)
+                if (t && t->sort == sort && t->kind != TERM_ANNOTATED && t->tree_size <= PARAMETER_MOST &&
+                    term_is_closed_by(t, p->bound.list, p->bound.n) == 1)
                         return t;
         }
         return literal_draw(a->bank, sort, a->random, false);

@@ -7,14 +7,15 @@
 #pragma once
 
 #include <pthread.h>
+#include <sys/queue.h>
 
 #include "core/cases/cases.h"
 
 struct new_case {
         unsigned refs;
-        struct new_case *next; /* the caller's */
-        struct cases *cases;   /* borrowed */
-        int fd;                /* the staged file */
+        LIST_ENTRY(new_case) others; /* the caller's */
+        struct cases *cases;         /* borrowed */
+        int fd;                      /* the staged file */
         char path[PATH_SIZE];
         uint64_t number; /* of all of this process; for its inode */
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cache/base/process.h"
 #include "cache/base/util.h"
 #include "core/run/sandbox.h"
 
@@ -11,23 +12,17 @@
 /* The name and the parent of the process that a thread belongs to. */
 static bool process_look(pid_t pid, char name[64], pid_t *ret_parent, pid_t *ret_process)
 {
-        char path[64], line[256];
-        cleanup_file FILE *f = NULL;
-        int parent = 0, process = 0;
+        char text[8192];
+        const char *process, *parent;
 
-        snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-        f = fopen(path, "re");
-        if (!f)
-                return false;
         name[0] = '\0';
-        while (fgets(line, sizeof(line), f)) {
-                sscanf(line, "Name: %63[^\n]", name);
-                sscanf(line, "Tgid: %d", &process);
-                if (sscanf(line, "PPid: %d", &parent) == 1)
-                        break;
-        }
-        *ret_parent = parent;
-        *ret_process = process;
+        if (process_text(pid, "status", text, sizeof(text)) < 0)
+                return false;
+        sscanf(text, "Name: %63[^\n]", name);
+        process = strstr(text, "\nTgid:");
+        parent = strstr(text, "\nPPid:");
+        *ret_process = process ? atoi(process + strlen("\nTgid:")) : 0;
+        *ret_parent = parent ? atoi(parent + strlen("\nPPid:")) : 0;
         return true;
 }
 

@@ -361,7 +361,7 @@ bool session_is_idle(struct session *s)
         bool idle;
 
         pthread_mutex_lock(&s->lock);
-        idle = !s->handles;
+        idle = LIST_EMPTY(&s->handles);
         pthread_mutex_unlock(&s->lock);
         return idle && writing_is_idle(s->writing);
 }

@@ -19,10 +19,10 @@ struct handle {
         pthread_mutex_t lock;
         bool loaded; /* `content` is there; under lock */
         struct blob content;
-        int fd;                         /* instead of content; -1 */
-        fuse_ino_t node;                /* that it was opened by; 0 until it is listed */
-        bool told;                      /* the pages of its node are of its value; under the session's lock */
-        struct handle *previous, *next; /* under the session's lock */
+        int fd;                    /* instead of content; -1 */
+        fuse_ino_t node;           /* that it was opened by; 0 until it is listed */
+        bool told;                 /* the pages of its node are of its value; under the session's lock */
+        LIST_ENTRY(handle) others; /* once it is listed; under the session's lock */
 };
 
 static struct handle *handle_new(void)
@@ -53,21 +53,13 @@ DEFINE_CLEANUP(struct handle *, handle_free)
 static void handle_list(struct session *s, struct handle *h, fuse_ino_t node)
 {
         h->node = node;
-        h->next = s->handles;
-        if (h->next)
-                h->next->previous = h;
-        s->handles = h;
+        LIST_INSERT_HEAD(&s->handles, h, others);
 }
 
 static void handle_close(struct session *s, struct handle *h)
 {
         pthread_mutex_lock(&s->lock);
-        if (h->next)
-                h->next->previous = h->previous;
-        if (h->previous)
-                h->previous->next = h->next;
-        else
-                s->handles = h->next;
+        LIST_REMOVE(h, others);
         pthread_mutex_unlock(&s->lock);
         handle_free(h);
 }
@@ -98,7 +90,9 @@ static bool value_moves(const struct session *s, const struct node *n)
 /* True if the node is open with another value. Lock held. */
 static bool is_held_otherwise(const struct session *s, const struct handle *h, fuse_ino_t node)
 {
-        for (const struct handle *other = s->handles; other; other = other->next)
+        const struct handle *other;
+
+        LIST_FOREACH (other, &s->handles, others)
                 if (other->node == node && !same_value(other, h))
                         return true;
         return false;
@@ -125,11 +119,12 @@ static int handle_list_same(struct session *s, struct handle *h, fuse_ino_t node
 /* Marks the kernel's pages as holding this handle's value. True if another open handle of the node had done so already. */
 static bool handle_told(struct session *s, struct handle *h)
 {
+        const struct handle *other;
         bool told = false;
 
         pthread_mutex_lock(&s->lock);
-        for (const struct handle *other = s->handles; other && !told; other = other->next)
-                told = other != h && other->node == h->node && other->told;
+        LIST_FOREACH (other, &s->handles, others)
+                told |= other != h && other->node == h->node && other->told;
         h->told = true;
         pthread_mutex_unlock(&s->lock);
         return told;
@@ -137,17 +132,20 @@ static bool handle_told(struct session *s, struct handle *h)
 
 bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, struct stat *st)
 {
+        const struct handle *h;
         bool found = false;
 
         if (!S_ISREG(st->st_mode) || !value_moves(s, n))
                 return false;
         pthread_mutex_lock(&s->lock);
-        for (struct handle *h = s->handles; h && !found; h = h->next) {
+        LIST_FOREACH (h, &s->handles, others) {
                 struct stat file;
 
                 found = h->node == node && (h->fd < 0 ? h->content.data != NULL : fstat(h->fd, &file) == 0);
-                if (found)
-                        st->st_size = h->fd < 0 ? (off_t)h->content.size : file.st_size;
+                if (!found)
+                        continue;
+                st->st_size = h->fd < 0 ? (off_t)h->content.size : file.st_size;
+                break;
         }
         pthread_mutex_unlock(&s->lock);
         return found;
@@ -396,6 +394,6 @@ void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 void file_close_all(struct session *s)
 {
-        while (s->handles)
-                handle_close(s, s->handles);
+        while (!LIST_EMPTY(&s->handles))
+                handle_close(s, LIST_FIRST(&s->handles));
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <sys/queue.h>
 
 #include "fs/kernel/kernel_cache.h"
 #include "fs/kernel/node_map.h"
@@ -30,7 +31,7 @@ struct session {
         bool no_opendir; /* a finished one whose kernel need not ask at opendir either: session_list.c */
 
         pthread_mutex_t lock;
-        struct handle *handles; /* all that are open; under lock */
+        LIST_HEAD(, handle) handles; /* all that are open; under lock */
 };
 
 static inline struct session *session_of(fuse_req_t req)

@@ -19,7 +19,7 @@ struct written {
 struct writing {
         pthread_mutex_t lock;
         /* under lock */
-        struct new_case *open;
+        LIST_HEAD(, new_case) open;
         struct written written[WRITTEN_SLOTS]; /* files that were closed just now */
         unsigned next_written;
 };
@@ -37,12 +37,12 @@ int writing_new(struct writing **ret)
 
 struct writing *writing_free(struct writing *w)
 {
-        struct new_case *next;
+        struct new_case *n;
 
         if (!w)
                 return NULL;
-        for (struct new_case *n = w->open; n; n = next) {
-                next = n->next;
+        while ((n = LIST_FIRST(&w->open))) {
+                LIST_REMOVE(n, others);
                 new_case_unref(n);
         }
         pthread_mutex_destroy(&w->lock);
@@ -55,7 +55,7 @@ bool writing_is_idle(struct writing *w)
         bool idle;
 
         pthread_mutex_lock(&w->lock);
-        idle = !w->open;
+        idle = LIST_EMPTY(&w->open);
         pthread_mutex_unlock(&w->lock);
         return idle;
 }
@@ -68,10 +68,10 @@ static uint64_t new_case_ino(const struct new_case *n)
 /* A ref, as RELEASE may come while it is looked at: close() does not wait for it. */
 static struct new_case *new_case_of(struct writing *w, fuse_ino_t ino)
 {
-        struct new_case *found = NULL;
+        struct new_case *found = NULL, *n;
 
         pthread_mutex_lock(&w->lock);
-        for (struct new_case *n = w->open; n && !found; n = n->next)
+        LIST_FOREACH (n, &w->open, others)
                 if (new_case_ino(n) == ino)
                         found = new_case_ref(n);
         pthread_mutex_unlock(&w->lock);
@@ -191,11 +191,7 @@ static void note_written(struct writing *w, struct new_case *n)
 static void forget_new_case(struct writing *w, struct new_case *n)
 {
         pthread_mutex_lock(&w->lock);
-        for (struct new_case **p = &w->open; *p; p = &(*p)->next)
-                if (*p == n) {
-                        *p = n->next;
-                        break;
-                }
+        LIST_REMOVE(n, others);
         pthread_mutex_unlock(&w->lock);
         new_case_unref(n);
 }
@@ -285,8 +281,7 @@ static void do_create(const struct writing_request *w)
                 return;
         }
         pthread_mutex_lock(&s->writing->lock);
-        made->next = s->writing->open;
-        s->writing->open = made;
+        LIST_INSERT_HEAD(&s->writing->open, made, others);
         pthread_mutex_unlock(&s->writing->lock);
         e.ino = new_case_ino(made);
         writing_stat(s->writing, e.ino, &e.attr);

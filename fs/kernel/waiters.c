@@ -1,11 +1,13 @@
 #include "fs/kernel/waiters.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/queue.h>
+
+#include "cache/base/process.h"
 
 #define LOOK_AGAIN_MS 250
 
@@ -15,9 +17,9 @@ struct waiter {
         struct parked parked;
         pid_t reader; /* its thread; 0 when it is in a PID namespace we do not see */
         _Atomic bool interrupted;
-        bool released;                  /* it is to leave, whatever its reader wants; under all->lock */
-        struct ticket *ticket;          /* under the engine's lock; see engine_leave() */
-        struct waiter *previous, *next; /* under all->lock */
+        bool released;                 /* it is to leave, whatever its reader wants; under all->lock */
+        struct ticket *ticket;         /* under the engine's lock; see engine_leave() */
+        LIST_ENTRY(waiter) parked_too; /* under all->lock */
 };
 
 struct waiters {
@@ -29,32 +31,10 @@ struct waiters {
         _Atomic bool ending, leaving; /* the thread shall end; all readers shall leave */
 
         pthread_mutex_t lock;
-        struct waiter *first; /* under lock */
-        size_t replying;      /* out of the list, not yet replied to; under lock */
-        pthread_cond_t gone;  /* no reader is parked any more */
+        LIST_HEAD(, waiter) list; /* under lock */
+        size_t replying;          /* out of the list, not yet replied to; under lock */
+        pthread_cond_t gone;      /* no reader is parked any more */
 };
-
-static void waiters_add(struct waiters *all, struct waiter *w)
-{
-        pthread_mutex_lock(&all->lock);
-        w->next = all->first;
-        if (w->next)
-                w->next->previous = w;
-        all->first = w;
-        pthread_mutex_unlock(&all->lock);
-}
-
-/* Lock held. */
-static void waiters_unlink(struct waiters *all, struct waiter *w)
-{
-        if (w->previous)
-                w->previous->next = w->next;
-        else
-                all->first = w->next;
-        if (w->next)
-                w->next->previous = w->previous;
-        all->replying++;
-}
 
 /* It is out of the list: no other thread refers to it. */
 static void waiter_reply(struct waiter *w, int r, struct value *v, const char *reason)
@@ -66,7 +46,7 @@ static void waiter_reply(struct waiter *w, int r, struct value *v, const char *r
         free(w);
         pthread_mutex_lock(&all->lock);
         all->replying--;
-        if (!all->first && all->replying == 0)
+        if (LIST_EMPTY(&all->list) && all->replying == 0)
                 pthread_cond_broadcast(&all->gone);
         pthread_mutex_unlock(&all->lock);
 }
@@ -76,7 +56,8 @@ static void waiter_answered(void *user, int r, struct value *v, const char *reas
         struct waiter *w = user;
 
         pthread_mutex_lock(&w->all->lock);
-        waiters_unlink(w->all, w);
+        LIST_REMOVE(w, parked_too);
+        w->all->replying++;
         pthread_mutex_unlock(&w->all->lock);
         waiter_reply(w, r, v, reason);
 }
@@ -99,7 +80,9 @@ void waiters_park(struct waiters *all, fuse_req_t req, const struct parked *p, s
                 return;
         }
         *w = (struct waiter){.all = all, .req = req, .parked = *p, .reader = fuse_req_ctx(req)->pid};
-        waiters_add(all, w);
+        pthread_mutex_lock(&all->lock);
+        LIST_INSERT_HEAD(&all->list, w, parked_too);
+        pthread_mutex_unlock(&all->lock);
         fuse_req_interrupt_func(req, waiter_interrupted, w); /* before a worker can answer, and free, the request */
         if (all->leaving) {
                 waiter_answered(w, -EINTR, NULL, NULL);
@@ -120,38 +103,37 @@ static bool has_signal(uint64_t set, const int *signals, size_t n)
         return false;
 }
 
+/* A set of signals in /proc/<thread>/status. */
+static uint64_t signals_in(const char *status, const char *line)
+{
+        const char *at = strstr(status, line);
+
+        return at ? strtoull(at + strlen(line), NULL, 16) : 0;
+}
+
 /* True if the reader is about to end, or wants out of its open. Signals that dump core do not show as SIGKILL beforehand. */
 static bool reader_is_ending(pid_t reader)
 {
         static const int ending[] = {SIGKILL, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
         static const int dumping[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, SIGXCPU, SIGXFSZ};
-        uint64_t pending = 0, blocked = 0, caught = 0, mask;
-        char path[64], line[256];
-        cleanup_file FILE *f = NULL;
+        uint64_t due;
+        char text[8192];
 
-        snprintf(path, sizeof(path), "/proc/%d/status", (int)reader);
-        f = reader > 0 ? fopen(path, "re") : NULL;
-        if (!f)
+        if (reader <= 0 || process_text(reader, "status", text, sizeof(text)) < 0)
                 return true; /* gone, or in a namespace we cannot look into */
-        while (fgets(line, sizeof(line), f))
-                if (sscanf(line, "SigPnd: %" SCNx64, &mask) == 1 || sscanf(line, "ShdPnd: %" SCNx64, &mask) == 1)
-                        pending |= mask;
-                else if (sscanf(line, "SigBlk: %" SCNx64, &mask) == 1)
-                        blocked = mask;
-                else if (sscanf(line, "SigCgt: %" SCNx64, &mask) == 1)
-                        caught = mask;
-        return has_signal(pending & ~blocked, ending, ARRAY_SIZE(ending)) ||
-               has_signal(pending & ~blocked & ~caught, dumping, ARRAY_SIZE(dumping));
+        due = (signals_in(text, "\nSigPnd:") | signals_in(text, "\nShdPnd:")) & ~signals_in(text, "\nSigBlk:");
+        return has_signal(due, ending, ARRAY_SIZE(ending)) ||
+               has_signal(due & ~signals_in(text, "\nSigCgt:"), dumping, ARRAY_SIZE(dumping));
 }
 
 /* Takes one ending reader out of the list and the engine; NULL when there is none. *ret_waiting: interrupted ones that wait on. */
 static struct waiter *waiters_take_ending(struct waiters *all, bool *ret_waiting)
 {
-        struct waiter *found = NULL;
+        struct waiter *found = NULL, *w;
 
         *ret_waiting = false;
         pthread_mutex_lock(&all->lock);
-        for (struct waiter *w = all->first; w && !found; w = w->next) {
+        LIST_FOREACH (w, &all->list, parked_too) {
                 bool leaves = all->leaving || w->released;
 
                 if (!w->interrupted && !leaves)
@@ -159,8 +141,12 @@ static struct waiter *waiters_take_ending(struct waiters *all, bool *ret_waiting
                 *ret_waiting = true;
                 if ((!leaves && !reader_is_ending(w->reader)) || !engine_leave(all->engine, &w->ticket))
                         continue; /* or it is being answered now, or not asked for yet: next time */
-                waiters_unlink(all, w);
                 found = w;
+                break;
+        }
+        if (found) {
+                LIST_REMOVE(found, parked_too);
+                all->replying++;
         }
         pthread_mutex_unlock(&all->lock);
         return found;
@@ -192,8 +178,10 @@ void waiters_interrupt(struct waiters *all)
 
 void waiters_release(struct waiters *all)
 {
+        struct waiter *w;
+
         pthread_mutex_lock(&all->lock);
-        for (struct waiter *w = all->first; w; w = w->next)
+        LIST_FOREACH (w, &all->list, parked_too)
                 w->released = true;
         pthread_mutex_unlock(&all->lock);
         eventfd_write(all->event, 1);
@@ -203,7 +191,7 @@ void waiters_drain(struct waiters *all)
 {
         waiters_interrupt(all);
         pthread_mutex_lock(&all->lock);
-        while (all->first || all->replying > 0)
+        while (!LIST_EMPTY(&all->list) || all->replying > 0)
                 pthread_cond_wait(&all->gone, &all->lock);
         pthread_mutex_unlock(&all->lock);
 }
@@ -235,7 +223,7 @@ struct waiters *waiters_free(struct waiters *all)
 {
         if (!all)
                 return NULL;
-        assert(!all->first);
+        assert(LIST_EMPTY(&all->list));
         all->ending = true;
         eventfd_write(all->event, 1);
         pthread_join(all->thread, NULL);

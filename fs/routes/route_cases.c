@@ -76,24 +76,11 @@ const char *case_input_name(enum format f)
         return f == FORMAT_CNF ? "input.cnf" : "input.smt2";
 }
 
-static int case_input_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+static const char *case_input_named(struct tree *t, const struct node *dir)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
-        int r = cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info);
 
-        (void)ret; /* the folder's item is the file's */
-        return r < 0 ? r : strcmp(name, case_input_name(info->format)) == 0 ? 0 : -ENOENT;
-}
-
-static int case_input_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
-        struct inode inode = dir->inode;
-
-        if (from > 0 || cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info) < 0)
-                return 0;
-        inode.kind = KIND_CASE_INPUT;
-        return tree_emit(row, case_input_name(info->format), inode, 0, fn, user);
+        return cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info) < 0 ? NULL : case_input_name(info->format);
 }
 
 int case_size(struct tree *t, uint32_t id, uint64_t *ret)
@@ -212,8 +199,8 @@ static const struct route rows[] = {
          .generation = cases_listing, .about = "the benchmark instances, shared by every solver; cp a file here to add it"},
         {KIND_CASE, IN(KIND_CASES), .shown = "<case>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_FOREVER,
          .has = case_has, .numbers = case_numbers, .mtime = case_mtime, .about = "a case, by its id"},
-        {KIND_CASE_INPUT, IN(KIND_CASE), .shown = "input.smt2", .type = NODE_FILE, .match = case_input_match,
-         .list = case_input_entries, .size = case_input_size, .open = case_input_open, .mtime = case_mtime,
+        {KIND_CASE_INPUT, IN(KIND_CASE), .shown = "input.smt2", .type = NODE_FILE, .named = case_input_named,
+         .size = case_input_size, .open = case_input_open, .mtime = case_mtime,
          .about = "the case, byte for byte (input.cnf for DIMACS)"},
         {KIND_CASE_NAME, IN(KIND_CASE), .name = "name", .type = NODE_FILE, .moves = true, .rewritten = true, .content = case_text,
          .mtime = case_mtime, .about = "under which it was added"},

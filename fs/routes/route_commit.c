@@ -79,33 +79,16 @@ int commit_time(struct tree *, const struct node *n, int64_t *ret)
 }
 
 /* In cached/ a parent is shown when there is something to follow the link to. */
-static bool parent_visible(struct tree *t, const struct node *dir, uint32_t parent)
-{
-        return !dir->view.cached || commit_finished(t, dir, parent) == 0;
-}
-
 static int shown_parents(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
         size_t n, shown = 0;
         int r = history_parents(dir->solver->history, dir->inode.commit, ret, &n);
 
         for (size_t i = 0; r == 0 && i < n; i++)
-                if (parent_visible(t, dir, (*ret)[i]))
+                if (!dir->view.cached || commit_finished(t, dir, (*ret)[i]) == 0)
                         (*ret)[shown++] = (uint32_t)i + 1;
         *ret_n = shown;
         return r;
-}
-
-static int has_parent(struct tree *t, const struct node *dir, uint32_t number)
-{
-        cleanup_free uint32_t *shown = NULL;
-        size_t n;
-        int r = shown_parents(t, dir, &shown, &n);
-
-        for (size_t i = 0; r == 0 && i < n; i++)
-                if (shown[i] == number)
-                        return 0;
-        return r < 0 ? r : -ENOENT;
 }
 
 static int parent_target(struct tree *t, const struct node *n, struct buffer *ret)
@@ -178,7 +161,7 @@ static bool so_far_exists(struct tree *t, const struct node *dir, const struct r
         return !dir->view.cached;
 }
 
-static int build_log_query(struct tree *t, const struct node *n, struct query **ret)
+static int commit_build_query(struct tree *t, const struct node *n, struct query **ret)
 {
         return query_build(tree_workspace(t), n->solver, n->inode.commit, ret);
 }
@@ -311,12 +294,6 @@ static int program_query(struct tree *t, const struct node *n, struct query **re
         return r < 0 ? r : query_program(tree_workspace(t), n->solver, n->inode.commit, name, n->view.cached, ret);
 }
 
-/* The state of a program that is not known is that of its build. */
-static int program_waits_for(struct tree *t, const struct node *n, struct query **ret)
-{
-        return query_build(tree_workspace(t), n->solver, n->inode.commit, ret);
-}
-
 /* -- cases/<case>: the cells -- */
 
 /* True if the commit cannot be built. That is the result of all its cells, which have no other values. */
@@ -402,6 +379,18 @@ static int cells_shown(struct tree *t, const struct node *dir, uint32_t **ret, s
 }
 
 /* A commit that cannot be built has a result, and nothing else. */
+static int print_cell(const struct node *n, const struct fact *f, const struct build_record *record, struct buffer *ret)
+{
+        enum cell_file file;
+
+        if (!cell_file_find(n->route->name, &file))
+                return -ENOENT;
+        if (!f && file != CELL_RESULT)
+                return errorf(-ENODATA, "the commit cannot be built: %s", record->reason);
+        cell_file_print(f, file, ret);
+        return 0;
+}
+
 static int cell_content(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
@@ -413,30 +402,16 @@ static int cell_content(struct tree *t, const struct node *n, struct buffer *ret
 
         if (r == 0)
                 r = tree_fact(t, n, &cell, cell_file_is_brief(file), &f);
-        if (r == -ENOENT) {
-                if (!build_is_known(t, n, n->inode.commit, &record) || record->ok)
-                        return -ENOENT;
-                if (file != CELL_RESULT)
-                        return errorf(-ENODATA, "the commit cannot be built: %s", record->reason);
+        if (r == -ENOENT && build_is_known(t, n, n->inode.commit, &record) && !record->ok)
                 r = 0;
-        }
-        if (r == 0)
-                cell_file_print(f, file, ret);
-        return r;
+        return r < 0 ? r : print_cell(n, f, record, ret);
 }
 
-static int cell_answer(struct tree *t, const struct node *n, struct value *v, struct buffer *ret)
+static int cell_answer(struct tree *, const struct node *n, struct value *v, struct buffer *ret)
 {
         const struct run_value *run = (const struct run_value *)v;
-        enum cell_file file;
 
-        (void)t;
-        if (!cell_file_find(n->route->name, &file))
-                return -ENOENT;
-        if (!run->fact && file != CELL_RESULT)
-                return errorf(-ENODATA, "the commit cannot be built: %s", run->build->reason);
-        cell_file_print(run->fact, file, ret);
-        return 0;
+        return print_cell(n, run->fact, run->build, ret);
 }
 
 /* The later of the commit's and the case's, so that it does not change when the value comes to be; a deliberate re-measurement moves it. */
@@ -472,21 +447,9 @@ static int cell_query(struct tree *t, const struct node *n, struct query **ret)
 
 /* -- the input of a cell in scrambled/ -- */
 
-static int cell_input_match(struct tree *t, const struct node *dir, const char *name, struct node *)
+static const char *cell_input_named(struct tree *t, const struct node *dir)
 {
-        if (dir->view.scramble == 0 || strcmp(name, case_input_name(dir->solver->recipe->format)) != 0)
-                return -ENOENT;
-        return cell_file_exists(t, dir, NULL) ? 0 : -ENOENT;
-}
-
-static int cell_input_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        struct inode inode = dir->inode;
-
-        if (from > 0 || dir->view.scramble == 0 || !cell_file_exists(t, dir, NULL))
-                return 0;
-        inode.kind = row->kind;
-        return tree_emit(row, case_input_name(dir->solver->recipe->format), inode, 0, fn, user);
+        return dir->view.scramble > 0 && cell_file_exists(t, dir, NULL) ? case_input_name(dir->solver->recipe->format) : NULL;
 }
 
 static int cell_input_size(struct tree *t, const struct node *n, uint64_t *ret)
@@ -569,7 +532,7 @@ int case_name_match(struct tree *t, const struct node *dir, const char *name, st
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_find(workspace_cases(tree_workspace(t)), name, &info);
 
-        if (r == 0 && info->format != dir->solver->recipe->format)
+        if (r == 0 && dir->solver && info->format != dir->solver->recipe->format)
                 r = -ENOENT;
         if (r == 0)
                 ret->inode.item = info->id;
@@ -629,7 +592,8 @@ static int named_setting_match(struct tree *t, const struct node *dir, const cha
         if (ret->inode.kind == KIND_SEED)
                 is_one = v.has_seed = parse_name_number(name, UINT32_MAX, &v.seed);
         else if (ret->inode.kind == KIND_SCRAMBLED_SEED)
-                is_one = parse_name_number(name, UINT32_MAX, &v.scramble) && v.scramble > 0; /* under 0 the input stays as it is */
+                is_one =
+                        parse_name_number(name, UINT32_MAX, &v.scramble) && v.scramble > 0; /* under 0 the input stays as it is */
         else
                 is_one = v.has_timeout = timeout_parse(name, ret->inode.kind == KIND_TIMEOUT_ALIAS, &v.timeout_ns);
         return is_one ? setting_match(t, dir, &v, ret) : -ENOENT;
@@ -645,51 +609,40 @@ static int timeout_alias_target(struct tree *t, const struct node *n, struct buf
         return 0;
 }
 
-struct settings_listing {
-        struct tree *tree;
-        const struct node *dir;
-        const struct route *row;
-        entry_fn fn;
-        void *user;
-};
-
-static bool is_of_row(const struct route *row, const struct view *v)
+/* Is it a setting of commits/ of the folder's solver, and of the row's kind? */
+static bool is_of_row(const struct node *dir, const struct route *row, const struct view *v)
 {
+        if (v->solver != dir->solver->number || v->cached)
+                return false;
         return row->kind == KIND_SEED ? v->has_seed : row->kind == KIND_SCRAMBLED_SEED ? v->scramble > 0 : v->has_timeout;
-}
-
-/* `v` is a setting of commits/ of some solver. */
-static int setting_emit(const struct settings_listing *l, struct view v, uint64_t index)
-{
-        struct inode inode = l->dir->inode;
-        struct node found = {0};
-        char name[32];
-
-        if (v.solver != l->dir->solver->number || v.cached || !is_of_row(l->row, &v))
-                return 0;
-        v.cached = l->dir->view.cached;
-        if (setting_match(l->tree, l->dir, &v, &found) < 0)
-                return 0;
-        inode.kind = l->row->kind;
-        inode.view = found.inode.view;
-        inode.setting = found.inode.setting;
-        if (v.has_seed || v.scramble > 0)
-                snprintf(name, sizeof(name), "%" PRIu64, v.has_seed ? v.seed : v.scramble);
-        else
-                format_duration(v.timeout_ns, name);
-        return tree_emit(l->row, name, inode, index, l->fn, l->user);
 }
 
 /* The settings that something was measured under; in cached/ those with something finished. */
 static int setting_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn,
                            void *user)
 {
-        struct settings_listing l = {.tree = t, .dir = dir, .row = row, .fn = fn, .user = user};
         struct view v;
         int r = 0;
 
-        for (uint64_t i = from; r == 0 && tree_setting_at(t, (uint32_t)i, &v) == 0; i++)
-                r = setting_emit(&l, v, i);
+        for (uint64_t i = from; r == 0 && tree_setting_at(t, (uint32_t)i, &v) == 0; i++) {
+                struct inode inode = dir->inode;
+                struct node found = {0};
+                char name[32];
+
+                if (!is_of_row(dir, row, &v))
+                        continue;
+                v.cached = dir->view.cached;
+                if (setting_match(t, dir, &v, &found) < 0)
+                        continue;
+                inode.kind = row->kind;
+                inode.view = found.inode.view;
+                inode.setting = found.inode.setting;
+                if (v.has_seed || v.scramble > 0)
+                        snprintf(name, sizeof(name), "%" PRIu64, v.has_seed ? v.seed : v.scramble);
+                else
+                        format_duration(v.timeout_ns, name);
+                r = tree_emit(row, name, inode, i, fn, user);
+        }
         return r;
 }
 
@@ -707,14 +660,14 @@ static const struct route rows[] = {
         {KIND_CHANGES, COMMIT_TEXT, .name = "changes", .about = "paths it changed against its first parent"},
         {KIND_PARENTS, IN(KIND_COMMIT), .name = "parents", .type = NODE_FOLDER, .mtime = commit_time,
          .about = "links to its parents, from 1"},
-        {KIND_PARENT, IN(KIND_PARENTS), .shown = "<n>", .type = NODE_LINK, .has = has_parent, .numbers = shown_parents,
-         .content = parent_target, .mtime = commit_time},
+        {KIND_PARENT, IN(KIND_PARENTS), .shown = "<n>", .type = NODE_LINK, .numbers = shown_parents, .content = parent_target,
+         .mtime = commit_time},
 
         {KIND_BUILD, IN(KIND_COMMIT), .name = "build", .type = NODE_FOLDER, .absent = ABSENT_FOREVER, .mtime = commit_time,
          .about = "how it was built"},
         {KIND_BUILD_STATUS, IN(KIND_BUILD), .name = "status", .type = NODE_LIVE, .content = build_status, .mtime = commit_time,
          .about = "none, queued, building, ok or failed; never builds"},
-        {KIND_BUILD_LOG, IN(KIND_BUILD), .name = "log", .type = NODE_COMPUTED, .content = build_log, .query = build_log_query,
+        {KIND_BUILD_LOG, IN(KIND_BUILD), .name = "log", .type = NODE_COMPUTED, .content = build_log, .query = commit_build_query,
          .answer = build_log_answer, .mtime = commit_time, .about = "the build's full output, of a failed build too"},
         {KIND_BUILD_SO_FAR, IN(KIND_BUILD), .name = "so-far", .type = NODE_LIVE, .exists = so_far_exists, .content = build_so_far,
          .mtime = commit_time, .about = "what a build that goes on has printed so far, later its log; never builds"},
@@ -722,12 +675,12 @@ static const struct route rows[] = {
          .mtime = commit_time, .about = "what it builds"},
         {KIND_PROGRAM, IN(KIND_BIN), .shown = "<name>", .type = NODE_COMPUTED, .executable = true, .match = program_match,
          .list = program_entries, .size = program_size, .query = program_query, .kept = program_kept,
-         .answer_fd = program_value_fd, .waits_for = program_waits_for, .mtime = commit_time,
+         .answer_fd = program_value_fd, .waits_for = commit_build_query, .mtime = commit_time,
          .about = "the built program; it can be run from here"},
 
-        {KIND_CELLS, .place = 4, IN(KIND_COMMIT, KIND_SEED, KIND_SCRAMBLED_SEED, KIND_TIMEOUT), .name = "cases", .type = NODE_FOLDER,
-         .absent = ABSENT_NOT, .listed = LISTED_WHOLE_FINISHED, .exists = cells_exist, .generation = cases_listing,
-         .mtime = commit_time, .about = "this commit on every case"},
+        {KIND_CELLS, .place = 4, IN(KIND_COMMIT, KIND_SEED, KIND_SCRAMBLED_SEED, KIND_TIMEOUT), .name = "cases",
+         .type = NODE_FOLDER, .absent = ABSENT_NOT, .listed = LISTED_WHOLE_FINISHED, .exists = cells_exist,
+         .generation = cases_listing, .mtime = commit_time, .about = "this commit on every case"},
         {KIND_CELL, .place = 5, IN(KIND_CELLS), .shown = "<case>", .type = NODE_FOLDER, .absent = ABSENT_FOREVER,
          .listed = LISTED_WHOLE, .whole_at_once = true, .has = cell_has, .numbers = cells_shown, .mtime = cell_mtime,
          .about = "this commit on this case"},
@@ -749,18 +702,20 @@ static const struct route rows[] = {
          .about = "everything known of the run"},
         {KIND_BY_SEED, IN(KIND_CELL), .name = "by-seed.tsv", .exists = by_seed_exists, DERIVED(print_by_seed),
          .about = "what is known of it under each seed, of seeds/ and of scrambled/; never starts work"},
-        {KIND_CELL_INPUT, IN(KIND_CELL), .shown = "input.smt2", .type = NODE_COMPUTED, .match = cell_input_match, .list = cell_input_entries,
-         .size = cell_input_size, .query = cell_input_query, .kept = cell_input_kept, .answer_fd = scrambled_value_fd, .mtime = cell_mtime,
-         .about = "below scrambled/<n>: what the solver was given (input.cnf for DIMACS)"},
+        {KIND_CELL_INPUT, IN(KIND_CELL), .shown = "input.smt2", .type = NODE_COMPUTED, .named = cell_input_named,
+         .size = cell_input_size, .query = cell_input_query, .kept = cell_input_kept, .answer_fd = scrambled_value_fd,
+         .mtime = cell_mtime, .about = "below scrambled/<n>: what the solver was given (input.cnf for DIMACS)"},
 
         {KIND_SEEDS, IN(KIND_COMMIT), .name = "seeds", .type = NODE_FOLDER, .exists = seeds_exist, .generation = any_listing,
          .mtime = commit_time, .about = "the same cells with the solver's random seed fixed"},
-        {KIND_SEED, .place = 1, IN(KIND_SEEDS), .shown = "<n>", .type = NODE_FOLDER, .match = named_setting_match, .list = setting_entries,
-         .mtime = commit_time, .about = "to this number; listed once something was measured with it"},
-        {KIND_SCRAMBLED, IN(KIND_COMMIT), .name = "scrambled", .type = NODE_FOLDER, .generation = any_listing, .mtime = commit_time,
+        {KIND_SEED, .place = 1, IN(KIND_SEEDS), .shown = "<n>", .type = NODE_FOLDER, .match = named_setting_match,
+         .list = setting_entries, .mtime = commit_time, .about = "to this number; listed once something was measured with it"},
+        {KIND_SCRAMBLED, IN(KIND_COMMIT), .name = "scrambled", .type = NODE_FOLDER, .generation = any_listing,
+         .mtime = commit_time,
          .about = "the same cells on inputs that are scrambled: the same problem with other names, in another order"},
-        {KIND_SCRAMBLED_SEED, IN(KIND_SCRAMBLED), .shown = "<n>", .type = NODE_FOLDER, .match = named_setting_match, .list = setting_entries,
-         .mtime = commit_time, .about = "by this seed, from 1; listed once something was measured with it"},
+        {KIND_SCRAMBLED_SEED, IN(KIND_SCRAMBLED), .shown = "<n>", .type = NODE_FOLDER, .match = named_setting_match,
+         .list = setting_entries, .mtime = commit_time,
+         .about = "by this seed, from 1; listed once something was measured with it"},
         {KIND_TIMEOUTS, IN(KIND_COMMIT), .name = "timeout", .type = NODE_FOLDER, .generation = any_listing, .mtime = commit_time,
          .about = "the same cells under another time limit"},
         {KIND_TIMEOUT, .place = 2, IN(KIND_TIMEOUTS), .shown = "<t>", .type = NODE_FOLDER, .match = named_setting_match,

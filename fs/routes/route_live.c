@@ -6,6 +6,7 @@
 #include <lmdb.h>
 #include <zstd.h>
 
+#include "cache/base/process.h"
 #include "core/run/slot.h"
 #include "version.h"
 
@@ -137,14 +138,10 @@ static void metric(struct buffer *b, const char *name, const char *type, const c
 
 static uint64_t own_memory(void)
 {
-        cleanup_file FILE *f = fopen("/proc/self/status", "re");
-        char line[256];
-        uint64_t kib = 0;
+        char text[8192];
+        const char *memory = process_text(getpid(), "status", text, sizeof(text)) > 0 ? strstr(text, "\nRssAnon:") : NULL;
 
-        while (f && fgets(line, sizeof(line), f))
-                if (sscanf(line, "RssAnon: %" SCNu64, &kib) == 1)
-                        break;
-        return kib * 1024;
+        return memory ? strtoull(memory + strlen("\nRssAnon:"), NULL, 10) * 1024 : 0;
 }
 
 struct program_bytes {

@@ -40,11 +40,6 @@ enum {
 
 /* -- findings -- */
 
-static const char *folder_of(const struct node *dir)
-{
-        return dir->route->name;
-}
-
 static enum observation_series series_of(const struct inode *i)
 {
         return i->kind == KIND_ALARM ? OF_WATCHES : OF_CAMPAIGNS;
@@ -61,14 +56,14 @@ static int found_has(struct tree *t, const struct node *dir, uint32_t number)
         enum observation_series series = dir->inode.kind == KIND_ALARMS ? OF_WATCHES : OF_CAMPAIGNS;
         int r = observation_get(tree_workspace(t), series, dir->solver->number, number, &f);
 
-        return r == 0 && strcmp(observation_folder(f->kind), folder_of(dir)) != 0 ? -ENOENT : r;
+        return r == 0 && strcmp(observation_folder(f->kind), dir->route->name) != 0 ? -ENOENT : r;
 }
 
 static int found_numbers(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
         cleanup_observations struct observations found = {0};
         uint32_t last = dir->inode.kind == KIND_ALARMS ? observations_last(tree_workspace(t), OF_WATCHES, dir->solver->number) : 0;
-        int r = last > 0 ? 0 : observations_read(tree_workspace(t), dir->solver->number, folder_of(dir), &found);
+        int r = last > 0 ? 0 : observations_read(tree_workspace(t), dir->solver->number, dir->route->name, &found);
         size_t n = last > 0 ? last : found.n;
         uint32_t *list = r == 0 ? calloc(n + 1, sizeof(*list)) : NULL;
 
@@ -115,26 +110,27 @@ static int found_case_size(struct tree *t, const struct node *n, uint64_t *ret)
         return r < 0 ? r : case_size(t, shown_case(f, n->inode.kind), ret);
 }
 
-/* Found on another machine: what is measured here does not belong beside its times. */
-static bool is_elsewhere(struct tree *t, const struct node *n, const struct observation *f, char ret_machine[PATH_SIZE])
-{
-        return !n->solver->place && campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, f->origin, ret_machine);
-}
-
 /* Its case along the history, on the machine and under the limit that it was found with. 1: that was another machine. */
-static int read_found(struct tree *t, const struct node *n, const struct observation *f, struct case_history *ret,
+static int read_found(struct tree *t, const struct node *n, struct observation **ret_found, struct case_history *ret,
                       struct commit_order **ret_order)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
-        int r = cases_get(workspace_cases(tree_workspace(t)), f->case_id, &info);
-        struct cell cell = {.solver = n->solver, .info = info, .wall_ns = (uint64_t)(f->timeout * 1e9)};
+        struct cell cell = {.solver = n->solver};
         char machine[PATH_SIZE];
+        int r = found_get(t, n, ret_found);
 
-        if (is_elsewhere(t, n, f, machine))
-                cell.machine = machine;
         if (r == 0)
-                r = read_case_history(t, n, &cell, JUDGE_TIME, ret, ret_order);
-        ret->newest = MAX(ret->newest, f->found);
+                r = cases_get(workspace_cases(tree_workspace(t)), (*ret_found)->case_id, &info);
+        if (r < 0)
+                return r;
+        cell.info = info;
+        cell.wall_ns = (uint64_t)((*ret_found)->timeout * 1e9);
+        /* Found on another machine: what is measured here does not belong beside its times. */
+        if (!n->solver->place &&
+            campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, (*ret_found)->origin, machine))
+                cell.machine = machine;
+        r = read_case_history(t, n, &cell, JUDGE_TIME, ret, ret_order);
+        ret->newest = MAX(ret->newest, (*ret_found)->found);
         return r < 0 ? r : cell.machine != NULL;
 }
 
@@ -143,12 +139,9 @@ static int print_times(struct tree *t, const struct node *n, struct buffer *ret,
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_case_history struct case_history h = {0};
         cleanup_observation struct observation *f = NULL;
-        bool is_of_here;
-        int r = found_get(t, n, &f);
+        int r = read_found(t, n, &f, &h, &order);
+        bool is_of_here = r == 0;
 
-        if (r == 0)
-                r = read_found(t, n, f, &h, &order);
-        is_of_here = r == 0;
         if (r >= 0)
                 r = finding_print_times(f, ret);
         if (r == 0 && is_of_here)
@@ -165,10 +158,8 @@ static int print_picture(struct tree *t, const struct node *n, struct buffer *re
         cleanup_case_history struct case_history h = {0};
         cleanup_observation struct observation *f = NULL;
         cleanup_free uint32_t *culprits = NULL;
-        int r = found_get(t, n, &f);
+        int r = read_found(t, n, &f, &h, &order);
 
-        if (r == 0)
-                r = read_found(t, n, f, &h, &order);
         if (r >= 0)
                 r = found_culprits(t, n, &culprits, &h.n_culprits);
         h.culprits = culprits;
@@ -375,59 +366,43 @@ static int compare_responsible(const void *a, const void *b)
                                       : (x->finding > y->finding) - (x->finding < y->finding);
 }
 
-static int make_index(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
+/* Two numbers for each responsibility. */
+static int make_index(struct tree *t, const struct node *n, uint32_t **ret, size_t *ret_n)
 {
         cleanup_observations struct observations all = {0};
         struct gathering g = {.tree = t, .dir = n};
         int r = observations_read(tree_workspace(t), n->solver->number, "spr", &all);
 
+        _Static_assert(sizeof(*g.list) == 2 * sizeof(**ret), "as a list of numbers");
         for (size_t i = 0; r == 0 && i < all.n; i++)
                 r = add_responsible(&g, all.list[i]);
-        if (r == 0 && g.n > 0) {
-                qsort(g.list, g.n, sizeof(*g.list), compare_responsible);
-                buffer_add(ret, g.list, g.n * sizeof(*g.list));
-        }
-        free(g.list);
-        *ret_mtime = 0;
-        return r < 0 ? r : buffer_error(ret);
-}
-
-static int find_index(struct tree *t, const struct node *dir, struct derived **ret)
-{
-        struct node index = {.inode = {.kind = KIND_BY_COMMIT, .view = dir->inode.view, .item = 1}, .solver = dir->solver}; /* not the folder */
-
-        return tree_derived(t, &index, make_index, ret);
+        sort_list(g.list, g.n, sizeof(*g.list), compare_responsible);
+        *ret = (uint32_t *)g.list;
+        *ret_n = 2 * g.n;
+        return r;
 }
 
 /* The commits (whole), or the findings of one commit. */
 static int from_index(struct tree *t, const struct node *dir, bool whole, uint32_t **ret, size_t *ret_n)
 {
-        cleanup(derived_unrefp) struct derived *index = NULL;
-        const struct responsibility *list;
+        /* not of the folder, whose numbers are its listing */
+        struct node of = {.inode = {.kind = KIND_BY_COMMIT, .view = dir->inode.view, .item = 1}, .solver = dir->solver};
+        cleanup_numbers struct numbers index = {0};
         struct commits c = {0};
-        size_t n;
-        int r = find_index(t, dir, &index);
+        int r = tree_numbers(t, &of, 0, make_index, &index);
 
-        if (r < 0)
-                return r;
-        list = index->text.data;
-        n = index->text.size / sizeof(*list);
-        for (size_t i = 0; r == 0 && i < n; i++) {
-                if (!whole && list[i].commit != dir->inode.commit)
-                        continue;
-                if (whole && i > 0 && list[i].commit == list[i - 1].commit)
+        for (size_t i = 0; r == 0 && i < index.n; i += 2) {
+                uint32_t commit = index.list[i], finding = index.list[i + 1];
+
+                if (whole ? i > 0 && commit == index.list[i - 2] : commit != dir->inode.commit)
                         continue;
                 r = list_grow(c.list, c.n);
                 if (r == 0)
-                        c.list[c.n++] = whole ? list[i].commit : list[i].finding;
-        }
-        if (r < 0) {
-                free(c.list);
-                return r;
+                        c.list[c.n++] = whole ? commit : finding;
         }
         *ret = c.list;
         *ret_n = c.n;
-        return 0;
+        return r;
 }
 
 static int all_culprits(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
@@ -440,23 +415,10 @@ static int findings_of(struct tree *t, const struct node *dir, uint32_t **ret, s
         return from_index(t, dir, false, ret, ret_n);
 }
 
-/* What a folder of these names has: commits of a finding, of all, or findings of a commit. */
+/* What a folder of these commits has: those of a finding, or of all. */
 static numbers_fn numbers_of(unsigned kind)
 {
-        return kind == KIND_CULPRIT ? found_culprits : kind == KIND_BY_COMMIT_SHA ? all_culprits : findings_of;
-}
-
-/* A name that is one of these numbers. */
-static int match_number(struct tree *t, const struct node *dir, uint32_t number, unsigned kind)
-{
-        cleanup_free uint32_t *list = NULL;
-        size_t n = 0;
-        int r = numbers_of(kind)(t, dir, &list, &n);
-
-        for (size_t i = 0; r == 0 && i < n; i++)
-                if (list[i] == number)
-                        return 0;
-        return r < 0 ? r : -ENOENT;
+        return kind == KIND_CULPRIT ? found_culprits : all_culprits;
 }
 
 static int sha_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
@@ -467,7 +429,7 @@ static int sha_match(struct tree *t, const struct node *dir, const char *name, s
             history_number(dir->solver->history, &oid, &ret->inode.commit) < 0)
                 return -ENOENT;
         ret->inode.item = dir->inode.item;
-        return match_number(t, dir, ret->inode.commit, ret->inode.kind);
+        return numbers_have(t, dir, numbers_of(ret->inode.kind), ret->inode.commit);
 }
 
 static int sha_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
@@ -480,11 +442,6 @@ static int culprit_target(struct tree *t, const struct node *n, struct buffer *r
         (void)t;
         buffer_adds(ret, "../../../commits/");
         return commit_name(n->solver, n->inode.commit, ret);
-}
-
-static int by_commit_has(struct tree *t, const struct node *dir, uint32_t number)
-{
-        return match_number(t, dir, number, KIND_BY_COMMIT_FOUND);
 }
 
 static int by_commit_found_target(struct tree *t, const struct node *n, struct buffer *ret)
@@ -513,8 +470,8 @@ static const struct route rows[] = {
          .mtime = found_mtime, .about = "the input"},
         {KIND_FOUND_KIND, IN(KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND), .name = "kind", .type = NODE_FILE,
          .content = found_text, .mtime = found_mtime, .about = "soundness, crash, regression or implication"},
-        {KIND_FOUND_REFERENCE, IN(KIND_SPR_FOUND), .name = "reference", .starts = true, .type = NODE_LINK, .exists = found_has_file,
-         .content = found_text, .mtime = found_mtime, .about = "the fast version, when it is a commit"},
+        {KIND_FOUND_REFERENCE, IN(KIND_SPR_FOUND), .name = "reference", .starts = true, .type = NODE_LINK,
+         .exists = found_has_file, .content = found_text, .mtime = found_mtime, .about = "the fast version, when it is a commit"},
         {KIND_FOUND_TARGET, IN(KIND_SPR_FOUND), .name = "target", .starts = true, .type = NODE_LINK, .exists = found_has_file,
          .content = found_text, .mtime = found_mtime, .about = "the slow version, when it is a commit"},
         {KIND_FOUND_TIMES, IN(KIND_SPR_FOUND), .name = "times.tsv", DERIVED(print_times),
@@ -522,12 +479,10 @@ static const struct route rows[] = {
         {KIND_FOUND_HISTORY, IN(KIND_SPR_FOUND), .name = "history.svg", DERIVED(print_picture),
          .about = "what is measured of it along the history; the commits responsible are marked"},
         {KIND_FOUND_REDUCED, IN(ANY_FOUND), .name = "reduced.smt2", .type = NODE_COMPUTED, .content = found_content,
-         .query = found_query, .answer = found_answer, .mtime = found_mtime,
-         .about = "a smaller input that still shows it"},
+         .query = found_query, .answer = found_answer, .mtime = found_mtime, .about = "a smaller input that still shows it"},
         {KIND_FOUND_REDUCED_DECIDED, IN(KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND), .name = "reduced-decided.smt2",
-         .type = NODE_COMPUTED, .exists = found_has_file, .content = found_content, .query = found_query,
-         .answer = found_answer, .mtime = found_mtime,
-         .about = "of an implication: the formula before the rule that becomes reduced.smt2"},
+         .type = NODE_COMPUTED, .exists = found_has_file, .content = found_content, .query = found_query, .answer = found_answer,
+         .mtime = found_mtime, .about = "of an implication: the formula before the rule that becomes reduced.smt2"},
         {KIND_FOUND_LOCALIZED, IN(ANY_FOUND), .name = "localized.tsv", .type = NODE_COMPUTED, .exists = found_has_file,
          .content = found_content, .query = found_query, .answer = found_answer, .mtime = found_mtime,
          .about = "the commits responsible, with the time, or the answer, before and after each"},
@@ -536,8 +491,8 @@ static const struct route rows[] = {
          .about = "both versions under the solver's seeds 1 to 30, where the recipe can set one"},
         {KIND_CULPRITS, IN(KIND_SPR_FOUND), .name = "culprits", .starts = true, .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .exists = found_has_file, .generation = any_listing, .mtime = found_mtime, .about = "those already localized"},
-        {KIND_CULPRIT, IN(KIND_CULPRITS), .shown = "<sha>", .starts = true, .type = NODE_LINK, .moves = true,
-         .match = sha_match, .list = sha_entries, .content = culprit_target, .mtime = found_mtime},
+        {KIND_CULPRIT, IN(KIND_CULPRITS), .shown = "<sha>", .starts = true, .type = NODE_LINK, .moves = true, .match = sha_match,
+         .list = sha_entries, .content = culprit_target, .mtime = found_mtime},
         {KIND_FOUND_VERDICTS, IN(KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND), .name = "verdicts.tsv", .type = NODE_FILE,
          .content = found_text, .mtime = found_mtime, .about = "what each version answered"},
         {KIND_FOUND_SEED, IN(KIND_INCOMPLETENESS_FOUND), .name = "seed.smt2", .type = NODE_FILE, .exists = found_has_file,
@@ -554,8 +509,7 @@ static const struct route rows[] = {
         {KIND_BY_COMMIT_SHA, IN(KIND_BY_COMMIT), .shown = "<sha>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT,
          .match = sha_match, .list = sha_entries, .generation = any_listing, .mtime = commit_time},
         {KIND_BY_COMMIT_FOUND, IN(KIND_BY_COMMIT_SHA), .shown = "<found>", .type = NODE_LINK, .moves = true,
-         .has = by_commit_has, .numbers = findings_of, .content = by_commit_found_target,
-         .mtime = commit_time},
+         .numbers = findings_of, .content = by_commit_found_target, .mtime = commit_time},
 };
 
 const struct subtree findings_subtree = {rows, ARRAY_SIZE(rows)};

@@ -93,18 +93,6 @@ static int trial_has(struct tree *t, const struct node *, uint32_t id)
         return r == 0 && info->removed ? -ENOENT : r;
 }
 
-static int trial_name_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
-{
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
-        int r = cases_find(workspace_cases(tree_workspace(t)), name, &info);
-
-        if (r < 0)
-                return r;
-        ret->inode.commit = dir->inode.item;
-        ret->inode.item = info->id;
-        return 0;
-}
-
 static enum trial_file trial_file_of(const struct node *n)
 {
         return n->inode.kind == KIND_TRIAL_RESULT   ? TRIAL_RESULT
@@ -168,9 +156,10 @@ static const struct route rows[] = {
         {KIND_PORTFOLIO_CASES, IN(KIND_PORTFOLIO), .name = "cases", .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = cases_listing, .about = "what it answers"},
         {KIND_PORTFOLIO_CASE, IN(KIND_PORTFOLIO_CASES), .shown = "<case>", .type = NODE_FOLDER, .moves = true,
-         .absent = ABSENT_FOREVER, .below_item = true, .has = trial_has, .numbers = shown_ids, .mtime = case_mtime, .about = "by id"},
+         .absent = ABSENT_FOREVER, .below_item = true, .has = trial_has, .numbers = shown_ids, .mtime = case_mtime,
+         .about = "by id"},
         {KIND_PORTFOLIO_CASE_NAME, IN(KIND_PORTFOLIO_CASES), .shown = "<name>", .type = NODE_LINK, .moves = true,
-         .match = trial_name_match, .list = no_entries, .content = case_name_target, .mtime = case_mtime,
+         .below_item = true, .match = case_name_match, .list = no_entries, .content = case_name_target, .mtime = case_mtime,
          .about = "a case's name, found and not listed"},
         {KIND_TRIAL_RESULT, TRIAL_FILE, .name = "result", .about = "sat, unsat, unknown or timeout"},
         {KIND_TRIAL_TIME, TRIAL_FILE, .name = "time", .about = "seconds of all arms together"},

@@ -111,8 +111,8 @@ static const struct route rows[] = {
          .about = "named sets of cases: solverfs set add NAME CASE..."},
         {KIND_SET, IN(KIND_SETS), .shown = "<set>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT, .match = set_match,
          .list = set_entries, .generation = any_listing, .mtime = set_mtime, .about = "links to its cases"},
-        {KIND_SET_CASE, IN(KIND_SET), .shown = "<case>", .type = NODE_LINK, .moves = true, .below_item = true, .has = set_has_case,
-         .numbers = shown_in_set, .content = set_case_target, .mtime = case_mtime, .about = "by id"},
+        {KIND_SET_CASE, IN(KIND_SET), .shown = "<case>", .type = NODE_LINK, .moves = true, .below_item = true,
+         .has = set_has_case, .numbers = shown_in_set, .content = set_case_target, .mtime = case_mtime, .about = "by id"},
 };
 
 const struct subtree sets_subtree = {rows, ARRAY_SIZE(rows)};

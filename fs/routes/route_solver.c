@@ -164,7 +164,8 @@ static size_t refs_from(const void *list, const char *path)
         const struct group_refs *r = list;
         cleanup_free char *listed = NULL;
 
-        return asprintf(&listed, "%s%s", r->group->prefix, path) < 0 ? r->list->n : ref_list_from(r->list, r->group->kind, listed);
+        return asprintf(&listed, "%s%s", r->group->prefix, path) < 0 ? r->list->n
+                                                                     : ref_list_from(r->list, r->group->kind, listed);
 }
 
 static const char *ref_at(const void *list, size_t i)
@@ -173,7 +174,8 @@ static const char *ref_at(const void *list, size_t i)
         size_t hidden = strlen(r->group->prefix);
         const struct ref *ref = i < r->list->n ? &r->list->list[i] : NULL;
 
-        return ref && ref->kind == r->group->kind && strncmp(ref->name, r->group->prefix, hidden) == 0 ? ref->name + hidden : NULL;
+        return ref && ref->kind == r->group->kind && strncmp(ref->name, r->group->prefix, hidden) == 0 ? ref->name + hidden
+                                                                                                       : NULL;
 }
 
 static bool ref_is_hidden(struct tree *t, const struct node *dir, const void *list, size_t i)
@@ -281,7 +283,8 @@ static int known_numbers(struct tree *t, const struct node *dir, uint32_t **ret,
         return commits_known(tree_workspace(t), dir->solver, ret, ret_n);
 }
 
-int emit_commits(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn, void *user)
+int emit_commits(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn,
+                 void *user)
 {
         cleanup_numbers struct numbers commits = {0};
         int r = tree_numbers(t, dir, from, find, &commits);

@@ -34,8 +34,8 @@ int item_number(struct tree *t, enum name_space space, const char *name, const c
         return r;
 }
 
-int emit_names(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, enum name_space space, const char *what,
-               char *const *names, size_t n, entry_fn fn, void *user)
+int emit_names(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, enum name_space space,
+               const char *what, char *const *names, size_t n, entry_fn fn, void *user)
 {
         struct inode inode = dir->inode;
         int r = from == 0 ? tree_number_all(t, space, names, n) : 0;

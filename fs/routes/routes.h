@@ -9,6 +9,7 @@
  *     one that takes a while   DERIVED(f), which prints it with its time
  *     a file that takes work   .query and .answer, with .type = NODE_COMPUTED; .content says what is known already
  *     names that are numbers   .has and .numbers
+ *     one name, that varies    .named
  *     names that vary          .match and .list; a name that is to have a number for good: tree_number(), with a name space of its own
  *                              in core/query/names.h
  *     its inodes               commit and item (20 bits each) are the rows' own: compare/<a>..<b> has a in one and b in the other, a finding the
@@ -24,9 +25,7 @@
 #include "fs/tree/tree.h"
 
 /* In a row: a file that this `derive` prints, with its time. */
-#define DERIVED(f)                                                                                                               \
-        .type = NODE_FILE, .moves = true, .rewritten = true, .derive = (f), .content = tree_derived_content,                      \
-        .size = tree_derived_size, .mtime = tree_derived_mtime
+#define DERIVED(f) .type = NODE_FILE, .moves = true, .rewritten = true, .derive = (f), .content = tree_derived_content
 
 /* Folders that rows of other subtrees are in. */
 enum {
@@ -46,7 +45,7 @@ extern const struct subtree compare_subtree, root_subtree, cases_subtree, sets_s
 
 /* -- what several subtrees share --------------------------------------------------------------------------------- */
 
-/* A case's name, without a slash, as a link to its id, which is what the folder's entries are called; only of cases that the folder's solver takes. */
+/* A case's name, without a slash, as a link to its id, which is what the folder's entries are called; only of cases that the folder's solver takes, where it has one. */
 int case_name_match(struct tree *t, const struct node *dir, const char *name, struct node *ret);
 int case_name_target(struct tree *t, const struct node *n, struct buffer *ret);
 int no_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user); /* names that are found and not listed: there is no end of them */
@@ -56,8 +55,8 @@ uint64_t history_listing(struct tree *t, const struct node *n);
 /* The number of a name, as an `item`. `what`: "sets" */
 int item_number(struct tree *t, enum name_space space, const char *name, const char *what, struct inode *ret);
 /* Entries with these names, whose numbers are their `item`. */
-int emit_names(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, enum name_space space, const char *what,
-               char *const *names, size_t n, entry_fn fn, void *user);
+int emit_names(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, enum name_space space,
+               const char *what, char *const *names, size_t n, entry_fn fn, void *user);
 /* A listing that may change at any time: it is looked at anew for each reader. */
 uint64_t any_listing(struct tree *t, const struct node *n);
 int case_is_there(struct tree *t, uint32_t id, const struct solver *s); /* s: that takes it; NULL: any. 0, -ENOENT, … */
@@ -70,7 +69,8 @@ int solver_case_ids(struct tree *t, const struct node *dir, uint32_t **ret, size
 /* Where links to commits lead: "commits/", or "cached/" in a mount of what is finished, which has no other. */
 const char *commits_folder(const struct tree *t);
 /* Entries of a folder that has one for each of these commits, by its sha; the offset is the commit. */
-int emit_commits(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn, void *user);
+int emit_commits(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn,
+                 void *user);
 /* Adds the sha of a solver's commit. */
 int commit_name(const struct solver *s, uint32_t commit, struct buffer *ret);
 /* A cell's facts (its commit is ignored) along the history of the node's solver; *ret_order has each commit's place in it. */

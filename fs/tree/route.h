@@ -13,7 +13,7 @@
 struct tree;
 struct node;
 struct tree_entry;
-typedef int (*entry_fn)(void *user, const struct tree_entry *e); /* non-zero: enough */
+typedef int (*entry_fn)(void *user, const struct tree_entry *e);                                  /* non-zero: enough */
 typedef int (*numbers_fn)(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n); /* ascending */
 typedef int (*derive_fn)(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime);
 
@@ -62,11 +62,13 @@ struct route {
 
         /* -- names; for those that vary: numbers, or others -- */
 
-        /* All numbers in the folder, and whether one is (0, -ENOENT, …); it is the `item`. */
+        /* All numbers in the folder; it is the `item`. And whether one is (0, -ENOENT, …), where that is to be seen sooner than by all. */
         numbers_fn numbers;
         int (*has)(struct tree *t, const struct node *dir, uint32_t number);
         bool below_item; /* the folder's own `item` is the `commit` of what is in it */
 
+        /* The one name that it has in this folder; NULL: it is not there. */
+        const char *(*named)(struct tree *t, const struct node *dir);
         /* The node of that name: *ret begins as one of this row in `dir`, and what differs (item, commit, view) is set. 0, -ENOENT, … */
         int (*match)(struct tree *t, const struct node *dir, const char *name, struct node *ret);
         /* The names from `from` on, entry by entry (tree_emit()). */
@@ -89,7 +91,7 @@ struct route {
         int (*mtime)(struct tree *t, const struct node *n, int64_t *ret);
         /* Files that are printed with their time, which takes long: a look prints nothing (tree_derived_look()), an open does, and the print is kept for a
          * moment. In cached/, which is there to be copied, and in a mount of what is finished, where no open is asked for, a look prints all the same. Then
-         * `content`, `size` and `mtime` are tree_derived_content() and its like. */
+         * `content` is tree_derived_content(). */
         derive_fn derive;
 
         /* -- work; for computed files -- */

@@ -123,17 +123,21 @@ static struct inode inode_below(const struct node *dir, const struct route *row)
         struct inode i = dir->inode;
 
         i.kind = row->kind;
+        if (row->below_item)
+                i.commit = dir->inode.item;
         return i;
 }
 
-static struct inode numbered_below(const struct node *dir, const struct route *row, uint32_t number)
+int numbers_have(struct tree *t, const struct node *dir, numbers_fn find, uint32_t number)
 {
-        struct inode i = inode_below(dir, row);
+        cleanup_free uint32_t *list = NULL;
+        size_t n = 0;
+        int r = find(t, dir, &list, &n);
 
-        if (row->below_item)
-                i.commit = dir->inode.item;
-        i.item = number;
-        return i;
+        for (size_t i = 0; r == 0 && i < n; i++)
+                if (list[i] == number)
+                        return 0;
+        return r < 0 ? r : -ENOENT;
 }
 
 static int match_number(struct tree *t, const struct node *dir, const struct route *row, const char *name, struct node *ret)
@@ -142,8 +146,8 @@ static int match_number(struct tree *t, const struct node *dir, const struct rou
 
         if (!parse_name_number(name, INODE_ITEM_MAX, &number))
                 return -ENOENT;
-        ret->inode = numbered_below(dir, row, (uint32_t)number);
-        return row->has(t, dir, (uint32_t)number);
+        ret->inode.item = (uint32_t)number;
+        return row->has ? row->has(t, dir, ret->inode.item) : numbers_have(t, dir, row->numbers, ret->inode.item);
 }
 
 static bool row_is_shown(const struct tree *t, const struct route *row)
@@ -161,8 +165,10 @@ int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct
 
                 if (!row_is_shown(t, row) || (row->name && strcmp(row->name, name) != 0))
                         continue;
-                if (row->has)
+                if (row->numbers)
                         r = match_number(t, dir, row, name, &found);
+                else if (row->named)
+                        r = strcmp(row->named(t, dir) ?: "", name) == 0 ? 0 : -ENOENT;
                 else if (row->match)
                         r = row->match(t, dir, name, &found);
                 else
@@ -198,24 +204,27 @@ int tree_emit(const struct route *row, const char *name, struct inode inode, uin
 static int list_fixed(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         struct node found = {.inode = inode_below(dir, row)};
+        const char *name = row->name || from > 0 ? row->name : row->named(t, dir);
 
-        if (from > 0)
+        if (from > 0 || !name)
                 return 0;
-        if (row->match ? row->match(t, dir, row->name, &found) < 0 : row->exists && !row->exists(t, dir, row))
+        if (row->match ? row->match(t, dir, name, &found) < 0 : row->exists && !row->exists(t, dir, row))
                 return 0;
-        return tree_emit(row, row->name, found.inode, 0, fn, user);
+        return tree_emit(row, name, found.inode, 0, fn, user);
 }
 
 static int list_numbers(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         cleanup_numbers struct numbers numbers = {0};
+        struct inode inode = inode_below(dir, row);
         int r = tree_numbers(t, dir, from, row->numbers, &numbers);
 
         for (size_t i = r == 0 ? numbers_from(&numbers, from) : 0; r == 0 && i < numbers.n; i++) {
                 char name[16];
 
                 snprintf(name, sizeof(name), "%" PRIu32, numbers.list[i]);
-                r = tree_emit(row, name, numbered_below(dir, row, numbers.list[i]), numbers.list[i], fn, user);
+                inode.item = numbers.list[i];
+                r = tree_emit(row, name, inode, inode.item, fn, user);
         }
         return r;
 }
@@ -232,7 +241,7 @@ int tree_list(struct tree *t, const struct node *dir, uint64_t offset, entry_fn 
         for (; *p && r == 0; p++, from = 0) {
                 if (!row_is_shown(t, *p))
                         continue;
-                if ((*p)->name)
+                if ((*p)->name || (*p)->named)
                         r = list_fixed(t, dir, *p, from, fn, user);
                 else if ((*p)->numbers)
                         r = list_numbers(t, dir, *p, from, fn, user);
@@ -303,7 +312,9 @@ int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *read
         if (n->route->derive && !t->finished && !n->view.cached) {
                 r = tree_derived_look(t, n, &size, &mtime);
                 *ready = r == 1;
-        } else if (type != NODE_FOLDER)
+        } else if (n->route->derive)
+                r = tree_derived_stat(t, n, &size, &mtime);
+        else if (type != NODE_FOLDER)
                 r = node_size(t, n, &size);
         if (type == NODE_COMPUTED && (r == -ENOENT || r == -ENODATA || r == -ESTALE)) {
                 size = PLACEHOLDER_SIZE;
@@ -316,7 +327,7 @@ int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *read
                 return r;
         ret->st_size = (off_t)size;
         ret->st_blocks = (blkcnt_t)((size + 511) / 512);
-        ret->st_mtime = ret->st_atime = ret->st_ctime = mtime > 0 ? mtime : node_mtime(t, n);
+        ret->st_mtime = ret->st_atime = ret->st_ctime = n->route->derive ? mtime : node_mtime(t, n);
         return 0;
 }
 

@@ -96,10 +96,12 @@ DEFINE_CLEANUP(struct derived *, derived_unref)
 /* What may be said without a print. 1: the size and time of a print that holds. 0: the store was written to since. Then the size is the last print's,
  * or PLACEHOLDER_SIZE, and the time that of the first look at any such file since the write: never older than what a print would have. */
 int tree_derived_look(struct tree *t, const struct node *n, uint64_t *ret_size, int64_t *ret_mtime);
-/* The `content`, `size` and `mtime` of a row with `derive`. */
-int tree_derived_content(struct tree *t, const struct node *n, struct buffer *ret);
-int tree_derived_size(struct tree *t, const struct node *n, uint64_t *ret);
-int tree_derived_mtime(struct tree *t, const struct node *n, int64_t *ret);
+int tree_derived_stat(struct tree *t, const struct node *n, uint64_t *ret_size,
+                      int64_t *ret_mtime);                                          /* of a print, made if need be */
+int tree_derived_content(struct tree *t, const struct node *n, struct buffer *ret); /* the `content` of a row with `derive` */
+
+/* Is it one of those that `find` finds? 0, -ENOENT, … */
+int numbers_have(struct tree *t, const struct node *dir, numbers_fn find, uint32_t number);
 
 /* The numbers (of commits, of cases) in a folder where they take long to find: ascending. `from` 0 begins a listing; what goes on with one
  * gets the list that it began with, as a reader of a folder need not see what comes and goes meanwhile (POSIX, readdir). */
@@ -120,16 +122,17 @@ struct path_list {
         enum name_space space;
         char prefix[24];
         const void *list;
-        size_t (*from)(const void *list, const char *path);                                 /* index of the first that is not before it */
-        const char *(*at)(const void *list, size_t i);                                      /* NULL: there is none */
-        int (*leaf)(const void *list, size_t i, struct inode *ret);                         /* the inode of a name; may be NULL */
+        size_t (*from)(const void *list, const char *path);         /* index of the first that is not before it */
+        const char *(*at)(const void *list, size_t i);              /* NULL: there is none */
+        int (*leaf)(const void *list, size_t i, struct inode *ret); /* the inode of a name; may be NULL */
         bool (*hides)(struct tree *t, const struct node *dir, const void *list, size_t i); /* this name; may be NULL */
 };
 /* Of a folder: its path with a slash behind it, or nothing of the topmost; else the name. free(). */
 int path_of(struct tree *t, const struct path_list *p, const struct node *n, char **ret);
 /* The `match` and `list` of both rows, that of the folders and that of the names. */
 int path_match(struct tree *t, const struct path_list *p, const struct node *dir, const char *name, struct node *ret);
-int path_entries(struct tree *t, const struct path_list *p, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user);
+int path_entries(struct tree *t, const struct path_list *p, const struct node *dir, const struct route *row, uint64_t from,
+                 entry_fn fn, void *user);
 
 /* Names of cases, sorted, for by-name/. */
 struct case_names {

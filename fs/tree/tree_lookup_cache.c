@@ -48,7 +48,7 @@ struct lookup_cache {
         unsigned next_derived; /* which place of a full group is given away next */
         unsigned next_dropped; /* the place whose text is dropped next, when there are too many bytes */
         uint64_t derived_bytes;
-        uint64_t prints; /* atomic */
+        uint64_t prints;      /* atomic */
         struct moment looked; /* when a look found no print that holds, */
         int64_t looked_time;  /* in seconds */
 };
@@ -278,8 +278,10 @@ static void derived_keep(struct lookup_cache *r, const struct node *n, const str
                         slot = derived_place(r, inode_pack(n->inode));
                 derived_drop(r, slot);
                 before = slot->solver;
-                for (size_t i = 0; i < RECENT_DERIVED && r->derived_bytes + made->text.size > DERIVED_BYTES; i++, r->next_dropped++)
-                        derived_drop(r, &r->derived[r->next_dropped / DERIVED_WAYS % (1 << DERIVED_BITS)][r->next_dropped % DERIVED_WAYS]);
+                for (size_t i = 0; i < RECENT_DERIVED && r->derived_bytes + made->text.size > DERIVED_BYTES;
+                     i++, r->next_dropped++)
+                        derived_drop(r, &r->derived[r->next_dropped / DERIVED_WAYS % (1 << DERIVED_BITS)]
+                                                   [r->next_dropped % DERIVED_WAYS]);
                 *slot = (struct recent_derived){.ino = inode_pack(n->inode),
                                                 .solver = n->solver ? solver_ref(n->solver) : NULL,
                                                 .moment = *moment,
@@ -366,7 +368,7 @@ int tree_derived(struct tree *t, const struct node *n, derive_fn print, struct d
 {
         int r = derived_get(t, n, false, print, NULL, ret);
 
-        if (r > 0 && n->route) /* else it is an index of ours */
+        if (r > 0)
                 __atomic_add_fetch(&t->lookup_cache->prints, 1, __ATOMIC_RELAXED);
         return MIN(r, 0);
 }
@@ -412,22 +414,14 @@ int tree_derived_content(struct tree *t, const struct node *n, struct buffer *re
         return r;
 }
 
-int tree_derived_size(struct tree *t, const struct node *n, uint64_t *ret)
+int tree_derived_stat(struct tree *t, const struct node *n, uint64_t *ret_size, int64_t *ret_mtime)
 {
         cleanup(derived_unrefp) struct derived *d = NULL;
         int r = tree_derived(t, n, n->route->derive, &d);
 
-        if (r == 0)
-                *ret = d->text.size;
-        return r;
-}
-
-int tree_derived_mtime(struct tree *t, const struct node *n, int64_t *ret)
-{
-        cleanup(derived_unrefp) struct derived *d = NULL;
-        int r = tree_derived(t, n, n->route->derive, &d);
-
-        if (r == 0)
-                *ret = d->mtime;
-        return r;
+        if (r < 0)
+                return r;
+        *ret_size = d->text.size;
+        *ret_mtime = d->mtime;
+        return 0;
 }

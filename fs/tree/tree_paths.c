@@ -94,7 +94,8 @@ static int number_entries(struct tree *t, const struct path_list *p, const char 
         return r;
 }
 
-int path_entries(struct tree *t, const struct path_list *p, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
+int path_entries(struct tree *t, const struct path_list *p, const struct node *dir, const struct route *row, uint64_t from,
+                 entry_fn fn, void *user)
 {
         bool folders = row->type == NODE_FOLDER, has_number = folders || !p->leaf;
         cleanup_free char *above = NULL;

@@ -27,16 +27,16 @@ static struct measure_request request_for(const struct recipe *recipe, const cha
         assert_ok(write_file_atomic(program, script, strlen(script), 0500));
         assert_ok(write_file_atomic(input, "(check-sat)\n", 12, 0600));
         return (struct measure_request){
-                .recipe = recipe,
-                .limits = {.wall_ns = 20 * NSEC_PER_SEC,
+                .runner.recipe = recipe,
+                .runner.limits = {.wall_ns = 20 * NSEC_PER_SEC,
                            .cpu_ns = 20 * NSEC_PER_SEC,
                            .memory = 1 << 30,
                            .output = 1 << 20,
                            .processes = 64},
-                .programs = &toy,
-                .n_programs = 1,
+                .runner.programs = &toy,
+                .runner.n_programs = 1,
                 .case_path = input,
-                .scratch_parent = scratch,
+                .runner.scratch_parent = scratch,
                 .cancel_fd = -1,
         };
 }
@@ -46,7 +46,7 @@ static struct fact *measured(const struct measure_request *q)
         struct fact *f = NULL;
 
         assert_ok(measure(q, &f));
-        ck_assert(fact_covers(f, &q->limits));
+        ck_assert(fact_covers(f, &q->runner.limits));
         return f;
 }
 
@@ -235,15 +235,15 @@ START_TEST(test_limits)
                 struct fact *f;
                 json_t *j;
 
-                q.limits.wall_ns =
+                q.runner.limits.wall_ns =
                         rows[i].verdict == VERDICT_TIMEOUT ? 300 * NSEC_PER_MSEC : 60 * NSEC_PER_SEC; /* a busy machine is slow */
-                q.limits.memory = 100 << 20;
+                q.runner.limits.memory = 100 << 20;
                 f = measured(&q);
                 ck_assert_msg(f->verdict == rows[i].verdict, "%s: %s", rows[i].script, verdict_name(f->verdict));
                 if (rows[i].results)
                         ck_assert_msg(blob_equals(&f->results, rows[i].results), "%s", rows[i].script);
                 if (f->verdict == VERDICT_TIMEOUT)
-                        ck_assert_uint_eq(f->wall_ns, q.limits.wall_ns);
+                        ck_assert_uint_eq(f->wall_ns, q.runner.limits.wall_ns);
                 j = json_of(f);
                 if (rows[i].reason)
                         ck_assert_str_eq(string_at(json_object_get(j, "end"), "reason"), rows[i].reason);
@@ -294,10 +294,10 @@ START_TEST(test_seed_cnf_and_more_programs)
         r.format = FORMAT_CNF;
         r.seed = (char *)"--seed={n}";
         r.environment = environment;
-        q.has_seed = true;
-        q.seed = 7;
-        q.programs = programs;
-        q.n_programs = ARRAY_SIZE(programs);
+        q.runner.has_seed = true;
+        q.runner.seed = 7;
+        q.runner.programs = programs;
+        q.runner.n_programs = ARRAY_SIZE(programs);
         q.again = true;
         f = measured(&q);
         ck_assert_int_eq(f->verdict, VERDICT_UNSAT);
@@ -316,7 +316,7 @@ START_TEST(test_without_a_sandbox)
         struct measure_request q = request_for(&r, "#!/bin/sh\ncat \"${1#--input=}\"\necho \"$1\"\n");
         struct fact *f;
 
-        q.sandbox = SANDBOX_NONE;
+        q.runner.sandbox = SANDBOX_NONE;
         r.samples = 1;
         f = measured(&q);
         ck_assert_int_eq(strncmp(f->out.data, "(check-sat)\n--input=/", 21), 0);
@@ -416,7 +416,7 @@ START_TEST(test_waiting)
         size_t i;
 
         crowd_start(&crowd);
-        q.cpus = &crowd.core;
+        q.runner.cpus = &crowd.core;
         f = measured(&q);
         j = json_of(f);
         ck_assert_int_eq(f->verdict, VERDICT_SAT);
@@ -450,9 +450,9 @@ START_TEST(test_a_timeout_of_others)
         struct crowd crowd;
         struct fact *f;
 
-        q.limits.wall_ns = q.limits.cpu_ns = 400 * NSEC_PER_MSEC;
+        q.runner.limits.wall_ns = q.runner.limits.cpu_ns = 400 * NSEC_PER_MSEC;
         crowd_start(&crowd);
-        q.cpus = &crowd.core;
+        q.runner.cpus = &crowd.core;
         f = measured(&q);
         ck_assert_int_eq(f->verdict, VERDICT_TIMEOUT);
         ck_assert(f->disturbed);
@@ -469,7 +469,7 @@ START_TEST(test_a_timeout_asleep)
         struct fact *f;
         json_t *j;
 
-        q.limits.wall_ns = q.limits.cpu_ns = 200 * NSEC_PER_MSEC;
+        q.runner.limits.wall_ns = q.runner.limits.cpu_ns = 200 * NSEC_PER_MSEC;
         f = measured(&q);
         j = json_of(f);
         ck_assert_int_eq(f->verdict, VERDICT_TIMEOUT);

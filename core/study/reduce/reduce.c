@@ -4,16 +4,10 @@
 
 #include "cache/base/hash.h"
 
-/* A text that was taken. */
-struct earlier {
-        char *text; /* owned */
-        size_t size;
-};
-
 /* The texts to go back to, the largest first. Of those that were interesting twice each is at least a tenth smaller than the one before, so that
  * there are few; behind them all that were interesting once (REDUCE_LAST_TWICE), the current one last. */
 struct trail {
-        struct earlier *list; /* owned */
+        struct buffer *list; /* owned, and so are they */
         size_t n, n_sure;
         size_t n_refused; /* candidates of the current text, while it is not sure */
 };
@@ -129,23 +123,18 @@ static int set_text(struct reducer *r, struct slice text)
 static void shorten_trail(struct trail *t, size_t n)
 {
         while (t->n > n)
-                free(t->list[--t->n].text);
+                buffer_done(&t->list[--t->n]);
         t->n_sure = MIN(t->n_sure, n);
 }
 
 static int add_to_trail(struct trail *t, struct slice text)
 {
-        char *copy;
-
         if (list_grow(t->list, t->n) < 0)
                 return -ENOMEM;
-        copy = malloc(text.size + 1);
-        if (!copy)
+        t->list[t->n] = (struct buffer){0};
+        if (reduce_set_text(&t->list[t->n], text) < 0)
                 return -ENOMEM;
-        if (text.size > 0)
-                memcpy(copy, text.data, text.size);
-        copy[text.size] = '\0';
-        t->list[t->n++] = (struct earlier){copy, text.size};
+        t->n++;
         t->n_refused = 0;
         return 0;
 }
@@ -173,9 +162,7 @@ static int go_back(struct reducer *r)
         if (t->n > 0 && t->list[t->n - 1].size == r->text.size)
                 shorten_trail(t, t->n - 1);
         for (; k == 0 && t->n > 0; shorten_trail(t, t->n - (k == 0))) {
-                struct earlier *e = &t->list[t->n - 1];
-
-                k = set_text(r, SLICE(e->text, e->size));
+                k = set_text(r, SLICE(t->list[t->n - 1].data, t->list[t->n - 1].size));
                 if (k == 0)
                         k = ask(r, reduce_text(r));
                 t->n_sure = t->n;

@@ -37,9 +37,8 @@ int reduce_lines(struct reducer *r);
 struct replacement {
         const struct term *from, *to;
 };
-/* A term, after those with is_on[i]. NULL when it would be ill-typed or memory is out: bank_error(). */
-const struct term *term_replaced(struct bank *b, const struct term *t, const struct replacement *list, const bool *is_on,
-                                 size_t n);
+/* A term, after them. NULL when it would be ill-typed or memory is out: bank_error(). */
+const struct term *term_replaced(struct bank *b, const struct term *t, const struct replacement *list, size_t n);
 
 /* The same in fewer words: no list in a list of the same operator, no argument that changes nothing, no double negation. NULL likewise. */
 const struct term *term_tidied(struct bank *b, const struct term *t);

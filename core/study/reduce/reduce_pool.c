@@ -35,20 +35,11 @@ struct reduce_pool {
         char *why; /* owned: the sentence of the error */
 };
 
-static void ring(int fd)
-{
-        if (eventfd_write(fd, 1) < 0) {
-                /* full: it is readable as it is */
-        }
-}
-
 static void hush(int fd)
 {
         eventfd_t count;
 
-        if (eventfd_read(fd, &count) < 0) {
-                /* empty, as it shall be */
-        }
+        eventfd_read(fd, &count); /* which may be empty */
 }
 
 /* Under the lock: ends what stands behind the first interesting text; after an error, everything. */
@@ -56,7 +47,7 @@ static void stop_others(struct reduce_pool *p)
 {
         for (unsigned i = 0; i < p->n_seats; i++)
                 if (p->seats[i].at != SIZE_MAX && (p->error < 0 || p->seats[i].at > p->first))
-                        ring(p->seats[i].stop);
+                        eventfd_write(p->seats[i].stop, 1);
 }
 
 static bool has_work(const struct reduce_pool *p)
@@ -72,7 +63,7 @@ static void note_error(struct reduce_pool *p, int r)
                 p->why = strdup(error_message(r));
         }
         stop_others(p);
-        ring(p->done);
+        eventfd_write(p->done, 1);
 }
 
 static void note_answer(struct reduce_pool *p, size_t at, int r)
@@ -146,7 +137,7 @@ static void *work(void *user)
                 note_answer(p, seat->at, r);
                 seat->at = SIZE_MAX;
                 p->n_busy--;
-                ring(p->done);
+                eventfd_write(p->done, 1);
         }
         pthread_mutex_unlock(&p->lock);
         return NULL;

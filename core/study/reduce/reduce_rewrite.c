@@ -10,9 +10,6 @@ static const struct {
 } negations[] = {{OP_LE, OP_GT}, {OP_LT, OP_GE},          {OP_GE, OP_LT},
                  {OP_GT, OP_LE}, {OP_EQUAL, OP_DISTINCT}, {OP_DISTINCT, OP_EQUAL}};
 
-/* Values beside those that every step tries. */
-static const enum op values[] = {OP_RE_ALL};
-
 static size_t name_size(enum op op)
 {
         return strlen(operator_row(op)->name);
@@ -106,13 +103,10 @@ static int add_unnegated(struct bank *b, const struct term *t, struct term_list 
         return 0;
 }
 
-static int add_values(struct bank *b, const struct term *t, struct term_list *ret)
+/* Beside those that every step tries. */
+static int add_value(struct bank *b, const struct term *t, struct term_list *ret)
 {
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(values); i++)
-                r = add_made(b, t, values[i], NULL, 0, ret);
-        return r;
+        return add_made(b, t, OP_RE_ALL, NULL, 0, ret);
 }
 
 /* The arguments of an equality with false, negated, and the like: (= false a) is (not a). */
@@ -131,7 +125,7 @@ static int add_negated(struct bank *b, const struct term *t, struct term_list *r
 int term_rewrites(struct bank *b, const struct term *t, struct term_list *ret)
 {
         static int (*const rules[])(struct bank * b, const struct term *t, struct term_list *ret) = {
-                add_values, add_flat, add_unnegated, add_negated, add_fewer, add_pulled_up};
+                add_value, add_flat, add_unnegated, add_negated, add_fewer, add_pulled_up};
         int r = 0;
 
         if (t->kind != TERM_OPERATOR || t->n_args == 0 || t->n_args > ARGS_MOST || t->sort->has_unknown)

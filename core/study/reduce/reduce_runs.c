@@ -32,11 +32,13 @@ static void close_runners(struct seat *seat)
                 seat->runners[side] = runner_close(seat->runners[side]);
 }
 
-static int open_runners(struct reduce_runs *r, struct seat *seat)
+/* It has a core, or a slot elsewhere. */
+static int open_seat(struct reduce_runs *r, struct seat *seat)
 {
         const struct reduction_options *o = r->options;
         int k = 0;
 
+        seat->has_core = true;
         for (int side = 0; k == 0 && side < N_SIDES; side++) {
                 const struct version *version = r->versions[side];
 
@@ -81,10 +83,7 @@ static int sit_down_away(struct reduce_runs *r, struct seat *seat)
 {
         int k = place_lease(r->place, longest_run(r), is_cancelled, r->job, &seat->away);
 
-        if (k < 0)
-                return k;
-        seat->has_core = true;
-        return open_runners(r, seat);
+        return k < 0 ? k : open_seat(r, seat);
 }
 
 /* The job's own core, which is the first seat's, or its slot elsewhere. */
@@ -93,16 +92,13 @@ static int sit_down(struct reduce_runs *r)
         struct seat *seat = &r->seats[0];
 
         seat->away = r->options->solver->place ? job_take_away(r->job) : NULL;
-        if (seat->away) {
-                seat->has_core = true;
-                return open_runners(r, seat);
-        }
-        if (r->place)
+        if (r->place && !seat->away)
                 return sit_down_away(r, seat);
-        seat->cpus = *job_cpus(r->job);
-        seat->slot = job_slot(r->job);
-        seat->has_core = true;
-        return open_runners(r, seat);
+        if (!seat->away) {
+                seat->cpus = *job_cpus(r->job);
+                seat->slot = job_slot(r->job);
+        }
+        return open_seat(r, seat);
 }
 
 int reduce_runs_begin(struct reduce_runs *r)
@@ -138,8 +134,7 @@ int reduce_runs_ready(struct reduce_runs *r, unsigned number, bool has_work)
         k = r->place ? place_try(r->place, longest_run(r), &seat->away) : job_add_slot(r->job, &seat->slot, &seat->cpus);
         if (k < 0)
                 return k == -EAGAIN ? 0 : k;
-        seat->has_core = true;
-        k = open_runners(r, seat);
+        k = open_seat(r, seat);
         return k < 0 ? k : 1;
 }
 
@@ -192,7 +187,8 @@ struct reduce_runs *reduce_runs_close(struct reduce_runs *r)
         return NULL;
 }
 
-int reduce_runs_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES], struct reduce_runs **ret)
+int reduce_runs_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES],
+                     struct reduce_runs **ret)
 {
         struct reduce_runs *r = calloc(1, sizeof(*r));
         struct engine_counters counters;

@@ -19,7 +19,8 @@ struct reduce_runs;
 struct reduction_options;
 /* The job's slot is the first seat's, and the solver's place is that slot's. The options are borrowed; of the versions, which are built, one may be NULL, and both may
  * be the same. -ENODATA: a version cannot be built. */
-int reduce_runs_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES], struct reduce_runs **ret);
+int reduce_runs_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES],
+                     struct reduce_runs **ret);
 struct reduce_runs *reduce_runs_close(struct reduce_runs *r); /* NULL */
 
 unsigned reduce_runs_n_seats(const struct reduce_runs *r);

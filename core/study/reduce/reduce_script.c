@@ -60,7 +60,8 @@ int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
 {
         static const struct step list[] = {
                 {"commands", .choose = choose_commands},
-                {"declarations", .choose = choose_unused, .again = true}, /* one leads to another: a definition uses what others declare */
+                {"declarations", .choose = choose_unused,
+                 .again = true}, /* one leads to another: a definition uses what others declare */
                 {"tidying", .choose = choose_untidy},
                 {"constants", .run = step_constants_to_zero},
                 {"constants", .list = list_constant_values, .make = make_constant, .goes_on = true},

@@ -55,7 +55,6 @@ static int make_inlined(void *user, size_t at, struct buffer *ret)
         const struct command *d = &s->script->commands[at];
         cleanup(script_changes_done) struct script_changes c = {.state = s, .drops = true};
         cleanup_term_list struct term_list all = {0};
-        cleanup_free bool *is_on = NULL;
         int r = d->kind == COMMAND_DEFINE_FUN ? state_list_terms(s, &all) : -ENOENT;
 
         for (size_t i = 0; r == 0 && i < all.n; i++)
@@ -63,13 +62,7 @@ static int make_inlined(void *user, size_t at, struct buffer *ret)
                         r = add_inlined(s, all.list[i], &c);
         if (r < 0)
                 return r;
-        if (c.n == 0)
-                return -ENOENT;
-        is_on = malloc(c.n + 1);
-        if (!is_on)
-                return -ENOMEM;
-        memset(is_on, true, c.n);
-        return text_with_changes(&c, is_on, ret);
+        return c.n == 0 ? -ENOENT : text_with_all(&c, ret);
 }
 
 int step_inline(struct steps *steps)
@@ -93,7 +86,7 @@ int make_single(void *user, size_t at, struct buffer *ret)
         struct script_changes *c = user;
         struct script_changes one = {.state = c->state, .list = &c->list[at], .n = 1};
 
-        return text_with_changes(&one, &(bool){true}, ret);
+        return text_with_all(&one, ret);
 }
 
 int list_binders(struct script_state *s, const struct term_list *all, struct script_changes *c)
@@ -114,7 +107,7 @@ int make_constant(void *user, size_t at, struct buffer *ret)
         struct script_changes *c = user;
         struct script_changes one = {.state = c->state, .list = &c->list[at], .n = 1, .drops = true};
 
-        return text_with_changes(&one, &(bool){true}, ret);
+        return text_with_all(&one, ret);
 }
 
 /* A constant gives way to a value or to another constant, everywhere, and its declaration with it. */
@@ -202,9 +195,7 @@ int make_equality(void *user, size_t at, struct buffer *ret)
         struct script_changes one = {.state = c->state, .list = &c->list[2 * at], .n = 2, .drops = true};
         int r = occurs_in(one.list->from, one.list->to);
 
-        if (r != 0)
-                return r < 0 ? r : -ENOENT;
-        return text_with_changes(&one, (bool[]){true, true}, ret);
+        return r == 0 ? text_with_all(&one, ret) : r < 0 ? r : -ENOENT;
 }
 
 /* -- other terms in a term's place -- */
@@ -273,7 +264,7 @@ int make_pair(void *user, size_t at, struct buffer *ret)
         first = at;
         list[0] = c->list[first];
         list[1] = c->list[second];
-        return text_with_changes(&two, (bool[]){true, true}, ret);
+        return text_with_all(&two, ret);
 }
 
 /* -- one place of a shared term -- */

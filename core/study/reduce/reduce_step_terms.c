@@ -161,7 +161,7 @@ static int without_parts(void *user, const bool *is_out, struct buffer *ret)
         struct replacement list = {p->term, p->without(p->state->script->bank, p->term, is_out)};
         struct script_changes c = {.state = p->state, .list = &list, .n = 1};
 
-        return list.to && list.to != list.from ? text_with_changes(&c, &(bool){true}, ret) : -ENOENT;
+        return list.to && list.to != list.from ? text_with_all(&c, ret) : -ENOENT;
 }
 
 static const struct term *string_without(struct bank *b, const struct term *t, const bool *is_out)

@@ -138,7 +138,7 @@ int script_changes_add(struct script_changes *c, const struct term *from, const 
         return 0;
 }
 
-static int add_fresh_declarations(const struct script_changes *c, const bool *is_on, struct buffer *ret)
+static int add_fresh_declarations(const struct script_changes *c, struct buffer *ret)
 {
         const struct script_state *s = c->state;
         int r = 0;
@@ -148,7 +148,7 @@ static int add_fresh_declarations(const struct script_changes *c, const bool *is
                 bool is_used = false;
 
                 for (size_t i = 0; i < c->n; i++)
-                        is_used |= is_on[i] && c->list[i].to == s->fresh.list[k];
+                        is_used |= c->list[i].to == s->fresh.list[k];
                 if (is_used)
                         r = state_add_printed(s, declaration, ret);
         }
@@ -156,15 +156,14 @@ static int add_fresh_declarations(const struct script_changes *c, const bool *is
 }
 
 /* The command with the changes in its terms. 1: it is another. -ENOENT: they do not fit. */
-static int change_command(const struct script_changes *c, const bool *is_on, struct command *command,
-                          const struct term ***ret_terms)
+static int change_command(const struct script_changes *c, struct command *command, const struct term ***ret_terms)
 {
         struct bank *b = c->state->script->bank;
         bool is_changed = false;
 
         *ret_terms = NULL;
         if (command->term) {
-                const struct term *t = term_replaced(b, command->term, c->list, is_on, c->n);
+                const struct term *t = term_replaced(b, command->term, c->list, c->n);
 
                 if (!t)
                         return -ENOENT;
@@ -176,7 +175,7 @@ static int change_command(const struct script_changes *c, const bool *is_on, str
         if (!*ret_terms)
                 return -ENOMEM;
         for (size_t i = 0; i < command->n_terms; i++) {
-                (*ret_terms)[i] = term_replaced(b, command->terms[i], c->list, is_on, c->n);
+                (*ret_terms)[i] = term_replaced(b, command->terms[i], c->list, c->n);
                 if (!(*ret_terms)[i])
                         return -ENOENT;
                 is_changed |= (*ret_terms)[i] != command->terms[i];
@@ -186,40 +185,39 @@ static int change_command(const struct script_changes *c, const bool *is_on, str
 }
 
 /* By their ids: the functions whose terms are replaced. NULL: no memory. */
-static bool *dropped_functions(const struct script_changes *c, const bool *is_on, size_t *ret_n)
+static bool *dropped_functions(const struct script_changes *c, size_t *ret_n)
 {
         bool *is_dropped;
 
         *ret_n = 0;
         for (size_t i = 0; c->drops && i < c->n; i++)
-                if (is_on[i] && c->list[i].from->kind == TERM_FUNCTION)
+                if (c->list[i].from->kind == TERM_FUNCTION)
                         *ret_n = MAX(*ret_n, (size_t)c->list[i].from->function->id + 1);
         is_dropped = calloc(*ret_n + 1, sizeof(*is_dropped));
         for (size_t i = 0; is_dropped && c->drops && i < c->n; i++)
-                if (is_on[i] && c->list[i].from->kind == TERM_FUNCTION)
+                if (c->list[i].from->kind == TERM_FUNCTION)
                         is_dropped[c->list[i].from->function->id] = true;
         return is_dropped;
 }
 
-int text_with_changes(void *user, const bool *is_on, struct buffer *ret)
+int text_with_all(const struct script_changes *c, struct buffer *ret)
 {
-        const struct script_changes *c = user;
         const struct script_state *s = c->state;
         size_t n_dropped;
-        cleanup_free bool *is_dropped = dropped_functions(c, is_on, &n_dropped);
+        cleanup_free bool *is_dropped = dropped_functions(c, &n_dropped);
 
         if (!is_dropped)
                 return -ENOMEM;
         for (size_t i = 0; i < s->script->n_commands; i++) {
                 struct command command = s->script->commands[i];
                 cleanup_free const struct term **terms = NULL;
-                int r = i == s->first_term ? add_fresh_declarations(c, is_on, ret) : 0;
+                int r = i == s->first_term ? add_fresh_declarations(c, ret) : 0;
 
                 if ((command_declares(&command) || command.kind == COMMAND_DEFINE_FUN) && command.function &&
                     command.function->id < n_dropped && is_dropped[command.function->id])
                         continue;
                 if (r == 0 && command_has_terms(&command))
-                        r = change_command(c, is_on, &command, &terms);
+                        r = change_command(c, &command, &terms);
                 if (r < 0)
                         return r;
                 if (r == 0) {
@@ -231,6 +229,22 @@ int text_with_changes(void *user, const bool *is_on, struct buffer *ret)
                         return r;
         }
         return 0;
+}
+
+int text_with_changes(void *user, const bool *is_on, struct buffer *ret)
+{
+        struct script_changes c = *(const struct script_changes *)user;
+        cleanup_free struct replacement *list = malloc((c.n + 1) * sizeof(*list));
+        size_t n = 0;
+
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 0; i < c.n; i++)
+                if (is_on[i])
+                        list[n++] = c.list[i];
+        c.list = list;
+        c.n = n;
+        return text_with_all(&c, ret);
 }
 
 /* -- delta debugging -- */

@@ -53,6 +53,7 @@ struct script_changes {
 void script_changes_done(struct script_changes *c);
 int script_changes_add(struct script_changes *c, const struct term *from,
                        const struct term *to);                            /* nothing where `to` is NULL or the same */
+int text_with_all(const struct script_changes *c, struct buffer *ret);
 int text_with_changes(void *user, const bool *is_on, struct buffer *ret); /* user: the changes */
 
 /* Commands that are left out, or written in another way: an item of a sweep is one of them, or several that go together. */

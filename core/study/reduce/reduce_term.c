@@ -17,16 +17,14 @@ static const struct term *replaced(void *user, const struct term *t, const struc
         return at != 0 ? r->list[at - 1].to : term_with_args(r->bank, t, args);
 }
 
-const struct term *term_replaced(struct bank *b, const struct term *t, const struct replacement *list, const bool *is_on,
-                                 size_t n)
+const struct term *term_replaced(struct bank *b, const struct term *t, const struct replacement *list, size_t n)
 {
         struct replacing r = {.bank = b, .list = list};
         const struct term *ret = NULL;
         int k = 0;
 
         for (size_t i = 0; k == 0 && i < n; i++)
-                if (is_on[i])
-                        k = term_map_set(&r.at, list[i].from, (uint32_t)i + 1);
+                k = term_map_set(&r.at, list[i].from, (uint32_t)i + 1);
         if (k == 0)
                 ret = term_rebuild(b, t, replaced, &r);
         term_map_done(&r.at);

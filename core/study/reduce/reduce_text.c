@@ -8,7 +8,6 @@ struct node {
         size_t begin, end; /* bytes */
         size_t parent;     /* SIZE_MAX: none */
         uint32_t depth;
-        uint32_t n_children;
 };
 
 struct tree {
@@ -29,13 +28,9 @@ static int add_node(struct tree *t, size_t begin, size_t end, size_t parent)
 {
         if (list_grow(t->list, t->n) < 0)
                 return -ENOMEM;
-        t->list[t->n] = (struct node){.begin = begin,
-                                      .end = end,
-                                      .parent = parent,
-                                      .depth = parent == SIZE_MAX ? 0 : t->list[parent].depth + 1};
+        t->list[t->n] = (struct node){
+                .begin = begin, .end = end, .parent = parent, .depth = parent == SIZE_MAX ? 0 : t->list[parent].depth + 1};
         t->depth = MAX(t->depth, t->list[t->n].depth + 1);
-        if (parent != SIZE_MAX)
-                t->list[parent].n_children++;
         t->n++;
         return 0;
 }

@@ -3,16 +3,9 @@
 
 #define FLAT_MOST 256 /* arguments that a list gets by those in it: where terms are shared, lists in lists grow exponentially */
 
-/* Lists in lists of these are one list. */
-static const enum op associative[] = {OP_AND,      OP_OR,       OP_XOR,    OP_PLUS,  OP_TIMES,  OP_STR_CONCAT, OP_RE_CONCAT,
-                                      OP_RE_UNION, OP_RE_INTER, OP_BV_AND, OP_BV_OR, OP_BV_XOR, OP_BV_ADD,     OP_BV_MUL};
-
 bool op_is_associative(enum op op)
 {
-        for (size_t i = 0; i < ARRAY_SIZE(associative); i++)
-                if (associative[i] == op)
-                        return true;
-        return false;
+        return op != OP_NONE && operator_row(op)->flags & OPERATOR_ASSOCIATIVE;
 }
 
 /* The argument that changes nothing; NULL: there is none, or no memory for it. */

@@ -112,35 +112,25 @@ static bool is_slow_answer(const struct reduce_versions *v, const struct version
                                              : a->verdict == v->before[SIDE_REFERENCE].verdict && a->seconds >= least;
 }
 
-/* 1: the reference answers as on the input, and in time. */
-static int is_fast(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd, double *ret_seconds)
+/* 1: one side answers as the input asks: the reference within the limit, the target beyond it. */
+static int is_good(struct reduce_versions *v, unsigned seat, int side, struct slice text, double limit, int cancel_fd,
+                   double *ret_seconds)
 {
         struct version_answer a;
-        int r = ask_side(v, seat, SIDE_REFERENCE, text, v->fast_most, cancel_fd, &a);
-        bool is_good = r == 0 && a.verdict == v->before[SIDE_REFERENCE].verdict && a.seconds <= v->fast_most;
+        int r = ask_side(v, seat, side, text, limit, cancel_fd, &a);
+        bool good;
 
         if (r < 0)
                 return r;
-        note_run(v, SIDE_REFERENCE, a.seconds, !is_good);
+        good = side == SIDE_TARGET ? is_slow_answer(v, &a, limit) : a.verdict == v->before[side].verdict && a.seconds <= limit;
+        note_run(v, side, a.seconds, !good);
         *ret_seconds = a.seconds;
-        return is_good;
-}
-
-static int is_slow(struct reduce_versions *v, unsigned seat, struct slice text, double least, int cancel_fd)
-{
-        struct version_answer a;
-        int r = ask_side(v, seat, SIDE_TARGET, text, least, cancel_fd, &a);
-        bool is_good = r == 0 && is_slow_answer(v, &a, least);
-
-        if (r < 0)
-                return r;
-        note_run(v, SIDE_TARGET, a.seconds, !is_good);
-        return is_good;
+        return good;
 }
 
 static int test_slow(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
 {
-        double fast = 0, least, shown = 0;
+        double fast = 0, slow, least, shown = 0;
         bool target_first = side_first(v) == SIDE_TARGET;
         int r;
 
@@ -148,19 +138,19 @@ static int test_slow(struct reduce_versions *v, unsigned seat, struct slice text
                 pthread_mutex_lock(&v->lock);
                 shown = slow_least(v, v->fast * SLACK);
                 pthread_mutex_unlock(&v->lock);
-                r = is_slow(v, seat, text, fmin(shown, v->options.timeout), cancel_fd);
+                r = is_good(v, seat, SIDE_TARGET, text, fmin(shown, v->options.timeout), cancel_fd, &slow);
                 /* Too quick for the reference's time as it was; it may be shorter now. */
                 if (r <= 0 && (r < 0 || shown <= v->options.floor))
                         return r;
                 if (r == 0)
                         shown = 0;
         }
-        r = is_fast(v, seat, text, cancel_fd, &fast);
+        r = is_good(v, seat, SIDE_REFERENCE, text, v->fast_most, cancel_fd, &fast);
         if (r <= 0)
                 return r;
         least = slow_least(v, fast);
         if (shown < least)
-                r = is_slow(v, seat, text, least, cancel_fd);
+                r = is_good(v, seat, SIDE_TARGET, text, least, cancel_fd, &slow);
         if (r == 1) {
                 pthread_mutex_lock(&v->lock);
                 v->fast = fast;
@@ -169,13 +159,22 @@ static int test_slow(struct reduce_versions *v, unsigned seat, struct slice text
         return r;
 }
 
+/* 1: one side answers as on the input, given some more time than then. */
+static int is_as_before(struct reduce_versions *v, unsigned seat, int side, struct slice text, int cancel_fd,
+                        struct version_answer *ret)
+{
+        double limit = fmin(v->options.timeout, 2 * v->before[side].seconds + WALL_MORE);
+        int r = ask_side(v, seat, side, text, limit, cancel_fd, ret);
+
+        return r < 0 ? r : ret->verdict == v->before[side].verdict;
+}
+
 static int test_crash(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
 {
         struct version_answer a;
-        int r = ask_side(v, seat, SIDE_TARGET, text, fmin(v->options.timeout, 2 * v->before[SIDE_TARGET].seconds + WALL_MORE), cancel_fd,
-                         &a);
+        int r = is_as_before(v, seat, SIDE_TARGET, text, cancel_fd, &a);
 
-        return r < 0 ? r : a.verdict == VERDICT_CRASH && strcmp(a.end, v->before[SIDE_TARGET].end) == 0;
+        return r <= 0 ? r : strcmp(a.end, v->before[SIDE_TARGET].end) == 0;
 }
 
 static int test_answers(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
@@ -183,15 +182,11 @@ static int test_answers(struct reduce_versions *v, unsigned seat, struct slice t
         int first = side_first(v), r = 1;
 
         for (int i = 0; r == 1 && i < N_SIDES; i++) {
-                int side = first ^ i;
                 struct version_answer a;
 
-                r = ask_side(v, seat, side, text, fmin(v->options.timeout, 2 * v->before[side].seconds + WALL_MORE), cancel_fd,
-                             &a);
-                if (r < 0)
-                        return r;
-                r = a.verdict == v->before[side].verdict;
-                note_run(v, side, a.seconds, r == 0);
+                r = is_as_before(v, seat, first ^ i, text, cancel_fd, &a);
+                if (r >= 0)
+                        note_run(v, first ^ i, a.seconds, r == 0);
         }
         return r;
 }
@@ -210,27 +205,20 @@ struct applying {
 static int try_implied(void *user, struct slice text)
 {
         struct applying *a = user;
-        struct reduce_versions *v = a->versions;
-        double limit = fmin(v->options.timeout, 2 * v->before[SIDE_TARGET].seconds + WALL_MORE);
-        int r = ask_side(v, a->seat, SIDE_TARGET, text, limit, a->cancel_fd, &a->answer);
+        int r = is_as_before(a->versions, a->seat, SIDE_TARGET, text, a->cancel_fd, &a->answer);
 
-        if (r < 0 || a->answer.verdict != v->before[SIDE_TARGET].verdict)
-                return MIN(r, 0);
-        if (a->text)
+        if (r == 1 && a->text)
                 buffer_add(a->text, text.data, text.size);
-        return 1;
+        return r;
 }
 
 static int test_implication(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
 {
         struct applying a = {.versions = v, .seat = seat, .cancel_fd = cancel_fd};
         struct version_answer decided;
-        double limit = fmin(v->options.timeout, 2 * v->before[SIDE_REFERENCE].seconds + WALL_MORE);
-        int r = ask_side(v, seat, SIDE_REFERENCE, text, limit, cancel_fd, &decided);
+        int r = is_as_before(v, seat, SIDE_REFERENCE, text, cancel_fd, &decided);
 
-        if (r < 0 || decided.verdict != v->before[SIDE_REFERENCE].verdict)
-                return MIN(r, 0);
-        return implied_each(v->implied, text, try_implied, &a);
+        return r <= 0 ? r : implied_each(v->implied, text, try_implied, &a);
 }
 
 static int test_seat(void *user, unsigned seat, struct slice text, int cancel_fd)
@@ -395,8 +383,8 @@ struct reduce_versions *reduce_versions_close(struct reduce_versions *v)
         return NULL;
 }
 
-int reduce_versions_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES], struct slice input,
-                         struct slice implied, struct reduce_versions **ret)
+int reduce_versions_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES],
+                         struct slice input, struct slice implied, struct reduce_versions **ret)
 {
         cleanup(reduce_versions_closep) struct reduce_versions *v = calloc(1, sizeof(*v));
         bool is_implication = options->interest == INTEREST_IMPLICATION;

@@ -40,8 +40,8 @@ struct reduce_versions;
  * `implied`: of an implication what the rule made of the input. -EINVAL with a sentence: it shows nothing of what is asked for (not slow on the target, no version
  * solves it …). -ENODATA: a version cannot be built. -ECANCELED: the job is. */
 struct reduction_options;
-int reduce_versions_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES], struct slice input,
-                         struct slice implied, struct reduce_versions **ret);
+int reduce_versions_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES],
+                         struct slice input, struct slice implied, struct reduce_versions **ret);
 struct reduce_versions *reduce_versions_close(struct reduce_versions *v); /* NULL */
 DEFINE_CLEANUP(struct reduce_versions *, reduce_versions_close)
 /* To be given to reduce(); valid until it is closed. */
