@@ -125,3 +125,32 @@ int digest_parse(const char *hex, struct digest *ret)
         }
         return 0;
 }
+
+static int compare_digests(const void *a, const void *b)
+{
+        return memcmp(a, b, DIGEST_SIZE);
+}
+
+int digest_list_add(struct digest_list *l, const void *bytes)
+{
+        if (list_grow(l->list, l->n) < 0)
+                return -ENOMEM;
+        memcpy(l->list[l->n++].bytes, bytes, DIGEST_SIZE);
+        return 0;
+}
+
+void digest_list_sort(struct digest_list *l)
+{
+        sort_list(l->list, l->n, sizeof(*l->list), compare_digests);
+}
+
+const struct digest *digest_list_find(const struct digest_list *l, const struct digest *d)
+{
+        return find_in_list(d, l->list, l->n, sizeof(*l->list), compare_digests);
+}
+
+void digest_list_done(struct digest_list *l)
+{
+        free(l->list);
+        *l = (struct digest_list){0};
+}

@@ -1,7 +1,6 @@
 #include "cache/base/util.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>

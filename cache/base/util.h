@@ -11,6 +11,7 @@
 #pragma once
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -56,10 +57,12 @@ static inline void closep(int *fd)
         }
 }
 DEFINE_CLEANUP(FILE *, fclose)
+DEFINE_CLEANUP(DIR *, closedir)
 
 #define cleanup_free  cleanup(freep)
 #define cleanup_close cleanup(closep)
 #define cleanup_file  cleanup(fclosep)
+#define cleanup_dir   cleanup(closedirp)
 
 #define steal_pointer(p)                          \
         ({                                        \

@@ -553,6 +553,14 @@ int store_set(struct store *s, size_t table, struct slice key, struct slice valu
         return store_update(s, set_value, &(struct set){table, key, value});
 }
 
+int store_visit(struct store *s, size_t table, struct slice prefix, bool values, store_each_fn fn, void *user)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_read(s, &t);
+
+        return r < 0 ? r : store_each(t, table, prefix, SLICE("", 0), values, fn, user);
+}
+
 /* An index made anew counts anew. */
 uint64_t store_generation(struct store *s)
 {
