@@ -40,7 +40,7 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"output-limit", KIND_SIZE, ANY, FIELD(limits.output), KILO, 64 * GIGA},
         {"processes", KIND_COUNT, ANY, FIELD(limits.processes), 1, 1 << 22},
         {"stack", KIND_SIZE, ANY, FIELD(limits.stack), 256 * KILO, 1024 * GIGA},
-        {"samples", KIND_NUMBER, ANY, FIELD(samples), 1, 1000},
+        {"samples", KIND_COUNT, ANY, FIELD(samples), 1, 1000},
         {"incremental", KIND_RETIRED, PLACE_SOLVER, 0},
         {"build-timeout", KIND_DURATION, BUILT, FIELD(build_limits.wall_ns), NSEC_PER_SEC, 365 * DAY},
         {"build-memory", KIND_SIZE, BUILT, FIELD(build_limits.memory), MEGA, UINT64_C(1) << 50},

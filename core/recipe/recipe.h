@@ -76,7 +76,7 @@ struct recipe {
         char **sources; /* all a build depends on: `paths`, and the .gitattributes of the folders above them; empty: everything */
         char *run, *arguments, *seed, *dialect;                             /* arguments, seed: NULL when absent */
         struct recipe_limits limits, build_limits;
-        unsigned samples;
+        uint64_t samples;
         /* A solver's and its variants': [binary] before [era], each kind in the order of the text; none in an era itself. Each is a whole recipe with
          * the solver's keys where it has none of its own. */
         struct recipe **eras;

@@ -11,8 +11,6 @@ enum recipe_kind {
         KIND_DURATION,
         KIND_SIZE,
         KIND_COUNT,
-        KIND_NUMBER, /* like KIND_COUNT, but in an unsigned */
-        KIND_FLAG,   /* true or false */
         KIND_FILE,    /* an absolute path or a URL */
         KIND_DIGEST,  /* sha256 in hex */
         KIND_RETIRED, /* once meant something; taken and passed over, so that older stores open */

@@ -36,12 +36,6 @@ static void print_value(struct buffer *b, const struct recipe_key *k, const void
         case KIND_COUNT:
                 snprintf(text, sizeof(text), "%llu", *(const unsigned long long *)field);
                 break;
-        case KIND_NUMBER:
-                snprintf(text, sizeof(text), "%u", *(const unsigned *)field);
-                break;
-        case KIND_FLAG:
-                snprintf(text, sizeof(text), "%s", *(const bool *)field ? "true" : "false");
-                break;
         case KIND_RETIRED:
                 return;
         case KIND_LINES:
@@ -58,39 +52,16 @@ static void print_value(struct buffer *b, const struct recipe_key *k, const void
         print_entry(b, k->name, text);
 }
 
-static bool same_text(const char *a, const char *b)
-{
-        return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
+/* Would be printed alike. */
 static bool same_value(const struct recipe_key *k, const struct recipe *a, const struct recipe *b)
 {
-        const void *x = recipe_field(a, k), *y = recipe_field(b, k);
+        cleanup_buffer struct buffer x = {0}, y = {0};
 
-        if (recipe_key_repeats(k)) {
-                char *const *p = *(char *const *const *)x, *const *q = *(char *const *const *)y;
-
-                while (*p && *q && strcmp(*p, *q) == 0)
-                        p++, q++;
-                return *p == *q; /* both at their end */
-        }
-        switch ((int)k->kind) {
-        case KIND_TEXT:
-        case KIND_DIALECT:
-        case KIND_FILE:
-        case KIND_DIGEST:
-                return same_text(*(char *const *)x, *(char *const *)y);
-        case KIND_FORMAT:
-                return *(const enum format *)x == *(const enum format *)y;
-        case KIND_FLAG:
-                return *(const bool *)x == *(const bool *)y;
-        case KIND_RETIRED:
+        if (k->kind == KIND_RETIRED)
                 return true;
-        case KIND_NUMBER:
-                return *(const unsigned *)x == *(const unsigned *)y;
-        default:
-                return *(const uint64_t *)x == *(const uint64_t *)y;
-        }
+        print_value(&x, k, recipe_field(a, k));
+        print_value(&y, k, recipe_field(b, k));
+        return x.size == y.size && (x.size == 0 || memcmp(x.data, y.data, x.size) == 0);
 }
 
 /* [era "A..B"] and what it says itself; `owner` (may be NULL) stands before the range, as a config has it. */
