@@ -162,7 +162,7 @@ int command_known(struct workspace *w, struct solver *s, const char *machine, co
 {
         cleanup_free uint32_t *known = NULL;
         size_t n = 0;
-        int r = commits_known_on(w, s, machine, &known, &n);
+        int r = commits_known(w, s, machine, &known, &n);
 
         if (r < 0)
                 return r;

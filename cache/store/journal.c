@@ -1,6 +1,5 @@
 #include "cache/store/journal_internal.h"
 
-#include <dirent.h>
 #include <endian.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -119,7 +118,7 @@ static int numbers_add(struct numbers *l, uint64_t n)
 static int list_segments(struct journal *j, struct numbers *ret)
 {
         int fd = openat(j->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-        DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
         struct dirent *e;
 
         if (!d) {
@@ -140,7 +139,6 @@ static int list_segments(struct journal *j, struct numbers *ret)
                 if (strcmp(name, e->d_name) == 0) /* temporary files and strangers are not ours */
                         r = numbers_add(ret, n);
         }
-        closedir(d);
         sort_list(ret->list, ret->n, sizeof(*ret->list), compare_numbers);
         return r;
 }

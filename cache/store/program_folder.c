@@ -1,6 +1,5 @@
 #include "cache/store/program_folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/file.h>
@@ -189,7 +188,7 @@ static int list_materialized(DIR *d, struct entries *ret)
 static int evict(struct program_folder *f)
 {
         cleanup(entries_done) struct entries all = {0};
-        DIR *d = opendir(f->dir);
+        cleanup_dir DIR *d = opendir(f->dir);
         int r;
 
         if (!d)
@@ -202,7 +201,6 @@ static int evict(struct program_folder *f)
                                 all.bytes -= all.list[i].size;
         }
         f->room = (int64_t)f->bound - (int64_t)all.bytes;
-        closedir(d);
         return r;
 }
 

@@ -1,6 +1,5 @@
 #include "cache/store/programs.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -207,7 +206,7 @@ int programs_info(struct programs *p, const struct digest *id, uint64_t *ret_sto
 
 int programs_each(struct programs *p, programs_each_fn fn, void *user)
 {
-        DIR *d = opendir(p->folder);
+        cleanup_dir DIR *d = opendir(p->folder);
         struct dirent *e;
         int r = 0;
 
@@ -221,7 +220,6 @@ int programs_each(struct programs *p, programs_each_fn fn, void *user)
                     fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
                         r = fn(user, e->d_name, digest_parse(e->d_name, &id) == 0 ? &id : NULL, &st);
         }
-        closedir(d);
         return r;
 }
 
@@ -556,24 +554,8 @@ int programs_put(struct programs *p, int fd, const struct digest *near, struct d
 
 /* -- removing --------------------------------------------------------------------------------------------------- */
 
-/* Programs that go. */
-struct going {
-        const struct digest *ids; /* sorted */
-        size_t n;
-};
-
-static int compare_digests(const void *a, const void *b)
-{
-        return memcmp(a, b, DIGEST_SIZE);
-}
-
-static bool goes(const struct going *g, const struct digest *id)
-{
-        return find_in_list(id, g->ids, g->n, sizeof(*id), compare_digests);
-}
-
 /* Removes them if nothing else builds on them; else -EAGAIN and what does. */
-static int remove_alone(struct programs *p, const struct going *g, struct links *ret)
+static int remove_alone(struct programs *p, const struct digest_list *go, struct links *ret)
 {
         cleanup_close int lock = -1;
         size_t n = 0;
@@ -582,20 +564,20 @@ static int remove_alone(struct programs *p, const struct going *g, struct links 
         if (r == 0)
                 r = list_links(p, ret);
         for (size_t i = 0; i < ret->n; i++)
-                if (goes(g, &ret->list[i].base) && !goes(g, &ret->list[i].id))
+                if (digest_list_find(go, &ret->list[i].base) && !digest_list_find(go, &ret->list[i].id))
                         ret->list[n++] = ret->list[i];
         ret->n = n;
         if (r == 0 && n > 0)
                 return -EAGAIN;
-        for (size_t i = 0; r == 0 && i < g->n; i++) {
-                r = remove_file(p, &g->ids[i]);
-                program_folder_remove(&p->copies, &g->ids[i]);
+        for (size_t i = 0; r == 0 && i < go->n; i++) {
+                r = remove_file(p, &go->list[i]);
+                program_folder_remove(&p->copies, &go->list[i]);
         }
         return r;
 }
 
 /* Stores what builds on one that goes anew, against the next in its chain that stays. */
-static int restore(struct programs *p, const struct digest *id, const struct going *g)
+static int restore(struct programs *p, const struct digest *id, const struct digest_list *go)
 {
         cleanup(chain_done) struct chain c = {0};
         cleanup_blob struct blob content = {0};
@@ -608,7 +590,7 @@ static int restore(struct programs *p, const struct digest *id, const struct goi
         if (r == -ENOENT || r == -EBADMSG)
                 return 0; /* dropped, or removed by another */
         for (size_t i = c.n; r == 0 && i-- > 1;)
-                if (!goes(g, &c.links[i].id))
+                if (!digest_list_find(go, &c.links[i].id))
                         base = c.links[i].id;
         if (r == 0)
                 r = make_form(p, SLICE(content.data, content.size), &base, &f);
@@ -617,12 +599,12 @@ static int restore(struct programs *p, const struct digest *id, const struct goi
 
 int programs_remove(struct programs *p, const struct digest *ids, size_t n, const struct progress *progress)
 {
-        const struct going g = {ids, n};
+        const struct digest_list go = {(struct digest *)ids, n};
         struct digest first = {0}; /* of those that were stored anew in the last round */
 
         for (;;) {
                 cleanup(links_done) struct links builds_on = {0};
-                int r = remove_alone(p, &g, &builds_on);
+                int r = remove_alone(p, &go, &builds_on);
 
                 if (r != -EAGAIN)
                         return r;
@@ -635,7 +617,7 @@ int programs_remove(struct programs *p, const struct digest *ids, size_t n, cons
                 for (size_t i = 0; r == 0 && i < builds_on.n; i++) {
                         r = progress_step(progress, "programs", i, builds_on.n);
                         if (r == 0)
-                                r = restore(p, &builds_on.list[i].id, &g);
+                                r = restore(p, &builds_on.list[i].id, &go);
                 }
                 if (r < 0 && r != -EAGAIN)
                         return r;

@@ -686,12 +686,9 @@ static int list_one(void *user, struct slice key, struct slice value)
 
 static int list_ids(struct cases *c, bool with_removed, uint32_t **ret_ids, size_t *ret_n)
 {
-        cleanup_txn struct store_txn *t = NULL;
         struct listing l = {.with_removed = with_removed};
-        int r = store_read(c->store, &t);
+        int r = store_visit(c->store, c->tables.cases, SLICE("", 0), true, list_one, &l);
 
-        if (r == 0)
-                r = store_each(t, c->tables.cases, SLICE(NULL, 0), SLICE(NULL, 0), true, list_one, &l);
         if (r < 0) {
                 free(l.ids);
                 return r;

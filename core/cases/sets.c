@@ -241,12 +241,9 @@ static int add_name(void *user, struct slice key, struct slice)
 
 int sets_names(struct sets *s, char ***ret, size_t *ret_n)
 {
-        cleanup_txn struct store_txn *t = NULL;
         struct naming g = {0};
-        int r = store_read(s->store, &t);
+        int r = store_visit(s->store, s->table, SLICE("", 0), false, add_name, &g);
 
-        if (r == 0)
-                r = store_each(t, s->table, SLICE("", 0), SLICE("", 0), false, add_name, &g);
         if (r == 0 && list_grow(g.names, g.n) < 0)
                 r = -ENOMEM;
         if (r < 0) {

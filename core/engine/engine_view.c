@@ -3,7 +3,6 @@
  * dead ones are recognized and taken away. */
 #include "core/engine/engine_internal.h"
 
-#include <dirent.h>
 
 #include "cache/base/json.h"
 #include "cache/base/lock.h"
@@ -341,7 +340,7 @@ static int view_each_other(const char *store_dir, int but, const struct looking 
 {
         char dir[PATH_SIZE];
         struct dirent *d;
-        DIR *folder;
+        cleanup_dir DIR *folder = NULL;
         int r = path_join(dir, store_dir, "engines");
 
         if (r < 0)
@@ -358,7 +357,6 @@ static int view_each_other(const char *store_dir, int but, const struct looking 
                         view_read(dir, d->d_name, l);
                 }
         }
-        closedir(folder);
         return 0;
 }
 

@@ -75,15 +75,11 @@ static int by_build(const void *a, const void *b)
 
 int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, uint32_t *ret_n)
 {
-        cleanup_txn struct store_txn *t = NULL;
         cleanup_free struct digest *keys = NULL;
         struct rows rows = {0};
         uint32_t n = 0;
-        int r = store_read(workspace_store(w), &t);
+        int r = store_visit(workspace_store(w), TABLE_BUILD_PROGRAMS, SLICE("", 0), true, add_row, &rows);
 
-        if (r == 0)
-                r = store_each(t, TABLE_BUILD_PROGRAMS, SLICE("", 0), SLICE("", 0), true, add_row, &rows);
-        t = store_end(t); /* not held while what is not yet in the index is worked out */
         if (r == 0)
                 r = build_keys(s->history, s->recipe, &keys, &n);
         for (uint32_t i = 0; r == 0 && i < n; i++) {

@@ -101,10 +101,7 @@ static int take_each(void *user, struct slice key, struct slice value)
 
 int notes_read(struct workspace *w, const char *prefix, struct notes *ret)
 {
-        cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(workspace_store(w), &t);
-
-        return r < 0 ? r : store_each(t, TABLE_META, slice_string(prefix), SLICE("", 0), true, take_each, ret);
+        return store_visit(workspace_store(w), TABLE_META, slice_string(prefix), true, take_each, ret);
 }
 
 void notes_done(struct notes *n)

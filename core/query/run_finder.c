@@ -141,8 +141,7 @@ int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fa
 struct known {
         const struct run_finder *finder;
         bool answered;        /* by a fact that covers the limits; else whatever is there */
-        struct digest *cases; /* owned; in byte order for each digest of the program, as the table is */
-        size_t n;
+        struct digest_list cases; /* in byte order for each digest of the program, as the table is */
 };
 
 static bool is_answer(const struct known *k, struct slice value)
@@ -155,20 +154,14 @@ static bool is_answer(const struct known *k, struct slice value)
 static int known_look(void *user, struct slice key, struct slice value)
 {
         struct known *k = user;
-        struct digest sha256;
+        const uint8_t *sha256 = (const uint8_t *)key.data + DIGEST_SIZE;
 
         if (key.size < RUN_KEY_SIZE ||
             memcmp((const uint8_t *)key.data + 2 * DIGEST_SIZE, k->finder->resolved.setting.bytes, DIGEST_SIZE) != 0)
                 return 0;
-        memcpy(sha256.bytes, (const uint8_t *)key.data + DIGEST_SIZE, DIGEST_SIZE);
-        if (k->n > 0 && digest_equal(&k->cases[k->n - 1], &sha256)) /* another fact of the same cell */
+        if (k->cases.n > 0 && memcmp(k->cases.list[k->cases.n - 1].bytes, sha256, DIGEST_SIZE) == 0) /* another fact of the same cell */
                 return 0;
-        if (k->answered && !is_answer(k, value))
-                return 0;
-        if (list_grow(k->cases, k->n) < 0)
-                return -ENOMEM;
-        k->cases[k->n++] = sha256;
-        return 0;
+        return k->answered && !is_answer(k, value) ? 0 : digest_list_add(&k->cases, sha256);
 }
 
 static int known_under(struct store_txn *t, const struct digest *program, struct known *k)
@@ -200,17 +193,17 @@ static int compare_known(const void *a, const void *b)
 static int known_list(const struct known *k, struct case_memo *memo, struct known_case **ret, size_t *ret_n)
 {
         struct cases *cases = workspace_cases(k->finder->workspace);
-        struct known_case *list = calloc(k->n + 1, sizeof(*list));
+        struct known_case *list = calloc(k->cases.n + 1, sizeof(*list));
         size_t n = 0;
 
         if (!list)
                 return -ENOMEM;
-        for (size_t i = 0; i < k->n; i++) {
+        for (size_t i = 0; i < k->cases.n; i++) {
                 cleanup(case_info_unrefp) struct case_info *info = NULL;
-                int r = memo ? case_memo_find(memo, &k->cases[i], &info) : cases_find_digest(cases, &k->cases[i], &info);
+                int r = memo ? case_memo_find(memo, &k->cases.list[i], &info) : cases_find_digest(cases, &k->cases.list[i], &info);
 
                 if (r == 0 && !info->removed)
-                        list[n++] = (struct known_case){info->id, k->cases[i]};
+                        list[n++] = (struct known_case){info->id, k->cases.list[i]};
         }
         sort_list(list, n, sizeof(*list), compare_known);
         *ret = list;
@@ -237,7 +230,7 @@ static int find_known(struct run_finder *f, bool answered, struct case_memo *mem
         store_end(t); /* before other tables are asked: transactions do not nest */
         if (r == 0)
                 r = known_list(&k, memo, ret, ret_n);
-        free(k.cases);
+        digest_list_done(&k.cases);
         return r;
 }
 

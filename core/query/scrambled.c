@@ -67,12 +67,9 @@ static int read_row(void *user, struct slice key, struct slice value)
 int scrambled_list(struct workspace *w, const struct digest *of, struct scrambled_input **ret, size_t *ret_n)
 {
         const struct slice prefix = of ? SLICE(of->bytes, DIGEST_SIZE) : SLICE("", 0);
-        cleanup_txn struct store_txn *t = NULL;
         struct reading reading = {0};
-        int r = store_read(workspace_store(w), &t);
+        int r = store_visit(workspace_store(w), TABLE_SCRAMBLED, prefix, true, read_row, &reading);
 
-        if (r == 0)
-                r = store_each(t, TABLE_SCRAMBLED, prefix, SLICE("", 0), true, read_row, &reading);
         if (r < 0)
                 free(steal_pointer(reading.list));
         *ret = reading.list;
@@ -208,22 +205,16 @@ struct sweep {
         struct workspace *workspace;
         bool is_read;
         int error;
-        struct digest *used; /* malloc'd; of the inputs that results are of, sorted */
-        size_t n_used;
+        struct digest_list used; /* the inputs that results are of */
         struct scrambled_input *made; /* malloc'd; sorted by what was made */
         size_t n_made;
 };
-
-static int compare_digests(const void *a, const void *b)
-{
-        return memcmp(a, b, DIGEST_SIZE);
-}
 
 static int compare_made(const void *a, const void *b)
 {
         const struct scrambled_input *x = a, *y = b;
 
-        return compare_digests(&x->sha256, &y->sha256);
+        return memcmp(x->sha256.bytes, y->sha256.bytes, DIGEST_SIZE);
 }
 
 /* The input of a fact, or of a sample, by its key. */
@@ -232,12 +223,9 @@ static int note_use(void *user, struct slice key, struct slice)
         struct sweep *s = user;
         const uint8_t *sha256 = (const uint8_t *)key.data + DIGEST_SIZE;
 
-        if (key.size < RUN_KEY_SIZE || (s->n_used > 0 && memcmp(s->used[s->n_used - 1].bytes, sha256, DIGEST_SIZE) == 0))
+        if (key.size < RUN_KEY_SIZE || (s->used.n > 0 && memcmp(s->used.list[s->used.n - 1].bytes, sha256, DIGEST_SIZE) == 0))
                 return 0;
-        if (list_grow(s->used, s->n_used) < 0)
-                return -ENOMEM;
-        memcpy(s->used[s->n_used++].bytes, sha256, DIGEST_SIZE);
-        return 0;
+        return digest_list_add(&s->used, sha256);
 }
 
 static int drop_rows(void *user, const struct case_info *info)
@@ -256,16 +244,13 @@ static int drop_rows(void *user, const struct case_info *info)
 
 static int find_used(struct sweep *s)
 {
-        cleanup_txn struct store_txn *t = NULL;
         int r = scrambled_list(s->workspace, NULL, &s->made, &s->n_made);
 
         if (r == 0)
-                r = store_read(workspace_store(s->workspace), &t);
+                r = store_visit(workspace_store(s->workspace), TABLE_FACTS, SLICE("", 0), false, note_use, s);
         if (r == 0)
-                r = store_each(t, TABLE_FACTS, SLICE("", 0), SLICE("", 0), false, note_use, s);
-        if (r == 0)
-                r = store_each(t, TABLE_SAMPLES, SLICE("", 0), SLICE("", 0), false, note_use, s);
-        sort_list(s->used, s->n_used, sizeof(*s->used), compare_digests);
+                r = store_visit(workspace_store(s->workspace), TABLE_SAMPLES, SLICE("", 0), false, note_use, s);
+        digest_list_sort(&s->used);
         sort_list(s->made, s->n_made, sizeof(*s->made), compare_made);
         return r;
 }
@@ -278,7 +263,7 @@ static bool is_used(void *user, const struct case_info *info)
         if (!s->is_read)
                 s->error = find_used(s);
         s->is_read = true;
-        return s->error < 0 || find_in_list(&info->sha256, s->used, s->n_used, sizeof(*s->used), compare_digests);
+        return s->error < 0 || digest_list_find(&s->used, &info->sha256);
 }
 
 int scrambled_sweep(struct workspace *w, bool dry_run, int64_t before, uint64_t *ret_n, uint64_t *ret_bytes)
@@ -287,7 +272,7 @@ int scrambled_sweep(struct workspace *w, bool dry_run, int64_t before, uint64_t 
         const struct derived_sweep sweep = {.dry_run = dry_run, .before = before, .is_wanted = is_used, .forget = drop_rows, .user = &s};
         int r = cases_sweep_derived(workspace_cases(w), &sweep, ret_n, ret_bytes);
 
-        free(s.used);
+        digest_list_done(&s.used);
         free(s.made);
         return r < 0 ? r : s.error;
 }
