@@ -15,8 +15,8 @@ void build_outputs_free(struct build_output *list, size_t n)
 
 static bool is_committed(const struct attempt *a, const char *path)
 {
-        for (size_t i = 0; i < a->files.n; i++)
-                if (strcmp(a->files.list[i].path, path) == 0)
+        for (size_t i = 0; i < a->sources.files.n; i++)
+                if (strcmp(a->sources.files.list[i].path, path) == 0)
                         return true;
         return false;
 }

@@ -66,20 +66,11 @@ int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct
 /* The same of every commit, (*ret)[number]; free(). Zero for a commit that the repository has lost. See history_sources(). */
 int build_keys(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n);
 
-/* The sources of a build that is done elsewhere. */
-struct build_sources {
-        struct manifest files; /* with their content */
-        uint64_t *sizes;       /* of each, as it is to be written */
-        git_repository *git;
-        struct attributes *attributes;
-};
-/* The bytes of file i; checkout_content(). */
-int build_sources_read(const struct build_sources *s, size_t i, struct blob *ret);
-
 struct build_request;
-/* A place elsewhere. Its build() has the record made there, its `commit` zero, or says why that cannot be; the era's recipe is in the request. */
+/* A place elsewhere. Its build() has the record made there, its `commit` zero, or says why that cannot be; the era's recipe is in the request, and
+ * digests and sizes are in the sources. */
 struct build_away {
-        int (*build)(struct build_away *a, const struct build_request *q, const struct build_sources *s, struct build_record **ret);
+        int (*build)(struct build_away *a, const struct build_request *q, struct sources *s, struct build_record **ret);
 };
 
 struct build_request {

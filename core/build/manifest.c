@@ -50,7 +50,7 @@ void manifest_sort(struct manifest *m)
 
 /* -- as bytes ---------------------------------------------------------------------------------------- */
 
-#define MANIFEST_MAGIC "solverfs manifest 2\n"
+#define MANIFEST_MAGIC "solverfs manifest 3\n"
 
 void manifest_encode(const struct manifest *m, struct buffer *ret)
 {
@@ -59,9 +59,9 @@ void manifest_encode(const struct manifest *m, struct buffer *ret)
                 const struct tracked *t = &m->list[i];
                 size_t length = strlen(t->path);
 
-                buffer_add(ret, t->oid.id, GIT_OID_RAWSZ);
                 record_put_u32(ret, t->mode);
                 buffer_add(ret, t->content.bytes, DIGEST_SIZE);
+                record_put_u64(ret, t->size);
                 record_put_u16(ret, (uint16_t)length);
                 buffer_add(ret, t->path, length);
         }
@@ -95,9 +95,9 @@ static int read_tracked(struct record *r, struct manifest *to)
         struct tracked t = {.path = path};
         struct slice name;
 
-        record_raw(r, t.oid.id, GIT_OID_RAWSZ);
         t.mode = record_u32(r);
         record_raw(r, t.content.bytes, DIGEST_SIZE);
+        t.size = record_u64(r);
         name = record_slice(r, record_u16(r));
         if (name.size == 0 || name.size >= sizeof(path))
                 return -EBADMSG;

@@ -59,7 +59,7 @@ struct run_away *cluster_slot_away(struct cluster_slot *s);
 
 /* A clean build by the worker, of an era's recipe: sources that it lacks go there, programs that q->programs lacks come here. *ret has no commit yet.
  * -EREMOTEIO: the worker was lost; -ERESTART: it is of no use for that, another one may be; -ECANCELED. */
-int cluster_build(struct cluster_slot *s, const struct build_request *q, const struct build_sources *sources, struct build_record **ret);
+int cluster_build(struct cluster_slot *s, const struct build_request *q, struct sources *sources, struct build_record **ret);
 /* The toolchain that builds of this worker have: host_toolchain() there. Valid while the slot is taken. */
 const char *cluster_slot_toolchain(const struct cluster_slot *s);
 /* From now on workers with different toolchains are different machines. */

@@ -98,7 +98,7 @@ int node_launch(struct cluster *c)
         int r = n ? launch_command(c, &command) : -ENOMEM;
 
         if (r == 0)
-                r = remote_hello_write(&(struct remote_hello){.protocol = REMOTE_PROTOCOL, .version = (char *)SOLVERFS_VERSION}, &body);
+                r = message_write(PACKET_HELLO, &(struct remote_hello){.protocol = REMOTE_PROTOCOL, .version = (char *)SOLVERFS_VERSION}, &body);
         if (r == 0) {
                 *n = (struct node){.cluster = c, .in = -1, .out = -1, .err = -1, .process = -1, .launched = now_ns()};
                 pthread_mutex_init(&n->upload, NULL);
@@ -222,13 +222,13 @@ void node_free_if_done(struct node *n)
                 execute_result_done(&n->slots[i].result);
                 buffer_done(&n->slots[i].built);
                 buffer_done(&n->slots[i].said);
-                free(n->slots[i].wants);
+                digest_list_done(&n->slots[i].wants);
         }
         free(n->slots);
-        free(n->sent);
+        digest_list_done(&n->sent);
         buffer_done(&n->input);
         buffer_done(&n->output);
-        remote_hello_done(&n->hello);
+        message_done(PACKET_HELLO, &n->hello);
         json_decref(n->facts);
         pthread_mutex_destroy(&n->upload);
         free(n);
@@ -238,8 +238,8 @@ void node_free_if_done(struct node *n)
 
 bool node_was_sent(const struct node *n, const struct digest *id)
 {
-        for (size_t i = 0; i < n->n_sent; i++)
-                if (digest_equal(&n->sent[i].id, id))
+        for (size_t i = 0; i < n->sent.n; i++)
+                if (digest_equal(&n->sent.list[i], id))
                         return true;
         return false;
 }
@@ -369,8 +369,8 @@ static void take_hello(struct node *n, const struct packet *p)
         struct remote_hello *h = &n->hello;
         char machine[PATH_SIZE];
 
-        if (remote_hello_read(p->body, h) < 0) {
-                remote_hello_done(h);
+        if (message_read(PACKET_HELLO, p->body, h) < 0) {
+                message_done(PACKET_HELLO, h);
                 node_lose(n, "said a hello that makes no sense");
         } else if (h->protocol != REMOTE_PROTOCOL || strcmp(h->version, SOLVERFS_VERSION) != 0) {
                 node_lose(n, "is solverfs %s, and this is %s: install the same on both", h->version, SOLVERFS_VERSION);
@@ -424,17 +424,10 @@ static int take_failure(struct cluster_slot *s, const struct packet *p)
         return s->sentence ? 0 : -ENOMEM;
 }
 
-static int take_wants(struct cluster_slot *s, const struct packet *p)
-{
-        free(steal_pointer(s->wants));
-        s->n_wants = 0;
-        return remote_want_read(p->body, &s->wants, &s->n_wants);
-}
-
 static int take_progress(struct cluster_slot *s, const struct packet *p)
 {
         cleanup_buffer struct buffer text = {0};
-        int r = remote_progress_read(p->body, &s->progress);
+        int r = message_read(PACKET_PROGRESS, p->body, &s->progress);
 
         if (r == 0) {
                 buffer_add_printable(&text, s->progress.what);
@@ -442,7 +435,7 @@ static int take_progress(struct cluster_slot *s, const struct packet *p)
                 s->is_new = true;
                 eventfd_write(s->event, 1);
         }
-        free(steal_pointer(s->progress.what));
+        free(steal_pointer(s->progress.what)); /* the numbers stay */
         return r;
 }
 
@@ -480,7 +473,8 @@ static int take_answer(struct cluster_slot *s, const struct packet *p)
                 r = remote_result_read(p->body, &s->out, &s->err, &s->result);
                 answer = ANSWER_RESULT;
         } else if (p->type == PACKET_WANT) {
-                r = take_wants(s, p);
+                digest_list_done(&s->wants);
+                r = remote_want_read(p->body, &s->wants);
                 answer = ANSWER_WANT;
         } else if (p->type == PACKET_BUILT) {
                 r = take_built(s, p);
