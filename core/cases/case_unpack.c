@@ -8,19 +8,6 @@
 
 /* -- unpacking, by libarchive -- */
 
-static const struct {
-        const char *magic;
-        size_t size;
-} packed[] = {{"\x1f\x8b\x08", 3}, {"\xfd\x37zXZ\0", 6}, {"BZh", 3}, {"\x28\xb5\x2f\xfd", 4}};
-
-bool case_is_packed(struct slice head)
-{
-        for (size_t i = 0; i < ARRAY_SIZE(packed); i++)
-                if (head.size >= packed[i].size && memcmp(head.data, packed[i].magic, packed[i].size) == 0)
-                        return true;
-        return false;
-}
-
 size_t case_unpacked_name(const char *name)
 {
         static const char *const suffixes[] = {".gz", ".xz", ".bz2", ".zst"};

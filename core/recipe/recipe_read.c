@@ -8,12 +8,6 @@
 
 #define RECIPE_SIZE_MAX (1 << 20)
 
-struct draft_entry {
-        const char *key, *value; /* point into the gitconfig */
-        unsigned line;
-        bool lost_quotes;
-};
-
 struct draft {
         const char *name, *base; /* name: of an era its whole subsection; base: NULL, or the solver this is a variant or an era of */
         const char *header;      /* how messages call the section */
@@ -22,7 +16,7 @@ struct draft {
         unsigned line;
         unsigned place; /* enum recipe_place */
         bool in_config;
-        struct draft_entry *entries;
+        struct gitconfig_entry *entries; /* owned; what they point to is the gitconfig's */
         size_t n_entries;
         struct buffer text; /* of a file: what becomes recipe.text */
 };
@@ -96,7 +90,7 @@ static unsigned distance(const char *a, const char *b)
 }
 
 /* The key that was meant counts as given: that it is missing is no second mistake. */
-static int fail_unknown_key(const char *label, const struct draft *d, const struct draft_entry *e, unsigned lines[N_RECIPE_KEYS])
+static int fail_unknown_key(const char *label, const struct draft *d, const struct gitconfig_entry *e, unsigned lines[N_RECIPE_KEYS])
 {
         const char *best = NULL;
         unsigned least = 3, *meant = NULL;
@@ -114,7 +108,7 @@ static int fail_unknown_key(const char *label, const struct draft *d, const stru
         return fail(e->line, "key '%s.%s' is not known; docs/recipes.md lists the keys", d->header, e->key);
 }
 
-static void fail_misplaced_key(const char *label, const struct draft *d, const struct draft_entry *e, const struct recipe_key *k)
+static void fail_misplaced_key(const char *label, const struct draft *d, const struct gitconfig_entry *e, const struct recipe_key *k)
 {
         if (d->place == PLACE_VARIANT)
                 fail(e->line, "key '%s' cannot stand in a variant: it shares the repository and the builds of its solver", k->name);
@@ -128,7 +122,7 @@ static void fail_misplaced_key(const char *label, const struct draft *d, const s
 }
 
 /* The key's row, where it may stand here; else NULL, with the sentence. */
-static const struct recipe_key *find_key(const char *label, const struct draft *d, const struct draft_entry *e,
+static const struct recipe_key *find_key(const char *label, const struct draft *d, const struct gitconfig_entry *e,
                                          unsigned lines[N_RECIPE_KEYS])
 {
         const struct recipe_key *k = NULL;
@@ -167,7 +161,7 @@ static bool is_command(const struct recipe_key *k)
         return k->kind == KIND_LINES || (k->kind == KIND_TEXT && !(k->places & PLACE_CONFIG));
 }
 
-static int apply_entry(const char *label, const struct draft *d, const struct draft_entry *entry, struct recipe *r,
+static int apply_entry(const char *label, const struct draft *d, const struct gitconfig_entry *entry, struct recipe *r,
                        unsigned lines[N_RECIPE_KEYS])
 {
         const struct recipe_key *k = find_key(label, d, entry, lines);
@@ -495,7 +489,7 @@ static int add_section(struct reader *rd, const struct gitconfig_section *s, con
 {
         const char *label = rd->label;
         struct draft *d = as->range ? find_era(rd, as->name, as->place) : find_draft(rd, as->name);
-        struct draft_entry *entries;
+        struct gitconfig_entry *entries; /* owned; what they point to is the gitconfig's */
 
         if (!as->range && recipe_check_name(as->name) < 0) {
                 cleanup_free char *why = strdup(error_message(-EINVAL));
@@ -516,7 +510,7 @@ static int add_section(struct reader *rd, const struct gitconfig_section *s, con
                 return -ENOMEM;
         d->entries = entries;
         for (size_t i = 0; i < s->n_entries; i++)
-                entries[d->n_entries++] = (struct draft_entry){s->entries[i].key, s->entries[i].value, s->entries[i].line, s->entries[i].lost_quotes};
+                entries[d->n_entries++] = s->entries[i];
         return 0;
 }
 
