@@ -42,6 +42,7 @@
 
 struct core_loan;
 struct slot_view;
+struct away_view;
 struct engine;
 struct store;
 struct job;
@@ -64,18 +65,6 @@ struct query { /* the head of every query; what the functions below need beside 
         const struct query_type *type;
         unsigned refs;     /* atomic */
         struct digest key; /* of everything the value depends on; set by the constructor */
-};
-
-/* The state of slots elsewhere, for who shows it. */
-struct away_view {
-        int pid;          /* of the process whose they are */
-        const char *name; /* of the cluster */
-        const char *machine; /* "": not known yet */
-        unsigned wanted, queued, present; /* workers: at most, launched and not heard of, there */
-        unsigned slots, busy, lost, left_out;
-        uint64_t sent;   /* bytes */
-        const char *why; /* the last thing that went wrong; "" */
-        const char *uneven; /* which slots are slower than others of the same machine; "" */
 };
 
 /* Slots that are not this machine's, such as those of a cluster: core/query/place.h. Their number changes, and one may be lost while it is in use:

@@ -40,32 +40,9 @@ static void give_back(struct engine_away *a, void *slot)
         tell_leases(place_of(a));
 }
 
-struct look {
-        void (*fn)(void *user, const struct away_view *v);
-        void *user;
-};
-
-static void look_at(void *user, const struct cluster_view *v)
-{
-        const struct look *l = user;
-
-        l->fn(l->user, &(struct away_view){.name = v->name,
-                                           .machine = v->machine,
-                                           .wanted = v->wanted,
-                                           .queued = v->queued,
-                                           .present = v->present,
-                                           .slots = v->slots,
-                                           .busy = v->busy,
-                                           .lost = v->lost,
-                                           .left_out = v->left_out,
-                                           .sent = v->sent,
-                                           .why = v->why,
-                                           .uneven = v->uneven});
-}
-
 static void look(struct engine_away *a, void (*fn)(void *user, const struct away_view *v), void *user)
 {
-        cluster_look(place_of(a)->cluster, look_at, &(struct look){.fn = fn, .user = user});
+        cluster_look(place_of(a)->cluster, fn, user);
 }
 
 /* -- slots, for everybody else -- */
@@ -137,7 +114,7 @@ void place_release(struct run_place *p, struct cluster_slot *s)
         look_at_slots(p);
 }
 
-static void count_slots(void *user, const struct cluster_view *v)
+static void count_slots(void *user, const struct away_view *v)
 {
         unsigned *each = user;
 

@@ -255,10 +255,10 @@ struct run_away *cluster_slot_away(struct cluster_slot *s)
 
 /* -- looking -- */
 
-void cluster_look(struct cluster *c, void (*fn)(void *user, const struct cluster_view *v), void *user)
+void cluster_look(struct cluster *c, void (*fn)(void *user, const struct away_view *v), void *user)
 {
         char machine[PATH_SIZE], why[sizeof(c->why)], uneven[sizeof(c->uneven)];
-        struct cluster_view v = {
+        struct away_view v = {
                 .name = c->settings.name, .machine = machine, .why = why, .uneven = uneven, .wanted = c->settings.workers};
         struct node *n;
 

@@ -25,6 +25,7 @@
 
 #include "core/build/build.h"
 #include "core/run/runner.h"
+#include "core/run/slot.h"
 
 #define CLUSTER_FAILURES 3
 #define CLUSTER_UNEVEN   1.05
@@ -69,17 +70,5 @@ void cluster_will_build(struct cluster *c);
  * that ends with the launch's last lines: it failed; -EAGAIN: it has not begun after `most_ns`. Logs what goes wrong, as every cluster. */
 int cluster_try(const struct cluster_settings *s, const char *machine, uint64_t most_ns, struct buffer *ret);
 
-/* Its state, for who shows it. */
-struct cluster_view {
-        const char *name, *machine; /* machine "": not known yet */
-        unsigned wanted;   /* workers at most */
-        unsigned queued;   /* launched, not heard of yet */
-        unsigned present;  /* said hello */
-        unsigned slots, busy;
-        unsigned lost;     /* died, since the cluster was opened */
-        unsigned left_out; /* of another machine */
-        uint64_t sent;     /* bytes */
-        const char *why;   /* the last thing that went wrong; "" */
-        const char *uneven; /* "n7 takes 1.08 times as long as n3 for the same probe"; "": nothing of the kind */
-};
-void cluster_look(struct cluster *c, void (*fn)(void *user, const struct cluster_view *v), void *user);
+/* Its state, for who shows it; `pid` is 0. */
+void cluster_look(struct cluster *c, void (*fn)(void *user, const struct away_view *v), void *user);
