@@ -133,14 +133,6 @@ static void take(struct fanout *f, size_t i, int r, struct value *v, const char 
         hand_out(f, i, r, v, reason);
 }
 
-static void note_cost(struct fanout *f, double ns)
-{
-        double before = ns - f->cost_mean;
-
-        f->cost_mean += before / ++f->n_costs;
-        f->cost_m2 += before * (ns - f->cost_mean);
-}
-
 static bool take_news(struct fanout *f)
 {
         struct engine *e = f->engine;
@@ -155,7 +147,7 @@ static bool take_news(struct fanout *f)
                 f->n_open--;
                 f->n_worked += w->worked;
                 if (w->worked)
-                        note_cost(f, w->worked_ns);
+                        cost_add(w->worked_ns, &f->n_costs, &f->cost_mean, &f->cost_m2);
                 if (f->job)
                         f->job->worked_ns += w->worked_ns;
         }
@@ -344,6 +336,39 @@ int ask_many(struct engine *e, const struct asking *a, enum priority p, int canc
         r = fanout_result(f);
         fanout_free(f);
         pthread_mutex_unlock(&e->lock);
+        return r;
+}
+
+/* -- for one -- */
+
+struct single {
+        struct query *query;
+        struct value **ret;
+};
+
+static int make_single(void *user, size_t, struct query **ret)
+{
+        *ret = query_ref(((struct single *)user)->query);
+        return 0;
+}
+
+static int single_answered(void *user, size_t, int r, struct value *v, const char *reason)
+{
+        if (r < 0)
+                return errorf(r, "%s", reason);
+        *((struct single *)user)->ret = value_ref(v);
+        return 0;
+}
+
+int engine_get(struct engine *e, struct query *q, enum priority p, bool again, int cancel_fd, struct value **ret)
+{
+        struct single s = {.query = q, .ret = ret};
+        int r;
+
+        *ret = NULL;
+        r = ask_many(e, &(struct asking){.n = 1, .again = again, .make = make_single, .answered = single_answered, .user = &s}, p, cancel_fd);
+        if (r < 0) /* it was interrupted as the answer came */
+                *ret = value_unref(*ret);
         return r;
 }
 

@@ -1,8 +1,5 @@
 #include "core/engine/engine_internal.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-
 #include "core/run/host.h"
 #include "core/run/leftovers.h"
 
@@ -149,67 +146,6 @@ bool engine_leave(struct engine *e, struct ticket **t)
         pthread_mutex_unlock(&e->lock);
         free(left);
         return left;
-}
-
-/* -- asking and waiting -- */
-
-struct waiting {
-        pthread_mutex_t lock;
-        int fd, r;
-        bool answered;
-        struct value *value;
-        char reason[1024];
-};
-
-static void waiting_answered(void *user, int r, struct value *v, const char *reason)
-{
-        struct waiting *w = user;
-
-        pthread_mutex_lock(&w->lock);
-        w->r = r;
-        w->value = v ? value_ref(v) : NULL;
-        snprintf(w->reason, sizeof(w->reason), "%s", reason ? reason : "");
-        w->answered = true;
-        eventfd_write(w->fd, 1); /* under the lock: the waiter may be gone right after it */
-        pthread_mutex_unlock(&w->lock);
-}
-
-static void waiting_poll(int fd, int cancel_fd)
-{
-        struct pollfd fds[] = {{.fd = fd, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
-
-        while (poll(fds, cancel_fd >= 0 ? 2 : 1, -1) < 0 && errno == EINTR)
-                ;
-}
-
-int engine_get(struct engine *e, struct query *q, enum priority p, bool again, int cancel_fd, struct value **ret)
-{
-        struct waiting w = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
-        cleanup_close int fd = eventfd(0, EFD_CLOEXEC);
-        struct ticket *t = NULL;
-        bool left;
-        int r;
-
-        if (fd < 0)
-                return errorf(-errno, "cannot wait: %s", strerror(errno));
-        w.fd = fd;
-        r = engine_ask(e, q, p, again, waiting_answered, &w, &t);
-        if (r < 0)
-                return r;
-        waiting_poll(fd, cancel_fd);
-        /* Under its lock waiting_answered() cannot end, and the ticket be freed, in between. */
-        pthread_mutex_lock(&w.lock);
-        left = !w.answered && engine_leave(e, &t);
-        pthread_mutex_unlock(&w.lock);
-        if (left)
-                return errorf(-ECANCELED, "interrupted");
-        waiting_poll(fd, -1); /* the answer is here or on its way */
-        pthread_mutex_lock(&w.lock);
-        pthread_mutex_unlock(&w.lock);
-        if (w.r < 0)
-                return errorf(w.r, "%s", w.reason);
-        *ret = w.value;
-        return 0;
 }
 
 /* -- life -- */
