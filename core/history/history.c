@@ -155,24 +155,24 @@ int history_object(struct history *h, git_repository *git, uint32_t number, git_
 
 /* -- commits ---------------------------------------------------------------------------------------------------- */
 
-uint32_t history_count(struct history *h)
+static struct index_count count_of(struct history *h)
 {
         cleanup_txn struct store_txn *t = NULL;
         struct index_count count = {0};
 
         if (store_read(h->store, &t) == 0)
                 index_get_count(h, t, &count);
-        return count.commits;
+        return count;
+}
+
+uint32_t history_count(struct history *h)
+{
+        return count_of(h).commits;
 }
 
 uint64_t history_generation(struct history *h)
 {
-        cleanup_txn struct store_txn *t = NULL;
-        struct index_count count = {0};
-
-        if (store_read(h->store, &t) == 0)
-                index_get_count(h, t, &count);
-        return count.generation;
+        return count_of(h).generation;
 }
 
 static int get_commit(struct history *h, struct store_txn *t, uint32_t number, struct blob *ret)

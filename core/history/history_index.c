@@ -80,7 +80,7 @@ struct batch {
         struct new_commit *commits;
         size_t n;
         git_oid *parents;
-        size_t n_parents, capacity;
+        size_t n_parents;
 };
 
 static void batch_done(struct batch *b)
@@ -100,17 +100,11 @@ static int batch_add(struct batch *b, git_repository *git, const git_oid *oid)
                 return errorf(-EIO, "commit %s is damaged: %s", git_oid_tostr_s(oid), git_error_text());
         *n = (struct new_commit){
                 .oid = *oid, .committed = git_commit_time(c), .n_parents = git_commit_parentcount(c), .parents = b->n_parents};
-        if (b->n_parents + n->n_parents > b->capacity) {
-                size_t capacity = 2 * b->capacity + n->n_parents + BATCH;
-                git_oid *grown = reallocarray(b->parents, capacity, sizeof(*grown));
-
-                if (!grown)
+        for (unsigned i = 0; i < n->n_parents; i++) {
+                if (list_grow(b->parents, b->n_parents) < 0)
                         return -ENOMEM;
-                b->parents = grown;
-                b->capacity = capacity;
-        }
-        for (unsigned i = 0; i < n->n_parents; i++)
                 b->parents[b->n_parents++] = *git_commit_parent_id(c, i);
+        }
         b->n++;
         return 0;
 }

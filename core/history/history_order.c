@@ -19,7 +19,6 @@ static void parents_done(struct parents *p)
 static int parents_add(void *user, struct slice key, struct slice value)
 {
         struct parents *p = user;
-        size_t n = value.size < COMMIT_FIXED ? 0 : (value.size - COMMIT_FIXED) / 4;
         uint32_t number;
 
         if (key.size != 8)
@@ -27,8 +26,8 @@ static int parents_add(void *user, struct slice key, struct slice value)
         number = key_get_u32((const uint8_t *)key.data + 4);
         if (number != p->n)
                 return errorf(-EIO, "%s has no commit number %u", p->history->name, p->n);
-        for (size_t i = 0; i < n; i++) {
-                uint32_t parent = key_get_u32((const uint8_t *)value.data + COMMIT_FIXED + 4 * i);
+        for (size_t i = 0; i < record_n_parents(value); i++) {
+                uint32_t parent = record_parent(value, i);
 
                 if (parent >= number)
                         return errorf(-EIO, "commit number %u of %s is damaged in the index", number, p->history->name);
