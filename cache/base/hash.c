@@ -9,12 +9,8 @@ struct hasher {
 
 struct hasher *hasher_new(void)
 {
-        struct hasher *h = malloc(sizeof(*h));
+        struct hasher *h = allocate(1, sizeof(*h));
 
-        if (!h) {
-                log_error("SHA-256 failed: no memory left");
-                abort();
-        }
         sha256_init(&h->context);
         return h;
 }
@@ -131,12 +127,10 @@ static int compare_digests(const void *a, const void *b)
         return memcmp(a, b, DIGEST_SIZE);
 }
 
-int digest_list_add(struct digest_list *l, const void *bytes)
+void digest_list_add(struct digest_list *l, const void *bytes)
 {
-        if (list_grow(l->list, l->n) < 0)
-                return -ENOMEM;
+        list_grow(l->list, l->n);
         memcpy(l->list[l->n++].bytes, bytes, DIGEST_SIZE);
-        return 0;
 }
 
 void digest_list_sort(struct digest_list *l)

@@ -1,6 +1,5 @@
 /* Content hashes: SHA-256 by Nettle. A digest names content or a query's inputs; equal digests are taken to be
- * equal content. Thread-safe: every call has its own state. No call fails: when a few hundred bytes cannot be had the process ends, as a
- * wrong digest would be worse than none. */
+ * equal content. Thread-safe: every call has its own state. No call fails. */
 #pragma once
 
 #include "cache/base/util.h"
@@ -30,7 +29,7 @@ struct digest_list {
         struct digest *list; /* owned */
         size_t n;
 };
-int digest_list_add(struct digest_list *l, const void *bytes); /* DIGEST_SIZE of them; 0 or -ENOMEM */
+void digest_list_add(struct digest_list *l, const void *bytes); /* DIGEST_SIZE of them */
 void digest_list_sort(struct digest_list *l);
 const struct digest *digest_list_find(const struct digest_list *l, const struct digest *d); /* of one in order; NULL: it is not there */
 void digest_list_done(struct digest_list *l);

@@ -47,7 +47,7 @@ static struct contexts *contexts_get(void)
         pthread_once(&contexts_once, contexts_init);
         c = pthread_getspecific(contexts_key);
         if (!c) {
-                c = calloc(1, sizeof(*c));
+                c = allocate(1, sizeof(*c));
                 if (c && pthread_setspecific(contexts_key, c) != 0) {
                         free(c);
                         c = NULL;

@@ -109,8 +109,7 @@ static int compare_numbers(const void *a, const void *b)
 
 static int numbers_add(struct numbers *l, uint64_t n)
 {
-        if (list_grow(l->list, l->n) < 0)
-                return -ENOMEM;
+        list_grow(l->list, l->n);
         l->list[l->n++] = n;
         return 0;
 }
@@ -204,19 +203,17 @@ int journal_size(struct journal *j, uint64_t *ret)
 
 int journal_open(const char *dir, struct journal **ret)
 {
-        struct journal *j = calloc(1, sizeof(*j));
+        struct journal *j = allocate(1, sizeof(*j));
         struct journal_position first;
         int r;
 
-        if (!j)
-                return -ENOMEM;
         j->fd = -1;
         j->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        j->dir = strdup(dir);
+        j->dir = copy_string(dir);
         if (j->dir_fd < 0)
                 r = errorf(-errno, "cannot open the journal's folder %s: %s", dir, strerror(errno));
         else
-                r = j->dir ? journal_first(j, &first, NULL) : -ENOMEM;
+                r = journal_first(j, &first, NULL);
         if (r < 0) {
                 journal_close(j);
                 return r;

@@ -133,8 +133,7 @@ static uint64_t reader_resync(struct reader *r, uint64_t offset, int *error)
 
 static int reader_remember(struct reader *r, uint64_t offset)
 {
-        if (list_grow(r->records, r->n_records) < 0)
-                return -ENOMEM;
+        list_grow(r->records, r->n_records);
         r->records[r->n_records++] = offset;
         r->since_gap++;
         return 0;

@@ -252,8 +252,7 @@ static int add_link(void *user, const char *name, const struct digest *id, const
                 unlink(path); /* we hold the lock, so nobody is writing it */
         if (!id || r == -ENOENT || r == -EBADMSG || r == -EIO) /* it builds on nothing that anybody could say */
                 return 0;
-        if (r == 0 && list_grow(l->list, l->n) < 0)
-                r = -ENOMEM;
+        list_grow(l->list, l->n);
         if (r == 0)
                 l->list[l->n++] = link;
         return r;
@@ -286,9 +285,7 @@ static int drop(struct programs *p, const struct digest *id)
         digest_hex(id, hex);
         log_error("the program %s in %s does not check out; it and what builds on it is dropped, to be built again", hex, p->dir);
         if (r == 0)
-                list = calloc(all.n + 1, sizeof(*list));
-        if (r == 0 && !list)
-                r = -ENOMEM;
+                list = allocate(all.n + 1, sizeof(*list));
         if (r == 0)
                 list[n++] = *id;
         for (size_t k = 0; r == 0 && k < n; k++) {
@@ -651,8 +648,8 @@ int programs_get(struct programs *p, const struct digest *id, int *ret_fd, char 
 
 int programs_open(const char *dir, bool read_only, uint64_t bound, struct programs **ret)
 {
-        struct programs *p = calloc(1, sizeof(*p));
-        int r = p && (p->dir = strdup(dir)) ? path_join(p->folder, dir, FOLDER) : -ENOMEM;
+        struct programs *p = allocate(1, sizeof(*p));
+        int r = path_join(p->folder, dir, FOLDER);
 
         if (r == 0 && !read_only)
                 r = make_dirs(p->folder, 0700);

@@ -325,8 +325,8 @@ static int make_anew(struct environment *e, const char *index)
 
 static int try_open(struct environment *e, const char *path, bool cut, struct index **ret)
 {
-        struct index *x = calloc(1, sizeof(*x));
-        int r = x ? db_open(path, e->read_only ? DB_READ_ONLY : 0, &x->db) : -ENOMEM;
+        struct index *x = allocate(1, sizeof(*x));
+        int r = db_open(path, e->read_only ? DB_READ_ONLY : 0, &x->db);
 
         if (r == 0)
                 r = bring_up(e, x, cut);

@@ -158,11 +158,9 @@ static int attempt_again(struct attempt *a, const git_oid *commit, struct buffer
 
 int attempt_record(struct attempt *a, const git_oid *commit, struct build_record **ret)
 {
-        struct build_record *b = calloc(1, sizeof(*b));
+        struct build_record *b = allocate(1, sizeof(*b));
         int r;
 
-        if (!b)
-                return -ENOMEM;
         if (a->reason)
                 buffer_addf(&a->log, "(failed: %s)\n", a->reason);
         r = buffer_steal(&a->log, &b->log);
@@ -182,20 +180,17 @@ int attempt_record(struct attempt *a, const git_oid *commit, struct build_record
                 b->outputs = steal_pointer(a->outputs);
                 b->n_outputs = a->n_outputs;
                 a->n_outputs = 0;
-                r = build_record_note_program(b);
+                build_record_note_program(b);
         }
-        if (r < 0)
-                build_record_unref(b);
-        else
-                *ret = b;
-        return r;
+        *ret = b;
+        return 0;
 }
 
 /* For the next build in this worktree. */
 static int keep(struct attempt *a, bool made)
 {
-        cleanup_free struct digest *programs = calloc(a->n_outputs + 1, sizeof(*programs));
-        int r = programs ? fault_at("build.keep") : -ENOMEM;
+        cleanup_free struct digest *programs = allocate(a->n_outputs + 1, sizeof(*programs));
+        int r = fault_at("build.keep");
 
         if (r < 0)
                 return r;

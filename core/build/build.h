@@ -50,8 +50,7 @@ DEFINE_CLEANUP(struct build_record *, build_record_unref)
 const struct digest *build_record_program(const struct build_record *b);
 /* Does the build know the program as its own, under whichever digest? */
 bool build_record_has_program(const struct build_record *b, const struct digest *id);
-/* Enters the program of `outputs`. 0, or -ENOMEM. */
-int build_record_note_program(struct build_record *b);
+void build_record_note_program(struct build_record *b); /* enters the program of `outputs` */
 void build_outputs_digest(const struct build_output *list, size_t n, struct digest *ret);
 /* Where the outputs of two builds differ, one line: "output kissat differs in 19 of 912344 bytes, first at 0x1f3a ("...")". *ret is
  * malloc'd; NULL when they do not. A program that is not in the store any more is said to differ. */

@@ -75,9 +75,7 @@ int build_differences(struct programs *programs, const struct build_record *a, c
         for (size_t i = 0; r == 0 && i < b->n_outputs && i < a->n_outputs; i++)
                 if (a->outputs[i].executable != b->outputs[i].executable)
                         buffer_addf(&text, "%soutput %s is executable in one only", text.size > 0 ? "; " : "", b->outputs[i].name);
-        if (r == 0)
-                r = buffer_error(&text);
-        if (r == 0 && text.size > 0 && !(*ret = strndup(text.data, text.size)))
-                r = -ENOMEM;
+        if (r == 0 && text.size > 0)
+                *ret = copy_prefix(text.data, text.size);
         return r;
 }

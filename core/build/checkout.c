@@ -46,7 +46,8 @@ static int list_file(struct listing *l, uint32_t mode, const git_oid *oid)
                 return errorf(-EBADMSG, "the sources hold a link to nowhere, which cannot be checked out: %s", l->path);
         if (size > FILE_MAX || l->bytes > BYTES_MAX || (S_ISLNK(mode) && size >= PATH_SIZE))
                 return errorf(-EBADMSG, "the sources are too large to be checked out: %s is of %zu bytes", l->path, size);
-        return manifest_add(l->files, &t);
+        manifest_add(l->files, &t);
+        return 0;
 }
 
 static int list_tree(struct listing *l, const git_oid *oid, unsigned depth);
@@ -68,7 +69,8 @@ static int list_submodule(struct listing *l, const git_oid *oid, unsigned depth)
 
         if (!line) {
                 buffer_addf(l->notes, "(submodule %s is an empty folder: the recipe has no key 'submodule = %s=REPO')\n", l->path, l->path);
-                return manifest_add(l->files, &(struct tracked){.path = l->path, .mode = MODE_SUBMODULE, .oid = *oid});
+                manifest_add(l->files, &(struct tracked){.path = l->path, .mode = MODE_SUBMODULE, .oid = *oid});
+                return 0;
         }
         recipe_submodule(line, &repository);
         if (git_commit_lookup(&c, l->git, oid) < 0)

@@ -12,13 +12,11 @@ void manifest_done(struct manifest *m)
         *m = (struct manifest){0};
 }
 
-int manifest_add(struct manifest *m, const struct tracked *t)
+void manifest_add(struct manifest *m, const struct tracked *t)
 {
-        if (list_grow(m->list, m->n) < 0)
-                return -ENOMEM;
+        list_grow(m->list, m->n);
         m->list[m->n] = *t;
-        m->list[m->n].path = strdup(t->path);
-        return m->list[m->n].path ? (m->n++, 0) : -ENOMEM;
+        m->list[m->n++].path = copy_string(t->path);
 }
 
 bool manifest_name_is_bad(const char *name)
@@ -103,7 +101,10 @@ static int read_tracked(struct record *r, struct manifest *to)
                 return -EBADMSG;
         memcpy(path, name.data, name.size);
         path[name.size] = '\0';
-        return path_is_bad(path, name.size) ? -EBADMSG : manifest_add(to, &t);
+        if (path_is_bad(path, name.size))
+                return -EBADMSG;
+        manifest_add(to, &t);
+        return 0;
 }
 
 int manifest_decode(struct slice bytes, struct manifest *ret)

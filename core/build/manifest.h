@@ -18,7 +18,7 @@ struct manifest {
         size_t n;
 };
 void manifest_done(struct manifest *m);
-int manifest_add(struct manifest *m, const struct tracked *t); /* copies the path */
+void manifest_add(struct manifest *m, const struct tracked *t); /* copies the path */
 /* Once all are added; drops what came twice because one of the recipe's paths is inside another. */
 void manifest_sort(struct manifest *m);
 /* Names that libgit2 reads out of trees, which git would never have written. */

@@ -14,7 +14,7 @@ static void read_state(struct worktree *w)
 {
         json_t *j = json_load_file(w->state, 0, NULL), *list = json_object_get(j, "programs");
 
-        w->programs = calloc(json_array_size(list) + 1, sizeof(*w->programs));
+        w->programs = allocate(json_array_size(list) + 1, sizeof(*w->programs));
         for (size_t i = 0; w->programs && i < json_array_size(list); i++) {
                 const char *hex = json_string_value(json_array_get(list, i));
 

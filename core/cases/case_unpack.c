@@ -137,12 +137,9 @@ int case_check_head(const char *name, struct slice head)
 
 int case_check_text(const char *name, int fd)
 {
-        cleanup_free char *bytes = malloc(HEAD_MOST);
-        ssize_t n;
+        cleanup_free char *bytes = allocate(1, HEAD_MOST);
+        ssize_t n = pread(fd, bytes, HEAD_MOST, 0);
 
-        if (!bytes)
-                return -ENOMEM;
-        n = pread(fd, bytes, HEAD_MOST, 0);
         if (n < 0)
                 return errorf(-errno, "cannot read the case %s: %s", name, strerror(errno));
         return case_check_head(name, SLICE(bytes, (size_t)n));

@@ -52,10 +52,8 @@ struct fanout *fanout_free(struct fanout *f)
 
 static struct fanout *fanout_new(struct engine *e, struct job *j, const struct asking *a)
 {
-        struct fanout *f = calloc(1, sizeof(*f));
+        struct fanout *f = allocate(1, sizeof(*f));
 
-        if (!f)
-                return NULL;
         f->engine = e;
         f->job = j;
         f->a = *a;
@@ -96,7 +94,7 @@ static void end(struct fanout *f, int r, const char *reason)
                 return;
         f->over = true;
         f->result = r;
-        f->reason = r < 0 && reason ? strdup(reason) : NULL;
+        f->reason = r < 0 && reason ? copy_string(reason) : NULL;
 }
 
 static void hand_out(struct fanout *f, size_t i, int r, struct value *v, const char *reason)
@@ -182,11 +180,9 @@ static void count_asked(struct fanout *f, bool open)
 
 static int ask_for(struct fanout *f, size_t i, struct query *q)
 {
-        struct wait *w = calloc(1, sizeof(*w));
+        struct wait *w = allocate(1, sizeof(*w));
         enum priority p = f->priority;
 
-        if (!w)
-                return -ENOMEM;
         *w = (struct wait){.engine = f->engine, .job = f->job, .fanout = f, .open = f->job ? &f->job->waits : &f->own, .i = i};
         if (f->job) {
                 pthread_mutex_lock(&f->engine->lock);
@@ -310,8 +306,6 @@ int ask_many(struct engine *e, const struct asking *a, enum priority p, int canc
         uint64_t told = now_ns();
         int r;
 
-        if (!f)
-                return -ENOMEM;
         f->priority = p;
         f->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (f->event < 0) {
@@ -380,8 +374,6 @@ int job_ask_many(struct job *j, const struct asking *a)
 
         assert(!j->fanout && j->query->type->step);
         f = fanout_new(j->engine, j, a);
-        if (!f)
-                return -ENOMEM;
         pthread_mutex_lock(&j->engine->lock);
         j->fanout = f;
         pthread_mutex_unlock(&j->engine->lock);

@@ -66,10 +66,11 @@ static int has_room(struct engine *e, bool inner)
 static int begin_job(struct engine *e, struct query *q, bool again, struct ticket *t, struct ticket **ret)
 {
         int r = has_room(e, t->inner);
-        struct job *j = r == 0 ? job_new(e, q, again) : NULL;
+        struct job *j;
 
-        if (!j)
-                return r < 0 ? r : -ENOMEM;
+        if (r < 0)
+                return r;
+        j = job_new(e, q, again);
         job_list(j);
         *ret = t;
         ticket_add(j, t);
@@ -98,12 +99,10 @@ int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, a
 int engine_ask_for(struct engine *e, struct job *asker, struct query *q, enum priority p, bool again, answer_fn fn, void *user,
                    struct ticket **ret)
 {
-        cleanup_free struct ticket *t = calloc(1, sizeof(*t));
+        cleanup_free struct ticket *t = allocate(1, sizeof(*t));
         struct job *j;
         int r = 0;
 
-        if (!t)
-                return -ENOMEM;
         *t = (struct ticket){.fn = fn, .user = user, .priority = p, .inner = asker};
         pthread_mutex_lock(&e->lock);
         e->counters.asked++;
@@ -152,17 +151,11 @@ bool engine_leave(struct engine *e, struct ticket **t)
 
 int engine_open(const struct engine_place *place, const struct engine_options *options, struct engine **ret)
 {
-        struct engine *e = calloc(1, sizeof(*e));
+        struct engine *e = allocate(1, sizeof(*e));
         int r;
 
-        if (!e)
-                return -ENOMEM;
         e->place = *place;
-        e->place.dir = strdup(place->dir);
-        if (!e->place.dir) {
-                free(e);
-                return -ENOMEM;
-        }
+        e->place.dir = copy_string(place->dir);
         if (options)
                 e->options = *options;
         if (e->options.queue == 0)
@@ -241,12 +234,12 @@ enum job_state engine_peek(struct engine *e, struct query *q, uint64_t *ret_job,
                 state = j->started ? JOB_RUNNING : JOB_QUEUED;
                 *ret_job = j->id;
                 if (j->stage == STAGE_QUEUED && *schedule_refusal(j))
-                        *ret_reason = strdup(schedule_refusal(j));
+                        *ret_reason = copy_string(schedule_refusal(j));
         } else
                 for (size_t i = 0; i < ENGINE_FAILURES; i++)
                         if (e->failures[i].reason && digest_equal(&e->failures[i].key, &q->key)) {
                                 state = JOB_FAILED;
-                                *ret_reason = strdup(e->failures[i].reason);
+                                *ret_reason = copy_string(e->failures[i].reason);
                                 break;
                         }
         pthread_mutex_unlock(&e->lock);

@@ -87,7 +87,7 @@ struct cost {
 };
 
 struct query_list;
-/* Takes over the reference, also when it fails with -ENOMEM. */
+/* Takes over the reference. Returns 0. */
 int query_list_add(struct query_list *n, struct query *q);
 
 struct query_type {

@@ -59,7 +59,7 @@ static struct shown *view_take(struct engine *e, size_t *ret_n)
         size_t n = 0;
 
         pthread_mutex_lock(&e->lock);
-        list = calloc(e->n_jobs + 1, sizeof(*list));
+        list = allocate(e->n_jobs + 1, sizeof(*list));
         TAILQ_FOREACH (j, &e->all, all_link)
                 if (list)
                         view_fill(&list[n++], j, now);
@@ -82,8 +82,6 @@ static int view_each(struct engine *e, void (*fn)(void *user, const struct job_v
         size_t n;
         struct shown *list = view_take(e, &n);
 
-        if (!list)
-                return -ENOMEM;
         for (size_t i = 0; i < n; i++) {
                 cleanup_buffer struct buffer what = {0};
 

@@ -183,10 +183,8 @@ static void loose_free(git_odb_backend *b)
 
 static struct loose *loose_new(const char *objects)
 {
-        struct loose *l = calloc(1, sizeof(*l) + strlen(objects) + 1);
+        struct loose *l = allocate(1, sizeof(*l) + strlen(objects) + 1);
 
-        if (!l)
-                return NULL;
         memcpy(l->objects, objects, strlen(objects) + 1);
         git_odb_init_backend(&l->parent, GIT_ODB_BACKEND_VERSION);
         l->parent.read = loose_read;
@@ -203,8 +201,6 @@ static int add_loose(git_odb *odb, const char *objects)
 {
         struct loose *l = loose_new(objects);
 
-        if (!l)
-                return -ENOMEM;
         if (git_odb_backend_loose(&l->inner, objects, -1, 0, 0, 0) < 0 || git_odb_add_backend(odb, &l->parent, PRIORITY) < 0) {
                 loose_free(&l->parent);
                 return errorf(-EIO, "cannot read objects in %s: %s", objects, git_error_text());

@@ -5,5 +5,5 @@
 
 #include "core/git/git.h"
 
-/* For a repository that was just opened. One with alternates is left to libgit2. -ENOMEM, -EIO. */
+/* For a repository that was just opened. One with alternates is left to libgit2. -EIO. */
 int object_reader_install(git_repository *git);

@@ -48,10 +48,9 @@ static int add_name(struct names *names, const void *name, size_t size)
         for (size_t i = 0; i < names->n; i++)
                 if (strlen(names->list[i]) == size && memcmp(names->list[i], name, size) == 0)
                         return 0;
-        if (list_grow(names->list, names->n + 1) < 0)
-                return -ENOMEM;
-        names->list[names->n] = strndup(name, size);
-        return names->list[names->n] ? (names->n++, 0) : -ENOMEM;
+        list_grow(names->list, names->n + 1);
+        names->list[names->n++] = copy_prefix(name, size);
+        return 0;
 }
 
 static int add_imported(void *user, struct slice key, struct slice)
@@ -114,8 +113,6 @@ static int no_machine(const char *word, char *const *list, size_t n)
         }
         if (n > 10)
                 buffer_addf(&names, " and %zu more", n - 10);
-        if (buffer_error(&names) < 0)
-                return -ENOMEM;
         return errorf(-ENOENT, "nothing is known of a machine '%s'; the store knows %s, and 'solverfs import' takes in what others measured", word,
                       names.data);
 }
@@ -138,7 +135,7 @@ int machine_find(struct workspace *w, const char *word, char **ret)
         if (n_found > 1)
                 r = errorf(-ENOTUNIQ, "several machines are called '%s': say the whole name, such as '%s'", word, found);
         else if (found)
-                r = (*ret = strdup(found)) ? 0 : -ENOMEM;
+                *ret = copy_string(found);
         else
                 r = no_machine(word, list, n);
         strings_free(list);
@@ -195,7 +192,7 @@ int machine_note(struct store_txn *t, const char *machine, const struct digest *
                         buffer_add(&list, (const char *)before.data + at, DIGEST_SIZE);
         buffer_add(&list, program->bytes, DIGEST_SIZE);
         buffer_addf(&name, NAME_KEY "%s", machine);
-        if (buffer_error(&list) < 0 || buffer_error(&name) < 0)
+        if (buffer_error(&list) < 0)
                 return -ENOMEM;
         r = store_put(t, TABLE_META, slice_string(key), SLICE(list.data, list.size));
         return r < 0 ? r : store_put(t, TABLE_META, SLICE(name.data, name.size), SLICE("", 0));
@@ -225,9 +222,7 @@ int machine_programs(struct workspace *w, const struct cell *cell, struct digest
         r = store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b);
         if (r < 0 && r != -ENOENT)
                 return r;
-        *ret = calloc(b.size / DIGEST_SIZE + 1, sizeof(**ret));
-        if (!*ret)
-                return -ENOMEM;
+        *ret = allocate(b.size / DIGEST_SIZE + 1, sizeof(**ret));
         while ((*ret_n + 1) * DIGEST_SIZE <= b.size) {
                 memcpy((*ret)[*ret_n].bytes, (const char *)b.data + b.size - (*ret_n + 1) * DIGEST_SIZE, DIGEST_SIZE);
                 ++*ret_n;
@@ -248,7 +243,9 @@ static int add_source(void *user, struct slice key, struct slice)
         if (key.size != KEY_SIZE - 2) /* two zeros: each DIGEST_HEX_SIZE has one, and so has the prefix; a slash is between */
                 return 0;
         snprintf(hex, sizeof(hex), "%.*s", DIGEST_HEX_SIZE - 1, (const char *)key.data + key.size - (DIGEST_HEX_SIZE - 1));
-        return digest_parse(hex, &d) < 0 ? 0 : digest_list_add(user, d.bytes);
+        if (digest_parse(hex, &d) == 0)
+                digest_list_add(user, d.bytes);
+        return 0;
 }
 
 /* What of the solver is imported from the machine: the sources, in the order of the table, and those of every commit. */
@@ -281,7 +278,9 @@ static int is_measured_for_us(struct workspace *w, const char *machine)
 
 static int add_build(void *user, struct slice key, struct slice)
 {
-        return key.size == DIGEST_SIZE ? digest_list_add(user, key.data) : 0;
+        if (key.size == DIGEST_SIZE)
+                digest_list_add(user, key.data);
+        return 0;
 }
 
 /* The builds that are kept, failed ones included, in the order of the table, and those of every commit. */
@@ -305,8 +304,7 @@ int commits_known(struct workspace *w, struct solver *s, const char *machine, ui
                 r = machine ? is_measured_for_us(w, machine) : 1;
         if (r > 0)
                 r = built_of(w, s, &kept, &builds, &n_builds);
-        if (r == 0 && !(*ret = calloc((size_t)MAX(n_sources, n_builds) + 1, sizeof(**ret))))
-                r = -ENOMEM;
+        *ret = r == 0 ? allocate((size_t)MAX(n_sources, n_builds) + 1, sizeof(**ret)) : NULL;
         for (uint32_t i = 0; r == 0 && i < MAX(n_sources, n_builds); i++)
                 if ((i < n_sources && digest_list_find(&imported, &sources[i])) || (i < n_builds && digest_list_find(&kept, &builds[i])))
                         (*ret)[n++] = i;

@@ -110,6 +110,6 @@ int names_name(struct store *s, enum name_space space, uint32_t number, char **r
 
         if (r < 0)
                 return r;
-        *ret = strndup(b.data, b.size);
-        return *ret ? 0 : -ENOMEM;
+        *ret = copy_prefix(b.data, b.size);
+        return 0;
 }

@@ -232,19 +232,17 @@ int place_note_toolchain(struct run_place *p, const char *toolchain)
 
 int place_open(struct workspace *w, const struct cluster_settings *s, struct run_place **ret)
 {
-        struct run_place *p = calloc(1, sizeof(*p));
+        struct run_place *p = allocate(1, sizeof(*p));
         int r;
 
-        if (!p)
-                return -ENOMEM;
         p->away = (struct engine_away){.take = take, .give_back = give_back, .look = look};
         p->builder.toolchain = builder_toolchain;
         p->workspace = w;
-        p->name = strdup(s->name);
+        p->name = copy_string(s->name);
         p->workers = s->workers;
         pthread_mutex_init(&p->lock, NULL);
         pthread_cond_init(&p->changed, NULL);
-        r = p->name ? cluster_open(s, &p->cluster) : -ENOMEM;
+        r = cluster_open(s, &p->cluster);
         if (r < 0)
                 place_close(p);
         else
@@ -313,9 +311,7 @@ static const struct query_type query_machine_type;
 
 static int make_value(struct value **ret)
 {
-        *ret = calloc(1, sizeof(**ret));
-        if (!*ret)
-                return -ENOMEM;
+        *ret = allocate(1, sizeof(**ret));
         **ret = (struct value){.type = &query_machine_type, .refs = 1};
         return 0;
 }
@@ -381,11 +377,9 @@ static const struct query_type query_machine_type = {
 
 int query_machine(struct run_place *p, struct query **ret)
 {
-        struct machine_query *q = calloc(1, sizeof(*q));
+        struct machine_query *q = allocate(1, sizeof(*q));
         struct hasher *h;
 
-        if (!q)
-                return -ENOMEM;
         h = hasher_new();
         hasher_string(h, "machine");
         hasher_string(h, p->name);

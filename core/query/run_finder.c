@@ -12,11 +12,10 @@ struct run_finder {
 
 int run_finder_open(struct workspace *w, const struct cell *cell, struct run_finder **ret)
 {
-        struct run_finder *f = calloc(1, sizeof(*f));
-        int r = f ? cell_resolve(w, cell, NULL, &f->resolved) : -ENOMEM;
+        struct run_finder *f = allocate(1, sizeof(*f));
+        int r = cell_resolve(w, cell, NULL, &f->resolved);
 
-        if (f)
-                f->workspace = w;
+        f->workspace = w;
         if (r < 0)
                 run_finder_close(f);
         else
@@ -161,7 +160,9 @@ static int known_look(void *user, struct slice key, struct slice value)
                 return 0;
         if (k->cases.n > 0 && memcmp(k->cases.list[k->cases.n - 1].bytes, sha256, DIGEST_SIZE) == 0) /* another fact of the same cell */
                 return 0;
-        return k->answered && !is_answer(k, value) ? 0 : digest_list_add(&k->cases, sha256);
+        if (!k->answered || is_answer(k, value))
+                digest_list_add(&k->cases, sha256);
+        return 0;
 }
 
 static int known_under(struct store_txn *t, const struct digest *program, struct known *k)
@@ -193,11 +194,9 @@ static int compare_known(const void *a, const void *b)
 static int known_list(const struct known *k, struct case_memo *memo, struct known_case **ret, size_t *ret_n)
 {
         struct cases *cases = workspace_cases(k->finder->workspace);
-        struct known_case *list = calloc(k->cases.n + 1, sizeof(*list));
+        struct known_case *list = allocate(k->cases.n + 1, sizeof(*list));
         size_t n = 0;
 
-        if (!list)
-                return -ENOMEM;
         for (size_t i = 0; i < k->cases.n; i++) {
                 cleanup(case_info_unrefp) struct case_info *info = NULL;
                 int r = memo ? case_memo_find(memo, &k->cases.list[i], &info) : cases_find_digest(cases, &k->cases.list[i], &info);
@@ -251,9 +250,7 @@ int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids,
                 r = find_known(f, true, NULL, &list, ret_n);
         if (r < 0 || *ret_n == 0)
                 return r;
-        *ret_ids = calloc(*ret_n, sizeof(**ret_ids));
-        if (!*ret_ids)
-                return -ENOMEM;
+        *ret_ids = allocate(*ret_n, sizeof(**ret_ids));
         for (size_t i = 0; i < *ret_n; i++)
                 (*ret_ids)[i] = list[i].id;
         return 0;

@@ -55,8 +55,7 @@ static int read_row(void *user, struct slice key, struct slice value)
 
         if (key.size != ROW_KEY_SIZE || value.size != DIGEST_SIZE)
                 return 0; /* what cannot be read is made again */
-        if (list_grow(r->list, r->n) < 0)
-                return -ENOMEM;
+        list_grow(r->list, r->n);
         at = &r->list[r->n++];
         memcpy(at->of.bytes, key.data, DIGEST_SIZE);
         memcpy(at->sha256.bytes, value.data, DIGEST_SIZE);
@@ -80,16 +79,15 @@ int scrambled_list(struct workspace *w, const struct digest *of, struct scramble
 /* -- one --------------------------------------------------------------------------------------------------------- */
 
 /* The answer is the case's, also where its bytes do not say it: DIMACS, or when somebody said it since. */
-static int take_status(const struct case_info *of, struct case_info **info)
+static void take_status(const struct case_info *of, struct case_info **info)
 {
         struct case_info *answered;
 
         if (of->status == VERDICT_UNKNOWN || (*info)->status != VERDICT_UNKNOWN || (*info)->n_expected > 1)
-                return 0;
+                return;
         answered = case_info_with_status(*info, of->status);
         case_info_unref(*info);
         *info = answered;
-        return answered ? 0 : -ENOMEM;
 }
 
 int scrambled_find(struct workspace *w, const struct case_info *of, uint64_t seed, struct case_info **ret)
@@ -107,7 +105,9 @@ int scrambled_find(struct workspace *w, const struct case_info *of, uint64_t see
                 return r;
         memcpy(sha256.bytes, b.data, DIGEST_SIZE);
         r = cases_find_digest(workspace_cases(w), &sha256, ret);
-        return r == 0 ? take_status(of, ret) : r;
+        if (r == 0)
+                take_status(of, ret);
+        return r;
 }
 
 int scrambled_keep(struct workspace *w, const struct case_info *of, uint64_t seed, struct slice text, struct case_info **ret)
@@ -127,7 +127,9 @@ int scrambled_keep(struct workspace *w, const struct case_info *of, uint64_t see
                 r = put_row(w, &of->sha256, seed, &sha256);
         if (r == 0)
                 r = cases_get(cases, id, ret);
-        return r == 0 ? take_status(of, ret) : r;
+        if (r == 0)
+                take_status(of, ret);
+        return r;
 }
 
 static int scramble(struct workspace *w, const struct case_info *of, uint64_t seed, struct buffer *ret)
@@ -143,9 +145,9 @@ static int scramble(struct workspace *w, const struct case_info *of, uint64_t se
                 return r;
         r = (of->format == FORMAT_CNF ? scramble_cnf : scramble_smt)(SLICE(bytes.data, bytes.size), seed, ret);
         if (r == -EINVAL) { /* for who asks it is the same */
-                cleanup_free char *why = strdup(error_message(r));
+                cleanup_free char *why = copy_string(error_message(r));
 
-                return errorf(-ENOTSUP, "cannot scramble this: %s", why ?: "it cannot be read");
+                return errorf(-ENOTSUP, "cannot scramble this: %s", why);
         }
         return r;
 }
@@ -225,7 +227,8 @@ static int note_use(void *user, struct slice key, struct slice)
 
         if (key.size < RUN_KEY_SIZE || (s->used.n > 0 && memcmp(s->used.list[s->used.n - 1].bytes, sha256, DIGEST_SIZE) == 0))
                 return 0;
-        return digest_list_add(&s->used, sha256);
+        digest_list_add(&s->used, sha256);
+        return 0;
 }
 
 static int drop_rows(void *user, const struct case_info *info)

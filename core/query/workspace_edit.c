@@ -80,11 +80,11 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
         r = add_history(w, name, p);
         if (r == 0) {
                 free(recipes[0]->repository);
-                recipes[0]->repository = strdup(absolute ? absolute : url);
-                r = recipes[0]->repository ? recipe_write_config(w->config, recipes, n) : -ENOMEM;
+                recipes[0]->repository = copy_string(absolute ? absolute : url);
+                r = recipe_write_config(w->config, recipes, n);
         }
         if (r < 0) {
-                cleanup_free char *reason = strdup(error_message(r));
+                cleanup_free char *reason = copy_string(error_message(r));
 
                 remove_tree(repository);
                 return errorf(r, "%s", reason ? reason : strerror(-r));
@@ -106,9 +106,7 @@ static int check_replaceable(const struct edit *e, struct recipe *const *recipes
                 if (strcmp(old->name, name) == 0) {
                         if (old->base)
                                 return errorf(-EINVAL, "'%s' is a variant of %s: give that another recipe", name, old->base);
-                        *ret_url = strdup(old->repository ? old->repository : "");
-                        if (!*ret_url)
-                                return -ENOMEM;
+                        *ret_url = copy_string(old->repository ? old->repository : "");
                 } else if (is_named(recipes + 1, n - 1, old->name) && !(old->base && strcmp(old->base, name) == 0))
                         return errorf(-EEXIST, "there is a solver '%s' already, which is no variant of %s", old->name, name);
         }

@@ -139,7 +139,7 @@ int recipe_add_submodule(struct recipe *r, const char *path, const char *reposit
 /* The command line; NULL-terminated, free with strings_free(). */
 int recipe_command(const struct recipe *r, const char *bin, const char *case_path, bool has_seed, uint64_t seed,
                    const struct recipe_limits *limits, char ***ret_argv);
-int strings_add(char ***list, const char *s); /* a copy; 0 or -ENOMEM */
+int strings_add(char ***list, const char *s); /* a copy; 0 */
 void strings_free(char **list);
 size_t strings_count(char *const *list);
 

@@ -207,10 +207,8 @@ static int set_quantity(const char *label, const struct recipe_key *k, unsigned 
 
 static int set_text(const char *value, char **field)
 {
-        char *copy = strdup(value);
+        char *copy = copy_string(value);
 
-        if (!copy)
-                return -ENOMEM;
         free(*field);
         *field = copy;
         return 0;

@@ -118,8 +118,6 @@ int recipe_add_submodule(struct recipe *r, const char *path, const char *reposit
                 return e;
         buffer_adds(&text, r->text);
         print_entry(&text, "submodule", line.data);
-        if (buffer_error(&text) < 0)
-                return -ENOMEM;
         free(r->text);
         r->text = steal_pointer(text.data);
         return 0;
@@ -210,10 +208,10 @@ static struct slice owner_of(const struct gitconfig_section *s)
 /* Copies the text, putting each recipe in the place where its solver stood first; what is new comes last. */
 static int rewrite(struct edit *e, const struct recipe *defaults, struct recipe *const *old, size_t n_old)
 {
-        cleanup_free bool *written = calloc(e->n + 1, sizeof(*written));
+        cleanup_free bool *written = allocate(e->n + 1, sizeof(*written));
         const char *text = e->text.data;
         size_t at = 0;
-        int r = written ? 0 : -ENOMEM;
+        int r = 0;
 
         for (size_t i = 0; r == 0 && i < e->config.n_sections; i++) {
                 const struct gitconfig_section *s = &e->config.sections[i];
@@ -261,9 +259,9 @@ static int rewrite_file(const char *path, struct edit e)
         cleanup(recipe_unrefp) struct recipe *defaults = recipe_new();
         struct recipe **old = NULL, **new = NULL;
         size_t n_old = 0, n_new = 0;
-        int r = defaults ? 0 : -ENOMEM;
+        int r = 0;
 
-        if (r == 0 && access(path, F_OK) == 0)
+        if (access(path, F_OK) == 0)
                 r = read_file(path, CONFIG_SIZE_MAX, &text);
         e.text = SLICE(text.data ?: "", text.size);
         if (r == 0) /* one that cannot be read is not written over */

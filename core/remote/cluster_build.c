@@ -59,9 +59,7 @@ static int list_downloads(struct away_build *x)
         char *const *lines = x->request->recipe->downloads;
         int r = 0;
 
-        x->downloads = calloc(strings_count(lines) + 1, sizeof(*x->downloads));
-        if (!x->downloads)
-                return -ENOMEM;
+        x->downloads = allocate(strings_count(lines) + 1, sizeof(*x->downloads));
         for (size_t i = 0; r == 0 && lines[i]; i++) {
                 struct remote_file *f = &x->downloads[x->n_downloads++];
                 struct slice name;
@@ -153,8 +151,8 @@ static int send_wanted(void *user)
 {
         struct away_build *x = user;
         struct digest_list *wants = &x->ask.slot->wants;
-        cleanup_free bool *struck = calloc(wants->n + 1, sizeof(*struck));
-        int r = struck ? 0 : -ENOMEM;
+        cleanup_free bool *struck = allocate(wants->n + 1, sizeof(*struck));
+        int r = 0;
 
         digest_list_sort(wants);
         if (r == 0 && take_want(x, &x->tree_id, struck))
@@ -227,7 +225,7 @@ static int take_record(struct away_build *x, struct build_record **ret)
         free(steal_pointer(b->differs));
         b->n_programs = 0;
         if (b->ok)
-                r = build_record_note_program(b);
+                build_record_note_program(b);
         for (size_t i = 0; r == 0 && i < b->n_outputs; i++)
                 if (!programs_has(x->request->programs, &b->outputs[i].id))
                         r = fetch(x, &b->outputs[i]);

@@ -94,8 +94,8 @@ static int start_process(struct node *n, const char *command)
 int node_launch(struct cluster *c)
 {
         cleanup_buffer struct buffer command = {0}, body = {0};
-        struct node *n = calloc(1, sizeof(*n));
-        int r = n ? launch_command(c, &command) : -ENOMEM;
+        struct node *n = allocate(1, sizeof(*n));
+        int r = launch_command(c, &command);
 
         if (r == 0)
                 r = message_write(PACKET_HELLO, &(struct remote_hello){.protocol = REMOTE_PROTOCOL, .version = (char *)SOLVERFS_VERSION}, &body);
@@ -151,7 +151,7 @@ void node_leave(struct node *n)
 static void add_said(const struct node *n, struct buffer *ret)
 {
         struct slice last = slice_last_lines(SLICE(n->said, n->n_said), 5, STDERR_KEPT);
-        cleanup_free char *text = strndup(last.data, last.size);
+        cleanup_free char *text = copy_prefix(last.data, last.size);
 
         if (text && *text) {
                 text[strlen(text) - (text[strlen(text) - 1] == '\n')] = '\0';
@@ -286,9 +286,7 @@ static int make_slots(struct node *n)
         struct cluster *c = n->cluster;
 
         n->n_slots = MIN(n->hello.slots, NODE_SLOTS);
-        n->slots = calloc(n->n_slots, sizeof(*n->slots));
-        if (!n->slots)
-                return -ENOMEM;
+        n->slots = allocate(n->n_slots, sizeof(*n->slots));
         for (unsigned i = 0; i < n->n_slots; i++) {
                 struct cluster_slot *s = &n->slots[i];
 
@@ -420,8 +418,8 @@ static int take_failure(struct cluster_slot *s, const struct packet *p)
                 return r;
         free(s->sentence);
         s->failure = r;
-        s->sentence = strdup(error_message(r));
-        return s->sentence ? 0 : -ENOMEM;
+        s->sentence = copy_string(error_message(r));
+        return 0;
 }
 
 static int take_progress(struct cluster_slot *s, const struct packet *p)
@@ -509,14 +507,14 @@ static void lose_damaged(struct node *n)
 {
         if (n->state == NODE_LAUNCHED && n->in_sequence == 0) {
                 cleanup_buffer struct buffer text = {0};
-                cleanup_free char *line = strndup(n->input.data, MIN(n->input.size, (size_t)80));
+                cleanup_free char *line = copy_prefix(n->input.data, MIN(n->input.size, (size_t)80));
 
                 buffer_add_printable(&text, line ? line : "");
                 node_lose(n, "printed '%s' where a worker's hello was due: 'launch' may print nothing itself", text.data ? text.data : "");
         } else {
-                cleanup_free char *why = strdup(error_message(-EBADMSG));
+                cleanup_free char *why = copy_string(error_message(-EBADMSG));
 
-                node_lose(n, "was cut off: %s", why ? why : "damaged");
+                node_lose(n, "was cut off: %s", why);
         }
 }
 

@@ -69,16 +69,15 @@ static int read_part(int fd, const char *bytes, uint64_t at, char *room, size_t 
 
 int asking_give(const struct asking *a, const struct remote_file *f, int fd, const char *bytes)
 {
-        cleanup_free char *room = malloc(REMOTE_PART);
+        cleanup_free char *room = allocate(1, REMOTE_PART);
         uint64_t at = 0;
-        int r = room ? 0 : -ENOMEM;
+        int r;
 
         do {
                 cleanup_buffer struct buffer body = {0};
                 struct slice part;
 
-                if (r == 0)
-                        r = read_part(fd, bytes, at, room, (size_t)MIN(f->size - at, (uint64_t)REMOTE_PART), &part);
+                r = read_part(fd, bytes, at, room, (size_t)MIN(f->size - at, (uint64_t)REMOTE_PART), &part);
                 if (r == 0)
                         r = remote_part_write(&f->id, f->size, at, part, &body);
                 if (r == 0)

@@ -89,7 +89,7 @@ static int send_file(struct running *x, const struct file *f)
 
         pthread_mutex_lock(&n->cluster->lock);
         if (r == 0)
-                digest_list_add(&n->sent, f->to.id.bytes); /* without memory it is sent once more */
+                digest_list_add(&n->sent, f->to.id.bytes);
         pthread_mutex_unlock(&n->cluster->lock);
         return r;
 }

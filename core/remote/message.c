@@ -272,9 +272,7 @@ static void get_downloads(struct fields *f, struct remote_tree *t)
                 record_fail(&f->from);
                 return;
         }
-        t->downloads = calloc(n + 1, sizeof(*t->downloads));
-        if (!t->downloads)
-                f->from.error = -ENOMEM;
+        t->downloads = allocate(n + 1, sizeof(*t->downloads));
         while (!f->from.error && t->n_downloads < n)
                 bytes_of_file(f, &t->downloads[t->n_downloads++]);
 }
@@ -353,9 +351,7 @@ int remote_part_write(const struct digest *id, uint64_t size, uint64_t offset, s
 
         assert(bytes.size <= REMOTE_PART);
         if (bytes.size >= 512) {
-                packed = malloc(most);
-                if (!packed)
-                        return -ENOMEM;
+                packed = allocate(1, most);
                 n = ZSTD_compress(packed, most, bytes.data, bytes.size, 1);
         }
         buffer_add(ret, (id ? id : &none)->bytes, DIGEST_SIZE);
@@ -385,9 +381,7 @@ int remote_part_read(struct slice body, struct remote_part *ret)
         if (size > REMOTE_PART || rest.size > size)
                 record_fail(&r);
         if (!r.error) {
-                bytes = malloc((size_t)size + 1);
-                if (!bytes)
-                        return -ENOMEM;
+                bytes = allocate(1, (size_t)size + 1);
                 if (rest.size == size && size > 0)
                         memcpy(bytes, rest.data, size);
                 else if (size > 0 && ZSTD_decompress(bytes, size, rest.data, rest.size) != size)
@@ -443,7 +437,7 @@ int remote_want_read(struct slice body, struct digest_list *ret)
         if (n == 0 || n > REMOTE_WANTS || n * DIGEST_SIZE != record_left(&r))
                 record_fail(&r);
         for (size_t i = 0; !r.error && i < n; i++)
-                r.error = digest_list_add(ret, record_slice(&r, DIGEST_SIZE).data);
+                digest_list_add(ret, record_slice(&r, DIGEST_SIZE).data);
         e = read_end(&r, "a list of what is wanted");
         if (e < 0)
                 digest_list_done(ret);

@@ -74,12 +74,13 @@ static struct arriving *arriving_of(struct worker *w, const struct remote_part *
 
         while (a && !digest_equal(&a->id, &p->id))
                 a = a->next;
-        if (!a && (a = calloc(1, sizeof(*a)))) {
+        if (!a) {
+                a = allocate(1, sizeof(*a));
                 a->id = p->id;
                 a->next = w->arriving;
                 w->arriving = a;
         }
-        if (a && p->offset == 0) {
+        if (p->offset == 0) {
                 buffer_done(&a->bytes);
                 a->size = p->size;
         }
@@ -121,9 +122,7 @@ static int take_part(struct worker *w, const struct packet *packet)
         if (r < 0)
                 return r;
         a = arriving_of(w, &part);
-        if (!a) {
-                r = -ENOMEM;
-        } else if (part.size != a->size || part.offset != a->bytes.size || part.size - part.offset < part.bytes.size) {
+        if (part.size != a->size || part.offset != a->bytes.size || part.size - part.offset < part.bytes.size) {
                 r = errorf(-EBADMSG, "a part of some bytes came out of order");
         } else {
                 buffer_add(&a->bytes, part.bytes.data, part.bytes.size);
@@ -145,11 +144,9 @@ static int take_part(struct worker *w, const struct packet *packet)
 
 static int take_request(struct worker *w, const struct packet *packet)
 {
-        struct request *q = calloc(1, sizeof(*q));
+        struct request *q = allocate(1, sizeof(*q));
         int r;
 
-        if (!q)
-                return -ENOMEM;
         q->id = packet->id;
         q->type = packet->type;
         q->cancel_fd = -1;

@@ -53,9 +53,7 @@ static int look_for_downloads(struct building *b, struct digest_list *wanted)
 {
         int r = 0;
 
-        b->downloads = calloc(b->tree.n_downloads + 1, sizeof(*b->downloads));
-        if (!b->downloads)
-                return -ENOMEM;
+        b->downloads = allocate(b->tree.n_downloads + 1, sizeof(*b->downloads));
         for (size_t i = 0; r == 0 && i < b->tree.n_downloads; i++) {
                 int fd = -1;
 

@@ -116,7 +116,9 @@ int worker_look_for(struct worker *w, const struct remote_file *f, struct digest
         char path[PATH_SIZE];
         int r = worker_hold(w, f, ret_fd, path);
 
-        return r == -ENOENT ? digest_list_add(wanted, f->id.bytes) : r;
+        if (r == -ENOENT)
+                digest_list_add(wanted, f->id.bytes);
+        return r == -ENOENT ? 0 : r;
 }
 
 int worker_ask(struct worker *w, uint64_t id, const struct digest_list *wanted)
@@ -190,9 +192,9 @@ static int need_runner(struct worker *w, const struct request *q, const struct s
                 return 0;
         }
         kept_free(k);
-        k = r == 0 ? calloc(1, sizeof(*k)) : NULL;
-        if (!k)
-                return r < 0 ? r : -ENOMEM;
+        if (r < 0)
+                return r;
+        k = allocate(1, sizeof(*k));
         k->words = words;
         k->cpu = slot->cpu;
         r = open_runner(w, q, slot, k);
@@ -304,9 +306,7 @@ int worker_runs_start(struct worker *w)
 {
         int r = 0;
 
-        w->threads = calloc(w->n_slots, sizeof(*w->threads));
-        if (!w->threads)
-                return -ENOMEM;
+        w->threads = allocate(w->n_slots, sizeof(*w->threads));
         while (r == 0 && w->n_threads < w->n_slots) {
                 r = -pthread_create(&w->threads[w->n_threads], NULL, run_thread, w);
                 w->n_threads += r == 0;
