@@ -1,6 +1,7 @@
 #include "ask.h"
 
 #include "core/engine/ask.h"
+#include "core/run/slot.h"
 
 struct state {
         const struct command_asking *a;

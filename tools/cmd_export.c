@@ -183,7 +183,7 @@ static int write_solver(struct exporting *o, struct solver *s)
 
         snprintf(what, sizeof(what), "exporting commits of %.40s", s->recipe->name);
         if (r == 0 && !o->has_revisions) {
-                r = commits_known_on(common.workspace, s, o->machine, &known, &n);
+                r = commits_known(common.workspace, s, o->machine, &known, &n);
                 while (r == 0 && n > 0 && known[n - 1] >= order->n) /* indexed since */
                         n--;
                 if (r == 0 && n > 0)

@@ -170,7 +170,7 @@ int command_known(const char *machine, const struct revisions *line, struct revi
 {
         cleanup_free uint32_t *known = NULL;
         size_t n = 0;
-        int r = commits_known_on(common.workspace, common.solver, machine, &known, &n);
+        int r = commits_known(common.workspace, common.solver, machine, &known, &n);
 
         if (r < 0)
                 return r;

@@ -9,12 +9,8 @@ struct hasher {
 
 struct hasher *hasher_new(void)
 {
-        struct hasher *h = malloc(sizeof(*h));
+        struct hasher *h = allocate(1, sizeof(*h));
 
-        if (!h) {
-                log_error("SHA-256 failed: no memory left");
-                abort();
-        }
         sha256_init(&h->context);
         return h;
 }
@@ -129,4 +125,31 @@ int digest_parse(const char *hex, struct digest *ret)
                 ret->bytes[i] = (uint8_t)(high << 4 | low);
         }
         return 0;
+}
+
+static int compare_digests(const void *a, const void *b)
+{
+        return memcmp(a, b, DIGEST_SIZE);
+}
+
+void digest_list_add(struct digest_list *l, const void *bytes)
+{
+        list_grow(l->list, l->n);
+        memcpy(l->list[l->n++].bytes, bytes, DIGEST_SIZE);
+}
+
+void digest_list_sort(struct digest_list *l)
+{
+        sort_list(l->list, l->n, sizeof(*l->list), compare_digests);
+}
+
+const struct digest *digest_list_find(const struct digest_list *l, const struct digest *d)
+{
+        return find_in_list(d, l->list, l->n, sizeof(*l->list), compare_digests);
+}
+
+void digest_list_done(struct digest_list *l)
+{
+        free(l->list);
+        *l = (struct digest_list){0};
 }

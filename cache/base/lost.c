@@ -89,13 +89,16 @@ static bool can_begin_again(void)
         return !lost.again && !lost.output;
 }
 
-void process_lost(const char *why)
+static void be_the_only_one(void)
 {
         static atomic_flag once = ATOMIC_FLAG_INIT;
 
         while (atomic_flag_test_and_set(&once)) /* another thread is at it */
                 pause();
-        make_marks();
+}
+
+static _Noreturn void end(const char *why)
+{
         if (can_begin_again()) {
                 if (lost.is_daemon) {
                         say("solverfs: error: ");
@@ -109,6 +112,21 @@ void process_lost(const char *why)
         say(lost.is_daemon ? "; mount again: nothing that was kept is lost\n"
                            : "; run the command again: nothing that was kept is lost\n");
         _exit(lost.status);
+}
+
+void process_lost(const char *why)
+{
+        be_the_only_one();
+        make_marks();
+        end(why);
+}
+
+void process_end(const char *why)
+{
+        be_the_only_one();
+        if (!lost.begun)
+                abort();
+        end(why);
 }
 
 void lost_before_output(void)

@@ -28,6 +28,8 @@ void lost_unmark(int folder);
 void lost_before_output(void);
 
 _Noreturn void process_lost(const char *why); /* async-signal-safe */
+/* The same of one that cannot go on, though what it has is sound: nothing is marked. One without lost_begin() aborts. */
+_Noreturn void process_end(const char *why);
 
 /* The process is lost if lost_watch_end() does not come within some seconds. */
 struct lost_watch {

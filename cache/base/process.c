@@ -1,13 +1,12 @@
 #include "cache/base/process.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 
 #include "cache/base/util.h"
 
 int process_each(bool (*fn)(void *user, pid_t pid), void *user)
 {
-        DIR *d = opendir("/proc");
+        cleanup_dir DIR *d = opendir("/proc");
         bool more = true;
 
         if (!d)
@@ -17,7 +16,6 @@ int process_each(bool (*fn)(void *user, pid_t pid), void *user)
 
                 more = pid <= 0 || fn(user, pid);
         }
-        closedir(d);
         return 0;
 }
 

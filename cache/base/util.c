@@ -1,13 +1,50 @@
 #include "cache/base/util.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/sendfile.h>
 #include <time.h>
+
+#include "cache/base/lost.h"
+
+/* -- memory -- */
+
+static void *there(void *p)
+{
+        if (!p)
+                process_end("no memory is left");
+        return p;
+}
+
+void *allocate(size_t n, size_t size)
+{
+        return there(calloc(MAX(n, (size_t)1), size));
+}
+
+char *copy_string(const char *s)
+{
+        return there(strdup(s));
+}
+
+char *copy_prefix(const char *s, size_t most)
+{
+        return there(strndup(s, most));
+}
+
+char *format_string(const char *format, ...)
+{
+        char *text;
+        va_list args;
+        int n;
+
+        va_start(args, format);
+        n = vasprintf(&text, format, args);
+        va_end(args);
+        return there(n < 0 ? NULL : text);
+}
 
 /* -- lists -- */
 
@@ -31,12 +68,8 @@ int list_grow_sized(void *list, size_t n, size_t size)
 
         if ((n & (n + 1)) != 0)
                 return 0;
-        if (n > SIZE_MAX / size / 2 - 1)
-                return -ENOMEM;
         memcpy(&grown, list, sizeof(grown)); /* a pointer of any type */
-        grown = realloc(grown, (2 * n + 2) * size);
-        if (!grown)
-                return -ENOMEM;
+        grown = there(reallocarray(grown, 2 * n + 2, size));
         memcpy(list, &grown, sizeof(grown));
         return 0;
 }
@@ -67,6 +100,8 @@ static bool buffer_reserve(struct buffer *b, size_t more)
                 size_t capacity = MAX(b->capacity * 2, b->size + more + 64);
                 char *data = realloc(b->data, capacity);
 
+                if (!data && capacity <= BUFFER_LARGE)
+                        process_end("no memory is left");
                 if (!data) {
                         b->failed = true;
                         return false;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -56,10 +57,12 @@ static inline void closep(int *fd)
         }
 }
 DEFINE_CLEANUP(FILE *, fclose)
+DEFINE_CLEANUP(DIR *, closedir)
 
 #define cleanup_free  cleanup(freep)
 #define cleanup_close cleanup(closep)
 #define cleanup_file  cleanup(fclosep)
+#define cleanup_dir   cleanup(closedirp)
 
 #define steal_pointer(p)                          \
         ({                                        \
@@ -74,6 +77,16 @@ static inline int steal_fd(int *fd)
         *fd = -1;
         return v;
 }
+
+/* -- memory --------------------------------------------------------------------------------------------------------
+ *
+ * What a structure, a name or a list takes, a few megabytes at most, is there, or the process ends: nobody can go on without, it may begin anew (lost.h),
+ * and nothing that was kept is lost. What may be larger is asked for by malloc(), and may be refused. */
+
+void *allocate(size_t n, size_t size); /* zeros; free() */
+char *copy_string(const char *s);
+char *copy_prefix(const char *s, size_t most); /* the first bytes of it at most */
+char *format_string(const char *format, ...) printf_like(1, 2);
 
 /* -- lists ------------------------------------------------------------------------------------------------------ */
 
@@ -92,7 +105,7 @@ static inline void *find_in_list(const void *key, const void *list, size_t n, si
 }
 
 /* Room for one more behind the `n` of a list that only this makes longer (NULL: none yet). It doubles, at 0, 1, 3, 7, …, so that nobody
- * keeps its capacity. 0, or -ENOMEM and the list is as it was. */
+ * keeps its capacity. Returns 0. */
 #define list_grow(list, n) list_grow_sized(&(list), (n), sizeof(*(list)))
 int list_grow_sized(void *list, size_t n, size_t size);
 
@@ -126,8 +139,9 @@ static inline void blob_done(struct blob *b)
 }
 #define cleanup_blob cleanup(blob_done)
 
-/* A growing byte buffer; always NUL-terminated behind `size` once anything was added. An allocation failure is remembered
- * (`failed`) so that a run of appends is checked once, with buffer_error(). */
+/* A growing byte buffer; always NUL-terminated behind `size` once anything was added. One that cannot grow beyond BUFFER_LARGE remembers that
+ * (`failed`), so that a run of appends is checked once, with buffer_error(). A smaller one grows, or the process ends. */
+#define BUFFER_LARGE ((size_t)1 << 20)
 struct buffer {
         char *data; /* malloc'd */
         size_t size, capacity;

@@ -1,9 +1,10 @@
 #include "cache/store/codec.h"
 
-#include <endian.h>
 #include <pthread.h>
 #include <xxhash.h>
 #include <zstd.h>
+
+#include "cache/base/record.h"
 
 #define FRAME_VERSION  1
 #define FRAME_MOST     (UINT64_C(1) << 32) /* LMDB's bound on a value */
@@ -46,7 +47,7 @@ static struct contexts *contexts_get(void)
         pthread_once(&contexts_once, contexts_init);
         c = pthread_getspecific(contexts_key);
         if (!c) {
-                c = calloc(1, sizeof(*c));
+                c = allocate(1, sizeof(*c));
                 if (c && pthread_setspecific(contexts_key, c) != 0) {
                         free(c);
                         c = NULL;
@@ -71,20 +72,6 @@ static ZSTD_DCtx *decompressor(void)
         if (c && !c->decompress)
                 c->decompress = ZSTD_createDCtx();
         return c ? c->decompress : NULL;
-}
-
-static void put_le64(uint8_t *p, uint64_t n)
-{
-        n = htole64(n);
-        memcpy(p, &n, sizeof(n));
-}
-
-static uint64_t get_le64(const uint8_t *p)
-{
-        uint64_t n;
-
-        memcpy(&n, p, sizeof(n));
-        return le64toh(n);
 }
 
 static uint64_t checksum(uint64_t head, struct slice key, const void *raw, size_t size)
@@ -121,7 +108,6 @@ static void *compress(struct slice v, size_t *ret_size)
 
 int frame_encode(struct slice key, struct slice value, struct buffer *ret)
 {
-        uint8_t header[FRAME_HEADER];
         cleanup_free void *compressed = NULL;
         size_t size = value.size;
         uint64_t head;
@@ -130,9 +116,8 @@ int frame_encode(struct slice key, struct slice value, struct buffer *ret)
                 return errorf(-EFBIG, "a value of %zu bytes is more than the store takes", value.size);
         compressed = compress(value, &size);
         head = FRAME_VERSION | (uint64_t)(compressed ? CODEC_ZSTD : CODEC_RAW) << 8 | (uint64_t)value.size << 16;
-        put_le64(header, head);
-        put_le64(header + 8, checksum(head, key, value.data, value.size));
-        buffer_add(ret, header, sizeof(header));
+        record_put_u64_le(ret, head);
+        record_put_u64_le(ret, checksum(head, key, value.data, value.size));
         buffer_add(ret, compressed ? compressed : value.data, size);
         return buffer_error(ret);
 }
@@ -157,32 +142,29 @@ static int decompress(struct slice packed, uint64_t size, struct blob *ret)
 
 int frame_decode(struct slice key, struct slice frame, struct blob *ret)
 {
-        const uint8_t *p = frame.data;
+        struct record rec = record_of(frame);
+        const uint64_t head = record_u64_le(&rec), sum = record_u64_le(&rec), size = head >> 16;
+        const struct slice bytes = record_slice(&rec, record_left(&rec));
         cleanup_blob struct blob b = {0};
-        uint64_t head, size;
         int r;
 
-        if (frame.size < FRAME_HEADER)
-                return -EBADMSG;
-        head = get_le64(p);
-        size = head >> 16;
-        if ((head & 0xff) != FRAME_VERSION || size >= FRAME_MOST)
+        if (rec.error < 0 || (head & 0xff) != FRAME_VERSION || size >= FRAME_MOST)
                 return -EBADMSG;
         switch (head >> 8 & 0xff) {
         case CODEC_RAW:
-                if (size != frame.size - FRAME_HEADER)
+                if (size != bytes.size)
                         return -EBADMSG;
-                b = (struct blob){.data = p + FRAME_HEADER, .size = size};
+                b = (struct blob){.data = bytes.data, .size = size};
                 break;
         case CODEC_ZSTD:
-                r = decompress(SLICE(p + FRAME_HEADER, frame.size - FRAME_HEADER), size, &b);
+                r = decompress(bytes, size, &b);
                 if (r < 0)
                         return r;
                 break;
         default:
                 return -EBADMSG;
         }
-        if (checksum(head, key, b.data, b.size) != get_le64(p + 8))
+        if (checksum(head, key, b.data, b.size) != sum)
                 return -EBADMSG;
         *ret = b;
         b = (struct blob){0};

@@ -233,20 +233,17 @@ static int open_files(struct db *d)
 int db_open(const char *dir, int flags, struct db **ret)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
-        struct db *d = calloc(1, sizeof(*d));
+        struct db *d = allocate(1, sizeof(*d));
         int r = 0;
 
-        if (!d)
-                return -ENOMEM;
         pthread_once(&once, watch_forks);
         d->read_only = flags & DB_READ_ONLY;
         d->fresh = flags & DB_FRESH;
         d->unlocked = flags & DB_UNLOCKED;
         d->forks = atomic_load(&forks);
         d->fd = -1;
-        d->dir = strdup(dir);
-        if (!d->dir || asprintf(&d->data, "%s/data.mdb", dir) < 0)
-                r = -ENOMEM;
+        d->dir = copy_string(dir);
+        d->data = format_string("%s/data.mdb", dir);
         d->folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (r == 0 && d->folder < 0)
                 r = errorf(-errno, "cannot open %s: %s", dir, strerror(errno));
@@ -414,12 +411,11 @@ void db_abort(struct db *d, MDB_txn *txn)
                 mdb_txn_abort(txn);
 }
 
-static int add_table(struct db *d, const char *name, MDB_dbi dbi)
+static void add_table(struct db *d, const char *name, MDB_dbi dbi)
 {
         if (!name || d->names[dbi])
-                return 0;
-        d->names[dbi] = strdup(name);
-        return d->names[dbi] ? 0 : -ENOMEM;
+                return;
+        d->names[dbi] = copy_string(name);
 }
 
 int db_table(struct db *d, MDB_txn *txn, const char *name, bool create, MDB_dbi *ret)
@@ -432,7 +428,9 @@ int db_table(struct db *d, MDB_txn *txn, const char *name, bool create, MDB_dbi 
                 r = fail(d, mdb_dbi_flags(txn, *ret, &flags), "open a table");
         if (r == 0 && flags != 0)
                 r = db_damaged(d, "a table has flags that no table has");
-        return r == 0 && !d->read_only ? add_table(d, name, *ret) : r;
+        if (r == 0 && !d->read_only)
+                add_table(d, name, *ret);
+        return r;
 }
 
 /* -- keys and values -------------------------------------------------------------------------------------------- */

@@ -1,6 +1,5 @@
 #include "cache/store/journal_internal.h"
 
-#include <dirent.h>
 #include <endian.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -110,8 +109,7 @@ static int compare_numbers(const void *a, const void *b)
 
 static int numbers_add(struct numbers *l, uint64_t n)
 {
-        if (list_grow(l->list, l->n) < 0)
-                return -ENOMEM;
+        list_grow(l->list, l->n);
         l->list[l->n++] = n;
         return 0;
 }
@@ -119,7 +117,7 @@ static int numbers_add(struct numbers *l, uint64_t n)
 static int list_segments(struct journal *j, struct numbers *ret)
 {
         int fd = openat(j->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-        DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
         struct dirent *e;
 
         if (!d) {
@@ -140,7 +138,6 @@ static int list_segments(struct journal *j, struct numbers *ret)
                 if (strcmp(name, e->d_name) == 0) /* temporary files and strangers are not ours */
                         r = numbers_add(ret, n);
         }
-        closedir(d);
         sort_list(ret->list, ret->n, sizeof(*ret->list), compare_numbers);
         return r;
 }
@@ -206,19 +203,17 @@ int journal_size(struct journal *j, uint64_t *ret)
 
 int journal_open(const char *dir, struct journal **ret)
 {
-        struct journal *j = calloc(1, sizeof(*j));
+        struct journal *j = allocate(1, sizeof(*j));
         struct journal_position first;
         int r;
 
-        if (!j)
-                return -ENOMEM;
         j->fd = -1;
         j->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        j->dir = strdup(dir);
+        j->dir = copy_string(dir);
         if (j->dir_fd < 0)
                 r = errorf(-errno, "cannot open the journal's folder %s: %s", dir, strerror(errno));
         else
-                r = j->dir ? journal_first(j, &first, NULL) : -ENOMEM;
+                r = journal_first(j, &first, NULL);
         if (r < 0) {
                 journal_close(j);
                 return r;

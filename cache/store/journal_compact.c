@@ -16,12 +16,10 @@ struct journal_compaction {
 
 int journal_compact_begin(struct journal *j, struct journal_position base, struct journal_compaction **ret)
 {
-        struct journal_compaction *c = calloc(1, sizeof(*c));
+        struct journal_compaction *c = allocate(1, sizeof(*c));
         struct segment_header h;
         int r;
 
-        if (!c)
-                return -ENOMEM;
         c->journal = j;
         c->at = (struct journal_position){base.segment + 1, JOURNAL_HEADER};
         c->fd = openat(j->dir_fd, COMPACT_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -16,7 +16,7 @@ struct reader {
         uint64_t start;
         /* of the group at hand */
         uint64_t *records; /* offsets; malloc'd */
-        size_t n_records, capacity;
+        size_t n_records;
         size_t since_gap; /* records read whole since something was not */
         bool gap;
 };
@@ -133,15 +133,7 @@ static uint64_t reader_resync(struct reader *r, uint64_t offset, int *error)
 
 static int reader_remember(struct reader *r, uint64_t offset)
 {
-        if (r->n_records == r->capacity) {
-                size_t capacity = MAX(r->capacity * 2, (size_t)64);
-                uint64_t *records = reallocarray(r->records, capacity, sizeof(*records));
-
-                if (!records)
-                        return -ENOMEM;
-                r->records = records;
-                r->capacity = capacity;
-        }
+        list_grow(r->records, r->n_records);
         r->records[r->n_records++] = offset;
         r->since_gap++;
         return 0;

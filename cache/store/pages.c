@@ -443,8 +443,7 @@ static int subtree(struct pages *c, uint64_t page, const struct node *n)
 
         if (n->value_size != TREE_SIZE || n->flags != NODE_SUB || n->key_size > TABLE_NAME_MOST)
                 return damaged(c, page, "a table is not described as one");
-        if (list_grow(c->tables, c->n_tables) < 0)
-                return -ENOMEM;
+        list_grow(c->tables, c->n_tables);
         t = &c->tables[c->n_tables++];
         *t = (struct table){0};
         memcpy(t->name, n->key, n->key_size);
@@ -535,8 +534,8 @@ static int walk_tree(struct pages *c, enum tree_kind kind, const struct tree *t)
 
         if (tree.root == NO_ROOT)
                 return 0;
-        w.levels = malloc((size_t)tree.depth * c->meta.page_size);
-        r = w.levels ? walk_page(&w, tree.root, 0) : -ENOMEM;
+        w.levels = allocate(tree.depth, c->meta.page_size);
+        r = walk_page(&w, tree.root, 0);
         if (r < 0)
                 return r;
         if (w.counted.entries != tree.entries || w.counted.branches != tree.branches || w.counted.leaves != tree.leaves ||
@@ -578,8 +577,7 @@ static int path_page(struct pages *c, const struct tree *t, uint64_t number, uns
                 if (number < 2 || number > c->meta.last)
                         return damaged(c, number, "there is no such page");
                 k->number = 0;
-                if (!k->page && !(k->page = malloc(c->meta.page_size)))
-                        return -ENOMEM;
+                k->page = k->page ?: allocate(1, c->meta.page_size);
                 r = read_page(c, number, k->page);
                 if (r == 0)
                         r = check_page(&w, k->page, branch);
@@ -792,22 +790,18 @@ DEFINE_CLEANUP(struct pages *, pages_free)
 
 static int begin(const struct pages *how, uint64_t txn, struct pages **ret)
 {
-        cleanup(pages_freep) struct pages *p = calloc(1, sizeof(*p));
+        cleanup(pages_freep) struct pages *p = allocate(1, sizeof(*p));
         size_t bits;
         int r;
 
-        if (!p)
-                return -ENOMEM;
         *p = *how;
         r = choose_meta(p->fd, p->name, txn, &p->meta);
         if (r < 0)
                 return r;
         bits = p->meta.last / 8 + 1;
-        p->seen = calloc(1, bits);
-        p->checked = calloc(1, bits);
-        p->room = malloc(p->meta.page_size);
-        if (!p->seen || !p->checked || !p->room)
-                return -ENOMEM;
+        p->seen = allocate(1, bits);
+        p->checked = allocate(1, bits);
+        p->room = allocate(1, p->meta.page_size);
         /* The free list first: writing into a page that is in use is the worst that can happen. */
         r = walk_tree(p, TREE_FREE, &p->meta.free);
         if (r == 0)

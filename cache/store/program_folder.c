@@ -1,6 +1,5 @@
 #include "cache/store/program_folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/file.h>
@@ -148,8 +147,7 @@ static int compare_used(const void *a, const void *b)
 
 static int add_entry(struct entries *e, const char *name, const struct stat *st)
 {
-        if (list_grow(e->list, e->n) < 0)
-                return -ENOMEM;
+        list_grow(e->list, e->n);
         memcpy(e->list[e->n].name, name, DIGEST_HEX_SIZE);
         e->list[e->n].size = (uint64_t)st->st_size;
         e->list[e->n].used = st->st_atim;
@@ -189,7 +187,7 @@ static int list_materialized(DIR *d, struct entries *ret)
 static int evict(struct program_folder *f)
 {
         cleanup(entries_done) struct entries all = {0};
-        DIR *d = opendir(f->dir);
+        cleanup_dir DIR *d = opendir(f->dir);
         int r;
 
         if (!d)
@@ -202,7 +200,6 @@ static int evict(struct program_folder *f)
                                 all.bytes -= all.list[i].size;
         }
         f->room = (int64_t)f->bound - (int64_t)all.bytes;
-        closedir(d);
         return r;
 }
 

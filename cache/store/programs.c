@@ -1,6 +1,5 @@
 #include "cache/store/programs.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -207,7 +206,7 @@ int programs_info(struct programs *p, const struct digest *id, uint64_t *ret_sto
 
 int programs_each(struct programs *p, programs_each_fn fn, void *user)
 {
-        DIR *d = opendir(p->folder);
+        cleanup_dir DIR *d = opendir(p->folder);
         struct dirent *e;
         int r = 0;
 
@@ -221,7 +220,6 @@ int programs_each(struct programs *p, programs_each_fn fn, void *user)
                     fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
                         r = fn(user, e->d_name, digest_parse(e->d_name, &id) == 0 ? &id : NULL, &st);
         }
-        closedir(d);
         return r;
 }
 
@@ -254,8 +252,7 @@ static int add_link(void *user, const char *name, const struct digest *id, const
                 unlink(path); /* we hold the lock, so nobody is writing it */
         if (!id || r == -ENOENT || r == -EBADMSG || r == -EIO) /* it builds on nothing that anybody could say */
                 return 0;
-        if (r == 0 && list_grow(l->list, l->n) < 0)
-                r = -ENOMEM;
+        list_grow(l->list, l->n);
         if (r == 0)
                 l->list[l->n++] = link;
         return r;
@@ -288,9 +285,7 @@ static int drop(struct programs *p, const struct digest *id)
         digest_hex(id, hex);
         log_error("the program %s in %s does not check out; it and what builds on it is dropped, to be built again", hex, p->dir);
         if (r == 0)
-                list = calloc(all.n + 1, sizeof(*list));
-        if (r == 0 && !list)
-                r = -ENOMEM;
+                list = allocate(all.n + 1, sizeof(*list));
         if (r == 0)
                 list[n++] = *id;
         for (size_t k = 0; r == 0 && k < n; k++) {
@@ -556,24 +551,8 @@ int programs_put(struct programs *p, int fd, const struct digest *near, struct d
 
 /* -- removing --------------------------------------------------------------------------------------------------- */
 
-/* Programs that go. */
-struct going {
-        const struct digest *ids; /* sorted */
-        size_t n;
-};
-
-static int compare_digests(const void *a, const void *b)
-{
-        return memcmp(a, b, DIGEST_SIZE);
-}
-
-static bool goes(const struct going *g, const struct digest *id)
-{
-        return find_in_list(id, g->ids, g->n, sizeof(*id), compare_digests);
-}
-
 /* Removes them if nothing else builds on them; else -EAGAIN and what does. */
-static int remove_alone(struct programs *p, const struct going *g, struct links *ret)
+static int remove_alone(struct programs *p, const struct digest_list *go, struct links *ret)
 {
         cleanup_close int lock = -1;
         size_t n = 0;
@@ -582,20 +561,20 @@ static int remove_alone(struct programs *p, const struct going *g, struct links 
         if (r == 0)
                 r = list_links(p, ret);
         for (size_t i = 0; i < ret->n; i++)
-                if (goes(g, &ret->list[i].base) && !goes(g, &ret->list[i].id))
+                if (digest_list_find(go, &ret->list[i].base) && !digest_list_find(go, &ret->list[i].id))
                         ret->list[n++] = ret->list[i];
         ret->n = n;
         if (r == 0 && n > 0)
                 return -EAGAIN;
-        for (size_t i = 0; r == 0 && i < g->n; i++) {
-                r = remove_file(p, &g->ids[i]);
-                program_folder_remove(&p->copies, &g->ids[i]);
+        for (size_t i = 0; r == 0 && i < go->n; i++) {
+                r = remove_file(p, &go->list[i]);
+                program_folder_remove(&p->copies, &go->list[i]);
         }
         return r;
 }
 
 /* Stores what builds on one that goes anew, against the next in its chain that stays. */
-static int restore(struct programs *p, const struct digest *id, const struct going *g)
+static int restore(struct programs *p, const struct digest *id, const struct digest_list *go)
 {
         cleanup(chain_done) struct chain c = {0};
         cleanup_blob struct blob content = {0};
@@ -608,7 +587,7 @@ static int restore(struct programs *p, const struct digest *id, const struct goi
         if (r == -ENOENT || r == -EBADMSG)
                 return 0; /* dropped, or removed by another */
         for (size_t i = c.n; r == 0 && i-- > 1;)
-                if (!goes(g, &c.links[i].id))
+                if (!digest_list_find(go, &c.links[i].id))
                         base = c.links[i].id;
         if (r == 0)
                 r = make_form(p, SLICE(content.data, content.size), &base, &f);
@@ -617,12 +596,12 @@ static int restore(struct programs *p, const struct digest *id, const struct goi
 
 int programs_remove(struct programs *p, const struct digest *ids, size_t n, const struct progress *progress)
 {
-        const struct going g = {ids, n};
+        const struct digest_list go = {(struct digest *)ids, n};
         struct digest first = {0}; /* of those that were stored anew in the last round */
 
         for (;;) {
                 cleanup(links_done) struct links builds_on = {0};
-                int r = remove_alone(p, &g, &builds_on);
+                int r = remove_alone(p, &go, &builds_on);
 
                 if (r != -EAGAIN)
                         return r;
@@ -635,7 +614,7 @@ int programs_remove(struct programs *p, const struct digest *ids, size_t n, cons
                 for (size_t i = 0; r == 0 && i < builds_on.n; i++) {
                         r = progress_step(progress, "programs", i, builds_on.n);
                         if (r == 0)
-                                r = restore(p, &builds_on.list[i].id, &g);
+                                r = restore(p, &builds_on.list[i].id, &go);
                 }
                 if (r < 0 && r != -EAGAIN)
                         return r;
@@ -669,8 +648,8 @@ int programs_get(struct programs *p, const struct digest *id, int *ret_fd, char 
 
 int programs_open(const char *dir, bool read_only, uint64_t bound, struct programs **ret)
 {
-        struct programs *p = calloc(1, sizeof(*p));
-        int r = p && (p->dir = strdup(dir)) ? path_join(p->folder, dir, FOLDER) : -ENOMEM;
+        struct programs *p = allocate(1, sizeof(*p));
+        int r = path_join(p->folder, dir, FOLDER);
 
         if (r == 0 && !read_only)
                 r = make_dirs(p->folder, 0700);

@@ -86,14 +86,11 @@ int applied_put(struct db *db, MDB_txn *txn, MDB_dbi meta, struct journal_positi
 
 static struct store_txn *txn_new(struct store *s, bool write)
 {
-        struct store_txn *t = malloc(sizeof(*t));
+        struct store_txn *t = allocate(1, sizeof(*t));
 
-        if (t) {
-                memset(t, 0, offsetof(struct store_txn, arena));
-                t->store = s;
-                t->env = s->env;
-                t->write = write;
-        }
+        t->store = s;
+        t->env = s->env;
+        t->write = write;
         return t;
 }
 
@@ -126,7 +123,7 @@ static int begin_or_renew(struct store *s, struct index *x, struct store_txn **t
         if (*t)
                 return db_renew(x->db, (*t)->txn);
         *t = txn_new(s, false);
-        return *t ? begin_reading(x->db, &(*t)->txn) : -ENOMEM;
+        return begin_reading(x->db, &(*t)->txn);
 }
 
 int store_read(struct store *s, struct store_txn **ret)
@@ -239,8 +236,6 @@ int write_begin(struct store *s, bool lost, struct store_txn **ret)
         if (s->read_only)
                 return errorf(-EROFS, "the store in %s is open read-only", s->dir);
         t = txn_new(s, true);
-        if (!t)
-                return -ENOMEM;
         r = environment_lock(s->env);
         if (r == 0) {
                 r = write_enter(t, lost);
@@ -305,12 +300,12 @@ static int commit_writing(struct store_txn *t)
         else
                 r = db_commit(db, t->txn);
         if (r < 0 && changed) {
-                cleanup_free char *why = strdup(error_message(r));
+                cleanup_free char *why = copy_string(error_message(r));
                 int cut = journal_cut(e->journal, t->start);
 
                 if (cut < 0)
                         log_error("%s", error_message(cut));
-                errorf(r, "%s", why ? why : strerror(-r));
+                errorf(r, "%s", why);
         }
         return r;
 }
@@ -551,6 +546,14 @@ static int set_value(void *user, struct store_txn *t)
 int store_set(struct store *s, size_t table, struct slice key, struct slice value)
 {
         return store_update(s, set_value, &(struct set){table, key, value});
+}
+
+int store_visit(struct store *s, size_t table, struct slice prefix, bool values, store_each_fn fn, void *user)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = store_read(s, &t);
+
+        return r < 0 ? r : store_each(t, table, prefix, SLICE("", 0), values, fn, user);
 }
 
 /* An index made anew counts anew. */

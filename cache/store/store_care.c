@@ -181,8 +181,7 @@ static int know(void *user, const struct journal_record *record)
 
         if (record->op == JOURNAL_COMMIT || !table)
                 return 0;
-        if (list_grow(c->known, c->n) < 0)
-                return -ENOMEM;
+        list_grow(c->known, c->n);
         c->known[c->n] = (struct last_word){
                 .key = hash_key(record->table, record->key),
                 .frame = XXH3_64bits(record->frame.data, record->frame.size),
@@ -215,22 +214,14 @@ static void keep_last_words(struct check *c)
         c->n = kept;
 }
 
+static int compare_keys(const void *a, const void *b)
+{
+        return XXH128_cmp(&((const struct last_word *)a)->key, &((const struct last_word *)b)->key);
+}
+
 static struct last_word *find_known(struct check *c, XXH128_hash_t key)
 {
-        size_t low = 0, high = c->n;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                int order = XXH128_cmp(&c->known[middle].key, &key);
-
-                if (order == 0)
-                        return &c->known[middle];
-                if (order < 0)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return NULL;
+        return find_in_list(&(struct last_word){.key = key}, c->known, c->n, sizeof(*c->known), compare_keys);
 }
 
 /* Is it really the journal's last word on its key? A damaged record behind it may have been a later one. */

@@ -6,7 +6,6 @@
  * the store's write lock. A crash on the way leaves a folder to be swept and the journal, which has it all. */
 #include "cache/store/store_internal.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -19,7 +18,7 @@
 /* Those set aside earlier. */
 static void remove_set_aside(const char *dir, const char *but)
 {
-        DIR *d = opendir(dir);
+        cleanup_dir DIR *d = opendir(dir);
         struct dirent *e;
 
         while (d && (e = readdir(d))) {
@@ -29,8 +28,6 @@ static void remove_set_aside(const char *dir, const char *but)
                     path_join(path, dir, e->d_name) == 0)
                         remove_tree(path);
         }
-        if (d)
-                closedir(d);
 }
 
 static int set_aside(const char *dir, const char *index)
@@ -328,8 +325,8 @@ static int make_anew(struct environment *e, const char *index)
 
 static int try_open(struct environment *e, const char *path, bool cut, struct index **ret)
 {
-        struct index *x = calloc(1, sizeof(*x));
-        int r = x ? db_open(path, e->read_only ? DB_READ_ONLY : 0, &x->db) : -ENOMEM;
+        struct index *x = allocate(1, sizeof(*x));
+        int r = db_open(path, e->read_only ? DB_READ_ONLY : 0, &x->db);
 
         if (r == 0)
                 r = bring_up(e, x, cut);

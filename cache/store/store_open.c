@@ -32,11 +32,9 @@ static void environment_free(struct environment *e)
 
 static struct environment *environment_new(const char *dir)
 {
-        struct environment *e = calloc(1, sizeof(*e));
+        struct environment *e = allocate(1, sizeof(*e));
         pthread_mutexattr_t attributes;
 
-        if (!e)
-                return NULL;
         e->refs = 1;
         e->open_fd = e->write_fd = -1;
         pthread_mutexattr_init(&attributes);
@@ -45,11 +43,7 @@ static struct environment *environment_new(const char *dir)
         pthread_mutex_init(&e->writer, &attributes);
         pthread_mutexattr_destroy(&attributes);
         pthread_mutex_init(&e->pool_lock, NULL);
-        e->dir = strdup(dir);
-        if (!e->dir) {
-                environment_free(e);
-                return NULL;
-        }
+        e->dir = copy_string(dir);
         return e;
 }
 
@@ -130,9 +124,7 @@ static int add_tables(struct environment *e, struct store *s, const char *const 
                 if (slot == DB_TABLES - 1)
                         return errorf(-EINVAL, "too many tables");
                 if (!e->tables[slot]) {
-                        e->tables[slot] = strdup(names[i]);
-                        if (!e->tables[slot])
-                                return -ENOMEM;
+                        e->tables[slot] = copy_string(names[i]);
                         *ret_added = true;
                 }
                 s->tables[i] = (struct table){e->tables[slot], slot};
@@ -169,18 +161,12 @@ static void store_free(struct store *s)
 
 static struct store *store_new(const char *dir, size_t n_tables)
 {
-        struct store *s = calloc(1, sizeof(*s) + n_tables * sizeof(*s->tables));
+        struct store *s = allocate(1, sizeof(*s) + n_tables * sizeof(*s->tables));
 
-        if (!s)
-                return NULL;
         s->n_tables = n_tables;
         pthread_mutex_init(&s->together.lock, NULL);
         STAILQ_INIT(&s->together.waiting);
-        s->dir = strdup(dir);
-        if (!s->dir) {
-                store_free(s);
-                return NULL;
-        }
+        s->dir = copy_string(dir);
         return s;
 }
 
@@ -219,8 +205,6 @@ static int open_handle(struct store *s, const char *const *tables, const struct 
                 s->env = e;
         } else {
                 s->env = e = environment_new(s->dir);
-                if (!e)
-                        return -ENOMEM;
                 e->device = st->st_dev;
                 e->inode = st->st_ino;
                 e->read_only = s->read_only;
@@ -263,8 +247,6 @@ int store_open(const char *dir, const char *const *tables, size_t n_tables, int 
         int r;
 
         *ret = NULL;
-        if (!s)
-                return -ENOMEM;
         s->read_only = flags & STORE_READ_ONLY;
         r = access(dir, F_OK) == 0 ? choose_read_only(s) : 0;
         if (r == 0)

@@ -13,8 +13,7 @@
 
 void attempt_done(struct attempt *a)
 {
-        manifest_done(&a->files);
-        attributes_free(a->attributes);
+        sources_done(&a->sources);
         buffer_done(&a->log);
         free(a->reason);
         build_outputs_free(a->outputs, a->n_outputs);
@@ -68,14 +67,11 @@ static int64_t tree_time(void)
 }
 
 /* A checkout that no machine could make is the commit's fault. */
-static int fill_tree(struct attempt *a, git_repository *git)
+static int fill_tree(struct attempt *a)
 {
-        const struct build_request *q = a->request;
-        int r;
+        int r = checkout(a->worktree->path, &a->sources.files, tree_time(), a->given ? a->given->content : sources_content,
+                         a->given ? a->given->user : &a->sources, a->request->progress);
 
-        if (a->given)
-                return checkout_given(a->worktree->path, &a->files, tree_time(), a->given->content, a->given->user, q->progress);
-        r = checkout(git, a->attributes, a->worktree->path, &a->files, tree_time(), q->progress);
         return r == -EBADMSG ? attempt_fail(a, "%s", error_message(r)) : r;
 }
 
@@ -97,7 +93,7 @@ static int check_disk(const struct attempt *a)
         return errorf(-ENOSPC, "the disk of %s is full: a build could not finish", a->worktree->path);
 }
 
-static int attempt_once(struct attempt *a, git_repository *git)
+static int attempt_once(struct attempt *a)
 {
         const struct build_request *q = a->request;
         int r = worktree_begin(a->worktree);
@@ -108,7 +104,7 @@ static int attempt_once(struct attempt *a, git_repository *git)
         if (r == 0)
                 r = fault_at("build.checkout");
         if (r == 0)
-                r = fill_tree(a, git);
+                r = fill_tree(a);
         for (size_t i = 0; r == 0 && !a->reason && q->recipe->build[i]; i++)
                 r = attempt_run_command(a, i);
         if (r == 0 && !a->reason)
@@ -149,24 +145,22 @@ static void begin_again(struct attempt *a, struct buffer *notes, const char *wha
         free(steal_pointer(a->reason));
 }
 
-static int attempt_again(struct attempt *a, git_repository *git, const git_oid *commit, struct buffer *notes, const char *what)
+static int attempt_again(struct attempt *a, const git_oid *commit, struct buffer *notes, const char *what)
 {
         cleanup_free char *why = steal_pointer(a->reason);
 
         log_info("building %s in a clean tree, as %s: %s", git_oid_tostr_s(commit), what, why ?: "");
         begin_again(a, notes, what, why ?: "");
-        return attempt_once(a, git);
+        return attempt_once(a);
 }
 
 /* -- what comes of them -- */
 
 int attempt_record(struct attempt *a, const git_oid *commit, struct build_record **ret)
 {
-        struct build_record *b = calloc(1, sizeof(*b));
+        struct build_record *b = allocate(1, sizeof(*b));
         int r;
 
-        if (!b)
-                return -ENOMEM;
         if (a->reason)
                 buffer_addf(&a->log, "(failed: %s)\n", a->reason);
         r = buffer_steal(&a->log, &b->log);
@@ -186,20 +180,17 @@ int attempt_record(struct attempt *a, const git_oid *commit, struct build_record
                 b->outputs = steal_pointer(a->outputs);
                 b->n_outputs = a->n_outputs;
                 a->n_outputs = 0;
-                r = build_record_note_program(b);
+                build_record_note_program(b);
         }
-        if (r < 0)
-                build_record_unref(b);
-        else
-                *ret = b;
-        return r;
+        *ret = b;
+        return 0;
 }
 
 /* For the next build in this worktree. */
 static int keep(struct attempt *a, bool made)
 {
-        cleanup_free struct digest *programs = calloc(a->n_outputs + 1, sizeof(*programs));
-        int r = programs ? fault_at("build.keep") : -ENOMEM;
+        cleanup_free struct digest *programs = allocate(a->n_outputs + 1, sizeof(*programs));
+        int r = fault_at("build.keep");
 
         if (r < 0)
                 return r;
@@ -208,17 +199,17 @@ static int keep(struct attempt *a, bool made)
         return worktree_keep(a->worktree, made ? programs : NULL, a->n_outputs);
 }
 
-int attempt_build(struct attempt *a, git_repository *git, const git_oid *commit, struct build_record **ret)
+int attempt_build(struct attempt *a, const git_oid *commit, struct build_record **ret)
 {
         cleanup_buffer struct buffer notes = {0};
         int r;
 
         buffer_add(&notes, a->log.data, a->log.size);
-        r = attempt_once(a, git);
+        r = attempt_once(a);
         if (r == 0 && a->doubted)
-                r = attempt_again(a, git, commit, &notes, "what ended it may have come from outside");
+                r = attempt_again(a, commit, &notes, "what ended it may have come from outside");
         if (r == 0 && (r = attempt_check_tools(a)) == 1) {
-                r = attempt_again(a, git, commit, &notes, "compilers or build tools were exchanged meanwhile");
+                r = attempt_again(a, commit, &notes, "compilers or build tools were exchanged meanwhile");
                 if (r == 0 && attempt_check_tools(a) != 0)
                         r = attempt_tools_changed();
         }

@@ -16,8 +16,7 @@ struct attempt {
         const struct build_request *request;
         const struct build_given *given; /* NULL: the sources are a commit's, and programs go into the store */
         struct worktree *worktree;
-        struct manifest files;
-        struct attributes *attributes; /* owned; NULL: files are as they were committed */
+        struct sources sources; /* of given ones: the files alone */
         struct buffer log;
         size_t heard; /* bytes of it that the request's listener has */
         char *reason; /* owned; NULL: it goes well */
@@ -40,7 +39,7 @@ int attempt_fail(struct attempt *a, const char *format, ...) printf_like(2, 3);
 /* -- attempt.c -- */
 
 /* In the attempt's worktree, as often as it needs. */
-int attempt_build(struct attempt *a, git_repository *git, const git_oid *commit, struct build_record **ret);
+int attempt_build(struct attempt *a, const git_oid *commit, struct build_record **ret);
 /* The record of an attempt that has ended; its log and outputs move there. */
 int attempt_record(struct attempt *a, const git_oid *commit, struct build_record **ret);
 /* After -EBADMSG: no machine could build that commit, and the error's sentence is the record's reason. */
@@ -80,4 +79,4 @@ int build_hash_dependencies(struct hasher *h, const struct recipe *recipe, bool 
 
 /* -- build_elsewhere.c -- */
 
-int build_elsewhere(struct attempt *a, git_repository *git, const git_oid *commit, struct build_record **ret);
+int build_elsewhere(struct attempt *a, const git_oid *commit, struct build_record **ret); /* once its sources are listed */

@@ -134,10 +134,8 @@ static int sight_of(const struct attempt *a, struct sight *ret)
         size_t n_downloads = strings_count(q->recipe->downloads);
         int r;
 
-        ret->binds = calloc(5 + strings_count(q->recipe->dependencies) + n_downloads, sizeof(*ret->binds));
-        ret->downloads = calloc(n_downloads + 1, sizeof(*ret->downloads));
-        if (!ret->binds || !ret->downloads)
-                return -ENOMEM;
+        ret->binds = allocate(5 + strings_count(q->recipe->dependencies) + n_downloads, sizeof(*ret->binds));
+        ret->downloads = allocate(n_downloads + 1, sizeof(*ret->downloads));
         ret->binds[ret->n++] = (struct bind){.source = a->worktree->path, .target = INSIDE, .writable = true};
         ret->binds[ret->n++] = (struct bind){.source = a->worktree->tools, .target = TOOLS_INSIDE};
         r = bind_dependencies(q, ret->binds, &ret->n);

@@ -82,7 +82,7 @@ static bool is_doubted(const struct attempt *a, const struct execute_result *x)
 /* Says behind a failed command's status what else may explain it. */
 static const char *hint(const struct attempt *a, const struct execute_result *x)
 {
-        if (a->files.n == 0 && a->request->recipe->paths[0])
+        if (a->sources.files.n == 0 && a->request->recipe->paths[0])
                 return " (this commit has none of the recipe's 'paths', so the folder is empty)";
         return wants_network(x) ? " (a build has no network, and it seems to want one)" : "";
 }

@@ -15,8 +15,8 @@ void build_outputs_free(struct build_output *list, size_t n)
 
 static bool is_committed(const struct attempt *a, const char *path)
 {
-        for (size_t i = 0; i < a->files.n; i++)
-                if (strcmp(a->files.list[i].path, path) == 0)
+        for (size_t i = 0; i < a->sources.files.n; i++)
+                if (strcmp(a->sources.files.list[i].path, path) == 0)
                         return true;
         return false;
 }
@@ -49,7 +49,7 @@ static int fail_without(struct attempt *a, const char *path)
 
         buffer_add(&made, "", 0);
         list_programs(a, &made);
-        return buffer_error(&made) < 0 ? -ENOMEM : attempt_fail(a, "the build made no %s%s", path, made.data);
+        return attempt_fail(a, "the build made no %s%s", path, made.data);
 }
 
 static int put_output(struct attempt *a, size_t i)
@@ -69,9 +69,7 @@ static int put_output(struct attempt *a, size_t i)
                 return attempt_fail(a, "output %s is no plain file of the build's", path);
         if (st.st_size == 0)
                 return attempt_fail(a, "output %s is empty", path);
-        *o = (struct build_output){.name = strdup(basename(path)), .executable = st.st_mode & 0111};
-        if (!o->name)
-                return -ENOMEM;
+        *o = (struct build_output){.name = copy_string(basename(path)), .executable = st.st_mode & 0111};
         a->n_outputs++;
         if (a->given)
                 return a->given->output(a->given->user, fd, &o->id, &o->size);
@@ -83,9 +81,7 @@ int attempt_put_outputs(struct attempt *a)
         size_t n = strings_count(a->request->recipe->outputs);
         int r = 0;
 
-        a->outputs = calloc(n + 1, sizeof(*a->outputs));
-        if (!a->outputs)
-                return -ENOMEM;
+        a->outputs = allocate(n + 1, sizeof(*a->outputs));
         if (chmod(a->worktree->path, 0700) < 0) /* the build may have changed it */
                 return errorf(-errno, "cannot open %s: %s", a->worktree->path, strerror(errno));
         progress_tell(a->request->progress, "storing programs", 0, n); /* it is built: no time to stop */

@@ -93,9 +93,7 @@ int attributes_open(git_repository *git, const git_oid *commit, char *const *pat
         *ret = NULL;
         if (r < 0 || !any)
                 return r;
-        a = calloc(1, sizeof(*a));
-        if (!a)
-                return -ENOMEM;
+        a = allocate(1, sizeof(*a));
         *a = (struct attributes){.git = git, .commit = *commit};
         if (git_repository_config(&a->owner, git) < 0)
                 r = errorf(-EIO, "cannot read git's configuration: %s", git_error_text());

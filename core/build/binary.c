@@ -26,7 +26,8 @@ struct taking {
 
 static int give_reason(struct taking *t, const char *why, const char *detail)
 {
-        return asprintf(t->ret_reason, "the released binary %s %s%s", basename(t->era->file), why, detail) < 0 ? -ENOMEM : 0;
+        *t->ret_reason = format_string("the released binary %s %s%s", basename(t->era->file), why, detail);
+        return 0;
 }
 
 static int put(struct taking *t, size_t i, int fd)
@@ -145,7 +146,7 @@ static int take_members(struct taking *t, int fd)
                         continue;
                 buffer_addf(&why, "%s; files in it: %s%s", t->era->outputs[i], t->names.size > 0 ? t->names.data : "none",
                             t->n_names > NAMES_SHOWN ? " and more" : "");
-                r = buffer_error(&why) < 0 ? -ENOMEM : give_reason(t, "has no ", why.data);
+                r = give_reason(t, "has no ", why.data);
         }
         return r;
 }
@@ -179,19 +180,15 @@ static int open_file(const struct build_request *q, const struct recipe *era, in
 int binary_take(const struct build_request *q, const struct recipe *era, struct build_output **ret_list, size_t *ret_n, char **ret_reason)
 {
         size_t n = strings_count(era->outputs);
-        cleanup_free bool *found = calloc(n + 1, sizeof(*found));
+        cleanup_free bool *found = allocate(n + 1, sizeof(*found));
         struct taking t = {.request = q, .era = era, .found = found, .n = n, .ret_reason = ret_reason};
         cleanup_close int fd = -1;
         int r = open_file(q, era, &fd);
 
         if (r < 0)
                 return r;
-        *ret_list = t.list = calloc(n + 1, sizeof(*t.list));
-        if (!t.list || !found)
-                return -ENOMEM;
+        *ret_list = t.list = allocate(n + 1, sizeof(*t.list));
         for (*ret_n = 0; *ret_n < n; (*ret_n)++)
-                if (!(t.list[*ret_n].name = strdup(basename(era->outputs[*ret_n]))))
-                        return -ENOMEM;
         r = era->is_archive ? take_members(&t, fd) : put(&t, 0, fd);
         buffer_done(&t.names);
         return r;

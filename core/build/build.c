@@ -4,18 +4,6 @@
 #include "core/build/binary.h"
 #include "core/build/era.h"
 
-static int prepare(struct attempt *a, git_repository *git, const git_oid *commit)
-{
-        const struct recipe *recipe = a->request->recipe;
-        int r = attempt_prepare_tools(a);
-
-        if (r == 0)
-                r = checkout_list(git, commit, recipe->paths, recipe->submodules, &a->files, &a->log);
-        if (r == 0)
-                r = attributes_open(git, commit, recipe->paths, &a->attributes);
-        return r;
-}
-
 /* A released program: nothing is checked out and nothing is run. */
 static int build_released(struct attempt *a, const git_oid *commit, struct build_record **ret)
 {
@@ -32,7 +20,7 @@ int build_given(const struct build_request *request, struct build_given *given, 
 {
         static const git_oid none;
         cleanup_worktree struct worktree worktree = {.lock = -1};
-        cleanup_attempt struct attempt a = {.request = request, .given = given, .worktree = &worktree, .files = given->files};
+        cleanup_attempt struct attempt a = {.request = request, .given = given, .worktree = &worktree, .sources = {.files = given->files}};
         int r = make_dirs(request->work_dir, 0700);
 
         given->files = (struct manifest){0};
@@ -41,7 +29,7 @@ int build_given(const struct build_request *request, struct build_given *given, 
                 r = attempt_prepare_tools(&a);
         if (r == 0)
                 r = worktree_take(request->work_dir, &worktree);
-        return r < 0 ? r : attempt_build(&a, NULL, &none, ret);
+        return r < 0 ? r : attempt_build(&a, &none, ret);
 }
 
 static int build_era(const struct build_request *request, struct build_record **ret)
@@ -61,15 +49,17 @@ static int build_era(const struct build_request *request, struct build_record **
                 return build_released(&a, &c.oid, ret);
         if (r == 0)
                 r = history_repository(request->history, &git);
-        if (r == 0 && request->away)
-                return build_elsewhere(&a, git, &c.oid, ret);
+        if (r == 0 && !request->away)
+                r = attempt_prepare_tools(&a);
         if (r == 0)
-                r = prepare(&a, git, &c.oid);
+                r = sources_list(git, &c.oid, request->recipe->paths, request->recipe->submodules, &a.sources, &a.log);
         if (r == -EBADMSG)
                 return attempt_refuse(&a, &c.oid, ret);
+        if (r == 0 && request->away)
+                return build_elsewhere(&a, &c.oid, ret);
         if (r == 0)
                 r = worktree_take(request->work_dir, &worktree);
-        return r < 0 ? r : attempt_build(&a, git, &c.oid, ret);
+        return r < 0 ? r : attempt_build(&a, &c.oid, ret);
 }
 
 int build(const struct build_request *request, struct build_record **ret)

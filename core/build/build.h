@@ -50,8 +50,7 @@ DEFINE_CLEANUP(struct build_record *, build_record_unref)
 const struct digest *build_record_program(const struct build_record *b);
 /* Does the build know the program as its own, under whichever digest? */
 bool build_record_has_program(const struct build_record *b, const struct digest *id);
-/* Enters the program of `outputs`. 0, or -ENOMEM. */
-int build_record_note_program(struct build_record *b);
+void build_record_note_program(struct build_record *b); /* enters the program of `outputs` */
 void build_outputs_digest(const struct build_output *list, size_t n, struct digest *ret);
 /* Where the outputs of two builds differ, one line: "output kissat differs in 19 of 912344 bytes, first at 0x1f3a ("...")". *ret is
  * malloc'd; NULL when they do not. A program that is not in the store any more is said to differ. */
@@ -66,20 +65,11 @@ int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct
 /* The same of every commit, (*ret)[number]; free(). Zero for a commit that the repository has lost. See history_sources(). */
 int build_keys(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n);
 
-/* The sources of a build that is done elsewhere. */
-struct build_sources {
-        struct manifest files; /* with their content */
-        uint64_t *sizes;       /* of each, as it is to be written */
-        git_repository *git;
-        struct attributes *attributes;
-};
-/* The bytes of file i; checkout_content(). */
-int build_sources_read(const struct build_sources *s, size_t i, struct blob *ret);
-
 struct build_request;
-/* A place elsewhere. Its build() has the record made there, its `commit` zero, or says why that cannot be; the era's recipe is in the request. */
+/* A place elsewhere. Its build() has the record made there, its `commit` zero, or says why that cannot be; the era's recipe is in the request, and
+ * digests and sizes are in the sources. */
 struct build_away {
-        int (*build)(struct build_away *a, const struct build_request *q, const struct build_sources *s, struct build_record **ret);
+        int (*build)(struct build_away *a, const struct build_request *q, struct sources *s, struct build_record **ret);
 };
 
 struct build_request {

@@ -52,17 +52,15 @@ bool build_record_has_program(const struct build_record *b, const struct digest 
         return false;
 }
 
-int build_record_note_program(struct build_record *b)
+void build_record_note_program(struct build_record *b)
 {
         struct digest id;
 
         build_outputs_digest(b->outputs, b->n_outputs, &id);
         if (build_record_has_program(b, &id))
-                return 0;
-        if (list_grow(b->programs, b->n_programs) < 0)
-                return -ENOMEM;
+                return;
+        list_grow(b->programs, b->n_programs);
         b->programs[b->n_programs++] = id;
-        return 0;
 }
 
 /* -- the store's form ------------------------------------------------------------------------------------------- */
@@ -114,9 +112,7 @@ static void read_outputs(struct record *r, struct build_record *b)
                 record_fail(r);
                 return;
         }
-        b->outputs = calloc(n + 1, sizeof(*b->outputs));
-        if (!b->outputs)
-                r->error = -ENOMEM;
+        b->outputs = allocate(n + 1, sizeof(*b->outputs));
         for (uint64_t i = 0; i < n && r->error == 0; i++) {
                 struct build_output *o = &b->outputs[i];
 
@@ -136,9 +132,7 @@ static void read_programs(struct record *r, struct build_record *b)
                 record_fail(r);
                 return;
         }
-        b->programs = calloc(n + 1, sizeof(*b->programs));
-        if (!b->programs)
-                r->error = -ENOMEM;
+        b->programs = allocate(n + 1, sizeof(*b->programs));
         for (uint64_t i = 0; i < n && r->error == 0; i++) {
                 bool is_clean, is_struck;
 
@@ -154,13 +148,11 @@ static void read_programs(struct record *r, struct build_record *b)
 
 int build_record_decode(struct slice bytes, bool with_log, struct build_record **ret)
 {
-        cleanup(build_record_unrefp) struct build_record *b = calloc(1, sizeof(*b));
+        cleanup(build_record_unrefp) struct build_record *b = allocate(1, sizeof(*b));
         struct record rec = record_of(bytes);
         bool is_clean, has_reason;
         int r;
 
-        if (!b)
-                return -ENOMEM;
         b->refs = 1;
         record_version(&rec, BUILD_RECORD_VERSION);
         b->ok = record_bool(&rec);
@@ -176,7 +168,7 @@ int build_record_decode(struct slice bytes, bool with_log, struct build_record *
         read_outputs(&rec, b);
         read_programs(&rec, b);
         if (b->ok && b->n_programs == 0 && rec.error == 0)
-                rec.error = build_record_note_program(b);
+                build_record_note_program(b);
         if (with_log)
                 record_blob(&rec, record_u64(&rec), &b->log);
         else

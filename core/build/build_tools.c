@@ -1,6 +1,5 @@
 #include "core/build/build_tools.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
 
 #include "cache/base/helper.h"
@@ -27,7 +26,7 @@ static int add_link(const char *folder, const char *name, const char *target)
 static int add_compilers(const char *folder)
 {
         static const char *const usual[] = {"cc", "c++", "gcc", "g++", "clang", "clang++"};
-        DIR *d = opendir(CCACHE_LINKS);
+        cleanup_dir DIR *d = opendir(CCACHE_LINKS);
         struct dirent *e;
         int r = 0;
 
@@ -41,8 +40,6 @@ static int add_compilers(const char *folder)
         while (r == 0 && d && (e = readdir(d)))
                 if (e->d_name[0] != '.')
                         r = add_link(folder, e->d_name, SHIM_LINK);
-        if (d)
-                closedir(d);
         return r == 0 ? add_link(folder, "cpp.solverfs", SHIM_LINK) : r;
 }
 

@@ -46,7 +46,8 @@ static int list_file(struct listing *l, uint32_t mode, const git_oid *oid)
                 return errorf(-EBADMSG, "the sources hold a link to nowhere, which cannot be checked out: %s", l->path);
         if (size > FILE_MAX || l->bytes > BYTES_MAX || (S_ISLNK(mode) && size >= PATH_SIZE))
                 return errorf(-EBADMSG, "the sources are too large to be checked out: %s is of %zu bytes", l->path, size);
-        return manifest_add(l->files, &t);
+        manifest_add(l->files, &t);
+        return 0;
 }
 
 static int list_tree(struct listing *l, const git_oid *oid, unsigned depth);
@@ -68,7 +69,8 @@ static int list_submodule(struct listing *l, const git_oid *oid, unsigned depth)
 
         if (!line) {
                 buffer_addf(l->notes, "(submodule %s is an empty folder: the recipe has no key 'submodule = %s=REPO')\n", l->path, l->path);
-                return manifest_add(l->files, &(struct tracked){.path = l->path, .mode = MODE_SUBMODULE, .oid = *oid});
+                manifest_add(l->files, &(struct tracked){.path = l->path, .mode = MODE_SUBMODULE, .oid = *oid});
+                return 0;
         }
         recipe_submodule(line, &repository);
         if (git_commit_lookup(&c, l->git, oid) < 0)
@@ -135,29 +137,63 @@ static int list_path(struct listing *l, const git_tree *root, const char *path)
         return r < 0 ? lacks(l, git_tree_id(root)) : list_entry(l, e, 0);
 }
 
-int checkout_list(git_repository *git, const git_oid *commit, char *const *paths, char *const *submodules, struct manifest *ret,
-                  struct buffer *notes)
+static int list_commit(struct listing *l, const git_oid *commit, char *const *paths)
 {
-        cleanup_manifest struct manifest files = {0};
         cleanup_git_commit git_commit *c = NULL;
         cleanup_git_tree git_tree *tree = NULL;
         cleanup_git_odb git_odb *odb = NULL;
-        struct listing l = {.git = git, .files = &files, .submodules = submodules, .notes = notes};
         int r = 0;
 
-        if (git_repository_odb(&odb, git) < 0 || git_commit_lookup(&c, git, commit) < 0 || git_commit_tree(&tree, c) < 0)
-                return lacks(&l, commit);
-        l.odb = odb;
+        if (git_repository_odb(&odb, l->git) < 0 || git_commit_lookup(&c, l->git, commit) < 0 || git_commit_tree(&tree, c) < 0)
+                return lacks(l, commit);
+        l->odb = odb;
         if (!paths[0])
-                r = list_tree(&l, git_tree_id(tree), 0);
+                r = list_tree(l, git_tree_id(tree), 0);
         for (size_t i = 0; r == 0 && paths[i]; i++)
-                r = list_path(&l, tree, paths[i]);
-        if (r < 0)
-                return r;
-        manifest_sort(&files);
-        *ret = files;
-        files = (struct manifest){0};
-        return buffer_error(notes);
+                r = list_path(l, tree, paths[i]);
+        manifest_sort(l->files);
+        return r < 0 ? r : buffer_error(l->notes);
+}
+
+int sources_list(git_repository *git, const git_oid *commit, char *const *paths, char *const *submodules, struct sources *ret,
+                 struct buffer *notes)
+{
+        struct listing l = {.git = git, .files = &ret->files, .submodules = submodules, .notes = notes};
+        int r;
+
+        ret->git = git;
+        r = list_commit(&l, commit, paths);
+        return r < 0 ? r : attributes_open(git, commit, paths, &ret->attributes);
+}
+
+void sources_done(struct sources *s)
+{
+        manifest_done(&s->files);
+        attributes_free(s->attributes);
+}
+
+int sources_content(void *sources, const struct tracked *t, struct blob *ret)
+{
+        const struct sources *s = sources;
+        cleanup_git_blob git_blob *blob = NULL;
+        cleanup_buffer struct buffer copy = {0};
+        git_buf filtered = {0};
+        int r = 0;
+
+        *ret = (struct blob){0};
+        if (t->mode == MODE_SUBMODULE)
+                return 0;
+        if (git_blob_lookup(&blob, s->git, &t->oid) < 0)
+                return errorf(-ESTALE, "the repository %s lacks %s (%s), or it is damaged: %s", git_repository_path(s->git), t->path,
+                              git_oid_tostr_s(&t->oid), git_error_text());
+        if (s->attributes && S_ISREG(t->mode))
+                r = attributes_apply(s->attributes, t->path, blob, &filtered);
+        if (r == 0) {
+                buffer_add(&copy, filtered.ptr ?: git_blob_rawcontent(blob), filtered.ptr ? filtered.size : (size_t)git_blob_rawsize(blob));
+                r = buffer_steal(&copy, ret);
+        }
+        git_buf_dispose(&filtered);
+        return r;
 }
 
 /* -- walking the folder without following links ------------------------------------------------------------------ */
@@ -182,16 +218,12 @@ static void walker_done(struct walker *w)
 }
 #define cleanup_walker cleanup(walker_done)
 
-/* One folder further down. `make`: what is no folder gives way to one. */
+/* One folder further down. */
 static int step(int fd, const char *name, bool make)
 {
-        int next = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int next;
 
-        if (next >= 0 || !make || (errno != ENOENT && errno != ENOTDIR && errno != ELOOP))
-                return next < 0 ? -errno : next;
-        if (errno != ENOENT && unlinkat(fd, name, 0) < 0)
-                return -errno;
-        if (mkdirat(fd, name, 0755) < 0)
+        if (make && mkdirat(fd, name, 0755) < 0 && errno != EEXIST)
                 return -errno;
         next = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         return next < 0 ? -errno : next;
@@ -265,27 +297,6 @@ static int file_error(int r, const char *verb, const char *path, const char *fol
 
 /* -- writing ---------------------------------------------------------------------------------------------------- */
 
-static void digest_bytes(struct slice bytes, struct digest *ret)
-{
-        struct hasher *h = hasher_new();
-
-        hasher_add(h, bytes.data, bytes.size);
-        hasher_finish(h, ret);
-}
-
-static int clear_place(struct walker *w, int fd, const char *name, const char *path)
-{
-        char whole[PATH_SIZE];
-        int r;
-
-        if (unlinkat(fd, name, 0) == 0 || errno == ENOENT)
-                return 0;
-        if (errno != EISDIR)
-                return -errno;
-        r = path_join(whole, w->folder, path);
-        return r < 0 ? r : remove_tree(whole); /* the folders above it are real: walker_enter() has just been through them */
-}
-
 static int write_link(int fd, const char *name, struct slice content, int64_t when)
 {
         const struct timespec times[2] = {{.tv_sec = when}, {.tv_sec = when}};
@@ -308,115 +319,55 @@ static int write_file(int dir, const char *name, mode_t mode, struct slice conte
         return r < 0 ? r : fchmod(fd, mode & 0777) < 0 || futimens(fd, times) < 0 ? -errno : 0;
 }
 
-struct writing {
-        git_repository *git;
-        struct attributes *attributes;
-        struct walker walker;
-        int64_t when; /* the time they get */
-};
-
-static int write_content(struct writing *w, struct tracked *t, struct slice content)
+static int write_content(struct walker *w, const struct tracked *t, struct slice content, int64_t when)
 {
         const char *name;
-        int fd = walker_enter(&w->walker, t->path, true, &name), r = fd < 0 ? fd : clear_place(&w->walker, fd, name, t->path);
+        int fd = walker_enter(w, t->path, true, &name);
 
-        digest_bytes(content, &t->content);
-        if (r < 0)
-                return r;
+        if (fd < 0)
+                return fd;
         if (t->mode == MODE_SUBMODULE)
                 return mkdirat(fd, name, 0755) < 0 ? -errno : 0;
-        return S_ISLNK(t->mode) ? write_link(fd, name, content, w->when) : write_file(fd, name, t->mode, content, w->when);
+        return S_ISLNK(t->mode) ? write_link(fd, name, content, when) : write_file(fd, name, t->mode, content, when);
 }
 
-/* The bytes as they are to be written, in one of *ret_blob and *ret_filtered; both are the caller's to free. */
-static int find_content(git_repository *git, struct attributes *attributes, const struct tracked *t, git_blob **ret_blob, git_buf *ret_filtered,
-                        struct slice *ret)
+static bool is_expected(const struct tracked *t, struct slice content)
 {
-        int r = 0;
+        struct digest d;
 
-        *ret = SLICE("", 0);
-        if (t->mode == MODE_SUBMODULE)
-                return 0;
-        if (git_blob_lookup(ret_blob, git, &t->oid) < 0)
-                return errorf(-ESTALE, "the repository %s lacks %s (%s), or it is damaged: %s", git_repository_path(git), t->path,
-                              git_oid_tostr_s(&t->oid), git_error_text());
-        *ret = SLICE(git_blob_rawcontent(*ret_blob), (size_t)git_blob_rawsize(*ret_blob));
-        if (attributes && S_ISREG(t->mode))
-                r = attributes_apply(attributes, t->path, *ret_blob, ret_filtered);
-        if (r == 0 && ret_filtered->ptr)
-                *ret = SLICE(ret_filtered->ptr, ret_filtered->size);
-        return r;
+        if (digest_is_zero(&t->content))
+                return true;
+        digest_of(content.data, content.size, &d);
+        return digest_equal(&d, &t->content);
 }
 
-int checkout_content(git_repository *git, struct attributes *attributes, const struct tracked *t, struct blob *ret)
+static int write_one(struct walker *w, const struct tracked *t, int64_t when, checkout_content_fn content, void *user)
 {
-        cleanup_git_blob git_blob *blob = NULL;
-        cleanup_buffer struct buffer copy = {0};
-        git_buf filtered = {0};
-        struct slice content;
-        int r = find_content(git, attributes, t, &blob, &filtered, &content);
-
-        if (r == 0) {
-                buffer_add(&copy, content.data, content.size);
-                r = buffer_steal(&copy, ret);
-        }
-        git_buf_dispose(&filtered);
-        return r;
-}
-
-static int write_one(struct writing *w, struct tracked *t)
-{
-        cleanup_git_blob git_blob *blob = NULL;
-        git_buf filtered = {0};
-        struct slice content;
-        int r = find_content(w->git, w->attributes, t, &blob, &filtered, &content);
+        cleanup_blob struct blob b = {0};
+        struct slice bytes;
+        int r = t->mode == MODE_SUBMODULE ? 0 : content(user, t, &b);
 
         if (r < 0)
                 return r;
-        r = write_content(w, t, content);
-        git_buf_dispose(&filtered);
-        return r < 0 ? file_error(r, "write", t->path, w->walker.folder) : 0;
+        bytes = SLICE(b.data ?: "", b.size);
+        if (t->mode != MODE_SUBMODULE && !is_expected(t, bytes))
+                return errorf(-EIO, "%s came with other bytes than its digest says", t->path);
+        r = write_content(w, t, bytes, when);
+        if (r == -EEXIST || r == -ENOTDIR || r == -ELOOP)
+                return errorf(-EBADMSG, "the sources hold two files named %s, or a file in the place of its folder", t->path);
+        return r < 0 ? file_error(r, "write", t->path, w->folder) : 0;
 }
 
-int checkout(git_repository *git, struct attributes *attributes, const char *folder, struct manifest *files, int64_t when, const struct progress *p)
+int checkout(const char *folder, const struct manifest *files, int64_t when, checkout_content_fn content, void *user, const struct progress *p)
 {
-        struct writing w = {.git = git, .attributes = attributes, .when = when};
-        int r = walker_open(&w.walker, folder);
+        cleanup_walker struct walker w;
+        int r = walker_open(&w, folder);
 
         for (size_t i = 0; r == 0 && i < files->n; i++) {
                 if (i % PROGRESS_STEP == 0)
                         r = progress_step(p, "checkout", i, files->n);
                 if (r == 0)
-                        r = write_one(&w, &files->list[i]);
+                        r = write_one(&w, &files->list[i], when, content, user);
         }
-        walker_done(&w.walker);
-        return r;
-}
-
-static int write_given(struct writing *w, struct tracked *t, size_t i, checkout_content_fn content, void *user)
-{
-        cleanup_blob struct blob b = {0};
-        struct digest expected = t->content;
-        int r = t->mode == MODE_SUBMODULE ? 0 : content(user, i, &b);
-
-        if (r == 0)
-                r = write_content(w, t, SLICE(b.data ?: "", b.size));
-        if (r < 0)
-                return file_error(r, "write", t->path, w->walker.folder);
-        return t->mode == MODE_SUBMODULE || digest_equal(&expected, &t->content) ? 0 : errorf(-EIO, "%s came with other bytes than its digest says", t->path);
-}
-
-int checkout_given(const char *folder, struct manifest *files, int64_t when, checkout_content_fn content, void *user, const struct progress *p)
-{
-        struct writing w = {.when = when};
-        int r = walker_open(&w.walker, folder);
-
-        for (size_t i = 0; r == 0 && i < files->n; i++) {
-                if (i % PROGRESS_STEP == 0)
-                        r = progress_step(p, "checkout", i, files->n);
-                if (r == 0)
-                        r = write_given(&w, &files->list[i], i, content, user);
-        }
-        walker_done(&w.walker);
         return r;
 }

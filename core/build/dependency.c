@@ -112,8 +112,8 @@ static struct known *find_known(const char *path)
                 k = k->next;
         if (k)
                 return k;
-        k = calloc(1, sizeof(*k));
-        if (k && !(k->path = strdup(path))) {
+        k = allocate(1, sizeof(*k));
+        if (k && !(k->path = copy_string(path))) {
                 free(k);
                 return NULL;
         }
@@ -145,9 +145,7 @@ int dependency_digest(const char *path, bool now, struct digest *ret)
 
         pthread_mutex_lock(&cache.lock);
         k = find_known(path);
-        if (!k)
-                r = -ENOMEM;
-        else if (now || k->looked == 0 || now_ns() - k->looked >= LOOK_AGAIN)
+        if (now || k->looked == 0 || now_ns() - k->looked >= LOOK_AGAIN)
                 r = look(k);
         if (r == 0)
                 *ret = k->content;

@@ -11,10 +11,10 @@ static int find_end(struct history *h, const struct recipe *era, const char *rev
         int r = history_resolve(h, revision, ret);
 
         if (r == -ENOENT || r == -EINVAL || r == -ENOTUNIQ) {
-                cleanup_free char *why = strdup(error_message(r));
+                cleanup_free char *why = copy_string(error_message(r));
 
                 return errorf(-EIO, "[%s \"%s\"] of the recipe of %s: %s", era->file ? "binary" : "era", era->range, era->name,
-                              why ?: "no such revision");
+                              why);
         }
         return r;
 }
@@ -93,8 +93,8 @@ static int mark(struct history *h, const struct span *s, uint32_t era, uint32_t 
 
 int eras_of_all(struct history *h, const struct recipe *r, uint32_t n, uint32_t **ret)
 {
-        cleanup_free uint32_t *list = calloc((size_t)n + 1, sizeof(*list));
-        int e = list ? 0 : -ENOMEM;
+        cleanup_free uint32_t *list = allocate((size_t)n + 1, sizeof(*list));
+        int e = 0;
 
         for (size_t i = 0; e == 0 && i < r->n_eras; i++) {
                 struct span s;

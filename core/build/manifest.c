@@ -12,13 +12,11 @@ void manifest_done(struct manifest *m)
         *m = (struct manifest){0};
 }
 
-int manifest_add(struct manifest *m, const struct tracked *t)
+void manifest_add(struct manifest *m, const struct tracked *t)
 {
-        if (list_grow(m->list, m->n) < 0)
-                return -ENOMEM;
+        list_grow(m->list, m->n);
         m->list[m->n] = *t;
-        m->list[m->n].path = strdup(t->path);
-        return m->list[m->n].path ? (m->n++, 0) : -ENOMEM;
+        m->list[m->n++].path = copy_string(t->path);
 }
 
 bool manifest_name_is_bad(const char *name)
@@ -50,7 +48,7 @@ void manifest_sort(struct manifest *m)
 
 /* -- as bytes ---------------------------------------------------------------------------------------- */
 
-#define MANIFEST_MAGIC "solverfs manifest 2\n"
+#define MANIFEST_MAGIC "solverfs manifest 3\n"
 
 void manifest_encode(const struct manifest *m, struct buffer *ret)
 {
@@ -59,9 +57,9 @@ void manifest_encode(const struct manifest *m, struct buffer *ret)
                 const struct tracked *t = &m->list[i];
                 size_t length = strlen(t->path);
 
-                buffer_add(ret, t->oid.id, GIT_OID_RAWSZ);
                 record_put_u32(ret, t->mode);
                 buffer_add(ret, t->content.bytes, DIGEST_SIZE);
+                record_put_u64(ret, t->size);
                 record_put_u16(ret, (uint16_t)length);
                 buffer_add(ret, t->path, length);
         }
@@ -95,15 +93,18 @@ static int read_tracked(struct record *r, struct manifest *to)
         struct tracked t = {.path = path};
         struct slice name;
 
-        record_raw(r, t.oid.id, GIT_OID_RAWSZ);
         t.mode = record_u32(r);
         record_raw(r, t.content.bytes, DIGEST_SIZE);
+        t.size = record_u64(r);
         name = record_slice(r, record_u16(r));
         if (name.size == 0 || name.size >= sizeof(path))
                 return -EBADMSG;
         memcpy(path, name.data, name.size);
         path[name.size] = '\0';
-        return path_is_bad(path, name.size) ? -EBADMSG : manifest_add(to, &t);
+        if (path_is_bad(path, name.size))
+                return -EBADMSG;
+        manifest_add(to, &t);
+        return 0;
 }
 
 int manifest_decode(struct slice bytes, struct manifest *ret)

@@ -10,19 +10,20 @@ struct tracked {
         char *path;
         uint32_t mode; /* git's: 0100644, 0100755, 0120000, MODE_SUBMODULE */
         git_oid oid;
-        struct digest content; /* as written: line ends may differ from the committed ones */
+        struct digest content; /* as written: line ends may differ from the committed ones; zero: not known */
+        uint64_t size;         /* of that */
 };
 struct manifest {
         struct tracked *list; /* by path, in byte order */
         size_t n;
 };
 void manifest_done(struct manifest *m);
-int manifest_add(struct manifest *m, const struct tracked *t); /* copies the path */
+void manifest_add(struct manifest *m, const struct tracked *t); /* copies the path */
 /* Once all are added; drops what came twice because one of the recipe's paths is inside another. */
 void manifest_sort(struct manifest *m);
 /* Names that libgit2 reads out of trees, which git would never have written. */
 bool manifest_name_is_bad(const char *name);
 #define cleanup_manifest cleanup(manifest_done)
-/* As bytes. Paths that are read lead to no other folder. */
+/* As bytes, without the names of git's objects. Paths that are read lead to no other folder. */
 void manifest_encode(const struct manifest *m, struct buffer *ret);
 int manifest_decode(struct slice bytes, struct manifest *ret); /* -EBADMSG; *ret may have some of them, to be freed */

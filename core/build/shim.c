@@ -21,6 +21,7 @@
 #include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
+#include <search.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,39 +95,21 @@ static int show_date(int argc, char **argv)
 
 /* -- the preprocessor ------------------------------------------------------------------------------------------- */
 
-struct seen {
-        char **paths; /* owned; a hash table with room */
-        size_t n, room;
-};
-
-/* Has the path been there before? It has from now on. */
-static bool seen_before(struct seen *s, const char *path)
+static int compare_paths(const void *a, const void *b)
 {
-        size_t i;
+        return strcmp(a, b);
+}
 
-        if (2 * (s->n + 1) > s->room) {
-                struct seen bigger = {.room = s->room ? 2 * s->room : 1024};
+/* Has the path been there before? It has from now on. `seen` is a tree. */
+static bool seen_before(void **seen, const char *path)
+{
+        char *copy;
 
-                bigger.paths = calloc(bigger.room, sizeof(*bigger.paths));
-                if (!bigger.paths)
-                        die("headers");
-                for (i = 0; i < s->room; i++)
-                        if (s->paths[i]) {
-                                seen_before(&bigger, s->paths[i]);
-                                free(s->paths[i]);
-                        }
-                free(s->paths);
-                *s = bigger;
-        }
-        i = (size_t)XXH3_64bits(path, strlen(path)) & (s->room - 1);
-        while (s->paths[i] && strcmp(s->paths[i], path) != 0)
-                i = (i + 1) & (s->room - 1);
-        if (s->paths[i])
+        if (tfind(path, seen, compare_paths))
                 return true;
-        s->paths[i] = strdup(path);
-        if (!s->paths[i])
+        copy = strdup(path);
+        if (!copy || !tsearch(copy, seen, compare_paths))
                 die("headers");
-        s->n++;
         return false;
 }
 
@@ -184,7 +167,7 @@ static bool name_of_line(const char *line, const char *end, char name[PATH_MAX])
 static void add_digests(XXH3_state_t *state, const char *text, size_t size)
 {
         const char *end = text + size, *next;
-        struct seen seen = {0};
+        void *seen = NULL;
         char name[PATH_MAX];
         XXH128_hash_t d;
 
@@ -198,9 +181,7 @@ static void add_digests(XXH3_state_t *state, const char *text, size_t size)
                 XXH3_128bits_update(state, name, strlen(name) + 1);
                 XXH3_128bits_update(state, &d, sizeof(d));
         }
-        for (size_t i = 0; i < seen.room; i++)
-                free(seen.paths[i]);
-        free(seen.paths);
+        tdestroy(seen, free);
 }
 
 static bool includes_by_assembler(const char *text, size_t size)

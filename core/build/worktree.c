@@ -1,7 +1,6 @@
 #include "core/build/worktree.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <jansson.h>
 #include <sys/stat.h>
 
@@ -15,7 +14,7 @@ static void read_state(struct worktree *w)
 {
         json_t *j = json_load_file(w->state, 0, NULL), *list = json_object_get(j, "programs");
 
-        w->programs = calloc(json_array_size(list) + 1, sizeof(*w->programs));
+        w->programs = allocate(json_array_size(list) + 1, sizeof(*w->programs));
         for (size_t i = 0; w->programs && i < json_array_size(list); i++) {
                 const char *hex = json_string_value(json_array_get(list, i));
 
@@ -144,7 +143,7 @@ static int empty_idle(const char *work_dir, unsigned number)
 
 int build_prune(const char *work_dir)
 {
-        DIR *d = opendir(work_dir);
+        cleanup_dir DIR *d = opendir(work_dir);
         struct dirent *e;
         int r = 0;
 
@@ -157,6 +156,5 @@ int build_prune(const char *work_dir)
                 if (isdigit((unsigned char)e->d_name[0]) && sscanf(e->d_name, "%u.lock%n", &number, &n) == 1 && n > 0 && e->d_name[n] == '\0')
                         r = empty_idle(work_dir, number);
         }
-        closedir(d);
         return r;
 }

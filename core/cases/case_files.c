@@ -1,6 +1,5 @@
 #include "core/cases/case_files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -42,7 +41,7 @@ int case_files_place(struct case_files *f, const struct digest *d, const char *s
 /* Deletes staged files that a crash left: not locked, and older than STALE_SECONDS. */
 static void sweep_staged(const char *dir)
 {
-        DIR *d = opendir(dir);
+        cleanup_dir DIR *d = opendir(dir);
         struct dirent *e;
 
         while (d && (e = readdir(d))) {
@@ -54,8 +53,6 @@ static void sweep_staged(const char *dir)
                 if (flock(fd, LOCK_EX | LOCK_NB) == 0)
                         unlinkat(dirfd(d), e->d_name, 0);
         }
-        if (d)
-                closedir(d);
 }
 
 int case_files_open_folder(struct case_files *f, const char *store_dir, bool read_only)
@@ -199,7 +196,7 @@ int case_files_open(struct case_files *f, const struct case_info *info, bool alw
 
 static int each_in(const char *folder, case_file_fn fn, void *user)
 {
-        DIR *d = opendir(folder);
+        cleanup_dir DIR *d = opendir(folder);
         struct dirent *e;
 
         if (!d)
@@ -212,7 +209,6 @@ static int each_in(const char *folder, case_file_fn fn, void *user)
                     S_ISREG(st.st_mode))
                         fn(user, &digest, (uint64_t)st.st_blocks * 512);
         }
-        closedir(d);
         return 0;
 }
 

@@ -9,9 +9,7 @@ struct case_memo {
 
 int case_memo_new(struct cases *c, struct case_memo **ret)
 {
-        *ret = calloc(1, sizeof(**ret));
-        if (!*ret)
-                return -ENOMEM;
+        *ret = allocate(1, sizeof(**ret));
         (*ret)->cases = c;
         return 0;
 }

@@ -25,10 +25,8 @@ struct case_info *case_info_unref(struct case_info *c)
 struct case_info *case_info_new(struct slice name, struct slice logic, size_t n_expected)
 {
         size_t expected = n_expected * sizeof(enum verdict);
-        struct case_info *i = calloc(1, sizeof(*i) + expected + name.size + logic.size + 2);
+        struct case_info *i = allocate(1, sizeof(*i) + expected + name.size + logic.size + 2);
 
-        if (!i)
-                return NULL;
         i->refs = 1;
         i->expected = (enum verdict *)(i + 1);
         i->n_expected = n_expected;
@@ -56,8 +54,6 @@ struct case_info *case_info_renamed(const struct case_info *old, const char *nam
 {
         struct case_info *i = case_info_new(slice_string(name), slice_string(old->logic), old->n_expected);
 
-        if (!i)
-                return NULL;
         copy_head(old, i);
         i->removed = i->derived = false;
         memcpy(i->expected, old->expected, old->n_expected * sizeof(*old->expected));
@@ -68,8 +64,6 @@ struct case_info *case_info_with_status(const struct case_info *old, enum verdic
 {
         struct case_info *i = case_info_new(slice_string(old->name), slice_string(old->logic), 1);
 
-        if (!i)
-                return NULL;
         copy_head(old, i);
         i->status = i->expected[0] = status;
         return i;
@@ -142,8 +136,6 @@ int case_record_decode(uint32_t id, struct slice bytes, struct case_info **ret)
         if (r < 0)
                 return r;
         i = case_info_new(name, logic, expected.size);
-        if (!i)
-                return -ENOMEM;
         head.id = id;
         copy_head(&head, i);
         for (size_t k = 0; k < expected.size; k++)

@@ -1,6 +1,6 @@
 /* One pass over a case. Only the beginnings of commands are looked at; an (assert …) of a hundred megabytes is passed over byte by byte.
  * Bytes that are not SMT-LIB never fail, and take no more memory than their own size. */
-#include "core/cases/cases.h"
+#include "core/cases/case_unpack.h"
 #include "core/smtlib/token.h"
 
 #include <ctype.h>
@@ -16,7 +16,6 @@ struct scan {
         enum verdict *expected;
         size_t n;
         bool exits; /* what is behind (exit) is never asked */
-        bool failed;
 };
 
 /* The next word of the command at hand (a |quoted symbol| without its bars), which is passed; empty when there is none. */
@@ -55,10 +54,7 @@ static bool is(struct slice w, const char *text)
 
 static void add_expected(struct scan *s)
 {
-        if (list_grow(s->expected, s->n) < 0) {
-                s->failed = true;
-                return;
-        }
+        list_grow(s->expected, s->n);
         s->expected[s->n++] = s->next;
         s->next = VERDICT_UNKNOWN;
 }
@@ -199,7 +195,7 @@ size_t case_questions(enum format format, struct slice bytes)
         struct scan s = scan_of(format, bytes);
 
         free(s.expected);
-        return s.failed ? 0 : s.n;
+        return s.n;
 }
 
 int case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
@@ -207,13 +203,7 @@ int case_scan(enum format format, struct slice bytes, char **ret_logic, enum ver
 {
         struct scan s = scan_of(format, bytes);
 
-        *ret_logic = strdup(format == FORMAT_CNF ? "cnf" : s.logic[0] ? s.logic : "none");
-        if (s.failed || !*ret_logic) {
-                free(s.expected);
-                free(*ret_logic);
-                *ret_logic = NULL;
-                return -ENOMEM;
-        }
+        *ret_logic = copy_string(format == FORMAT_CNF ? "cnf" : s.logic[0] ? s.logic : "none");
         *ret_status = s.status;
         *ret_expected = s.expected;
         *ret_n = s.n;
@@ -246,21 +236,37 @@ static bool has_cnf_header(struct slice head)
         return false;
 }
 
+/* The compressed forms that are known. */
+static const struct packing {
+        const char *magic, *command;
+        size_t size;
+        bool is_ours; /* case_unpack() takes it */
+} packings[] = {
+        {"\x1f\x8b\x08", "gzip -d", 3, true},     {"\xfd\x37zXZ\0", "xz -d", 6, true}, {"BZh", "bzip2 -d", 3, true},
+        {"\x28\xb5\x2f\xfd", "zstd -d", 4, true}, {"\x5d\0\0", "xz -d", 3},           {"PK\x03\x04", "unzip", 4},
+        {"7z\xbc\xaf\x27\x1c", "7z x", 6},        {"\x04\x22\x4d\x18", "lz4 -d", 4},
+};
+
+static const struct packing *find_packing(struct slice head)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(packings); i++)
+                if (head.size >= packings[i].size && memcmp(head.data, packings[i].magic, packings[i].size) == 0)
+                        return &packings[i];
+        return NULL;
+}
+
 const char *case_unpacker(struct slice head)
 {
-        static const struct {
-                const char *magic, *command;
-                size_t size;
-        } formats[] = {
-                {"\x1f\x8b\x08", "gzip -d", 3},     {"\xfd\x37zXZ\0", "xz -d", 6},     {"BZh", "bzip2 -d", 3},
-                {"\x28\xb5\x2f\xfd", "zstd -d", 4}, {"\x5d\0\0", "xz -d", 3},          {"PK\x03\x04", "unzip", 4},
-                {"7z\xbc\xaf\x27\x1c", "7z x", 6},  {"\x04\x22\x4d\x18", "lz4 -d", 4},
-        };
+        const struct packing *p = find_packing(head);
 
-        for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
-                if (head.size >= formats[i].size && memcmp(head.data, formats[i].magic, formats[i].size) == 0)
-                        return formats[i].command;
-        return NULL;
+        return p ? p->command : NULL;
+}
+
+bool case_is_packed(struct slice head)
+{
+        const struct packing *p = find_packing(head);
+
+        return p && p->is_ours;
 }
 
 enum format case_format(const char *name, struct slice head)

@@ -8,19 +8,6 @@
 
 /* -- unpacking, by libarchive -- */
 
-static const struct {
-        const char *magic;
-        size_t size;
-} packed[] = {{"\x1f\x8b\x08", 3}, {"\xfd\x37zXZ\0", 6}, {"BZh", 3}, {"\x28\xb5\x2f\xfd", 4}};
-
-bool case_is_packed(struct slice head)
-{
-        for (size_t i = 0; i < ARRAY_SIZE(packed); i++)
-                if (head.size >= packed[i].size && memcmp(head.data, packed[i].magic, packed[i].size) == 0)
-                        return true;
-        return false;
-}
-
 size_t case_unpacked_name(const char *name)
 {
         static const char *const suffixes[] = {".gz", ".xz", ".bz2", ".zst"};
@@ -150,12 +137,9 @@ int case_check_head(const char *name, struct slice head)
 
 int case_check_text(const char *name, int fd)
 {
-        cleanup_free char *bytes = malloc(HEAD_MOST);
-        ssize_t n;
+        cleanup_free char *bytes = allocate(1, HEAD_MOST);
+        ssize_t n = pread(fd, bytes, HEAD_MOST, 0);
 
-        if (!bytes)
-                return -ENOMEM;
-        n = pread(fd, bytes, HEAD_MOST, 0);
         if (n < 0)
                 return errorf(-errno, "cannot read the case %s: %s", name, strerror(errno));
         return case_check_head(name, SLICE(bytes, (size_t)n));

@@ -106,11 +106,9 @@ uint64_t cases_generation(struct cases *c)
 
 int cases_open(struct store *s, const struct cases_tables *tables, struct cases **ret)
 {
-        struct cases *c = calloc(1, sizeof(*c));
+        struct cases *c = allocate(1, sizeof(*c));
         int r;
 
-        if (!c)
-                return -ENOMEM;
         c->store = s;
         c->tables = *tables;
         r = case_files_open_folder(&c->files, store_dir(s), store_read_only(s));
@@ -197,8 +195,6 @@ static int look_at(const char *name, int fd, uint64_t size, struct case_info **r
         if (r < 0)
                 return r;
         i = case_info_new(slice_string(name), slice_string(c.logic), c.n);
-        if (!i)
-                return -ENOMEM;
         i->format = c.format;
         i->status = c.status;
         i->size = size;
@@ -232,8 +228,6 @@ static int come_back(struct cases *c, struct store_txn *t, const struct case_inf
         if (r < 0)
                 return r;
         i = case_info_renamed(old, name);
-        if (!i)
-                return -ENOMEM;
         r = record_put(c, t, i);
         return r < 0 ? r : case_name_take(t, c->tables.names, name, i->id);
 }
@@ -333,13 +327,13 @@ static int commit_info(struct cases *c, struct case_info *i, const char *staged,
         }
         r = store_commit(t);
         if (r < 0) {
-                cleanup_free char *why = strdup(error_message(r));
+                cleanup_free char *why = copy_string(error_message(r));
 
                 if (entered == ENTERED_NEW) {
                         fault_at("cases.undo");
                         displace(c, &i->sha256);
                 }
-                return errorf(r, "%s", why ? why : "");
+                return errorf(r, "%s", why);
         }
         *ret_id = id;
         *ret = entered;
@@ -416,10 +410,10 @@ static int copy_whole(int from, int to)
 /* Unpacks what is compressed into a staged file of its own, which takes the place of the one that was given. */
 static int commit_unpacked(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, enum entered *ret)
 {
-        cleanup_free char *unpacked_name = strndup(name, case_unpacked_name(name));
+        cleanup_free char *unpacked_name = copy_prefix(name, case_unpacked_name(name));
         cleanup_close int unpacked_fd = -1;
         char unpacked[PATH_SIZE];
-        int r = unpacked_name ? cases_stage(c, &unpacked_fd, unpacked) : -ENOMEM;
+        int r = cases_stage(c, &unpacked_fd, unpacked);
 
         if (r < 0)
                 return r;
@@ -584,8 +578,6 @@ static int set_status_in(void *user, struct store_txn *t)
         if (old->status != VERDICT_UNKNOWN)
                 return errorf(-EEXIST, "the status of case %u is %s already", s->id, verdict_name(old->status));
         i = case_info_with_status(old, s->status);
-        if (!i)
-                return -ENOMEM;
         s->changed = true;
         r = record_put(s->cases, t, i);
         return r < 0 ? r : note_change(s->cases, t);
@@ -618,8 +610,6 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
         if (i->status == VERDICT_UNKNOWN && old->status != VERDICT_UNKNOWN && i->n_expected <= 1) { /* as somebody has said */
                 struct case_info *known = case_info_with_status(i, old->status);
 
-                if (!known)
-                        return -ENOMEM;
                 case_info_unref(i);
                 i = known;
         }
@@ -678,20 +668,16 @@ static int list_one(void *user, struct slice key, struct slice value)
 
         if (id == 0 || (!l->with_removed && case_record_is_removed(value)))
                 return 0;
-        if (list_grow(l->ids, l->n) < 0)
-                return -ENOMEM;
+        list_grow(l->ids, l->n);
         l->ids[l->n++] = id;
         return 0;
 }
 
 static int list_ids(struct cases *c, bool with_removed, uint32_t **ret_ids, size_t *ret_n)
 {
-        cleanup_txn struct store_txn *t = NULL;
         struct listing l = {.with_removed = with_removed};
-        int r = store_read(c->store, &t);
+        int r = store_visit(c->store, c->tables.cases, SLICE("", 0), true, list_one, &l);
 
-        if (r == 0)
-                r = store_each(t, c->tables.cases, SLICE(NULL, 0), SLICE(NULL, 0), true, list_one, &l);
         if (r < 0) {
                 free(l.ids);
                 return r;

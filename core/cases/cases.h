@@ -35,7 +35,7 @@ struct case_info {
 struct case_info *case_info_unref(struct case_info *c); /* NULL */
 struct case_info *case_info_ref(struct case_info *c);
 DEFINE_CLEANUP(struct case_info *, case_info_unref)
-/* A copy with that answer, of one that has one question, or none that was counted. NULL: no memory. */
+/* A copy with that answer, of one that has one question, or none that was counted. */
 struct case_info *case_info_with_status(const struct case_info *old, enum verdict status);
 
 struct cases_tables {

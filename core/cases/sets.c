@@ -13,10 +13,8 @@ struct sets {
 
 int sets_open(struct store *store, size_t table, struct sets **ret)
 {
-        struct sets *s = calloc(1, sizeof(*s));
+        struct sets *s = allocate(1, sizeof(*s));
 
-        if (!s)
-                return -ENOMEM;
         *s = (struct sets){.store = store, .table = table};
         *ret = s;
         return 0;
@@ -62,19 +60,15 @@ int set_name_check(const char *name)
 
 static int set_decode(const char *name, struct slice bytes, struct case_set **ret)
 {
-        cleanup(case_set_unrefp) struct case_set *set = calloc(1, sizeof(*set));
+        cleanup(case_set_unrefp) struct case_set *set = allocate(1, sizeof(*set));
         struct record r = record_of(bytes);
         int e;
 
-        if (!set)
-                return -ENOMEM;
         set->refs = 1;
-        set->name = strdup(name);
+        set->name = copy_string(name);
         record_version(&r, SET_VERSION);
         set->changed = (int64_t)record_u64(&r);
-        set->ids = calloc(record_left(&r) / 4 + 1, sizeof(*set->ids));
-        if (!set->name || !set->ids)
-                return -ENOMEM;
+        set->ids = allocate(record_left(&r) / 4 + 1, sizeof(*set->ids));
         while (record_left(&r) >= 4) {
                 uint32_t id = record_u32(&r);
 
@@ -161,9 +155,7 @@ static int change_in(void *user, struct store_txn *t)
 
         if (r < 0 && !(r == -ENOENT && c->add))
                 return r;
-        merged = calloc((set ? set->n : 0) + c->n + 1, sizeof(*merged));
-        if (!merged)
-                return -ENOMEM;
+        merged = allocate((set ? set->n : 0) + c->n + 1, sizeof(*merged));
         c->changed = 0;
         n = merge(set, c, merged);
         return set && c->changed == 0 ? 0 : set_put(c->sets, t, c->name, merged, n);
@@ -171,12 +163,10 @@ static int change_in(void *user, struct store_txn *t)
 
 static int change(struct sets *s, const char *name, const uint32_t *ids, size_t n, bool add, size_t *ret_changed)
 {
-        cleanup_free uint32_t *sorted = calloc(n + 1, sizeof(*sorted));
+        cleanup_free uint32_t *sorted = allocate(n + 1, sizeof(*sorted));
         struct change c = {.sets = s, .name = name, .ids = sorted, .n = n, .add = add};
         int r;
 
-        if (!sorted)
-                return -ENOMEM;
         memcpy(sorted, ids, n * sizeof(*ids));
         sort_list(sorted, n, sizeof(*sorted), id_compare);
         r = store_update(s->store, change_in, &c);
@@ -233,22 +223,17 @@ static int add_name(void *user, struct slice key, struct slice)
 {
         struct naming *g = user;
 
-        if (list_grow(g->names, g->n) < 0)
-                return -ENOMEM;
-        g->names[g->n] = strndup(key.data, key.size);
-        return g->names[g->n++] ? 0 : -ENOMEM;
+        list_grow(g->names, g->n);
+        g->names[g->n++] = copy_prefix(key.data, key.size);
+        return 0;
 }
 
 int sets_names(struct sets *s, char ***ret, size_t *ret_n)
 {
-        cleanup_txn struct store_txn *t = NULL;
         struct naming g = {0};
-        int r = store_read(s->store, &t);
+        int r = store_visit(s->store, s->table, SLICE("", 0), false, add_name, &g);
 
-        if (r == 0)
-                r = store_each(t, s->table, SLICE("", 0), SLICE("", 0), false, add_name, &g);
-        if (r == 0 && list_grow(g.names, g.n) < 0)
-                r = -ENOMEM;
+        list_grow(g.names, g.n);
         if (r < 0) {
                 for (size_t i = 0; i < g.n; i++)
                         free(g.names[i]);

@@ -52,10 +52,8 @@ struct fanout *fanout_free(struct fanout *f)
 
 static struct fanout *fanout_new(struct engine *e, struct job *j, const struct asking *a)
 {
-        struct fanout *f = calloc(1, sizeof(*f));
+        struct fanout *f = allocate(1, sizeof(*f));
 
-        if (!f)
-                return NULL;
         f->engine = e;
         f->job = j;
         f->a = *a;
@@ -96,7 +94,7 @@ static void end(struct fanout *f, int r, const char *reason)
                 return;
         f->over = true;
         f->result = r;
-        f->reason = r < 0 && reason ? strdup(reason) : NULL;
+        f->reason = r < 0 && reason ? copy_string(reason) : NULL;
 }
 
 static void hand_out(struct fanout *f, size_t i, int r, struct value *v, const char *reason)
@@ -133,14 +131,6 @@ static void take(struct fanout *f, size_t i, int r, struct value *v, const char 
         hand_out(f, i, r, v, reason);
 }
 
-static void note_cost(struct fanout *f, double ns)
-{
-        double before = ns - f->cost_mean;
-
-        f->cost_mean += before / ++f->n_costs;
-        f->cost_m2 += before * (ns - f->cost_mean);
-}
-
 static bool take_news(struct fanout *f)
 {
         struct engine *e = f->engine;
@@ -155,7 +145,7 @@ static bool take_news(struct fanout *f)
                 f->n_open--;
                 f->n_worked += w->worked;
                 if (w->worked)
-                        note_cost(f, w->worked_ns);
+                        cost_add(w->worked_ns, &f->n_costs, &f->cost_mean, &f->cost_m2);
                 if (f->job)
                         f->job->worked_ns += w->worked_ns;
         }
@@ -190,11 +180,9 @@ static void count_asked(struct fanout *f, bool open)
 
 static int ask_for(struct fanout *f, size_t i, struct query *q)
 {
-        struct wait *w = calloc(1, sizeof(*w));
+        struct wait *w = allocate(1, sizeof(*w));
         enum priority p = f->priority;
 
-        if (!w)
-                return -ENOMEM;
         *w = (struct wait){.engine = f->engine, .job = f->job, .fanout = f, .open = f->job ? &f->job->waits : &f->own, .i = i};
         if (f->job) {
                 pthread_mutex_lock(&f->engine->lock);
@@ -318,8 +306,6 @@ int ask_many(struct engine *e, const struct asking *a, enum priority p, int canc
         uint64_t told = now_ns();
         int r;
 
-        if (!f)
-                return -ENOMEM;
         f->priority = p;
         f->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (f->event < 0) {
@@ -347,6 +333,39 @@ int ask_many(struct engine *e, const struct asking *a, enum priority p, int canc
         return r;
 }
 
+/* -- for one -- */
+
+struct single {
+        struct query *query;
+        struct value **ret;
+};
+
+static int make_single(void *user, size_t, struct query **ret)
+{
+        *ret = query_ref(((struct single *)user)->query);
+        return 0;
+}
+
+static int single_answered(void *user, size_t, int r, struct value *v, const char *reason)
+{
+        if (r < 0)
+                return errorf(r, "%s", reason);
+        *((struct single *)user)->ret = value_ref(v);
+        return 0;
+}
+
+int engine_get(struct engine *e, struct query *q, enum priority p, bool again, int cancel_fd, struct value **ret)
+{
+        struct single s = {.query = q, .ret = ret};
+        int r;
+
+        *ret = NULL;
+        r = ask_many(e, &(struct asking){.n = 1, .again = again, .make = make_single, .answered = single_answered, .user = &s}, p, cancel_fd);
+        if (r < 0) /* it was interrupted as the answer came */
+                *ret = value_unref(*ret);
+        return r;
+}
+
 /* -- for a job -- */
 
 int job_ask_many(struct job *j, const struct asking *a)
@@ -355,8 +374,6 @@ int job_ask_many(struct job *j, const struct asking *a)
 
         assert(!j->fanout && j->query->type->step);
         f = fanout_new(j->engine, j, a);
-        if (!f)
-                return -ENOMEM;
         pthread_mutex_lock(&j->engine->lock);
         j->fanout = f;
         pthread_mutex_unlock(&j->engine->lock);

@@ -23,8 +23,9 @@
  *     {
  *             struct median *m = *state;
  *             if (!m) {                                                   // the first step asks …
- *                     *state = m = calloc(1, sizeof(*m));
- *                     return m ? job_ask_many(j, &(struct asking){.n = 30, .make = make, .answered = answered, .user = m}) : -ENOMEM;
+ *                     *state = m = allocate(1, sizeof(*m));
+ *                     job_ask_many(j, &(struct asking){.n = 30, .make = make, .answered = answered, .user = m});
+ *                     return 0;
  *             }
  *             return median_store(q, m, ret);                             // … the last one has an answer, and stores it
  *     }
@@ -73,6 +74,6 @@ struct asking {
  * when another of the same asking is answered. To be ended before engine_close(). */
 int ask_many(struct engine *e, const struct asking *a, enum priority p, int cancel_fd);
 
-/* Asks on the job's behalf; only from step(), once in each. `a` is copied; `user` must live as long as the state. 0 or -ENOMEM. Priority is the
+/* Asks on the job's behalf; only from step(), once in each. `a` is copied; `user` must live as long as the state. Priority is the
  * job's, now and whenever it rises; nothing outlives the job. A query that waits for this job already is answered with -EDEADLK. */
 int job_ask_many(struct job *j, const struct asking *a);

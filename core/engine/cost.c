@@ -18,7 +18,7 @@ static struct type_times *times_of(struct engine *e, const struct query_type *ty
 }
 
 /* B. P. Welford, "Note on a method for calculating corrected sums of squares and products" (1962). */
-static void welford(double x, double *n, double *mean, double *m2)
+void cost_add(double x, double *n, double *mean, double *m2)
 {
         double before = x - *mean;
 
@@ -32,9 +32,9 @@ void cost_note(struct job *j, double ran_ns)
 
         if (!t)
                 return;
-        welford(ran_ns, &t->n, &t->mean, &t->m2);
+        cost_add(ran_ns, &t->n, &t->mean, &t->m2);
         if (j->cost.mean_ns > 0)
-                welford(ran_ns / (double)j->cost.mean_ns, &t->n_ratios, &t->ratio, &t->ratio_m2);
+                cost_add(ran_ns / (double)j->cost.mean_ns, &t->n_ratios, &t->ratio, &t->ratio_m2);
 }
 
 /* Mean and standard deviation of what a job takes in all; false: nothing is known. */

@@ -1,8 +1,5 @@
 #include "core/engine/engine_internal.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-
 #include "core/run/host.h"
 #include "core/run/leftovers.h"
 
@@ -69,10 +66,11 @@ static int has_room(struct engine *e, bool inner)
 static int begin_job(struct engine *e, struct query *q, bool again, struct ticket *t, struct ticket **ret)
 {
         int r = has_room(e, t->inner);
-        struct job *j = r == 0 ? job_new(e, q, again) : NULL;
+        struct job *j;
 
-        if (!j)
-                return r < 0 ? r : -ENOMEM;
+        if (r < 0)
+                return r;
+        j = job_new(e, q, again);
         job_list(j);
         *ret = t;
         ticket_add(j, t);
@@ -101,12 +99,10 @@ int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, a
 int engine_ask_for(struct engine *e, struct job *asker, struct query *q, enum priority p, bool again, answer_fn fn, void *user,
                    struct ticket **ret)
 {
-        cleanup_free struct ticket *t = calloc(1, sizeof(*t));
+        cleanup_free struct ticket *t = allocate(1, sizeof(*t));
         struct job *j;
         int r = 0;
 
-        if (!t)
-                return -ENOMEM;
         *t = (struct ticket){.fn = fn, .user = user, .priority = p, .inner = asker};
         pthread_mutex_lock(&e->lock);
         e->counters.asked++;
@@ -151,82 +147,15 @@ bool engine_leave(struct engine *e, struct ticket **t)
         return left;
 }
 
-/* -- asking and waiting -- */
-
-struct waiting {
-        pthread_mutex_t lock;
-        int fd, r;
-        bool answered;
-        struct value *value;
-        char reason[1024];
-};
-
-static void waiting_answered(void *user, int r, struct value *v, const char *reason)
-{
-        struct waiting *w = user;
-
-        pthread_mutex_lock(&w->lock);
-        w->r = r;
-        w->value = v ? value_ref(v) : NULL;
-        snprintf(w->reason, sizeof(w->reason), "%s", reason ? reason : "");
-        w->answered = true;
-        eventfd_write(w->fd, 1); /* under the lock: the waiter may be gone right after it */
-        pthread_mutex_unlock(&w->lock);
-}
-
-static void waiting_poll(int fd, int cancel_fd)
-{
-        struct pollfd fds[] = {{.fd = fd, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
-
-        while (poll(fds, cancel_fd >= 0 ? 2 : 1, -1) < 0 && errno == EINTR)
-                ;
-}
-
-int engine_get(struct engine *e, struct query *q, enum priority p, bool again, int cancel_fd, struct value **ret)
-{
-        struct waiting w = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
-        cleanup_close int fd = eventfd(0, EFD_CLOEXEC);
-        struct ticket *t = NULL;
-        bool left;
-        int r;
-
-        if (fd < 0)
-                return errorf(-errno, "cannot wait: %s", strerror(errno));
-        w.fd = fd;
-        r = engine_ask(e, q, p, again, waiting_answered, &w, &t);
-        if (r < 0)
-                return r;
-        waiting_poll(fd, cancel_fd);
-        /* Under its lock waiting_answered() cannot end, and the ticket be freed, in between. */
-        pthread_mutex_lock(&w.lock);
-        left = !w.answered && engine_leave(e, &t);
-        pthread_mutex_unlock(&w.lock);
-        if (left)
-                return errorf(-ECANCELED, "interrupted");
-        waiting_poll(fd, -1); /* the answer is here or on its way */
-        pthread_mutex_lock(&w.lock);
-        pthread_mutex_unlock(&w.lock);
-        if (w.r < 0)
-                return errorf(w.r, "%s", w.reason);
-        *ret = w.value;
-        return 0;
-}
-
 /* -- life -- */
 
 int engine_open(const struct engine_place *place, const struct engine_options *options, struct engine **ret)
 {
-        struct engine *e = calloc(1, sizeof(*e));
+        struct engine *e = allocate(1, sizeof(*e));
         int r;
 
-        if (!e)
-                return -ENOMEM;
         e->place = *place;
-        e->place.dir = strdup(place->dir);
-        if (!e->place.dir) {
-                free(e);
-                return -ENOMEM;
-        }
+        e->place.dir = copy_string(place->dir);
         if (options)
                 e->options = *options;
         if (e->options.queue == 0)
@@ -305,12 +234,12 @@ enum job_state engine_peek(struct engine *e, struct query *q, uint64_t *ret_job,
                 state = j->started ? JOB_RUNNING : JOB_QUEUED;
                 *ret_job = j->id;
                 if (j->stage == STAGE_QUEUED && *schedule_refusal(j))
-                        *ret_reason = strdup(schedule_refusal(j));
+                        *ret_reason = copy_string(schedule_refusal(j));
         } else
                 for (size_t i = 0; i < ENGINE_FAILURES; i++)
                         if (e->failures[i].reason && digest_equal(&e->failures[i].key, &q->key)) {
                                 state = JOB_FAILED;
-                                *ret_reason = strdup(e->failures[i].reason);
+                                *ret_reason = copy_string(e->failures[i].reason);
                                 break;
                         }
         pthread_mutex_unlock(&e->lock);

@@ -42,6 +42,7 @@
 
 struct core_loan;
 struct slot_view;
+struct away_view;
 struct engine;
 struct store;
 struct job;
@@ -66,18 +67,6 @@ struct query { /* the head of every query; what the functions below need beside 
         struct digest key; /* of everything the value depends on; set by the constructor */
 };
 
-/* The state of slots elsewhere, for who shows it. */
-struct away_view {
-        int pid;          /* of the process whose they are */
-        const char *name; /* of the cluster */
-        const char *machine; /* "": not known yet */
-        unsigned wanted, queued, present; /* workers: at most, launched and not heard of, there */
-        unsigned slots, busy, lost, left_out;
-        uint64_t sent;   /* bytes */
-        const char *why; /* the last thing that went wrong; "" */
-        const char *uneven; /* which slots are slower than others of the same machine; "" */
-};
-
 /* Slots that are not this machine's, such as those of a cluster: core/query/place.h. Their number changes, and one may be lost while it is in use:
  * a compute() that ends with -EREMOTEIO is called once more on another one, ENGINE_LOST_MOST times at most; one that ends with -ERESTART, which says
  * that nothing was begun, any number of times. */
@@ -98,7 +87,7 @@ struct cost {
 };
 
 struct query_list;
-/* Takes over the reference, also when it fails with -ENOMEM. */
+/* Takes over the reference. Returns 0. */
 int query_list_add(struct query_list *n, struct query *q);
 
 struct query_type {

@@ -212,6 +212,7 @@ bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most);
 
 /* cost.c; lock held */
 void cost_note(struct job *j, double ran_ns); /* it ran to an end */
+void cost_add(double x, double *n, double *mean, double *m2); /* to a running mean and sum of squares */
 /* The time that the open jobs of an asking still take: added up over jobs, each counted once in a walk. */
 struct load {
         uint64_t mark;

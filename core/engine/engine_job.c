@@ -95,10 +95,8 @@ void job_unref(struct job *j)
 
 struct job *job_new(struct engine *e, struct query *q, bool again)
 {
-        struct job *j = calloc(1, sizeof(*j));
+        struct job *j = allocate(1, sizeof(*j));
 
-        if (!j)
-                return NULL;
         j->engine = e;
         j->query = query_ref(q);
         j->resource = q->type->resource_of ? q->type->resource_of(q) : q->type->resource;
@@ -130,7 +128,7 @@ static void failure_remember(struct engine *e, const struct digest *key, const c
         failure_forget(e, key); /* of several sentences the last is meant */
         f = &e->failures[e->next_failure++ % ENGINE_FAILURES];
         free(f->reason);
-        *f = (struct failure){.key = *key, .reason = strdup(reason)};
+        *f = (struct failure){.key = *key, .reason = copy_string(reason)};
 }
 
 /* -- the graph "waits for" -- */
@@ -347,7 +345,7 @@ static void wait_answered(void *user, int r, struct value *v, const char *reason
 
         if (w->fanout && v)
                 w->value = value_ref(v);
-        w->reason = reason ? strdup(reason) : NULL;
+        w->reason = reason ? copy_string(reason) : NULL;
         pthread_mutex_lock(&e->lock);
         w->r = r;
         w->worked = w->ticket;
@@ -408,10 +406,7 @@ int wait_ask(struct wait *w, struct query *q, enum priority p, bool again)
 
 int query_list_add(struct query_list *n, struct query *q)
 {
-        if (list_grow(n->list, n->n) < 0) {
-                query_unref(q);
-                return -ENOMEM;
-        }
+        list_grow(n->list, n->n);
         n->list[n->n++] = q;
         return 0;
 }
@@ -426,11 +421,9 @@ void query_list_done(struct query_list *n)
 /* Lock not held. */
 static int job_ask_need(struct job *j, struct query *need)
 {
-        struct wait *w = calloc(1, sizeof(*w));
+        struct wait *w = allocate(1, sizeof(*w));
         enum priority p;
 
-        if (!w)
-                return -ENOMEM;
         *w = (struct wait){.engine = j->engine, .job = j, .open = &j->waits};
         pthread_mutex_lock(&j->engine->lock);
         p = j->priority;

@@ -3,7 +3,6 @@
  * dead ones are recognized and taken away. */
 #include "core/engine/engine_internal.h"
 
-#include <dirent.h>
 
 #include "cache/base/json.h"
 #include "cache/base/lock.h"
@@ -60,7 +59,7 @@ static struct shown *view_take(struct engine *e, size_t *ret_n)
         size_t n = 0;
 
         pthread_mutex_lock(&e->lock);
-        list = calloc(e->n_jobs + 1, sizeof(*list));
+        list = allocate(e->n_jobs + 1, sizeof(*list));
         TAILQ_FOREACH (j, &e->all, all_link)
                 if (list)
                         view_fill(&list[n++], j, now);
@@ -83,8 +82,6 @@ static int view_each(struct engine *e, void (*fn)(void *user, const struct job_v
         size_t n;
         struct shown *list = view_take(e, &n);
 
-        if (!list)
-                return -ENOMEM;
         for (size_t i = 0; i < n; i++) {
                 cleanup_buffer struct buffer what = {0};
 
@@ -341,7 +338,7 @@ static int view_each_other(const char *store_dir, int but, const struct looking 
 {
         char dir[PATH_SIZE];
         struct dirent *d;
-        DIR *folder;
+        cleanup_dir DIR *folder = NULL;
         int r = path_join(dir, store_dir, "engines");
 
         if (r < 0)
@@ -358,7 +355,6 @@ static int view_each_other(const char *store_dir, int but, const struct looking 
                         view_read(dir, d->d_name, l);
                 }
         }
-        closedir(folder);
         return 0;
 }
 

@@ -395,7 +395,7 @@ static void *job_thread(void *user)
         if (r != STEP_WAITS)
                 fault_at("engine.answer");
         if (r < 0)
-                reason = strdup(error_message(r));
+                reason = copy_string(error_message(r));
         if (r == -ENOENT)
                 lacks = job_lacks(j);
         pthread_mutex_lock(&e->lock);

@@ -85,9 +85,7 @@ static int take_word(struct walk *w, char **ret)
         w->is_odd |= !isalpha(peek(w));
         while (isalnum(peek(w)) || peek(w) == '-')
                 w->at++;
-        *ret = strndup(w->text + from, w->at - from);
-        if (!*ret)
-                return -ENOMEM;
+        *ret = copy_prefix(w->text + from, w->at - from);
         for (char *p = *ret; *p; p++)
                 *p = (char)tolower((unsigned char)*p);
         return 0;
@@ -122,8 +120,7 @@ static int take_header(struct walk *w)
         struct gitconfig_section *s;
         int r;
 
-        if (list_grow(g->sections, g->n_sections) < 0)
-                return -ENOMEM;
+        list_grow(g->sections, g->n_sections);
         s = &g->sections[g->n_sections++];
         *s = (struct gitconfig_section){.line = w->line, .begin = w->at};
         while (s->begin > 0 && (w->text[s->begin - 1] == ' ' || w->text[s->begin - 1] == '\t'))
@@ -237,8 +234,7 @@ static int take_entry(struct walk *w)
 
         if (!s)
                 return errorf(-EINVAL, "%s:%u: this line precedes the first [section]", w->label, w->line);
-        if (list_grow(s->entries, s->n_entries) < 0)
-                return -ENOMEM;
+        list_grow(s->entries, s->n_entries);
         e = &s->entries[s->n_entries++];
         *e = (struct gitconfig_entry){.line = w->line};
         r = take_word(w, &e->key);

@@ -1,17 +1,15 @@
 #include "core/git/object_reader.h"
 
 #include <git2/sys/odb_backend.h>
-#include <git2/sys/repository.h>
 #include <zlib.h>
 
-#define PRIORITY_LOOSE 1 /* as libgit2 has them: packs are asked first */
-#define PRIORITY_PACK  2
+#define PRIORITY       2    /* before libgit2's reader of such objects, which has 1; packs have 2, and were there before */
 #define HEADER_MOST    64   /* "commit 1234", and a NUL */
 #define RATIO_MOST     1040 /* deflate makes nothing smaller than a 1032nd of what it was */
 
 struct loose {
         git_odb_backend parent;
-        git_odb_backend *inner; /* owned; libgit2's */
+        git_odb_backend *inner; /* owned; libgit2's, which finds a name by its beginning */
         char objects[];
 };
 
@@ -159,54 +157,19 @@ static int loose_read_header(size_t *ret_size, git_object_t *ret_type, git_odb_b
         return tell_git(r);
 }
 
-static int loose_exists(git_odb_backend *b, const git_oid *oid)
-{
-        struct loose *l = loose_of(b);
-
-        return l->inner->exists(l->inner, oid);
-}
-
-static int loose_exists_prefix(git_oid *ret, git_odb_backend *b, const git_oid *prefix, size_t digits)
-{
-        struct loose *l = loose_of(b);
-
-        return l->inner->exists_prefix(ret, l->inner, prefix, digits);
-}
-
 static int loose_read_prefix(git_oid *ret_oid, void **ret, size_t *ret_size, git_object_t *ret_type, git_odb_backend *b,
                              const git_oid *prefix, size_t digits)
 {
-        int r = loose_exists_prefix(ret_oid, b, prefix, digits);
+        struct loose *l = loose_of(b);
+        int r = l->inner->exists_prefix(ret_oid, l->inner, prefix, digits);
 
         return r < 0 ? r : loose_read(ret, ret_size, ret_type, b, ret_oid);
 }
 
-static int loose_write(git_odb_backend *b, const git_oid *oid, const void *data, size_t size, git_object_t type)
+/* libgit2 asks every reader for a list; its own has one. */
+static int loose_foreach(git_odb_backend *, git_odb_foreach_cb, void *)
 {
-        struct loose *l = loose_of(b);
-
-        return l->inner->write(l->inner, oid, data, size, type);
-}
-
-static int loose_write_stream(git_odb_stream **ret, git_odb_backend *b, git_object_size_t size, git_object_t type)
-{
-        struct loose *l = loose_of(b);
-
-        return l->inner->writestream(ret, l->inner, size, type);
-}
-
-static int loose_foreach(git_odb_backend *b, git_odb_foreach_cb fn, void *user)
-{
-        struct loose *l = loose_of(b);
-
-        return l->inner->foreach(l->inner, fn, user);
-}
-
-static int loose_freshen(git_odb_backend *b, const git_oid *oid)
-{
-        struct loose *l = loose_of(b);
-
-        return l->inner->freshen(l->inner, oid);
+        return 0;
 }
 
 static void loose_free(git_odb_backend *b)
@@ -220,21 +183,14 @@ static void loose_free(git_odb_backend *b)
 
 static struct loose *loose_new(const char *objects)
 {
-        struct loose *l = calloc(1, sizeof(*l) + strlen(objects) + 1);
+        struct loose *l = allocate(1, sizeof(*l) + strlen(objects) + 1);
 
-        if (!l)
-                return NULL;
         memcpy(l->objects, objects, strlen(objects) + 1);
         git_odb_init_backend(&l->parent, GIT_ODB_BACKEND_VERSION);
         l->parent.read = loose_read;
         l->parent.read_header = loose_read_header;
         l->parent.read_prefix = loose_read_prefix;
-        l->parent.exists = loose_exists;
-        l->parent.exists_prefix = loose_exists_prefix;
-        l->parent.write = loose_write;
-        l->parent.writestream = loose_write_stream;
         l->parent.foreach = loose_foreach;
-        l->parent.freshen = loose_freshen;
         l->parent.free = loose_free;
         return l;
 }
@@ -245,26 +201,9 @@ static int add_loose(git_odb *odb, const char *objects)
 {
         struct loose *l = loose_new(objects);
 
-        if (!l)
-                return -ENOMEM;
-        /* -1: zlib's usual level; 0: modes as git's, within our umask; its fsync is git_begin()'s */
-        if (git_odb_backend_loose(&l->inner, objects, -1, 0, 0, 0) < 0 ||
-            git_odb_add_backend(odb, &l->parent, PRIORITY_LOOSE) < 0) {
+        if (git_odb_backend_loose(&l->inner, objects, -1, 0, 0, 0) < 0 || git_odb_add_backend(odb, &l->parent, PRIORITY) < 0) {
                 loose_free(&l->parent);
                 return errorf(-EIO, "cannot read objects in %s: %s", objects, git_error_text());
-        }
-        return 0;
-}
-
-static int add_packs(git_odb *odb, const char *objects)
-{
-        git_odb_backend *packs;
-
-        if (git_odb_backend_pack(&packs, objects) < 0)
-                return errorf(-EIO, "cannot read packs in %s: %s", objects, git_error_text());
-        if (git_odb_add_backend(odb, packs, PRIORITY_PACK) < 0) {
-                packs->free(packs);
-                return errorf(-EIO, "cannot read packs in %s: %s", objects, git_error_text());
         }
         return 0;
 }
@@ -279,12 +218,7 @@ int object_reader_install(git_repository *git)
                 r = path_join(alternates, objects, "info/alternates");
         if (r < 0 || access(alternates, F_OK) == 0)
                 return r;
-        if (git_odb_new(&odb) < 0)
-                return -ENOMEM;
-        r = add_packs(odb, objects);
-        if (r == 0)
-                r = add_loose(odb, objects);
-        if (r == 0 && git_repository_set_odb(git, odb) < 0)
-                r = errorf(-EIO, "cannot read objects in %s: %s", objects, git_error_text());
-        return r;
+        if (git_repository_odb(&odb, git) < 0)
+                return errorf(-EIO, "cannot read objects in %s: %s", objects, git_error_text());
+        return add_loose(odb, objects);
 }

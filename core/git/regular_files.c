@@ -1,6 +1,5 @@
 #include "core/git/regular_files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -30,7 +29,7 @@ static int check_named(const char *dir, const char *name)
 /* All that is in a folder, and `depth` levels below. Only what the folder does not say to be a plain file costs a look. */
 static int check_folder(const char *dir, unsigned depth)
 {
-        DIR *d = opendir(dir);
+        cleanup_dir DIR *d = opendir(dir);
         struct dirent *e;
         int r = 0;
 
@@ -45,8 +44,6 @@ static int check_folder(const char *dir, unsigned depth)
                 if (r == 0 && depth > 0 && (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN))
                         r = check_folder(path, depth - 1);
         }
-        if (d)
-                closedir(d);
         return r;
 }
 

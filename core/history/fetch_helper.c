@@ -232,10 +232,9 @@ static int make_remote(git_repository *git, const char *prefix, git_remote **ret
 {
         if (!*prefix)
                 return git_remote_lookup(ret, git, "origin");
-        ret_refspecs->strings = calloc(2, sizeof(char *)); /* for as long as the process lasts */
-        if (!ret_refspecs->strings || asprintf(&ret_refspecs->strings[0], "+refs/heads/*:%sheads/*", prefix) < 0 ||
-            asprintf(&ret_refspecs->strings[1], "+refs/tags/*:%stags/*", prefix) < 0)
-                return GIT_ERROR;
+        ret_refspecs->strings = allocate(2, sizeof(char *)); /* for as long as the process lasts */
+        ret_refspecs->strings[0] = format_string("+refs/heads/*:%sheads/*", prefix);
+        ret_refspecs->strings[1] = format_string("+refs/tags/*:%stags/*", prefix);
         ret_refspecs->count = 2;
         return git_remote_create_anonymous(ret, git, fetching.address);
 }

@@ -30,25 +30,19 @@ static void history_free(struct history *h)
 int history_open(struct store *s, const struct history_tables *tables, const char *repos_dir, const char *name, uint32_t number,
                  struct history **ret)
 {
-        struct history *h = calloc(1, sizeof(*h));
+        struct history *h = allocate(1, sizeof(*h));
         struct stat st;
 
-        if (!h)
-                return -ENOMEM;
         *h = (struct history){.refs = 1,
                               .store = s,
                               .tables = *tables,
                               .repository = number,
-                              .name = strdup(name),
-                              .repos_dir = strdup(repos_dir),
+                              .name = copy_string(name),
+                              .repos_dir = copy_string(repos_dir),
                               .silence_ns = HISTORY_SILENCE_NS};
         pthread_mutex_init(&h->lock, NULL);
         git_may_begin();
-        if (!h->name || !h->repos_dir || asprintf(&h->path, "%s/%s.git", repos_dir, name) < 0) {
-                h->path = NULL;
-                history_free(h);
-                return -ENOMEM;
-        }
+        h->path = format_string("%s/%s.git", repos_dir, name);
         if (stat(h->path, &st) < 0) {
                 int r = errorf(-errno, "the repository of %s is not at %s: %s", name, h->path, strerror(errno));
 
@@ -155,24 +149,24 @@ int history_object(struct history *h, git_repository *git, uint32_t number, git_
 
 /* -- commits ---------------------------------------------------------------------------------------------------- */
 
-uint32_t history_count(struct history *h)
+static struct index_count count_of(struct history *h)
 {
         cleanup_txn struct store_txn *t = NULL;
         struct index_count count = {0};
 
         if (store_read(h->store, &t) == 0)
                 index_get_count(h, t, &count);
-        return count.commits;
+        return count;
+}
+
+uint32_t history_count(struct history *h)
+{
+        return count_of(h).commits;
 }
 
 uint64_t history_generation(struct history *h)
 {
-        cleanup_txn struct store_txn *t = NULL;
-        struct index_count count = {0};
-
-        if (store_read(h->store, &t) == 0)
-                index_get_count(h, t, &count);
-        return count.generation;
+        return count_of(h).generation;
 }
 
 static int get_commit(struct history *h, struct store_txn *t, uint32_t number, struct blob *ret)
@@ -236,9 +230,7 @@ int history_parents(struct history *h, uint32_t number, uint32_t **ret_numbers, 
         if (r < 0)
                 return r;
         n = (b.size - COMMIT_FIXED) / 4;
-        list = calloc(n + 1, sizeof(*list));
-        if (!list)
-                return -ENOMEM;
+        list = allocate(n + 1, sizeof(*list));
         for (size_t i = 0; i < n; i++)
                 list[i] = key_get_u32((const uint8_t *)b.data + COMMIT_FIXED + 4 * i);
         *ret_numbers = list;
@@ -288,8 +280,7 @@ int history_line(struct history *h, uint32_t tip, uint32_t **ret_numbers, size_t
         while (r == 0 && tip != COMMIT_NONE) {
                 cleanup_blob struct blob b = {0};
 
-                if (list_grow(list, n) < 0)
-                        return -ENOMEM;
+                list_grow(list, n);
                 list[n++] = tip;
                 r = get_commit(h, t, tip, &b);
                 if (r == 0 && first_parent(&b) != COMMIT_NONE && first_parent(&b) >= tip)

@@ -4,19 +4,17 @@
 static int look_at_parents(void *user, struct slice key, struct slice value)
 {
         struct descendants *d = user;
-        size_t n = value.size < COMMIT_FIXED ? 0 : (value.size - COMMIT_FIXED) / 4;
         bool has;
 
         if (key.size != 8 || key_get_u32((const uint8_t *)key.data + 4) != d->n)
                 return errorf(-EIO, "the index has no commit number %u; 'solverfs fsck' repairs it", d->n);
         has = d->n == d->of;
-        for (size_t i = 0; i < n && !has; i++) {
-                uint32_t parent = key_get_u32((const uint8_t *)value.data + COMMIT_FIXED + 4 * i);
+        for (size_t i = 0; i < record_n_parents(value) && !has; i++) {
+                uint32_t parent = record_parent(value, i);
 
                 has = parent < d->n && d->has[parent];
         }
-        if (list_grow(d->has, d->n) < 0)
-                return -ENOMEM;
+        list_grow(d->has, d->n);
         d->has[d->n++] = has;
         return 0;
 }

@@ -104,7 +104,7 @@ static int put_back(struct ref_check *c, const char *name, const git_oid *oid)
         return r;
 }
 
-static int check_ref(struct ref_check *c, const struct ref *listed)
+static void check_ref(struct ref_check *c, const struct ref *listed)
 {
         char name[PATH_SIZE];
         struct commit commit;
@@ -112,7 +112,7 @@ static int check_ref(struct ref_check *c, const struct ref *listed)
         int r = full_name(listed, name);
 
         if (r < 0 || git_reference_name_to_id(&oid, c->git, name) == 0)
-                return 0;
+                return;
         r = history_commit(c->history, listed->commit, &commit);
         if (r == 0 && !c->look_only)
                 r = put_back(c, name, &commit.oid);
@@ -121,7 +121,6 @@ static int check_ref(struct ref_check *c, const struct ref *listed)
              : c->look_only ? ", and can be put back: it was at "
                             : ": put back at ",
              r < 0 ? error_message(r) : git_oid_tostr_s(&commit.oid));
-        return r == -ENOMEM ? r : 0;
 }
 
 /* A branch at the index's HEAD; of several the one that what is left of the file begins like. */
@@ -209,10 +208,10 @@ int history_check(struct history *h, const char *url, bool look_only, history_sa
         if (r < 0)
                 return r;
         check_config(&c, url);
-        for (size_t i = 0; c.git && r == 0 && i < l->n; i++)
-                r = check_ref(&c, &l->list[i]);
-        if (c.git && r == 0)
+        for (size_t i = 0; c.git && i < l->n; i++)
+                check_ref(&c, &l->list[i]);
+        if (c.git)
                 check_head(&c, l);
         git_repository_free(c.git);
-        return r;
+        return 0;
 }

@@ -4,7 +4,6 @@
  *
  * The other repository may belong to anyone: only regular files with an object's or a pack's name are taken, never through a link (what
  * git had to learn by CVE-2022-39253), and none of its configuration, hooks or alternates. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -54,7 +53,7 @@ static int copy_file(int from_dir, int to_dir, const char *name)
 static int copy_folder(int from, int to, const char *folder, bool (*wanted)(const char *name))
 {
         cleanup_close int from_dir = openat(from, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), to_dir = -1;
-        DIR *d = NULL;
+        cleanup_dir DIR *d = NULL;
         struct dirent *e;
         int r = 0;
 
@@ -70,21 +69,18 @@ static int copy_folder(int from, int to, const char *folder, bool (*wanted)(cons
         while (r == 0 && (e = readdir(d)))
                 if (wanted(e->d_name))
                         r = copy_file(from_dir, to_dir, e->d_name);
-        closedir(d);
         return r;
 }
 
 static bool is_partial(int objects)
 {
         cleanup_close int fd = openat(objects, "pack", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        DIR *d = fd < 0 ? NULL : fdopendir(fcntl(fd, F_DUPFD_CLOEXEC, 3));
+        cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fcntl(fd, F_DUPFD_CLOEXEC, 3));
         struct dirent *e;
         bool found = false;
 
         while (d && !found && (e = readdir(d)))
                 found = strstr(e->d_name, ".promisor") != NULL;
-        if (d)
-                closedir(d);
         return found;
 }
 

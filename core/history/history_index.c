@@ -80,7 +80,7 @@ struct batch {
         struct new_commit *commits;
         size_t n;
         git_oid *parents;
-        size_t n_parents, capacity;
+        size_t n_parents;
 };
 
 static void batch_done(struct batch *b)
@@ -100,17 +100,10 @@ static int batch_add(struct batch *b, git_repository *git, const git_oid *oid)
                 return errorf(-EIO, "commit %s is damaged: %s", git_oid_tostr_s(oid), git_error_text());
         *n = (struct new_commit){
                 .oid = *oid, .committed = git_commit_time(c), .n_parents = git_commit_parentcount(c), .parents = b->n_parents};
-        if (b->n_parents + n->n_parents > b->capacity) {
-                size_t capacity = 2 * b->capacity + n->n_parents + BATCH;
-                git_oid *grown = reallocarray(b->parents, capacity, sizeof(*grown));
-
-                if (!grown)
-                        return -ENOMEM;
-                b->parents = grown;
-                b->capacity = capacity;
-        }
-        for (unsigned i = 0; i < n->n_parents; i++)
+        for (unsigned i = 0; i < n->n_parents; i++) {
+                list_grow(b->parents, b->n_parents);
                 b->parents[b->n_parents++] = *git_commit_parent_id(c, i);
+        }
         b->n++;
         return 0;
 }
@@ -178,10 +171,10 @@ static bool is_indexed(struct history *h, const git_oid *oid)
 
 static int index_commits(struct history *h, git_repository *git, git_revwalk *walk, const struct progress *p, uint32_t *ret_new)
 {
-        cleanup_batch struct batch b = {.commits = calloc(BATCH, sizeof(*b.commits))};
+        cleanup_batch struct batch b = {.commits = allocate(BATCH, sizeof(*b.commits))};
         uint32_t fresh = 0;
         git_oid oid;
-        int e, r = b.commits ? 0 : -ENOMEM;
+        int e, r = 0;
 
         while (r == 0 && (e = git_revwalk_next(&oid, walk)) != GIT_ITEROVER) {
                 if (e < 0)
@@ -255,11 +248,8 @@ static int add_tip(struct tips *tips, git_reference *ref)
                 log_debug("%s is not on a commit: left out", name);
                 return 0;
         }
-        if (list_grow(tips->list, tips->n) < 0)
-                return -ENOMEM;
-        tip.name = strdup(name + skip);
-        if (!tip.name)
-                return -ENOMEM;
+        list_grow(tips->list, tips->n);
+        tip.name = copy_string(name + skip);
         tips->list[tips->n++] = tip;
         return 0;
 }
@@ -301,7 +291,7 @@ static uint32_t newest_branch(struct history *h, const struct ref_list *l)
 static int list_refs(struct history *h, const struct tips *tips, struct ref_list **ret)
 {
         cleanup_refs struct ref_list *l = ref_list_new();
-        int r = l ? 0 : -ENOMEM;
+        int r = 0;
 
         for (size_t i = 0; r == 0 && i < tips->n; i++) {
                 uint32_t number;
@@ -340,13 +330,11 @@ static int keep_commit(struct history *h, git_repository *git, const git_oid *oi
 static int keep_old_head(struct history *h, git_repository *git, const struct ref_list *old, const struct tips *tips,
                          bool *ret_any)
 {
-        cleanup_free git_oid *now = calloc(tips->n + 1, sizeof(*now));
+        cleanup_free git_oid *now = allocate(tips->n + 1, sizeof(*now));
         struct commit was;
         size_t n = 0;
         int r;
 
-        if (!now)
-                return -ENOMEM;
         for (size_t i = 0; i < old->n; i++)
                 if (old->list[i].commit == old->head)
                         return 0; /* kept as that */
@@ -453,7 +441,7 @@ static int read_old_list(struct history *h, struct ref_list **ret)
         if (r == -EIO) { /* it is made anew here */
                 log_warning("%s", error_message(r));
                 *ret = ref_list_new();
-                r = *ret ? 0 : -ENOMEM;
+                r = 0;
         }
         return r;
 }

@@ -87,6 +87,16 @@ static inline struct slice index_slice(const struct index_key *k)
 struct index_key index_key(const struct history *h, const void *rest, size_t size);
 struct index_key index_key_number(const struct history *h, uint32_t number);
 
+/* The parents in a commit's record. */
+static inline size_t record_n_parents(struct slice record)
+{
+        return record.size < COMMIT_FIXED ? 0 : (record.size - COMMIT_FIXED) / 4;
+}
+static inline uint32_t record_parent(struct slice record, size_t i)
+{
+        return key_get_u32((const uint8_t *)record.data + COMMIT_FIXED + 4 * i);
+}
+
 struct index_count {
         uint32_t commits;
         uint64_t generation;

@@ -59,10 +59,9 @@ static int add_wanted(struct wants *w, git_repository *from, const char *name)
         if (r < 0)
                 return errorf(-EIO, "what %s of %s is on cannot be read: %s; 'git -C %s fsck' says more", name,
                               git_repository_path(from), git_error_text(), git_repository_path(from));
-        if (list_grow(w->list, w->n) < 0)
-                return -ENOMEM;
-        w->list[w->n] = (struct wanted){.target = *git_reference_target(direct), .name = strdup(name)};
-        return w->list[w->n++].name ? 0 : -ENOMEM;
+        list_grow(w->list, w->n);
+        w->list[w->n++] = (struct wanted){.target = *git_reference_target(direct), .name = copy_string(name)};
+        return 0;
 }
 
 static int compare_wanted(const void *a, const void *b)
@@ -90,8 +89,8 @@ static int collect_head(git_repository *from, struct wants *ret)
         }
         if (!is_wanted(ret, git_reference_symbolic_target(head)))
                 return 0; /* not born yet */
-        ret->head = strdup(git_reference_symbolic_target(head));
-        return ret->head ? 0 : -ENOMEM;
+        ret->head = copy_string(git_reference_symbolic_target(head));
+        return 0;
 }
 
 static int collect_wants(git_repository *from, struct wants *ret)

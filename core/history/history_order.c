@@ -19,7 +19,6 @@ static void parents_done(struct parents *p)
 static int parents_add(void *user, struct slice key, struct slice value)
 {
         struct parents *p = user;
-        size_t n = value.size < COMMIT_FIXED ? 0 : (value.size - COMMIT_FIXED) / 4;
         uint32_t number;
 
         if (key.size != 8)
@@ -27,17 +26,15 @@ static int parents_add(void *user, struct slice key, struct slice value)
         number = key_get_u32((const uint8_t *)key.data + 4);
         if (number != p->n)
                 return errorf(-EIO, "%s has no commit number %u", p->history->name, p->n);
-        for (size_t i = 0; i < n; i++) {
-                uint32_t parent = key_get_u32((const uint8_t *)value.data + COMMIT_FIXED + 4 * i);
+        for (size_t i = 0; i < record_n_parents(value); i++) {
+                uint32_t parent = record_parent(value, i);
 
                 if (parent >= number)
                         return errorf(-EIO, "commit number %u of %s is damaged in the index", number, p->history->name);
-                if (list_grow(p->list, p->n_list) < 0)
-                        return -ENOMEM;
+                list_grow(p->list, p->n_list);
                 p->list[p->n_list++] = parent;
         }
-        if (list_grow(p->begin, p->n + 1) < 0)
-                return -ENOMEM;
+        list_grow(p->begin, p->n + 1);
         p->begin[++p->n] = (uint32_t)p->n_list;
         return 0;
 }
@@ -48,9 +45,8 @@ static int parents_read(struct history *h, struct store_txn *t, struct parents *
 
         key_u32(prefix, h->repository);
         p->history = h;
-        p->begin = calloc(1, sizeof(*p->begin));
-        return p->begin ? store_each(t, h->tables.commits, SLICE(prefix, sizeof(prefix)), SLICE("", 0), true, parents_add, p)
-                        : -ENOMEM;
+        p->begin = allocate(1, sizeof(*p->begin));
+        return store_each(t, h->tables.commits, SLICE(prefix, sizeof(prefix)), SLICE("", 0), true, parents_add, p);
 }
 
 /* Gives `place` to a commit and to all before it that have none. `stack` has room for all commits. */
@@ -74,11 +70,9 @@ static void take_place(const struct parents *p, uint32_t commit, uint32_t place,
 /* The commit of the first-parent line of `tip` that has brought it into that line, by its place there; COMMIT_NONE: none has. */
 static int find_places(const struct parents *p, uint32_t tip, uint32_t *places)
 {
-        cleanup_free uint32_t *line = calloc((size_t)p->n + 1, sizeof(*line)), *stack = calloc((size_t)p->n + 1, sizeof(*stack));
+        cleanup_free uint32_t *line = allocate((size_t)p->n + 1, sizeof(*line)), *stack = allocate((size_t)p->n + 1, sizeof(*stack));
         uint32_t n = 0;
 
-        if (!line || !stack)
-                return -ENOMEM;
         memset(places, 0xff, p->n * sizeof(*places));
         for (uint32_t c = tip; c < p->n; c = p->begin[c] < p->begin[c + 1] ? p->list[p->begin[c]] : COMMIT_NONE)
                 line[n++] = c;
@@ -90,10 +84,8 @@ static int find_places(const struct parents *p, uint32_t tip, uint32_t *places)
 /* By place, then by number, which is above its parents': counting, as there are no more places than commits. */
 static int sort_by_place(const uint32_t *places, uint32_t n, uint32_t *ret)
 {
-        cleanup_free uint32_t *count = calloc((size_t)n + 2, sizeof(*count));
+        cleanup_free uint32_t *count = allocate((size_t)n + 2, sizeof(*count));
 
-        if (!count)
-                return -ENOMEM;
         for (uint32_t i = 0; i < n; i++)
                 count[MIN(places[i], n) + 1]++;
         for (uint32_t i = 0; i <= n; i++)
@@ -131,17 +123,13 @@ static int order_make(struct history *h, struct store_txn *t, uint64_t generatio
                 r = history_refs_in(h, t, &refs);
         if (r < 0)
                 return r;
-        places = calloc((size_t)p.n + 1, sizeof(*places));
-        o = calloc(1, sizeof(*o));
-        if (!places || !o)
-                return -ENOMEM;
+        places = allocate((size_t)p.n + 1, sizeof(*places));
+        o = allocate(1, sizeof(*o));
         *o = (struct commit_order){.refs = 1,
                                    .generation = generation,
                                    .n = p.n,
-                                   .list = calloc((size_t)p.n + 1, sizeof(*o->list)),
-                                   .place = calloc((size_t)p.n + 1, sizeof(*o->place))};
-        if (!o->list || !o->place)
-                return -ENOMEM;
+                                   .list = allocate((size_t)p.n + 1, sizeof(*o->list)),
+                                   .place = allocate((size_t)p.n + 1, sizeof(*o->place))};
         r = find_places(&p, refs->head, places);
         if (r == 0)
                 r = sort_by_place(places, p.n, o->list);

@@ -6,7 +6,7 @@
 
 struct ref_list *ref_list_new(void)
 {
-        struct ref_list *l = calloc(1, sizeof(*l));
+        struct ref_list *l = allocate(1, sizeof(*l));
 
         if (l)
                 *l = (struct ref_list){.refs = 1, .head = COMMIT_NONE};
@@ -32,11 +32,8 @@ struct ref_list *ref_list_unref(struct ref_list *l)
 
 int ref_list_add(struct ref_list *l, enum ref_kind kind, const char *name, uint32_t commit)
 {
-        if (list_grow(l->list, l->n) < 0)
-                return -ENOMEM;
-        l->list[l->n] = (struct ref){.kind = kind, .commit = commit, .name = strdup(name)};
-        if (!l->list[l->n].name)
-                return -ENOMEM;
+        list_grow(l->list, l->n);
+        l->list[l->n] = (struct ref){.kind = kind, .commit = commit, .name = copy_string(name)};
         l->n++;
         return 0;
 }
@@ -112,7 +109,7 @@ int ref_list_read(struct history *h, struct store_txn *t, struct ref_list **ret)
         cleanup_refs struct ref_list *l = ref_list_new();
         struct index_key key = index_key(h, "list", 4);
         cleanup_blob struct blob b = {0};
-        int r = l ? store_get(t, h->tables.refs, index_slice(&key), &b) : -ENOMEM;
+        int r = store_get(t, h->tables.refs, index_slice(&key), &b);
 
         if (r == 0) {
                 struct record rec = record_of(SLICE(b.data, b.size));

@@ -146,8 +146,6 @@ static int write_commit(git_repository *to, const git_oid *tree_id, git_commit *
         int r;
 
         buffer_addf(&message, "Snapshot of %s\n", dir);
-        if (buffer_error(&message) < 0)
-                return -ENOMEM;
         r = git_signature_now(&who, "solverfs snapshot", "snapshot@solverfs.invalid");
         if (r == 0)
                 r = git_tree_lookup(&tree, to, tree_id);

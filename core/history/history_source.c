@@ -241,21 +241,16 @@ static int fill_gaps(struct history *h, char *const *paths, const struct digest 
 int history_sources(struct history *h, char *const *paths, struct digest **ret, uint32_t *ret_n)
 {
         uint32_t n = history_count(h);
-        cleanup_free struct digest *list = calloc((size_t)n + 1, sizeof(*list));
-        cleanup_free bool *known = calloc((size_t)n + 1, sizeof(*known));
+        cleanup_free struct digest *list = allocate((size_t)n + 1, sizeof(*list));
+        cleanup_free bool *known = allocate((size_t)n + 1, sizeof(*known));
         struct sources s = {.list = list, .known = known, .n = n};
+        struct index_key prefix;
         struct digest of_paths;
-        int r = list && known ? 0 : -ENOMEM;
+        int r;
 
         digest_of_paths(paths, &of_paths);
-        if (r == 0) {
-                cleanup_txn struct store_txn *t = NULL;
-                struct index_key prefix = index_key(h, of_paths.bytes, DIGEST_SIZE);
-
-                r = store_read(h->store, &t);
-                if (r == 0)
-                        r = store_each(t, h->tables.sources, index_slice(&prefix), index_slice(&prefix), true, add_source, &s);
-        }
+        prefix = index_key(h, of_paths.bytes, DIGEST_SIZE);
+        r = store_visit(h->store, h->tables.sources, index_slice(&prefix), true, add_source, &s);
         if (r == 0)
                 r = fill_gaps(h, paths, &of_paths, &s);
         if (r < 0)

@@ -18,9 +18,9 @@ static int fetch_into(struct history *h, git_repository *git, const char *path, 
                 r = local ? history_fetch_local(local, git, under, p) :
                             history_fetch_remote(&(struct remote_fetch){git, address, under, lock, h->silence_ns, p});
         if (r < 0 && r != -ECANCELED) {
-                cleanup_free char *why = strdup(error_message(r));
+                cleanup_free char *why = copy_string(error_message(r));
 
-                return errorf(r == -ENOENT ? -EIO : r, "the submodule %s: %s", path, why ?: strerror(-r));
+                return errorf(r == -ENOENT ? -EIO : r, "the submodule %s: %s", path, why);
         }
         return r;
 }

@@ -13,7 +13,7 @@
 static char *local_path(const char *url)
 {
         bool is_url = strncmp(url, "file://", 7) == 0;
-        char *path = is_url || (!strstr(url, "://") && access(url, F_OK) == 0) ? strdup(is_url ? url + 7 : url) : NULL;
+        char *path = is_url || (!strstr(url, "://") && access(url, F_OK) == 0) ? copy_string(is_url ? url + 7 : url) : NULL;
 
         if (path && is_url)
                 url_decode(path);
@@ -184,7 +184,7 @@ int history_clone(const char *repos_dir, const char *name, const char *url, uint
         if (r == 0)
                 r = finish_clone(part, path, repos_dir);
         if (r < 0) {
-                cleanup_free char *reason = strdup(error_message(r));
+                cleanup_free char *reason = copy_string(error_message(r));
 
                 remove_tree(part);
                 return errorf(r, "%s", reason ?: strerror(-r));

@@ -77,18 +77,9 @@ static enum verdict get_verdict(struct record *r)
         return v < N_VERDICTS ? (enum verdict)v : VERDICT_ERROR;
 }
 
-static int allocate(void *list, size_t n, size_t size)
-{
-        void *made = calloc(n + 1, size);
-
-        memcpy(list, &made, sizeof(made));
-        return made ? 0 : -ENOMEM;
-}
-
 static int get_reals(struct record *r, size_t n, size_t *ret_n, double **ret)
 {
-        if (allocate(ret, n, sizeof(**ret)) < 0)
-                return -ENOMEM;
+        *ret = allocate(n + 1, sizeof(**ret));
         *ret_n = n;
         for (size_t i = 0; i < n; i++)
                 (*ret)[i] = record_real(r);
@@ -98,8 +89,7 @@ static int get_reals(struct record *r, size_t n, size_t *ret_n, double **ret)
 static int get_runs(struct record *r, struct trial *t)
 {
         t->n_arms = get_count(r, 11);
-        if (allocate(&t->runs, t->n_arms, sizeof(*t->runs)) < 0)
-                return -ENOMEM;
+        t->runs = allocate(t->n_arms + 1, sizeof(*t->runs));
         for (size_t i = 0; i < t->n_arms; i++) {
                 uint8_t ending = record_u8(r);
 
@@ -116,8 +106,7 @@ static int get_runs(struct record *r, struct trial *t)
 static int get_turns(struct record *r, struct trial *t)
 {
         t->n_turns = get_count(r, 12);
-        if (allocate(&t->turns, t->n_turns, sizeof(*t->turns)) < 0)
-                return -ENOMEM;
+        t->turns = allocate(t->n_turns + 1, sizeof(*t->turns));
         for (size_t i = 0; i < t->n_turns; i++) {
                 t->turns[i].arm = record_u32(r);
                 t->turns[i].until = record_real(r);

@@ -11,7 +11,7 @@ struct place_build {
 };
 
 /* The key that is built is one of the toolchain that the place had when it was made. */
-static int build_at_place(struct build_away *a, const struct build_request *q, const struct build_sources *sources, struct build_record **ret)
+static int build_at_place(struct build_away *a, const struct build_request *q, struct sources *sources, struct build_record **ret)
 {
         struct place_build *p = (struct place_build *)a;
         const char *now = cluster_slot_toolchain(p->slot);

@@ -61,8 +61,7 @@ static int add_row(void *user, struct slice key, struct slice value)
 
         if (key.size != DIGEST_SIZE || value.size != DIGEST_SIZE)
                 return 0;
-        if (list_grow(rows->list, rows->n) < 0)
-                return -ENOMEM;
+        list_grow(rows->list, rows->n);
         memcpy(rows->list[rows->n].build.bytes, key.data, DIGEST_SIZE);
         memcpy(rows->list[rows->n++].program.bytes, value.data, DIGEST_SIZE);
         return 0;
@@ -75,15 +74,11 @@ static int by_build(const void *a, const void *b)
 
 int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, uint32_t *ret_n)
 {
-        cleanup_txn struct store_txn *t = NULL;
         cleanup_free struct digest *keys = NULL;
         struct rows rows = {0};
         uint32_t n = 0;
-        int r = store_read(workspace_store(w), &t);
+        int r = store_visit(workspace_store(w), TABLE_BUILD_PROGRAMS, SLICE("", 0), true, add_row, &rows);
 
-        if (r == 0)
-                r = store_each(t, TABLE_BUILD_PROGRAMS, SLICE("", 0), SLICE("", 0), true, add_row, &rows);
-        t = store_end(t); /* not held while what is not yet in the index is worked out */
         if (r == 0)
                 r = build_keys(s->history, s->recipe, &keys, &n);
         for (uint32_t i = 0; r == 0 && i < n; i++) {

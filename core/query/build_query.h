@@ -22,7 +22,7 @@ void build_query_describe(const struct query *query, struct buffer *ret);
 bool build_query_gone(const struct query *query);
 bool build_query_estimate(const struct query *query, struct cost *ret);
 void build_query_free(struct query *query);
-struct value *build_value_new(struct build_record *record); /* takes a ref; NULL: no memory */
+struct value *build_value_new(struct build_record *record); /* takes a ref */
 void build_value_free(struct value *value);
 
 /* -- build_records.c -- */

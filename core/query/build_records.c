@@ -123,19 +123,16 @@ static int join_programs(struct workspace *w, const struct build_record *known, 
         size_t n_now = record->n_programs;
         int r = 0;
 
-        record->programs = calloc(known->n_programs + 1, sizeof(*record->programs));
-        if (!record->programs) {
-                record->programs = now;
-                return -ENOMEM;
-        }
+        record->programs = allocate(known->n_programs + 1, sizeof(*record->programs));
         memcpy(record->programs, known->programs, known->n_programs * sizeof(*known->programs));
         record->n_programs = known->n_programs;
         if (!build_record_has_program(known, &now[n_now - 1]))
                 r = build_differences(workspace_programs(w), known, record, &record->differs);
-        else if (known->differs && !(record->differs = strdup(known->differs)))
-                r = -ENOMEM;
+        else if (known->differs)
+                record->differs = copy_string(known->differs);
         free(now);
-        return r < 0 ? r : build_record_note_program(record);
+        build_record_note_program(record);
+        return r;
 }
 
 static bool same_outputs(const struct build_record *a, const struct build_record *b)

@@ -4,7 +4,7 @@
 #include "core/query/query.h"
 
 /* All that is known of a cell, as `run --json` prints it: solver, commit, case, name, sha256, result, status, seed, the numbers, run (which is
- * run.json). `f` NULL: the commit cannot be built, and `build` (may be NULL) says why. A new reference; NULL: no memory. */
+ * run.json). `f` NULL: the commit cannot be built, and `build` (may be NULL) says why. A new reference. */
 json_t *cell_answer_json(const struct cell *cell, const char *commit, const struct fact *f, const struct build_record *build);
 
 /* "correct", "WRONG", "DISPUTED" (another cell contradicts it, and the case does not say who is right), or "-": BenchExec's categories, where an

@@ -106,7 +106,7 @@ static int remeasure_compute(struct query *query, struct job *j, struct value **
         if (r < 0)
                 return r;
         *ret = run_value_new(f, failed);
-        return *ret ? 0 : -ENOMEM;
+        return 0;
 }
 
 static void remeasure_describe(const struct query *query, struct buffer *ret)
@@ -127,12 +127,10 @@ static const struct query_type query_remeasure_type = {
 
 static int make_query(struct workspace *w, const struct note *note, const struct cell *cell, struct query **ret)
 {
-        struct remeasure_query *q = calloc(1, sizeof(*q));
+        struct remeasure_query *q = allocate(1, sizeof(*q));
         struct hasher *h;
         int r;
 
-        if (!q)
-                return -ENOMEM;
         r = run_query_init(&q->run, &query_remeasure_type, w, cell);
         if (r < 0) {
                 run_query_free(&q->run.query);
@@ -233,9 +231,7 @@ int remeasuring_start(struct workspace *w, struct engine *e, struct remeasuring 
         *ret = NULL;
         if (workspace_settings(w)->remeasure == 0 || store_read_only(workspace_store(w)))
                 return 0;
-        m = calloc(1, sizeof(*m));
-        if (!m)
-                return -ENOMEM;
+        m = allocate(1, sizeof(*m));
         *m = (struct remeasuring){.workspace = w, .engine = e, .end = eventfd(0, EFD_CLOEXEC)};
         r = m->end < 0 ? -errno : -pthread_create(&m->thread, NULL, remeasuring_thread, m);
         if (r < 0) {

@@ -13,23 +13,19 @@
 static int run_curl(const struct recipe_file *f, const char *to, uint64_t silence_ns)
 {
         char seconds[32];
-        cleanup_free char *place = strndup(f->url, f->n_url);
+        cleanup_free char *place = copy_prefix(f->url, f->n_url);
         cleanup_buffer struct buffer address = {0};
         const char *url;
         posix_spawn_file_actions_t actions;
         pid_t pid;
         int status = 0, r;
 
-        if (!place)
-                return -ENOMEM;
         if (*place == '/') {
                 buffer_adds(&address, "file://");
                 buffer_add_url_path(&address, place);
         } else {
                 buffer_adds(&address, place);
         }
-        if (buffer_error(&address) < 0)
-                return -ENOMEM;
         url = address.data;
         snprintf(seconds, sizeof(seconds), "%llu", (unsigned long long)(silence_ns / NSEC_PER_SEC));
         posix_spawn_file_actions_init(&actions);
@@ -113,9 +109,9 @@ static int fetch_submodules(const struct solver *s, const struct recipe *recipe,
 
         for (char *const *l = recipe->submodules; r == 0 && *l; l++) {
                 const char *repository;
-                cleanup_free char *path = strndup(*l, recipe_submodule(*l, &repository));
+                cleanup_free char *path = copy_prefix(*l, recipe_submodule(*l, &repository));
 
-                r = path ? history_fetch_submodule(s->history, path, repository, p) : -ENOMEM;
+                r = history_fetch_submodule(s->history, path, repository, p);
         }
         return r;
 }

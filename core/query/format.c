@@ -35,13 +35,12 @@ static int find_older_records(struct workspace *w)
                 uint8_t format;
         } tables[] = {{TABLE_BUILDS, BUILD_RECORD_VERSION}, {TABLE_FACTS, FACT_VERSION}, {TABLE_SAMPLES, FACT_VERSION}};
         const bool is_in_files = meta_number(w, PROGRAMS) == IN_FILES; /* else all of it is older */
-        cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(workspace_store(w), &t);
+        int r = 0;
 
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(tables); i++) {
                 uint8_t today = is_in_files ? tables[i].format : UINT8_MAX;
 
-                r = store_each(t, tables[i].table, SLICE("", 0), SLICE("", 0), true, find_older, &today);
+                r = store_visit(workspace_store(w), tables[i].table, SLICE("", 0), true, find_older, &today);
         }
         return r;
 }

@@ -14,15 +14,14 @@ void held_done(struct held *h)
 }
 
 /* Takes over the descriptor. */
-static int add(struct held *h, int fd, const char *path, const char *name)
+static void add(struct held *h, int fd, const char *path, const char *name)
 {
         char **texts = &h->texts[2 * h->n];
 
         h->fds[h->n] = fd;
-        texts[0] = strdup(path);
-        texts[1] = strdup(name);
+        texts[0] = copy_string(path);
+        texts[1] = copy_string(name);
         h->list[h->n++] = (struct run_program){.path = texts[0], .name = texts[1]};
-        return texts[0] && texts[1] ? 0 : -ENOMEM;
 }
 
 /* A sandbox cannot start it then, which would look like the program's own failure, and be kept as such. */
@@ -50,9 +49,8 @@ int held_build(struct workspace *w, const struct build_record *record, struct he
                 int fd;
 
                 r = programs_get(workspace_programs(w), &record->outputs[i].id, &fd, path);
-                if (r == 0)
-                        r = add(ret, fd, path, record->outputs[i].name);
                 if (r == 0) {
+                        add(ret, fd, path, record->outputs[i].name);
                         ret->list[ret->n - 1].id = record->outputs[i].id;
                         r = check_runnable(fd, path);
                 }
@@ -64,13 +62,11 @@ int held_build(struct workspace *w, const struct build_record *record, struct he
 
 int held_program(const char *path, struct held *ret)
 {
-        int fd = open(path, O_RDONLY | O_CLOEXEC), r;
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
 
         *ret = (struct held){0};
         if (fd < 0)
                 return errorf(-errno, "cannot open the program %s: %s", path, strerror(errno));
-        r = add(ret, fd, path, basename(path));
-        if (r < 0)
-                held_done(ret);
-        return r;
+        add(ret, fd, path, basename(path));
+        return 0;
 }

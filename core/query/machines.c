@@ -48,10 +48,9 @@ static int add_name(struct names *names, const void *name, size_t size)
         for (size_t i = 0; i < names->n; i++)
                 if (strlen(names->list[i]) == size && memcmp(names->list[i], name, size) == 0)
                         return 0;
-        if (list_grow(names->list, names->n + 1) < 0)
-                return -ENOMEM;
-        names->list[names->n] = strndup(name, size);
-        return names->list[names->n] ? (names->n++, 0) : -ENOMEM;
+        list_grow(names->list, names->n + 1);
+        names->list[names->n++] = copy_prefix(name, size);
+        return 0;
 }
 
 static int add_imported(void *user, struct slice key, struct slice)
@@ -77,16 +76,13 @@ static int compare_names(const void *a, const void *b)
 /* Their names, sorted, this one's too: strings_free(). */
 static int machines_list(struct workspace *w, char ***ret, size_t *ret_n)
 {
-        cleanup_txn struct store_txn *t = NULL;
         struct names names = {0};
-        int r = store_read(workspace_store(w), &t);
+        int r = add_name(&names, host_machine(), strlen(host_machine()));
 
         if (r == 0)
-                r = add_name(&names, host_machine(), strlen(host_machine()));
+                r = store_visit(workspace_store(w), TABLE_META, slice_string(NAME_KEY), false, add_imported, &names);
         if (r == 0)
-                r = store_each(t, TABLE_META, slice_string(NAME_KEY), SLICE("", 0), false, add_imported, &names);
-        if (r == 0)
-                r = store_each(t, TABLE_META, slice_string(CLUSTER_KEY), SLICE("", 0), true, add_cluster, &names);
+                r = store_visit(workspace_store(w), TABLE_META, slice_string(CLUSTER_KEY), true, add_cluster, &names);
         if (r < 0) {
                 names_done(&names);
                 return r;
@@ -117,8 +113,6 @@ static int no_machine(const char *word, char *const *list, size_t n)
         }
         if (n > 10)
                 buffer_addf(&names, " and %zu more", n - 10);
-        if (buffer_error(&names) < 0)
-                return -ENOMEM;
         return errorf(-ENOENT, "nothing is known of a machine '%s'; the store knows %s, and 'solverfs import' takes in what others measured", word,
                       names.data);
 }
@@ -141,7 +135,7 @@ int machine_find(struct workspace *w, const char *word, char **ret)
         if (n_found > 1)
                 r = errorf(-ENOTUNIQ, "several machines are called '%s': say the whole name, such as '%s'", word, found);
         else if (found)
-                r = (*ret = strdup(found)) ? 0 : -ENOMEM;
+                *ret = copy_string(found);
         else
                 r = no_machine(word, list, n);
         strings_free(list);
@@ -198,7 +192,7 @@ int machine_note(struct store_txn *t, const char *machine, const struct digest *
                         buffer_add(&list, (const char *)before.data + at, DIGEST_SIZE);
         buffer_add(&list, program->bytes, DIGEST_SIZE);
         buffer_addf(&name, NAME_KEY "%s", machine);
-        if (buffer_error(&list) < 0 || buffer_error(&name) < 0)
+        if (buffer_error(&list) < 0)
                 return -ENOMEM;
         r = store_put(t, TABLE_META, slice_string(key), SLICE(list.data, list.size));
         return r < 0 ? r : store_put(t, TABLE_META, SLICE(name.data, name.size), SLICE("", 0));
@@ -228,9 +222,7 @@ int machine_programs(struct workspace *w, const struct cell *cell, struct digest
         r = store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b);
         if (r < 0 && r != -ENOENT)
                 return r;
-        *ret = calloc(b.size / DIGEST_SIZE + 1, sizeof(**ret));
-        if (!*ret)
-                return -ENOMEM;
+        *ret = allocate(b.size / DIGEST_SIZE + 1, sizeof(**ret));
         while ((*ret_n + 1) * DIGEST_SIZE <= b.size) {
                 memcpy((*ret)[*ret_n].bytes, (const char *)b.data + b.size - (*ret_n + 1) * DIGEST_SIZE, DIGEST_SIZE);
                 ++*ret_n;
@@ -243,112 +235,79 @@ int machine_programs(struct workspace *w, const struct cell *cell, struct digest
 
 /* -- commits ------------------------------------------------------------------------------------------------------- */
 
-struct sources {
-        char (*list)[DIGEST_HEX_SIZE]; /* in order, as the table is */
-        size_t n;
-};
-
 static int add_source(void *user, struct slice key, struct slice)
 {
-        struct sources *s = user;
+        char hex[DIGEST_HEX_SIZE];
+        struct digest d;
 
         if (key.size != KEY_SIZE - 2) /* two zeros: each DIGEST_HEX_SIZE has one, and so has the prefix; a slash is between */
                 return 0;
-        if (list_grow(s->list, s->n) < 0)
-                return -ENOMEM;
-        snprintf(s->list[s->n++], DIGEST_HEX_SIZE, "%.*s", DIGEST_HEX_SIZE - 1, (const char *)key.data + key.size - (DIGEST_HEX_SIZE - 1));
+        snprintf(hex, sizeof(hex), "%.*s", DIGEST_HEX_SIZE - 1, (const char *)key.data + key.size - (DIGEST_HEX_SIZE - 1));
+        if (digest_parse(hex, &d) == 0)
+                digest_list_add(user, d.bytes);
         return 0;
 }
 
-static int compare_sources(const void *a, const void *b)
+/* What of the solver is imported from the machine: the sources, in the order of the table, and those of every commit. */
+static int imported_of(struct workspace *w, struct solver *s, const char *machine, struct digest_list *ret, struct digest **ret_sources, uint32_t *ret_n)
 {
-        return strcmp(a, b);
-}
-
-static int sources_on(struct workspace *w, const char *machine, struct sources *ret)
-{
-        cleanup_txn struct store_txn *t = NULL;
         char key[KEY_SIZE];
-        int r = store_read(workspace_store(w), &t);
+        int r;
 
         programs_key(machine, NULL, key);
-        return r < 0 ? r : store_each(t, TABLE_META, slice_string(key), SLICE("", 0), false, add_source, ret);
-}
-
-/* Those of the sources in the table. */
-static int commits_imported(struct workspace *w, struct solver *s, const char *machine, uint32_t **ret, size_t *ret_n)
-{
-        cleanup_free struct digest *sources = NULL;
-        struct sources known = {0};
-        uint32_t count = 0;
-        size_t n = 0;
-        int r = sources_on(w, machine, &known);
-
-        if (r == 0)
-                r = history_sources(s->history, s->recipe->sources, &sources, &count);
-        *ret = r == 0 ? calloc((size_t)count + 1, sizeof(**ret)) : NULL;
-        if (r == 0 && !*ret)
-                r = -ENOMEM;
-        for (uint32_t i = 0; i < count && r == 0; i++) {
-                char hex[DIGEST_HEX_SIZE];
-                struct digest d;
-
-                source_digest(s->recipe, &sources[i], &d);
-                digest_hex(&d, hex);
-                if (find_in_list(hex, known.list, known.n, sizeof(*known.list), compare_sources))
-                        (*ret)[n++] = i;
-        }
-        free(known.list);
-        *ret_n = n;
+        r = store_visit(workspace_store(w), TABLE_META, slice_string(key), false, add_source, ret);
+        if (r == 0 && ret->n > 0)
+                r = history_sources(s->history, s->recipe->sources, ret_sources, ret_n);
+        for (uint32_t i = 0; r == 0 && i < *ret_n; i++)
+                source_digest(s->recipe, &(*ret_sources)[i], &(*ret_sources)[i]);
         return r;
 }
 
 /* Are results of the machine measured for this store? */
 static int is_measured_for_us(struct workspace *w, const char *machine)
 {
-        cleanup_txn struct store_txn *t = NULL;
         struct names clusters = {0};
         bool found = strcmp(machine, host_machine()) == 0;
-        int r = store_read(workspace_store(w), &t);
+        int r = store_visit(workspace_store(w), TABLE_META, slice_string(CLUSTER_KEY), true, add_cluster, &clusters);
 
-        if (r == 0)
-                r = store_each(t, TABLE_META, slice_string(CLUSTER_KEY), SLICE("", 0), true, add_cluster, &clusters);
         for (size_t i = 0; i < clusters.n; i++)
                 found |= strcmp(clusters.list[i], machine) == 0;
         names_done(&clusters);
         return r < 0 ? r : found;
 }
 
-/* Both are in order, as is *ret. */
-static int merge(const uint32_t *a, size_t n_a, const uint32_t *b, size_t n_b, uint32_t **ret, size_t *ret_n)
+static int add_build(void *user, struct slice key, struct slice)
 {
-        uint32_t *list = calloc(n_a + n_b + 1, sizeof(*list));
-        size_t n = 0;
-
-        if (!list)
-                return -ENOMEM;
-        for (size_t i = 0, j = 0; i < n_a || j < n_b; n++) {
-                list[n] = j >= n_b || (i < n_a && a[i] < b[j]) ? a[i] : b[j];
-                i += i < n_a && a[i] == list[n];
-                j += j < n_b && b[j] == list[n];
-        }
-        *ret = list;
-        *ret_n = n;
+        if (key.size == DIGEST_SIZE)
+                digest_list_add(user, key.data);
         return 0;
 }
 
-int commits_known_on(struct workspace *w, struct solver *s, const char *machine, uint32_t **ret, size_t *ret_n)
+/* The builds that are kept, failed ones included, in the order of the table, and those of every commit. */
+static int built_of(struct workspace *w, struct solver *s, struct digest_list *ret, struct digest **ret_builds, uint32_t *ret_n)
 {
-        cleanup_free uint32_t *imported = NULL, *built = NULL;
-        size_t n_imported = 0, n_built = 0;
-        int r;
+        int r = store_visit(workspace_store(w), TABLE_BUILDS, SLICE("", 0), false, add_build, ret);
 
-        if (!machine)
-                return commits_known(w, s, ret, ret_n);
-        r = commits_imported(w, s, machine, &imported, &n_imported);
+        return r == 0 && ret->n > 0 ? build_keys(s->history, s->recipe, ret_builds, ret_n) : r;
+}
+
+/* Every run has a build: so the commits with anything known are those whose build key is in the table of builds. */
+int commits_known(struct workspace *w, struct solver *s, const char *machine, uint32_t **ret, size_t *ret_n)
+{
+        cleanup_digests struct digest_list imported = {0}, kept = {0};
+        cleanup_free struct digest *sources = NULL, *builds = NULL;
+        uint32_t n_sources = 0, n_builds = 0;
+        size_t n = 0;
+        int r = machine ? imported_of(w, s, machine, &imported, &sources, &n_sources) : 0;
+
         if (r == 0)
-                r = is_measured_for_us(w, machine);
+                r = machine ? is_measured_for_us(w, machine) : 1;
         if (r > 0)
-                r = commits_known(w, s, &built, &n_built);
-        return r < 0 ? r : merge(imported, n_imported, built, n_built, ret, ret_n);
+                r = built_of(w, s, &kept, &builds, &n_builds);
+        *ret = r == 0 ? allocate((size_t)MAX(n_sources, n_builds) + 1, sizeof(**ret)) : NULL;
+        for (uint32_t i = 0; r == 0 && i < MAX(n_sources, n_builds); i++)
+                if ((i < n_sources && digest_list_find(&imported, &sources[i])) || (i < n_builds && digest_list_find(&kept, &builds[i])))
+                        (*ret)[n++] = i;
+        *ret_n = n;
+        return r;
 }

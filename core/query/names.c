@@ -62,37 +62,27 @@ static int give(struct store_txn *t, enum name_space space, const char *name, st
         return r;
 }
 
-int names_intern(struct store *s, enum name_space space, const char *name, uint32_t *ret)
+int names_intern_in(struct store_txn *t, enum name_space space, const char *name, uint32_t *ret)
 {
         struct name_key key;
-        struct store_txn *t;
+        int r;
+
+        name_key(&key, 'n', (uint8_t)space, name, strlen(name));
+        r = get_number(t, name_key_slice(&key), ret);
+        return r == -ENOENT ? give(t, space, name, name_key_slice(&key), ret) : r;
+}
+
+int names_intern(struct store *s, enum name_space space, const char *name, uint32_t *ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
         int r = names_number(s, space, name, ret);
 
         if (r != -ENOENT)
                 return r;
-        name_key(&key, 'n', (uint8_t)space, name, strlen(name));
         r = store_write(s, &t);
-        if (r < 0)
-                return r;
-        r = get_number(t, name_key_slice(&key), ret); /* somebody else may have been first */
-        if (r == -ENOENT) {
-                r = give(t, space, name, name_key_slice(&key), ret);
-                if (r == 0)
-                        return store_commit(t);
-        }
-        store_end(t);
-        return r;
-}
-
-int names_intern_in(struct store_txn *t, enum name_space space, const char *name)
-{
-        struct name_key key;
-        uint32_t number;
-        int r;
-
-        name_key(&key, 'n', (uint8_t)space, name, strlen(name));
-        r = get_number(t, name_key_slice(&key), &number);
-        return r == -ENOENT ? give(t, space, name, name_key_slice(&key), &number) : r;
+        if (r == 0)
+                r = names_intern_in(t, space, name, ret); /* somebody else may have been first */
+        return r < 0 ? r : store_commit(steal_pointer(t));
 }
 
 int names_intern_all(struct store *s, enum name_space space, char *const *names, size_t n)
@@ -108,7 +98,7 @@ int names_intern_all(struct store *s, enum name_space space, char *const *names,
                 return r;
         r = store_write(s, &t);
         for (i--; i < n && r == 0; i++) /* from the first that has none */
-                r = names_intern_in(t, space, names[i]);
+                r = names_intern_in(t, space, names[i], &number);
         return r < 0 ? r : store_commit(steal_pointer(t));
 }
 
@@ -120,6 +110,6 @@ int names_name(struct store *s, enum name_space space, uint32_t number, char **r
 
         if (r < 0)
                 return r;
-        *ret = strndup(b.data, b.size);
-        return *ret ? 0 : -ENOMEM;
+        *ret = copy_prefix(b.data, b.size);
+        return 0;
 }

@@ -22,7 +22,7 @@ enum name_space {
 int names_number(struct store *s, enum name_space space, const char *name, uint32_t *ret);
 int names_intern(struct store *s, enum name_space space, const char *name, uint32_t *ret);
 /* The same in the caller's transaction. */
-int names_intern_in(struct store_txn *t, enum name_space space, const char *name);
+int names_intern_in(struct store_txn *t, enum name_space space, const char *name, uint32_t *ret);
 /* The same for many at once, in one transaction, or none when all have theirs. */
 int names_intern_all(struct store *s, enum name_space space, char *const *names, size_t n);
 int names_name(struct store *s, enum name_space space, uint32_t number, char **ret); /* free() */

@@ -76,7 +76,7 @@ static int take(void *user, struct slice key, struct slice value)
         snprintf(n->key, sizeof(n->key), "%.*s", (int)key.size, (const char *)key.data);
         n->value.size = 0;
         buffer_add(&n->value, value.data, value.size);
-        return buffer_error(&n->value) < 0 ? -ENOMEM : 1;
+        return 1;
 }
 
 int note_next(struct store_txn *t, const char *prefix, struct note *n)
@@ -92,8 +92,7 @@ static int take_each(void *user, struct slice key, struct slice value)
         struct notes *list = user;
         int r;
 
-        if (list_grow(list->list, list->n) < 0)
-                return -ENOMEM;
+        list_grow(list->list, list->n);
         list->list[list->n] = (struct note){0};
         r = take(&list->list[list->n++], key, value);
         return MIN(r, 0);
@@ -101,10 +100,7 @@ static int take_each(void *user, struct slice key, struct slice value)
 
 int notes_read(struct workspace *w, const char *prefix, struct notes *ret)
 {
-        cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(workspace_store(w), &t);
-
-        return r < 0 ? r : store_each(t, TABLE_META, slice_string(prefix), SLICE("", 0), true, take_each, ret);
+        return store_visit(workspace_store(w), TABLE_META, slice_string(prefix), true, take_each, ret);
 }
 
 void notes_done(struct notes *n)

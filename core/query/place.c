@@ -40,32 +40,9 @@ static void give_back(struct engine_away *a, void *slot)
         tell_leases(place_of(a));
 }
 
-struct look {
-        void (*fn)(void *user, const struct away_view *v);
-        void *user;
-};
-
-static void look_at(void *user, const struct cluster_view *v)
-{
-        const struct look *l = user;
-
-        l->fn(l->user, &(struct away_view){.name = v->name,
-                                           .machine = v->machine,
-                                           .wanted = v->wanted,
-                                           .queued = v->queued,
-                                           .present = v->present,
-                                           .slots = v->slots,
-                                           .busy = v->busy,
-                                           .lost = v->lost,
-                                           .left_out = v->left_out,
-                                           .sent = v->sent,
-                                           .why = v->why,
-                                           .uneven = v->uneven});
-}
-
 static void look(struct engine_away *a, void (*fn)(void *user, const struct away_view *v), void *user)
 {
-        cluster_look(place_of(a)->cluster, look_at, &(struct look){.fn = fn, .user = user});
+        cluster_look(place_of(a)->cluster, fn, user);
 }
 
 /* -- slots, for everybody else -- */
@@ -137,7 +114,7 @@ void place_release(struct run_place *p, struct cluster_slot *s)
         look_at_slots(p);
 }
 
-static void count_slots(void *user, const struct cluster_view *v)
+static void count_slots(void *user, const struct away_view *v)
 {
         unsigned *each = user;
 
@@ -255,19 +232,17 @@ int place_note_toolchain(struct run_place *p, const char *toolchain)
 
 int place_open(struct workspace *w, const struct cluster_settings *s, struct run_place **ret)
 {
-        struct run_place *p = calloc(1, sizeof(*p));
+        struct run_place *p = allocate(1, sizeof(*p));
         int r;
 
-        if (!p)
-                return -ENOMEM;
         p->away = (struct engine_away){.take = take, .give_back = give_back, .look = look};
         p->builder.toolchain = builder_toolchain;
         p->workspace = w;
-        p->name = strdup(s->name);
+        p->name = copy_string(s->name);
         p->workers = s->workers;
         pthread_mutex_init(&p->lock, NULL);
         pthread_cond_init(&p->changed, NULL);
-        r = p->name ? cluster_open(s, &p->cluster) : -ENOMEM;
+        r = cluster_open(s, &p->cluster);
         if (r < 0)
                 place_close(p);
         else
@@ -336,9 +311,7 @@ static const struct query_type query_machine_type;
 
 static int make_value(struct value **ret)
 {
-        *ret = calloc(1, sizeof(**ret));
-        if (!*ret)
-                return -ENOMEM;
+        *ret = allocate(1, sizeof(**ret));
         **ret = (struct value){.type = &query_machine_type, .refs = 1};
         return 0;
 }
@@ -404,11 +377,9 @@ static const struct query_type query_machine_type = {
 
 int query_machine(struct run_place *p, struct query **ret)
 {
-        struct machine_query *q = calloc(1, sizeof(*q));
+        struct machine_query *q = allocate(1, sizeof(*q));
         struct hasher *h;
 
-        if (!q)
-                return -ENOMEM;
         h = hasher_new();
         hasher_string(h, "machine");
         hasher_string(h, p->name);

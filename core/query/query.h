@@ -87,10 +87,8 @@ int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with
 int build_open_live_log(struct workspace *w, struct solver *s, uint32_t commit, int *ret_fd); /* live_log_open() of its build */
 /* Ids of the cases with an answer for this commit and setting (cell->info is ignored), in order; free(). */
 int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n);
-/* Commits (numbers, ascending) with anything finished: a build or a run; free(). */
-int commits_known(struct workspace *w, struct solver *s, uint32_t **ret, size_t *ret_n);
-/* The same of another machine, as in struct cell. */
-int commits_known_on(struct workspace *w, struct solver *s, const char *machine, uint32_t **ret, size_t *ret_n);
+/* Commits (numbers, ascending) with anything finished, a build or a run, on that machine; NULL: as in struct cell. free(). */
+int commits_known(struct workspace *w, struct solver *s, const char *machine, uint32_t **ret, size_t *ret_n);
 /* The program of every commit, (*ret)[number]; zero where none is known; free(). */
 int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, uint32_t *ret_n);
 /* How many deliberate re-measurements the store has seen, and builds that were known and done anew: 0 means that no value ever changed. */

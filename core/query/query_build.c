@@ -19,10 +19,8 @@ static bool knows_toolchain(const struct solver *s)
 
 struct value *build_value_new(struct build_record *record)
 {
-        struct build_value *v = calloc(1, sizeof(*v));
+        struct build_value *v = allocate(1, sizeof(*v));
 
-        if (!v)
-                return NULL;
         v->value = (struct value){.type = &query_build_type, .refs = 1};
         v->record = build_record_ref(record);
         return &v->value;
@@ -50,7 +48,7 @@ static int build_query_find(struct query *query, struct value **ret)
         if (!build_is_usable(q->workspace, record))
                 return -ENOENT;
         *ret = build_value_new(record);
-        return *ret ? 0 : -ENOMEM;
+        return 0;
 }
 
 /* Builds it, or builds it again where it is known (the programs are then compared), and keeps the record. */
@@ -105,7 +103,7 @@ static int build_query_compute(struct query *query, struct job *j, struct value 
         if (r < 0)
                 return r;
         *ret = build_value_new(record);
-        return *ret ? 0 : -ENOMEM;
+        return 0;
 }
 
 void build_query_describe(const struct query *query, struct buffer *ret)
@@ -139,12 +137,10 @@ void build_query_free(struct query *query)
 int build_query_new(const struct query_type *type, struct workspace *w, struct solver *s, uint32_t commit,
                            const struct digest *build, const char *output, struct query **ret)
 {
-        struct build_query *q = calloc(1, sizeof(*q));
+        struct build_query *q = allocate(1, sizeof(*q));
         struct hasher *h;
         int r = 0;
 
-        if (!q)
-                return -ENOMEM;
         q->query = (struct query){.type = type, .refs = 1};
         q->workspace = w;
         q->solver = solver_ref(s);
@@ -154,8 +150,7 @@ int build_query_new(const struct query_type *type, struct workspace *w, struct s
                 q->build_key = *build;
         else
                 r = build_key(s->history, commit, s->recipe, &q->build_key);
-        if (r == 0 && output && !(q->output = strdup(output)))
-                r = -ENOMEM;
+        q->output = output ? copy_string(output) : NULL;
         if (r < 0) {
                 build_query_free(&q->query);
                 return r;

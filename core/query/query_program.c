@@ -37,13 +37,11 @@ static int program_compute(struct query *query, struct job *, struct value **ret
         struct build_query *q = (struct build_query *)query;
         struct workspace *w = q->workspace;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        cleanup_free struct program_value *v = calloc(1, sizeof(*v));
+        cleanup_free struct program_value *v = allocate(1, sizeof(*v));
         const struct build_output *o;
         struct digest key;
         int r;
 
-        if (!v)
-                return -ENOMEM;
         r = build_query_key(q, &key);
         if (r == 0)
                 r = build_record_find(w, &key, false, &record);

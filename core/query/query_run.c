@@ -12,10 +12,8 @@
 
 struct value *run_value_new(struct fact *fact, struct build_record *failed)
 {
-        struct run_value *v = calloc(1, sizeof(*v));
+        struct run_value *v = allocate(1, sizeof(*v));
 
-        if (!v)
-                return NULL;
         v->value = (struct value){.type = &query_run_type, .refs = 1};
         v->fact = fact ? fact_ref(fact) : NULL;
         v->build = failed ? build_record_ref(failed) : NULL;
@@ -67,7 +65,7 @@ static int find_resolved(const struct run_query *q, const struct resolved_cell *
         if (r < 0)
                 return r;
         *ret = run_value_new(f, failed);
-        return *ret ? 0 : -ENOMEM;
+        return 0;
 }
 
 static int run_query_find(struct query *query, struct value **ret)
@@ -146,7 +144,7 @@ static int run_query_need(struct query *query, struct query_list *ret)
 
 /* -- the run -- */
 
-/* For run.json. NULL: no memory. */
+/* For run.json. */
 static json_t *run_about(const struct run_query *q, const struct build_record *record, const struct digest *program_id)
 {
         cleanup_buffer struct buffer name = {0}, logic = {0};
@@ -315,7 +313,7 @@ static int run_query_compute(struct query *query, struct job *j, struct value **
         if (r < 0)
                 return r;
         *ret = run_value_new(f, failed);
-        return *ret ? 0 : -ENOMEM;
+        return 0;
 }
 
 enum resource run_query_resource(const struct query *query)
@@ -444,8 +442,8 @@ static int init(struct run_query *q, const struct query_type *type, struct works
         q->cell = *cell;
         solver_ref(q->cell.solver);
         case_info_ref(q->cell.info);
-        if (cell->machine && !(q->cell.machine = q->machine = strdup(cell->machine)))
-                return -ENOMEM;
+        if (cell->machine)
+                q->cell.machine = q->machine = copy_string(cell->machine);
         return cell_resolve(w, &q->cell, build, &q->resolved);
 }
 
@@ -457,11 +455,9 @@ int run_query_init(struct run_query *q, const struct query_type *type, struct wo
 /* Of `words`: the workspace, the cell, the sample and is_scrambled. `build`: its key; NULL: to be found out. */
 static int run_query_new(const struct run_query *words, const struct digest *build, struct query **ret)
 {
-        struct run_query *q = calloc(1, sizeof(*q));
+        struct run_query *q = allocate(1, sizeof(*q));
         int r;
 
-        if (!q)
-                return -ENOMEM;
         r = init(q, &query_run_type, words->workspace, &words->cell, build);
         q->sample = words->sample;
         q->is_scrambled = words->is_scrambled;

@@ -70,17 +70,14 @@ static int sample_look(void *user, struct slice key, struct slice value)
 
 int samples_known(struct workspace *w, const struct cell *cell, bool brief, sample_fn fn, void *user)
 {
-        cleanup_txn struct store_txn *t = NULL;
         uint8_t run[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
         struct recipe_limits limits;
         int r = run_key(w, cell, run);
 
-        if (r == 0)
-                r = store_read(workspace_store(w), &t);
         if (r < 0)
                 return r;
         cell_limits(cell, &limits);
         fact_key(run, &limits, key);
-        return store_each(t, TABLE_SAMPLES, SLICE(key, sizeof(key)), SLICE("", 0), true, sample_look,
-                          &(struct sample_look){.brief = brief, .fn = fn, .user = user});
+        return store_visit(workspace_store(w), TABLE_SAMPLES, SLICE(key, sizeof(key)), true, sample_look,
+                           &(struct sample_look){.brief = brief, .fn = fn, .user = user});
 }

@@ -14,9 +14,9 @@ static const struct query_type query_scrambled_type;
 
 static int value_of(struct workspace *w, struct case_info *info, struct value **ret)
 {
-        struct scrambled_value *v = calloc(1, sizeof(*v));
+        struct scrambled_value *v = allocate(1, sizeof(*v));
         char path[PATH_SIZE];
-        int r = v ? cases_open_bytes(workspace_cases(w), info, &v->fd, path) : -ENOMEM;
+        int r = cases_open_bytes(workspace_cases(w), info, &v->fd, path);
 
         if (r < 0) {
                 free(v);
@@ -89,11 +89,9 @@ static const struct query_type query_scrambled_type = {
 
 int query_scrambled(struct workspace *w, struct case_info *of, uint64_t seed, struct query **ret)
 {
-        struct scrambled_query *q = calloc(1, sizeof(*q));
+        struct scrambled_query *q = allocate(1, sizeof(*q));
         struct hasher *h;
 
-        if (!q)
-                return -ENOMEM;
         *q = (struct scrambled_query){.query = {.type = &query_scrambled_type, .refs = 1}, .workspace = w, .of = case_info_ref(of), .seed = seed};
         h = hasher_new();
         hasher_string(h, "scrambled input");

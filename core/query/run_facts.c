@@ -111,9 +111,7 @@ static int find_programs(struct workspace *w, const struct digest *build, const 
                 ret->build = *build;
         else
                 r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &ret->build);
-        ret->programs = r == 0 ? calloc(1, sizeof(*ret->programs)) : NULL;
-        if (r == 0 && !ret->programs)
-                r = -ENOMEM;
+        ret->programs = r == 0 ? allocate(1, sizeof(*ret->programs)) : NULL;
         if (r == 0)
                 r = build_program_find(w, &ret->build, ret->programs);
         ret->n_programs = r == 0;

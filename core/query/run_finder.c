@@ -12,11 +12,10 @@ struct run_finder {
 
 int run_finder_open(struct workspace *w, const struct cell *cell, struct run_finder **ret)
 {
-        struct run_finder *f = calloc(1, sizeof(*f));
-        int r = f ? cell_resolve(w, cell, NULL, &f->resolved) : -ENOMEM;
+        struct run_finder *f = allocate(1, sizeof(*f));
+        int r = cell_resolve(w, cell, NULL, &f->resolved);
 
-        if (f)
-                f->workspace = w;
+        f->workspace = w;
         if (r < 0)
                 run_finder_close(f);
         else
@@ -141,8 +140,7 @@ int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fa
 struct known {
         const struct run_finder *finder;
         bool answered;        /* by a fact that covers the limits; else whatever is there */
-        struct digest *cases; /* owned; in byte order for each digest of the program, as the table is */
-        size_t n;
+        struct digest_list cases; /* in byte order for each digest of the program, as the table is */
 };
 
 static bool is_answer(const struct known *k, struct slice value)
@@ -155,19 +153,15 @@ static bool is_answer(const struct known *k, struct slice value)
 static int known_look(void *user, struct slice key, struct slice value)
 {
         struct known *k = user;
-        struct digest sha256;
+        const uint8_t *sha256 = (const uint8_t *)key.data + DIGEST_SIZE;
 
         if (key.size < RUN_KEY_SIZE ||
             memcmp((const uint8_t *)key.data + 2 * DIGEST_SIZE, k->finder->resolved.setting.bytes, DIGEST_SIZE) != 0)
                 return 0;
-        memcpy(sha256.bytes, (const uint8_t *)key.data + DIGEST_SIZE, DIGEST_SIZE);
-        if (k->n > 0 && digest_equal(&k->cases[k->n - 1], &sha256)) /* another fact of the same cell */
+        if (k->cases.n > 0 && memcmp(k->cases.list[k->cases.n - 1].bytes, sha256, DIGEST_SIZE) == 0) /* another fact of the same cell */
                 return 0;
-        if (k->answered && !is_answer(k, value))
-                return 0;
-        if (list_grow(k->cases, k->n) < 0)
-                return -ENOMEM;
-        k->cases[k->n++] = sha256;
+        if (!k->answered || is_answer(k, value))
+                digest_list_add(&k->cases, sha256);
         return 0;
 }
 
@@ -200,17 +194,15 @@ static int compare_known(const void *a, const void *b)
 static int known_list(const struct known *k, struct case_memo *memo, struct known_case **ret, size_t *ret_n)
 {
         struct cases *cases = workspace_cases(k->finder->workspace);
-        struct known_case *list = calloc(k->n + 1, sizeof(*list));
+        struct known_case *list = allocate(k->cases.n + 1, sizeof(*list));
         size_t n = 0;
 
-        if (!list)
-                return -ENOMEM;
-        for (size_t i = 0; i < k->n; i++) {
+        for (size_t i = 0; i < k->cases.n; i++) {
                 cleanup(case_info_unrefp) struct case_info *info = NULL;
-                int r = memo ? case_memo_find(memo, &k->cases[i], &info) : cases_find_digest(cases, &k->cases[i], &info);
+                int r = memo ? case_memo_find(memo, &k->cases.list[i], &info) : cases_find_digest(cases, &k->cases.list[i], &info);
 
                 if (r == 0 && !info->removed)
-                        list[n++] = (struct known_case){info->id, k->cases[i]};
+                        list[n++] = (struct known_case){info->id, k->cases.list[i]};
         }
         sort_list(list, n, sizeof(*list), compare_known);
         *ret = list;
@@ -237,7 +229,7 @@ static int find_known(struct run_finder *f, bool answered, struct case_memo *mem
         store_end(t); /* before other tables are asked: transactions do not nest */
         if (r == 0)
                 r = known_list(&k, memo, ret, ret_n);
-        free(k.cases);
+        digest_list_done(&k.cases);
         return r;
 }
 
@@ -258,9 +250,7 @@ int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids,
                 r = find_known(f, true, NULL, &list, ret_n);
         if (r < 0 || *ret_n == 0)
                 return r;
-        *ret_ids = calloc(*ret_n, sizeof(**ret_ids));
-        if (!*ret_ids)
-                return -ENOMEM;
+        *ret_ids = allocate(*ret_n, sizeof(**ret_ids));
         for (size_t i = 0; i < *ret_n; i++)
                 (*ret_ids)[i] = list[i].id;
         return 0;

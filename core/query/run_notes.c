@@ -73,11 +73,12 @@ int setting_note(struct store_txn *t, const struct cell *cell)
                          .has_timeout = !cell->has_seed && cell->scramble == 0 && cell->wall_ns > 0,
                          .timeout_ns = cell->wall_ns};
         char name[VIEW_NAME_SIZE];
+        uint32_t number;
 
         if (!v.has_seed && !v.has_timeout && v.scramble == 0)
                 return 0;
         view_print(&v, name);
-        return names_intern_in(t, NAMES_SETTING, name);
+        return names_intern_in(t, NAMES_SETTING, name, &number);
 }
 
 static void note_put(struct store_txn *t, const struct remeasured *entry)

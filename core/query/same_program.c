@@ -42,9 +42,7 @@ int program_others(struct store_txn *t, const struct digest *first, struct diges
         r = store_get(t, TABLE_META, slice_string(key), &b);
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
-        *ret = calloc(b.size / DIGEST_SIZE + 1, sizeof(**ret));
-        if (!*ret)
-                return -ENOMEM;
+        *ret = allocate(b.size / DIGEST_SIZE + 1, sizeof(**ret));
         *ret_n = b.size / DIGEST_SIZE;
         memcpy(*ret, b.data, *ret_n * DIGEST_SIZE);
         return 0;

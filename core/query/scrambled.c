@@ -55,8 +55,7 @@ static int read_row(void *user, struct slice key, struct slice value)
 
         if (key.size != ROW_KEY_SIZE || value.size != DIGEST_SIZE)
                 return 0; /* what cannot be read is made again */
-        if (list_grow(r->list, r->n) < 0)
-                return -ENOMEM;
+        list_grow(r->list, r->n);
         at = &r->list[r->n++];
         memcpy(at->of.bytes, key.data, DIGEST_SIZE);
         memcpy(at->sha256.bytes, value.data, DIGEST_SIZE);
@@ -67,12 +66,9 @@ static int read_row(void *user, struct slice key, struct slice value)
 int scrambled_list(struct workspace *w, const struct digest *of, struct scrambled_input **ret, size_t *ret_n)
 {
         const struct slice prefix = of ? SLICE(of->bytes, DIGEST_SIZE) : SLICE("", 0);
-        cleanup_txn struct store_txn *t = NULL;
         struct reading reading = {0};
-        int r = store_read(workspace_store(w), &t);
+        int r = store_visit(workspace_store(w), TABLE_SCRAMBLED, prefix, true, read_row, &reading);
 
-        if (r == 0)
-                r = store_each(t, TABLE_SCRAMBLED, prefix, SLICE("", 0), true, read_row, &reading);
         if (r < 0)
                 free(steal_pointer(reading.list));
         *ret = reading.list;
@@ -83,16 +79,15 @@ int scrambled_list(struct workspace *w, const struct digest *of, struct scramble
 /* -- one --------------------------------------------------------------------------------------------------------- */
 
 /* The answer is the case's, also where its bytes do not say it: DIMACS, or when somebody said it since. */
-static int take_status(const struct case_info *of, struct case_info **info)
+static void take_status(const struct case_info *of, struct case_info **info)
 {
         struct case_info *answered;
 
         if (of->status == VERDICT_UNKNOWN || (*info)->status != VERDICT_UNKNOWN || (*info)->n_expected > 1)
-                return 0;
+                return;
         answered = case_info_with_status(*info, of->status);
         case_info_unref(*info);
         *info = answered;
-        return answered ? 0 : -ENOMEM;
 }
 
 int scrambled_find(struct workspace *w, const struct case_info *of, uint64_t seed, struct case_info **ret)
@@ -110,7 +105,9 @@ int scrambled_find(struct workspace *w, const struct case_info *of, uint64_t see
                 return r;
         memcpy(sha256.bytes, b.data, DIGEST_SIZE);
         r = cases_find_digest(workspace_cases(w), &sha256, ret);
-        return r == 0 ? take_status(of, ret) : r;
+        if (r == 0)
+                take_status(of, ret);
+        return r;
 }
 
 int scrambled_keep(struct workspace *w, const struct case_info *of, uint64_t seed, struct slice text, struct case_info **ret)
@@ -130,7 +127,9 @@ int scrambled_keep(struct workspace *w, const struct case_info *of, uint64_t see
                 r = put_row(w, &of->sha256, seed, &sha256);
         if (r == 0)
                 r = cases_get(cases, id, ret);
-        return r == 0 ? take_status(of, ret) : r;
+        if (r == 0)
+                take_status(of, ret);
+        return r;
 }
 
 static int scramble(struct workspace *w, const struct case_info *of, uint64_t seed, struct buffer *ret)
@@ -146,9 +145,9 @@ static int scramble(struct workspace *w, const struct case_info *of, uint64_t se
                 return r;
         r = (of->format == FORMAT_CNF ? scramble_cnf : scramble_smt)(SLICE(bytes.data, bytes.size), seed, ret);
         if (r == -EINVAL) { /* for who asks it is the same */
-                cleanup_free char *why = strdup(error_message(r));
+                cleanup_free char *why = copy_string(error_message(r));
 
-                return errorf(-ENOTSUP, "cannot scramble this: %s", why ?: "it cannot be read");
+                return errorf(-ENOTSUP, "cannot scramble this: %s", why);
         }
         return r;
 }
@@ -208,22 +207,16 @@ struct sweep {
         struct workspace *workspace;
         bool is_read;
         int error;
-        struct digest *used; /* malloc'd; of the inputs that results are of, sorted */
-        size_t n_used;
+        struct digest_list used; /* the inputs that results are of */
         struct scrambled_input *made; /* malloc'd; sorted by what was made */
         size_t n_made;
 };
-
-static int compare_digests(const void *a, const void *b)
-{
-        return memcmp(a, b, DIGEST_SIZE);
-}
 
 static int compare_made(const void *a, const void *b)
 {
         const struct scrambled_input *x = a, *y = b;
 
-        return compare_digests(&x->sha256, &y->sha256);
+        return memcmp(x->sha256.bytes, y->sha256.bytes, DIGEST_SIZE);
 }
 
 /* The input of a fact, or of a sample, by its key. */
@@ -232,11 +225,9 @@ static int note_use(void *user, struct slice key, struct slice)
         struct sweep *s = user;
         const uint8_t *sha256 = (const uint8_t *)key.data + DIGEST_SIZE;
 
-        if (key.size < RUN_KEY_SIZE || (s->n_used > 0 && memcmp(s->used[s->n_used - 1].bytes, sha256, DIGEST_SIZE) == 0))
+        if (key.size < RUN_KEY_SIZE || (s->used.n > 0 && memcmp(s->used.list[s->used.n - 1].bytes, sha256, DIGEST_SIZE) == 0))
                 return 0;
-        if (list_grow(s->used, s->n_used) < 0)
-                return -ENOMEM;
-        memcpy(s->used[s->n_used++].bytes, sha256, DIGEST_SIZE);
+        digest_list_add(&s->used, sha256);
         return 0;
 }
 
@@ -256,16 +247,13 @@ static int drop_rows(void *user, const struct case_info *info)
 
 static int find_used(struct sweep *s)
 {
-        cleanup_txn struct store_txn *t = NULL;
         int r = scrambled_list(s->workspace, NULL, &s->made, &s->n_made);
 
         if (r == 0)
-                r = store_read(workspace_store(s->workspace), &t);
+                r = store_visit(workspace_store(s->workspace), TABLE_FACTS, SLICE("", 0), false, note_use, s);
         if (r == 0)
-                r = store_each(t, TABLE_FACTS, SLICE("", 0), SLICE("", 0), false, note_use, s);
-        if (r == 0)
-                r = store_each(t, TABLE_SAMPLES, SLICE("", 0), SLICE("", 0), false, note_use, s);
-        sort_list(s->used, s->n_used, sizeof(*s->used), compare_digests);
+                r = store_visit(workspace_store(s->workspace), TABLE_SAMPLES, SLICE("", 0), false, note_use, s);
+        digest_list_sort(&s->used);
         sort_list(s->made, s->n_made, sizeof(*s->made), compare_made);
         return r;
 }
@@ -278,7 +266,7 @@ static bool is_used(void *user, const struct case_info *info)
         if (!s->is_read)
                 s->error = find_used(s);
         s->is_read = true;
-        return s->error < 0 || find_in_list(&info->sha256, s->used, s->n_used, sizeof(*s->used), compare_digests);
+        return s->error < 0 || digest_list_find(&s->used, &info->sha256);
 }
 
 int scrambled_sweep(struct workspace *w, bool dry_run, int64_t before, uint64_t *ret_n, uint64_t *ret_bytes)
@@ -287,7 +275,7 @@ int scrambled_sweep(struct workspace *w, bool dry_run, int64_t before, uint64_t 
         const struct derived_sweep sweep = {.dry_run = dry_run, .before = before, .is_wanted = is_used, .forget = drop_rows, .user = &s};
         int r = cases_sweep_derived(workspace_cases(w), &sweep, ret_n, ret_bytes);
 
-        free(s.used);
+        digest_list_done(&s.used);
         free(s.made);
         return r < 0 ? r : s.error;
 }

@@ -73,14 +73,12 @@ static int note_empty(struct picking *p, const char *word, const char *from, con
 /* A..B; an end left out is HEAD. */
 static int pick_range(struct picking *p, const char *word, const char *dots)
 {
-        cleanup_free char *before = strndup(word, (size_t)(dots - word));
+        cleanup_free char *before = copy_prefix(word, (size_t)(dots - word));
         cleanup_revisions struct revisions range = {0};
         const char *from = before && *before ? before : "HEAD", *to = dots[2] ? dots + 2 : "HEAD";
         uint32_t a, b;
         int r;
 
-        if (!before)
-                return -ENOMEM;
         if (dots[2] == '.')
                 return errorf(-ENOENT, "no revision '%s': A...B is not a range here; A..B is", word);
         r = resolve(p->solver, from, &a);
@@ -149,10 +147,8 @@ int revisions_select(struct solver *s, char *const *words, size_t n, struct revi
         struct picking p = {.solver = s, .chosen = ret, .n = history_count(s->history), .notes = notes};
         int r = 0;
 
-        p.taken = calloc(p.n + 1, sizeof(*p.taken));
-        ret->list = calloc(p.n + 1, sizeof(*ret->list));
-        if (!p.taken || !ret->list)
-                r = -ENOMEM;
+        p.taken = allocate(p.n + 1, sizeof(*p.taken));
+        ret->list = allocate(p.n + 1, sizeof(*ret->list));
         for (size_t i = 0; i < n && r == 0; i++)
                 r = pick_word(&p, words[i]);
         free(p.taken);
@@ -204,9 +200,7 @@ static int load_all(struct choosing *c)
         r = cases_list(c->cases, &ids, &n);
         if (r < 0)
                 return r;
-        c->all.list = calloc(MAX(n, (size_t)1), sizeof(*c->all.list));
-        if (!c->all.list)
-                return -ENOMEM;
+        c->all.list = allocate(MAX(n, (size_t)1), sizeof(*c->all.list));
         for (size_t i = 0; i < n; i++) {
                 r = cases_get(c->cases, ids[i], &c->all.list[c->all.n]);
                 if (r == -ENOENT) /* removed meanwhile */
@@ -226,18 +220,17 @@ static int choose(struct choosing *c, struct case_info *info)
 
         if (byte >= c->taken_size) {
                 size_t size = MAX(byte + 1, 2 * c->taken_size);
-                uint8_t *taken = realloc(c->taken, size);
+                uint8_t *taken = allocate(size, 1);
 
-                if (!taken)
-                        return -ENOMEM;
-                memset(taken + c->taken_size, 0, size - c->taken_size);
+                if (c->taken_size > 0)
+                        memcpy(taken, c->taken, c->taken_size);
+                free(c->taken);
                 c->taken = taken;
                 c->taken_size = size;
         }
         if (c->taken[byte] & 1u << info->id % 8)
                 return 0;
-        if (list_grow(s->list, s->n) < 0)
-                return -ENOMEM;
+        list_grow(s->list, s->n);
         s->list[s->n++] = case_info_ref(info);
         c->taken[byte] |= (uint8_t)(1u << info->id % 8);
         return 0;

@@ -92,10 +92,10 @@ static int take_crawler(const char *text, void *field)
 
 static int take_text(const char *text, void *field)
 {
-        char *copy = *text ? strdup(text) : NULL;
+        char *copy = *text ? copy_string(text) : NULL;
 
         if (!copy)
-                return *text ? -ENOMEM : -EINVAL;
+                return -EINVAL;
         free(*(char **)field);
         *(char **)field = copy;
         return 0;
@@ -194,9 +194,9 @@ static int take_entry(const struct keys *of, const char *path, const struct gitc
                 return errorf(-EINVAL, "%s:%u: key '%s' has no value; it must be %s", path, e->line, e->key, k->must);
         r = k->take(e->value ? e->value : "true", (char *)s + k->offset);
         if (r == -EPROTONOSUPPORT) {
-                cleanup_free char *why = strdup(error_message(r));
+                cleanup_free char *why = copy_string(error_message(r));
 
-                return errorf(r, "%s:%u: %s", path, e->line, why ? why : "another format");
+                return errorf(r, "%s:%u: %s", path, e->line, why);
         }
         return r == -EINVAL ? errorf(-EINVAL, "%s:%u: key '%s' is '%s', but must be %s", path, e->line, e->key,
                                      e->value ? e->value : "", k->must)
@@ -226,12 +226,10 @@ static int take_cluster(const char *path, const struct gitconfig_section *sectio
         if (!section->subsection || strcmp(section->subsection, "local") == 0 || recipe_check_name(section->subsection) < 0)
                 return errorf(-EINVAL, "%s:%u: a cluster needs a name, which is not 'local': [cluster \"lab\"]", path, section->line);
         if (!c) {
-                if (list_grow(s->clusters, s->n_clusters) < 0)
-                        return -ENOMEM;
+                list_grow(s->clusters, s->n_clusters);
                 c = &s->clusters[s->n_clusters++];
-                *c = (struct cluster_settings){.name = strdup(section->subsection), .workers = 1, .idle_ns = 300 * NSEC_PER_SEC, .patience_ns = 60 * NSEC_PER_SEC};
-                if (!c->name)
-                        return -ENOMEM;
+                *c = (struct cluster_settings){
+                        .name = copy_string(section->subsection), .workers = 1, .idle_ns = 300 * NSEC_PER_SEC, .patience_ns = 60 * NSEC_PER_SEC};
         }
         for (size_t i = 0; r == 0 && i < section->n_entries; i++)
                 r = take_entry(&of_cluster, path, &section->entries[i], c);
@@ -277,8 +275,7 @@ int settings_parse(struct slice text, const char *path, struct settings *ret)
         cleanup_gitconfig struct gitconfig g = {0};
         int r = gitconfig_parse(path, text, is_wanted, &g);
 
-        if (r == 0 && !(s.crawlers = strings_copy(none)))
-                r = -ENOMEM;
+        s.crawlers = strings_copy(none);
         for (size_t i = 0; r == 0 && i < g.n_sections; i++)
                 r = take_section(path, &g.sections[i], &s);
         if (r == 0)
@@ -286,7 +283,6 @@ int settings_parse(struct slice text, const char *path, struct settings *ret)
         if (r == 0 && !s.crawlers[0]) {
                 strings_free(s.crawlers);
                 s.crawlers = strings_copy((char *const *)default_crawlers);
-                r = s.crawlers ? 0 : -ENOMEM;
         }
         if (r < 0)
                 settings_done(&s);

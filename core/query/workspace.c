@@ -22,7 +22,7 @@ void *workspace_kept(struct workspace *w, const void *key, void *(*make)(void), 
         pthread_mutex_lock(&w->lock);
         for (k = w->kept; k && k->key != key; k = k->next)
                 ;
-        if (!k && (k = calloc(1, sizeof(*k)))) {
+        if (!k && (k = allocate(1, sizeof(*k)))) {
                 *k = (struct kept){.next = w->kept, .key = key, .object = make(), .free = kept_free};
                 if (k->object) {
                         w->kept = k;
@@ -76,9 +76,7 @@ static int open_places(struct workspace *w)
 {
         int r = 0;
 
-        w->places = calloc(w->settings.n_clusters + 1, sizeof(*w->places));
-        if (!w->places)
-                return -ENOMEM;
+        w->places = allocate(w->settings.n_clusters + 1, sizeof(*w->places));
         for (size_t i = 0; r == 0 && i < w->settings.n_clusters; i++) {
                 r = place_open(w, &w->settings.clusters[i], &w->places[i]);
                 w->n_places += r == 0;
@@ -149,9 +147,7 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
 
         if (!absolute)
                 return errno == ENOENT ? workspace_none_at(dir) : errorf(-errno, "cannot open the store %s: %s", dir, strerror(errno));
-        w = calloc(1, sizeof(*w));
-        if (!w)
-                return -ENOMEM;
+        w = allocate(1, sizeof(*w));
         git_may_begin();
         pthread_mutex_init(&w->lock, NULL);
         r = set_paths(w, absolute);
@@ -164,7 +160,7 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
         if (r == 0)
                 r = format_check(w);
         if (r < 0) {
-                cleanup_free char *reason = strdup(error_message(r));
+                cleanup_free char *reason = copy_string(error_message(r));
 
                 workspace_close(w);
                 return errorf(r, "%s", reason ? reason : strerror(-r));

@@ -2,15 +2,27 @@
 #include "cache/base/lock.h"
 #include "core/query/workspace_internal.h"
 
-/* The lock is held until the caller closes it. */
-static int begin_edit(struct workspace *w, int *ret_lock)
+struct edit {
+        int lock;
+        struct recipe **there; /* owned; what the config has. A solver that cannot be opened just now is one all the same */
+        size_t n;
+};
+
+static void edit_done(struct edit *e)
 {
-        int r = lock_wait(w->dir, "solvers.lock", false, ret_lock);
+        recipe_list_free(e->there, e->n);
+        closep(&e->lock);
+}
+#define cleanup_edit cleanup(edit_done)
+
+static int begin_edit(struct workspace *w, struct edit *e)
+{
+        int r = lock_wait(w->dir, "solvers.lock", false, &e->lock);
 
         if (r < 0)
                 return errorf(r, "cannot lock the config of %s: %s", w->dir, strerror(-r));
         r = workspace_check_config(w, false); /* what is written to is the file */
-        return MIN(r, 0);
+        return r < 0 ? r : workspace_recipes(w, &e->there, &e->n);
 }
 
 static bool is_named(struct recipe *const *list, size_t n, const char *name)
@@ -23,22 +35,15 @@ static bool is_named(struct recipe *const *list, size_t n, const char *name)
 
 /* -- adding -- */
 
-/* By the config itself: a solver that cannot be opened just now is one all the same, and its repository is not to be cloned over. */
-static int check_names(struct workspace *w, struct recipe *const *recipes, size_t n)
+/* A repository is not to be cloned over. */
+static int check_names(const struct workspace *w, const struct edit *e, struct recipe *const *recipes, size_t n)
 {
-        struct recipe **there;
-        size_t n_there;
-        int r = workspace_recipes(w, &there, &n_there);
-
-        if (r < 0)
-                return r;
-        for (size_t i = 0; r == 0 && i < n; i++)
-                if (is_named(there, n_there, recipes[i]->name))
-                        r = errorf(-EEXIST,
-                                   "there is a solver '%s' already; choose another name, give it another recipe with --replace, or edit %s",
-                                   recipes[i]->name, w->config);
-        recipe_list_free(there, n_there);
-        return r;
+        for (size_t i = 0; i < n; i++)
+                if (is_named(e->there, e->n, recipes[i]->name))
+                        return errorf(-EEXIST,
+                                      "there is a solver '%s' already; choose another name, give it another recipe with --replace, or edit %s",
+                                      recipes[i]->name, w->config);
+        return 0;
 }
 
 static int add_history(struct workspace *w, const char *name, const struct progress *p)
@@ -58,11 +63,11 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
         const char *name = recipes[0]->name;
         char repository[PATH_SIZE];
         cleanup_free char *absolute = realpath(url, NULL); /* a URL stays what it is */
-        cleanup_close int lock = -1;
-        int r = begin_edit(w, &lock);
+        cleanup_edit struct edit e = {.lock = -1};
+        int r = begin_edit(w, &e);
 
         if (r == 0)
-                r = check_names(w, recipes, n);
+                r = check_names(w, &e, recipes, n);
         if (r < 0)
                 return r;
         if (snprintf(repository, sizeof(repository), "%s/%s.git", w->repos, name) >= (int)sizeof(repository))
@@ -75,11 +80,11 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
         r = add_history(w, name, p);
         if (r == 0) {
                 free(recipes[0]->repository);
-                recipes[0]->repository = strdup(absolute ? absolute : url);
-                r = recipes[0]->repository ? recipe_write_config(w->config, recipes, n) : -ENOMEM;
+                recipes[0]->repository = copy_string(absolute ? absolute : url);
+                r = recipe_write_config(w->config, recipes, n);
         }
         if (r < 0) {
-                cleanup_free char *reason = strdup(error_message(r));
+                cleanup_free char *reason = copy_string(error_message(r));
 
                 remove_tree(repository);
                 return errorf(r, "%s", reason ? reason : strerror(-r));
@@ -90,20 +95,18 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
 
 /* -- another recipe -- */
 
-/* `there`: the recipes of the config. *ret_url is the solver's repository, of the caller. */
-static int check_replaceable(struct recipe *const *there, size_t n_there, struct recipe *const *recipes, size_t n, char **ret_url)
+/* *ret_url is the solver's repository, of the caller. */
+static int check_replaceable(const struct edit *e, struct recipe *const *recipes, size_t n, char **ret_url)
 {
         const char *name = recipes[0]->name;
 
-        for (size_t i = 0; i < n_there; i++) {
-                const struct recipe *old = there[i];
+        for (size_t i = 0; i < e->n; i++) {
+                const struct recipe *old = e->there[i];
 
                 if (strcmp(old->name, name) == 0) {
                         if (old->base)
                                 return errorf(-EINVAL, "'%s' is a variant of %s: give that another recipe", name, old->base);
-                        *ret_url = strdup(old->repository ? old->repository : "");
-                        if (!*ret_url)
-                                return -ENOMEM;
+                        *ret_url = copy_string(old->repository ? old->repository : "");
                 } else if (is_named(recipes + 1, n - 1, old->name) && !(old->base && strcmp(old->base, name) == 0))
                         return errorf(-EEXIST, "there is a solver '%s' already, which is no variant of %s", old->name, name);
         }
@@ -112,20 +115,15 @@ static int check_replaceable(struct recipe *const *there, size_t n_there, struct
 
 int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes, size_t n)
 {
-        cleanup_close int lock = -1;
-        struct recipe **there = NULL;
-        size_t n_there = 0;
-        int r = begin_edit(w, &lock);
+        cleanup_edit struct edit e = {.lock = -1};
+        int r = begin_edit(w, &e);
 
-        if (r == 0)
-                r = workspace_recipes(w, &there, &n_there);
         if (r == 0) {
                 free(steal_pointer(recipes[0]->repository));
-                r = check_replaceable(there, n_there, recipes, n, &recipes[0]->repository);
+                r = check_replaceable(&e, recipes, n, &recipes[0]->repository);
         }
         if (r == 0)
                 r = recipe_write_config(w->config, recipes, n);
-        recipe_list_free(there, n_there);
         if (r == 0)
                 workspace_config_written(w);
         return r;
@@ -134,39 +132,31 @@ int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes,
 /* -- removing -- */
 
 /* They are there, be it that they cannot be opened, and no variant of theirs is left. */
-static int check_removable(struct workspace *w, const char *const *names, size_t n)
+static int check_removable(const struct workspace *w, const struct edit *e, const char *const *names, size_t n)
 {
-        struct recipe **there;
-        size_t n_there;
-        int r = workspace_recipes(w, &there, &n_there);
-
-        if (r < 0)
-                return r;
-        for (size_t i = 0; r == 0 && i < n; i++) {
-                if (!is_named(there, n_there, names[i]))
-                        r = errorf(-ENOENT, "no solver '%.100s' in %s", names[i], w->config);
-                for (size_t k = 0; r == 0 && k < n_there; k++) {
-                        const struct recipe *recipe = there[k];
+        for (size_t i = 0; i < n; i++) {
+                if (!is_named(e->there, e->n, names[i]))
+                        return errorf(-ENOENT, "no solver '%.100s' in %s", names[i], w->config);
+                for (size_t k = 0; k < e->n; k++) {
+                        const struct recipe *recipe = e->there[k];
 
                         if (recipe->base && strcmp(recipe->base, names[i]) == 0 && !is_among(recipe->name, names, n))
-                                r = errorf(-EINVAL, "%s is a variant of %s: remove it, too, or before", recipe->name, names[i]);
+                                return errorf(-EINVAL, "%s is a variant of %s: remove it, too, or before", recipe->name, names[i]);
                 }
         }
-        recipe_list_free(there, n_there);
-        return r;
+        return 0;
 }
 
 int workspace_remove_solvers(struct workspace *w, const char *const *names, size_t n)
 {
-        cleanup_close int lock = -1;
-        int r = begin_edit(w, &lock);
+        cleanup_edit struct edit e = {.lock = -1};
+        int r = begin_edit(w, &e);
 
         if (r == 0)
-                r = check_removable(w, names, n);
+                r = check_removable(w, &e, names, n);
         if (r == 0)
                 r = recipe_remove_config(w->config, names, n);
-        if (r < 0)
-                return r;
-        workspace_config_written(w);
-        return 0;
+        if (r == 0)
+                workspace_config_written(w);
+        return r;
 }

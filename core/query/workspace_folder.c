@@ -1,5 +1,4 @@
 /* The folder of a store: where it is, whether one is there, and making one. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -78,7 +77,7 @@ int workspace_find(const char *dir)
 static bool is_empty_folder(int parent, const char *name)
 {
         int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
         unsigned n = 0;
 
         if (!d) {
@@ -87,7 +86,6 @@ static bool is_empty_folder(int parent, const char *name)
         }
         while (n <= 2 && readdir(d)) /* itself and the one above */
                 n++;
-        closedir(d);
         return n <= 2;
 }
 
@@ -104,7 +102,7 @@ static bool is_beginning(int parent, const char *name)
 /* Refuses a folder that cannot become a store. It may be missing, empty (even a mount point), or hold only the beginning of a store. */
 static int check_free(const char *dir)
 {
-        DIR *d = opendir(dir);
+        cleanup_dir DIR *d = opendir(dir);
         struct dirent *entry;
         bool is_free = true;
 
@@ -112,7 +110,6 @@ static int check_free(const char *dir)
                 return errno == ENOENT ? 0 : errorf(-errno, "cannot make a store at %s: %s", dir, strerror(errno));
         while (is_free && (entry = readdir(d)))
                 is_free = is_beginning(dirfd(d), entry->d_name);
-        closedir(d);
         return is_free ? 0 : errorf(-ENOTEMPTY, "%s is not empty; a store needs a folder of its own", dir);
 }
 

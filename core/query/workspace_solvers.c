@@ -93,9 +93,7 @@ int workspace_history(struct workspace *w, const char *name, struct history **re
         r = name_number(w, NAMES_REPOSITORY, name, &number);
         if (r < 0)
                 return r;
-        p = calloc(1, sizeof(*p) + strlen(name) + 1);
-        if (!p)
-                return -ENOMEM;
+        p = allocate(1, sizeof(*p) + strlen(name) + 1);
         memcpy(p->name, name, strlen(name) + 1);
         r = history_open(w->store, &history_tables, w->repos, name, number, &p->history);
         if (r < 0) {
@@ -125,11 +123,9 @@ static int recipe_version(const struct recipe *recipe, uint64_t *ret)
 
 static int solver_new(struct workspace *w, struct recipe *recipe, struct solver **ret)
 {
-        cleanup(solver_unrefp) struct solver *s = calloc(1, sizeof(*s));
+        cleanup(solver_unrefp) struct solver *s = allocate(1, sizeof(*s));
         int r;
 
-        if (!s)
-                return -ENOMEM;
         s->refs = 1;
         s->recipe = recipe_ref(recipe);
         s->repository = recipe->base ? recipe->base : recipe->name;
@@ -178,7 +174,7 @@ int solver_list_read(struct workspace *w, const struct config_text *text, struct
         r = recipe_parse_config(config_text_slice(text), w->config, &recipes, &n);
         if (r < 0)
                 return r;
-        l = calloc(1, sizeof(*l) + n * sizeof(*l->list));
+        l = allocate(1, sizeof(*l) + n * sizeof(*l->list));
         if (l) {
                 l->refs = 1;
                 for (size_t i = 0; i < n; i++) {
@@ -191,8 +187,6 @@ int solver_list_read(struct workspace *w, const struct config_text *text, struct
                 sort_list(l->list, l->n, sizeof(*l->list), by_name);
         }
         recipe_list_free(recipes, n);
-        if (!l)
-                return -ENOMEM;
         *ret = steal_pointer(l);
         return 0;
 }

@@ -38,13 +38,11 @@ static int refuse(const char *text, int code, size_t at)
 
 int pattern_new(const char *text, struct pattern **ret)
 {
-        cleanup_pattern struct pattern *p = calloc(1, sizeof(*p));
+        cleanup_pattern struct pattern *p = allocate(1, sizeof(*p));
         uint32_t groups;
         PCRE2_SIZE at;
         int code;
 
-        if (!p)
-                return -ENOMEM;
         p->code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, OPTIONS, &code, &at, NULL);
         if (!p->code)
                 return refuse(text, code, at);

@@ -40,7 +40,7 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"output-limit", KIND_SIZE, ANY, FIELD(limits.output), KILO, 64 * GIGA},
         {"processes", KIND_COUNT, ANY, FIELD(limits.processes), 1, 1 << 22},
         {"stack", KIND_SIZE, ANY, FIELD(limits.stack), 256 * KILO, 1024 * GIGA},
-        {"samples", KIND_NUMBER, ANY, FIELD(samples), 1, 1000},
+        {"samples", KIND_COUNT, ANY, FIELD(samples), 1, 1000},
         {"incremental", KIND_RETIRED, PLACE_SOLVER, 0},
         {"build-timeout", KIND_DURATION, BUILT, FIELD(build_limits.wall_ns), NSEC_PER_SEC, 365 * DAY},
         {"build-memory", KIND_SIZE, BUILT, FIELD(build_limits.memory), MEGA, UINT64_C(1) << 50},
@@ -61,28 +61,22 @@ size_t strings_count(char *const *list)
 int strings_add(char ***list, const char *s)
 {
         size_t n = *list ? strings_count(*list) : 0;
-        char **grown = reallocarray(*list, n + 2, sizeof(*grown));
+        char **grown = allocate(n + 2, sizeof(*grown));
 
-        if (!grown)
-                return -ENOMEM;
+        if (n > 0)
+                memcpy(grown, *list, n * sizeof(*grown));
+        free(*list);
         *list = grown;
-        grown[n] = NULL;
-        grown[n + 1] = NULL;
-        grown[n] = strdup(s);
-        return grown[n] ? 0 : -ENOMEM;
+        grown[n] = copy_string(s);
+        return 0;
 }
 
 char **strings_copy(char *const *list)
 {
-        char **copy = calloc(strings_count(list) + 1, sizeof(*copy));
+        char **copy = allocate(strings_count(list) + 1, sizeof(*copy));
 
-        for (size_t i = 0; copy && list[i]; i++) {
-                copy[i] = strdup(list[i]);
-                if (!copy[i]) {
-                        strings_free(copy);
-                        return NULL;
-                }
-        }
+        for (size_t i = 0; list[i]; i++)
+                copy[i] = copy_string(list[i]);
         return copy;
 }
 
@@ -151,14 +145,12 @@ void recipe_list_free(struct recipe **list, size_t n)
 
 struct recipe *recipe_new(void)
 {
-        struct recipe *r = calloc(1, sizeof(*r));
+        struct recipe *r = allocate(1, sizeof(*r));
 
-        if (!r)
-                return NULL;
         *r = (struct recipe){
                 .refs = 1,
                 .format = FORMAT_SMT2,
-                .dialect = strdup("2.6"),
+                .dialect = copy_string("2.6"),
                 .limits = {.wall_ns = 20 * NSEC_PER_SEC,
                            .cpu_ns = 20 * NSEC_PER_SEC,
                            .memory = 4 * GIGA,
@@ -169,18 +161,14 @@ struct recipe *recipe_new(void)
                 .samples = 5,
         };
         for (size_t i = 0; i < ARRAY_SIZE(owned_lists); i++)
-                if (!(*list_of(r, i) = calloc(1, sizeof(char *))))
-                        return recipe_unref(r);
-        return r->dialect ? r : recipe_unref(r);
+                *list_of(r, i) = allocate(1, sizeof(char *));
+        return r;
 }
 
 struct recipe *recipe_copy(const struct recipe *r)
 {
-        struct recipe *c = calloc(1, sizeof(*c));
-        bool ok = true;
+        struct recipe *c = allocate(1, sizeof(*c));
 
-        if (!c)
-                return NULL;
         *c = (struct recipe){.refs = 1,
                              .format = r->format,
                              .limits = r->limits,
@@ -188,20 +176,17 @@ struct recipe *recipe_copy(const struct recipe *r)
                              .samples = r->samples,
                              .builder = r->builder};
         for (size_t i = 0; i < ARRAY_SIZE(owned_lists); i++)
-                ok &= (*list_of(c, i) = strings_copy(*list_of(r, i))) != NULL;
+                *list_of(c, i) = strings_copy(*list_of(r, i));
         for (size_t i = 0; i < ARRAY_SIZE(copied_texts); i++)
-                ok &= !*text_of(r, i) || (*text_of(c, i) = strdup(*text_of(r, i)));
-        return ok ? c : recipe_unref(c);
+                *text_of(c, i) = *text_of(r, i) ? copy_string(*text_of(r, i)) : NULL;
+        return c;
 }
 
 int recipe_add_era(struct recipe *r, struct recipe *era)
 {
         size_t at = r->n_eras;
 
-        if (list_grow(r->eras, r->n_eras) < 0) {
-                recipe_unref(era);
-                return -ENOMEM;
-        }
+        list_grow(r->eras, r->n_eras);
         for (; era->file && at > 0 && !r->eras[at - 1]->file; at--)
                 r->eras[at] = r->eras[at - 1];
         r->eras[at] = era;
@@ -270,11 +255,9 @@ static int split_word(const char **p, struct buffer *word)
 
 int recipe_split(const char *text, char ***ret_words)
 {
-        cleanup_strings char **words = calloc(1, sizeof(*words));
+        cleanup_strings char **words = allocate(1, sizeof(*words));
         const char *p = text;
 
-        if (!words)
-                return -ENOMEM;
         for (;;) {
                 cleanup_buffer struct buffer word = {0};
                 int r;

@@ -76,7 +76,7 @@ struct recipe {
         char **sources; /* all a build depends on: `paths`, and the .gitattributes of the folders above them; empty: everything */
         char *run, *arguments, *seed, *dialect;                             /* arguments, seed: NULL when absent */
         struct recipe_limits limits, build_limits;
-        unsigned samples;
+        uint64_t samples;
         /* A solver's and its variants': [binary] before [era], each kind in the order of the text; none in an era itself. Each is a whole recipe with
          * the solver's keys where it has none of its own. */
         struct recipe **eras;
@@ -139,7 +139,7 @@ int recipe_add_submodule(struct recipe *r, const char *path, const char *reposit
 /* The command line; NULL-terminated, free with strings_free(). */
 int recipe_command(const struct recipe *r, const char *bin, const char *case_path, bool has_seed, uint64_t seed,
                    const struct recipe_limits *limits, char ***ret_argv);
-int strings_add(char ***list, const char *s); /* a copy; 0 or -ENOMEM */
+int strings_add(char ***list, const char *s); /* a copy; 0 */
 void strings_free(char **list);
 size_t strings_count(char *const *list);
 

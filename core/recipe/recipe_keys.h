@@ -11,8 +11,6 @@ enum recipe_kind {
         KIND_DURATION,
         KIND_SIZE,
         KIND_COUNT,
-        KIND_NUMBER, /* like KIND_COUNT, but in an unsigned */
-        KIND_FLAG,   /* true or false */
         KIND_FILE,    /* an absolute path or a URL */
         KIND_DIGEST,  /* sha256 in hex */
         KIND_RETIRED, /* once meant something; taken and passed over, so that older stores open */
@@ -54,7 +52,7 @@ static inline bool recipe_key_repeats(const struct recipe_key *k)
         return k->kind >= KIND_LINES;
 }
 
-/* A recipe with the defaults and nothing else; a deep copy, but for the eras and the text, which it is without. NULL when out of memory. */
+/* A recipe with the defaults and nothing else; a deep copy, but for the eras and the text, which it is without. */
 struct recipe *recipe_new(void);
 struct recipe *recipe_copy(const struct recipe *r);
 /* Takes the reference to `era`; behind the others of its kind. */

@@ -8,12 +8,6 @@
 
 #define RECIPE_SIZE_MAX (1 << 20)
 
-struct draft_entry {
-        const char *key, *value; /* point into the gitconfig */
-        unsigned line;
-        bool lost_quotes;
-};
-
 struct draft {
         const char *name, *base; /* name: of an era its whole subsection; base: NULL, or the solver this is a variant or an era of */
         const char *header;      /* how messages call the section */
@@ -22,7 +16,7 @@ struct draft {
         unsigned line;
         unsigned place; /* enum recipe_place */
         bool in_config;
-        struct draft_entry *entries;
+        struct gitconfig_entry *entries; /* owned; what they point to is the gitconfig's */
         size_t n_entries;
         struct buffer text; /* of a file: what becomes recipe.text */
 };
@@ -96,7 +90,7 @@ static unsigned distance(const char *a, const char *b)
 }
 
 /* The key that was meant counts as given: that it is missing is no second mistake. */
-static int fail_unknown_key(const char *label, const struct draft *d, const struct draft_entry *e, unsigned lines[N_RECIPE_KEYS])
+static int fail_unknown_key(const char *label, const struct draft *d, const struct gitconfig_entry *e, unsigned lines[N_RECIPE_KEYS])
 {
         const char *best = NULL;
         unsigned least = 3, *meant = NULL;
@@ -114,7 +108,7 @@ static int fail_unknown_key(const char *label, const struct draft *d, const stru
         return fail(e->line, "key '%s.%s' is not known; docs/recipes.md lists the keys", d->header, e->key);
 }
 
-static void fail_misplaced_key(const char *label, const struct draft *d, const struct draft_entry *e, const struct recipe_key *k)
+static void fail_misplaced_key(const char *label, const struct draft *d, const struct gitconfig_entry *e, const struct recipe_key *k)
 {
         if (d->place == PLACE_VARIANT)
                 fail(e->line, "key '%s' cannot stand in a variant: it shares the repository and the builds of its solver", k->name);
@@ -128,7 +122,7 @@ static void fail_misplaced_key(const char *label, const struct draft *d, const s
 }
 
 /* The key's row, where it may stand here; else NULL, with the sentence. */
-static const struct recipe_key *find_key(const char *label, const struct draft *d, const struct draft_entry *e,
+static const struct recipe_key *find_key(const char *label, const struct draft *d, const struct gitconfig_entry *e,
                                          unsigned lines[N_RECIPE_KEYS])
 {
         const struct recipe_key *k = NULL;
@@ -154,8 +148,6 @@ static int clear_list(char ***list)
         static char *const none[] = {NULL};
         char **empty = strings_copy(none);
 
-        if (!empty)
-                return -ENOMEM;
         strings_free(*list);
         *list = empty;
         return 0;
@@ -167,7 +159,7 @@ static bool is_command(const struct recipe_key *k)
         return k->kind == KIND_LINES || (k->kind == KIND_TEXT && !(k->places & PLACE_CONFIG));
 }
 
-static int apply_entry(const char *label, const struct draft *d, const struct draft_entry *entry, struct recipe *r,
+static int apply_entry(const char *label, const struct draft *d, const struct gitconfig_entry *entry, struct recipe *r,
                        unsigned lines[N_RECIPE_KEYS])
 {
         const struct recipe_key *k = find_key(label, d, entry, lines);
@@ -235,8 +227,6 @@ static int check_words(const char *label, unsigned line, const char *key, const 
         char **words;
         int r = recipe_split(text, &words);
 
-        if (r == -ENOMEM)
-                return r;
         if (r < 0)
                 return fail(line, "key '%s': %s", key, error_message(r));
         for (size_t i = 0; r == 0 && words[i]; i++) {
@@ -250,9 +240,7 @@ static int check_words(const char *label, unsigned line, const char *key, const 
 
                 for (size_t i = 0; known[i]; i++)
                         buffer_addf(&list, "%s%s", i > 0 ? " " : "", known[i]);
-                return buffer_error(&list) < 0
-                               ? -ENOMEM
-                               : fail(line, "key '%s': placeholder %s; known are %s", key, error_message(r), list.data);
+                return fail(line, "key '%s': placeholder %s; known are %s", key, error_message(r), list.data);
         }
         return 0;
 }
@@ -365,9 +353,9 @@ static int check_era(struct reader *rd, const struct draft *d, struct recipe *r,
         if (d->place == PLACE_BINARY)
                 return finish_binary(rd, d, r, lines);
         if (recipe_range(d->range, from, to) < 0) {
-                cleanup_free char *why = strdup(error_message(-EINVAL));
+                cleanup_free char *why = copy_string(error_message(-EINVAL));
 
-                return fail(d->line, "%s", why ?: "not a range of revisions");
+                return fail(d->line, "%s", why);
         }
         return check_build_lines(label, d);
 }
@@ -425,15 +413,10 @@ static int make_recipe(struct reader *rd, const struct draft *d, const struct re
         bool cpu_follows;
         int e;
 
-        if (!r)
-                return -ENOMEM;
         cpu_follows = r->limits.cpu_ns == r->limits.wall_ns;
         free(r->name);
-        r->name = strdup(d->name);
-        if (!r->name)
-                return -ENOMEM;
-        if (d->text.size > 0 && !(r->text = strdup(d->text.data)))
-                return -ENOMEM;
+        r->name = copy_string(d->name);
+        r->text = d->text.size > 0 ? copy_string(d->text.data) : NULL;
         e = apply_entries(rd, d, r, lines);
         if (e < 0)
                 return e;
@@ -441,8 +424,8 @@ static int make_recipe(struct reader *rd, const struct draft *d, const struct re
                 r->limits.cpu_ns = r->limits.wall_ns;
         if (base) {
                 free(r->base);
-                r->base = strdup(base->name);
-                e = r->base ? recipe_share_eras(r, base) : -ENOMEM;
+                r->base = copy_string(base->name);
+                e = recipe_share_eras(r, base);
         }
         if (e == 0)
                 e = find_sources(r);
@@ -459,12 +442,11 @@ static int make_era(struct reader *rd, const struct draft *d, struct recipe *bas
 {
         cleanup(recipe_unrefp) struct recipe *r = recipe_copy(base);
         unsigned lines[N_RECIPE_KEYS] = {0};
-        int e = r && (r->range = strdup(d->range)) ? 0 : -ENOMEM;
+        int e;
 
-        if (e == 0 && d->text.size > 0 && !(r->text = strdup(d->text.data)))
-                e = -ENOMEM;
-        if (e == 0)
-                e = apply_entries(rd, d, r, lines);
+        r->range = copy_string(d->range);
+        r->text = d->text.size > 0 ? copy_string(d->text.data) : NULL;
+        e = apply_entries(rd, d, r, lines);
         if (e == 0)
                 e = find_sources(r);
         if (e == 0)
@@ -495,28 +477,24 @@ static int add_section(struct reader *rd, const struct gitconfig_section *s, con
 {
         const char *label = rd->label;
         struct draft *d = as->range ? find_era(rd, as->name, as->place) : find_draft(rd, as->name);
-        struct draft_entry *entries;
 
         if (!as->range && recipe_check_name(as->name) < 0) {
-                cleanup_free char *why = strdup(error_message(-EINVAL));
+                cleanup_free char *why = copy_string(error_message(-EINVAL));
 
-                return fail(s->line, "%s", why ? why : "not a solver's name");
+                return fail(s->line, "%s", why);
         }
         if (d && strcmp(d->header, as->header) != 0)
                 return fail(s->line, "[%s \"%s\"] has the name of the solver itself", as->header, as->name);
         if (!d) {
-                if (list_grow(rd->drafts, rd->n_drafts) < 0)
-                        return -ENOMEM;
+                list_grow(rd->drafts, rd->n_drafts);
                 d = &rd->drafts[rd->n_drafts++];
                 *d = *as;
         }
         rd->added = (size_t)(d - rd->drafts);
-        entries = reallocarray(d->entries, d->n_entries + s->n_entries + 1, sizeof(*entries));
-        if (!entries)
-                return -ENOMEM;
-        d->entries = entries;
-        for (size_t i = 0; i < s->n_entries; i++)
-                entries[d->n_entries++] = (struct draft_entry){s->entries[i].key, s->entries[i].value, s->entries[i].line, s->entries[i].lost_quotes};
+        for (size_t i = 0; i < s->n_entries; i++) {
+                list_grow(d->entries, d->n_entries);
+                d->entries[d->n_entries++] = s->entries[i];
+        }
         return 0;
 }
 
@@ -574,10 +552,8 @@ static int add_config_era(struct reader *rd, const struct gitconfig_section *s)
                 return fail(s->line, "[%s] names its solver here: [%s \"NAME %s\"]", s->name, s->name,
                             place_of_era(s) == PLACE_ERA ? "A..B" : "TAG");
         d.range = s->subsection + n + 1;
-        d.owner = strndup(s->subsection, n);
+        d.owner = copy_prefix(s->subsection, n);
         d.base = d.owner;
-        if (!d.owner)
-                return -ENOMEM;
         is_new = !find_era(rd, d.name, d.place);
         r = add_section(rd, s, &d);
         if (!is_new || !find_era(rd, d.name, d.place))
@@ -636,9 +612,9 @@ static struct recipe *find_made(struct recipe *const *list, size_t n, const char
 static int make_recipes(struct reader *rd, struct recipe ***ret_list, size_t *ret_n)
 {
         static const unsigned passes[] = {PLACE_SOLVER, PLACE_ERA | PLACE_BINARY, PLACE_VARIANT};
-        struct recipe **list = calloc(rd->n_drafts + 1, sizeof(*list));
+        struct recipe **list = allocate(rd->n_drafts + 1, sizeof(*list));
         size_t n = 0;
-        int r = list ? find_bases(rd) : -ENOMEM;
+        int r = find_bases(rd);
 
         for (size_t pass = 0; r == 0 && pass < ARRAY_SIZE(passes); pass++)
                 for (size_t i = 0; r == 0 && i < rd->n_drafts; i++) {

@@ -201,19 +201,14 @@ static int set_quantity(const char *label, const struct recipe_key *k, unsigned 
                 format(k->most, most);
                 return fail(line, "key '%s': %s is not between %s and %s", k->name, text, least, most);
         }
-        if (k->kind == KIND_NUMBER)
-                *(unsigned *)field = (unsigned)value;
-        else
-                *(uint64_t *)field = value;
+        *(uint64_t *)field = value;
         return 0;
 }
 
 static int set_text(const char *value, char **field)
 {
-        char *copy = strdup(value);
+        char *copy = copy_string(value);
 
-        if (!copy)
-                return -ENOMEM;
         free(*field);
         *field = copy;
         return 0;
@@ -252,13 +247,7 @@ int recipe_set_value(const char *label, const struct recipe_key *k, unsigned lin
         case KIND_DURATION:
         case KIND_SIZE:
         case KIND_COUNT:
-        case KIND_NUMBER:
                 return set_quantity(label, k, line, value, field);
-        case KIND_FLAG:
-                if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
-                        return fail(line, "key '%s': '%s' is neither true nor false", k->name, value);
-                *(bool *)field = strcmp(value, "true") == 0;
-                return 0;
         case KIND_RETIRED:
                 return 0;
         case KIND_LINES:

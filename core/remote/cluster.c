@@ -13,13 +13,12 @@ void cluster_settings_done(struct cluster_settings *s)
         *s = (struct cluster_settings){0};
 }
 
-static int copy_settings(const struct cluster_settings *s, struct cluster_settings *ret)
+static void copy_settings(const struct cluster_settings *s, struct cluster_settings *ret)
 {
         *ret = *s;
-        ret->name = strdup(s->name);
-        ret->launch = strdup(s->launch);
-        ret->worker = s->worker ? strdup(s->worker) : NULL;
-        return ret->name && ret->launch && (ret->worker || !s->worker) ? 0 : -ENOMEM;
+        ret->name = copy_string(s->name);
+        ret->launch = copy_string(s->launch);
+        ret->worker = s->worker ? copy_string(s->worker) : NULL;
 }
 
 static struct cluster *cluster_free(struct cluster *c)
@@ -38,12 +37,10 @@ static struct cluster *cluster_free(struct cluster *c)
 
 int cluster_open(const struct cluster_settings *s, struct cluster **ret)
 {
-        struct cluster *c = calloc(1, sizeof(*c));
+        struct cluster *c = allocate(1, sizeof(*c));
         int r;
 
-        if (!c)
-                return -ENOMEM;
-        r = copy_settings(s, &c->settings);
+        copy_settings(s, &c->settings);
         c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         c->per_node = 1;
         c->next_id = 1;
@@ -51,9 +48,8 @@ int cluster_open(const struct cluster_settings *s, struct cluster **ret)
         pthread_mutex_init(&c->lock, NULL);
         pthread_cond_init(&c->drained, NULL);
         pthread_cond_init(&c->called, NULL);
-        if (r == 0 && c->wake < 0)
+        if (c->wake < 0) {
                 r = -errno;
-        if (r < 0) {
                 cluster_free(c);
                 return errorf(r, "cannot open the cluster %s: %s", s->name, strerror(-r));
         }
@@ -255,10 +251,10 @@ struct run_away *cluster_slot_away(struct cluster_slot *s)
 
 /* -- looking -- */
 
-void cluster_look(struct cluster *c, void (*fn)(void *user, const struct cluster_view *v), void *user)
+void cluster_look(struct cluster *c, void (*fn)(void *user, const struct away_view *v), void *user)
 {
         char machine[PATH_SIZE], why[sizeof(c->why)], uneven[sizeof(c->uneven)];
-        struct cluster_view v = {
+        struct away_view v = {
                 .name = c->settings.name, .machine = machine, .why = why, .uneven = uneven, .wanted = c->settings.workers};
         struct node *n;
 

@@ -25,6 +25,7 @@
 
 #include "core/build/build.h"
 #include "core/run/runner.h"
+#include "core/run/slot.h"
 
 #define CLUSTER_FAILURES 3
 #define CLUSTER_UNEVEN   1.05
@@ -59,7 +60,7 @@ struct run_away *cluster_slot_away(struct cluster_slot *s);
 
 /* A clean build by the worker, of an era's recipe: sources that it lacks go there, programs that q->programs lacks come here. *ret has no commit yet.
  * -EREMOTEIO: the worker was lost; -ERESTART: it is of no use for that, another one may be; -ECANCELED. */
-int cluster_build(struct cluster_slot *s, const struct build_request *q, const struct build_sources *sources, struct build_record **ret);
+int cluster_build(struct cluster_slot *s, const struct build_request *q, struct sources *sources, struct build_record **ret);
 /* The toolchain that builds of this worker have: host_toolchain() there. Valid while the slot is taken. */
 const char *cluster_slot_toolchain(const struct cluster_slot *s);
 /* From now on workers with different toolchains are different machines. */
@@ -69,17 +70,5 @@ void cluster_will_build(struct cluster *c);
  * that ends with the launch's last lines: it failed; -EAGAIN: it has not begun after `most_ns`. Logs what goes wrong, as every cluster. */
 int cluster_try(const struct cluster_settings *s, const char *machine, uint64_t most_ns, struct buffer *ret);
 
-/* Its state, for who shows it. */
-struct cluster_view {
-        const char *name, *machine; /* machine "": not known yet */
-        unsigned wanted;   /* workers at most */
-        unsigned queued;   /* launched, not heard of yet */
-        unsigned present;  /* said hello */
-        unsigned slots, busy;
-        unsigned lost;     /* died, since the cluster was opened */
-        unsigned left_out; /* of another machine */
-        uint64_t sent;     /* bytes */
-        const char *why;   /* the last thing that went wrong; "" */
-        const char *uneven; /* "n7 takes 1.08 times as long as n3 for the same probe"; "": nothing of the kind */
-};
-void cluster_look(struct cluster *c, void (*fn)(void *user, const struct cluster_view *v), void *user);
+/* Its state, for who shows it; `pid` is 0. */
+void cluster_look(struct cluster *c, void (*fn)(void *user, const struct away_view *v), void *user);

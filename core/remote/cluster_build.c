@@ -13,7 +13,7 @@
 struct away_build {
         struct asking ask;
         const struct build_request *request;
-        const struct build_sources *sources;
+        struct sources *sources;
         struct buffer tree, body; /* the list of sources; the request */
         struct digest tree_id;
         struct remote_file *downloads; /* owned; without names */
@@ -43,16 +43,6 @@ static int download_path(const struct away_build *x, const struct digest *id, ch
         return x->request->downloads_dir ? path_join(ret, x->request->downloads_dir, hex) : -ENOENT;
 }
 
-static int read_download(const struct away_build *x, const struct digest *id, struct blob *ret)
-{
-        char path[PATH_SIZE];
-        int r = download_path(x, id, path);
-
-        if (r == 0)
-                r = read_file(path, PROGRAM_MOST, ret);
-        return r < 0 ? lacks_download(x) : 0;
-}
-
 static int download_size(const struct away_build *x, const struct digest *id, uint64_t *ret)
 {
         char path[PATH_SIZE];
@@ -69,9 +59,7 @@ static int list_downloads(struct away_build *x)
         char *const *lines = x->request->recipe->downloads;
         int r = 0;
 
-        x->downloads = calloc(strings_count(lines) + 1, sizeof(*x->downloads));
-        if (!x->downloads)
-                return -ENOMEM;
+        x->downloads = allocate(strings_count(lines) + 1, sizeof(*x->downloads));
         for (size_t i = 0; r == 0 && lines[i]; i++) {
                 struct remote_file *f = &x->downloads[x->n_downloads++];
                 struct slice name;
@@ -82,24 +70,12 @@ static int list_downloads(struct away_build *x)
         return r;
 }
 
-/* Without the names of git's objects, which say nothing there. */
 static int write_tree(struct away_build *x)
 {
-        const struct manifest *files = &x->sources->files;
-        cleanup_free struct tracked *list = calloc(files->n + 1, sizeof(*list));
-        int r = list ? list_downloads(x) : -ENOMEM;
+        int r = list_downloads(x);
 
-        if (r < 0)
-                return r;
-        for (size_t i = 0; i < files->n; i++) {
-                list[i] = files->list[i];
-                list[i].oid = (git_oid){0};
-        }
-        r = remote_tree_write(&(struct remote_tree){.files = {.list = list, .n = files->n},
-                                                    .sizes = x->sources->sizes,
-                                                    .downloads = x->downloads,
-                                                    .n_downloads = x->n_downloads},
-                              &x->tree);
+        if (r == 0)
+                r = remote_tree_write(&(struct remote_tree){.files = x->sources->files, .downloads = x->downloads, .n_downloads = x->n_downloads}, &x->tree);
         digest_of(x->tree.data, x->tree.size, &x->tree_id);
         return r;
 }
@@ -113,54 +89,47 @@ static int make_request(struct away_build *x, const char *toolchain)
         if (r == 0)
                 r = write_tree(x);
         return r < 0 ? r
-                     : remote_build_write(
-                               &(struct remote_build){.recipe = recipe.data,
-                                                      .recipe_name = q->recipe->name,
-                                                      .toolchain = (char *)toolchain,
-                                                      .tree = {.name = (char *)"tree", .id = x->tree_id, .size = x->tree.size},
-                                                      .sandbox = q->sandbox},
-                               &x->body);
+                     : message_write(PACKET_BUILD,
+                                     &(struct remote_build){.recipe = recipe.data,
+                                                            .recipe_name = q->recipe->name,
+                                                            .toolchain = (char *)toolchain,
+                                                            .tree = {.name = (char *)"tree", .id = x->tree_id, .size = x->tree.size},
+                                                            .sandbox = q->sandbox},
+                                     &x->body);
 }
 
 /* -- what the worker lacks -- */
 
 static int send_bytes(struct away_build *x, const struct digest *id, struct slice bytes)
 {
-        size_t at = 0;
-        int r;
-
-        do {
-                cleanup_buffer struct buffer body = {0};
-                struct slice part = SLICE((const char *)bytes.data + at, MIN(bytes.size - at, (size_t)REMOTE_PART));
-
-                r = remote_part_write(id, bytes.size, at, part, &body);
-                if (r == 0)
-                        r = asking_part(&x->ask, SLICE(body.data, body.size));
-                at += REMOTE_PART;
-        } while (r == 0 && at < bytes.size);
-        return r;
+        return asking_give(&x->ask, &(struct remote_file){.id = *id, .size = bytes.size}, -1, bytes.data);
 }
 
-static int compare_digests(const void *a, const void *b)
+static int send_download(struct away_build *x, const struct remote_file *f)
 {
-        return memcmp(a, b, DIGEST_SIZE);
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+
+        if (download_path(x, &f->id, path) < 0 || (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+                return lacks_download(x);
+        return asking_give(&x->ask, f, fd, NULL);
 }
 
 /* Strikes it off the list, so that no bytes go twice. `struck` is as long as the list. */
 static bool take_want(const struct away_build *x, const struct digest *id, bool *struck)
 {
-        const struct cluster_slot *s = x->ask.slot;
-        const struct digest *found = find_in_list(id, s->wants, s->n_wants, sizeof(*s->wants), compare_digests);
-        bool is_wanted = found && !struck[found - s->wants];
+        const struct digest_list *wants = &x->ask.slot->wants;
+        const struct digest *found = digest_list_find(wants, id);
+        bool is_wanted = found && !struck[found - wants->list];
 
         if (found)
-                struck[found - s->wants] = true;
+                struck[found - wants->list] = true;
         return is_wanted;
 }
 
 static int send_sources(struct away_build *x, bool *struck)
 {
-        const struct build_sources *s = x->sources;
+        struct sources *s = x->sources;
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < s->files.n; i++) {
@@ -171,31 +140,26 @@ static int send_sources(struct away_build *x, bool *struck)
                         r = progress_step(x->request->progress, "sending sources", i, s->files.n);
                 if (r < 0 || t->mode == MODE_SUBMODULE || !take_want(x, &t->content, struck))
                         continue;
-                r = build_sources_read(s, i, &b);
+                r = sources_content(s, t, &b);
                 if (r == 0)
                         r = send_bytes(x, &t->content, SLICE(b.data ?: "", b.size));
         }
         return r;
 }
 
-static int send_wanted(struct away_build *x)
+static int send_wanted(void *user)
 {
-        struct cluster_slot *s = x->ask.slot;
-        cleanup_free bool *struck = calloc(s->n_wants + 1, sizeof(*struck));
-        int r = struck ? 0 : -ENOMEM;
+        struct away_build *x = user;
+        struct digest_list *wants = &x->ask.slot->wants;
+        cleanup_free bool *struck = allocate(wants->n + 1, sizeof(*struck));
+        int r = 0;
 
-        sort_list(s->wants, s->n_wants, sizeof(*s->wants), compare_digests);
+        digest_list_sort(wants);
         if (r == 0 && take_want(x, &x->tree_id, struck))
                 r = send_bytes(x, &x->tree_id, SLICE(x->tree.data, x->tree.size));
-        for (size_t i = 0; r == 0 && i < x->n_downloads; i++) {
-                cleanup_blob struct blob b = {0};
-
-                if (!take_want(x, &x->downloads[i].id, struck))
-                        continue;
-                r = read_download(x, &x->downloads[i].id, &b);
-                if (r == 0)
-                        r = send_bytes(x, &x->downloads[i].id, SLICE(b.data, b.size));
-        }
+        for (size_t i = 0; r == 0 && i < x->n_downloads; i++)
+                if (take_want(x, &x->downloads[i].id, struck))
+                        r = send_download(x, &x->downloads[i]);
         return r == 0 ? send_sources(x, struck) : r;
 }
 
@@ -220,7 +184,7 @@ static int put_program(struct away_build *x, const struct build_output *o)
 static int fetch(struct away_build *x, const struct build_output *o)
 {
         cleanup_buffer struct buffer body = {0};
-        int r = remote_fetch_write(&(struct remote_file){.id = o->id, .size = o->size}, &body);
+        int r = message_write(PACKET_FETCH, &(struct remote_file){.id = o->id, .size = o->size}, &body);
 
         if (o->size > PROGRAM_MOST)
                 return errorf(-EIO, "%s is of more than 2g: such programs have to be built with builds = local", o->name);
@@ -261,7 +225,7 @@ static int take_record(struct away_build *x, struct build_record **ret)
         free(steal_pointer(b->differs));
         b->n_programs = 0;
         if (b->ok)
-                r = build_record_note_program(b);
+                build_record_note_program(b);
         for (size_t i = 0; r == 0 && i < b->n_outputs; i++)
                 if (!programs_has(x->request->programs, &b->outputs[i].id))
                         r = fetch(x, &b->outputs[i]);
@@ -281,23 +245,13 @@ static int look_at_failure(struct away_build *x, int r)
 
 static int converse(struct away_build *x, struct build_record **ret)
 {
-        size_t rounds = ROUNDS + x->sources->files.n / REMOTE_WANTS;
-        int r = 0;
+        const unsigned rounds = ROUNDS + (unsigned)(x->sources->files.n / REMOTE_WANTS);
+        int r = asking_converse(&x->ask, PACKET_BUILD, SLICE(x->body.data, x->body.size), ANSWER_BUILT, rounds, send_wanted, x);
 
-        for (size_t i = 0; r == 0 && i < rounds; i++) {
-                r = asking_send(&x->ask, PACKET_BUILD, SLICE(x->body.data, x->body.size));
-                if (r == 0)
-                        r = asking_await(&x->ask, ANSWER_BUILT);
-                if (r < 0)
-                        return look_at_failure(x, r);
-                if (x->ask.slot->answer == ANSWER_BUILT)
-                        return take_record(x, ret);
-                r = send_wanted(x);
-        }
-        return r < 0 ? r : asking_is_futile(&x->ask);
+        return r < 0 ? look_at_failure(x, r) : take_record(x, ret);
 }
 
-int cluster_build(struct cluster_slot *s, const struct build_request *q, const struct build_sources *sources,
+int cluster_build(struct cluster_slot *s, const struct build_request *q, struct sources *sources,
                   struct build_record **ret)
 {
         cleanup(away_build_done) struct away_build x = {

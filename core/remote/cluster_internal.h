@@ -46,19 +46,13 @@ struct cluster_slot {
         uint64_t output_most; /* of a stream; a worker that sends more is cut off */
         struct buffer out, err;
         struct execute_result result; /* owns its bytes until it is handed over */
-        struct digest *wants; /* owned */
-        size_t n_wants;
+        struct digest_list wants; /* owned */
         struct buffer built;  /* the body of the answer to a build */
         struct remote_progress progress;
         char doing[PROGRESS_TEXT];
         bool is_new;          /* `progress` is */
         struct buffer said;   /* and not heard yet */
         size_t said_left;     /* of REMOTE_SAID */
-};
-
-/* A digest that a worker was sent. */
-struct sent {
-        struct digest id;
 };
 
 struct node {
@@ -84,8 +78,7 @@ struct node {
         struct cluster_slot *slots; /* owned */
         unsigned n_slots, n_busy;
         pthread_mutex_t upload; /* held by who sends bytes, so that none goes twice */
-        struct sent *sent;
-        size_t n_sent;
+        struct digest_list sent; /* owned; in the order they were sent */
 };
 
 struct cluster {
@@ -156,10 +149,12 @@ struct asking {
 /* `wall_ns`: how long it may take; -ERESTART: the worker ends before. A worker that sends more than `output_most` bytes of a stream is cut off. */
 int asking_begin(struct asking *a, uint64_t wall_ns, uint64_t output_most);
 int asking_send(struct asking *a, enum packet_type type, struct slice body); /* also once more, after a want */
-int asking_part(const struct asking *a, struct slice body);                  /* of bytes that are wanted */
+int asking_give(const struct asking *a, const struct remote_file *f, int fd, const char *bytes); /* all of it; fd -1: it is `bytes` */
 int asking_await(struct asking *a, enum answer expected);                    /* that, or ANSWER_WANT; else an error */
 int asking_lose(const struct asking *a, const char *why);                    /* the worker does not keep to the protocol */
-int asking_is_futile(const struct asking *a);                                /* it asks for the same again and again */
+/* Sends the request until that answer comes, and what is wanted in between, so many times at most. */
+int asking_converse(struct asking *a, enum packet_type type, struct slice body, enum answer expected, unsigned rounds, int (*send_wanted)(void *user),
+                    void *user);
 void asking_end(struct asking *a);
 
 /* cluster_run.c */

@@ -94,11 +94,11 @@ static int start_process(struct node *n, const char *command)
 int node_launch(struct cluster *c)
 {
         cleanup_buffer struct buffer command = {0}, body = {0};
-        struct node *n = calloc(1, sizeof(*n));
-        int r = n ? launch_command(c, &command) : -ENOMEM;
+        struct node *n = allocate(1, sizeof(*n));
+        int r = launch_command(c, &command);
 
         if (r == 0)
-                r = remote_hello_write(&(struct remote_hello){.protocol = REMOTE_PROTOCOL, .version = (char *)SOLVERFS_VERSION}, &body);
+                r = message_write(PACKET_HELLO, &(struct remote_hello){.protocol = REMOTE_PROTOCOL, .version = (char *)SOLVERFS_VERSION}, &body);
         if (r == 0) {
                 *n = (struct node){.cluster = c, .in = -1, .out = -1, .err = -1, .process = -1, .launched = now_ns()};
                 pthread_mutex_init(&n->upload, NULL);
@@ -151,7 +151,7 @@ void node_leave(struct node *n)
 static void add_said(const struct node *n, struct buffer *ret)
 {
         struct slice last = slice_last_lines(SLICE(n->said, n->n_said), 5, STDERR_KEPT);
-        cleanup_free char *text = strndup(last.data, last.size);
+        cleanup_free char *text = copy_prefix(last.data, last.size);
 
         if (text && *text) {
                 text[strlen(text) - (text[strlen(text) - 1] == '\n')] = '\0';
@@ -222,13 +222,13 @@ void node_free_if_done(struct node *n)
                 execute_result_done(&n->slots[i].result);
                 buffer_done(&n->slots[i].built);
                 buffer_done(&n->slots[i].said);
-                free(n->slots[i].wants);
+                digest_list_done(&n->slots[i].wants);
         }
         free(n->slots);
-        free(n->sent);
+        digest_list_done(&n->sent);
         buffer_done(&n->input);
         buffer_done(&n->output);
-        remote_hello_done(&n->hello);
+        message_done(PACKET_HELLO, &n->hello);
         json_decref(n->facts);
         pthread_mutex_destroy(&n->upload);
         free(n);
@@ -238,8 +238,8 @@ void node_free_if_done(struct node *n)
 
 bool node_was_sent(const struct node *n, const struct digest *id)
 {
-        for (size_t i = 0; i < n->n_sent; i++)
-                if (digest_equal(&n->sent[i].id, id))
+        for (size_t i = 0; i < n->sent.n; i++)
+                if (digest_equal(&n->sent.list[i], id))
                         return true;
         return false;
 }
@@ -286,9 +286,7 @@ static int make_slots(struct node *n)
         struct cluster *c = n->cluster;
 
         n->n_slots = MIN(n->hello.slots, NODE_SLOTS);
-        n->slots = calloc(n->n_slots, sizeof(*n->slots));
-        if (!n->slots)
-                return -ENOMEM;
+        n->slots = allocate(n->n_slots, sizeof(*n->slots));
         for (unsigned i = 0; i < n->n_slots; i++) {
                 struct cluster_slot *s = &n->slots[i];
 
@@ -369,8 +367,8 @@ static void take_hello(struct node *n, const struct packet *p)
         struct remote_hello *h = &n->hello;
         char machine[PATH_SIZE];
 
-        if (remote_hello_read(p->body, h) < 0) {
-                remote_hello_done(h);
+        if (message_read(PACKET_HELLO, p->body, h) < 0) {
+                message_done(PACKET_HELLO, h);
                 node_lose(n, "said a hello that makes no sense");
         } else if (h->protocol != REMOTE_PROTOCOL || strcmp(h->version, SOLVERFS_VERSION) != 0) {
                 node_lose(n, "is solverfs %s, and this is %s: install the same on both", h->version, SOLVERFS_VERSION);
@@ -420,21 +418,14 @@ static int take_failure(struct cluster_slot *s, const struct packet *p)
                 return r;
         free(s->sentence);
         s->failure = r;
-        s->sentence = strdup(error_message(r));
-        return s->sentence ? 0 : -ENOMEM;
-}
-
-static int take_wants(struct cluster_slot *s, const struct packet *p)
-{
-        free(steal_pointer(s->wants));
-        s->n_wants = 0;
-        return remote_want_read(p->body, &s->wants, &s->n_wants);
+        s->sentence = copy_string(error_message(r));
+        return 0;
 }
 
 static int take_progress(struct cluster_slot *s, const struct packet *p)
 {
         cleanup_buffer struct buffer text = {0};
-        int r = remote_progress_read(p->body, &s->progress);
+        int r = message_read(PACKET_PROGRESS, p->body, &s->progress);
 
         if (r == 0) {
                 buffer_add_printable(&text, s->progress.what);
@@ -442,7 +433,7 @@ static int take_progress(struct cluster_slot *s, const struct packet *p)
                 s->is_new = true;
                 eventfd_write(s->event, 1);
         }
-        free(steal_pointer(s->progress.what));
+        free(steal_pointer(s->progress.what)); /* the numbers stay */
         return r;
 }
 
@@ -480,7 +471,8 @@ static int take_answer(struct cluster_slot *s, const struct packet *p)
                 r = remote_result_read(p->body, &s->out, &s->err, &s->result);
                 answer = ANSWER_RESULT;
         } else if (p->type == PACKET_WANT) {
-                r = take_wants(s, p);
+                digest_list_done(&s->wants);
+                r = remote_want_read(p->body, &s->wants);
                 answer = ANSWER_WANT;
         } else if (p->type == PACKET_BUILT) {
                 r = take_built(s, p);
@@ -515,14 +507,14 @@ static void lose_damaged(struct node *n)
 {
         if (n->state == NODE_LAUNCHED && n->in_sequence == 0) {
                 cleanup_buffer struct buffer text = {0};
-                cleanup_free char *line = strndup(n->input.data, MIN(n->input.size, (size_t)80));
+                cleanup_free char *line = copy_prefix(n->input.data, MIN(n->input.size, (size_t)80));
 
                 buffer_add_printable(&text, line ? line : "");
                 node_lose(n, "printed '%s' where a worker's hello was due: 'launch' may print nothing itself", text.data ? text.data : "");
         } else {
-                cleanup_free char *why = strdup(error_message(-EBADMSG));
+                cleanup_free char *why = copy_string(error_message(-EBADMSG));
 
-                node_lose(n, "was cut off: %s", why ? why : "damaged");
+                node_lose(n, "was cut off: %s", why);
         }
 }
 

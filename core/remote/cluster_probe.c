@@ -34,12 +34,9 @@ int cluster_note_probe(struct cluster *c, const char *host, uint64_t ns)
         if (ns == 0)
                 return 0;
         if (!p) {
-                if (list_grow(c->probed, c->n_probed) < 0)
-                        return -ENOMEM;
+                list_grow(c->probed, c->n_probed);
                 p = &c->probed[c->n_probed];
-                *p = (struct probed){.host = strdup(host), .ns = ns};
-                if (!p->host)
-                        return -ENOMEM;
+                *p = (struct probed){.host = copy_string(host), .ns = ns};
                 c->n_probed++;
         }
         p->ns = MIN(p->ns, ns);

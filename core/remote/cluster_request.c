@@ -34,7 +34,7 @@ int asking_lose(const struct asking *a, const char *why)
 }
 
 /* Waits until no more than NODE_AHEAD bytes wait to be written. */
-int asking_part(const struct asking *a, struct slice body)
+static int send_part(const struct asking *a, struct slice body)
 {
         struct node *n = a->slot->node;
         struct cluster *c = n->cluster;
@@ -51,6 +51,39 @@ int asking_part(const struct asking *a, struct slice body)
         if (r == 0)
                 r = is_lost(a) ? fail_lost(a) : node_send(n, PACKET_BLOB, a->slot->id, body);
         pthread_mutex_unlock(&c->lock);
+        return r;
+}
+
+static int read_part(int fd, const char *bytes, uint64_t at, char *room, size_t size, struct slice *ret)
+{
+        ssize_t k;
+
+        *ret = SLICE(fd < 0 ? bytes + at : room, size);
+        if (fd < 0)
+                return 0;
+        k = pread(fd, room, size, (off_t)at);
+        return k == (ssize_t)size
+                       ? 0
+                       : errorf(-EIO, "cannot read a file that is to be sent to a worker: %s", k < 0 ? strerror(errno) : "it became shorter");
+}
+
+int asking_give(const struct asking *a, const struct remote_file *f, int fd, const char *bytes)
+{
+        cleanup_free char *room = allocate(1, REMOTE_PART);
+        uint64_t at = 0;
+        int r;
+
+        do {
+                cleanup_buffer struct buffer body = {0};
+                struct slice part;
+
+                r = read_part(fd, bytes, at, room, (size_t)MIN(f->size - at, (uint64_t)REMOTE_PART), &part);
+                if (r == 0)
+                        r = remote_part_write(&f->id, f->size, at, part, &body);
+                if (r == 0)
+                        r = send_part(a, SLICE(body.data, body.size));
+                at += REMOTE_PART;
+        } while (r == 0 && at < f->size);
         return r;
 }
 
@@ -90,7 +123,7 @@ int asking_send(struct asking *a, enum packet_type type, struct slice body)
         eventfd_read(s->event, &old); /* of the round before; it does not block */
         s->answer = ANSWER_NONE;
         s->out.size = s->err.size = 0;
-        a->sent_before = n->n_sent;
+        a->sent_before = n->sent.n;
         r = is_lost(a) ? fail_lost(a) : node_send(n, type, s->id, body);
         pthread_mutex_unlock(&c->lock);
         return r;
@@ -192,8 +225,20 @@ int asking_await(struct asking *a, enum answer expected)
         return 0;
 }
 
-int asking_is_futile(const struct asking *a)
+int asking_converse(struct asking *a, enum packet_type type, struct slice body, enum answer expected, unsigned rounds, int (*send_wanted)(void *user),
+                    void *user)
 {
+        for (unsigned i = 0; i < rounds; i++) {
+                int r = asking_send(a, type, body);
+
+                if (r == 0)
+                        r = asking_await(a, expected);
+                if (r < 0 || a->slot->answer == expected)
+                        return r;
+                r = send_wanted(user);
+                if (r < 0)
+                        return r;
+        }
         return errorf(-EIO, "the worker on %s lost its files as soon as it was sent them: raise --keep in 'worker'",
                       a->slot->node->hello.host);
 }

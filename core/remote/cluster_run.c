@@ -77,57 +77,27 @@ static int make_request(struct running *x)
                                      .sandbox = w->sandbox};
         for (size_t i = 0; i < w->n_programs; i++)
                 x->run.programs[i] = x->files[i].to;
-        return remote_run_write(&x->run, &x->body);
+        return message_write(PACKET_RUN, &x->run, &x->body);
 }
 
 /* -- sending -- */
 
-static int read_part(const struct file *f, uint64_t at, char *room, struct slice *ret)
-{
-        size_t size = (size_t)MIN(f->to.size - at, (uint64_t)REMOTE_PART);
-        ssize_t k;
-
-        if (f->fd < 0) {
-                *ret = SLICE((const char *)f->bytes.data + at, size);
-                return 0;
-        }
-        k = pread(f->fd, room, size, (off_t)at);
-        if (k != (ssize_t)size)
-                return errorf(-EIO, "cannot read a file that is to be sent to a worker: %s", k < 0 ? strerror(errno) : "it became shorter");
-        *ret = SLICE(room, size);
-        return 0;
-}
-
 static int send_file(struct running *x, const struct file *f)
 {
         struct node *n = x->ask.slot->node;
-        cleanup_free char *room = malloc(REMOTE_PART);
-        uint64_t at = 0;
-        int r = room ? 0 : -ENOMEM;
+        int r = asking_give(&x->ask, &f->to, f->fd, f->bytes.data);
 
-        do {
-                cleanup_buffer struct buffer body = {0};
-                struct slice part;
-
-                if (r == 0)
-                        r = read_part(f, at, room, &part);
-                if (r == 0)
-                        r = remote_part_write(&f->to.id, f->to.size, at, part, &body);
-                if (r == 0)
-                        r = asking_part(&x->ask, SLICE(body.data, body.size));
-                at += REMOTE_PART;
-        } while (r == 0 && at < f->to.size);
         pthread_mutex_lock(&n->cluster->lock);
-        if (r == 0 && list_grow(n->sent, n->n_sent) == 0)
-                n->sent[n->n_sent++] = (struct sent){.id = f->to.id};
+        if (r == 0)
+                digest_list_add(&n->sent, f->to.id.bytes);
         pthread_mutex_unlock(&n->cluster->lock);
         return r;
 }
 
 static bool is_wanted(const struct running *x, const struct file *f)
 {
-        for (size_t i = 0; i < x->ask.slot->n_wants; i++)
-                if (digest_equal(&x->ask.slot->wants[i], &f->to.id))
+        for (size_t i = 0; i < x->ask.slot->wants.n; i++)
+                if (digest_equal(&x->ask.slot->wants.list[i], &f->to.id))
                         return true;
         return false;
 }
@@ -139,14 +109,15 @@ static bool was_sent_since(const struct running *x, const struct file *f)
         bool found = false;
 
         pthread_mutex_lock(&n->cluster->lock);
-        for (size_t i = x->ask.sent_before; i < n->n_sent && !found; i++)
-                found = digest_equal(&n->sent[i].id, &f->to.id);
+        for (size_t i = x->ask.sent_before; i < n->sent.n && !found; i++)
+                found = digest_equal(&n->sent.list[i], &f->to.id);
         pthread_mutex_unlock(&n->cluster->lock);
         return found;
 }
 
-static int send_wanted(struct running *x)
+static int send_wanted(void *user)
 {
+        struct running *x = user;
         struct node *n = x->ask.slot->node;
         int r = 0;
 
@@ -198,20 +169,13 @@ static int converse(struct running *x, struct execute_result *ret)
         struct cluster_slot *s = x->ask.slot;
         int r = send_ahead(x);
 
-        for (unsigned i = 0; r == 0 && i < ROUNDS; i++) {
-                r = asking_send(&x->ask, PACKET_RUN, SLICE(x->body.data, x->body.size));
-                if (r == 0)
-                        r = asking_await(&x->ask, ANSWER_RESULT);
-                if (r < 0)
-                        return r;
-                if (s->answer == ANSWER_RESULT) {
-                        *ret = s->result;
-                        s->result = (struct execute_result){0};
-                        return check_libraries(x, ret);
-                }
-                r = send_wanted(x);
-        }
-        return r < 0 ? r : asking_is_futile(&x->ask);
+        if (r == 0)
+                r = asking_converse(&x->ask, PACKET_RUN, SLICE(x->body.data, x->body.size), ANSWER_RESULT, ROUNDS, send_wanted, x);
+        if (r < 0)
+                return r;
+        *ret = s->result;
+        s->result = (struct execute_result){0};
+        return check_libraries(x, ret);
 }
 
 int cluster_run(struct run_away *a, const struct run_words *words, int cancel_fd, struct execute_result *ret)

@@ -153,7 +153,7 @@ static void add_fd(struct polled *p, struct node *n, int fd, short events)
         p->fds[p->n++] = (struct pollfd){.fd = fd, .events = events};
 }
 
-static int collect(struct cluster *c, struct polled *p)
+static void collect(struct cluster *c, struct polled *p)
 {
         size_t most = 1 + NODE_FDS * (size_t)c->n_nodes;
         struct node *n;
@@ -162,12 +162,8 @@ static int collect(struct cluster *c, struct polled *p)
                 free(p->fds);
                 free(p->nodes);
                 p->room = 2 * most;
-                p->fds = calloc(p->room, sizeof(*p->fds));
-                p->nodes = calloc(p->room, sizeof(*p->nodes));
-                if (!p->fds || !p->nodes) {
-                        p->room = 0;
-                        return -ENOMEM;
-                }
+                p->fds = allocate(p->room, sizeof(*p->fds));
+                p->nodes = allocate(p->room, sizeof(*p->nodes));
         }
         p->n = 0;
         add_fd(p, NULL, c->wake, POLLIN);
@@ -180,7 +176,6 @@ static int collect(struct cluster *c, struct polled *p)
                 if (n->written < n->output.size)
                         add_fd(p, n, n->in, POLLOUT);
         }
-        return 0;
 }
 
 static void handle(struct node *n, const struct pollfd *p)
@@ -252,10 +247,12 @@ void *cluster_thread(void *user)
                 look_nodes(c, now, &when);
                 launch(c, now, &when);
                 ask_again(c, now, &when);
-                if (c->news)
+                if (c->news) {
                         tell(c);
-                else if (collect(c, &p) == 0)
+                } else {
+                        collect(c, &p);
                         wait_for_events(c, &p, when);
+                }
                 free_gone(c);
         }
         pthread_mutex_unlock(&c->lock);

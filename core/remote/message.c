@@ -38,109 +38,100 @@ static char *get_text(struct record *r)
         return text;
 }
 
-static void put_digest(struct buffer *b, const struct digest *d)
+/* -- fields: each message is walked through once, to be written, read or freed ------------------------------------ */
+
+struct fields {
+        enum {
+                FIELDS_WRITE,
+                FIELDS_READ,
+                FIELDS_FREE,
+        } mode;
+        struct buffer *to;
+        struct record from;
+};
+
+/* As many bytes as `most` has; more than that is never read. */
+static uint64_t number(struct fields *f, uint64_t n, uint64_t most)
 {
-        buffer_add(b, d->bytes, DIGEST_SIZE);
+        const bool is_byte = most <= UINT8_MAX, is_long = most > UINT32_MAX;
+
+        if (f->mode == FIELDS_WRITE && is_byte)
+                record_put_u8(f->to, (uint8_t)n);
+        else if (f->mode == FIELDS_WRITE && is_long)
+                record_put_u64(f->to, n);
+        else if (f->mode == FIELDS_WRITE)
+                record_put_u32(f->to, (uint32_t)n);
+        if (f->mode != FIELDS_READ)
+                return n;
+        n = is_byte ? record_u8(&f->from) : is_long ? record_u64(&f->from) : record_u32(&f->from);
+        if (n > most)
+                record_fail(&f->from);
+        return n > most ? 0 : n;
 }
 
-static struct digest get_digest(struct record *r)
+static void long_number(struct fields *f, uint64_t *n)
 {
-        struct digest d = {0};
-
-        record_raw(r, d.bytes, DIGEST_SIZE);
-        return d;
+        *n = number(f, *n, UINT64_MAX);
 }
 
-/* -- hello -- */
-
-int remote_hello_write(const struct remote_hello *h, struct buffer *ret)
+static void text(struct fields *f, char **t)
 {
-        record_put_u32(ret, h->protocol);
-        put_text(ret, h->version);
-        put_text(ret, h->host);
-        put_text(ret, h->cpu);
-        put_text(ret, h->kernel);
-        put_text(ret, h->libc);
-        put_text(ret, h->toolchain);
-        put_text(ret, h->facts);
-        record_put_u32(ret, h->cores);
-        record_put_u32(ret, h->slots);
-        record_put_u64(ret, h->probe_ns);
-        record_put_u64(ret, h->left_ns);
-        return buffer_error(ret);
+        if (f->mode == FIELDS_WRITE)
+                put_text(f->to, *t);
+        else if (f->mode == FIELDS_READ)
+                *t = get_text(&f->from);
+        else
+                free(steal_pointer(*t));
 }
+
+static void digest(struct fields *f, struct digest *d)
+{
+        if (f->mode == FIELDS_WRITE)
+                buffer_add(f->to, d->bytes, DIGEST_SIZE);
+        else if (f->mode == FIELDS_READ)
+                record_raw(&f->from, d->bytes, DIGEST_SIZE);
+}
+
+static void bytes_of_file(struct fields *f, struct remote_file *file)
+{
+        digest(f, &file->id);
+        long_number(f, &file->size);
+}
+
+static void named_file(struct fields *f, struct remote_file *file)
+{
+        text(f, &file->name);
+        bytes_of_file(f, file);
+}
+
+static void sandbox(struct fields *f, enum sandbox_kind *kind)
+{
+        *kind = number(f, *kind == SANDBOX_NONE, 1) ? SANDBOX_NONE : SANDBOX_BWRAP;
+}
+
+/* -- messages ------------------------------------------------------------------------------------------------------ */
 
 /* The protocol and the version stand first for good, so that any two can say to each other that they differ. */
-int remote_hello_read(struct slice body, struct remote_hello *ret)
+static void hello_fields(struct fields *f, void *message)
 {
-        struct record r = record_of(body);
+        struct remote_hello *h = message;
 
-        *ret = (struct remote_hello){.protocol = record_u32(&r)};
-        ret->version = get_text(&r);
-        if (ret->protocol != REMOTE_PROTOCOL && !r.error)
-                return 0;
-        ret->host = get_text(&r);
-        ret->cpu = get_text(&r);
-        ret->kernel = get_text(&r);
-        ret->libc = get_text(&r);
-        ret->toolchain = get_text(&r);
-        ret->facts = get_text(&r);
-        ret->cores = record_u32(&r);
-        ret->slots = record_u32(&r);
-        ret->probe_ns = record_u64(&r);
-        ret->left_ns = record_u64(&r);
-        return read_end(&r, "a hello");
-}
-
-void remote_hello_done(struct remote_hello *h)
-{
-        free(h->version);
-        free(h->host);
-        free(h->cpu);
-        free(h->kernel);
-        free(h->libc);
-        free(h->toolchain);
-        free(h->facts);
-        *h = (struct remote_hello){0};
-}
-
-/* -- run -- */
-
-static void put_file(struct buffer *b, const struct remote_file *f)
-{
-        put_text(b, f->name);
-        put_digest(b, &f->id);
-        record_put_u64(b, f->size);
-}
-
-static void get_file(struct record *r, struct remote_file *ret)
-{
-        ret->name = get_text(r);
-        ret->id = get_digest(r);
-        ret->size = record_u64(r);
-}
-
-int remote_run_write(const struct remote_run *r, struct buffer *ret)
-{
-        const struct recipe_limits *l = &r->limits;
-
-        put_text(ret, r->recipe_name);
-        put_text(ret, r->recipe);
-        record_put_u8(ret, (uint8_t)r->n_programs);
-        for (size_t i = 0; i < r->n_programs; i++)
-                put_file(ret, &r->programs[i]);
-        put_file(ret, &r->input);
-        record_put_u64(ret, l->wall_ns);
-        record_put_u64(ret, l->cpu_ns);
-        record_put_u64(ret, l->memory);
-        record_put_u64(ret, l->output);
-        record_put_u64(ret, l->processes);
-        record_put_u64(ret, l->stack);
-        record_put_u64(ret, r->scratch);
-        record_put_u8(ret, r->has_seed);
-        record_put_u64(ret, r->seed);
-        record_put_u8(ret, r->sandbox == SANDBOX_NONE);
-        return buffer_error(ret);
+        h->protocol = (uint32_t)number(f, h->protocol, UINT32_MAX);
+        text(f, &h->version);
+        if (f->mode == FIELDS_READ && h->protocol != REMOTE_PROTOCOL && !f->from.error) {
+                record_slice(&f->from, record_left(&f->from));
+                return;
+        }
+        text(f, &h->host);
+        text(f, &h->cpu);
+        text(f, &h->kernel);
+        text(f, &h->libc);
+        text(f, &h->toolchain);
+        text(f, &h->facts);
+        h->cores = (uint32_t)number(f, h->cores, UINT32_MAX);
+        h->slots = (uint32_t)number(f, h->slots, UINT32_MAX);
+        long_number(f, &h->probe_ns);
+        long_number(f, &h->left_ns);
 }
 
 /* A name that stays in the folder it is put into. */
@@ -149,135 +140,153 @@ static bool is_plain_name(const char *name)
         return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strlen(name) < 256;
 }
 
-int remote_run_read(struct slice body, struct remote_run *ret)
+static void run_fields(struct fields *f, void *message)
 {
-        struct record r = record_of(body);
-        struct recipe_limits *l = &ret->limits;
-        size_t n;
+        struct remote_run *r = message;
+        struct recipe_limits *l = &r->limits;
 
-        *ret = (struct remote_run){.recipe_name = get_text(&r)};
-        ret->recipe = get_text(&r);
-        n = record_u8(&r);
-        if (n == 0 || n > RECIPE_OUTPUTS_MAX)
-                record_fail(&r);
-        for (size_t i = 0; !r.error && i < n; i++) {
-                get_file(&r, &ret->programs[ret->n_programs++]);
-                if (!is_plain_name(ret->programs[i].name))
-                        record_fail(&r);
+        text(f, &r->recipe_name);
+        text(f, &r->recipe);
+        r->n_programs = (size_t)number(f, r->n_programs, RECIPE_OUTPUTS_MAX);
+        for (size_t i = 0; i < r->n_programs; i++) {
+                named_file(f, &r->programs[i]);
+                if (f->mode == FIELDS_READ && !is_plain_name(r->programs[i].name))
+                        record_fail(&f->from);
         }
-        get_file(&r, &ret->input);
-        l->wall_ns = record_u64(&r);
-        l->cpu_ns = record_u64(&r);
-        l->memory = record_u64(&r);
-        l->output = record_u64(&r);
-        l->processes = record_u64(&r);
-        l->stack = record_u64(&r);
-        ret->scratch = record_u64(&r);
-        ret->has_seed = record_bool(&r);
-        ret->seed = record_u64(&r);
-        ret->sandbox = record_bool(&r) ? SANDBOX_NONE : SANDBOX_BWRAP;
-        return read_end(&r, "a request for a run");
+        named_file(f, &r->input);
+        long_number(f, &l->wall_ns);
+        long_number(f, &l->cpu_ns);
+        long_number(f, &l->memory);
+        long_number(f, &l->output);
+        long_number(f, &l->processes);
+        long_number(f, &l->stack);
+        long_number(f, &r->scratch);
+        r->has_seed = number(f, r->has_seed, 1);
+        long_number(f, &r->seed);
+        sandbox(f, &r->sandbox);
+        if (r->n_programs == 0)
+                record_fail(&f->from);
 }
 
-void remote_run_done(struct remote_run *r)
+static void build_fields(struct fields *f, void *message)
 {
-        free(r->recipe);
-        free(r->recipe_name);
-        for (size_t i = 0; i < r->n_programs; i++)
-                free(r->programs[i].name);
-        free(r->input.name);
-        *r = (struct remote_run){0};
+        struct remote_build *b = message;
+
+        text(f, &b->recipe_name);
+        text(f, &b->recipe);
+        text(f, &b->toolchain);
+        named_file(f, &b->tree);
+        sandbox(f, &b->sandbox);
 }
 
-/* -- build -- */
-
-int remote_build_write(const struct remote_build *b, struct buffer *ret)
+static void fetch_fields(struct fields *f, void *message)
 {
-        put_text(ret, b->recipe_name);
-        put_text(ret, b->recipe);
-        put_text(ret, b->toolchain);
-        put_file(ret, &b->tree);
-        record_put_u8(ret, b->sandbox == SANDBOX_NONE);
+        bytes_of_file(f, message);
+}
+
+static void progress_fields(struct fields *f, void *message)
+{
+        struct remote_progress *p = message;
+
+        text(f, &p->what);
+        long_number(f, &p->done);
+        long_number(f, &p->total);
+}
+
+static void result_fields(struct fields *f, void *message)
+{
+        struct execute_result *x = message;
+
+        x->end = (enum execute_end)number(f, x->end, END_NOEXEC);
+        x->code = (int)(uint32_t)number(f, (uint32_t)x->code, UINT32_MAX);
+        x->doubt = (enum execute_doubt)number(f, x->doubt, DOUBT_PAUSE);
+        long_number(f, &x->wall_ns);
+        long_number(f, &x->user_ns);
+        long_number(f, &x->system_ns);
+        long_number(f, &x->memory);
+        long_number(f, &x->voluntary);
+        long_number(f, &x->involuntary);
+        long_number(f, &x->waited_ns);
+        long_number(f, &x->stolen_ns);
+        x->killed = (uint32_t)number(f, x->killed, UINT32_MAX);
+        long_number(f, &x->out_size);
+        long_number(f, &x->err_size);
+        x->out.size = number(f, x->out.size, UINT64_MAX);
+        x->err.size = number(f, x->err.size, UINT64_MAX);
+        long_number(f, &x->out_cut);
+        long_number(f, &x->err_cut);
+}
+
+static const struct message {
+        void (*fields)(struct fields *f, void *message);
+        size_t size;
+        const char *what;
+} messages[PACKET_TYPES] = {
+        [PACKET_HELLO] = {hello_fields, sizeof(struct remote_hello), "a hello"},
+        [PACKET_RUN] = {run_fields, sizeof(struct remote_run), "a request for a run"},
+        [PACKET_BUILD] = {build_fields, sizeof(struct remote_build), "a request for a build"},
+        [PACKET_FETCH] = {fetch_fields, sizeof(struct remote_file), "a request for bytes"},
+        [PACKET_PROGRESS] = {progress_fields, sizeof(struct remote_progress), "a progress"},
+        [PACKET_RESULT] = {result_fields, sizeof(struct execute_result), "a result"},
+};
+
+int message_write(enum packet_type type, void *message, struct buffer *ret)
+{
+        messages[type].fields(&(struct fields){.mode = FIELDS_WRITE, .to = ret}, message);
         return buffer_error(ret);
 }
 
-int remote_build_read(struct slice body, struct remote_build *ret)
+int message_read(enum packet_type type, struct slice body, void *ret)
 {
-        struct record r = record_of(body);
+        struct fields f = {.mode = FIELDS_READ, .from = record_of(body)};
 
-        *ret = (struct remote_build){.recipe_name = get_text(&r)};
-        ret->recipe = get_text(&r);
-        ret->toolchain = get_text(&r);
-        get_file(&r, &ret->tree);
-        ret->sandbox = record_bool(&r) ? SANDBOX_NONE : SANDBOX_BWRAP;
-        return read_end(&r, "a request for a build");
+        memset(ret, 0, messages[type].size);
+        messages[type].fields(&f, ret);
+        return read_end(&f.from, messages[type].what);
 }
 
-void remote_build_done(struct remote_build *b)
+void message_done(enum packet_type type, void *message)
 {
-        free(b->recipe);
-        free(b->recipe_name);
-        free(b->toolchain);
-        free(b->tree.name);
-        *b = (struct remote_build){0};
+        messages[type].fields(&(struct fields){.mode = FIELDS_FREE}, message);
+        memset(message, 0, messages[type].size);
 }
+
+/* -- sources ------------------------------------------------------------------------------------------------------- */
 
 int remote_tree_write(const struct remote_tree *t, struct buffer *ret)
 {
         record_put_u32(ret, (uint32_t)t->n_downloads);
         for (size_t i = 0; i < t->n_downloads; i++) {
-                put_digest(ret, &t->downloads[i].id);
+                buffer_add(ret, t->downloads[i].id.bytes, DIGEST_SIZE);
                 record_put_u64(ret, t->downloads[i].size);
         }
-        record_put_u32(ret, (uint32_t)t->files.n);
-        for (size_t i = 0; i < t->files.n; i++)
-                record_put_u64(ret, t->sizes[i]);
         manifest_encode(&t->files, ret);
         return buffer_error(ret);
 }
 
-static void get_downloads(struct record *r, struct remote_tree *t)
+static void get_downloads(struct fields *f, struct remote_tree *t)
 {
-        size_t n = record_u32(r);
+        size_t n = record_u32(&f->from);
 
-        if (n > record_left(r) / DIGEST_SIZE) { /* before it is believed */
-                record_fail(r);
+        if (n > record_left(&f->from) / DIGEST_SIZE) { /* before it is believed */
+                record_fail(&f->from);
                 return;
         }
-        t->downloads = calloc(n + 1, sizeof(*t->downloads));
-        if (!t->downloads)
-                r->error = -ENOMEM;
-        for (size_t i = 0; !r->error && i < n; i++) {
-                t->downloads[i].id = get_digest(r);
-                t->downloads[i].size = record_u64(r);
-                t->n_downloads++;
-        }
+        t->downloads = allocate(n + 1, sizeof(*t->downloads));
+        while (!f->from.error && t->n_downloads < n)
+                bytes_of_file(f, &t->downloads[t->n_downloads++]);
 }
 
-static void get_sizes(struct record *r, struct remote_tree *t, size_t *ret_n)
-{
-        *ret_n = record_u32(r);
-        if (*ret_n > record_left(r) / sizeof(uint64_t)) {
-                record_fail(r);
-                return;
-        }
-        t->sizes = calloc(*ret_n + 1, sizeof(*t->sizes));
-        if (!t->sizes)
-                r->error = -ENOMEM;
-        for (size_t i = 0; !r->error && i < *ret_n; i++)
-                t->sizes[i] = record_u64(r);
-}
-
-static bool is_possible(const struct tracked *t, uint64_t size)
+static bool is_possible(const struct tracked *t)
 {
         switch (t->mode) {
         case 0100644:
         case 0100755:
                 return true;
         case 0120000:
-                return size > 0 && size < PATH_SIZE;
+                return t->size > 0 && t->size < PATH_SIZE;
         case MODE_SUBMODULE:
-                return size == 0;
+                return t->size == 0;
         default:
                 return false;
         }
@@ -285,27 +294,22 @@ static bool is_possible(const struct tracked *t, uint64_t size)
 
 int remote_tree_read(struct slice bytes, struct remote_tree *ret)
 {
-        struct record r = record_of(bytes);
-        size_t n = 0;
+        struct fields f = {.mode = FIELDS_READ, .from = record_of(bytes)};
+        struct record *r = &f.from;
 
         *ret = (struct remote_tree){0};
-        get_downloads(&r, ret);
-        if (!r.error)
-                get_sizes(&r, ret, &n);
-        if (!r.error)
-                r.error = manifest_decode(record_slice(&r, record_left(&r)), &ret->files);
-        if (!r.error && ret->files.n != n)
-                record_fail(&r);
-        for (size_t i = 0; !r.error && i < n; i++)
-                if (!is_possible(&ret->files.list[i], ret->sizes[i]))
-                        record_fail(&r);
-        return read_end(&r, "a list of sources");
+        get_downloads(&f, ret);
+        if (!r->error)
+                r->error = manifest_decode(record_slice(r, record_left(r)), &ret->files);
+        for (size_t i = 0; !r->error && i < ret->files.n; i++)
+                if (!is_possible(&ret->files.list[i]))
+                        record_fail(r);
+        return read_end(r, "a list of sources");
 }
 
 void remote_tree_done(struct remote_tree *t)
 {
         manifest_done(&t->files);
-        free(t->sizes);
         free(t->downloads);
         *t = (struct remote_tree){0};
 }
@@ -337,40 +341,6 @@ int remote_built_read(struct slice body, struct buffer *log, struct build_record
         return 0;
 }
 
-int remote_progress_write(const struct remote_progress *p, struct buffer *ret)
-{
-        put_text(ret, p->what);
-        record_put_u64(ret, p->done);
-        record_put_u64(ret, p->total);
-        return buffer_error(ret);
-}
-
-int remote_progress_read(struct slice body, struct remote_progress *ret)
-{
-        struct record r = record_of(body);
-
-        *ret = (struct remote_progress){.what = get_text(&r)};
-        ret->done = record_u64(&r);
-        ret->total = record_u64(&r);
-        return read_end(&r, "a progress");
-}
-
-int remote_fetch_write(const struct remote_file *f, struct buffer *ret)
-{
-        put_digest(ret, &f->id);
-        record_put_u64(ret, f->size);
-        return buffer_error(ret);
-}
-
-int remote_fetch_read(struct slice body, struct remote_file *ret)
-{
-        struct record r = record_of(body);
-
-        *ret = (struct remote_file){.id = get_digest(&r)};
-        ret->size = record_u64(&r);
-        return read_end(&r, "a request for bytes");
-}
-
 /* -- parts -- */
 
 int remote_part_write(const struct digest *id, uint64_t size, uint64_t offset, struct slice bytes, struct buffer *ret)
@@ -381,12 +351,10 @@ int remote_part_write(const struct digest *id, uint64_t size, uint64_t offset, s
 
         assert(bytes.size <= REMOTE_PART);
         if (bytes.size >= 512) {
-                packed = malloc(most);
-                if (!packed)
-                        return -ENOMEM;
+                packed = allocate(1, most);
                 n = ZSTD_compress(packed, most, bytes.data, bytes.size, 1);
         }
-        put_digest(ret, id ? id : &none);
+        buffer_add(ret, (id ? id : &none)->bytes, DIGEST_SIZE);
         record_put_u64(ret, size);
         record_put_u64(ret, offset);
         record_put_u32(ret, (uint32_t)bytes.size);
@@ -404,7 +372,8 @@ int remote_part_read(struct slice body, struct remote_part *ret)
         uint32_t size;
         struct slice rest;
 
-        *ret = (struct remote_part){.id = get_digest(&r)};
+        *ret = (struct remote_part){0};
+        record_raw(&r, ret->id.bytes, DIGEST_SIZE);
         ret->size = record_u64(&r);
         ret->offset = record_u64(&r);
         size = record_u32(&r);
@@ -412,9 +381,7 @@ int remote_part_read(struct slice body, struct remote_part *ret)
         if (size > REMOTE_PART || rest.size > size)
                 record_fail(&r);
         if (!r.error) {
-                bytes = malloc((size_t)size + 1);
-                if (!bytes)
-                        return -ENOMEM;
+                bytes = allocate(1, (size_t)size + 1);
                 if (rest.size == size && size > 0)
                         memcpy(bytes, rest.data, size);
                 else if (size > 0 && ZSTD_decompress(bytes, size, rest.data, rest.size) != size)
@@ -430,97 +397,51 @@ int remote_part_read(struct slice body, struct remote_part *ret)
 
 /* -- results -- */
 
-int remote_result_write(const struct execute_result *x, struct buffer *ret)
-{
-        record_put_u8(ret, (uint8_t)x->end);
-        record_put_u32(ret, (uint32_t)x->code);
-        record_put_u8(ret, (uint8_t)x->doubt);
-        record_put_u64(ret, x->wall_ns);
-        record_put_u64(ret, x->user_ns);
-        record_put_u64(ret, x->system_ns);
-        record_put_u64(ret, x->memory);
-        record_put_u64(ret, x->voluntary);
-        record_put_u64(ret, x->involuntary);
-        record_put_u64(ret, x->waited_ns);
-        record_put_u64(ret, x->stolen_ns);
-        record_put_u32(ret, x->killed);
-        record_put_u64(ret, x->out_size);
-        record_put_u64(ret, x->err_size);
-        record_put_u64(ret, x->out.size);
-        record_put_u64(ret, x->err.size);
-        record_put_u64(ret, x->out_cut);
-        record_put_u64(ret, x->err_cut);
-        return buffer_error(ret);
-}
-
 int remote_result_read(struct slice body, struct buffer *out, struct buffer *err, struct execute_result *ret)
 {
-        struct record r = record_of(body);
-        uint8_t end = record_u8(&r), doubt;
-        struct execute_result x = {.code = (int)record_u32(&r), .method = "rusage"};
-        int e;
+        struct execute_result x;
+        int r = message_read(PACKET_RESULT, body, &x);
 
-        doubt = record_u8(&r);
-        x.wall_ns = record_u64(&r);
-        x.user_ns = record_u64(&r);
-        x.system_ns = record_u64(&r);
-        x.memory = record_u64(&r);
-        x.voluntary = record_u64(&r);
-        x.involuntary = record_u64(&r);
-        x.waited_ns = record_u64(&r);
-        x.stolen_ns = record_u64(&r);
-        x.killed = record_u32(&r);
-        x.out_size = record_u64(&r);
-        x.err_size = record_u64(&r);
-        if (record_u64(&r) != out->size || record_u64(&r) != err->size)
-                record_fail(&r);
-        x.out_cut = record_u64(&r);
-        x.err_cut = record_u64(&r);
-        if (end > END_NOEXEC || doubt > DOUBT_PAUSE || x.out_cut > out->size || x.err_cut > err->size)
-                record_fail(&r);
-        x.end = (enum execute_end)end;
-        x.doubt = (enum execute_doubt)doubt;
-        e = read_end(&r, "a result");
-        if (e == 0)
-                e = buffer_steal(out, &x.out);
-        if (e == 0)
-                e = buffer_steal(err, &x.err);
-        if (e < 0)
+        if (r == 0 && (x.out.size != out->size || x.err.size != err->size || x.out_cut > out->size || x.err_cut > err->size))
+                r = errorf(-EBADMSG, "a result makes no sense");
+        if (r == 0)
+                r = buffer_steal(out, &x.out);
+        if (r == 0)
+                r = buffer_steal(err, &x.err);
+        x.method = "rusage";
+        if (r < 0)
                 execute_result_done(&x);
         else
                 *ret = x;
-        return e;
+        return r;
 }
 
 /* -- other answers -- */
 
-int remote_want_write(const struct digest *list, size_t n, struct buffer *ret)
+int remote_want_write(const struct digest_list *l, struct buffer *ret)
 {
+        size_t n = MIN(l->n, (size_t)REMOTE_WANTS);
+
         record_put_u32(ret, (uint32_t)n);
-        for (size_t i = 0; i < n; i++)
-                put_digest(ret, &list[i]);
+        buffer_add(ret, l->list, n * DIGEST_SIZE);
         return buffer_error(ret);
 }
 
-int remote_want_read(struct slice body, struct digest **ret, size_t *ret_n)
+int remote_want_read(struct slice body, struct digest_list *ret)
 {
-        cleanup_free struct digest *list = NULL;
         struct record r = record_of(body);
         size_t n = record_u32(&r);
         int e;
 
-        if (n == 0 || n > REMOTE_WANTS || n > record_left(&r) / DIGEST_SIZE)
+        *ret = (struct digest_list){0};
+        if (n == 0 || n > REMOTE_WANTS || n * DIGEST_SIZE != record_left(&r))
                 record_fail(&r);
-        else if (!(list = calloc(n, sizeof(*list))))
-                r.error = -ENOMEM;
         for (size_t i = 0; !r.error && i < n; i++)
-                list[i] = get_digest(&r);
+                digest_list_add(ret, record_slice(&r, DIGEST_SIZE).data);
         e = read_end(&r, "a list of what is wanted");
         if (e < 0)
-                return e;
-        *ret = steal_pointer(list);
-        *ret_n = n;
-        return 0;
+                digest_list_done(ret);
+        return e;
 }
 
 int remote_failure_write(int e, const char *sentence, struct buffer *ret)

@@ -1,5 +1,5 @@
-/* The bodies of packets. Each has a function that writes it and one that reads it; reading takes bytes of an enemy: -EBADMSG with a sentence for
- * whatever is too long, too large or makes no sense. What was read is freed by its _done(), also after an error. Threads: any. */
+/* The bodies of packets. Reading takes bytes of an enemy: -EBADMSG with a sentence for whatever is too long, too large or makes no sense.
+ * Threads: any. */
 #pragma once
 
 #include "core/remote/packet.h"
@@ -7,11 +7,17 @@
 #include "core/run/execute.h"
 #include "core/recipe/recipe.h"
 
-#define REMOTE_PROTOCOL 4
+#define REMOTE_PROTOCOL 5
 #define REMOTE_PART     (1u << 20) /* bytes of a blob or of an output in one packet, before they are compressed */
 #define REMOTE_WANTS    60000       /* digests that a worker asks for at once; further ones the next time */
 #define REMOTE_SAID     (16u << 20) /* bytes that a worker tells of a build while it goes on, each packet counted as REMOTE_SAID_LEAST at least */
 #define REMOTE_SAID_LEAST 256
+
+/* Those that are fields and nothing else: PACKET_HELLO is a struct remote_hello, PACKET_RUN a remote_run, PACKET_BUILD a remote_build, PACKET_FETCH a
+ * remote_file without a name, PACKET_PROGRESS a remote_progress, PACKET_RESULT an execute_result without its bytes. */
+int message_write(enum packet_type type, void *message, struct buffer *ret); /* leaves the message as it is */
+int message_read(enum packet_type type, struct slice body, void *ret);
+void message_done(enum packet_type type, void *message); /* of one that was read, also after an error */
 
 /* The head's has the version alone. */
 struct remote_hello {
@@ -27,9 +33,6 @@ struct remote_hello {
         uint64_t probe_ns; /* host_probe() */
         uint64_t left_ns; /* until the worker is ended by whoever gave it its time; UINT64_MAX: never */
 };
-int remote_hello_write(const struct remote_hello *h, struct buffer *ret);
-int remote_hello_read(struct slice body, struct remote_hello *ret);
-void remote_hello_done(struct remote_hello *h);
 
 /* A run, whole: the worker keeps nothing between two requests that an answer depends on. */
 struct remote_file {
@@ -48,9 +51,6 @@ struct remote_run {
         uint64_t seed;
         enum sandbox_kind sandbox;
 };
-int remote_run_write(const struct remote_run *r, struct buffer *ret);
-int remote_run_read(struct slice body, struct remote_run *ret);
-void remote_run_done(struct remote_run *r);
 
 /* A build. Its sources are one more file: remote_tree_write(). */
 struct remote_build {
@@ -59,14 +59,10 @@ struct remote_build {
         struct remote_file tree;
         enum sandbox_kind sandbox;
 };
-int remote_build_write(const struct remote_build *b, struct buffer *ret);
-int remote_build_read(struct slice body, struct remote_build *ret);
-void remote_build_done(struct remote_build *b);
 
 /* Sources by digest and size, and downloads. Paths that are read lead to no other folder. */
 struct remote_tree {
         struct manifest files; /* owned; their git_oid is zero */
-        uint64_t *sizes;       /* owned; of each */
         struct remote_file *downloads; /* owned; without names */
         size_t n_downloads;
 };
@@ -79,14 +75,9 @@ int remote_built_write(const struct build_record *b, struct buffer *ret);
 int remote_built_read(struct slice body, struct buffer *log, struct build_record **ret);
 
 struct remote_progress {
-        char *what; /* owned once read */
+        char *what;
         uint64_t done, total;
 };
-int remote_progress_write(const struct remote_progress *p, struct buffer *ret);
-int remote_progress_read(struct slice body, struct remote_progress *ret); /* free(ret->what) */
-
-int remote_fetch_write(const struct remote_file *f, struct buffer *ret);
-int remote_fetch_read(struct slice body, struct remote_file *ret);
 
 /* A part of bytes, compressed where that saves. */
 struct remote_part {
@@ -98,12 +89,11 @@ struct remote_part {
 int remote_part_write(const struct digest *id, uint64_t size, uint64_t offset, struct slice bytes, struct buffer *ret);
 int remote_part_read(struct slice body, struct remote_part *ret);
 
-int remote_result_write(const struct execute_result *r, struct buffer *ret);
-/* Its outputs are the ones that came before, of which it says the sizes; `out` and `err` are moved into *ret. */
+/* A PACKET_RESULT. Its outputs are the ones that came before, of which it says the sizes; `out` and `err` are moved into *ret. */
 int remote_result_read(struct slice body, struct buffer *out, struct buffer *err, struct execute_result *ret);
 
-int remote_want_write(const struct digest *list, size_t n, struct buffer *ret);
-int remote_want_read(struct slice body, struct digest **ret, size_t *ret_n); /* free(*ret) */
+int remote_want_write(const struct digest_list *l, struct buffer *ret); /* the first REMOTE_WANTS of them */
+int remote_want_read(struct slice body, struct digest_list *ret);
 
 int remote_failure_write(int r, const char *sentence, struct buffer *ret);
 /* The -errno, its sentence kept by errorf() behind `who`. */

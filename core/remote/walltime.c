@@ -1,14 +1,10 @@
 #include "core/remote/walltime.h"
 
 #include <ctype.h>
-#include <fcntl.h>
-#include <sys/wait.h>
-
-#include "cache/base/spawn.h"
 
 #define DAY_SECONDS  (24 * 60 * 60)
 #define ANSWER_MOST  64
-#define ASK_SLURM    "exec timeout 10 squeue --noheader --jobs=\"$SLURM_JOB_ID\" --format=%L"
+#define ASK_SLURM    "exec timeout 10 squeue --noheader --jobs=\"$SLURM_JOB_ID\" --format=%L </dev/null 2>&1"
 
 int walltime_parse(const char *text, uint64_t *ret_ns)
 {
@@ -38,27 +34,11 @@ int walltime_parse(const char *text, uint64_t *ret_ns)
 /* The first line of what a command prints. */
 static int first_line(const char *command, char ret[ANSWER_MOST])
 {
-        cleanup_close int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-        cleanup_close int from = -1;
-        cleanup_blob struct blob text = {0};
-        int fds[2], status = 0, r;
-        pid_t pid;
+        FILE *from = popen(command, "re");
+        bool any = from && fgets(ret, ANSWER_MOST, from);
 
-        if (nothing < 0 || pipe2(fds, O_CLOEXEC) < 0)
-                return -errno;
-        from = fds[0];
-        r = spawn_shell(command, (const int[]){nothing, fds[1], nothing}, environ, &pid);
-        close(fds[1]);
-        if (r < 0)
-                return r;
-        r = read_fd(from, ANSWER_MOST - 1, &text);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-                ;
-        if (r == 0) {
-                snprintf(ret, ANSWER_MOST, "%.*s", (int)text.size, (const char *)text.data);
-                ret[strcspn(ret, "\n")] = '\0';
-        }
-        return r == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+        ret[any ? strcspn(ret, "\n") : 0] = '\0';
+        return from && pclose(from) == 0 && any ? 0 : -EIO;
 }
 
 uint64_t walltime_left(bool *ret_unknown)

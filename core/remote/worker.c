@@ -45,7 +45,8 @@ static int send_hello(struct worker *w)
         int r = text ? host_toolchain(toolchain) : -ENOMEM;
 
         if (r == 0)
-                r = remote_hello_write(
+                r = message_write(
+                        PACKET_HELLO,
                         &(struct remote_hello){
                                 .protocol = REMOTE_PROTOCOL,
                                 .version = (char *)SOLVERFS_VERSION,
@@ -73,12 +74,13 @@ static struct arriving *arriving_of(struct worker *w, const struct remote_part *
 
         while (a && !digest_equal(&a->id, &p->id))
                 a = a->next;
-        if (!a && (a = calloc(1, sizeof(*a)))) {
+        if (!a) {
+                a = allocate(1, sizeof(*a));
                 a->id = p->id;
                 a->next = w->arriving;
                 w->arriving = a;
         }
-        if (a && p->offset == 0) {
+        if (p->offset == 0) {
                 buffer_done(&a->bytes);
                 a->size = p->size;
         }
@@ -120,9 +122,7 @@ static int take_part(struct worker *w, const struct packet *packet)
         if (r < 0)
                 return r;
         a = arriving_of(w, &part);
-        if (!a) {
-                r = -ENOMEM;
-        } else if (part.size != a->size || part.offset != a->bytes.size || part.size - part.offset < part.bytes.size) {
+        if (part.size != a->size || part.offset != a->bytes.size || part.size - part.offset < part.bytes.size) {
                 r = errorf(-EBADMSG, "a part of some bytes came out of order");
         } else {
                 buffer_add(&a->bytes, part.bytes.data, part.bytes.size);
@@ -142,24 +142,15 @@ static int take_part(struct worker *w, const struct packet *packet)
 
 /* -- requests -- */
 
-static int read_request(const struct packet *packet, struct request *q)
-{
-        if (packet->type == PACKET_RUN)
-                return remote_run_read(packet->body, &q->run);
-        return packet->type == PACKET_BUILD ? remote_build_read(packet->body, &q->build) : remote_fetch_read(packet->body, &q->fetch);
-}
-
 static int take_request(struct worker *w, const struct packet *packet)
 {
-        struct request *q = calloc(1, sizeof(*q));
+        struct request *q = allocate(1, sizeof(*q));
         int r;
 
-        if (!q)
-                return -ENOMEM;
         q->id = packet->id;
         q->type = packet->type;
         q->cancel_fd = -1;
-        r = read_request(packet, q);
+        r = message_read(q->type, packet->body, &q->run);
         if (r < 0) {
                 worker_request_free(q);
                 return r;
@@ -173,12 +164,12 @@ static int take_request(struct worker *w, const struct packet *packet)
 static int take_hello(const struct packet *packet)
 {
         struct remote_hello h;
-        int r = remote_hello_read(packet->body, &h);
+        int r = message_read(PACKET_HELLO, packet->body, &h);
 
         if (r == 0 && (h.protocol != REMOTE_PROTOCOL || strcmp(h.version, SOLVERFS_VERSION) != 0))
                 r = errorf(-EPROTONOSUPPORT, "the head is solverfs %s, and this worker is %s: install the same on both", h.version,
                            SOLVERFS_VERSION);
-        remote_hello_done(&h);
+        message_done(PACKET_HELLO, &h);
         return r;
 }
 

@@ -13,7 +13,6 @@ struct building {
         struct request *request;
         struct remote_tree tree; /* its files are moved into `given` */
         struct build_given given;
-        struct digest *contents; /* owned; of the files */
         int *downloads;          /* owned; held, as many as the tree has */
         size_t n_downloads;
         struct core_loan loans[EXEC_LOANS_MOST]; /* their locks are owned */
@@ -29,76 +28,36 @@ static void building_done(struct building *b)
         free(b->downloads);
         for (size_t i = 0; i < b->n_loans; i++)
                 close(b->loans[i].lock);
-        free(b->contents);
         remote_tree_done(&b->tree);
         manifest_done(&b->given.files);
 }
 
 /* -- files -- */
 
-struct wanted {
-        struct digest *list; /* owned */
-        size_t n;
-};
-
-static void wanted_done(struct wanted *w)
-{
-        free(w->list);
-}
-
-static int want(struct wanted *to, const struct digest *id)
-{
-        if (list_grow(to->list, to->n) < 0)
-                return -ENOMEM;
-        to->list[to->n++] = *id;
-        return 0;
-}
-
-/* 1: something is missing, and was asked for. */
-static int ask(struct building *b, const struct wanted *wanted)
-{
-        cleanup_buffer struct buffer body = {0};
-        int r = wanted->n > 0 ? remote_want_write(wanted->list, MIN(wanted->n, (size_t)REMOTE_WANTS), &body) : 0;
-
-        if (r == 0 && wanted->n > 0)
-                r = worker_send(b->worker, PACKET_WANT, b->request->id, SLICE(body.data, body.size));
-        return r < 0 ? r : wanted->n > 0;
-}
-
-static int look_for(struct building *b, const struct remote_file *f, struct wanted *wanted, int *ret_fd)
-{
-        char path[PATH_SIZE];
-        int r = worker_hold(b->worker, f, ret_fd, path);
-
-        return r == -ENOENT ? want(wanted, &f->id) : r;
-}
-
 static int read_tree(struct building *b)
 {
         const struct remote_file *f = &b->request->build.tree;
-        cleanup(wanted_done) struct wanted wanted = {0};
+        cleanup_digests struct digest_list wanted = {0};
         cleanup_blob struct blob bytes = {0};
         cleanup_close int fd = -1;
-        int r = look_for(b, f, &wanted, &fd);
+        int r = worker_look_for(b->worker, f, &wanted, &fd);
 
         if (r == 0)
-                r = ask(b, &wanted);
+                r = worker_ask(b->worker, b->request->id, &wanted);
         if (r == 0)
                 r = read_fd(fd, TREE_MOST, &bytes);
         return r == 0 ? remote_tree_read(SLICE(bytes.data, bytes.size), &b->tree) : r;
 }
 
-static int look_for_downloads(struct building *b, struct wanted *wanted)
+static int look_for_downloads(struct building *b, struct digest_list *wanted)
 {
         int r = 0;
 
-        b->downloads = calloc(b->tree.n_downloads + 1, sizeof(*b->downloads));
-        if (!b->downloads)
-                return -ENOMEM;
+        b->downloads = allocate(b->tree.n_downloads + 1, sizeof(*b->downloads));
         for (size_t i = 0; r == 0 && i < b->tree.n_downloads; i++) {
                 int fd = -1;
 
-                r = look_for(b, &b->tree.downloads[i], wanted, &fd);
+                r = worker_look_for(b->worker, &b->tree.downloads[i], wanted, &fd);
                 if (fd >= 0)
                         b->downloads[b->n_downloads++] = fd;
         }
@@ -107,24 +66,24 @@ static int look_for_downloads(struct building *b, struct wanted *wanted)
 
 static int ask_for_missing(struct building *b)
 {
-        cleanup(wanted_done) struct wanted wanted = {0};
+        cleanup_digests struct digest_list wanted = {0};
         const struct manifest *files = &b->tree.files;
         int r = look_for_downloads(b, &wanted);
 
         for (size_t i = 0; r == 0 && i < files->n && wanted.n < REMOTE_WANTS; i++) {
-                const struct remote_file f = {.id = files->list[i].content, .size = b->tree.sizes[i]};
+                const struct remote_file f = {.id = files->list[i].content, .size = files->list[i].size};
                 cleanup_close int fd = -1;
 
                 if (files->list[i].mode != MODE_SUBMODULE)
-                        r = look_for(b, &f, &wanted, &fd);
+                        r = worker_look_for(b->worker, &f, &wanted, &fd);
         }
-        return r < 0 ? r : ask(b, &wanted);
+        return r < 0 ? r : worker_ask(b->worker, b->request->id, &wanted);
 }
 
-static int content(void *user, size_t i, struct blob *ret)
+static int content(void *user, const struct tracked *t, struct blob *ret)
 {
         struct building *b = user;
-        const struct remote_file f = {.id = b->contents[i], .size = b->tree.sizes[i]};
+        const struct remote_file f = {.id = t->content, .size = t->size};
         cleanup_close int fd = -1;
         char path[PATH_SIZE];
         int r = worker_hold(b->worker, &f, &fd, path);
@@ -173,7 +132,7 @@ static void tell(void *user, const char *what, uint64_t done, uint64_t total)
         struct building *b = user;
         cleanup_buffer struct buffer body = {0};
 
-        if (remote_progress_write(&(struct remote_progress){.what = (char *)what, .done = done, .total = total}, &body) == 0)
+        if (message_write(PACKET_PROGRESS, &(struct remote_progress){.what = (char *)what, .done = done, .total = total}, &body) == 0)
                 worker_send(b->worker, PACKET_PROGRESS, b->request->id, SLICE(body.data, body.size));
 }
 
@@ -236,20 +195,14 @@ static int build_with(struct building *b, const struct recipe *recipe)
         return r < 0 ? r : send_built(b, record);
 }
 
-static int give_sources(struct building *b)
+static void give_sources(struct building *b)
 {
-        b->contents = calloc(b->tree.files.n + 1, sizeof(*b->contents));
-        if (!b->contents)
-                return -ENOMEM;
-        for (size_t i = 0; i < b->tree.files.n; i++)
-                b->contents[i] = b->tree.files.list[i].content;
         b->given = (struct build_given){.files = b->tree.files,
                                         .toolchain = b->request->build.toolchain,
                                         .content = content,
                                         .output = keep_output,
                                         .user = b};
         b->tree.files = (struct manifest){0};
-        return 0;
 }
 
 int worker_build(struct worker *w, struct request *q)
@@ -263,8 +216,7 @@ int worker_build(struct worker *w, struct request *q)
                 r = ask_for_missing(&b);
         if (r == 0)
                 r = recipe_parse(q->build.recipe, "the head's recipe", q->build.recipe_name, &list, &n);
-        if (r == 0)
-                r = give_sources(&b);
+        give_sources(&b);
         if (r == 0)
                 r = build_with(&b, list[0]);
         recipe_list_free(list, n);

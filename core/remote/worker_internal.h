@@ -14,7 +14,7 @@
 struct request {
         uint64_t id;
         enum packet_type type;
-        union {
+        union { /* by its type */
                 struct remote_run run;
                 struct remote_build build;
                 struct remote_file fetch;
@@ -69,6 +69,8 @@ void worker_send_failure(struct worker *w, uint64_t id, int r);
 
 /* Files that it keeps, held by the descriptor. -ENOENT: it has it not. */
 int worker_hold(struct worker *w, const struct remote_file *f, int *ret_fd, char path[PATH_SIZE]);
+int worker_look_for(struct worker *w, const struct remote_file *f, struct digest_list *wanted, int *ret_fd); /* -1: it is wanted */
+int worker_ask(struct worker *w, uint64_t id, const struct digest_list *wanted); /* 1: something was asked for */
 int worker_send_output(struct worker *w, uint64_t id, unsigned stream, const struct blob *bytes);
 
 /* worker_builds.c: 0 when it was answered. By a thread of the requests. */

@@ -8,10 +8,7 @@
 
 void worker_request_free(struct request *q)
 {
-        if (q->type == PACKET_RUN)
-                remote_run_done(&q->run);
-        else if (q->type == PACKET_BUILD)
-                remote_build_done(&q->build);
+        message_done(q->type, &q->run);
         closep(&q->cancel_fd);
         free(q);
 }
@@ -97,7 +94,7 @@ static int words_of(const struct remote_run *run, struct digest *ret)
         int r;
 
         words.input = (struct remote_file){.name = run->input.name};
-        r = remote_run_write(&words, &b);
+        r = message_write(PACKET_RUN, &words, &b);
         digest_of(b.data, b.size, ret);
         return r;
 }
@@ -114,30 +111,38 @@ int worker_hold(struct worker *w, const struct remote_file *f, int *ret_fd, char
         return program_folder_get(&w->folder, &f->id, f->size, nothing, NULL, ret_fd, path);
 }
 
-/* 1: something is missing, and was asked for. */
-static int ask_for_missing(struct worker *w, const struct request *q)
+int worker_look_for(struct worker *w, const struct remote_file *f, struct digest_list *wanted, int *ret_fd)
+{
+        char path[PATH_SIZE];
+        int r = worker_hold(w, f, ret_fd, path);
+
+        if (r == -ENOENT)
+                digest_list_add(wanted, f->id.bytes);
+        return r == -ENOENT ? 0 : r;
+}
+
+int worker_ask(struct worker *w, uint64_t id, const struct digest_list *wanted)
 {
         cleanup_buffer struct buffer body = {0};
+        int r = wanted->n > 0 ? remote_want_write(wanted, &body) : 0;
+
+        if (r == 0 && wanted->n > 0)
+                r = worker_send(w, PACKET_WANT, id, SLICE(body.data, body.size));
+        return r < 0 ? r : wanted->n > 0;
+}
+
+static int ask_for_missing(struct worker *w, const struct request *q)
+{
+        cleanup_digests struct digest_list wanted = {0};
         const struct remote_run *run = &q->run;
-        struct digest missing[RECIPE_OUTPUTS_MAX + 1];
-        size_t n = 0;
-        int r;
+        int r = 0;
 
-        for (size_t i = 0; i <= run->n_programs; i++) {
-                const struct remote_file *f = i < run->n_programs ? &run->programs[i] : &run->input;
+        for (size_t i = 0; r == 0 && i <= run->n_programs; i++) {
                 cleanup_close int fd = -1;
-                char path[PATH_SIZE];
 
-                r = worker_hold(w, f, &fd, path);
-                if (r < 0 && r != -ENOENT)
-                        return r;
-                if (r == -ENOENT)
-                        missing[n++] = f->id;
+                r = worker_look_for(w, i < run->n_programs ? &run->programs[i] : &run->input, &wanted, &fd);
         }
-        if (n == 0)
-                return 0;
-        r = remote_want_write(missing, n, &body);
-        return r < 0 ? r : (worker_send(w, PACKET_WANT, q->id, SLICE(body.data, body.size)), 1);
+        return r < 0 ? r : worker_ask(w, q->id, &wanted);
 }
 
 /* -- one run -- */
@@ -187,9 +192,9 @@ static int need_runner(struct worker *w, const struct request *q, const struct s
                 return 0;
         }
         kept_free(k);
-        k = r == 0 ? calloc(1, sizeof(*k)) : NULL;
-        if (!k)
-                return r < 0 ? r : -ENOMEM;
+        if (r < 0)
+                return r;
+        k = allocate(1, sizeof(*k));
         k->words = words;
         k->cpu = slot->cpu;
         r = open_runner(w, q, slot, k);
@@ -215,7 +220,7 @@ int worker_send_output(struct worker *w, uint64_t id, unsigned stream, const str
         return r;
 }
 
-static int send_result(struct worker *w, uint64_t id, const struct execute_result *x)
+static int send_result(struct worker *w, uint64_t id, struct execute_result *x)
 {
         cleanup_buffer struct buffer body = {0};
         int r = worker_send_output(w, id, 0, &x->out);
@@ -223,7 +228,7 @@ static int send_result(struct worker *w, uint64_t id, const struct execute_resul
         if (r == 0)
                 r = worker_send_output(w, id, 1, &x->err);
         if (r == 0)
-                r = remote_result_write(x, &body);
+                r = message_write(PACKET_RESULT, x, &body);
         return r < 0 ? r : worker_send(w, PACKET_RESULT, id, SLICE(body.data, body.size));
 }
 
@@ -301,9 +306,7 @@ int worker_runs_start(struct worker *w)
 {
         int r = 0;
 
-        w->threads = calloc(w->n_slots, sizeof(*w->threads));
-        if (!w->threads)
-                return -ENOMEM;
+        w->threads = allocate(w->n_slots, sizeof(*w->threads));
         while (r == 0 && w->n_threads < w->n_slots) {
                 r = -pthread_create(&w->threads[w->n_threads], NULL, run_thread, w);
                 w->n_threads += r == 0;

@@ -66,6 +66,21 @@ int slot_each(const char *folder, void (*fn)(void *user, const struct slot_view 
 /* "core 0: run kissat 1a2b3c4d5e6f case 42 (ann, process 123) for 3 s", without a newline. */
 void slot_view_line(const struct slot_view *v, struct buffer *ret);
 
+/* The state of slots elsewhere, of a cluster, for who shows it. */
+struct away_view {
+        int pid; /* of the process whose they are */
+        const char *name, *machine; /* machine "": not known yet */
+        unsigned wanted;   /* workers at most */
+        unsigned queued;   /* launched, not heard of yet */
+        unsigned present;  /* said hello */
+        unsigned slots, busy;
+        unsigned lost;     /* died, since the cluster was opened */
+        unsigned left_out; /* of another machine */
+        uint64_t sent;     /* bytes */
+        const char *why;   /* the last thing that went wrong; "" */
+        const char *uneven; /* "n7 takes 1.08 times as long as n3 for the same probe"; "": nothing of the kind */
+};
+
 /* "waits for a core: run kissat 1a2b3c4d5e6f case 42 (ann, process 123) has core 0 for 3 s, about 9 s left; others have 1 more". */
 void slot_waits_line(const char *folder, bool is_build, struct buffer *ret);
 

@@ -23,7 +23,7 @@ static int solver_case_has(struct tree *t, const struct node *dir, uint32_t id)
 
 static int known_numbers(struct tree *t, const struct node *n, uint32_t **ret, size_t *ret_n)
 {
-        return commits_known(tree_workspace(t), n->solver, ret, ret_n);
+        return commits_known(tree_workspace(t), n->solver, NULL, ret, ret_n);
 }
 
 static bool is_known(const struct numbers *known, uint32_t commit)

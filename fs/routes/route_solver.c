@@ -280,7 +280,7 @@ static int emit_commit(const struct node *dir, const struct route *row, const gi
 
 static int known_numbers(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
-        return commits_known(tree_workspace(t), dir->solver, ret, ret_n);
+        return commits_known(tree_workspace(t), dir->solver, NULL, ret, ret_n);
 }
 
 int emit_commits(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn,

@@ -195,7 +195,7 @@ static int row_stream(void)
 
 /* -- what travels -- */
 
-static void copy_sent(void *user, const struct cluster_view *v)
+static void copy_sent(void *user, const struct away_view *v)
 {
         *(uint64_t *)user = v->sent;
 }

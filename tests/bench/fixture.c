@@ -231,9 +231,8 @@ static int put_build(struct store_txn *t, struct solver *s, uint32_t commit, str
         record->outputs[0] = (struct build_output){.name = strdup("solver"), .size = 1 << 20, .executable = true};
         record->n_outputs = 1;
         digest_of(&commit, sizeof(commit), &record->outputs[0].id);
-        r = build_record_note_program(record);
-        if (r == 0)
-                r = build_key(s->history, commit, s->recipe, &key);
+        build_record_note_program(record);
+        r = build_key(s->history, commit, s->recipe, &key);
         if (r == 0)
                 r = build_record_encode(record, &b);
         if (r == 0)

@@ -13,14 +13,14 @@ static struct build_record *record_of_output(char letter)
         b->outputs = calloc(1, sizeof(*b->outputs));
         b->outputs[0] = (struct build_output){.name = strdup("solver"), .size = 3, .executable = true};
         memset(b->outputs[0].id.bytes, letter, DIGEST_SIZE);
-        assert_ok(build_record_note_program(b));
+        build_record_note_program(b);
         return b;
 }
 
 static void build_again(struct build_record *b, char letter)
 {
         memset(b->outputs[0].id.bytes, letter, DIGEST_SIZE);
-        assert_ok(build_record_note_program(b));
+        build_record_note_program(b);
 }
 
 START_TEST(test_builds_that_differ_are_one_program)

@@ -48,42 +48,42 @@ static void hello(struct input *in)
 {
         struct remote_hello h;
 
-        if (remote_hello_read(SLICE(in->data, in->size), &h) == 0 && h.protocol == REMOTE_PROTOCOL) {
+        if (message_read(PACKET_HELLO, SLICE(in->data, in->size), &h) == 0 && h.protocol == REMOTE_PROTOCOL) {
                 cleanup_buffer struct buffer b = {0};
 
-                must(remote_hello_write(&h, &b) == 0);
+                must(message_write(PACKET_HELLO, &h, &b) == 0);
                 must(b.size == in->size && memcmp(b.data, in->data, b.size) == 0);
         }
-        remote_hello_done(&h);
+        message_done(PACKET_HELLO, &h);
 }
 
 static void run(struct input *in)
 {
         struct remote_run r;
 
-        if (remote_run_read(SLICE(in->data, in->size), &r) == 0) {
+        if (message_read(PACKET_RUN, SLICE(in->data, in->size), &r) == 0) {
                 cleanup_buffer struct buffer b = {0};
 
                 must(r.n_programs > 0 && r.n_programs <= RECIPE_OUTPUTS_MAX);
                 for (size_t i = 0; i < r.n_programs; i++)
                         must(!strchr(r.programs[i].name, '/'));
-                must(remote_run_write(&r, &b) == 0);
+                must(message_write(PACKET_RUN, &r, &b) == 0);
                 must(b.size == in->size && memcmp(b.data, in->data, b.size) == 0);
         }
-        remote_run_done(&r);
+        message_done(PACKET_RUN, &r);
 }
 
 static void build_request(struct input *in)
 {
         struct remote_build r;
 
-        if (remote_build_read(SLICE(in->data, in->size), &r) == 0) {
+        if (message_read(PACKET_BUILD, SLICE(in->data, in->size), &r) == 0) {
                 cleanup_buffer struct buffer b = {0};
 
-                must(remote_build_write(&r, &b) == 0);
+                must(message_write(PACKET_BUILD, &r, &b) == 0);
                 must(b.size <= in->size); /* but for the tree's name they are the same */
         }
-        remote_build_done(&r);
+        message_done(PACKET_BUILD, &r);
 }
 
 static void tree(struct input *in)
@@ -95,7 +95,7 @@ static void tree(struct input *in)
 
                 for (size_t i = 0; i < t.files.n; i++) {
                         must(t.files.list[i].path[0] != '/' && strcmp(t.files.list[i].path, "..") != 0 && strncmp(t.files.list[i].path, "../", 3) != 0);
-                        must(t.files.list[i].mode != 0120000 || t.sizes[i] < PATH_SIZE);
+                        must(t.files.list[i].mode != 0120000 || t.files.list[i].size < PATH_SIZE);
                 }
                 must(remote_tree_write(&t, &b) == 0);
                 must(b.size == in->size && memcmp(b.data, in->data, b.size) == 0);
@@ -135,27 +135,26 @@ static void result(struct input *in)
         if (remote_result_read(SLICE(in->data, in->size), &out, &err, &x) < 0)
                 return;
         must(x.end <= END_NOEXEC && x.doubt <= DOUBT_PAUSE && x.out_cut <= x.out.size && x.err_cut <= x.err.size);
-        must(remote_result_write(&x, &b) == 0);
+        must(message_write(PACKET_RESULT, &x, &b) == 0);
         must(b.size == in->size && memcmp(b.data, in->data, b.size) == 0);
         execute_result_done(&x);
 }
 
 static void others(struct input *in)
 {
-        cleanup_free struct digest *list = NULL;
+        cleanup_digests struct digest_list list = {0};
         struct remote_progress progress = {0};
         struct remote_file file;
         unsigned kind = take_byte(in) % 4;
-        size_t n = 0;
 
         if (kind == 0)
                 must(remote_failure_read(SLICE(in->data, in->size), "a node") < 0);
-        else if (kind == 1 && remote_want_read(SLICE(in->data, in->size), &list, &n) == 0)
-                must(n > 0 && n <= REMOTE_WANTS);
+        else if (kind == 1 && remote_want_read(SLICE(in->data, in->size), &list) == 0)
+                must(list.n > 0 && list.n <= REMOTE_WANTS);
         else if (kind == 2)
-                remote_progress_read(SLICE(in->data, in->size), &progress);
+                message_read(PACKET_PROGRESS, SLICE(in->data, in->size), &progress);
         else if (kind == 3)
-                remote_fetch_read(SLICE(in->data, in->size), &file);
+                message_read(PACKET_FETCH, SLICE(in->data, in->size), &file);
         free(progress.what);
 }
 

@@ -51,24 +51,24 @@ static struct cluster_slot *take(struct cluster *c)
         return s;
 }
 
-static void copy_view(void *user, const struct cluster_view *v)
+static void copy_view(void *user, const struct away_view *v)
 {
         static char why[4096];
 
         snprintf(why, sizeof(why), "%s", v->why);
-        *(struct cluster_view *)user = *v;
-        ((struct cluster_view *)user)->why = why;
+        *(struct away_view *)user = *v;
+        ((struct away_view *)user)->why = why;
 }
 
-static struct cluster_view view(struct cluster *c)
+static struct away_view view(struct cluster *c)
 {
-        struct cluster_view v;
+        struct away_view v;
 
         cluster_look(c, copy_view, &v);
         return v;
 }
 
-static void copy_uneven(void *user, const struct cluster_view *v)
+static void copy_uneven(void *user, const struct away_view *v)
 {
         snprintf(user, 256, "%s", v->uneven);
 }
@@ -397,7 +397,7 @@ static void write_hello(const struct remote_hello *h)
 {
         cleanup_buffer struct buffer body = {0}, packet = {0};
 
-        assert_ok(remote_hello_write(h, &body));
+        assert_ok(message_write(PACKET_HELLO, (void *)h, &body));
         assert_ok(packet_write(PACKET_HELLO, 0, 0, SLICE(body.data, body.size), &packet));
         assert_ok(write_file_atomic("hello", packet.data, packet.size, 0600));
 }

@@ -96,22 +96,22 @@ START_TEST(test_run)
         run.programs[0] = (struct remote_file){.name = (char *)"toy", .size = 5};
         run.input = (struct remote_file){.name = (char *)"input", .size = 6};
         run.limits = (struct recipe_limits){1, 2, 3, 4, 5, 6};
-        assert_ok(remote_run_write(&run, &b));
-        assert_ok(remote_run_read(all_of(&b), &got));
+        assert_ok(message_write(PACKET_RUN, &run, &b));
+        assert_ok(message_read(PACKET_RUN, all_of(&b), &got));
         ck_assert_str_eq(got.recipe, "[solver]\n");
         ck_assert_str_eq(got.programs[0].name, "toy");
         ck_assert_uint_eq(got.input.size, 6);
         ck_assert_uint_eq(got.limits.stack, 6);
         ck_assert(got.has_seed && got.seed == 8);
-        remote_run_done(&got);
+        message_done(PACKET_RUN, &got);
         for (size_t n = 0; n < b.size; n++) {
-                assert_error(remote_run_read(SLICE(b.data, n), &got), EBADMSG);
-                remote_run_done(&got);
+                assert_error(message_read(PACKET_RUN, SLICE(b.data, n), &got), EBADMSG);
+                message_done(PACKET_RUN, &got);
         }
         run.programs[0].name = (char *)"../../etc/passwd";
-        assert_ok(remote_run_write(&run, &bad));
-        assert_error(remote_run_read(all_of(&bad), &got), EBADMSG);
-        remote_run_done(&got);
+        assert_ok(message_write(PACKET_RUN, &run, &bad));
+        assert_error(message_read(PACKET_RUN, all_of(&bad), &got), EBADMSG);
+        message_done(PACKET_RUN, &got);
 }
 END_TEST
 
@@ -122,7 +122,7 @@ START_TEST(test_result)
         cleanup_buffer struct buffer b = {0}, out = {0}, err = {0};
 
         x.out = (struct blob){.data = "abc", .size = 3};
-        assert_ok(remote_result_write(&x, &b));
+        assert_ok(message_write(PACKET_RESULT, &x, &b));
         assert_error(remote_result_read(all_of(&b), &out, &err, &got), EBADMSG);
         buffer_adds(&out, "abc");
         assert_ok(remote_result_read(all_of(&b), &out, &err, &got));
@@ -152,9 +152,9 @@ END_TEST
 
 static int read_again(const char *path, uint32_t mode, uint64_t size)
 {
-        struct tracked file = {.path = (char *)path, .mode = mode, .content = {{1, 2, 3}}};
+        struct tracked file = {.path = (char *)path, .mode = mode, .content = {{1, 2, 3}}, .size = size};
         struct remote_file download = {.id = {{4}}, .size = 5};
-        struct remote_tree t = {.files = {&file, 1}, .sizes = &size, .downloads = &download, .n_downloads = 1}, got;
+        struct remote_tree t = {.files = {&file, 1}, .downloads = &download, .n_downloads = 1}, got;
         cleanup_buffer struct buffer b = {0};
         int r;
 
@@ -164,7 +164,7 @@ static int read_again(const char *path, uint32_t mode, uint64_t size)
                 ck_assert_uint_eq(got.files.n, 1);
                 ck_assert_str_eq(got.files.list[0].path, path);
                 ck_assert(digest_equal(&got.files.list[0].content, &file.content));
-                ck_assert_uint_eq(got.sizes[0], size);
+                ck_assert_uint_eq(got.files.list[0].size, size);
                 ck_assert_uint_eq(got.n_downloads, 1);
                 ck_assert_uint_eq(got.downloads[0].size, 5);
         }

@@ -190,7 +190,7 @@ static int look_at_known(struct localization *l)
 
         if (!on_line)
                 return -ENOMEM;
-        r = commits_known(l->options.workspace, l->options.solver, &known, &n);
+        r = commits_known(l->options.workspace, l->options.solver, NULL, &known, &n);
         if (r == 0)
                 r = revision_range(l->options.solver, l->start, l->options.target, &line);
         if (r < 0)

@@ -158,7 +158,7 @@ static int count_unbuildable(struct finding_commits *f)
 {
         cleanup_free uint32_t *known = NULL;
         size_t n = 0;
-        int r = commits_known(f->report->workspace, f->report->solver, &known, &n);
+        int r = commits_known(f->report->workspace, f->report->solver, NULL, &known, &n);
 
         for (size_t i = 0; r == 0 && i < n; i++) {
                 cleanup(build_record_unrefp) struct build_record *record = NULL;
