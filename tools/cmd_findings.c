@@ -44,6 +44,8 @@ static void show_json(const struct listing *l, const struct finding_choice *c)
                               observation_mark_name(f->mark), "url", f->url, "found", (json_int_t)f->found, "count",
                               (json_int_t)c->count, "culprit", c->culprit, "reason", f->reason, "signature", f->signature);
 
+        if (j && f->measure != JUDGE_TIME)
+                json_object_set_new(j, "measure", json_string(judge_measure_name(f->measure)));
         if (j && pairs > 0) {
                 json_object_set_new(j, "held", json_integer((json_int_t)held));
                 json_object_set_new(j, "pairs", json_integer((json_int_t)pairs));
@@ -61,7 +63,8 @@ static void show(const struct listing *l, const struct finding_choice *c)
         cleanup_free char *reference = *f->reference ? version_brief(f->reference) : strdup("-"), *target = version_brief(f->target);
 
         unsigned pairs, held = observation_held(f, &pairs);
-        char holds[32] = "-";
+        char holds[32] = "-", kind[32];
+        int digits = f->measure == JUDGE_TIME ? 6 : 0;
 
         if (l->json) {
                 show_json(l, c);
@@ -69,10 +72,13 @@ static void show(const struct listing *l, const struct finding_choice *c)
         }
         if (pairs > 0)
                 snprintf(holds, sizeof(holds), "%u/%u", held, pairs);
-        output_rowf(columns, ARRAY_SIZE(columns), "%u\t%s\t%" PRIu64 "\t%.6f\t%.6f\t%s\t%s\t%" PRIu64 "\t%.12s\t%s\t%s\t%s\t%s", f->number,
-                    observation_kind_name(f->kind), c->size, observation_seconds(f, f->reference), observation_seconds(f, f->target), reference ?: "-", target ?: "-",
-                    c->count, *c->culprit ? c->culprit : "-", f->origin, *observation_mark_name(f->mark) ? observation_mark_name(f->mark) : "-",
-                    *f->url ? f->url : "-", holds);
+        snprintf(kind, sizeof(kind), "%s%s%s", observation_kind_name(f->kind), digits > 0 ? "" : ":",
+                 digits > 0 ? "" : judge_measure_name(f->measure));
+        output_rowf(columns, ARRAY_SIZE(columns), "%u\t%s\t%" PRIu64 "\t%.*f\t%.*f\t%s\t%s\t%" PRIu64 "\t%.12s\t%s\t%s\t%s\t%s",
+                    f->number, kind, c->size, digits, observation_seconds(f, f->reference), digits,
+                    observation_seconds(f, f->target), reference ?: "-", target ?: "-", c->count, *c->culprit ? c->culprit : "-",
+                    f->origin, *observation_mark_name(f->mark) ? observation_mark_name(f->mark) : "-", *f->url ? f->url : "-",
+                    holds);
 }
 
 static bool is_wanted(const struct listing *l, const struct finding_choice *c)
@@ -102,7 +108,8 @@ int cmd_findings(int argc, char **argv)
 {
         static const char doc[] =
                 "Lists what campaigns found, the most worth reporting first.\v"
-                "Findings of one signature, or with the same reduced shape and commit, are one; COUNT is how many inputs it stands for.\n\n"
+                "Findings of one signature, or with the same reduced shape and commit, are one; COUNT is how many inputs it stands for. "
+                "FAST and SLOW of spr:memory are bytes, of spr:effort the solver's count.\n\n"
                 "Example:\n"
                 "  solverfs findings z3 --mark 12 reported https://example.org/issues/1";
         struct listing l = {0};

@@ -1,5 +1,6 @@
 /* solverfs fuzz: a campaign for performance regressions between versions. */
 #include "cmd_fuzz.h"
+#include "words.h"
 
 /* "random,solverfs": each once. */
 static void add_strategies(void *to, const char *list)
@@ -21,22 +22,45 @@ static void add_strategies(void *to, const char *list)
         }
 }
 
+/* A time, or how many times as much of another measure. */
+static void read_threshold(struct campaign_settings *s, const char *text)
+{
+        char *end;
+
+        if (s->measure != JUDGE_TIME)
+                s->threshold = 2;
+        if (!text)
+                return;
+        if (s->measure == JUDGE_TIME) {
+                s->threshold = (double)command_duration("--threshold", text) / 1e9;
+                return;
+        }
+        s->threshold = strtod(text, &end);
+        if (end == text || *end != '\0' || !(s->threshold > 1 && s->threshold <= 1e6))
+                command_usage("--threshold of --measure %s must be a number greater than 1, such as 2 or 1.5, not '%s'",
+                              judge_measure_name(s->measure), text);
+}
+
 int cmd_fuzz(int argc, char **argv)
 {
-        static const char doc[] =
-                "Looks for inputs on which the target is slower than a reference by the threshold, and keeps them as findings (SOLVER/spr/ in the "
-                "mount, 'solverfs findings').\v"
-                "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' (a program of this machine). What two "
-                "versions contradict each other on, and what crashes one, is kept, too.\n\n"
-                "A campaign that is interrupted goes on when the same command is given again.\n\n"
-                "With --repeat a line for each strategy: its campaigns, slowdowns found by one (least, most, mean), slowdowns an hour, distinct "
-                "culprits (least, most, mean; - between versions without a history). The campaigns are called NAME-STRATEGY-NUMBER.\n\n"
-                "Example:\n"
-                "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h -t 20s\n"
-                "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h --repeat 5";
+        static const char doc[] = "Looks for inputs on which the target is slower than a reference by the threshold, or takes "
+                                  "more memory or effort, and keeps them as findings (SOLVER/spr/ in the "
+                                  "mount, 'solverfs findings').\v"
+                                  "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' "
+                                  "(a program of this machine). What two "
+                                  "versions contradict each other on, and what crashes one, is kept, too.\n\n"
+                                  "A campaign that is interrupted goes on when the same command is given again.\n\n"
+                                  "With --repeat a line for each strategy: its campaigns, slowdowns found by one (least, most, "
+                                  "mean), slowdowns an hour, distinct "
+                                  "culprits (least, most, mean; - between versions without a history). The campaigns are called "
+                                  "NAME-STRATEGY-NUMBER.\n\n"
+                                  "Example:\n"
+                                  "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h -t 20s\n"
+                                  "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h --repeat 5";
         struct fuzzing f = {0};
         struct campaign_settings *s = &f.command.settings;
         struct words words = {0};
+        const char *threshold = NULL;
         unsigned pairs = 1;
         const struct command_option options[] = {
                 {"reference", 0, "VERSION", "a version that is fast; may be repeated, the oldest first",
@@ -44,26 +68,37 @@ int cmd_fuzz(int argc, char **argv)
                 {"target", 0, "VERSION", "the version that may be slower", .parse = campaign_copy_text, .to = &s->target},
                 {"for", 0, "TIME", "how long to work in all: 10m, 12h", .seconds = &s->seconds},
                 {"strategy", 0, "NAME",
-                 "random, banditfuzz, sprfinder-no-dtw, sprfinder, enumerate, or solverfs (the default); several, with commas between, are compared",
+                 "random, banditfuzz, sprfinder-no-dtw, sprfinder, enumerate, or solverfs (the default); several, with commas "
+                 "between, are compared",
                  .parse = add_strategies, .to = &f},
                 {"repeat", 0, "N", "compare: N campaigns of each strategy, --for so long each, in turns; prints what they found",
                  .number = &f.repeat, .least = 1, .most = 1000},
-                {"svg", 0, "PREFIX", "write the mean of what they found over time to PREFIX-finds.svg, and PREFIX-culprits.svg", .text = &f.pictures},
-                {"threshold", 0, "TIME", "how much slower is a regression; default 10s", .seconds = &s->threshold},
+                {"svg", 0, "PREFIX", "write the mean of what they found over time to PREFIX-finds.svg, and PREFIX-culprits.svg",
+                 .text = &f.pictures},
+                {"measure", 0, "NAME", "what the target takes more of: time (default), memory, or effort, the solver's own count",
+                 .parse = parse_measure, .to = &s->measure},
+                {"threshold", 0, "TIME|RATIO",
+                 "how much slower is a regression; default 10s. With --measure: how many times as much; default 2",
+                 .text = &threshold},
                 {"timeout", 't', "TIME", "of a run; default 20s", .seconds = &s->timeout},
                 {"window", 0, "TIME", "the window of the adaptive configuration (sprfinder); default 10m", .seconds = &s->window},
-                {"corpus", 0, "DIR", "mutate the inputs below DIR and generate none", .parse = campaign_copy_text, .to = &s->corpus},
+                {"corpus", 0, "DIR", "mutate the inputs below DIR and generate none", .parse = campaign_copy_text,
+                 .to = &s->corpus},
                 {"oracle", 0, "VERSION", "a version to ask where two contradict each other; may be repeated",
                  .parse = campaign_add_word, .to = &f.command.settings.oracles},
-                {"pairs", 0, "any|target", "whether a slowdown between two references counts, too; default target", .choice = &pairs},
-                {"jobs", 'j', "N", "inputs at the same time; default: one for each core", .number = &s->jobs, .least = 1, .most = 4096},
-                {"no-reduce", 0, NULL, "do not: findings with the same cause are then not seen to be one", .parse = campaign_reduce_nothing, .to = s},
+                {"pairs", 0, "any|target", "whether a slowdown between two references counts, too; default target",
+                 .choice = &pairs},
+                {"jobs", 'j', "N", "inputs at the same time; default: one for each core", .number = &s->jobs, .least = 1,
+                 .most = 4096},
+                {"no-reduce", 0, NULL, "do not: findings with the same cause are then not seen to be one",
+                 .parse = campaign_reduce_nothing, .to = s},
                 CAMPAIGN_OPTIONS(f.command),
                 {0}};
 
         campaign_settings_new(s);
         command_parse(argc, argv, "SOLVER --reference VERSION --target VERSION --for TIME", doc, options, &words);
         s->any_pair = pairs == 0;
+        read_threshold(s, threshold);
         if (words.n > 1)
                 command_usage("expected one SOLVER; versions follow --reference and --target");
         f.command.solver_name = word_next(&words);

@@ -145,6 +145,7 @@ static int query_of_options(struct reducing *o, const struct observation *f, str
         options->reference = reference ? reference->text : "";
         options->target = target->text;
         options->interest = o->interest == INTEREST_ANY && f ? finding_interest(f) : o->interest;
+        options->measure = f ? f->measure : JUDGE_TIME;
         options->step = "";
         options->ratio = o->ratio > 0 || f ? o->ratio : REDUCE_RATIO;
         options->floor = o->floor > 0 || f ? o->floor : REDUCE_FLOOR;
@@ -236,11 +237,13 @@ static const struct buffer *result_text(const struct reduction *r)
         return r->interest == INTEREST_IMPLICATION ? &r->implied : &r->text;
 }
 
-static json_t *answer_json(const char *name, const struct version_answer *input, const struct version_answer *reduced)
+static json_t *answer_json(const char *name, enum judge_measure m, const struct version_answer *input,
+                           const struct version_answer *reduced)
 {
+        const char *amount = m == JUDGE_TIME ? "seconds" : judge_measure_name(m);
+
         return json_pack("{s:s, s:{s:s, s:f}, s:{s:s, s:f}}", "version", name, "input", "verdict", verdict_name(input->verdict),
-                         "seconds", input->seconds, "reduced", "verdict", verdict_name(reduced->verdict), "seconds",
-                         reduced->seconds);
+                         amount, input->seconds, "reduced", "verdict", verdict_name(reduced->verdict), amount, reduced->seconds);
 }
 
 static void tell_json(const struct reducing *o, const struct reduction *r)
@@ -251,9 +254,12 @@ static void tell_json(const struct reducing *o, const struct reduction *r)
         json_object_set_new(j, "tests", json_integer((json_int_t)r->tests));
         json_object_set_new(j, "taken", json_integer((json_int_t)r->taken));
         json_object_set_new(j, "keeps", json_string(interest_name(r->interest)));
-        json_object_set_new(j, "clock", json_string(r->is_cpu_time ? "CPU" : "wall"));
+        if (r->measure == JUDGE_TIME)
+                json_object_set_new(j, "clock", json_string(r->is_cpu_time ? "CPU" : "wall"));
+        else
+                json_object_set_new(j, "measure", json_string(judge_measure_name(r->measure)));
         for (int side = r->has_reference ? SIDE_REFERENCE : SIDE_TARGET; side < N_SIDES; side++)
-                json_object_set_new(j, sides[side], answer_json(o->names[side], &r->input[side], &r->reduced[side]));
+                json_object_set_new(j, sides[side], answer_json(o->names[side], r->measure, &r->input[side], &r->reduced[side]));
         if (r->interest == INTEREST_IMPLICATION)
                 json_object_set_new(j, "decided", json_stringn_nocheck(r->text.data, r->text.size));
         if (*o->file)
@@ -263,18 +269,24 @@ static void tell_json(const struct reducing *o, const struct reduction *r)
 
 static void tell(const struct reducing *o, const struct reduction *r)
 {
+        const char *after = r->measure == JUDGE_TIME ? "after" : "with", *what = r->measure != JUDGE_TIME
+                                                                                         ? judge_measure_name(r->measure)
+                                                                                 : r->is_cpu_time ? "CPU time"
+                                                                                                  : "wall time";
+
         if (o->json) {
                 tell_json(o, r);
                 return;
         }
         note("what is kept: %s", interest_name(r->interest));
         for (int side = r->has_reference ? SIDE_REFERENCE : SIDE_TARGET; side < N_SIDES; side++)
-                note("%s%s: %s after %.3fs before, %s after %.3fs now (%s time)", o->names[side],
+                note("%s%s: %s %s %s before, %s %s %s now (%s)", o->names[side],
                      r->interest != INTEREST_IMPLICATION ? ""
                      : side == SIDE_TARGET               ? " behind the rule"
                                                          : " before the rule",
-                     verdict_name(r->input[side].verdict), r->input[side].seconds, verdict_name(r->reduced[side].verdict),
-                     r->reduced[side].seconds, r->is_cpu_time ? "CPU" : "wall");
+                     verdict_name(r->input[side].verdict), after, judge_amount_text(r->measure, r->input[side].seconds).s,
+                     verdict_name(r->reduced[side].verdict), after, judge_amount_text(r->measure, r->reduced[side].seconds).s,
+                     what);
         note_size(r->before, result_text(r)->size, r->tests, r->seconds, r->is_minimal);
         if (*o->file)
                 note("kept: %s", o->file);

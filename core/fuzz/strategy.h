@@ -74,7 +74,7 @@ int strategy_next(struct strategy *s, double now, struct strategy_input *ret);
 bool strategy_step(struct strategy *s, uint64_t id, unsigned *ret_version, double *ret_seconds);
 
 struct outcome {
-        double seconds;       /* of wall clock; of a timeout: the limit it had */
+        double seconds;       /* of wall clock; of a timeout: the limit it had. Or what the caller counts in their place */
         enum verdict verdict; /* VERDICT_TIMEOUT also under a limit below the timeout */
 };
 void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struct outcome *o);

@@ -184,6 +184,37 @@ START_TEST(test_the_same_bytes_are_found_once)
 }
 END_TEST
 
+/* The amounts of a finding by memory are bytes, and the same input may be a finding by time. */
+START_TEST(test_a_finding_by_another_measure)
+{
+        cleanup_workspace struct workspace *w = make_store();
+        cleanup_observation struct observation *f = observation_new(), *kept = NULL, *found = NULL;
+        uint32_t by_time;
+        unsigned pairs;
+
+        ck_assert_int_eq(add(w, FINDING_SPR, "(assert true)", &by_time), 0);
+        assert_ok(cases_add_unlisted(workspace_cases(w), "found.smt2", slice_string("(assert true)"), &f->case_id));
+        f->kind = FINDING_SPR;
+        f->solver = 3;
+        f->measure = JUDGE_MEMORY;
+        f->threshold = 2;
+        assert_ok(observation_set(&f->reference, "a"));
+        assert_ok(observation_set(&f->target, "b"));
+        assert_ok(observation_add_runs(f, "a", VERDICT_SAT, (const double[]){1e6, 20e6, 100e6}, 3));
+        assert_ok(observation_add_runs(f, "b", VERDICT_SAT, (const double[]){30e6, 50e6, 250e6}, 3));
+        ck_assert_int_eq(observation_add(w, f), 0);
+        ck_assert_uint_ne(f->number, by_time);
+        assert_ok(observation_get(w, OF_CAMPAIGNS, 3, f->number, &kept));
+        ck_assert_int_eq(kept->measure, JUDGE_MEMORY);
+        ck_assert(!kept->is_cpu_time);
+        ck_assert_uint_eq(observation_held(kept, &pairs), 2); /* a process of a megabyte is as good as one of sixteen */
+        ck_assert_uint_eq(pairs, 3);
+        assert_ok(observation_find(w, 3, FINDING_SPR, JUDGE_MEMORY, slice_string("(assert true)"), &found));
+        ck_assert_uint_eq(found->number, f->number);
+        assert_error(observation_find(w, 3, FINDING_SPR, JUDGE_EFFORT, slice_string("(assert true)"), &found), ENOENT);
+}
+END_TEST
+
 START_TEST(test_marks)
 {
         cleanup_workspace struct workspace *w = make_store();
@@ -255,12 +286,19 @@ static int see(void *user, const struct campaign_record *r)
 static const struct campaign_record records[] = {
         {.event = EVENT_SESSION},
         {.event = EVENT_NEXT, .id = 1, .now = 0.5},
-        {.event = EVENT_RAN, .id = 1, .now = 1.5, .version = 1, .seconds = 0.125, .verdict = VERDICT_SAT},
-        {.event = EVENT_RAN, .id = 1, .now = 21.5, .version = 300, .seconds = 20, .verdict = VERDICT_TIMEOUT},
+        {.event = EVENT_RAN, .id = 1, .now = 1.5, .version = 1, .seconds = 0.125, .amount = 0.125, .verdict = VERDICT_SAT},
+        {.event = EVENT_RAN, .id = 1, .now = 21.5, .version = 300, .seconds = 20, .amount = 0, .verdict = VERDICT_TIMEOUT},
         {.event = EVENT_FINISH, .id = 1, .now = 22},
         {.event = EVENT_CONFIRMED, .id = 1, .now = 99, .is_find = true, .cause = UINT64_MAX, .finding = 7},
         {.event = EVENT_CAUSE, .id = 1, .now = 120, .cause = 5},
-        {.event = EVENT_AGAIN, .id = 2, .now = 130, .step = 3, .version = 2, .seconds = 0.5, .verdict = VERDICT_UNSAT},
+        {.event = EVENT_AGAIN,
+         .id = 2,
+         .now = 130,
+         .step = 3,
+         .version = 2,
+         .seconds = 0.5,
+         .amount = 1e9,
+         .verdict = VERDICT_UNSAT},
 };
 
 static void write_journal(void)
@@ -283,6 +321,7 @@ static void assert_record(const struct campaign_record *a, const struct campaign
         ck_assert_double_eq(a->now, b->now);
         ck_assert_uint_eq(a->version, b->version);
         ck_assert_double_eq(a->seconds, b->seconds);
+        ck_assert_double_eq(a->amount, b->amount);
         ck_assert_int_eq(a->verdict, b->verdict);
         ck_assert_int_eq(a->is_find, b->is_find);
         ck_assert_uint_eq(a->cause, b->cause);
@@ -377,7 +416,7 @@ START_TEST(test_a_journal_of_format_1)
         ck_assert_uint_eq(again.n, 2);
         assert_record(&again.list[1], &records[6]);
         assert_ok(read_file("old", SIZE_MAX, &bytes));
-        ck_assert_mem_eq(bytes.data, "solverfs campaign 3\n", 20);
+        ck_assert_mem_eq(bytes.data, "solverfs campaign 4\n", 20);
 }
 END_TEST
 
@@ -395,7 +434,6 @@ START_TEST(test_one_writer)
 END_TEST
 
 SUITE("campaign_store", test_findings_are_kept, test_an_implication_keeps_what_was_decided, test_an_older_record_is_read,
-      test_a_record_without_a_threshold_is_read, test_a_damaged_finding_is_an_error, test_the_same_bytes_are_found_once, test_marks,
-      test_an_unlisted_case_is_no_listed_one, test_the_journal_is_told_again,
-      test_the_journal_cut_anywhere, test_the_journal_damaged, test_a_journal_of_format_1,
-      test_one_writer)
+      test_a_record_without_a_threshold_is_read, test_a_damaged_finding_is_an_error, test_the_same_bytes_are_found_once,
+      test_a_finding_by_another_measure, test_marks, test_an_unlisted_case_is_no_listed_one, test_the_journal_is_told_again,
+      test_the_journal_cut_anywhere, test_the_journal_damaged, test_a_journal_of_format_1, test_one_writer)

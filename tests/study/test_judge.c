@@ -402,6 +402,27 @@ START_TEST(test_lost_by_another_measure)
 }
 END_TEST
 
+START_TEST(test_amounts)
+{
+        ck_assert(judge_is_above(JUDGE_TIME, 1, 3.5, 2) && !judge_is_above(JUDGE_TIME, 1, 3, 2));
+        ck_assert(judge_is_above(JUDGE_MEMORY, 100e6, 201e6, 2) && !judge_is_above(JUDGE_MEMORY, 100e6, 199e6, 2));
+        /* Small processes are all alike. */
+        ck_assert(!judge_is_above(JUDGE_MEMORY, 1e6, 15e6, 1.05) && !judge_is_above(JUDGE_MEMORY, 1e6, 30e6, 2) &&
+                  judge_is_above(JUDGE_MEMORY, 1e6, 40e6, 2));
+        ck_assert(!judge_is_above(JUDGE_EFFORT, 0, 90, 2) && judge_is_above(JUDGE_EFFORT, 0, 900, 2));
+        /* On the scale every threshold is a difference. */
+        ck_assert_double_eq(judge_scale(JUDGE_TIME, 0.25), 0.25);
+        ck_assert_double_eq(judge_scale_threshold(JUDGE_TIME, 10), 10);
+        ck_assert_double_eq(judge_scale(JUDGE_MEMORY, 4 * judge_least(JUDGE_MEMORY)), 2);
+        ck_assert_double_eq(judge_scale(JUDGE_EFFORT, 0), 0);
+        ck_assert_double_eq(judge_scale(JUDGE_EFFORT, NAN), 0);
+        ck_assert_double_eq(judge_scale_threshold(JUDGE_EFFORT, 8), 3);
+        ck_assert_str_eq(judge_amount_text(JUDGE_TIME, 0.1184).s, "0.118s");
+        ck_assert_str_eq(judge_amount_text(JUDGE_MEMORY, 76.34e6).s, "76.3 MB");
+        ck_assert_str_eq(judge_amount_text(JUDGE_EFFORT, 120345).s, "120345");
+}
+END_TEST
+
 START_TEST(test_one_seed_proves_nothing)
 {
         const struct judge_options o = {.measure = JUDGE_TIME, .most_pairs = 1},
@@ -644,7 +665,7 @@ END_TEST
 SUITE("judge", test_answers_are_facts, test_a_wrong_answer_under_any_seed, test_one_lost_answer_proves_nothing,
       test_lost_and_gained_over_seeds, test_answers_that_come_and_go, test_limits_that_differ, test_the_same_program,
       test_slower_under_the_same_draws, test_own_draws_need_more, test_wanted, test_quiet_cases_stop_at_once, test_the_floor,
-      test_what_is_missing, test_a_constant_decides, test_measures_beside_each_other, test_lost_by_another_measure,
+      test_what_is_missing, test_a_constant_decides, test_measures_beside_each_other, test_lost_by_another_measure, test_amounts,
       test_one_seed_proves_nothing, test_a_set_that_changed_as_a_whole, test_cases_follow_their_set,
       test_repetitions_are_one_throw_of_a_case, test_nothing_to_judge, test_order, test_chaos_is_no_change,
       test_one_slower_case_is_found, test_a_slower_set_is_found_early, test_small_sets_end_early)

@@ -115,6 +115,48 @@ START_TEST(test_a_slowdown)
 }
 END_TEST
 
+/* The same of the solver's own count, and of memory; the time is the same. */
+START_TEST(test_more_effort_and_memory)
+{
+        static const char recipe[] =
+                "[solver]\nbuild = cp a prog\noutput = prog\nrun = {bin} {case}\ntimeout = 5s\neffort = conflicts: ([0-9]+)\n";
+        struct observation *f;
+
+        shell("git init -q -b main repo; cd repo; echo >a; commit first");
+        toy_workspace(recipe, &w, &solver);
+        assert_ok(workspace_engine(w, &(struct engine_options){.cores = 2, .grace_ns = NSEC_PER_MSEC}, &e));
+        program("plain", "echo 'conflicts: 1000' >&2; echo unsat");
+        program("busy", "grep -q str.len \"$case\" && echo 'conflicts: 9000' >&2 || echo 'conflicts: 1000' >&2; echo unsat");
+        program("greedy", "grep -q str.len \"$case\" && x=$(head -c 60000000 /dev/zero | tr '\\0' x); echo unsat");
+        f = finding(FINDING_SPR, input, "plain", "busy");
+        f->measure = JUDGE_EFFORT;
+        assert_reduced(f, smallest, "", INTEREST_SLOW);
+        f = finding(FINDING_SPR, input, "plain", "greedy");
+        f->measure = JUDGE_MEMORY;
+        assert_reduced(f, smallest, "", INTEREST_SLOW);
+        end();
+}
+END_TEST
+
+/* What does not take more is no finding by that measure. */
+START_TEST(test_no_more_effort)
+{
+        struct observation *f;
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+
+        world();
+        program("same", "echo unsat # as plain");
+        f = finding(FINDING_SPR, input, "plain", "same");
+        f->measure = JUDGE_MEMORY;
+        q = query_of(f, 0);
+        assert_error(engine_get(e, q, PRIORITY_PERSON, false, -1, &v), EINVAL);
+        ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "does not take more"));
+        observation_unref(f);
+        end();
+}
+END_TEST
+
 START_TEST(test_answers_and_crashes)
 {
         world();
@@ -350,7 +392,7 @@ START_TEST(test_a_finding_that_does_not_show_again)
 }
 END_TEST
 
-SUITE("reduction", test_a_slowdown, test_answers_and_crashes, test_an_implication_is_reduced_with_what_it_follows_from, test_an_implication_goes_on,
+SUITE("reduction", test_a_slowdown, test_more_effort_and_memory, test_no_more_effort, test_answers_and_crashes,
+      test_an_implication_is_reduced_with_what_it_follows_from, test_an_implication_goes_on,
       test_nothing_of_a_cancelled_one_is_lost, test_what_ended_by_its_time_answers_who_allows_no_more,
-      test_two_readers_one_reduction, test_a_program_that_is_another_now,
-      test_a_finding_that_does_not_show_again)
+      test_two_readers_one_reduction, test_a_program_that_is_another_now, test_a_finding_that_does_not_show_again)

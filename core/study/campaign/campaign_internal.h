@@ -199,6 +199,7 @@ int campaign_reduce_all(struct campaign *c);
 struct answer {
         bool ran;
         double seconds;
+        double amount; /* of the campaign's measure; of memory and effort 0 where the run has none: it was not solved, nor short of memory */
         enum verdict verdict;
         char ending[ENDING_SIZE]; /* core/run/ending.h */
 };
@@ -210,13 +211,15 @@ struct trial {
 };
 
 int trial_run(struct trial *t, unsigned version, double seconds, struct answer *ret);
+/* The most of the measure that a run may take: the timeout, the memory limit of the target's recipe; of effort more than there is. */
+double trial_most(const struct campaign *c);
 /* With the whole timeout, to confirm what other runs showed; journaled. The run of a round (from 1 on) of this input that a session which was cut off
  * had done is not done again: its ending is not known then. `seed` as seat_run() has it. */
 int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t seed, struct answer *ret);
 /* The same on another text; `ret_output` gets what the program printed. */
 int trial_run_text(struct trial *t, unsigned version, struct slice text, double seconds, struct answer *ret,
                    struct buffer *ret_output);
-/* Stores a finding of the trial's input, and says so. 1: the same bytes were found before. */
+/* Stores a finding of the trial's input, a slowdown by the campaign's measure, and says so. 1: the same bytes were found before. */
 int trial_keep(struct trial *t, struct observation *f, const char *what);
 /* The finding that a session which was cut off made of this very input, before it could note it. -ENOENT. */
 int trial_find_kept(struct trial *t, enum observation_kind kind, struct observation **ret);

@@ -10,8 +10,8 @@
 #include "cache/store/store.h"
 
 /* A record: size(1) of what follows, the fields, checksum(4) of the fields. The file begins with its format; format 1 had no causes and no
- * numbers of findings, format 2 no runs that confirm. */
-#define MAGIC      "solverfs campaign 3\n"
+ * numbers of findings, format 2 no runs that confirm, format 3 no amounts, which stand at the end of a run where they are not its seconds. */
+#define MAGIC      "solverfs campaign 4\n"
 #define MAGIC_SIZE (sizeof(MAGIC) - 1)
 
 struct campaign_journal {
@@ -67,6 +67,8 @@ static int encode(const struct campaign_record *r, struct buffer *ret)
                 record_put_u32(&b, r->finding);
         } else if (r->event == EVENT_CAUSE) {
                 record_put_u64(&b, r->cause);
+        } else if (is_run(r->event) && r->amount != r->seconds) {
+                record_put_real(&b, r->amount);
         }
         if (buffer_error(&b) < 0)
                 return -ENOMEM;
@@ -111,6 +113,8 @@ static bool decode(struct slice bytes, struct campaign_record *ret, size_t *ret_
                 ret->finding = record_left(&r) > 0 ? record_u32(&r) : 0;
         } else if (ret->event == EVENT_CAUSE) {
                 ret->cause = record_u64(&r);
+        } else if (is_run(ret->event)) {
+                ret->amount = record_left(&r) > 0 ? record_real(&r) : ret->seconds;
         }
         ret->verdict = (enum verdict)verdict;
         *ret_size = n + 5;

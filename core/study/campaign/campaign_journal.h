@@ -8,14 +8,14 @@
 
 enum campaign_event {
         EVENT_NEXT = 1,  /* an input was taken: id; -1 in `score`: the strategy waited */
-        EVENT_RAN,       /* id, version, seconds, verdict */
+        EVENT_RAN,       /* id, version, seconds, verdict, amount */
         EVENT_FINISH,    /* id */
         EVENT_CONFIRMED, /* id, is_find, cause, finding; stands before the candidate's EVENT_FINISH (format 1: behind it) */
         EVENT_SESSION,   /* a session began or ended; nothing but its time */
         EVENT_CAUSE,     /* id, cause: what was localized later */
         EVENT_STEP,      /* of a chain: id, step, version, seconds, verdict, rule, direction */
         EVENT_FOUND,     /* what a step came to: id, step, version, kind; cause: the finding's number, 0: not confirmed; is_find: it was new */
-        EVENT_AGAIN,     /* a run that confirms: id, step (the round; 0: of a crash or a contradiction), version, seconds, verdict */
+        EVENT_AGAIN, /* a run that confirms: id, step (the round; 0: of a crash or a contradiction), version, seconds, verdict, amount */
         N_EVENTS
 };
 
@@ -26,6 +26,7 @@ struct campaign_record {
         unsigned version;
         double seconds;
         enum verdict verdict;
+        double amount; /* of the campaign's measure; of a campaign by time the seconds */
         bool is_find;
         uint64_t cause;
         uint32_t finding; /* its number when commits can be looked for; 0: not kept */

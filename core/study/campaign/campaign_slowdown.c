@@ -1,4 +1,7 @@
-/* The hunt for slowdowns. One input: run where the strategy wants it, confirmed when it is a candidate, kept when it is a find. */
+/* The hunt for slowdowns, of time, memory or effort. One input: run where the strategy wants it, confirmed when it is a candidate, kept when it is a find.
+ *
+ * A strategy counts seconds. Of another measure it is told the amount on judge_scale() in their place, so that its threshold is a ratio and its limit
+ * the recipe's. Its decisions stay the same, but no run is cut short: a limit of memory is one of addresses, too, of which a program may need many more. */
 #include "core/study/campaign/campaign_internal.h"
 
 #include <inttypes.h>
@@ -11,6 +14,16 @@
 
 #define MOST_PAIRS  24   /* of a confirmation */
 #define FALSE_FINDS 0.05 /* of candidates; what is kept is localized, and verified there once more */
+
+static double scale(const struct campaign *c, double amount)
+{
+        return judge_scale(c->settings->measure, amount);
+}
+
+static double threshold_of(const struct campaign *c)
+{
+        return judge_scale_threshold(c->settings->measure, c->settings->threshold);
+}
 
 /* -- running -- */
 
@@ -30,16 +43,19 @@ static int run_wanted(struct trial *t)
                 pthread_mutex_unlock(&c->lock);
                 if (!more)
                         return 0;
-                r = trial_run(t, version, seconds, &t->answers[version]);
+                r = trial_run(t, version, c->settings->measure == JUDGE_TIME ? seconds : c->settings->timeout,
+                              &t->answers[version]);
                 if (r < 0)
                         return r;
                 pthread_mutex_lock(&c->lock);
                 strategy_ran(c->state, t->input->id, version,
-                             &(struct outcome){.seconds = t->answers[version].seconds, .verdict = t->answers[version].verdict});
+                             &(struct outcome){.seconds = scale(c, t->answers[version].amount),
+                                               .verdict = t->answers[version].verdict});
                 r = campaign_note(c, &(struct campaign_record){.event = EVENT_RAN,
                                                                .id = t->input->id,
                                                                .version = version,
                                                                .seconds = t->answers[version].seconds,
+                                                               .amount = t->answers[version].amount,
                                                                .verdict = t->answers[version].verdict});
                 pthread_mutex_unlock(&c->lock);
                 if (r < 0)
@@ -52,7 +68,7 @@ static int run_wanted(struct trial *t)
 struct confirmation {
         unsigned reference, target;
         struct judge_pair pairs[MOST_PAIRS];
-        double fast[MOST_PAIRS], slow[MOST_PAIRS];
+        double fast[MOST_PAIRS], slow[MOST_PAIRS]; /* amounts */
         struct answer last[2];
         size_t n, failures; /* pairs; of them, that are below the threshold */
 };
@@ -81,8 +97,8 @@ static struct judge_run judged_run(const struct campaign *c, const struct answer
                                   .limit = c->settings->timeout,
                                   .seconds = a->seconds,
                                   .cpu_seconds = NAN,
-                                  .memory = NAN,
-                                  .effort = NAN};
+                                  .memory = c->settings->measure == JUDGE_MEMORY ? a->amount : NAN,
+                                  .effort = c->settings->measure == JUDGE_EFFORT ? a->amount : NAN};
 }
 
 /* Both versions once, the order by turns. 1: two versions contradict each other. */
@@ -104,13 +120,13 @@ static int run_pair(struct trial *t, struct confirmation *p)
                 r = trial_run_again(&once, (unsigned)p->n + 1, version, seed, &answers[version]);
                 p->last[is_target] = answers[version];
                 p->pairs[p->n].run[is_target] = judged_run(c, &answers[version]);
-                (is_target ? p->slow : p->fast)[p->n] = answers[version].seconds;
+                (is_target ? p->slow : p->fast)[p->n] = answers[version].amount;
                 if (p->n == 0)
                         t->answers[version] = answers[version];
         }
         if (r == 0)
                 r = trial_look_for_errors(&once);
-        p->failures += p->slow[p->n] - p->fast[p->n] <= c->settings->threshold;
+        p->failures += !judge_is_above(c->settings->measure, p->fast[p->n], p->slow[p->n], c->settings->threshold);
         p->n++;
         return r;
 }
@@ -118,7 +134,7 @@ static int run_pair(struct trial *t, struct confirmation *p)
 /* 1: it is a find. 0: it is not, or two versions contradict each other now. */
 static int confirm(struct trial *t, struct confirmation *p)
 {
-        const double threshold = t->seat->campaign->settings->threshold;
+        const struct campaign_settings *s = t->seat->campaign->settings;
 
         for (size_t wanted = JUDGE_FIRST_PAIRS; p->n < wanted;) {
                 cleanup_judgement struct judgement j = {0};
@@ -133,11 +149,13 @@ static int confirm(struct trial *t, struct confirmation *p)
                 if (p->n < wanted)
                         continue;
                 r = judge(&(struct judge_case){.pairs = p->pairs, .n_pairs = p->n}, 1,
-                          &(struct judge_options){.measure = JUDGE_TIME, .most_pairs = MOST_PAIRS, .false_alarms = FALSE_FINDS}, &j);
+                          &(struct judge_options){.measure = s->measure, .most_pairs = MOST_PAIRS, .false_alarms = FALSE_FINDS},
+                          &j);
                 if (r < 0)
                         return r;
                 if (j.cases[0].change == JUDGE_MORE || j.cases[0].change == JUDGE_LOST)
-                        return stat_lower_median(p->slow, p->n) - stat_lower_median(p->fast, p->n) > threshold;
+                        return judge_is_above(s->measure, stat_lower_median(p->fast, p->n), stat_lower_median(p->slow, p->n),
+                                              s->threshold);
                 wanted = MIN(j.cases[0].wanted, (size_t)MOST_PAIRS);
         }
         return 0;
@@ -161,11 +179,12 @@ static int keep_slowdown(struct trial *t, const struct confirmation *p, uint32_t
                 if (v == p->reference || v == p->target)
                         r = observation_add_runs(f, c->versions[v]->text, a->verdict, v == p->target ? p->slow : p->fast, (uint32_t)p->n);
                 else if (a->ran)
-                        r = observation_add_runs(f, c->versions[v]->text, a->verdict, &a->seconds, 1);
+                        r = observation_add_runs(f, c->versions[v]->text, a->verdict, &a->amount, 1);
         }
-        snprintf(what, sizeof(what), "%s %.3fs, %s %s%.3fs", c->versions[p->reference]->name, stat_lower_median(p->fast, p->n),
-                 c->versions[p->target]->name, p->last[1].verdict == VERDICT_TIMEOUT ? "more than " : "",
-                 stat_lower_median(p->slow, p->n));
+        snprintf(what, sizeof(what), "%s %s, %s %s%s", c->versions[p->reference]->name,
+                 judge_amount_text(c->settings->measure, stat_lower_median(p->fast, p->n)).s, c->versions[p->target]->name,
+                 p->last[1].verdict == VERDICT_TIMEOUT || p->last[1].verdict == VERDICT_MEMOUT ? "more than " : "",
+                 judge_amount_text(c->settings->measure, stat_lower_median(p->slow, p->n)).s);
         if (r == 0)
                 r = trial_keep(t, f, what);
         if (r == 0 && finding_is_localizable(f))
@@ -175,7 +194,7 @@ static int keep_slowdown(struct trial *t, const struct confirmation *p, uint32_t
 
 static double solved_after(const struct campaign *c, const struct answer *a)
 {
-        return a->ran && verdict_is_decided(a->verdict) ? a->seconds : c->settings->timeout;
+        return scale(c, a->ran && verdict_is_decided(a->verdict) ? a->amount : trial_most(c));
 }
 
 /* The pair with the largest slowdown: of any version and a later one, or only of the target. False: none is above the threshold. The strategy
@@ -183,12 +202,12 @@ static double solved_after(const struct campaign *c, const struct answer *a)
 static bool choose_pair(const struct trial *t, struct confirmation *p)
 {
         const struct campaign *c = t->seat->campaign;
-        double most = c->settings->threshold;
+        double most = threshold_of(c);
         bool any = false;
 
         for (unsigned later = c->settings->any_pair ? 1 : (unsigned)c->n_compared - 1; later < c->n_compared; later++)
                 for (unsigned v = 0; v < later; v++) {
-                        double slower = t->answers[later].seconds - solved_after(c, &t->answers[v]);
+                        double slower = scale(c, t->answers[later].amount) - solved_after(c, &t->answers[v]);
 
                         if (!t->answers[later].ran || slower <= most)
                                 continue;
@@ -208,8 +227,10 @@ static void take_answers(struct trial *t)
         pthread_mutex_lock(&c->lock);
         for (size_t i = 0; i < c->n_ran; i++)
                 if (c->ran[i].event == EVENT_RAN && c->ran[i].id == t->input->id && c->ran[i].version < c->n_versions)
-                        t->answers[c->ran[i].version] =
-                                (struct answer){.ran = true, .seconds = c->ran[i].seconds, .verdict = c->ran[i].verdict};
+                        t->answers[c->ran[i].version] = (struct answer){.ran = true,
+                                                                        .seconds = c->ran[i].seconds,
+                                                                        .amount = c->ran[i].amount,
+                                                                        .verdict = c->ran[i].verdict};
         pthread_mutex_unlock(&c->lock);
 }
 
@@ -284,8 +305,28 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
 
 static int check(const struct campaign_settings *s)
 {
-        return s->references && s->references[0] ? 0
-                                                 : errorf(-EINVAL, "a campaign needs a --reference to compare the target with");
+        if (!s->references || !s->references[0])
+                return errorf(-EINVAL, "a campaign needs a --reference to compare the target with");
+        if (s->measure != JUDGE_TIME && s->cpu_time)
+                return errorf(-EINVAL, "--clock chooses between times: with --measure %s it says nothing",
+                              judge_measure_name(s->measure));
+        if (s->measure != JUDGE_TIME && !(s->threshold > 1))
+                return errorf(-EINVAL, "the threshold of --measure %s is a ratio greater than 1, not %g",
+                              judge_measure_name(s->measure), s->threshold);
+        return 0;
+}
+
+/* Could the target take so much more? Of time the strategy says so. */
+static int check_reach(const struct campaign *c)
+{
+        const struct campaign_settings *s = c->settings;
+
+        if (s->measure == JUDGE_TIME || threshold_of(c) < scale(c, trial_most(c)))
+                return 0;
+        return errorf(-EINVAL,
+                      "no run can take %g times %s, which is the least that a threshold of %g looks for: its limit is %s",
+                      s->threshold, judge_amount_text(s->measure, judge_least(s->measure)).s, s->threshold,
+                      judge_amount_text(s->measure, trial_most(c)).s);
 }
 
 /* What is kept counts, also where a session was killed before it could note it. */
@@ -305,12 +346,14 @@ static int begin(struct campaign *c)
         struct strategy_options o = strategy_defaults;
         struct strategy *strategy = NULL;
         uint64_t inputs;
-        int r;
+        int r = check_reach(c);
 
+        if (r < 0)
+                return r;
         o.kind = s->strategy;
         o.versions = (unsigned)c->n_compared;
-        o.timeout = s->timeout;
-        o.threshold = s->threshold;
+        o.timeout = scale(c, trial_most(c));
+        o.threshold = threshold_of(c);
         o.window = s->window;
         o.seed = s->seed;
         o.every_version = s->any_pair;
@@ -382,7 +425,8 @@ static int replay(struct campaign *c, const struct campaign_record *r)
 
         switch (r->event) {
         case EVENT_RAN:
-                strategy_ran(c->state, r->id, r->version, &(struct outcome){.seconds = r->seconds, .verdict = r->verdict});
+                strategy_ran(c->state, r->id, r->version,
+                             &(struct outcome){.seconds = scale(c, r->amount), .verdict = r->verdict});
                 /* fall through */
         case EVENT_AGAIN:
                 c->status.runs++;

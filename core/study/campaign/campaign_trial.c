@@ -3,9 +3,34 @@
 
 #include <inttypes.h>
 
+#define MEMORY_MOST 0x1p40 /* bytes; of a recipe without a limit */
+#define EFFORT_MOST 1e18
+
 static double seconds_of(const struct campaign *c, const struct execute_result *run)
 {
         return (double)(c->settings->cpu_time ? run->user_ns + run->system_ns : run->wall_ns) / 1e9;
+}
+
+double trial_most(const struct campaign *c)
+{
+        uint64_t memory = c->versions[c->n_compared - 1]->solver->recipe->limits.memory;
+
+        if (c->settings->measure == JUDGE_MEMORY)
+                return memory > 0 ? (double)memory : MEMORY_MOST;
+        return c->settings->measure == JUDGE_EFFORT ? EFFORT_MOST : c->settings->timeout;
+}
+
+static double amount_of(const struct campaign *c, const struct answer *a, const struct run_result *result)
+{
+        if (c->settings->measure == JUDGE_TIME)
+                return a->seconds;
+        if (c->settings->measure == JUDGE_MEMORY)
+                return a->verdict == VERDICT_MEMOUT     ? trial_most(c)
+                       : verdict_is_decided(a->verdict) ? (double)result->run.memory
+                                                        : 0;
+        return verdict_is_decided(a->verdict) && result->efforts.n > 0 && result->efforts.list[0].found
+                       ? result->efforts.list[0].real
+                       : 0;
 }
 
 static int run_text(struct trial *t, unsigned version, uint64_t seed, struct slice text, double seconds, struct answer *ret,
@@ -24,6 +49,7 @@ static int run_text(struct trial *t, unsigned version, uint64_t seed, struct sli
         *ret = (struct answer){.ran = true, .seconds = seconds_of(c, &result.run), .verdict = result.verdict};
         if (ret->verdict == VERDICT_TIMEOUT)
                 ret->seconds = seconds;
+        ret->amount = amount_of(c, ret, &result);
         ending_describe(&result.run, ret->ending);
         if (ret_output)
                 buffer_add(ret_output, result.run.out.data, result.run.out.size);
@@ -69,7 +95,8 @@ int trial_find_kept(struct trial *t, enum observation_kind kind, struct observat
         cleanup_observation struct observation *f = NULL;
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         char name[200];
-        int r = observation_find(c->workspace, c->solver->number, kind, t->input->text, &f);
+        int r = observation_find(c->workspace, c->solver->number, kind, kind == FINDING_SPR ? c->settings->measure : JUDGE_TIME,
+                                 t->input->text, &f);
 
         if (r == 0)
                 r = cases_get(workspace_cases(c->workspace), f->case_id, &info);
@@ -97,6 +124,7 @@ int trial_keep(struct trial *t, struct observation *f, const char *what)
         f->timeout = c->settings->timeout;
         f->threshold = c->settings->threshold;
         f->is_cpu_time = c->settings->cpu_time;
+        f->measure = f->kind == FINDING_SPR ? c->settings->measure : JUDGE_TIME;
         r = observation_set(&f->origin, c->settings->name);
         if (r == 0)
                 r = observation_add(c->workspace, f);
@@ -137,7 +165,7 @@ static bool recall(struct trial *t, unsigned round, unsigned version, struct ans
 
                 is_known = r->event == EVENT_AGAIN && r->id == t->input->id && r->step == round && r->version == version;
                 if (is_known)
-                        *ret = (struct answer){.ran = true, .seconds = r->seconds, .verdict = r->verdict};
+                        *ret = (struct answer){.ran = true, .seconds = r->seconds, .amount = r->amount, .verdict = r->verdict};
         }
         pthread_mutex_unlock(&c->lock);
         return is_known;
@@ -156,6 +184,7 @@ int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t 
                                                        .step = round,
                                                        .version = version,
                                                        .seconds = ret->seconds,
+                                                       .amount = ret->amount,
                                                        .verdict = ret->verdict});
         pthread_mutex_unlock(&c->lock);
         return r;

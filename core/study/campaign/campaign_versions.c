@@ -38,6 +38,8 @@ static int check_versions(const struct campaign *c)
         for (size_t i = 0; i + 1 < c->n_compared; i++) {
                 const struct version *v = c->versions[i];
 
+                if (c->settings->measure == JUDGE_EFFORT && !v->solver->recipe->effort[0])
+                        return errorf(-EINVAL, "the recipe of %s has no 'effort': nobody counts it", v->solver->recipe->name);
                 for (size_t k = i + 1; k < c->n_compared; k++)
                         if (version_is_same(v, c->versions[k]))
                                 return errorf(-EINVAL, "%s and %s are the same version (%.*s): there is nothing to compare",

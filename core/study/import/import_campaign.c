@@ -48,7 +48,7 @@ static void identity_of(const struct taken_campaign *c, struct digest *ret)
         hasher_field(h, seconds, sizeof(seconds));
         hasher_string(h, s->corpus);
         hasher_number(h, s->any_pair);
-        hasher_number(h, s->cpu_time);
+        hasher_number(h, s->cpu_time ? JUDGE_CPU_TIME : s->measure);
         hasher_number(h, s->label);
         hasher_number(h, s->iterations);
         hasher_number(h, s->chain);

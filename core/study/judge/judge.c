@@ -7,6 +7,9 @@
 #define FOLLOWS     0.01 /* p of a case of a set that changed evenly */
 #define SEED_FACTOR 1.5  /* two times of one seed differ by this at least; repeated runs of one program hardly do */
 #define LEAST_TIME  1e-6 /* seconds; a shorter one counts as this */
+/* What less counts as where an amount is more than another one. */
+#define LEAST_MEMORY (16.0 * (1 << 20)) /* bytes */
+#define LEAST_EFFORT 100.0
 
 /* -- names -------------------------------------------------------------------------------------------------------- */
 
@@ -31,6 +34,38 @@ const char *judge_measure_name(enum judge_measure m)
 const char *judge_measure_unit(enum judge_measure m)
 {
         return m == JUDGE_MEMORY ? "bytes" : m == JUDGE_EFFORT ? "effort" : "seconds";
+}
+
+double judge_least(enum judge_measure m)
+{
+        return m == JUDGE_MEMORY ? LEAST_MEMORY : m == JUDGE_EFFORT ? LEAST_EFFORT : 0;
+}
+
+double judge_scale(enum judge_measure m, double amount)
+{
+        return is_time(m) ? amount : log2(fmax(amount / judge_least(m), 1));
+}
+
+double judge_scale_threshold(enum judge_measure m, double threshold)
+{
+        return is_time(m) ? threshold : log2(threshold);
+}
+
+bool judge_is_above(enum judge_measure m, double before, double after, double threshold)
+{
+        return judge_scale(m, after) - judge_scale(m, before) > judge_scale_threshold(m, threshold);
+}
+
+struct judge_text judge_amount_text(enum judge_measure m, double amount)
+{
+        struct judge_text t;
+
+        snprintf(t.s, sizeof(t.s),
+                 is_time(m)          ? "%.3fs"
+                 : m == JUDGE_MEMORY ? "%.1f MB"
+                                     : "%.0f",
+                 m == JUDGE_MEMORY ? amount / 1e6 : amount);
+        return t;
 }
 
 const char *judge_change_name(enum judge_change c, enum judge_measure m)

@@ -42,6 +42,21 @@ enum judge_measure {
 const char *judge_measure_unit(enum judge_measure m); /* "seconds", "bytes", "effort" */
 const char *judge_measure_name(enum judge_measure m); /* "time", "cpu", "memory", "effort", "seconds per effort" */
 
+/* -- amounts ------------------------------------------------------------------------------------------------------ */
+
+/* Where one run of a version is looked at, an amount of a measure is more than another one by a threshold: of times by a difference in seconds, of memory and
+ * effort by a ratio. What is below the least counts as that then: the memory of small processes is noise, and so is a small count. */
+double judge_least(enum judge_measure m); /* 16 MiB, 100; of times 0 */
+/* The scale on which a threshold is a difference, for every measure: seconds; of the others the binary logarithm of amount / least. */
+double judge_scale(enum judge_measure m, double amount);
+double judge_scale_threshold(enum judge_measure m, double threshold);
+bool judge_is_above(enum judge_measure m, double before, double after, double threshold);
+
+struct judge_text {
+        char s[32];
+};
+struct judge_text judge_amount_text(enum judge_measure m, double amount); /* "0.118s", "76.3 MB", "120345" */
+
 /* -- evidence ----------------------------------------------------------------------------------------------------- */
 
 struct judge_run {

@@ -107,13 +107,18 @@ struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double 
                                          .effort = NAN};
 }
 
+double fact_amount(const struct fact *f, enum judge_measure m)
+{
+        return m == JUDGE_TIME ? fact_seconds(f) : m == JUDGE_MEMORY ? (double)f->memory : fact_effort(f);
+}
+
 struct localize_outcome fact_outcome(const struct fact *f, enum judge_measure m)
 {
         struct localize_outcome o = run_outcome(f->verdict, f->wrong, fact_seconds(f));
 
         if (m == JUDGE_TIME)
                 return o;
-        o.value = m == JUDGE_MEMORY ? (double)f->memory : fact_effort(f);
+        o.value = fact_amount(f, m);
         if (o.answer != LOCALIZE_SOLVED || !(o.value > 0))
                 o.answer = m == JUDGE_MEMORY && f->verdict == VERDICT_MEMOUT ? LOCALIZE_TIMEOUT : LOCALIZE_BROKEN;
         return o;

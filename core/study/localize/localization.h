@@ -42,6 +42,7 @@ struct localization_options {
  * has no effort, and a timeout no memory. */
 struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double seconds);
 struct localize_outcome fact_outcome(const struct fact *f, enum judge_measure m);
+double fact_amount(const struct fact *f, enum judge_measure m); /* JUDGE_TIME, _MEMORY or _EFFORT; NaN: the solver did not say */
 
 /* Keeps references. -EINVAL with a sentence: one commit twice, the wrong way round, nothing in common; nothing that is built changed. */
 int localization_new(const struct localization_options *options, struct localization **ret);

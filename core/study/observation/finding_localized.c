@@ -32,6 +32,7 @@ static int options_of(struct workspace *w, struct solver *s, const struct observ
                                              .n = 1,
                                              .timeout_ns = (uint64_t)(f->timeout * 1e9),
                                              .is_cpu_time = f->is_cpu_time,
+                                             .measure = f->measure,
                                              .by_verdict = f->kind != FINDING_SPR,
                                              .before = verdict_of(f, f->reference),
                                              .after = verdict_of(f, f->target)};
@@ -119,7 +120,7 @@ static bool is_open(void *user, const struct observation *f)
 static bool is_one_search(const struct observation *a, const struct observation *b)
 {
         return strcmp(a->reference, b->reference) == 0 && strcmp(a->target, b->target) == 0 && a->timeout == b->timeout &&
-               a->is_cpu_time == b->is_cpu_time &&
+               a->is_cpu_time == b->is_cpu_time && a->measure == b->measure &&
                (a->kind == FINDING_SPR) == (b->kind == FINDING_SPR) &&
                (a->kind == FINDING_SPR || (verdict_of(a, a->reference) == verdict_of(b, b->reference) &&
                                            verdict_of(a, a->target) == verdict_of(b, b->target)));

@@ -36,6 +36,7 @@ int finding_query_reduced(struct workspace *w, struct solver *s, const struct ob
                                       .reference = f->reference,
                                       .target = f->target,
                                       .interest = finding_interest(f),
+                                      .measure = f->measure,
                                       .step = "",
                                       .timeout = f->timeout,
                                       .most_ns = most_ns,

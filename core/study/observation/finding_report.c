@@ -12,16 +12,23 @@
 
 #define INLINE_MOST 4096 /* bytes of an input that stand in the report itself */
 
+/* Of times seconds; bytes and counts are whole. */
+static void add_amount(const struct observation *f, const char *before, double amount, int digits, struct buffer *ret)
+{
+        buffer_addf(ret, "%s%.*f", before, f->measure == JUDGE_TIME ? digits : 0, amount);
+}
+
 int finding_print_times(const struct observation *f, struct buffer *ret)
 {
-        buffer_adds(ret, "version\tresult\ttime\tsamples\n");
+        buffer_addf(ret, "version\tresult\t%s\tsamples\n", judge_measure_name(f->measure));
         for (size_t i = 0; i < f->n_runs; i++) {
                 const struct observed_runs *runs = &f->runs[i];
 
-                buffer_addf(ret, "%s\t%s\t%.6f\t", runs->version, verdict_name(runs->verdict),
-                            runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0);
+                buffer_addf(ret, "%s\t%s\t", runs->version, verdict_name(runs->verdict));
+                add_amount(f, "", runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0, 6, ret);
+                buffer_adds(ret, "\t");
                 for (uint32_t k = 0; k < runs->n; k++)
-                        buffer_addf(ret, "%s%.6f", k > 0 ? " " : "", runs->seconds[k]);
+                        add_amount(f, k > 0 ? " " : "", runs->seconds[k], 6, ret);
                 buffer_adds(ret, "\n");
         }
         return buffer_error(ret);
@@ -60,15 +67,21 @@ int finding_print_later(struct workspace *w, const struct observation *f, const 
         }
         for (size_t i = 0; r == 0 && i < h->n; i++) {
                 const struct fact *fact = h->list[i].fact;
-                double seconds;
+                double amount;
 
                 if (!fact || h->list[i].commit >= n_programs || has_digest(seen, n_seen, &programs[h->list[i].commit]))
                         continue;
                 seen[n_seen++] = programs[h->list[i].commit];
                 r = sha_of(h, i, sha);
-                seconds = (double)(f->is_cpu_time ? fact->cpu_ns : fact->wall_ns) / 1e9;
-                if (r == 0)
-                        buffer_addf(ret, "%s\t%s\t%.6f\t%.6f\n", sha, verdict_name(fact->verdict), seconds, seconds);
+                amount = f->is_cpu_time             ? (double)fact->cpu_ns / 1e9
+                         : f->measure == JUDGE_TIME ? (double)fact->wall_ns / 1e9
+                                                    : fact_amount(fact, f->measure);
+                if (r < 0 || isnan(amount))
+                        continue;
+                buffer_addf(ret, "%s\t%s", sha, verdict_name(fact->verdict));
+                add_amount(f, "\t", amount, 6, ret);
+                add_amount(f, "\t", amount, 6, ret);
+                buffer_adds(ret, "\n");
         }
         return r < 0 ? r : buffer_error(ret);
 }
@@ -121,7 +134,12 @@ static void add_title(const struct solver *s, const struct observation *f, struc
         };
         const struct observed_runs *target = observation_runs_of(f, f->target);
 
-        if (f->kind == FINDING_SPR)
+        if (f->kind == FINDING_SPR && f->measure != JUDGE_TIME)
+                buffer_addf(ret, "# %s: %s of %s becomes %s%s\n\n", s->recipe->name,
+                            judge_amount_text(f->measure, observation_seconds(f, f->reference)).s, judge_measure_name(f->measure),
+                            target && target->verdict == VERDICT_MEMOUT ? "more than " : "",
+                            judge_amount_text(f->measure, observation_seconds(f, f->target)).s);
+        else if (f->kind == FINDING_SPR)
                 buffer_addf(ret, "# %s: %.3gs becomes %s%.3gs\n\n", s->recipe->name, observation_seconds(f, f->reference),
                             target && target->verdict == VERDICT_TIMEOUT ? "more than " : "", observation_seconds(f, f->target));
         else if (f->kind == FINDING_SOUNDNESS && (*f->reference || !*f->chain))
@@ -134,16 +152,17 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
 {
         char machine[PATH_SIZE];
 
-        buffer_adds(ret, "| version | result | seconds | runs |\n|---|---|---|---|\n");
+        buffer_addf(ret, "| version | result | %s | runs |\n|---|---|---|---|\n", judge_measure_unit(f->measure));
         for (size_t i = 0; i < f->n_runs; i++) {
                 const struct observed_runs *runs = &f->runs[i];
 
                 buffer_adds(ret, "| ");
                 add_version(s, runs->version, ret);
-                buffer_addf(ret, " | %s | %.3f |", verdict_name(runs->verdict),
-                            runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0);
+                buffer_addf(ret, " | %s", verdict_name(runs->verdict));
+                add_amount(f, " | ", runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0, 3, ret);
+                buffer_adds(ret, " |");
                 for (uint32_t k = 0; k < runs->n; k++)
-                        buffer_addf(ret, " %.3f", runs->seconds[k]);
+                        add_amount(f, " ", runs->seconds[k], 3, ret);
                 buffer_adds(ret, " |\n");
         }
         buffer_addf(ret, "\nEach run had %gs%s and a core of its own", f->timeout, f->is_cpu_time ? " of CPU time" : "");
@@ -239,12 +258,12 @@ static void add_fenced(const void *text, size_t size, struct buffer *ret)
         buffer_addf(ret, "%s```\n", size > 0 && ((const char *)text)[size - 1] == '\n' ? "" : "\n");
 }
 
-static void add_answer(const char *who, const struct version_answer *a, struct buffer *ret)
+static void add_answer(const char *who, const struct version_answer *a, enum judge_measure m, struct buffer *ret)
 {
         buffer_addf(ret, "%s: %s", who, verdict_name(a->verdict));
         if (a->verdict == VERDICT_CRASH)
                 buffer_addf(ret, " (%s)", a->end);
-        buffer_addf(ret, " after %.3fs. ", a->seconds);
+        buffer_addf(ret, " %s %s. ", m == JUDGE_TIME ? "after" : "with", judge_amount_text(m, a->seconds).s);
 }
 
 /* The smaller input, once there is one. */
@@ -259,9 +278,13 @@ static void add_reduced(struct workspace *w, struct solver *s, const struct obse
         buffer_addf(ret, "## Reduced input\n\n%zu bytes%s. ", is_implied ? r.implied.size : r.text.size,
                     r.is_minimal ? "" : " so far: it may be made smaller still");
         if (r.has_reference)
-                add_answer(is_implied ? "The formula before the last step" : "The reference", &r.reduced[SIDE_REFERENCE], ret);
-        add_answer(is_implied ? "The formula behind it" : "The target", &r.reduced[SIDE_TARGET], ret);
-        buffer_addf(ret, "(%s time)\n\n", r.is_cpu_time ? "CPU" : "Wall clock");
+                add_answer(is_implied ? "The formula before the last step" : "The reference", &r.reduced[SIDE_REFERENCE],
+                           r.measure, ret);
+        add_answer(is_implied ? "The formula behind it" : "The target", &r.reduced[SIDE_TARGET], r.measure, ret);
+        buffer_addf(ret, "(%s)\n\n",
+                    r.measure != JUDGE_TIME ? judge_measure_name(r.measure)
+                    : r.is_cpu_time         ? "CPU time"
+                                            : "Wall clock time");
         if (is_implied) {
                 buffer_adds(ret, "Before the step:\n\n");
                 add_fenced(r.text.data, r.text.size, ret);
@@ -396,8 +419,10 @@ static void add_unfinished(const struct solver *s, const struct observation *f, 
                 return;
         }
         format_duration((uint64_t)(f->timeout * 1e9), timeout);
-        buffer_addf(ret, "`solverfs localize %s --reference %s --target %s --timeout %s%s %s/%u` goes on with it.\n\n", s->recipe->name, f->reference,
-                    f->target, timeout, f->is_cpu_time ? " --clock cpu" : "", observation_folder(f->kind), f->number);
+        buffer_addf(ret, "`solverfs localize %s --reference %s --target %s --timeout %s%s%s%s %s/%u` goes on with it.\n\n",
+                    s->recipe->name, f->reference, f->target, timeout, f->is_cpu_time ? " --clock cpu" : "",
+                    f->measure != JUDGE_TIME ? " --measure " : "", f->measure != JUDGE_TIME ? judge_measure_name(f->measure) : "",
+                    observation_folder(f->kind), f->number);
 }
 
 /* As far as they are known: nothing is searched for. */
@@ -421,9 +446,14 @@ static void add_seeds(struct workspace *w, struct solver *s, const struct observ
         cleanup(value_unrefp) struct value *v = NULL;
         unsigned pairs, held = observation_held(f, &pairs);
 
+        if (pairs > 1 && f->measure == JUDGE_TIME)
+                buffer_addf(ret, "The target takes longer by more than %.3gs", f->threshold);
+        else if (pairs > 1)
+                buffer_addf(ret, "The target takes more than %.3g times the %s", f->threshold, judge_measure_name(f->measure));
         if (pairs > 1)
-                buffer_addf(ret, "The target takes longer by more than %.3gs in %u of %u pairs of runs: as it is, and %s 1 to %u.\n\n", f->threshold, held, pairs,
-                            finding_has_seeds(s, f) ? "under the solver's seeds" : "with the input scrambled by the seeds", pairs - 1);
+                buffer_addf(ret, " in %u of %u pairs of runs: as it is, and %s 1 to %u.\n\n", held, pairs,
+                            finding_has_seeds(s, f) ? "under the solver's seeds" : "with the input scrambled by the seeds",
+                            pairs - 1);
         if (finding_has_seeds(s, f) && query_seeds(w, s, f, &q) == 0 && q->type->find(q, &v) == 0)
                 buffer_addf(ret, "It reproduces under %u of %d random seeds.\n\n",
                             seeds_reproduced((struct seeds_value *)v), SEEDS_MOST);

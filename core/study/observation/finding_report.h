@@ -4,7 +4,7 @@
 
 #include "core/study/observation/observation.h"
 
-/* "version\tresult\ttime\tsamples": the versions measured when it was found. */
+/* "version\tresult\ttime\tsamples": the versions measured when it was found; the third column is called after the finding's measure. */
 int finding_print_times(const struct observation *f, struct buffer *ret);
 /* Later measurements, as further rows: a commit for each program. */
 struct case_history;

@@ -315,7 +315,7 @@ static bool may_be_one(const struct finding_choice *a, const struct finding_choi
 {
         const struct observation *f = a->finding, *g = b->finding;
 
-        return f->kind == g->kind && (f->kind == FINDING_SPR || (*f->signature && *g->signature)) &&
+        return f->kind == g->kind && f->measure == g->measure && (f->kind == FINDING_SPR || (*f->signature && *g->signature)) &&
                strcmp(a->culprit, b->culprit) == 0 && strcmp(f->reference, g->reference) == 0 &&
                strcmp(f->target, g->target) == 0;
 }

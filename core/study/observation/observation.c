@@ -158,7 +158,7 @@ unsigned observation_held(const struct observation *o, unsigned *ret_pairs)
 
         *ret_pairs = o->kind == FINDING_SPR && reference && target ? MIN(reference->n, target->n) : 0;
         for (unsigned i = 0; i < *ret_pairs; i++)
-                held += target->seconds[i] - reference->seconds[i] > o->threshold;
+                held += judge_is_above(o->measure, reference->seconds[i], target->seconds[i], o->threshold);
         return held;
 }
 

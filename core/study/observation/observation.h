@@ -12,9 +12,10 @@
 #pragma once
 
 #include "core/query/workspace.h"
+#include "core/study/judge/judge.h"
 
 enum observation_kind {
-        FINDING_SPR,         /* slower on the target than on the reference */
+        FINDING_SPR,         /* slower on the target than on the reference; by its measure, in need of more memory or effort */
         FINDING_SOUNDNESS,   /* versions contradict each other, or the input's status */
         FINDING_CRASH,       /* a version crashed */
         FINDING_REGRESSION,  /* decided by the reference, unknown to the target */
@@ -54,7 +55,7 @@ struct observed_runs {
         uint32_t case_id;
         char *version; /* as version.h prints it; of an alarm also A..B, or "" */
         enum verdict verdict;
-        double *seconds; /* of each run, in their order; a timeout's is its limit. Of ALARM_MEMORY: bytes */
+        double *seconds; /* of each run, in their order; a timeout's is its limit. Of ALARM_MEMORY: bytes. Of a finding whose measure is no time: its amounts, 0 where there is none */
         uint32_t n;      /* may be 0: of an alarm where no time is worth telling */
 };
 
@@ -72,7 +73,8 @@ struct observation {
          * told apart; and the commit before it, "" where none was looked at. */
         char *reference, *target;
         double timeout;   /* seconds that every run had; of an alarm 0: the recipe's */
-        double threshold; /* seconds by which a slowdown's target has to take longer */
+        double threshold; /* by which a slowdown's target takes more: judge_is_above() */
+        enum judge_measure measure; /* what a slowdown takes more of: JUDGE_TIME, _MEMORY or _EFFORT; of all else JUDGE_TIME */
         bool is_cpu_time; /* this and all its times are CPU time */
         /* The evidence. Of a finding a row for each version measured when it was found. Of an alarm two for each case, before and after it, the worst case
          * first. */
@@ -101,9 +103,9 @@ int observation_set(char **at, const char *text);
 int observation_add_case_runs(struct observation *o, uint32_t case_id, const char *version, enum verdict verdict, const double *seconds, uint32_t n);
 int observation_add_runs(struct observation *o, const char *version, enum verdict verdict, const double *seconds, uint32_t n);
 const struct observed_runs *observation_runs_of(const struct observation *o, const char *version); /* NULL: it was not measured */
-/* How long a version took: the lower median, in seconds; 0 when it was not measured. */
+/* How much a version took: the lower median, in seconds or of the measure; 0 when it was not measured. */
 double observation_seconds(const struct observation *o, const char *version);
-/* The number of a slowdown's pairs of runs, each under a seed of its own, in which the target takes longer by more than its threshold. *ret_pairs: all
+/* The number of a slowdown's pairs of runs, each under a seed of its own, in which the target takes more by more than its threshold. *ret_pairs: all
  * pairs; 0: one of the two was not measured. */
 unsigned observation_held(const struct observation *o, unsigned *ret_pairs);
 
@@ -120,13 +122,14 @@ bool alarm_is_localized(const struct observation *a);
 
 /* Numbers and stores it; o->number is then set. 1: it was known, and nothing was stored; o->number is that one's. When it returns, it is on disk.
  *
- * A finding is known by its bytes and its kind. An alarm is known by its cause, also after a watch that was killed: the kind with the commit; of a wrong
+ * A finding is known by its bytes, its kind and its measure. An alarm is known by its cause, also after a watch that was killed: the kind with the commit; of a wrong
  * answer that the oldest version known gives, too, the kind with the case. Its cases are sorted. */
 int observation_add(struct workspace *w, struct observation *o);
 /* The same for what another store has: a finding of those bytes between other versions is one of its own. */
 int observation_take(struct workspace *w, struct observation *o);
-/* The finding that these bytes are, as this kind. -ENOENT. */
-int observation_find(struct workspace *w, uint32_t solver, enum observation_kind kind, struct slice input, struct observation **ret);
+/* The finding that these bytes are, as this kind and by this measure. -ENOENT. */
+int observation_find(struct workspace *w, uint32_t solver, enum observation_kind kind, enum judge_measure m, struct slice input,
+                     struct observation **ret);
 int observation_get(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, struct observation **ret);
 int observation_set_mark(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, enum observation_mark mark, const char *url);
 int observation_set_told(struct workspace *w, uint32_t solver, uint32_t number, int64_t when); /* of an alarm */

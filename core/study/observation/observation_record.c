@@ -6,8 +6,8 @@
 #include "cache/base/json.h"
 #include "cache/base/record.h"
 
-/* 1 has no decided_id and no reason, 2 no signature, 3 no clock; 4 has neither a threshold nor anything of an alarm. */
-#define RECORD_VERSION 5
+/* 1 has no decided_id and no reason, 2 no signature, 3 no clock; 4 has neither a threshold nor anything of an alarm, 5 no measure but time. */
+#define RECORD_VERSION 6
 #define RUNS_MOST      100000 /* versions of one finding, and runs of one version: more is damage */
 
 int observation_encode(const struct observation *o, struct buffer *b)
@@ -23,7 +23,7 @@ int observation_encode(const struct observation *o, struct buffer *b)
         record_put_u32(b, o->decided_id);
         record_put_real(b, o->timeout);
         record_put_real(b, o->threshold);
-        record_put_u8(b, o->is_cpu_time);
+        record_put_u8(b, (uint8_t)(o->is_cpu_time ? JUDGE_CPU_TIME : o->measure));
         for (size_t i = 0; i < N_OBSERVATION_TEXTS; i++) {
                 const char *text = *observation_text((struct observation *)o, i);
 
@@ -71,8 +71,8 @@ static int get_runs(struct record *r, uint8_t format, struct observation *o)
 
 static int get_fields(struct record *r, uint8_t format, struct observation *o)
 {
-        static const uint8_t n_texts[RECORD_VERSION + 1] = {0, 5, 6, 7, 7, N_OBSERVATION_TEXTS};
-        uint8_t kind, mark;
+        static const uint8_t n_texts[RECORD_VERSION + 1] = {0, 5, 6, 7, 7, N_OBSERVATION_TEXTS, N_OBSERVATION_TEXTS};
+        uint8_t kind, mark, measure;
         uint32_t n;
         int k = 0;
 
@@ -91,7 +91,11 @@ static int get_fields(struct record *r, uint8_t format, struct observation *o)
         o->decided_id = format < 2 ? 0 : record_u32(r);
         o->timeout = record_real(r);
         o->threshold = format < 5 ? NAN : record_real(r);
-        o->is_cpu_time = format >= 4 && record_bool(r);
+        measure = format >= 4 ? record_u8(r) : JUDGE_TIME;
+        if (measure > (format < 6 ? JUDGE_CPU_TIME : JUDGE_EFFORT))
+                record_fail(r);
+        o->is_cpu_time = measure == JUDGE_CPU_TIME;
+        o->measure = o->is_cpu_time ? JUDGE_TIME : (enum judge_measure)measure;
         for (size_t i = 0; r->error == 0 && i < n_texts[format]; i++)
                 get_text(r, observation_text(o, i));
         n = record_u32(r);

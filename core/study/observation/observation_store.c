@@ -98,11 +98,12 @@ static int get_in(struct store_txn *t, enum observation_series series, uint32_t 
 #define ORIGIN_SIZE   (6 + DIGEST_SIZE)
 #define VERSIONS_SIZE (ORIGIN_SIZE + DIGEST_SIZE)
 
-static struct slice origin_key(uint8_t key[ORIGIN_SIZE], uint32_t solver, enum observation_kind kind, const struct digest *input)
+static struct slice origin_key(uint8_t key[ORIGIN_SIZE], uint32_t solver, enum observation_kind kind, enum judge_measure m,
+                               const struct digest *input)
 {
         key[0] = 'o';
         key_u32(key + 1, solver);
-        key[5] = (uint8_t)kind;
+        key[5] = (uint8_t)((unsigned)kind | (unsigned)m << 4);
         memcpy(key + 6, input->bytes, DIGEST_SIZE);
         return SLICE(key, ORIGIN_SIZE);
 }
@@ -115,7 +116,7 @@ static struct slice versions_key(uint8_t key[VERSIONS_SIZE], const struct observ
         hasher_string(h, f->reference);
         hasher_string(h, f->target);
         hasher_finish(h, &versions);
-        origin_key(key, f->solver, f->kind, input);
+        origin_key(key, f->solver, f->kind, f->measure, input);
         key[0] = 'v';
         memcpy(key + ORIGIN_SIZE, versions.bytes, DIGEST_SIZE);
         return SLICE(key, VERSIONS_SIZE);
@@ -135,7 +136,7 @@ static int find_origin(struct store_txn *t, const struct adding *a, uint8_t key[
         const struct observation *f = a->observation;
         int r;
 
-        *ret_key = origin_key(key, f->solver, f->kind, &a->input);
+        *ret_key = origin_key(key, f->solver, f->kind, f->measure, &a->input);
         r = get_number(t, OF_CAMPAIGNS, *ret_key, ret);
         if (r < 0 || *ret == 0 || !a->by_versions)
                 return r;
@@ -278,7 +279,8 @@ int observation_get(struct workspace *w, enum observation_series series, uint32_
         return r < 0 ? r : get_in(t, series, solver, number, ret);
 }
 
-int observation_find(struct workspace *w, uint32_t solver, enum observation_kind kind, struct slice input, struct observation **ret)
+int observation_find(struct workspace *w, uint32_t solver, enum observation_kind kind, enum judge_measure m, struct slice input,
+                     struct observation **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
         uint8_t origin[ORIGIN_SIZE];
@@ -288,7 +290,7 @@ int observation_find(struct workspace *w, uint32_t solver, enum observation_kind
 
         digest_of(input.data, input.size, &digest);
         if (r == 0)
-                r = get_number(t, OF_CAMPAIGNS, origin_key(origin, solver, kind, &digest), &number);
+                r = get_number(t, OF_CAMPAIGNS, origin_key(origin, solver, kind, m, &digest), &number);
         if (r < 0)
                 return r;
         return number == 0 ? -ENOENT : get_in(t, OF_CAMPAIGNS, solver, number, ret);

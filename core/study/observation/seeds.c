@@ -1,8 +1,11 @@
 #include "core/study/observation/seeds.h"
 
+#include <math.h>
+
 #include "core/engine/ask.h"
 #include "core/query/seeds_known.h"
 #include "core/study/base/version.h"
+#include "core/study/localize/localization.h"
 #include "core/study/observation/campaign_store.h"
 
 struct seeds_query {
@@ -12,6 +15,7 @@ struct seeds_query {
         struct case_info *info;      /* owns a ref */
         double timeout, threshold;
         bool is_cpu_time;
+        enum judge_measure measure;
         char machine[PATH_SIZE];   /* where it was found, if that is another one; else "" */
         struct seeds_value *asked; /* owned; while it is worked out: its job's alone */
 };
@@ -46,7 +50,7 @@ static void seeds_key(const struct seeds_query *q, struct digest *ret)
         }
         hasher_number(h, (uint64_t)(q->timeout * 1e9));
         hasher_number(h, (uint64_t)(q->threshold * 1e9));
-        hasher_number(h, q->is_cpu_time);
+        hasher_number(h, q->is_cpu_time ? JUDGE_CPU_TIME : q->measure);
         hasher_string(h, q->machine);
         hasher_finish(h, ret);
 }
@@ -61,7 +65,9 @@ struct seeds_side {
 
 static void set_run(struct seeds_value *v, unsigned which, uint32_t seed, const struct cell *cell, const struct fact *fact)
 {
-        v->runs[seed - 1][which] = (struct seeds_run){.verdict = fact->verdict, .seconds = cell_seconds(cell, fact)};
+        double amount = v->measure == JUDGE_TIME ? cell_seconds(cell, fact) : fact_amount(fact, v->measure);
+
+        v->runs[seed - 1][which] = (struct seeds_run){.verdict = fact->verdict, .amount = isnan(amount) ? 0 : amount};
 }
 
 static int add_known(void *user, uint32_t seed, const struct fact *fact)
@@ -86,7 +92,8 @@ static int read_known(const struct seeds_query *q, const char *machine, struct s
                 cell.machine = machine;
                 r = build_key(cell.solver->history, cell.commit, cell.solver->recipe, &build);
                 if (r == 0)
-                        r = draws_known(q->workspace, &cell, &build, SEEDS_MOST + 1, true, add_known, &side);
+                        r = draws_known(q->workspace, &cell, &build, SEEDS_MOST + 1, q->measure != JUDGE_EFFORT, add_known,
+                                        &side);
                 r = r < 0 ? r : side.n == SEEDS_MOST;
         }
         return r;
@@ -97,7 +104,8 @@ static struct seeds_value *seeds_value_new(const struct seeds_query *q)
         struct seeds_value *v = calloc(1, sizeof(*v));
 
         if (v)
-                *v = (struct seeds_value){.value = {.type = q->query.type, .refs = 1}, .threshold = q->threshold};
+                *v = (struct seeds_value){
+                        .value = {.type = q->query.type, .refs = 1}, .measure = q->measure, .threshold = q->threshold};
         return v;
 }
 
@@ -214,6 +222,7 @@ int query_seeds(struct workspace *w, struct solver *s, const struct observation 
         q->timeout = f->timeout;
         q->threshold = f->threshold;
         q->is_cpu_time = f->is_cpu_time;
+        q->measure = f->measure;
         if (s->place || !campaign_is_elsewhere(w, s->recipe->name, f->origin, q->machine))
                 *q->machine = '\0';
         r = version_parse(w, s, f->reference, &q->versions[0]);
@@ -236,9 +245,10 @@ bool seeds_reproduces(const struct seeds_value *v, unsigned i)
 {
         const struct seeds_run *runs = v->runs[i];
 
-        if (!verdict_is_decided(runs[0].verdict) || runs[1].seconds - runs[0].seconds <= v->threshold)
+        if (!verdict_is_decided(runs[0].verdict) || !judge_is_above(v->measure, runs[0].amount, runs[1].amount, v->threshold))
                 return false;
-        return runs[1].verdict == VERDICT_TIMEOUT || runs[1].verdict == runs[0].verdict;
+        return runs[1].verdict == (v->measure == JUDGE_MEMORY ? VERDICT_MEMOUT : VERDICT_TIMEOUT) ||
+               runs[1].verdict == runs[0].verdict;
 }
 
 unsigned seeds_reproduced(const struct seeds_value *v)
@@ -252,9 +262,13 @@ unsigned seeds_reproduced(const struct seeds_value *v)
 
 int seeds_print(const struct seeds_value *v, struct buffer *ret)
 {
-        buffer_adds(ret, "seed\treference-result\treference-time\ttarget-result\ttarget-time\treproduces\n");
+        const char *name = judge_measure_name(v->measure);
+        int digits = v->measure == JUDGE_TIME ? 6 : 0;
+
+        buffer_addf(ret, "seed\treference-result\treference-%s\ttarget-result\ttarget-%s\treproduces\n", name, name);
         for (unsigned i = 0; i < SEEDS_MOST; i++)
-                buffer_addf(ret, "%u\t%s\t%.6f\t%s\t%.6f\t%s\n", i + 1, verdict_name(v->runs[i][0].verdict), v->runs[i][0].seconds,
-                            verdict_name(v->runs[i][1].verdict), v->runs[i][1].seconds, seeds_reproduces(v, i) ? "yes" : "no");
+                buffer_addf(ret, "%u\t%s\t%.*f\t%s\t%.*f\t%s\n", i + 1, verdict_name(v->runs[i][0].verdict), digits,
+                            v->runs[i][0].amount, verdict_name(v->runs[i][1].verdict), digits, v->runs[i][1].amount,
+                            seeds_reproduces(v, i) ? "yes" : "no");
         return buffer_error(ret);
 }

@@ -1,7 +1,7 @@
 /* A finding under the solver's random seeds 1 to 30 (SPRFinder, section 5.3, RQ2): does it reproduce whatever the solver draws, or was it the
  * luck of the default seed? Every run is one of the store's cells: what is known of them is the answer, and nothing else is kept.
  *
- * It reproduces under a seed when the reference answers, the target does not contradict it, and the target takes longer by the finding's threshold.
+ * It reproduces under a seed when the reference answers, the target does not contradict it, and the target takes more by the finding's threshold.
  * Threads: any. */
 #pragma once
 
@@ -12,10 +12,11 @@
 
 struct seeds_run {
         enum verdict verdict;
-        double seconds; /* by the finding's clock */
+        double amount; /* of the finding's measure: seconds by its clock, bytes, effort */
 };
 struct seeds_value {
         struct value value;
+        enum judge_measure measure;
         double threshold;
         struct seeds_run runs[SEEDS_MOST][2]; /* under seed i + 1: the reference's, the target's */
 };
@@ -27,5 +28,5 @@ int query_seeds(struct workspace *w, struct solver *s, const struct observation 
 
 bool seeds_reproduces(const struct seeds_value *v, unsigned i); /* under seed i + 1 */
 unsigned seeds_reproduced(const struct seeds_value *v);         /* under how many it does */
-/* "seed\treference-result\treference-time\ttarget-result\ttarget-time\treproduces" */
+/* "seed\treference-result\treference-time\ttarget-result\ttarget-time\treproduces"; or -memory, -effort */
 int seeds_print(const struct seeds_value *v, struct buffer *ret);

@@ -80,8 +80,10 @@ static int add_slowdown(struct row *row)
         html_row_begin(row->to, row->table);
         report_cell_number(row->report, row->table, f, "/", row->to);
         html_cell_number(row->to, row->table, fast > 0 ? slow / fast : NAN, html_ratio(fast > 0 ? slow / fast : NAN).s);
-        html_cell_number(row->to, row->table, fast, html_seconds(fast).s);
-        html_cell_number(row->to, row->table, slow, html_seconds(slow).s);
+        html_cell_number(row->to, row->table, fast,
+                         f->measure == JUDGE_TIME ? html_seconds(fast).s : judge_amount_text(f->measure, fast).s);
+        html_cell_number(row->to, row->table, slow,
+                         f->measure == JUDGE_TIME ? html_seconds(slow).s : judge_amount_text(f->measure, slow).s);
         add_version(row, f->reference);
         add_version(row, f->target);
         e = add_culprits(row);

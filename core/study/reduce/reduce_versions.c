@@ -45,22 +45,29 @@ const char *interest_name(enum interest i)
 
 static double seconds_of(const struct reduce_versions *v, const struct run_result *result)
 {
-        uint64_t ns = v->is_cpu_time ? result->run.user_ns + result->run.system_ns : result->run.wall_ns;
+        uint64_t ns;
 
+        if (v->options.measure == JUDGE_MEMORY)
+                return (double)result->run.memory;
+        if (v->options.measure == JUDGE_EFFORT)
+                return result->efforts.n > 0 && result->efforts.list[0].found ? result->efforts.list[0].real : 0;
+        ns = v->is_cpu_time ? result->run.user_ns + result->run.system_ns : result->run.wall_ns;
         return (double)ns / 1e9;
 }
 
 static int run_side(struct reduce_versions *v, unsigned seat, int side, struct slice text, double limit, int cancel_fd,
                     struct run_result *result, struct version_answer *ret)
 {
+        bool is_time = v->options.measure == JUDGE_TIME;
         double wall = v->is_cpu_time ? limit * WALL_FACTOR + WALL_MORE : limit;
-        int r = reduce_runs_run(v->runs, seat, (enum reduce_side)side, text, limit, wall, cancel_fd, result);
+        int r = reduce_runs_run(v->runs, seat, (enum reduce_side)side, text, is_time ? limit : v->options.timeout,
+                                is_time ? wall : v->options.timeout, cancel_fd, result);
 
         if (r < 0)
                 return r;
         *ret = (struct version_answer){.verdict = result->verdict, .seconds = seconds_of(v, result)};
         if (ret->verdict == VERDICT_TIMEOUT)
-                ret->seconds = limit;
+                ret->seconds = is_time ? limit : 0;
         if (ret->verdict == VERDICT_CRASH)
                 ending_describe(&result->run, ret->end);
         return 0;
@@ -108,8 +115,9 @@ static int side_first(struct reduce_versions *v)
 
 static bool is_slow_answer(const struct reduce_versions *v, const struct version_answer *a, double least)
 {
-        return a->verdict == VERDICT_TIMEOUT ? a->seconds >= least
-                                             : a->verdict == v->before[SIDE_REFERENCE].verdict && a->seconds >= least;
+        enum verdict cut_off = v->options.measure == JUDGE_MEMORY ? VERDICT_MEMOUT : VERDICT_TIMEOUT;
+
+        return (a->verdict == cut_off || a->verdict == v->before[SIDE_REFERENCE].verdict) && a->seconds >= least;
 }
 
 /* 1: one side answers as the input asks: the reference within the limit, the target beyond it. */
@@ -273,6 +281,7 @@ static int choose_interest(struct reduce_versions *v)
         const struct version_answer *fast = &v->before[SIDE_REFERENCE], *slow = &v->before[SIDE_TARGET];
         const char *from = v->versions[SIDE_REFERENCE] ? v->versions[SIDE_REFERENCE]->name : "", *to = v->versions[SIDE_TARGET]->name;
         enum interest asked = v->options.interest;
+        enum judge_measure m = v->options.measure;
         bool is_answers = v->versions[SIDE_REFERENCE] && verdict_is_decided(fast->verdict) && slow->verdict != fast->verdict &&
                           (verdict_is_decided(slow->verdict) || slow->verdict == VERDICT_UNKNOWN);
 
@@ -301,6 +310,13 @@ static int choose_interest(struct reduce_versions *v)
                               from, verdict_name(fast->verdict), fast->seconds, to);
         if (is_slow_answer(v, slow, slow_least(v, fast->seconds)))
                 return 0;
+        if (m != JUDGE_TIME)
+                return errorf(-EINVAL,
+                              "the target does not take more: %s takes %s (%s) and %s %s (%s); at least %g times as much %s and "
+                              "%s are asked for",
+                              from, judge_amount_text(m, fast->seconds).s, verdict_name(fast->verdict), to,
+                              judge_amount_text(m, slow->seconds).s, verdict_name(slow->verdict), v->options.ratio,
+                              judge_measure_name(m), judge_amount_text(m, v->options.floor).s);
         return errorf(-EINVAL,
                       "it is not slow on the target: %s takes %.3fs (%s) and %s %.3fs (%s); at least %g times as long and %gs "
                       "are asked "
@@ -322,19 +338,21 @@ static bool was_computing(const struct execute_result *r)
 
 static void choose_bounds(struct reduce_versions *v)
 {
-        double slow = v->before[SIDE_TARGET].seconds, shown = slow / fmax(v->before[SIDE_REFERENCE].seconds, 1e-3);
+        bool is_time = v->options.measure == JUDGE_TIME;
+        double least = is_time ? 1e-3 : judge_least(v->options.measure), ratio_least = is_time ? REDUCE_RATIO_LEAST : JUDGE_FLOOR;
+        double slow = v->before[SIDE_TARGET].seconds, shown = slow / fmax(v->before[SIDE_REFERENCE].seconds, least);
 
         if (v->options.floor == 0)
-                v->options.floor = fmin(REDUCE_FLOOR, slow / 2);
+                v->options.floor = fmin(is_time ? REDUCE_FLOOR : least, slow / 2);
         if (v->options.ratio == 0)
-                v->options.ratio = shown < REDUCE_RATIO_LEAST ? REDUCE_RATIO_LEAST : fmin(REDUCE_RATIO, sqrt(shown));
+                v->options.ratio = shown < ratio_least ? ratio_least : fmin(REDUCE_RATIO, sqrt(shown));
 }
 
 static int look_at_side(struct reduce_versions *v, int side, struct slice text)
 {
         struct run_result result = {0};
         int r = run_side(v, 0, side, text, v->options.timeout, v->cancel_fd, &result, &v->before[side]);
-        bool is_known = side == SIDE_REFERENCE || v->is_cpu_time;
+        bool is_known = side == SIDE_REFERENCE || v->is_cpu_time || v->options.measure != JUDGE_TIME;
 
         if (r == 0 && !is_known) {
                 v->is_cpu_time = was_computing(&result.run);

@@ -4,6 +4,7 @@
  * as long and at least `floor`. A run of the target is cut off as soon as it has shown so much, so that runs get shorter as the input does;
  * one of the reference when it is slower than it may be. Time is CPU time where the input's slow run was computing (at least half of the
  * time in which it had a core), so that a busy machine changes no answer; else wall time. Whichever version refutes more candidates for its time runs first.
+ * Of another measure than time: the target takes at least `ratio` times as much of it and at least `floor`; no run is cut off before the timeout.
  * Crash: the target ends in the same way (core/run/ending.h).
  * Answers: both versions give the answers they gave on the input; what is reduced of contradictions and of verdicts that became unknown.
  * Implication: the target answers as on the input, and some application of a rule to it (reduce_implied.h) gets the answer that the input's
@@ -14,6 +15,7 @@
 #pragma once
 
 #include "core/run/ending.h"
+#include "core/study/judge/judge.h"
 #include "core/study/reduce/reduce.h"
 #include "core/study/reduce/reduce_runs.h"
 
@@ -30,7 +32,7 @@ const char *interest_name(enum interest i); /* "slow" … */
 /* One version on a text. */
 struct version_answer {
         enum verdict verdict;
-        double seconds;        /* by the clock that counts; a timeout's: its limit */
+        double seconds;        /* by the clock that counts; a timeout's: its limit. Of another measure its amount, 0: none */
         char end[ENDING_SIZE]; /* of a crash */
 };
 
@@ -52,7 +54,8 @@ void reduce_versions_shown(const struct reduce_versions *v, struct reduction *re
 /* The answers on another text, with the whole timeout; all zero of a version that there is not. Of an implication `implied` gets what the rule makes of it;
  * -ENODATA: no application of the rule is of interest any more. */
 int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer ret[N_SIDES], struct buffer *implied);
-/* Of what is slow. Where no bounds were given: the square root of the input's ratio, at most REDUCE_RATIO; half of the target's time, at most REDUCE_FLOOR. */
+/* Of what is slow. Where no bounds were given: the square root of the input's ratio, at most REDUCE_RATIO; half of the target's time, at most REDUCE_FLOOR; of
+ * another measure half of its amount, at most judge_least(). */
 #define REDUCE_RATIO 3.0
 #define REDUCE_FLOOR 1.0
-#define REDUCE_RATIO_LEAST 1.5 /* what the input itself must show then */
+#define REDUCE_RATIO_LEAST 1.5 /* what the input itself must show then; JUDGE_FLOOR of what is no time */

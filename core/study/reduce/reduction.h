@@ -25,7 +25,9 @@ struct reduction_options {
         struct reduction_input input;
         struct reduction_input implied; /* of an implication, and by which step */
         const char *step;               /* else "" */
-        double ratio, floor, timeout;   /* seconds; ratio and floor 0: by what the input shows (reduce_versions.h) */
+        enum judge_measure measure;     /* of INTEREST_SLOW: JUDGE_TIME, _MEMORY or _EFFORT */
+        double ratio, floor;            /* of the measure; 0: by what the input shows (reduce_versions.h) */
+        double timeout;                 /* seconds */
         bool has_seed;
         uint64_t seed;
         uint64_t most_ns; /* it may take; 0: as the settings say */
@@ -38,6 +40,7 @@ struct reduction {
         enum interest interest;
         bool is_minimal;   /* no step that is known leads on; else the time was over */
         bool is_cpu_time;  /* the clock of the answers */
+        enum judge_measure measure; /* of the answers: JUDGE_TIME, _MEMORY or _EFFORT */
         bool has_ended;    /* else it was broken off, and `after` is unknown */
         uint64_t most_ns;  /* what it might take; 0 while it has not ended */
         double seconds;    /* it took, all sessions */

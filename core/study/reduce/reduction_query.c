@@ -281,6 +281,7 @@ static int finish(struct work *w)
 
         if (k < 0)
                 return k;
+        r->measure = w->query->options.measure;
         r->most_ns = w->query->most_ns;
         r->seconds = w->earlier.seconds + (double)(now_ns() - w->began) / 1e9;
         r->has_ended = true;
@@ -405,6 +406,8 @@ static void make_key(const struct reduction_options *o, struct digest *ret)
         hasher_field(h, &o->floor, sizeof(o->floor));
         hasher_field(h, &o->timeout, sizeof(o->timeout));
         hasher_string(h, o->step);
+        if (o->measure != JUDGE_TIME)
+                hasher_number(h, o->measure);
         if (o->solver->place) /* what is slow there need not be slow here */
                 hasher_string(h, o->solver->place->name);
         add_input(h, &o->input);

@@ -9,7 +9,9 @@ enum {
         FLAG_CPU_TIME = 1 << 1,
         FLAG_ENDED = 1 << 2,
         FLAG_REFERENCE = 1 << 3,
-        FLAGS_ALL = (1 << 4) - 1
+        FLAG_MEMORY = 1 << 4,
+        FLAG_EFFORT = 1 << 5,
+        FLAGS_ALL = (1 << 6) - 1
 };
 
 void reduction_done(struct reduction *r)
@@ -35,7 +37,10 @@ int reduction_encode(const struct reduction *r, struct buffer *to)
 {
         record_put_u8(to, RECORD_VERSION);
         record_put_u8(to, (uint8_t)((r->is_minimal ? FLAG_MINIMAL : 0) | (r->is_cpu_time ? FLAG_CPU_TIME : 0) |
-                                    (r->has_ended ? FLAG_ENDED : 0) | (r->has_reference ? FLAG_REFERENCE : 0)));
+                                    (r->has_ended ? FLAG_ENDED : 0) | (r->has_reference ? FLAG_REFERENCE : 0) |
+                                    (r->measure == JUDGE_MEMORY   ? FLAG_MEMORY
+                                     : r->measure == JUDGE_EFFORT ? FLAG_EFFORT
+                                                                  : 0)));
         record_put_u8(to, (uint8_t)r->interest);
         record_put_u64(to, r->most_ns);
         record_put_real(to, r->seconds);
@@ -94,6 +99,7 @@ int reduction_decode(struct slice bytes, struct reduction *ret)
         d.is_cpu_time = flags & FLAG_CPU_TIME;
         d.has_ended = flags & FLAG_ENDED;
         d.has_reference = flags & FLAG_REFERENCE;
+        d.measure = flags & FLAG_MEMORY ? JUDGE_MEMORY : flags & FLAG_EFFORT ? JUDGE_EFFORT : JUDGE_TIME;
         d.interest = (enum interest)interest;
         d.most_ns = record_u64(&r);
         d.seconds = record_real(&r);

@@ -11,7 +11,7 @@
 /* What the steps are found by, in the unit of the picture. */
 static double value_of(const struct case_history *h, const struct fact *f)
 {
-        return h->measure == JUDGE_TIME ? fact_seconds(f) : h->measure == JUDGE_MEMORY ? (double)f->memory / MEGABYTE : fact_effort(f);
+        return fact_amount(f, h->measure) / (h->measure == JUDGE_MEMORY ? MEGABYTE : 1);
 }
 
 static const char *unit_of(const struct case_history *h)

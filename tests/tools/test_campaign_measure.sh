@@ -1,0 +1,69 @@
+#!/bin/bash
+# Campaigns that look for memory and for the solver's own count in the place of time: a toy solver whose newer versions take more of one for some inputs is
+# found, confirmed, localized and reduced. Prints TAP. Usage: test_campaign_measure.sh SOLVERFS
+. "$(dirname "$0")/command.sh"
+clean_up() { fusermount3 -uz "$top/mnt" 2>/dev/null; }
+tell_time
+
+# From v2 on it takes 160 MB where an input measures the length of something, from v3 on it counts ten times as much. Times never change.
+make_repository greedy
+echo 'cp greedy.sh greedy && chmod +x greedy' >greedy/build.sh
+for v in 1 2 3 4; do
+	printf '#!/bin/sh\n# %s\nfor case; do :; done\nn=1000\n%s\n%s\necho "conflicts: $n" >&2\necho sat\n' "$v" \
+		"$([ "$v" -lt 2 ] || echo "grep -q str.len \"\$case\" && x=\$(head -c 80000000 /dev/zero | tr '\\0' x)")" \
+		"$([ "$v" -lt 3 ] || echo 'grep -q str.len "$case" && n=10000')" >greedy/greedy.sh
+	git -C greedy add -A && git -C greedy commit -q -m "$(case $v in 2) echo "takes memory for lengths" ;; 3) echo "counts more for lengths" ;; *) echo "version $v" ;; esac)" && git -C greedy tag "v$v"
+done
+toy_recipe greedy 'run = {bin} {case}' 'timeout = 10s' 'memory = 1g' 'effort = conflicts: ([0-9]+)'
+sed '/effort/d; s/greedy/silent/g' greedy.recipe >silent.recipe
+git clone -q greedy silent && (cd silent && git mv greedy.sh silent.sh && echo 'cp silent.sh silent && chmod +x silent' >build.sh && for v in 8 9; do echo "# $v" >>silent.sh; git -c user.name=Toy -c user.email=toy@example.org commit -qam "$v" && git tag "v$v"; done)
+run 0 init && run 0 solver add greedy greedy --recipe greedy.recipe && run 0 solver add silent silent --recipe silent.recipe
+
+campaign() { # campaign STATUS NAME OPTION...
+	local status=$1 name=$2
+	shift 2
+	timeout -k 5 300 "$solverfs" fuzz greedy --name "$name" --reference v1 --target v4 --timeout 5s -j 1 "$@" >out 2>err </dev/null
+	[ $? = "$status" ] || { echo "# ended with another status than $status"; return 1; }
+}
+
+# -- memory --
+
+test_that "a campaign by memory finds what takes more of it, and localizes and reduces it by memory" '
+	campaign 0 memory --measure memory --for 100s --max-finds 1 --localize-for 100s --reduce-for 30s && has err "found spr/1: v1 [0-9.]+ MB, v4 1[0-9]{2}\.[0-9] MB" &&
+	has err "^localized spr/1: .*$(git -C greedy rev-parse v2) [0-9]+ 1[0-9]{8} takes memory for lengths" && has err "^reduced spr/1: [0-9]+ of [0-9]+ bytes"'
+test_that "findings are listed in bytes" '
+	run 0 findings greedy && [ "$(field 2 | sort -u)" = spr:memory ] && awk -F "\t" "\$4 > 30000000 || \$5 < 80000000 { exit 1 }" out && has out "	([0-9]+)/\1$" &&
+	run 0 findings greedy --json && has out "\"measure\": ?\"memory\"" && has out "\"after\": ?1[0-9]{8}"'
+test_that "its folder in the mount says so" '
+	mkdir -p mnt && run 0 mount mnt && cp mnt/greedy/spr/1/times.tsv out && has out "^version	result	memory	samples" && has out "^$(git -C greedy rev-parse v4)	sat	1[0-9]{8}	" &&
+	cp mnt/greedy/spr/1/report.md out && has out "^# greedy: [0-9.]+ MB of memory becomes 1[0-9]{2}\.[0-9] MB" && has out "^\| version \| result \| bytes \| runs \|" &&
+	has out "more than 2 times the memory in ([0-9]+) of \1 pairs" && has out "^\| commit \| bytes before \| bytes after " && has mnt/greedy/spr/1/reduced.smt2 str.len &&
+	has mnt/greedy/spr/campaigns/memory/settings "^measure = memory" && has mnt/greedy/spr/campaigns/memory/settings "^threshold = 2$"; r=$?; run 0 unmount mnt; (exit $r)'
+test_that "a reduction says what it keeps" 'run 0 reduce greedy spr/1 && has err "v?[0-9a-f.]+: sat with 1[0-9]{2}\.[0-9] MB before, sat with 1[0-9]{2}\.[0-9] MB now \(memory\)"'
+test_that "killed, it goes on, and finds nothing twice" '
+	echo "kill after 3" >faults/campaign.input; campaign 137 killed --measure memory --for 100s --max-finds 9 --no-localize --no-reduce --seed 7; rm -f faults/campaign.input
+	campaign 0 killed --measure memory --for 100s --max-finds 1 --no-localize --no-reduce --seed 7 && has err "goes on behind [1-9]" &&
+	run 0 findings greedy --json && [ -z "$(sed -n "s/.*\"case\": \?\([0-9]*\),.*/\1/p" out | sort | uniq -d)" ]'
+
+# -- effort --
+
+test_that "a campaign by effort finds what the solver counts more for, and localizes and reduces it" '
+	campaign 0 effort --measure effort --threshold 5 --for 100s --max-finds 1 --localize-for 100s --reduce-for 30s && has err "found spr/[0-9]: v1 1000, v4 10000" &&
+	has err "^localized spr/.*$(git -C greedy rev-parse v3) 1000 10000 counts more for lengths" && has err "^reduced spr/[0-9]: [0-9]+ of [0-9]+ bytes"'
+test_that "... and lists the counts" 'run 0 findings greedy --campaign effort && [ "$(field 2,4,5 | sort -u)" = "$(printf "spr:effort\t1000\t10000")" ]'
+test_that "one input may be a find by both" '
+	campaign 0 both --measure effort --for 100s --max-finds 1 --no-localize --no-reduce --seed 7 && run 0 findings greedy --all --json && [ "$(grep -c "\"case\"" out)" -ge 4 ] && run 0 fsck'
+
+# -- what cannot be --
+
+test_that "a slowdown there is none" 'campaign 0 time --for 2s --threshold 700ms --no-localize --no-reduce && has out "^finds 0"'
+test_that "it goes on by the same measure alone" '
+	campaign 2 memory --measure effort --for 100s && has err "other settings" && has err "measure = memory" && campaign 2 memory --for 100s --threshold 2s && has err "other settings"'
+test_that "no such measure" 'campaign 2 x --measure weight --for 1s && has err "time, memory or effort"'
+test_that "a threshold that is no ratio" 'for t in 1 0.5 10s -3; do campaign 2 x --measure memory --threshold "$t" --for 1s && has err "greater than 1" || exit 1; done'
+test_that "... and one that the memory limit leaves no room for" 'campaign 2 x --measure memory --threshold 70 --for 1s && has err "its limit is 1073.7 MB"'
+test_that "a recipe that does not count" '
+	run 2 fuzz silent --name x --reference v8 --target v9 --measure effort --for 1s && has err "the recipe of silent has no .effort."'
+test_that "a clock for what is no time" 'campaign 2 x --measure memory --clock cpu --for 1s && has err "it says nothing"'
+
+echo "1..$n"
