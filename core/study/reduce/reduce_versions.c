@@ -342,10 +342,10 @@ static void choose_bounds(struct reduce_versions *v)
         double least = is_time ? 1e-3 : judge_least(v->options.measure), ratio_least = is_time ? REDUCE_RATIO_LEAST : JUDGE_FLOOR;
         double slow = v->before[SIDE_TARGET].seconds, shown = slow / fmax(v->before[SIDE_REFERENCE].seconds, least);
 
-        if (v->options.floor == 0)
-                v->options.floor = fmin(is_time ? REDUCE_FLOOR : least, slow / 2);
         if (v->options.ratio == 0)
                 v->options.ratio = shown < ratio_least ? ratio_least : fmin(REDUCE_RATIO, sqrt(shown));
+        if (v->options.floor == 0)
+                v->options.floor = is_time ? fmin(REDUCE_FLOOR, slow / 2) : v->options.ratio * least;
 }
 
 static int look_at_side(struct reduce_versions *v, int side, struct slice text)

@@ -55,7 +55,7 @@ void reduce_versions_shown(const struct reduce_versions *v, struct reduction *re
  * -ENODATA: no application of the rule is of interest any more. */
 int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer ret[N_SIDES], struct buffer *implied);
 /* Of what is slow. Where no bounds were given: the square root of the input's ratio, at most REDUCE_RATIO; half of the target's time, at most REDUCE_FLOOR; of
- * another measure half of its amount, at most judge_least(). */
+ * another measure the ratio times judge_least(). */
 #define REDUCE_RATIO 3.0
 #define REDUCE_FLOOR 1.0
 #define REDUCE_RATIO_LEAST 1.5 /* what the input itself must show then; JUDGE_FLOOR of what is no time */
