@@ -87,19 +87,17 @@ static int run(struct campaign_command *c)
                 status = command_engine();
         if (status != STATUS_OK)
                 return status;
-        if (!c->run && !c->settings.name) { /* as campaign_run() would, so that what it was called can be told */
-                const char *stem = c->settings.kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : strategy_name(c->settings.strategy);
+        if (!c->settings.name) { /* as campaign_run() would, so that what it was called can be told */
+                const char *stem = c->settings.kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : c->settings.strategy;
 
                 if (asprintf(&c->settings.name, "%s-%" PRIu64, stem, c->settings.seed) < 0)
                         return fail(-ENOMEM);
         }
-        r = c->run ? c->run(c, &watch)
-                   : campaign_run(common.workspace, common.engine, common.solver, &c->settings, &watch, common.signals);
+        r = campaign_run(common.workspace, common.engine, common.solver, &c->settings, &watch, common.signals);
         progress_clear();
         if (r < 0 && r != -ECANCELED)
                 return fail_as(r == -EINVAL || r == -EEXIST ? STATUS_USAGE : r == -ENODATA ? STATUS_FAILED : status_of(r), r);
-        if (!c->run)
-                show_end(c);
+        show_end(c);
         if (r == -ECANCELED)
                 note("interrupted; the same command goes on with it");
         return r < 0 ? STATUS_INTERRUPTED : STATUS_OK;

@@ -10,8 +10,6 @@ struct campaign_command {
         const char *on;                    /* NULL: as the config says */
         unsigned clock;                    /* --clock; 1: CPU time */
         bool json;
-        /* Runs in place of one campaign, and shows what came of it; -errno as campaign_run(). NULL: one campaign. */
-        int (*run)(struct campaign_command *c, const struct campaign_watch *watch);
 };
 
 /* Rows of the options that all campaigns describe in the same words; `c` is a struct campaign_command. */

@@ -1,26 +1,6 @@
 /* solverfs fuzz: a campaign for performance regressions between versions. */
-#include "cmd_fuzz.h"
+#include "campaigns.h"
 #include "words.h"
-
-/* "random,solverfs": each once. */
-static void add_strategies(void *to, const char *list)
-{
-        struct fuzzing *f = to;
-        cleanup_free char *names = strdup(list);
-        char *save = NULL;
-
-        for (char *name = names ? strtok_r(names, ",", &save) : NULL; name; name = strtok_r(NULL, ",", &save)) {
-                enum strategy_kind k;
-
-                if (strategy_parse(name, &k) < 0)
-                        command_usage("%s", error_message(-EINVAL));
-                for (size_t i = 0; i < f->n_strategies; i++)
-                        if (f->strategies[i] == k)
-                                command_usage("the strategy %s was given twice", name);
-                f->strategies[f->n_strategies++] = k;
-                f->command.settings.strategy = k;
-        }
-}
 
 /* A time, or how many times as much of another measure. */
 static void read_threshold(struct campaign_settings *s, const char *text)
@@ -43,56 +23,37 @@ static void read_threshold(struct campaign_settings *s, const char *text)
 
 int cmd_fuzz(int argc, char **argv)
 {
-        static const char doc[] = "Looks for inputs on which the target is slower than a reference by the threshold, or takes "
-                                  "more memory or effort, and keeps them as findings (SOLVER/spr/ in the "
-                                  "mount, 'solverfs findings').\v"
-                                  "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' "
-                                  "(a program of this machine). What two "
-                                  "versions contradict each other on, and what crashes one, is kept, too.\n\n"
-                                  "A campaign that is interrupted goes on when the same command is given again.\n\n"
-                                  "With --repeat a line for each strategy: its campaigns, slowdowns found by one (least, most, "
-                                  "mean), slowdowns an hour, distinct "
-                                  "culprits (least, most, mean; - between versions without a history). The campaigns are called "
-                                  "NAME-STRATEGY-NUMBER.\n\n"
-                                  "Example:\n"
-                                  "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h -t 20s\n"
-                                  "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h --repeat 5";
-        struct fuzzing f = {0};
-        struct campaign_settings *s = &f.command.settings;
+        static const char doc[] =
+                "Looks for inputs on which the target is slower than a reference by the threshold, or takes more memory or effort, and keeps them as findings "
+                "(SOLVER/spr/ in the mount, 'solverfs findings').\v"
+                "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' (a program of this machine). What two "
+                "versions contradict each other on, and what crashes one, is kept, too.\n\n"
+                "A campaign that is interrupted goes on when the same command is given again.\n\n"
+                "Example:\n"
+                "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h -t 20s\n"
+                "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h --measure memory --threshold 3";
+        struct campaign_command c = {0};
+        struct campaign_settings *s = &c.settings;
         struct words words = {0};
         const char *threshold = NULL;
         unsigned pairs = 1;
         const struct command_option options[] = {
                 {"reference", 0, "VERSION", "a version that is fast; may be repeated, the oldest first",
-                 .parse = campaign_add_word, .to = &f.command.settings.references},
+                 .parse = campaign_add_word, .to = &c.settings.references},
                 {"target", 0, "VERSION", "the version that may be slower", .parse = campaign_copy_text, .to = &s->target},
                 {"for", 0, "TIME", "how long to work in all: 10m, 12h", .seconds = &s->seconds},
-                {"strategy", 0, "NAME",
-                 "random, banditfuzz, sprfinder-no-dtw, sprfinder, enumerate, or solverfs (the default); several, with commas "
-                 "between, are compared",
-                 .parse = add_strategies, .to = &f},
-                {"repeat", 0, "N", "compare: N campaigns of each strategy, --for so long each, in turns; prints what they found",
-                 .number = &f.repeat, .least = 1, .most = 1000},
-                {"svg", 0, "PREFIX", "write the mean of what they found over time to PREFIX-finds.svg, and PREFIX-culprits.svg",
-                 .text = &f.pictures},
                 {"measure", 0, "NAME", "what the target takes more of: time (default), memory, or effort, the solver's own count",
                  .parse = parse_measure, .to = &s->measure},
-                {"threshold", 0, "TIME|RATIO",
-                 "how much slower is a regression; default 10s. With --measure: how many times as much; default 2",
+                {"threshold", 0, "TIME|RATIO", "how much slower is a regression; default 10s. With --measure: how many times as much; default 2",
                  .text = &threshold},
                 {"timeout", 't', "TIME", "of a run; default 20s", .seconds = &s->timeout},
-                {"window", 0, "TIME", "the window of the adaptive configuration (sprfinder); default 10m", .seconds = &s->window},
-                {"corpus", 0, "DIR", "mutate the inputs below DIR and generate none", .parse = campaign_copy_text,
-                 .to = &s->corpus},
+                {"corpus", 0, "DIR", "mutate the inputs below DIR and generate none", .parse = campaign_copy_text, .to = &s->corpus},
                 {"oracle", 0, "VERSION", "a version to ask where two contradict each other; may be repeated",
-                 .parse = campaign_add_word, .to = &f.command.settings.oracles},
-                {"pairs", 0, "any|target", "whether a slowdown between two references counts, too; default target",
-                 .choice = &pairs},
-                {"jobs", 'j', "N", "inputs at the same time; default: one for each core", .number = &s->jobs, .least = 1,
-                 .most = 4096},
-                {"no-reduce", 0, NULL, "do not: findings with the same cause are then not seen to be one",
-                 .parse = campaign_reduce_nothing, .to = s},
-                CAMPAIGN_OPTIONS(f.command),
+                 .parse = campaign_add_word, .to = &c.settings.oracles},
+                {"pairs", 0, "any|target", "whether a slowdown between two references counts, too; default target", .choice = &pairs},
+                {"jobs", 'j', "N", "inputs at the same time; default: one for each core", .number = &s->jobs, .least = 1, .most = 4096},
+                {"no-reduce", 0, NULL, "do not: findings with the same cause are then not seen to be one", .parse = campaign_reduce_nothing, .to = s},
+                CAMPAIGN_OPTIONS(c),
                 {0}};
 
         campaign_settings_new(s);
@@ -101,19 +62,12 @@ int cmd_fuzz(int argc, char **argv)
         read_threshold(s, threshold);
         if (words.n > 1)
                 command_usage("expected one SOLVER; versions follow --reference and --target");
-        f.command.solver_name = word_next(&words);
-        if (!f.command.solver_name)
+        c.solver_name = word_next(&words);
+        if (!c.solver_name)
                 command_usage("expected SOLVER");
         if (!s->references || !s->target)
                 command_usage("a campaign compares versions: --reference REV --target REV");
         if (s->seconds <= 0)
                 command_usage("how long? --for 10m, --for 12h");
-        if (f.n_strategies == 0)
-                f.strategies[f.n_strategies++] = s->strategy;
-        if (f.n_strategies > 1 && f.repeat == 0)
-                f.repeat = 1;
-        if (f.pictures && f.repeat == 0)
-                command_usage("--svg draws a comparison of strategies: --strategy A,B --repeat N");
-        f.command.run = f.repeat > 0 ? fuzz_compare : NULL;
-        return campaign_command_run(&f.command);
+        return campaign_command_run(&c);
 }

@@ -1,6 +1,6 @@
 /* Random formulas over strings, integers and Booleans: the generator of SPRFinder (section 4.1.3) and BanditFuzz.
  *
- * Four parameters say how complex a formula is; they are what the adaptive configuration changes (adapt.h). Every operator of the theory
+ * Four parameters say how complex a formula is. Every operator of the theory
  * of strings can occur. Formulas are well-sorted by construction. The depth of each argument is drawn by itself, and one argument of each
  * operator has the full depth, so that a formula of depth D really has one.
  *

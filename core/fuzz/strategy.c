@@ -6,47 +6,11 @@
 #include "core/smtlib/print.h"
 
 const struct strategy_options strategy_defaults = {
-        .kind = STRATEGY_SOLVERFS,
         .versions = 2,
         .timeout = 20,
         .threshold = 10,
-        .population = 5,
-        .gamma = 0.05,
-        .theta = 0.75,
-        .window = 600,
         .dialect = DIALECT_2_6,
 };
-
-static const struct {
-        const char *name;
-        const struct strategy_rows *rows;
-} kinds[N_STRATEGIES] = {
-        [STRATEGY_RANDOM] = {"random", &strategy_population},
-        [STRATEGY_BANDITFUZZ] = {"banditfuzz", &strategy_population},
-        [STRATEGY_SPRFINDER_NO_DTW] = {"sprfinder-no-dtw", &strategy_population},
-        [STRATEGY_SPRFINDER] = {"sprfinder", &strategy_population},
-        [STRATEGY_ENUMERATE] = {"enumerate", &strategy_enumeration},
-        [STRATEGY_SOLVERFS] = {"solverfs", &strategy_novelty},
-};
-
-const char *strategy_name(enum strategy_kind k)
-{
-        return kinds[k].name;
-}
-
-int strategy_parse(const char *name, enum strategy_kind *ret)
-{
-        cleanup_buffer struct buffer names = {0};
-
-        for (int i = 0; i < N_STRATEGIES; i++) {
-                if (strcmp(name, kinds[i].name) == 0) {
-                        *ret = (enum strategy_kind)i;
-                        return 0;
-                }
-                buffer_addf(&names, "%s%s", i == 0 ? "" : ", ", kinds[i].name);
-        }
-        return errorf(-EINVAL, "there is no strategy '%s'; there are %.*s", name, (int)names.size, names.data);
-}
 
 /* -- inputs -- */
 
@@ -128,14 +92,14 @@ bool step_every_version(struct strategy *s, struct input *i, unsigned *ret_versi
 
 /* -- what a campaign calls -- */
 
-int strategy_next(struct strategy *s, double now, struct strategy_input *ret)
+int strategy_next(struct strategy *s, struct strategy_input *ret)
 {
         struct input *i = NULL;
         int r;
 
         if (list_grow(s->under_way, s->n_under_way) < 0)
                 return -ENOMEM;
-        r = s->rows->next(s, now, &i);
+        r = s->rows->next(s, &i);
         if (r < 0)
                 return r;
         i->id = ++s->last_id;
@@ -184,7 +148,7 @@ static void score(const struct strategy *s, struct input *i)
         i->is_candidate = i->score > s->options.threshold;
 }
 
-bool strategy_finish(struct strategy *s, uint64_t id, double now, double *ret_score)
+bool strategy_finish(struct strategy *s, uint64_t id, double *ret_score)
 {
         struct input *i = find_input(s, id);
         bool is_candidate;
@@ -197,7 +161,7 @@ bool strategy_finish(struct strategy *s, uint64_t id, double now, double *ret_sc
         *ret_score = i->score;
         is_candidate = i->is_candidate;
         if (s->rows->finish)
-                s->rows->finish(s, i, now);
+                s->rows->finish(s, i);
         if (!is_candidate)
                 forget_input(s, i);
         return is_candidate;
@@ -271,7 +235,7 @@ int strategy_new(const struct strategy_options *options, struct strategy **ret)
         if (!s)
                 return -ENOMEM;
         s->options = *options;
-        s->rows = kinds[options->kind].rows;
+        s->rows = options->rows ? options->rows : &strategy_novelty;
         s->generate = generate_defaults;
         s->generate.dialect = options->dialect;
         random_seed_part(&s->random, options->seed, 1);
@@ -308,12 +272,12 @@ struct strategy *strategy_free(struct strategy *s)
 #define FINGERPRINT_INPUTS 40
 
 /* One input, of which every fourth is slow at the end, and a find. */
-static int probe(struct strategy *s, double *now, uint64_t *hash)
+static int probe(struct strategy *s, uint64_t *hash)
 {
         struct strategy_input input;
         unsigned version;
         double seconds, score;
-        int r = strategy_next(s, *now, &input);
+        int r = strategy_next(s, &input);
 
         if (r < 0)
                 return r;
@@ -324,8 +288,7 @@ static int probe(struct strategy *s, double *now, uint64_t *hash)
                 strategy_ran(s, input.id, version,
                              &(struct outcome){is_slow ? seconds : 0, is_slow ? VERDICT_TIMEOUT : VERDICT_SAT});
         }
-        *now += s->options.window / 8;
-        if (strategy_finish(s, input.id, *now, &score))
+        if (strategy_finish(s, input.id, &score))
                 strategy_confirmed(s, input.id, true, input.id % 3);
         return 0;
 }
@@ -333,42 +296,10 @@ static int probe(struct strategy *s, double *now, uint64_t *hash)
 int strategy_fingerprint(const struct strategy_options *options, uint64_t *ret)
 {
         cleanup_strategy struct strategy *s = NULL;
-        double now = 0;
         int r = strategy_new(options, &s);
 
         *ret = 0;
         for (unsigned i = 0; r == 0 && i < FINGERPRINT_INPUTS; i++)
-                r = probe(s, &now, ret);
+                r = probe(s, ret);
         return r == -ENOSPC ? 0 : r;
 }
-
-/* -- enumerate -- */
-
-static int enumeration_begin(struct strategy *s)
-{
-        struct enumeration *e = NULL;
-        int r = enumeration_new(&(struct enumerate_options){.dialect = s->options.dialect}, &e);
-
-        s->state = e;
-        return r;
-}
-
-static void enumeration_end(struct strategy *s)
-{
-        enumeration_free(s->state);
-}
-
-static int enumeration_input(struct strategy *s, double now, struct input **ret)
-{
-        struct script *script = NULL;
-        int r = enumeration_next(s->state, &script);
-
-        return r < 0 ? r : input_new(s, script, "enumerated", ret);
-}
-
-const struct strategy_rows strategy_enumeration = {
-        .begin = enumeration_begin,
-        .end = enumeration_end,
-        .next = enumeration_input,
-        .step = step_every_version,
-};

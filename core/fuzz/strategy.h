@@ -1,4 +1,4 @@
-/* Strategies decide which input a campaign runs next, and on which versions; they only decide. A strategy starts nothing and reads no clock and
+/* A strategy decides which input a campaign runs next, and on which versions; it only decides. It starts nothing and reads no clock and
  * no file. Its decisions follow from its seed and from what it is told, in that order; so a campaign that keeps what it told a strategy can tell
  * it again, and goes on where it stopped.
  *
@@ -12,42 +12,21 @@
  * time minus the least of the others' (SPRFinder, definition 1); with every_version, the most of all versions' over those before them. A reference
  * that does not answer counts as not having solved.
  *
- * The strategies:
- *     random               every input is new; the generator's parameters stay
- *     banditfuzz           BanditFuzz_SPR: algorithm 1 without distance and adaptation; the parameters are drawn for each input, and all
- *                          that was learned is forgotten after a find (SPRFinder, section 5.1)
- *     sprfinder-no-dtw     algorithm 1 with the adaptive configuration
- *     sprfinder            the same, a success rewarded by its distance: α += γ · Dis(t)
- *     enumerate            every small formula, smallest first (ET)
- *     solverfs             the default: the target runs first, as an input that it solves fast can be no find, and the references only as
- *                          long as they could still make it one; candidates come from several sources, chosen by Thompson sampling, and of
- *                          a handful the one runs whose shape (shape.h) is newest and least explained by what was found
+ * The target runs first, as an input that it solves fast can be no find, and the references only as long as they could still make it one; candidates
+ * come from several sources, chosen by Thompson sampling, and of a handful the one runs whose shape (shape.h) is newest and least explained by what was
+ * found. Other ways to choose, which it is compared with, are in tests/support/strategies.h.
  *
  * Threads: a strategy belongs to one thread at a time. */
 #pragma once
 
-#include "core/fuzz/adapt.h"
+#include "core/fuzz/generate.h"
 #include "core/run/verdict.h"
 
-enum strategy_kind {
-        STRATEGY_RANDOM,
-        STRATEGY_BANDITFUZZ,
-        STRATEGY_SPRFINDER_NO_DTW,
-        STRATEGY_SPRFINDER,
-        STRATEGY_ENUMERATE,
-        STRATEGY_SOLVERFS,
-        N_STRATEGIES
-};
-const char *strategy_name(enum strategy_kind k);               /* "sprfinder-no-dtw" … */
-int strategy_parse(const char *name, enum strategy_kind *ret); /* -EINVAL with the list of names */
-
+struct strategy_rows;
 struct strategy_options {
-        enum strategy_kind kind;
+        const struct strategy_rows *rows; /* a way to choose (strategy_internal.h); NULL: the one that campaigns take */
         unsigned versions;         /* at least 2 */
         double timeout, threshold; /* seconds */
-        unsigned population;       /* β: 5 */
-        double gamma, theta;       /* 0.05, 3/4 */
-        double window;             /* seconds; of the adaptive configuration */
         enum dialect dialect;
         uint64_t seed;
         struct script *const *corpus; /* inputs to mutate beside what is generated; may be NULL; copied */
@@ -68,8 +47,8 @@ struct strategy_input {
         struct slice text;  /* until strategy_finish() */
         const char *source; /* where it comes from: "generated", "mutated", … or an operator's name; static */
 };
-/* -EAGAIN: it waits for what is under way. -ENOSPC: an enumeration has come to its end. `now`: seconds since the campaign began. */
-int strategy_next(struct strategy *s, double now, struct strategy_input *ret);
+/* -EAGAIN: it waits for what is under way. -ENOSPC: there are no more. */
+int strategy_next(struct strategy *s, struct strategy_input *ret);
 
 bool strategy_step(struct strategy *s, uint64_t id, unsigned *ret_version, double *ret_seconds);
 
@@ -80,7 +59,7 @@ struct outcome {
 void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struct outcome *o);
 
 /* The candidate's score; false: no candidate. The input and its text are gone afterwards, but for strategy_confirmed(). */
-bool strategy_finish(struct strategy *s, uint64_t id, double now, double *ret_score);
+bool strategy_finish(struct strategy *s, uint64_t id, double *ret_score);
 /* Of a candidate. `cause`: what is known to be its cause (a number of the caller's, 0: not known); a find of a cause that was there
  * already teaches what need not be looked for again. */
 void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t cause);

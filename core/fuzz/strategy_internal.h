@@ -1,8 +1,7 @@
-/* Shared by strategy.c (inputs and their runs), strategy_population.c (algorithm 1 and what it is compared with) and strategy_novelty.c. */
+/* Shared by strategy.c (inputs and their runs), strategy_novelty.c, and what tests compare it with. */
 #pragma once
 
 #include "core/fuzz/bandit.h"
-#include "core/fuzz/diversity.h"
 #include "core/fuzz/enumerate.h"
 #include "core/fuzz/mutate.h"
 #include "core/fuzz/shape.h"
@@ -26,7 +25,6 @@ struct input {
         double score;
 };
 
-struct strategy_rows; /* of functions, one for each way to choose */
 struct strategy {
         struct strategy_options options;
         struct script **corpus; /* owned, each in a bank of its own */
@@ -43,17 +41,17 @@ struct strategy {
 struct strategy_rows {
         int (*begin)(struct strategy *s);
         void (*end)(struct strategy *s);
-        int (*next)(struct strategy *s, double now, struct input **ret); /* -EAGAIN as above; the input stays the state's */
+        int (*next)(struct strategy *s, struct input **ret); /* -EAGAIN as above; the input stays the state's */
         /* Which version next and for how long; false: enough. */
         bool (*step)(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
         /* May be NULL: */
-        void (*finish)(struct strategy *s, struct input *i, double now); /* score and is_candidate are set */
+        void (*finish)(struct strategy *s, struct input *i); /* score and is_candidate are set */
         void (*confirmed)(struct strategy *s, struct input *i, bool is_find, uint64_t cause);
         void (*learned)(struct strategy *s, uint64_t id, uint64_t cause);
         bool (*keeps)(const struct strategy *s, const struct input *i); /* when nobody asks for it any more, it is still the state's */
         size_t (*arms)(const struct strategy *s, struct strategy_arm *ret, size_t most);
 };
-extern const struct strategy_rows strategy_population, strategy_novelty, strategy_enumeration;
+extern const struct strategy_rows strategy_novelty;
 
 struct input *input_free(struct input *i); /* NULL, which it may be */
 int input_new(const struct strategy *s, struct script *script, const char *source, struct input **ret); /* takes the script */

@@ -326,7 +326,7 @@ static unsigned n_candidates(const struct novelty *n)
         return (unsigned)fmax(1, fmin(CANDIDATES_MOST, seconds * 0.01 / CANDIDATE_COST));
 }
 
-static int novelty_next(struct strategy *s, double now, struct input **ret)
+static int novelty_next(struct strategy *s, struct input **ret)
 {
         struct novelty *n = s->state;
         bool is_open[N_SOURCES];
@@ -439,7 +439,7 @@ static double worth_of(const struct strategy *s, const struct input *i)
         return i->outcomes[target].seconds - (any ? least : 0);
 }
 
-static void novelty_finish(struct strategy *s, struct input *i, double now)
+static void novelty_finish(struct strategy *s, struct input *i)
 {
         struct novelty *n = s->state;
         unsigned target = s->options.versions - 1;

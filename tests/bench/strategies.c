@@ -9,10 +9,10 @@
 #include <math.h>
 #include <time.h>
 
-#include "core/fuzz/strategy.h"
 #include "core/report/plot.h"
 #include "core/study/base/stat.h"
 #include "tests/support/planted.h"
+#include "tests/support/strategies.h"
 
 #define THRESHOLD 10.0
 #define TIMEOUT   20.0
@@ -69,11 +69,11 @@ static int campaign(enum strategy_kind kind, uint64_t seed, uint64_t runs, struc
         double begin;
         int r;
 
-        o.kind = kind;
+        o.rows = strategy_rows_of(kind);
         o.timeout = TIMEOUT;
         o.threshold = THRESHOLD;
         o.seed = seed;
-        o.window = 60;
+        strategies_window = 60;
         *ret = (struct result){.curve = calloc(runs + 1, sizeof(unsigned))};
         r = strategy_new(&o, &s);
         while (r == 0 && ret->runs < runs) {
@@ -83,7 +83,8 @@ static int campaign(enum strategy_kind kind, uint64_t seed, uint64_t runs, struc
                 uint64_t before = ret->runs;
 
                 begin = cpu_now();
-                r = strategy_next(s, ret->solving, &input);
+                strategies_now = ret->solving;
+                r = strategy_next(s, &input);
                 ret->deciding += cpu_now() - begin;
                 if (r < 0)
                         break;
@@ -92,7 +93,8 @@ static int campaign(enum strategy_kind kind, uint64_t seed, uint64_t runs, struc
                         break;
                 run_versions(s, input.id, script, runs, ret);
                 begin = cpu_now();
-                if (strategy_finish(s, input.id, ret->solving, &score))
+                strategies_now = ret->solving;
+                if (strategy_finish(s, input.id, &score))
                         confirm(s, input.id, script, ret, &found);
                 ret->deciding += cpu_now() - begin;
                 for (uint64_t i = before; i <= ret->runs; i++)

@@ -1,8 +1,6 @@
 /* Generation, mutation, enumeration: well-sorted, never a no-op, the same for the same seed; the bandit, the distance and the adaptive
  * configuration by their definitions. */
-#include "core/fuzz/adapt.h"
 #include "core/fuzz/bandit.h"
-#include "core/fuzz/diversity.h"
 #include "core/fuzz/enumerate.h"
 #include "core/fuzz/mutate.h"
 #include "core/fuzz/shape.h"
@@ -12,6 +10,8 @@
 
 #include <math.h>
 
+#include "tests/support/adapt.h"
+#include "tests/support/diversity.h"
 #include "tests/support/test.h"
 
 static char *text_of(const struct script *s)

@@ -211,17 +211,6 @@ test_that "a campaign whose solver is removed stops, and says so" '
 test_that "one whose runs cannot be started says why, last" '
 	export SOLVERFS_EXEC=$top/none && campaign 3 nothing 100s --reference v1 --target v2 && tail -n 1 err | grep -q "SOLVERFS_EXEC is .*/none., which is not"; r=$?; unset SOLVERFS_EXEC; (exit $r)'
 
-# -- strategies side by side --
-
-test_that "strategies are compared by campaigns of their own" '
-	timeout -k 5 250 "$solverfs" fuzz slow --name pair --for 2s --threshold 300ms --timeout 700ms --no-localize -j 1 --seed 5 --strategy random,solverfs --repeat 2 --svg drawn --reference v1 --target v2 >out 2>err </dev/null &&
-	[ "$(field 1,2 | paste -sd" ")" = "$(printf "random\t2 solverfs\t2")" ] && awk -F "\t" "\$3 > \$5 || \$5 > \$4 || \$4 == 0 { exit 1 }" out &&
-	has drawn-finds.svg "sprfinder|solverfs" && [ -d "$SOLVERFS_STORE/campaigns/slow/pair-random-2" ]'
-test_that "a comparison that is at its end is shown at once" '
-	cp out before && limit=30 run 0 fuzz slow --name pair --for 2s --threshold 300ms --timeout 700ms --no-localize -j 1 --seed 5 --strategy random,solverfs --repeat 2 --reference v1 --target v2 && diff before out >>err'
-test_that "... and its picture cannot be written" '
-	run 4 fuzz slow --name pair --for 2s --threshold 300ms --timeout 700ms --no-localize -j 1 --seed 5 --strategy random,solverfs --repeat 2 --svg nowhere/drawn --reference v1 --target v2 && has err "cannot write nowhere/drawn-finds.svg: No such file"'
-
 # -- what kind of change it was --
 
 test_that "triage lists the culprits, and by hand it is said better" '
@@ -265,7 +254,6 @@ rm -r "$programs"
 test_that "a threshold that nothing can reach" 'run 2 fuzz slow --reference v1 --target v2 --for 1s --threshold 30s && has err "below the timeout"'
 test_that "no time" 'run 2 fuzz slow --reference v1 --target v2 && has err "how long"'
 test_that "no target" 'run 2 fuzz slow --reference v1 --for 1s && has err "target"'
-test_that "an unknown strategy" 'run 2 fuzz slow --reference v1 --target v2 --for 1s --strategy luck && has err "sprfinder-no-dtw"'
 test_that "an empty corpus" 'mkdir corpus && campaign 1 x 10s --reference v1 --target v2 --corpus corpus && has err "no input"'
 test_that "a corpus that is not there" 'campaign 3 x 10s --reference v1 --target v2 --corpus nowhere && has err "nowhere"'
 test_that "a file of the corpus that does not parse is left out, named and counted" '

@@ -24,7 +24,6 @@ plain = pathlib.Path(tempfile.mkdtemp(prefix="solverfs-printed-", dir="/tmp"))  
 (plain / "bin").symlink_to(top / "bin")
 CHANGED = [  # pattern, what stands in its place: times that are long, numbers of findings, names that are taken, places of the reader's machine
     (r"--((?:localize-|reduce-)?for) \w+", r"--\1 200ms"),
-    (r"--repeat 5", "--repeat 1"),
     (r"watch (?!.*--once)(\w+)", r"watch \1 --once"),
     (r"--(mark|all) \d+", r"--\1 1"),
     (r"\bspr/\d+", "spr/1"),

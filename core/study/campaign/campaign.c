@@ -139,7 +139,7 @@ static int spell_out(struct campaign *c, const struct campaign_settings *given, 
         if (given->name)
                 full->name = strdup(given->name);
         else if (asprintf(&full->name, "%s-%.12s-%" PRIu64,
-                          given->kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : strategy_name(given->strategy),
+                          given->kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : given->strategy,
                           c->versions[n]->text, given->seed) < 0)
                 full->name = NULL;
         return full->references && full->oracles && full->target && full->name ? 0 : -ENOMEM;

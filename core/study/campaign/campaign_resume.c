@@ -17,8 +17,8 @@ static int check_list(const char *what, char *const *a, char *const *b)
 /* Everything that its decisions follow from, but the lists of versions. */
 static bool has_same_decisions(const struct campaign_settings *a, const struct campaign_settings *b)
 {
-        return strcmp(a->target, b->target) == 0 && a->strategy == b->strategy && a->seed == b->seed &&
-               a->timeout == b->timeout && a->threshold == b->threshold && a->window == b->window && a->any_pair == b->any_pair &&
+        return strcmp(a->target, b->target) == 0 && strcmp(a->strategy, b->strategy) == 0 && a->seed == b->seed &&
+               a->timeout == b->timeout && a->threshold == b->threshold && a->any_pair == b->any_pair &&
                a->measure == b->measure && a->cpu_time == b->cpu_time && a->kind == b->kind && a->label == b->label &&
                a->iterations == b->iterations && a->chain == b->chain &&
                strcmp(a->corpus ? a->corpus : "", b->corpus ? b->corpus : "") == 0;

@@ -282,7 +282,7 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
                 is_find = r == 1;
         }
         pthread_mutex_lock(&c->lock);
-        is_candidate = strategy_finish(c->state, input->id, campaign_now(c), &score);
+        is_candidate = strategy_finish(c->state, input->id, &score);
         r = 0;
         if (is_candidate) {
                 /* Before the end of the input: a crash in between runs it once more, and finds again what it found. */
@@ -350,11 +350,9 @@ static int begin(struct campaign *c)
 
         if (r < 0)
                 return r;
-        o.kind = s->strategy;
         o.versions = (unsigned)c->n_compared;
         o.timeout = scale(c, trial_most(c));
         o.threshold = threshold_of(c);
-        o.window = s->window;
         o.seed = s->seed;
         o.every_version = s->any_pair;
         o.corpus = c->corpus.list;
@@ -383,12 +381,12 @@ static void end(struct campaign *c)
 
 static int next(struct campaign *c, struct strategy_input *ret)
 {
-        return strategy_next(c->state, campaign_now(c), ret);
+        return strategy_next(c->state, ret);
 }
 
 static int next_again(struct campaign *c, const struct campaign_record *r, struct strategy_input *ret)
 {
-        int k = strategy_next(c->state, r->now, ret);
+        int k = strategy_next(c->state, ret);
 
         if (k < 0 && !(k == -EAGAIN && r->id == 0))
                 return k == -EAGAIN ? errorf(-EIO, "the campaign's journal does not fit its settings") : k;
@@ -437,7 +435,7 @@ static int replay(struct campaign *c, const struct campaign_record *r)
                 return 0;
         case EVENT_FINISH:
                 c->n_ran = drop_records(c->ran, c->n_ran, r->id);
-                if (strategy_finish(c->state, r->id, r->now, &score))
+                if (strategy_finish(c->state, r->id, &score))
                         c->status.candidates++;
                 c->status.inputs++;
                 for (size_t i = c->n_confirmed; i-- > 0;)

@@ -36,14 +36,14 @@ static void add_strings(struct hasher *h, char *const *list)
 static void identity_of(const struct taken_campaign *c, struct digest *ret)
 {
         const struct campaign_settings *s = &c->settings;
-        const double seconds[] = {s->timeout, s->threshold, s->window};
+        const double seconds[] = {s->timeout, s->threshold};
         struct hasher *h = hasher_new();
 
         hasher_number(h, s->kind);
         add_strings(h, s->references);
         hasher_string(h, s->target);
         add_strings(h, s->oracles);
-        hasher_number(h, s->strategy);
+        hasher_string(h, s->strategy);
         hasher_number(h, s->seed);
         hasher_field(h, seconds, sizeof(seconds));
         hasher_string(h, s->corpus);

@@ -5,11 +5,10 @@
 
 int campaign_settings_new(struct campaign_settings *s)
 {
-        *s = (struct campaign_settings){.strategy = STRATEGY_SOLVERFS,
+        *s = (struct campaign_settings){.strategy = "solverfs",
                                         .seed = 1,
                                         .timeout = strategy_defaults.timeout,
                                         .threshold = strategy_defaults.threshold,
-                                        .window = strategy_defaults.window,
                                         .localize = true,
                                         .localize_seconds = -1,
                                         .reduce_seconds = -1,
@@ -63,8 +62,8 @@ json_t *campaign_settings_json(const struct campaign_settings *s)
 {
         return json_pack("{si so ss so ss sI sf sf sf sf si ss* sb sb sf sb sf sb ss si si ss* ss*}", "version", 1, "references",
                          strings_json(s->references), "target", s->target, "oracles", strings_json(s->oracles), "strategy",
-                         strategy_name(s->strategy), "seed", (json_int_t)s->seed, "timeout", s->timeout, "threshold",
-                         s->threshold, "window", s->window, "seconds", s->seconds, "jobs", (int)s->jobs, "corpus", s->corpus,
+                         s->strategy, "seed", (json_int_t)s->seed, "timeout", s->timeout, "threshold",
+                         s->threshold, "window", 600.0, "seconds", s->seconds, "jobs", (int)s->jobs, "corpus", s->corpus,
                          "any-pair", s->any_pair, "localize", s->localize, "localize-seconds", s->localize_seconds, "cpu-time",
                          s->cpu_time, "reduce-seconds", s->reduce_seconds, "unknowns", s->kind == CAMPAIGN_UNKNOWNS, "label",
                          verdict_name(s->label), "iterations", (int)s->iterations, "chain", (int)s->chain, "fingerprint",
@@ -78,10 +77,11 @@ int campaign_settings_from_json(json_t *j, const char *name, struct campaign_set
         json_t *references, *oracles;
         int version, jobs, any_pair, localize, cpu_time = 0, unknowns = 0, iterations = 300, chain = 25, r;
         json_int_t seed;
+        double window;
 
         if (json_unpack(j, "{si so ss so ss sI sF sF sF sF si s?s sb sb s?F s?b s?F s?b s?s s?i s?i s?s s?s}", "version",
                         &version, "references", &references, "target", &target, "oracles", &oracles, "strategy", &strategy,
-                        "seed", &seed, "timeout", &s.timeout, "threshold", &s.threshold, "window", &s.window, "seconds",
+                        "seed", &seed, "timeout", &s.timeout, "threshold", &s.threshold, "window", &window, "seconds",
                         &s.seconds, "jobs", &jobs, "corpus", &corpus, "any-pair", &any_pair, "localize", &localize,
                         "localize-seconds", &s.localize_seconds, "cpu-time", &cpu_time, "reduce-seconds", &s.reduce_seconds,
                         "unknowns", &unknowns, "label", &label, "iterations", &iterations, "chain", &chain, "fingerprint",
@@ -101,9 +101,8 @@ int campaign_settings_from_json(json_t *j, const char *name, struct campaign_set
         s.chain = (unsigned)chain;
         s.fingerprint = fingerprint ? strdup(fingerprint) : NULL;
         s.measure = strcmp(measure, "memory") == 0 ? JUDGE_MEMORY : strcmp(measure, "effort") == 0 ? JUDGE_EFFORT : JUDGE_TIME;
-        r = strategy_parse(strategy, &s.strategy);
-        if (r == 0)
-                r = strings_from_json(references, &s.references);
+        snprintf(s.strategy, sizeof(s.strategy), "%s", strategy);
+        r = strings_from_json(references, &s.references);
         if (r == 0)
                 r = strings_from_json(oracles, &s.oracles);
         if (r == 0 && (!s.name || !s.target || (corpus && !s.corpus)))
@@ -130,9 +129,8 @@ void campaign_print_settings(const struct campaign_settings *s, struct buffer *r
         } else {
                 if (s->measure != JUDGE_TIME)
                         buffer_addf(ret, "measure = %s\n", judge_measure_name(s->measure));
-                buffer_addf(ret, "strategy = %s\nseed = %" PRIu64 "\ntimeout = %gs\nthreshold = %g%s\nwindow = %gs\nfor = %gs\n",
-                            strategy_name(s->strategy), s->seed, s->timeout, s->threshold, s->measure == JUDGE_TIME ? "s" : "",
-                            s->window, s->seconds);
+                buffer_addf(ret, "strategy = %s\nseed = %" PRIu64 "\ntimeout = %gs\nthreshold = %g%s\nfor = %gs\n",
+                            s->strategy, s->seed, s->timeout, s->threshold, s->measure == JUDGE_TIME ? "s" : "", s->seconds);
                 if (s->corpus)
                         buffer_addf(ret, "corpus = %s\n", s->corpus);
                 buffer_addf(ret, "pairs = %s\nclock = %s\n", s->any_pair ? "any" : "target", s->cpu_time ? "cpu" : "wall");

@@ -19,11 +19,11 @@ struct campaign_settings {
         char **references; /* versions in full; NULL-terminated */
         char *target;
         char **oracles; /* further versions that decide who is right where two contradict each other; NULL-terminated */
-        enum strategy_kind strategy;
+        char strategy[32]; /* "solverfs"; of what an earlier solverfs began also others, which goes on no more */
         uint64_t seed;
         enum judge_measure
                 measure; /* what is looked for: JUDGE_TIME, _MEMORY or _EFFORT; the others go by the clock on the wall */
-        double timeout, threshold, window; /* seconds; the threshold as judge_is_above() has it */
+        double timeout, threshold; /* seconds; the threshold as judge_is_above() has it */
         double seconds;                    /* of work in all */
         uint64_t most_finds;               /* of this call, of any kind; 0: no end. Not kept */
         unsigned jobs;                     /* inputs at once; 0: as many as there are cores */

@@ -1,4 +1,4 @@
-#include "core/fuzz/diversity.h"
+#include "tests/support/diversity.h"
 
 #include <math.h>
 

@@ -1,8 +1,18 @@
 /* SPRFinder's algorithm 1, and what the paper compares it with. A round evaluates what is new in the population, then a mutant of each
- * member; the best stays and is joined by new inputs. */
+ * member; the best stays and is joined by new inputs. And an enumeration. */
+#include "tests/support/strategies.h"
+
 #include "core/fuzz/strategy_internal.h"
+#include "tests/support/adapt.h"
+#include "tests/support/diversity.h"
 
 #include <math.h>
+
+#define POPULATION 5u   /* β */
+#define GAMMA      0.05 /* what a success is worth for its distance */
+#define THETA      0.75
+
+double strategies_now, strategies_window = 600;
 
 enum phase {
         PHASE_EVALUATE, /* members that have no score yet */
@@ -22,15 +32,14 @@ struct population {
         bool learns, adapts, draws, is_warped, restarts;
 };
 
-static int population_begin(struct strategy *s)
+static int begin(struct strategy *s, enum strategy_kind k)
 {
-        enum strategy_kind k = s->options.kind;
         struct population *p = calloc(1, sizeof(*p));
 
         if (!p)
                 return -ENOMEM;
         s->state = p;
-        p->size = 2 * (size_t)MAX(s->options.population, 1u);
+        p->size = 2 * (size_t)POPULATION;
         p->members = calloc(p->size, sizeof(struct input *));
         p->found.length = s->options.versions;
         p->learns = k != STRATEGY_RANDOM;
@@ -38,7 +47,7 @@ static int population_begin(struct strategy *s)
         p->is_warped = k == STRATEGY_SPRFINDER;
         p->draws = p->restarts = k == STRATEGY_BANDITFUZZ;
         adapt_init(&p->adapt,
-                   &(struct adapt_options){.window = s->options.window, .timeout = s->options.timeout, .theta = s->options.theta},
+                   &(struct adapt_options){.window = strategies_window, .timeout = s->options.timeout, .theta = THETA},
                    random_bits(&s->random), 0);
         return p->members && bandit_init(&p->bandit, N_OPS) == 0 ? 0 : -ENOMEM;
 }
@@ -142,7 +151,7 @@ static void keep_best(struct population *p)
         p->n = MIN(p->n, 1u);
 }
 
-static int population_next(struct strategy *s, double now, struct input **ret)
+static int population_next(struct strategy *s, struct input **ret)
 {
         struct population *p = s->state;
         int r;
@@ -150,7 +159,7 @@ static int population_next(struct strategy *s, double now, struct input **ret)
         if (!p->learns)
                 return fresh(s, ret);
         if (p->phase == PHASE_EVALUATE) {
-                if (p->n < s->options.population) {
+                if (p->n < POPULATION) {
                         r = fresh(s, ret);
                         if (r == 0)
                                 p->members[p->n++] = *ret;
@@ -172,8 +181,8 @@ static int population_next(struct strategy *s, double now, struct input **ret)
         keep_best(p);
         p->phase = PHASE_EVALUATE;
         if (p->adapts)
-                adapt_step(&p->adapt, now, &s->generate);
-        return population_next(s, now, ret);
+                adapt_step(&p->adapt, strategies_now, &s->generate);
+        return population_next(s, ret);
 }
 
 static bool population_keeps(const struct strategy *s, const struct input *i)
@@ -228,7 +237,7 @@ static void reward(struct strategy *s, struct input *i)
                 return;
         }
         p->won[i->arm]++;
-        bandit_succeed(&p->bandit, i->arm, p->is_warped ? s->options.gamma * distance(s, i) : 1);
+        bandit_succeed(&p->bandit, i->arm, p->is_warped ? GAMMA * distance(s, i) : 1);
 }
 
 /* BanditFuzz begins anew behind a find. Members under way are finished, and then nobody's. */
@@ -244,7 +253,7 @@ static void restart(struct strategy *s)
         p->n_parents = p->next = 0;
 }
 
-static void population_finish(struct strategy *s, struct input *i, double now)
+static void population_finish(struct strategy *s, struct input *i)
 {
         struct population *p = s->state;
 
@@ -255,7 +264,7 @@ static void population_finish(struct strategy *s, struct input *i, double now)
                 reward(s, i);
         if (i->is_candidate) {
                 remember(s, i);
-                adapt_found(&p->adapt, now);
+                adapt_found(&p->adapt, strategies_now);
                 /* A parent keeps its place until the round ends, as mutants name it. */
                 if (p->phase == PHASE_EVALUATE)
                         leave(p, i);
@@ -280,12 +289,80 @@ static size_t population_arms(const struct strategy *s, struct strategy_arm *ret
         return n;
 }
 
-const struct strategy_rows strategy_population = {
-        .begin = population_begin,
-        .end = population_end,
-        .next = population_next,
+static int random_begin(struct strategy *s)
+{
+        return begin(s, STRATEGY_RANDOM);
+}
+
+static int banditfuzz_begin(struct strategy *s)
+{
+        return begin(s, STRATEGY_BANDITFUZZ);
+}
+
+static int no_dtw_begin(struct strategy *s)
+{
+        return begin(s, STRATEGY_SPRFINDER_NO_DTW);
+}
+
+static int sprfinder_begin(struct strategy *s)
+{
+        return begin(s, STRATEGY_SPRFINDER);
+}
+
+#define POPULATION_ROWS(begins)                                                                                                \
+        {                                                                                                                      \
+                .begin = begins, .end = population_end, .next = population_next, .step = step_every_version,                   \
+                .finish = population_finish, .keeps = population_keeps, .arms = population_arms                                \
+        }
+
+/* -- enumerate -- */
+
+static int enumeration_begin(struct strategy *s)
+{
+        struct enumeration *e = NULL;
+        int r = enumeration_new(&(struct enumerate_options){.dialect = s->options.dialect}, &e);
+
+        s->state = e;
+        return r;
+}
+
+static void enumeration_end(struct strategy *s)
+{
+        enumeration_free(s->state);
+}
+
+static int enumeration_input(struct strategy *s, struct input **ret)
+{
+        struct script *script = NULL;
+        int r = enumeration_next(s->state, &script);
+
+        return r < 0 ? r : input_new(s, script, "enumerated", ret);
+}
+
+static const struct strategy_rows enumeration_rows = {
+        .begin = enumeration_begin,
+        .end = enumeration_end,
+        .next = enumeration_input,
         .step = step_every_version,
-        .finish = population_finish,
-        .keeps = population_keeps,
-        .arms = population_arms,
 };
+
+/* -- all of them -- */
+
+static const struct strategy_rows population_rows[] = {
+        [STRATEGY_RANDOM] = POPULATION_ROWS(random_begin),
+        [STRATEGY_BANDITFUZZ] = POPULATION_ROWS(banditfuzz_begin),
+        [STRATEGY_SPRFINDER_NO_DTW] = POPULATION_ROWS(no_dtw_begin),
+        [STRATEGY_SPRFINDER] = POPULATION_ROWS(sprfinder_begin),
+};
+
+const struct strategy_rows *strategy_rows_of(enum strategy_kind k)
+{
+        return k == STRATEGY_SOLVERFS ? NULL : k == STRATEGY_ENUMERATE ? &enumeration_rows : &population_rows[k];
+}
+
+const char *strategy_name(enum strategy_kind k)
+{
+        static const char *const names[N_STRATEGIES] = {"random", "banditfuzz", "sprfinder-no-dtw", "sprfinder", "enumerate", "solverfs"};
+
+        return names[k];
+}

@@ -1,4 +1,4 @@
-#include "core/fuzz/adapt.h"
+#include "tests/support/adapt.h"
 
 struct parameter {
         unsigned least, most;           /* its range */

@@ -1,0 +1,27 @@
+/* Strategies that the one of campaigns (core/fuzz/strategy.h) is compared with:
+ *
+ *     random               every input is new; the generator's parameters stay
+ *     banditfuzz           BanditFuzz_SPR: algorithm 1 without distance and adaptation; the parameters are drawn for each input, and all
+ *                          that was learned is forgotten after a find (SPRFinder, section 5.1)
+ *     sprfinder-no-dtw     algorithm 1 with the adaptive configuration
+ *     sprfinder            the same, a success rewarded by its distance: α += γ · Dis(t)
+ *     enumerate            every small formula, smallest first (ET)
+ *     solverfs             the one of campaigns */
+#pragma once
+
+#include "core/fuzz/strategy.h"
+
+enum strategy_kind {
+        STRATEGY_RANDOM,
+        STRATEGY_BANDITFUZZ,
+        STRATEGY_SPRFINDER_NO_DTW,
+        STRATEGY_SPRFINDER,
+        STRATEGY_ENUMERATE,
+        STRATEGY_SOLVERFS,
+        N_STRATEGIES
+};
+const char *strategy_name(enum strategy_kind k);                    /* "sprfinder-no-dtw" … */
+const struct strategy_rows *strategy_rows_of(enum strategy_kind k); /* for struct strategy_options */
+
+/* Seconds since the campaign began, and those of the adaptive configuration's window; set by who plays one. */
+extern double strategies_now, strategies_window;
