@@ -16,19 +16,6 @@ struct localizing {
         size_t *place;    /* of the search's cases among all */
 };
 
-static void parse_method(void *to, const char *text)
-{
-        static const char *const methods[] = {"default", "paper", "git-bisect"};
-        struct localization_options *options = to;
-
-        for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
-                if (strcmp(text, methods[i]) == 0) {
-                        options->method = i;
-                        return;
-                }
-        command_usage("--method takes default, paper or git-bisect, not '%s'", text);
-}
-
 /* -- what is known already -------------------------------------------------------------------------------------- */
 
 static int find_kept(struct localizing *o, struct case_info *info, struct localized **ret)
@@ -286,8 +273,6 @@ int cmd_localize(int argc, char **argv)
         const struct command_option options[] = {
                 {"reference", 0, "REV", "The version that is fast", .text = &o.reference},
                 {"target", 0, "REV", "The later version that is slow", .text = &o.target},
-                {"method", 0, "METHOD", "default; paper: Algorithm 2 of SPRFinder, one run each; git-bisect: each case by itself, one run each",
-                 .parse = parse_method, .to = &o.options},
                 {"measure", 0, "NAME", "What became more: time (default), memory, or effort, the solver's own count", .parse = parse_measure,
                  .to = &o.options.measure},
                 {"seed", 's', "N", "Fix the solver's random seed to N in all runs",

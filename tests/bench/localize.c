@@ -8,7 +8,14 @@
 #include <math.h>
 
 #include "core/report/plot.h"
+#include "tests/study/halves.h"
 #include "tests/study/synthetic.h"
+
+enum {
+        DEFAULT, /* in localize_methods */
+        PAPER,
+        GIT_BISECT
+};
 
 static unsigned rounds = 5;
 
@@ -39,7 +46,7 @@ static void add(struct synthetic_score *sum, const struct synthetic_score *s)
         free(s->done);
 }
 
-static struct synthetic_score measure(struct synthetic_options options, enum localize_method method, unsigned seeds)
+static struct synthetic_score measure(struct synthetic_options options, int method, unsigned seeds)
 {
         struct synthetic_score sum = {0};
 
@@ -49,7 +56,7 @@ static struct synthetic_score measure(struct synthetic_options options, enum loc
 
                 options.seed = i + 1;
                 synthetic_make(&s, &options);
-                synthetic_search(&s, &(struct localize_options){.method = method}, &score);
+                synthetic_search(&s, &(struct localize_options){.plan = localize_methods[method].plan}, &score);
                 add(&sum, &score);
                 synthetic_done(&s);
         }
@@ -61,13 +68,11 @@ static double percent(size_t part, size_t whole)
         return whole > 0 ? 100.0 * (double)part / (double)whole : NAN;
 }
 
-static const char *const methods[] = {"default", "paper", "git-bisect"};
-
-static void print_row(const char *what, enum localize_method method, const struct synthetic_score *s)
+static void print_row(const char *what, int method, const struct synthetic_score *s)
 {
-        bool alone = method == LOCALIZE_GIT_BISECT;
+        bool alone = method == GIT_BISECT;
 
-        printf("%-34s %-10s %6.1f %6.1f %6.1f %8.0f %8.1f %6.1f %6.1f", what, methods[method], percent(s->right, s->reported),
+        printf("%-34s %-10s %6.1f %6.1f %6.1f %8.0f %8.1f %6.1f %6.1f", what, localize_methods[method].name, percent(s->right, s->reported),
                percent(s->found, s->true_culprits), percent(s->noise_said, s->noise_only),
                (double)(alone ? s->case_builds : s->builds) / rounds,
                (alone ? s->case_build_seconds : s->build_seconds) / rounds / 3600, (double)s->runs / (double)s->cases,
@@ -124,19 +129,19 @@ static void builds(void)
                                 const double lies = (const double[]){0, 0.05, 0.2}[n];
                                 struct synthetic_options options = {
                                         .commits = 1000, .cases = 200, .culprits = culprits, .spread = 0.05, .anchors = anchors};
-                                struct synthetic_score paper = measure(options, LOCALIZE_PAPER, rounds), bisect, ours;
+                                struct synthetic_score paper = measure(options, PAPER, rounds), bisect, ours;
                                 char name[64];
 
                                 snprintf(name, sizeof(name), "%s, %zu culprits, %.0f %% lies",
                                          anchors ? "30 anchors" : "one pair", culprits, 100 * lies);
-                                bisect = measure(options, LOCALIZE_GIT_BISECT, rounds);
+                                bisect = measure(options, GIT_BISECT, rounds);
                                 options.lies = lies;
-                                ours = measure(options, LOCALIZE_DEFAULT, rounds);
+                                ours = measure(options, DEFAULT, rounds);
                                 if (n == 0)
-                                        print_row(name, LOCALIZE_PAPER, &paper);
+                                        print_row(name, PAPER, &paper);
                                 if (n == 0)
-                                        print_row(name, LOCALIZE_GIT_BISECT, &bisect);
-                                print_row(name, LOCALIZE_DEFAULT, &ours);
+                                        print_row(name, GIT_BISECT, &bisect);
+                                print_row(name, DEFAULT, &ours);
                                 printf("%-34s builds %.2f x shared midpoints (their hours: %.2f x), 1/%.1f of bisection alone; "
                                        "runs %.2f x bisection\n",
                                        "", (double)ours.builds / (double)paper.builds, ours.build_seconds / paper.build_seconds,
@@ -157,7 +162,7 @@ static void single(void)
                 const double lies = (const double[]){0, 0.01, 0.1, 0.2}[k];
                 struct synthetic_score s = measure(
                         (struct synthetic_options){.commits = 128, .cases = 1, .culprits = 1, .lies = lies, .spread = 0.05},
-                        LOCALIZE_DEFAULT, seeds);
+                        DEFAULT, seeds);
 
                 printf("%-10.0f %8.1f %8.1f %8.2f %14.2f %14.1f\n", 100 * lies, (double)s.runs / seeds,
                        (double)s.verify_runs / seeds, (double)s.searched_builds / seeds, (double)s.builds / seeds,
@@ -210,8 +215,8 @@ static int graph(const char *path)
                 struct synthetic_score score;
                 char name[64];
 
-                synthetic_search(&s, &(struct localize_options){.method = method}, &score);
-                snprintf(name, sizeof(name), "%s (%.0f %% right)", methods[method], percent(score.exact, score.cases));
+                synthetic_search(&s, &(struct localize_options){.plan = localize_methods[method].plan}, &score);
+                snprintf(name, sizeof(name), "%s (%.0f %% right)", localize_methods[method].name, percent(score.exact, score.cases));
                 series = plot_series(p, PLOT_STEP, name);
                 for (size_t i = 0; i < score.n_done; i++)
                         if (score.done[i][0] > 0)

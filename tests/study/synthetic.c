@@ -1,5 +1,7 @@
 #include "tests/study/synthetic.h"
 
+#include "tests/study/halves.h"
+
 #include <math.h>
 
 #define WORDS(n)   (((n) + 63) / 64)
@@ -387,11 +389,11 @@ void synthetic_search(struct synthetic *s, const struct localize_options *given,
         for (size_t i = 0; i < s->options.cases; i++)
                 score_case(s, l, i, ret);
         note_done(ret, ret->build_seconds, ret->cases - ret->open);
-        if (options.method == LOCALIZE_GIT_BISECT) /* which is one case after another */
+        if (options.plan == plan_git_bisect) /* which is one case after another */
                 ret->n_done = 0;
         for (size_t i = 0; i < s->options.cases; i++) {
                 ret->case_build_seconds += own[i].seconds;
-                if (options.method == LOCALIZE_GIT_BISECT)
+                if (options.plan == plan_git_bisect)
                         note_done(ret, ret->case_build_seconds, i + 1);
                 free(own[i].built);
         }

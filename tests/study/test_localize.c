@@ -1,3 +1,4 @@
+#include "tests/study/halves.h"
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -35,11 +36,11 @@ static void seconds_from(size_t from, double seconds)
                 by_hand.outcomes[i] = (struct localize_outcome){.answer = LOCALIZE_SOLVED, .value = seconds, .effort = NAN};
 }
 
-static struct localize *start(enum localize_method method, size_t reference, size_t target)
+static struct localize *start(int method, size_t reference, size_t target)
 {
         struct localize *l;
 
-        assert_ok(localize_new(&(struct localize_options){.method = method}, by_hand.commits, by_hand.n, &l));
+        assert_ok(localize_new(&(struct localize_options){.plan = localize_methods[method].plan}, by_hand.commits, by_hand.n, &l));
         assert_ok(localize_add_case(l, &(struct localize_case){.reference = reference, .target = target}));
         return l;
 }
@@ -95,7 +96,7 @@ START_TEST(test_every_place_is_found)
                         ck_assert_uint_eq(found->before, culprit - 1);
                         ck_assert_double_eq(found->value_before, 1);
                         ck_assert_double_eq(found->value_after, 10);
-                        ck_assert(method != LOCALIZE_DEFAULT || (found->verified && found->pairs >= 5 && found->p < 0.05));
+                        ck_assert(method != 0 || (found->verified && found->pairs >= 5 && found->p < 0.05));
                 }
         }
 }
@@ -118,7 +119,7 @@ START_TEST(test_two_steps_are_two_culprits)
                 /* oldest first, the paper's as its stack has them */
                 ck_assert_uint_eq(MIN(found[0].commits[0], found[1].commits[0]), 20);
                 ck_assert_uint_eq(MAX(found[0].commits[0], found[1].commits[0]), 71);
-                ck_assert(method != LOCALIZE_DEFAULT || found[0].commits[0] == 20);
+                ck_assert(method != 0 || found[0].commits[0] == 20);
         }
 }
 END_TEST
@@ -130,7 +131,7 @@ START_TEST(test_no_difference_is_no_culprit)
         one_line(100);
         seconds_from(0, 1);
         by_hand.outcomes[99].value = 1.05;
-        l = start(LOCALIZE_DEFAULT, 0, 99);
+        l = start(0, 0, 99);
         search(l);
         ck_assert_int_eq(localize_state(l, 0), LOCALIZE_NO_CULPRIT);
         ck_assert_uint_lt(by_hand.runs, 40);
@@ -147,7 +148,7 @@ START_TEST(test_the_wrong_way_round)
         one_line(50);
         seconds_from(0, 10);
         seconds_from(30, 1);
-        l = start(LOCALIZE_DEFAULT, 0, 49);
+        l = start(0, 0, 49);
         search(l);
         ck_assert_int_eq(localize_state(l, 0), LOCALIZE_REVERSED);
         ck_assert_uint_eq(localize_culprits(l, 0, &found), 1);
@@ -207,7 +208,7 @@ START_TEST(test_a_stretch_that_cannot_be_built_is_a_set)
         seconds_from(140, 9);
         for (size_t i = 110; i < 190; i++)
                 by_hand.unbuildable[i] = true;
-        l = start(LOCALIZE_DEFAULT, 0, 299);
+        l = start(0, 0, 299);
         search(l);
         found = only_culprit(l);
         ck_assert_uint_eq(found->before, 109);
@@ -230,7 +231,7 @@ START_TEST(test_beside_a_stretch_the_culprit_is_one)
         seconds_from(191, 9); /* 190 builds and is fast */
         for (size_t i = 110; i < 190; i++)
                 by_hand.unbuildable[i] = true;
-        l = start(LOCALIZE_DEFAULT, 0, 299);
+        l = start(0, 0, 299);
         search(l);
         found = only_culprit(l);
         ck_assert_uint_eq(found->n, 1);
@@ -250,7 +251,7 @@ START_TEST(test_broken_is_a_level_of_its_own)
         for (size_t i = 40; i < 80; i++)
                 by_hand.outcomes[i].answer = LOCALIZE_BROKEN;
         seconds_from(80, 10);
-        l = start(LOCALIZE_DEFAULT, 0, 119);
+        l = start(0, 0, 119);
         search(l);
         ck_assert_int_eq(localize_state(l, 0), LOCALIZE_FOUND);
         ck_assert_uint_eq(localize_culprits(l, 0, &found), 2);
@@ -270,7 +271,7 @@ START_TEST(test_a_timeout_is_slow)
         seconds_from(33, 20);
         for (size_t i = 33; i < 60; i++)
                 by_hand.outcomes[i].answer = LOCALIZE_TIMEOUT;
-        l = start(LOCALIZE_DEFAULT, 0, 59);
+        l = start(0, 0, 59);
         search(l);
         ck_assert_uint_eq(only_culprit(l)->commits[0], 33);
 }
@@ -289,7 +290,7 @@ START_TEST(test_effort_comes_first)
                         .answer = LOCALIZE_SOLVED, .value = exp(2 * random_normal(&random)), .effort = i < 123 ? 1000 : 9000};
         by_hand.outcomes[0].value = 1;
         by_hand.outcomes[199].value = 5;
-        l = start(LOCALIZE_DEFAULT, 0, 199);
+        l = start(0, 0, 199);
         search(l);
         ck_assert_uint_eq(only_culprit(l)->commits[0], 123);
 }
@@ -305,7 +306,7 @@ START_TEST(test_commits_with_one_build_are_one)
                 by_hand.commits[i].build = 1 + i / 3;
         seconds_from(0, 1);
         seconds_from(45, 9);
-        l = start(LOCALIZE_DEFAULT, 0, 89);
+        l = start(0, 0, 89);
         search(l);
         ck_assert_uint_eq(only_culprit(l)->commits[0], 45);
         ck_assert_uint_eq(only_culprit(l)->n, 1);
@@ -328,7 +329,7 @@ START_TEST(test_a_revert_is_a_commit_of_its_own)
                 by_hand.commits[i].build = 42;
                 by_hand.outcomes[i] = by_hand.outcomes[10];
         }
-        l = start(LOCALIZE_DEFAULT, 0, 99);
+        l = start(0, 0, 99);
         search(l);
         ck_assert_int_eq(localize_state(l, 0), LOCALIZE_FOUND);
         ck_assert_uint_ge(localize_culprits(l, 0, &found), 1);
@@ -393,7 +394,7 @@ START_TEST(test_a_side_whose_base_cannot_be_built)
              i++) /* the main line is not slow; and 29, where the side begins, does not build, nor does 40 */
                 by_hand.outcomes[i].value = 1;
         by_hand.unbuildable[29] = by_hand.unbuildable[40] = true;
-        l = start(LOCALIZE_DEFAULT, 0, 99);
+        l = start(0, 0, 99);
         search(l);
         found = only_culprit(l);
         for (size_t i = 0; i < found->n; i++) {
@@ -412,7 +413,7 @@ START_TEST(test_a_side_whose_tip_cannot_be_built)
         with_side();
         seconds_from(47, 9);
         by_hand.unbuildable[47] = true;
-        l = start(LOCALIZE_DEFAULT, 0, 99);
+        l = start(0, 0, 99);
         search(l);
         found = only_culprit(l);
         ck_assert_uint_eq(found->n, 2);
@@ -672,7 +673,7 @@ START_TEST(test_stopped_before_it_is_sure_it_is_not_finished)
         seconds_from(0, 1);
         seconds_from(1, 10);
         for (unsigned runs = 0; runs < 12; runs++) {
-                cleanup_localize struct localize *l = start(LOCALIZE_DEFAULT, 0, 1);
+                cleanup_localize struct localize *l = start(0, 0, 1);
                 const struct localize_want *wants;
                 size_t n;
 
@@ -695,7 +696,7 @@ START_TEST(test_what_is_finished_is_not_cut_off)
         one_line(64);
         seconds_from(0, 1);
         seconds_from(20, 10);
-        l = start(LOCALIZE_DEFAULT, 0, 63);
+        l = start(0, 0, 63);
         search(l);
         localize_stop(l);
         assert_ok(localize_plan(l, &wants, &n));
@@ -706,13 +707,13 @@ END_TEST
 
 /* -- histories made up: what bench/localize.c measures, smaller ----------------------------------------------------- */
 
-static struct synthetic_score score_of(struct synthetic_options options, enum localize_method method)
+static struct synthetic_score score_of(struct synthetic_options options, int (*plan)(struct localize *l))
 {
         struct synthetic s;
         struct synthetic_score score;
 
         synthetic_make(&s, &options);
-        synthetic_search(&s, &(struct localize_options){.method = method}, &score);
+        synthetic_search(&s, &(struct localize_options){.plan = plan}, &score);
         synthetic_done(&s);
         free(score.done);
         return score;
@@ -733,7 +734,7 @@ START_TEST(test_noise_does_not_mislead)
                                                                                .unbuildable = true,
                                                                                .shapes = true,
                                                                                .seed = test_seed(11)},
-                                                    LOCALIZE_DEFAULT);
+                                                    NULL);
                 /* Of some 75: far below what bench/localize.c counts over many histories, so that no seed fails by bad luck. */
                 double floor = lies[i] > 0.1 ? 0.92 : 0.94;
 
@@ -753,13 +754,13 @@ START_TEST(test_chaos_does_not_mislead)
 
         for (uint64_t seed = 1; seed <= 30; seed++) {
                 struct synthetic_options options = {.commits = 128, .cases = 1, .culprits = 1, .spread = 1, .seed = seed};
-                struct synthetic_score s = score_of(options, LOCALIZE_DEFAULT);
+                struct synthetic_score s = score_of(options, NULL);
 
                 reported += s.reported;
                 right += s.right;
                 found += s.found;
                 options.noise_only = 1;
-                s = score_of(options, LOCALIZE_DEFAULT);
+                s = score_of(options, NULL);
                 none += s.noise_said;
                 ck_assert_uint_le(s.searched_builds, 20);
         }
@@ -771,8 +772,8 @@ END_TEST
 START_TEST(test_builds_are_shared)
 {
         struct synthetic_options options = {.commits = 500, .cases = 80, .culprits = 15, .spread = 0.05, .seed = test_seed(5)};
-        struct synthetic_score ours = score_of(options, LOCALIZE_DEFAULT), paper = score_of(options, LOCALIZE_PAPER),
-                               bisect = score_of(options, LOCALIZE_GIT_BISECT);
+        struct synthetic_score ours = score_of(options, NULL), paper = score_of(options, plan_paper),
+                               bisect = score_of(options, plan_git_bisect);
 
         ck_assert_uint_eq(ours.exact, 80);
         ck_assert_msg(ours.builds <= 1.15 * paper.builds, "%zu builds, %zu by shared midpoints", ours.builds, paper.builds);
@@ -780,8 +781,8 @@ START_TEST(test_builds_are_shared)
         ck_assert_msg(9 * ours.builds <= bisect.case_builds, "%zu builds, %zu by bisection alone", ours.builds,
                       bisect.case_builds);
         options.anchors = 30;
-        ours = score_of(options, LOCALIZE_DEFAULT);
-        paper = score_of(options, LOCALIZE_PAPER);
+        ours = score_of(options, NULL);
+        paper = score_of(options, plan_paper);
         ck_assert_uint_eq(ours.exact, 80);
         ck_assert_msg(ours.builds <= 0.6 * paper.builds, "%zu builds, %zu by midpoints", ours.builds, paper.builds);
 }

@@ -120,9 +120,6 @@ j = json.load(open(\"out\"))
 c, = j[\"culprits\"]
 assert j[\"state\"] == \"found\" and c[\"verified\"] and c[\"pairs\"] >= 5 and c[\"p\"] < 0.05 and c[\"confidence\"] > 0.99
 assert c[\"commits\"] == [\"'"$plain"'\"] and c[\"ratio\"] > 2 and c[\"slowdown\"]"'
-for method in paper git-bisect; do
-	test_that "$method finds it, too" "run 0 \$l --method $method cases/plain.smt2 && [ \"\$(field 2)\" = $plain ]"
-done
 test_that "--log is a log that git replays" \
 	'run 0 $l --log log cases/plain.smt2 && git clone -q hist replay && git -C replay bisect replay ../log >replayed 2>&1; cat log replayed >>out; grep -q "'"$plain"' is the first bad commit" replayed'
 test_that "a log that cannot be written" 'run 4 $l --log nosuch/log cases/plain.smt2 && has err "cannot write nosuch/log: No such file"'
@@ -174,7 +171,6 @@ test_that "steps of an empty range" 'run 2 steps toy --from end --to start cases
 
 test_that "builds that are still to come are told only while there are some" '{ cat cases/plain.smt2; echo "; fresh"; } >fresh.smt2 && run 0 case add fresh.smt2 && run 0 localize toy --reference start --target end fresh.smt2 && ! has err "about 0 builds"'
 test_that "without --reference it is wrong usage" 'run 2 localize toy --target end cases/plain.smt2 && has err "reference REV"'
-test_that "an unknown method is wrong usage" 'run 2 $l --method guess cases/plain.smt2 && has err "git-bisect, not .guess."'
 test_that "the same version twice" 'run 2 localize toy --reference end --target end cases/plain.smt2 && has err "same commit"'
 test_that "the wrong way round" 'run 2 localize toy --reference end --target start cases/plain.smt2 && has err "swap them"'
 test_that "only a document between them" 'run 2 localize toy --reference end~1 --target end cases/plain.smt2 && has err "nothing that is built changes"'

@@ -79,7 +79,6 @@ _solverfs() {
 	--output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;
 	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result effort stdout stderr run.json" -- "$cur")) && return ;;
 	--format) COMPREPLY=($(compgen -W "$([ "$command" = import ] && echo benchexec || echo csv jsonl benchexec asv hyperfine)" -- "$cur")) && return ;;
-	--method) COMPREPLY=($(compgen -W "default paper git-bisect" -- "$cur")) && return ;;
 	--reference | --target | --from | --to | --seed | --timeout | --keep | --name | --status | --options) return ;;
 	esac
 
@@ -105,7 +104,7 @@ _solverfs() {
 		alarms) own="--mark --json" ;;
 		triage) own="--set --table --json" ;;
 		noise) own="--set --runs --timeout --json --svg --on" ;;
-		localize) own="--reference --target --method --measure --seed --timeout --clock --on --log --json" ;;
+		localize) own="--reference --target --measure --seed --timeout --clock --on --log --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --on --again --output --json" ;;
 		report) own="--set --output" ;;
 		history) own="--from --to --bisecting --step --all --known --seed --seeds --measure --timeout --machine --svg --json --on" ;;

@@ -299,7 +299,6 @@ int localization_new(const struct localization_options *options, struct localiza
         if (r == 0)
                 r = localize_new(
                         &(struct localize_options){
-                                .method = options->method,
                                 .builds_at_once = options->builds_at_once,
                                 .limit = limit_of(l),
                         },

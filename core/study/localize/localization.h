@@ -26,7 +26,6 @@ struct localization_options {
         uint32_t reference, target; /* commits */
         struct case_info *const *cases;
         size_t n;
-        enum localize_method method;
         enum judge_measure measure; /* what got more: JUDGE_TIME, _MEMORY or _EFFORT */
         bool has_seed; /* all runs under this seed */
         uint64_t seed;

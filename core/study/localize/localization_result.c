@@ -85,7 +85,6 @@ static int take_result(const struct localization *l, size_t i, struct localized 
         localize_end_values(l->search, i, ends);
         ret->case_id = info->id;
         ret->state = localize_state(l->search, i);
-        ret->method = l->options.method;
         ret->measure = l->options.measure;
         ret->is_cpu_time = l->options.is_cpu_time;
         ret->has_seed = l->options.has_seed;

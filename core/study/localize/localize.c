@@ -102,7 +102,6 @@ void localize_free(struct localize *l)
                 free(t->facts);
                 free(t->spreads);
                 free(t->new_spreads);
-                free(t->ranges);
         }
         for (struct line *line = l->lines, *next; line; line = next) {
                 next = line->next;
@@ -358,7 +357,7 @@ int localize_plan(struct localize *l, const struct localize_want **ret, size_t *
                 return errorf(-EBUSY, "%zu runs of the last plan are not answered", l->left);
         wants_clear(l);
         demands_clear(l);
-        r = l->options.method == LOCALIZE_DEFAULT ? plan_default(l) : plan_halves(l);
+        r = l->options.plan ? l->options.plan(l) : plan_default(l);
         if (r >= 0)
                 r = wants_publish(l);
         if (r < 0)

@@ -10,7 +10,7 @@
  * The next question depends on the facts alone, not on their order: feed the same facts again (a store remembers them) and the search goes on
  * where it ended. There is no randomness in it.
  *
- * The default method. First the two ends: pairs of runs under the same seeds, until they are judged to differ (core/study/judge), or not to; before that
+ * First the two ends: pairs of runs under the same seeds, until they are judged to differ (core/study/judge), or not to; before that
  * nothing between them is built. Then every run of a case at a commit shows one of four levels, relative to its times at the two ends (the reference level,
  * the target level, something between, or broken: unknown, crash, error), more or less likely by how times at the ends vary over seeds. Along the line of
  * first parents the true level is a hidden Markov chain that changes rarely; a run reports another level than the true one with an unknown probability,
@@ -27,21 +27,13 @@
  * localize_stop(), it asks for nothing more. Places that are still unsure are then left out, and a change that is sure between two that are not is
  * reported as the set between them (is_cut_off). Is not even that sure, the case is undecided.
  *
- * The other two are baselines: `paper` is Algorithm 2 of "Demystifying Performance Regressions in String Solvers" (one run each; nearer than a
- * third of the range's own difference to an end is like that end; near neither goes into both halves), `git-bisect` is one bisection a case
- * that calls a run bad from half way between the ends on. Both step aside to the nearest commit that builds, and do not verify.
- *
  * A localize belongs to one thread at a time.
  */
 #pragma once
 
 #include "cache/base/util.h"
 
-enum localize_method {
-        LOCALIZE_DEFAULT,
-        LOCALIZE_PAPER,
-        LOCALIZE_GIT_BISECT,
-};
+struct localize;
 
 /* A history is numbered so that parents come before their children. */
 struct localize_commit {
@@ -51,7 +43,7 @@ struct localize_commit {
 };
 
 struct localize_options {
-        enum localize_method method;
+        int (*plan)(struct localize *l); /* another method, as tests/study/halves.h has them; NULL: this one */
         unsigned builds_at_once; /* new builds in one plan, beside those of the ends; 0: 2 */
         unsigned verify_pairs;   /* interleaved pairs of runs a culprit is verified by, at least; 0: 5 */
         unsigned most_samples;   /* runs of one case on one commit before it is called undecided; 0: 80 */
@@ -105,8 +97,6 @@ struct localize_culprit {
         bool verified;
         bool is_cut_off; /* further runs could make the set smaller */
 };
-
-struct localize;
 
 /* `commits` must stay until the free. 0, -ENOMEM, -EINVAL with a sentence (a parent that does not precede its child). */
 int localize_new(const struct localize_options *options, const struct localize_commit *commits, size_t n, struct localize **ret);

@@ -117,12 +117,6 @@ struct test {
         bool is_spent, is_cut_off; /* it may not ask for runs; and it would have */
         struct localize_culprit *culprits;
         size_t n_culprits;
-        /* for the two baselines */
-        struct range {
-                struct line *line;
-                size_t a, b;
-        } * ranges;
-        size_t n_ranges;
 };
 
 /* A gap that waits for a build: the prior share of each of its places. */
@@ -205,9 +199,8 @@ const struct fact *fact_under(const struct test *t, size_t program, unsigned see
 struct localize_culprit *culprit_add(struct test *t);
 void results_clear(struct test *t);
 
-/* -- methods: ask for what is next, and write down what is known -- */
-int plan_default(struct localize *l); /* localize_default.c */
-int plan_halves(struct localize *l);  /* localize_halves.c */
+/* -- the method: asks for what is next, and writes down what is known (localize_default.c) -- */
+int plan_default(struct localize *l);
 
 /* -- builds (localize_choose.c) -- */
 /* The chance that each program at (a, b) of the line can be built, 0 where it is presumed not to; ret[x - a]. Whether there is any. */

@@ -10,7 +10,6 @@ static const char *const states[] = {
         [LOCALIZE_NO_CULPRIT] = "no culprit", [LOCALIZE_REVERSED] = "reversed",
         [LOCALIZE_UNBUILDABLE_END] = "unbuildable end", [LOCALIZE_UNDECIDED] = "undecided",
 };
-static const char *const methods[] = {[LOCALIZE_DEFAULT] = "default", [LOCALIZE_PAPER] = "paper", [LOCALIZE_GIT_BISECT] = "git-bisect"};
 
 const char *localize_state_name(enum localize_state s)
 {
@@ -139,7 +138,7 @@ json_t *localized_json(const struct localized *l)
         for (size_t i = 0; i < l->n; i++)
                 json_array_append_new(list, culprit_json(&l->culprits[i]));
         j = json_pack("{sI ss ss ss ss ss so}", "case", (json_int_t)l->case_id, "name", l->name, "state", states[l->state], "method",
-                      methods[l->method], "reference", l->reference, "target", l->target, "culprits", list);
+                      "default", "reference", l->reference, "target", l->target, "culprits", list);
         if (!j)
                 return NULL;
         if (l->by_verdict) {
@@ -251,7 +250,6 @@ static int get_localized(const json_t *j, struct localized *l)
         r = r < 0 ? r : get_text(j, "machine", &l->machine);
         l->case_id = (uint32_t)json_integer_value(json_object_get(j, "case"));
         l->state = get_name(j, "state", states, ARRAY_SIZE(states), LOCALIZE_UNDECIDED);
-        l->method = get_name(j, "method", methods, ARRAY_SIZE(methods), LOCALIZE_DEFAULT);
         l->measure = get_name(j, "measure", measures, ARRAY_SIZE(measures), JUDGE_TIME);
         l->is_cpu_time = strcmp(json_text(j, "clock", ""), "cpu") == 0;
         l->has_seed = json_is_integer(seed);

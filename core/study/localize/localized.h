@@ -31,7 +31,6 @@ struct localized {
         uint32_t case_id;
         char *name; /* of the case, printable */
         enum localize_state state;
-        enum localize_method method;
         enum judge_measure measure;
         bool is_cpu_time, has_seed;
         uint64_t seed;

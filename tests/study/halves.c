@@ -1,5 +1,18 @@
-/* The two baselines: Algorithm 2 and git bisect, one run of a case on a commit, halving ranges by their middle. */
+/* The two baselines: halving ranges by their middle. Every plan begins at the whole line, and goes as far as the facts lead. */
+#include "tests/study/halves.h"
+
 #include "core/study/localize/localize_internal.h"
+
+struct range {
+        struct line *line;
+        size_t a, b;
+};
+
+/* Those of a case that are still to be halved. */
+struct ranges {
+        struct range *list; /* owned */
+        size_t n;
+};
 
 static const struct localize_outcome *fact_at(const struct test *t, size_t program)
 {
@@ -9,11 +22,11 @@ static const struct localize_outcome *fact_at(const struct test *t, size_t progr
         return NULL;
 }
 
-static int add_range(struct test *t, struct line *line, size_t a, size_t b)
+static int add_range(struct ranges *ranges, struct line *line, size_t a, size_t b)
 {
-        if (list_grow(t->ranges, t->n_ranges) < 0)
+        if (list_grow(ranges->list, ranges->n) < 0)
                 return -ENOMEM;
-        t->ranges[t->n_ranges++] = (struct range){.line = line, .a = a, .b = b};
+        ranges->list[ranges->n++] = (struct range){.line = line, .a = a, .b = b};
         return 0;
 }
 
@@ -74,7 +87,7 @@ static void decide(const struct localize *l, const struct test *t, const struct 
         double s = badness(fact_at(t, range->line->at[range->a])), e = badness(fact_at(t, range->line->at[range->b])),
                v = badness(m);
 
-        if (l->options.method == LOCALIZE_GIT_BISECT) {
+        if (l->options.plan == plan_git_bisect) {
                 double good = badness(fact_at(t, t->line->at[0])), bad = badness(fact_at(t, t->line->at[t->line->n - 1]));
 
                 *left = fabs(v - good) > fabs(v - bad);
@@ -89,7 +102,7 @@ static void decide(const struct localize *l, const struct test *t, const struct 
 }
 
 /* A culprit that is a merge: on along what it brought, if that ends as the merge does. One step; 1: on, 0: it is the merge itself. */
-static int into_merge(struct localize *l, size_t test, const struct range *range, bool *ret_waits)
+static int into_merge(struct localize *l, size_t test, const struct range *range, struct ranges *ranges, bool *ret_waits)
 {
         struct test *t = &l->tests[test];
         size_t merge = range->line->first[range->b];
@@ -121,13 +134,13 @@ static int into_merge(struct localize *l, size_t test, const struct range *range
                         continue;
                 decide(l, t, range, base, &left, &right);
                 if (right)
-                        return add_range(t, side.line, 0, side.b) < 0 ? -ENOMEM : 1;
+                        return add_range(ranges, side.line, 0, side.b) < 0 ? -ENOMEM : 1;
         }
         return 0;
 }
 
 /* One step of a range: its halves are added, or its culprit is written. 1: it waits for a run that was asked for. */
-static int halve(struct localize *l, size_t test, struct range range)
+static int halve(struct localize *l, size_t test, struct range range, struct ranges *ranges)
 {
         struct test *t = &l->tests[test];
         size_t m = middle(l, &range);
@@ -136,7 +149,7 @@ static int halve(struct localize *l, size_t test, struct range range)
         int r;
 
         if (m == range.b) {
-                r = into_merge(l, test, &range, &waits);
+                r = into_merge(l, test, &range, ranges, &waits);
                 if (r < 0 || waits)
                         return r < 0 ? r : 1;
                 return r > 0 ? 0 : write_range(l, test, &range);
@@ -147,9 +160,9 @@ static int halve(struct localize *l, size_t test, struct range range)
                 return r < 0 ? r : 1;
         }
         decide(l, t, &range, outcome, &left, &right);
-        r = left ? add_range(t, range.line, range.a, m) : 0;
+        r = left ? add_range(ranges, range.line, range.a, m) : 0;
         if (r >= 0 && right)
-                r = add_range(t, range.line, m, range.b);
+                r = add_range(ranges, range.line, m, range.b);
         return r < 0 ? r : 0;
 }
 
@@ -177,7 +190,7 @@ static int look_at_ends(struct localize *l, size_t test, bool *ret_enough)
 static int plan_case(struct localize *l, size_t test)
 {
         struct test *t = &l->tests[test];
-        cleanup_free struct range *waiting = NULL;
+        struct ranges ranges = {0};
         size_t n_waiting = 0;
         bool enough;
         int r;
@@ -191,26 +204,18 @@ static int plan_case(struct localize *l, size_t test)
                 t->state = LOCALIZE_NO_CULPRIT;
                 return 0;
         }
-        if (t->n_ranges == 0)
-                r = add_range(t, t->line, 0, t->line->n - 1);
-        while (r >= 0 && t->n_ranges > 0) {
-                struct range range = t->ranges[--t->n_ranges];
-
-                r = halve(l, test, range);
-                if (r <= 0)
-                        continue;
-                if (list_grow(waiting, n_waiting) < 0)
-                        return -ENOMEM;
-                waiting[n_waiting++] = range;
+        results_clear(t);
+        r = add_range(&ranges, t->line, 0, t->line->n - 1);
+        while (r >= 0 && ranges.n > 0) {
+                r = halve(l, test, ranges.list[--ranges.n], &ranges);
+                n_waiting += r == 1;
         }
-        free(t->ranges);
-        t->ranges = steal_pointer(waiting);
-        t->n_ranges = n_waiting;
+        free(ranges.list);
         t->state = n_waiting > 0 ? LOCALIZE_OPEN : t->n_culprits > 0 ? LOCALIZE_FOUND : LOCALIZE_UNDECIDED;
         return r < 0 ? r : 0;
 }
 
-int plan_halves(struct localize *l)
+static int plan_halves(struct localize *l)
 {
         int r = 0;
 
@@ -220,4 +225,14 @@ int plan_halves(struct localize *l)
                         r = plan_case(l, i);
         }
         return r;
+}
+
+int plan_paper(struct localize *l)
+{
+        return plan_halves(l);
+}
+
+int plan_git_bisect(struct localize *l)
+{
+        return plan_halves(l);
 }
