@@ -100,8 +100,7 @@ static void campaign_done(struct campaign *c)
         corpus_done(&c->corpus);
         free(c->why);
         free(c->left);
-        free(c->confirmed);
-        free(c->ran);
+        free(c->open);
         free(c->found);
         for (size_t i = 0; i < c->n_signatures; i++)
                 free(c->signatures[i]);

@@ -99,11 +99,8 @@ struct campaign {
         /* Inputs that a killed session had under way. */
         struct strategy_input *left;
         size_t n_left;
-        /* What the journal has of inputs that are not finished: their runs, of both kinds; and, while it is told again, their confirmations. */
-        struct campaign_record *ran; /* owned */
-        size_t n_ran;
-        struct campaign_record *confirmed; /* owned */
-        size_t n_confirmed;
+        struct campaign_record *open; /* owned: what the journal has of inputs that are not finished, but for an EVENT_NEXT */
+        size_t n_open;
 
         pthread_t localizer;
         bool has_localizer;
@@ -135,6 +132,10 @@ int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *ful
 /* Opens the journal and tells it to the hunt again; a session begins. */
 int campaign_resume(struct campaign *c);
 bool campaign_is_under_way(const struct campaign *c, uint64_t id); /* while the journal is told again */
+/* Finds what a session that was cut off noted of an unfinished input: by event, id, step, version and kind. Takes and leaves the lock. */
+bool campaign_recall(struct campaign *c, const struct campaign_record *like, struct campaign_record *ret);
+/* Under the lock: the input is finished, and what the journal had of it is done with. */
+void campaign_drop_open(struct campaign *c, uint64_t id);
 
 /* -- campaign_search.c -- */
 

@@ -137,9 +137,45 @@ static int replay_next(struct campaign *c, const struct campaign_record *r)
         return 0;
 }
 
+void campaign_drop_open(struct campaign *c, uint64_t id)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < c->n_open; i++)
+                if (c->open[i].id != id)
+                        c->open[n++] = c->open[i];
+        c->n_open = n;
+}
+
+bool campaign_recall(struct campaign *c, const struct campaign_record *like, struct campaign_record *ret)
+{
+        bool is_known = false;
+
+        pthread_mutex_lock(&c->lock);
+        for (size_t i = 0; i < c->n_open && !is_known; i++) {
+                const struct campaign_record *r = &c->open[i];
+
+                is_known = r->event == like->event && r->id == like->id && r->step == like->step && r->version == like->version &&
+                           r->kind == like->kind;
+                if (is_known)
+                        *ret = *r;
+        }
+        pthread_mutex_unlock(&c->lock);
+        return is_known;
+}
+
+static int keep_open(struct campaign *c, const struct campaign_record *r)
+{
+        if (list_grow(c->open, c->n_open) < 0)
+                return -ENOMEM;
+        c->open[c->n_open++] = *r;
+        return 0;
+}
+
 static int replay(void *user, const struct campaign_record *r)
 {
         struct campaign *c = user;
+        int k;
 
         c->worked_before = r->now;
         if (r->event == EVENT_SESSION)
@@ -152,7 +188,12 @@ static int replay(void *user, const struct campaign_record *r)
                 campaign_learn(c, r->id, r->cause);
                 return 0;
         }
-        return c->hunt->replay(c, r);
+        k = c->hunt->replay(c, r);
+        if (k == 0 && campaign_is_under_way(c, r->id))
+                k = keep_open(c, r);
+        if (r->event == EVENT_FINISH)
+                campaign_drop_open(c, r->id);
+        return k;
 }
 
 int campaign_resume(struct campaign *c)
@@ -167,7 +208,7 @@ int campaign_resume(struct campaign *c)
         c->found_before = campaign_count_findings(&c->status);
         if (r == 0 && c->status.inputs > 0 && !c->fingerprint_before) {
                 campaign_say(c, "an earlier solverfs began it, and did not note what its inputs follow from; they are taken to be the same");
-                c->n_ran = 0; /* perhaps they are not: what was under way is judged by runs of this session alone */
+                c->n_open = 0; /* perhaps they are not: what was under way is judged by runs of this session alone */
         }
         if (r == 0 && c->status.inputs > 0)
                 campaign_say(c, "goes on behind %" PRIu64 " inputs and %.0f seconds", c->status.inputs, c->worked_before);

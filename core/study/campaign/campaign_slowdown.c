@@ -224,14 +224,12 @@ static void take_answers(struct trial *t)
 {
         struct campaign *c = t->seat->campaign;
 
-        pthread_mutex_lock(&c->lock);
-        for (size_t i = 0; i < c->n_ran; i++)
-                if (c->ran[i].event == EVENT_RAN && c->ran[i].id == t->input->id && c->ran[i].version < c->n_versions)
-                        t->answers[c->ran[i].version] = (struct answer){.ran = true,
-                                                                        .seconds = c->ran[i].seconds,
-                                                                        .amount = c->ran[i].amount,
-                                                                        .verdict = c->ran[i].verdict};
-        pthread_mutex_unlock(&c->lock);
+        for (unsigned v = 0; v < c->n_versions; v++) {
+                struct campaign_record r = {.event = EVENT_RAN, .id = t->input->id, .version = v};
+
+                if (campaign_recall(c, &r, &r))
+                        t->answers[v] = (struct answer){.ran = true, .seconds = r.seconds, .amount = r.amount, .verdict = r.verdict};
+        }
 }
 
 /* Runs the pair again, and keeps what is a find: 1. 0: it is none, or the same bytes were found before. */
@@ -395,26 +393,13 @@ static int next_again(struct campaign *c, const struct campaign_record *r, struc
         return k;
 }
 
-static size_t drop_records(struct campaign_record *list, size_t n, uint64_t id)
-{
-        size_t left = 0;
-
-        for (size_t i = 0; i < n; i++)
-                if (list[i].id != id)
-                        list[left++] = list[i];
-        return left;
-}
-
 /* The confirmation of an input that is finished; an earlier one of the same input was cut off before its end, and counts for nothing. */
-static int replay_confirmed(struct campaign *c, size_t i)
+static int replay_confirmed(struct campaign *c, const struct campaign_record *r)
 {
-        struct campaign_record r = c->confirmed[i];
-
-        c->n_confirmed = drop_records(c->confirmed, c->n_confirmed, r.id);
-        strategy_confirmed(c->state, r.id, r.is_find, r.cause);
-        c->status.finds += r.is_find;
-        c->status.rejected += !r.is_find;
-        return r.finding > 0 ? campaign_add_found(c, r.id, r.finding) : 0;
+        strategy_confirmed(c->state, r->id, r->is_find, r->cause);
+        c->status.finds += r->is_find;
+        c->status.rejected += !r->is_find;
+        return r->finding > 0 ? campaign_add_found(c, r->id, r->finding) : 0;
 }
 
 static int replay(struct campaign *c, const struct campaign_record *r)
@@ -429,24 +414,17 @@ static int replay(struct campaign *c, const struct campaign_record *r)
         case EVENT_AGAIN:
                 c->status.runs++;
                 c->status.solving += r->seconds;
-                if (list_grow(c->ran, c->n_ran) < 0)
-                        return -ENOMEM;
-                c->ran[c->n_ran++] = *r;
                 return 0;
         case EVENT_FINISH:
-                c->n_ran = drop_records(c->ran, c->n_ran, r->id);
                 if (strategy_finish(c->state, r->id, &score))
                         c->status.candidates++;
                 c->status.inputs++;
-                for (size_t i = c->n_confirmed; i-- > 0;)
-                        if (c->confirmed[i].id == r->id)
-                                return replay_confirmed(c, i);
+                for (size_t i = c->n_open; i-- > 0;)
+                        if (c->open[i].event == EVENT_CONFIRMED && c->open[i].id == r->id)
+                                return replay_confirmed(c, &c->open[i]);
                 return 0;
-        case EVENT_CONFIRMED:
-                if (list_grow(c->confirmed, c->n_confirmed) < 0)
-                        return -ENOMEM;
-                c->confirmed[c->n_confirmed++] = *r;
-                return campaign_is_under_way(c, r->id) ? 0 : replay_confirmed(c, c->n_confirmed - 1);
+        case EVENT_CONFIRMED: /* of format 1 it stands behind the end */
+                return campaign_is_under_way(c, r->id) ? 0 : replay_confirmed(c, r);
         case EVENT_NEXT:
         case EVENT_SESSION:
         case EVENT_CAUSE:

@@ -156,19 +156,12 @@ int trial_add_answers(struct trial *t, struct observation *f)
 /* The same run in a session that was cut off. */
 static bool recall(struct trial *t, unsigned round, unsigned version, struct answer *ret)
 {
-        struct campaign *c = t->seat->campaign;
-        bool is_known = false;
+        struct campaign_record r = {.event = EVENT_AGAIN, .id = t->input->id, .step = round, .version = version};
 
-        pthread_mutex_lock(&c->lock);
-        for (size_t i = 0; i < c->n_ran && !is_known && round > 0; i++) {
-                const struct campaign_record *r = &c->ran[i];
-
-                is_known = r->event == EVENT_AGAIN && r->id == t->input->id && r->step == round && r->version == version;
-                if (is_known)
-                        *ret = (struct answer){.ran = true, .seconds = r->seconds, .amount = r->amount, .verdict = r->verdict};
-        }
-        pthread_mutex_unlock(&c->lock);
-        return is_known;
+        if (round == 0 || !campaign_recall(t->seat->campaign, &r, &r))
+                return false;
+        *ret = (struct answer){.ran = true, .seconds = r.seconds, .amount = r.amount, .verdict = r.verdict};
+        return true;
 }
 
 int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t seed, struct answer *ret)

@@ -51,25 +51,13 @@ static int next_again(struct campaign *c, const struct campaign_record *r, struc
 
 /* -- the journal told again -- */
 
-void unknown_hunt_drop(struct unknown_hunt *h, uint64_t id)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < h->n_left; i++)
-                if (h->left[i].id != id)
-                        h->left[n++] = h->left[i];
-        h->n_left = n;
-}
-
 static int replay(struct campaign *c, const struct campaign_record *r)
 {
         struct unknown_hunt *h = unknown_hunt_of(c);
         struct chain_place place;
 
-        if (r->event == EVENT_FINISH) {
-                unknown_hunt_drop(h, r->id);
+        if (r->event == EVENT_FINISH)
                 return 0;
-        }
         if ((r->event != EVENT_STEP && r->event != EVENT_FOUND) || r->id == 0 || r->id > h->n_seeds * (uint64_t)h->chains)
                 return errorf(-EIO, "the campaign's journal does not fit its settings");
         unknown_hunt_count(c, r);
@@ -77,9 +65,6 @@ static int replay(struct campaign *c, const struct campaign_record *r)
                 chain_place_of(c, r->id, &place);
                 seed_judge(c, place.seed, place.mode);
         }
-        if (list_grow(h->left, h->n_left) < 0)
-                return -ENOMEM;
-        h->left[h->n_left++] = *r;
         return 0;
 }
 
@@ -157,7 +142,6 @@ static void end(struct campaign *c)
         free(h->known);
         free(h->counts);
         free(h->uses);
-        free(h->left);
         free(h);
 }
 

@@ -50,8 +50,6 @@ struct unknown_hunt {
         bool unsupported[N_OPS];      /* by a version; read only once the workers run */
         bool no_quantifier;           /* likewise */
         uint64_t last;                /* chain given out; under the campaign's lock, as all that follows */
-        struct campaign_record *left; /* owned: steps and finds of chains that were cut off */
-        size_t n_left;
         struct known_finding *known; /* owned */
         size_t n_known;
         struct finding_count *counts; /* owned; what each finding stands for in this campaign */
@@ -73,8 +71,6 @@ struct chain_place {
 };
 void chain_place_of(struct campaign *c, uint64_t id, struct chain_place *ret);
 int chain_try(struct bench_seat *seat, const struct strategy_input *input);
-/* Under the lock: the chain has ended, and what the journal had of it is done with. */
-void unknown_hunt_drop(struct unknown_hunt *h, uint64_t id);
 
 /* -- unknown_seed.c -- */
 

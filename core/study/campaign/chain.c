@@ -114,7 +114,7 @@ static int finish(struct chain *ch)
 
         pthread_mutex_lock(&c->lock);
         r = campaign_note(c, &(struct campaign_record){.event = EVENT_FINISH, .id = ch->id});
-        unknown_hunt_drop(ch->hunt, ch->id);
+        campaign_drop_open(c, ch->id);
         pthread_mutex_unlock(&c->lock);
         return r;
 }

@@ -1,21 +1,6 @@
 /* The runs of a chain, and its part of the journal: what a session that was cut off had run or found already is not done again. */
 #include "core/study/campaign/chain.h"
 
-/* Reads a chain that was cut off from the journal. */
-static const struct campaign_record *recall(const struct chain *ch, enum campaign_event event, unsigned version, unsigned kind)
-{
-        const struct unknown_hunt *h = ch->hunt;
-
-        for (size_t i = 0; i < h->n_left; i++) {
-                const struct campaign_record *r = &h->left[i];
-
-                if (r->event == event && r->id == ch->id && r->step == ch->step && r->version == version &&
-                    (event != EVENT_FOUND || r->kind == kind))
-                        return r;
-        }
-        return NULL;
-}
-
 int chain_note(struct chain *ch, struct campaign_record *r)
 {
         struct campaign *c = ch->campaign;
@@ -34,28 +19,19 @@ int chain_note(struct chain *ch, struct campaign_record *r)
 static int run_version(struct chain *ch, unsigned v)
 {
         struct answer *a = &ch->trial.answers[v];
-        struct campaign_record known = {0};
-        const struct campaign_record *r;
+        struct campaign_record r = {.event = EVENT_STEP, .id = ch->id, .step = ch->step, .version = v};
         int k;
 
-        pthread_mutex_lock(&ch->campaign->lock);
-        r = recall(ch, EVENT_STEP, v, 0);
-        if (r)
-                known = *r;
-        pthread_mutex_unlock(&ch->campaign->lock);
-        if (r) {
-                *a = (struct answer){.ran = true, .seconds = known.seconds, .verdict = known.verdict};
+        if (campaign_recall(ch->campaign, &r, &r)) {
+                *a = (struct answer){.ran = true, .seconds = r.seconds, .verdict = r.verdict};
                 return 0;
         }
         k = trial_run_text(&ch->trial, v, ch->input.text, ch->campaign->settings->timeout, a, NULL);
-        return k < 0 ? k
-                     : chain_note(ch,
-                                  &(struct campaign_record){.event = EVENT_STEP,
-                                                            .version = v,
-                                                            .seconds = a->seconds,
-                                                            .verdict = a->verdict,
-                                                            .rule = ch->step > 0 ? (unsigned)ch->applied.rule : JOURNAL_NO_RULE,
-                                                            .direction = ch->applied.direction});
+        r.seconds = a->seconds;
+        r.verdict = a->verdict;
+        r.rule = ch->step > 0 ? (unsigned)ch->applied.rule : JOURNAL_NO_RULE;
+        r.direction = ch->applied.direction;
+        return k < 0 ? k : chain_note(ch, &r);
 }
 
 int chain_run_all(struct chain *ch)
@@ -70,10 +46,7 @@ int chain_run_all(struct chain *ch)
 
 bool chain_has_filed(const struct chain *ch, enum observation_kind kind, unsigned version)
 {
-        bool is_there;
+        struct campaign_record r = {.event = EVENT_FOUND, .id = ch->id, .step = ch->step, .version = version, .kind = kind};
 
-        pthread_mutex_lock(&ch->campaign->lock);
-        is_there = recall(ch, EVENT_FOUND, version, kind) != NULL;
-        pthread_mutex_unlock(&ch->campaign->lock);
-        return is_there;
+        return campaign_recall(ch->campaign, &r, &r);
 }
