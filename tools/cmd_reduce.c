@@ -172,6 +172,8 @@ static int query_of_finding(struct reducing *o, const struct observation *f, str
                 name_version(f->target, o->names[1]);
                 return finding_query_reduced(common.workspace, common.solver, f, o->time, o->jobs, ret);
         }
+        if (f->measure != JUDGE_TIME && o->floor > 0)
+                return errorf(-EINVAL, "--floor is a time, and finding %u is by %s", f->number, judge_measure_name(f->measure));
         if (finding_interest(f) == INTEREST_IMPLICATION)
                 return errorf(-EINVAL, "finding %u is an implication, which is reduced as it was found: without options",
                               f->number);

@@ -33,6 +33,14 @@ static int set_by_hand(const struct triage *t)
         return r;
 }
 
+static void amount_text(enum judge_measure m, double amount, char ret[32])
+{
+        if (m == JUDGE_TIME || !isfinite(amount))
+                snprintf(ret, 32, isfinite(amount) ? "%.6f" : "broken", amount);
+        else
+                snprintf(ret, 32, "%s", judge_amount_text(m, amount).s);
+}
+
 static void show_culprit(const struct triage *t, const struct culprit *c)
 {
         static const struct column columns[] = {{"COMMIT", 12, false},  {"CLASS", 11, false}, {"INTENT", 10, false}, {"BY", 5, false},
@@ -48,15 +56,16 @@ static void show_culprit(const struct triage *t, const struct culprit *c)
 
                 for (size_t i = 0; i < c->n; i++)
                         json_array_append_new(findings, json_integer(c->findings[i]));
-                output_json(json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:s}", "commit", sha.s, "class", culprit_class_name(c->class),
+                output_json(json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:s, s:s*}", "commit", sha.s, "class", culprit_class_name(c->class),
                                       "intent", culprit_intent_name(c->intent), "by-hand", (int)by_hand, "findings", findings,
                                       "before", isfinite(c->before) ? json_real(c->before) : json_null(), "after",
                                       isfinite(c->after) ? json_real(c->after) : json_null(), "subject",
-                                      subject.data ? subject.data : ""));
+                                      subject.data ? subject.data : "", "measure",
+                                      c->measure == JUDGE_TIME ? NULL : judge_measure_name(c->measure)));
                 return;
         }
-        seconds_text(c->before, before);
-        seconds_text(c->after, after);
+        amount_text(c->measure, c->before, before);
+        amount_text(c->measure, c->after, after);
         output_rowf(columns, ARRAY_SIZE(columns), "%.12s\t%s\t%s\t%s\t%zu\t%s\t%s\t%s", sha.s, culprit_class_name(c->class),
                     culprit_intent_name(c->intent), by_hand ? "hand" : "words", c->n, before, after, subject.data ? subject.data : "");
 }

@@ -40,6 +40,7 @@ test_that "its folder in the mount says so" '
 	has out "more than 2 times the memory in ([0-9]+) of \1 pairs" && has out "^\| commit \| bytes before \| bytes after " && has mnt/greedy/spr/1/reduced.smt2 str.len &&
 	has mnt/greedy/spr/campaigns/memory/settings "^measure = memory" && has mnt/greedy/spr/campaigns/memory/settings "^threshold = 2$"; r=$?; run 0 unmount mnt; (exit $r)'
 test_that "a reduction says what it keeps" 'run 0 reduce greedy spr/1 && has err "v?[0-9a-f.]+: sat with 1[0-9]{2}\.[0-9] MB before, sat with 1[0-9]{2}\.[0-9] MB now \(memory\)"'
+test_that "... and takes no time for a floor of it" 'run 2 reduce greedy spr/1 --floor 2s && has err "finding 1 is by memory"'
 test_that "killed, it goes on, and finds nothing twice" '
 	echo "kill after 3" >faults/campaign.input; campaign 137 killed --measure memory --for 100s --max-finds 9 --no-localize --no-reduce --seed 7; rm -f faults/campaign.input
 	campaign 0 killed --measure memory --for 100s --max-finds 1 --no-localize --no-reduce --seed 7 && has err "goes on behind [1-9]" &&
@@ -53,6 +54,10 @@ test_that "a campaign by effort finds what the solver counts more for, and local
 test_that "... and lists the counts" 'run 0 findings greedy --campaign effort && [ "$(field 2,4,5 | sort -u)" = "$(printf "spr:effort\t1000\t10000")" ]'
 test_that "one input may be a find by both" '
 	campaign 0 both --measure effort --for 100s --max-finds 1 --no-localize --no-reduce --seed 7 && run 0 findings greedy --all --json && [ "$(grep -c "\"case\"" out)" -ge 4 ] && run 0 fsck'
+
+test_that "the commits responsible are listed with what they changed" '
+	run 0 triage greedy && has out "^$(git -C greedy rev-parse v2 | cut -c1-12)	.*	1.[0-9] MB	1[0-9]{2}\.[0-9] MB	takes memory for lengths" && has out "^$(git -C greedy rev-parse v3 | cut -c1-12)	.*	1000	10000	counts more"'
+test_that "the page of the solver has them" 'run 0 report greedy -o page.html && has page.html "1[0-9]{2}\.[0-9] MB" && has page.html ">10000<"'
 
 # -- what cannot be --
 

@@ -215,6 +215,13 @@ static struct culprit *culprit_of(struct culprits *c, uint32_t commit)
         return &c->list[c->n++];
 }
 
+static bool is_worse(const struct culprit *c, enum judge_measure m, double before, double after)
+{
+        if (c->worst == 0 || c->measure != m)
+                return c->worst == 0 || m == JUDGE_TIME;
+        return !(judge_scale(m, after) - judge_scale(m, before) <= judge_scale(m, c->after) - judge_scale(m, c->before));
+}
+
 static int add_culprit(void *user, const struct localized_culprit *result)
 {
         struct gathering *g = user;
@@ -229,8 +236,9 @@ static int add_culprit(void *user, const struct localized_culprit *result)
                 return -ENOMEM;
         g->is_explained = true;
         c->findings[c->n++] = g->finding->number;
-        if (c->worst == 0 || !(after - before <= c->after - c->before)) {
+        if (is_worse(c, g->finding->measure, before, after)) {
                 c->worst = g->finding->number;
+                c->measure = g->finding->measure;
                 c->before = before;
                 c->after = after;
         }

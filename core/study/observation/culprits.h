@@ -37,9 +37,10 @@ struct culprit {
         uint32_t commit;
         uint32_t *findings; /* owned; numbers, ascending */
         size_t n;
-        /* Of the finding with the largest slowdown at this commit. */
-        uint32_t worst;       /* its number */
-        double before, after; /* seconds; infinite: an end without an answer */
+        /* Of the finding with the largest slowdown at this commit; where all of its findings are by memory or effort, with what became the most times as much. */
+        uint32_t worst; /* its number */
+        enum judge_measure measure;
+        double before, after; /* of the measure, seconds as a rule; infinite: an end without an answer */
         enum culprit_class class;
         enum culprit_intent intent;
         bool is_class_set, is_intent_set; /* by hand */
