@@ -340,8 +340,8 @@ static int check_keep(const struct compare *o)
                 return STATUS_OK;
         if (options->most_pairs == 1)
                 command_usage("--one-seed proves nothing that could be kept: --keep and --one-seed exclude each other");
-        if (options->measure != JUDGE_TIME && options->measure != JUDGE_CPU_TIME)
-                command_usage("--keep is for times: --measure time, or cpu");
+        if (options->measure == JUDGE_PACE)
+                command_usage("--keep is for --measure time, cpu, memory and effort");
         if (options->version[0].solver->number == options->version[1].solver->number)
                 return STATUS_OK;
         complain("--keep is for two versions of one solver: %s and %s are two", options->version[0].solver->recipe->name,

@@ -9,13 +9,17 @@ static int check(const struct comparing_table *t)
         if (o->version[0].solver->number != o->version[1].solver->number)
                 return errorf(-EINVAL, "a finding is of one solver, and %s and %s are two", o->version[0].solver->recipe->name,
                               o->version[1].solver->recipe->name);
-        if (o->measure != JUDGE_TIME && o->measure != JUDGE_CPU_TIME)
-                return errorf(-EINVAL, "a finding is of times, not of %s", judge_measure_name(o->measure));
+        if (o->measure == JUDGE_PACE)
+                return errorf(-EINVAL, "a finding is of time, memory or effort, not of %s", judge_measure_name(o->measure));
         return o->most_pairs == 1 ? errorf(-EINVAL, "what differs at one seed is no finding") : 0;
 }
 
-static double seconds_of(const struct judge_run *run, enum judge_measure m)
+static double amount_of(const struct judge_run *run, enum judge_measure m)
 {
+        double amount = m == JUDGE_MEMORY ? run->memory : run->effort;
+
+        if (m == JUDGE_MEMORY || m == JUDGE_EFFORT)
+                return verdict_is_decided(run->verdict) && isfinite(amount) ? amount : 0;
         if (!verdict_is_decided(run->verdict) && run->limit > 0)
                 return run->limit;
         return m == JUDGE_CPU_TIME ? run->cpu_seconds : run->seconds;
@@ -27,7 +31,7 @@ static int add_runs(struct observation *f, const struct comparing_table *t, size
         const struct judge_case *c = &t->cases[i];
         size_t seen[N_VERDICTS] = {0}, most = 0;
         enum verdict verdict = VERDICT_UNKNOWN;
-        double seconds[JUDGE_PAIRS];
+        double amounts[JUDGE_PAIRS];
         uint32_t n = 0;
 
         for (size_t k = 0; k < c->n_pairs && n < JUDGE_PAIRS; k++) {
@@ -35,13 +39,13 @@ static int add_runs(struct observation *f, const struct comparing_table *t, size
 
                 if (!c->pairs[k].run[0].is_known || !c->pairs[k].run[1].is_known)
                         continue;
-                seconds[n++] = seconds_of(run, t->options->measure);
+                amounts[n++] = amount_of(run, t->options->measure);
                 if (++seen[run->verdict] > most) {
                         most = seen[run->verdict];
                         verdict = run->verdict;
                 }
         }
-        return observation_add_runs(f, version, verdict, seconds, n);
+        return observation_add_runs(f, version, verdict, amounts, n);
 }
 
 static int keep(struct workspace *w, const struct comparing_table *t, size_t i, const char *const versions[2],
@@ -59,6 +63,8 @@ static int keep(struct workspace *w, const struct comparing_table *t, size_t i, 
         f->case_id = o->cases[i]->id;
         f->timeout = fmin(t->cases[i].pairs[0].run[0].limit, t->cases[i].pairs[0].run[1].limit);
         f->is_cpu_time = o->measure == JUDGE_CPU_TIME;
+        f->measure = f->is_cpu_time ? JUDGE_TIME : o->measure;
+        f->threshold = f->measure == JUDGE_TIME ? 0 : 1;
         r = observation_set(&f->origin, COMPARED_ORIGIN);
         if (r == 0)
                 r = observation_set(&f->reference, versions[0]);

@@ -9,6 +9,6 @@
 struct findings_compared {
         size_t added, known; /* known: these bytes are a finding already */
 };
-/* Keeps each case that became slower, or is not solved any more, by the judgement of a finished comparison; its pairs are the evidence, and its input is the case
- * itself. -EINVAL with a sentence: the measure is not a time, the versions are of two solvers, or it was at one seed. Else store.h's errors. */
+/* Keeps each case that became slower (took more of the measure), or is not solved any more, by the judgement of a finished comparison; its pairs are the evidence, and its input is the case
+ * itself. -EINVAL with a sentence: the measure is the pace, the versions are of two solvers, or it was at one seed. Else store.h's errors. */
 int findings_add_compared(struct workspace *w, const struct comparing_table *t, struct findings_compared *ret);
