@@ -91,7 +91,7 @@ cache/base/spawn.c | s/q->environment \?: nothing\)/environ)/
 core/run/runner.c | s/\.wall_ns = l->wall_ns,/.wall_ns = 0,/
 core/run/runner.c | s/\.cpu_ns = l->cpu_ns,/.cpu_ns = 0,/
 core/run/runner.c | s/\.memory = l->memory,/.memory = 0,/
-core/run/runner.c | s/\.file_size = r->scratch,/.file_size = 0,/
+core/run/runner.c | s/\.file_size = r->options\.scratch,/.file_size = 0,/
 core/run/runner.c | s/\.processes = l->processes,/.processes = 0,/
 core/run/runner.c | s/\.out = output,/.out = {.keep = 1 << 20},/
 core/run/runner_files.c | s/r = remove_tree\(f->scratch\);/r = 0;/

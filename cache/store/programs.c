@@ -651,6 +651,7 @@ int programs_open(const char *dir, bool read_only, uint64_t bound, struct progra
         struct programs *p = allocate(1, sizeof(*p));
         int r = path_join(p->folder, dir, FOLDER);
 
+        p->dir = copy_string(dir);
         if (r == 0 && !read_only)
                 r = make_dirs(p->folder, 0700);
         if (r == 0)

@@ -189,6 +189,7 @@ int binary_take(const struct build_request *q, const struct recipe *era, struct 
                 return r;
         *ret_list = t.list = allocate(n + 1, sizeof(*t.list));
         for (*ret_n = 0; *ret_n < n; (*ret_n)++)
+                t.list[*ret_n].name = copy_string(basename(era->outputs[*ret_n]));
         r = era->is_archive ? take_members(&t, fd) : put(&t, 0, fd);
         buffer_done(&t.names);
         return r;
