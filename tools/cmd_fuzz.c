@@ -31,7 +31,7 @@ int cmd_fuzz(int argc, char **argv)
                 "A campaign that is interrupted goes on when the same command is given again.\n\n"
                 "Example:\n"
                 "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h -t 20s\n"
-                "  solverfs fuzz z3 --measure memory --reference z3-4.8.7 --target HEAD --for 2h";
+                "  solverfs fuzz mine --measure memory --reference v1 --target HEAD --for 2h";
         struct campaign_command c = {0};
         struct campaign_settings *s = &c.settings;
         struct words words = {0};

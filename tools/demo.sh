@@ -114,4 +114,4 @@ say "6. And away with it"
 show solverfs unmount "$mnt"
 cleanup
 trap - EXIT
-say "That was the whole tour. Your own solver: solverfs init, then solverfs solver add NAME REPO --recipe FILE; see README.md."
+say "That was the whole tour. Your own solver: solverfs init, then solverfs solver add NAME REPO; see README.md."
