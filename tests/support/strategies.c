@@ -12,7 +12,7 @@
 #define GAMMA      0.05 /* what a success is worth for its distance */
 #define THETA      0.75
 
-double strategies_now, strategies_window = 600;
+_Thread_local double strategies_now, strategies_window = 600;
 
 enum phase {
         PHASE_EVALUATE, /* members that have no score yet */

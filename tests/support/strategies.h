@@ -24,4 +24,4 @@ const char *strategy_name(enum strategy_kind k);                    /* "sprfinde
 const struct strategy_rows *strategy_rows_of(enum strategy_kind k); /* for struct strategy_options */
 
 /* Seconds since the campaign began, and those of the adaptive configuration's window; set by who plays one. */
-extern double strategies_now, strategies_window;
+extern _Thread_local double strategies_now, strategies_window;
