@@ -127,11 +127,6 @@ int digest_parse(const char *hex, struct digest *ret)
         return 0;
 }
 
-static int compare_digests(const void *a, const void *b)
-{
-        return memcmp(a, b, DIGEST_SIZE);
-}
-
 void digest_list_add(struct digest_list *l, const void *bytes)
 {
         list_grow(l->list, l->n);
@@ -140,12 +135,12 @@ void digest_list_add(struct digest_list *l, const void *bytes)
 
 void digest_list_sort(struct digest_list *l)
 {
-        sort_list(l->list, l->n, sizeof(*l->list), compare_digests);
+        sort_list(l->list, l->n, sizeof(*l->list), digest_compare);
 }
 
 const struct digest *digest_list_find(const struct digest_list *l, const struct digest *d)
 {
-        return find_in_list(d, l->list, l->n, sizeof(*l->list), compare_digests);
+        return find_in_list(d, l->list, l->n, sizeof(*l->list), digest_compare);
 }
 
 void digest_list_done(struct digest_list *l)

@@ -1,4 +1,4 @@
-/* What a comparison showed, kept as findings: localized, reduced, marked, exported and imported like what a campaign found. Threads: any. */
+/* Findings made of what a comparison showed: localized, reduced, marked, exported and imported like what a campaign found. Threads: any. */
 #pragma once
 
 #include "core/study/compare/comparing.h"
