@@ -80,8 +80,8 @@ static inline int steal_fd(int *fd)
 
 /* -- memory --------------------------------------------------------------------------------------------------------
  *
- * What a structure, a name or a list takes, a few megabytes at most, is there, or the process ends: nobody can go on without, it may begin anew (lost.h),
- * and nothing that was kept is lost. What may be larger is asked for by malloc(), and may be refused. */
+ * Small memory (a structure, a name, a list: a few megabytes at most) is never refused: without it the process ends, and may begin anew (lost.h),
+ * and nothing that was kept is lost. Larger memory is asked for by malloc(), and may be refused. */
 
 void *allocate(size_t n, size_t size); /* zeros; free() */
 char *copy_string(const char *s);

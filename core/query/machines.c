@@ -248,7 +248,7 @@ static int add_source(void *user, struct slice key, struct slice)
         return 0;
 }
 
-/* What of the solver is imported from the machine: the sources, in the order of the table, and those of every commit. */
+/* Imports of the solver from the machine: the sources, in the order of the table, and those of every commit. */
 static int imported_of(struct workspace *w, struct solver *s, const char *machine, struct digest_list *ret, struct digest **ret_sources, uint32_t *ret_n)
 {
         char key[KEY_SIZE];

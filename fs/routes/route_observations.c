@@ -415,7 +415,7 @@ static int findings_of(struct tree *t, const struct node *dir, uint32_t **ret, s
         return from_index(t, dir, false, ret, ret_n);
 }
 
-/* What a folder of these commits has: those of a finding, or of all. */
+/* The commits of a folder: those of a finding, or of all. */
 static numbers_fn numbers_of(unsigned kind)
 {
         return kind == KIND_CULPRIT ? found_culprits : all_culprits;

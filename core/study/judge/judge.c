@@ -7,7 +7,7 @@
 #define FOLLOWS     0.01 /* p of a case of a set that changed evenly */
 #define SEED_FACTOR 1.5  /* two times of one seed differ by this at least; repeated runs of one program hardly do */
 #define LEAST_TIME  1e-6 /* seconds; a shorter one counts as this */
-/* What less counts as where an amount is more than another one. */
+/* Lesser amounts count as this one where amounts are compared. */
 #define LEAST_MEMORY (16.0 * (1 << 20)) /* bytes */
 #define LEAST_EFFORT 100.0
 
