@@ -245,12 +245,26 @@ static int split_word(const char **p, struct buffer *word)
                         if ((*p)[1] == '\0')
                                 return errorf(-EINVAL, "it ends in a backslash");
                         c = *++*p;
-                } else if (!quote && strchr("|&;<>$`", c))
+                } else if (!quote && c == '<')
+                        return errorf(-EINVAL, "no shell runs it; standard input is the case where a word is " RECIPE_INPUT);
+                else if (!quote && strchr("|&;>$`", c))
                         return errorf(-EINVAL,
                                       "no shell runs it, so '%c' means nothing here; quote it if it is meant as it stands", c);
                 buffer_add(word, &c, 1);
         }
         return quote ? errorf(-EINVAL, "the quote %c is not closed", quote) : 0;
+}
+
+/* The one word with a '<' that means something. */
+static bool split_input(const char **p, struct buffer *word)
+{
+        const size_t n = strlen(RECIPE_INPUT);
+
+        if (strncmp(*p, RECIPE_INPUT, n) != 0 || ((*p)[n] && !isspace((unsigned char)(*p)[n])))
+                return false;
+        buffer_adds(word, RECIPE_INPUT);
+        *p += n;
+        return true;
 }
 
 int recipe_split(const char *text, char ***ret_words)
@@ -267,7 +281,7 @@ int recipe_split(const char *text, char ***ret_words)
                 if (!*p)
                         break;
                 buffer_add(&word, "", 0); /* '' is a word too */
-                r = split_word(&p, &word);
+                r = split_input(&p, &word) ? 0 : split_word(&p, &word);
                 if (r == 0)
                         r = buffer_error(&word);
                 if (r == 0)
@@ -363,6 +377,8 @@ int recipe_command(const struct recipe *r, const char *bin, const char *case_pat
                         e = expand_all(arguments, meanings, ARRAY_SIZE(meanings), &argv);
                         arguments = NULL;
                 }
+                if (e == 0 && strcmp(words[i], RECIPE_INPUT) == 0)
+                        continue;
                 if (e == 0 && strcmp(words[i], "{seed}") == 0)
                         e = has_seed ? expand_all(r->seed, &seed_meaning, 1, &argv) : 0;
                 else if (e == 0)
@@ -509,6 +525,11 @@ int recipe_each_file(const struct recipe *r, recipe_file_fn fn, void *user)
         for (size_t i = 0; e == 0 && i < r->n_eras; i++)
                 e = r->eras[i]->file ? call_with_binary(r->eras[i], fn, user) : each_download(r->eras[i], fn, user);
         return e;
+}
+
+bool recipe_reads_input(const struct recipe *r)
+{
+        return strstr(r->run, RECIPE_INPUT) != NULL;
 }
 
 static bool mentions(const struct recipe *r, const char *placeholder)

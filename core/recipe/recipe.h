@@ -8,7 +8,8 @@
  *   paths      (all)     repeated; what the build depends on, and all that is checked out
  *   build                repeated; one shell command a line, run in order in the worktree's root; {jobs} is the slots it may use
  *   output               repeated; files the build makes, relative to the root; the first is {bin}
- *   run                  the command line, split as a shell would split words, no shell: {bin} {case} {seed} {timeout} {memory}
+ *   run                  the command line, split as a shell would split words, no shell: {bin} {case} {seed} {timeout} {memory};
+ *                        <{case}: on standard input
  *   arguments            (variants) appended to the command line before {case}; else at the end
  *   seed                 what {seed} stands for when a seed is asked for, {n} is the number; {seed} is nothing otherwise
  *   effort               repeated; Perl-compatible regular expression (PCRE2) with one group, over stderr, else stdout; the last match
@@ -136,7 +137,10 @@ size_t recipe_submodule(const char *line, const char **ret_repository);
 size_t recipe_download(const char *line, struct digest *ret_digest, struct slice *ret_name);
 /* Adds a `submodule` line, to the text of the recipe, too. */
 int recipe_add_submodule(struct recipe *r, const char *path, const char *repository);
-/* The command line; NULL-terminated, free with strings_free(). */
+/* The solver reads the case from its standard input: `run` has this word. */
+#define RECIPE_INPUT "<{case}"
+bool recipe_reads_input(const struct recipe *r);
+/* The command line without RECIPE_INPUT; NULL-terminated, free with strings_free(). */
 int recipe_command(const struct recipe *r, const char *bin, const char *case_path, bool has_seed, uint64_t seed,
                    const struct recipe_limits *limits, char ***ret_argv);
 int strings_add(char ***list, const char *s); /* a copy; 0 */

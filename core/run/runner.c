@@ -49,7 +49,7 @@ static const char *input_target(const struct recipe *r)
 
 static bool wants_file(const struct recipe *r)
 {
-        return strstr(r->run, "{case}") != NULL;
+        return strstr(r->run, "{case}") && !recipe_reads_input(r);
 }
 
 static int copy_binds(struct runner *r, const struct runner_options *o)

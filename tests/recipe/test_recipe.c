@@ -191,6 +191,18 @@ START_TEST(test_variants_inherit)
 }
 END_TEST
 
+START_TEST(test_standard_input)
+{
+        parse("[solver]\nbuild = make\noutput = s\nrun = {bin} {seed} <{case} --in\nseed = -s {n}\narguments = -t\n");
+        ck_assert(recipe_reads_input(list[0]));
+        check_command(list[0], true, 3, "[/solver/s] [-s] [3] [-t] [--in]");
+        done();
+        parse("[solver]\nbuild = make\noutput = s\nrun = {bin} {case}\n");
+        ck_assert(!recipe_reads_input(list[0]));
+        done();
+}
+END_TEST
+
 START_TEST(test_commands)
 {
         parse("[solver]\nbuild = make\noutput = s\nrun = \"'{bin}' a\\\\ b 'c \\\"d' '' {seed} -T:{timeout} -m={memory} "
@@ -463,6 +475,8 @@ START_TEST(test_bad_commands)
 {
         refused(BUILT "run = {case}\n", "t.recipe:4: ", "{bin} does not occur");
         refused(BUILT "run = {bin}\n", "t.recipe:4: ", "{case} does not occur");
+        refused(BUILT "run = {bin} < {case}\n", "t.recipe:4: ", "standard input is the case where a word is <{case}");
+        refused(BUILT "run = {bin} <x {case}\n", "t.recipe:4: ", "a word is <{case}");
         refused(BUILT "run = {bin} {cas} {case}\n",
                 "t.recipe:4: ", "{cas} is not known here; known are {bin} {case} {seed} {timeout} {memory}");
         refused(BUILT "run = {bin} {seed} {case}\n", "t.recipe:4: ", "no key 'seed'");
@@ -968,7 +982,7 @@ START_TEST(test_quantities)
 }
 END_TEST
 
-SUITE("recipe", test_defaults, test_every_key, test_lost_quotes, test_variants_inherit, test_commands, test_run_digest_holds_what_matters,
+SUITE("recipe", test_defaults, test_every_key, test_lost_quotes, test_variants_inherit, test_standard_input, test_commands, test_run_digest_holds_what_matters,
       test_build_digest_holds_what_matters, test_eras_take_the_rest_from_the_solver, test_an_era_does_not_change_other_builds,
       test_mistakes_in_eras, test_eras_come_back, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
       test_bad_commands, test_syntax_is_explained, test_lines_are_counted_through_continuations, test_read_files, test_example,

@@ -132,7 +132,7 @@ END_TEST
 /* Bytes or a file, in a file or on standard input: the program sees the same, and in a sandbox cannot change it. */
 START_TEST(test_input)
 {
-        static const char *const templates[] = {"{bin} {case}", "{bin}"};
+        static const char *const templates[] = {"{bin} {case}", "{bin} <{case}", "{bin}"};
         static const char reads[] = "#!/bin/sh\ncat ${1:+\"$1\"}\n", writes[] = "#!/bin/sh\ncat ${1:+\"$1\"}\necho x >>\"${1:-/proc/self/fd/0}\"\n";
         char path[PATH_SIZE];
 

@@ -77,6 +77,12 @@ if command -v cmake >/dev/null; then
 	test_that "CMake" 'draft 0 cmake && line "output = build/toy" && has out "CMAKE_BUILD_TYPE=Release" && works cmake'
 	sed -i 's/add_library(answer /&SHARED /' cmake/CMakeLists.txt && commit cmake 2
 	test_that "a shared library of the build" 'draft 0 cmake && line "output = shared-libraries/libanswer.so" && line "environment = LD_LIBRARY_PATH=/solver" && works cmake'
+	project switches && cp cmake/CMakeLists.txt switches/ && printf 'include(more.cmake)\nif(WITH_TESTS OR BUILD_EXAMPLES OR NEED_FAST)\n  message(FATAL_ERROR no)\nendif()\n' >>switches/CMakeLists.txt
+	printf 'Option(WITH_TESTS "the (long) tests" ON)\noption (BUILD_EXAMPLES "" TRUE)\noption(WITH_LATEST "newest" ON)\noption(WITH_DOCS "documents" OFF)\n' >switches/more.cmake
+	sed -i 's/^add_library/include(more.cmake)\n&/' switches/CMakeLists.txt && commit switches
+	test_that "switches that the sources declare leave out tests and examples, and no more" 'draft 0 switches && has out "-DWITH_TESTS=OFF -DBUILD_EXAMPLES=OFF$" && works switches'
+	project needed && cp cmake/CMakeLists.txt needed/ && printf 'option(WITH_TESTS "tests" ON)\nif(NOT WITH_TESTS)\n  message(FATAL_ERROR "the tests are needed")\nendif()\n' >>needed/CMakeLists.txt && commit needed
+	test_that "... and stay in where it cannot be built without" 'draft 0 needed && ! has out WITH_TESTS && has out "# It is not built without its tests" && works needed'
 	test_that "of an older commit" 'draft 0 cmake v1 && ! has out shared-libraries && works cmake v1'
 else
 	skip "CMake" "no cmake"
@@ -85,6 +91,9 @@ if command -v meson >/dev/null && command -v ninja >/dev/null; then
 	project meson
 	printf "project('toy', 'c')\nexecutable('toy', 'main.c', 'answer.c')\n" >meson/meson.build && commit meson
 	test_that "meson" 'draft 0 meson && line "output = build/toy" && works meson'
+	project msw && cp meson/meson.build msw/ && printf "if get_option('unit-tests') or not get_option('python').disabled()\n  error('no')\nendif\n" >>msw/meson.build
+	printf "option('unit-tests', type : 'boolean', description : 'the (long) tests')\noption('python', type : 'feature', value : 'enabled')\noption('docs', type : 'boolean', value : false)\n" >msw/meson_options.txt && commit msw
+	test_that "meson's switches" 'draft 0 msw && has out "-Dunit-tests=false -Dpython=disabled$" && works msw'
 else
 	skip "meson" "no meson"
 fi
@@ -96,6 +105,10 @@ if command -v autoconf >/dev/null; then
 else
 	skip "autoconf" "no autoconf"
 fi
+
+project including && mkdir including/code including/mk && mv including/*.c including/code && printf 'solver: main.c answer.c\n\t$(CC) -o $@ main.c answer.c\n' >including/mk/rules.mk
+printf 'NAME = solver\n-include $(NAME)/nothing.mk\ninclude $(TOP)/mk/rules.mk\n' >including/code/Makefile && commit including
+test_that "a variable that a Makefile includes by, and does not set" 'draft 0 including && line "build = cd code && make -j{jobs} TOP=.." && works including'
 
 # -- submodules --
 
@@ -127,6 +140,15 @@ echo 'int main(void) { return 0; }' >several/a.c
 printf 'all: aaa zzz\naaa: a.c\n\tcc -o $@ a.c\nzzz: main.c answer.c\n\tcc -o $@ main.c answer.c\n' >several/Makefile && commit several
 test_that "of two programs the one that answers" 'draft 0 several && line "output = zzz" && has out "made 2 programs"'
 
+project piped && sed -i 's/FILE \*f = .*/if (file) return 4;\n        FILE *f = stdin;/' piped/main.c && cp make/Makefile piped/ && commit piped
+test_that "a program that reads standard input" 'draft 0 piped && line "run = {bin} {seed} --statistics <{case}" && works piped'
+
+project both
+printf 'all: smt sat\nsmt: main.c answer.c\n\tcc -o $@ main.c answer.c\nsat: main.c cnf.c\n\tcc -o $@ main.c cnf.c\n' >both/Makefile
+printf '#include <string.h>\nconst char *answer(const char *f)\n{\n  return !strstr(f, "p cnf") ? "error" : strstr(f, "\\n-") ? "s UNSATISFIABLE" : "s SATISFIABLE";\n}\n' >both/cnf.c
+commit both
+test_that "another program that answers is named" 'draft 0 both && line "output = smt" && has out "# .*sat answers DIMACS, too" && works both'
+
 project dimacs
 printf '#include <string.h>\nconst char *answer(const char *f)\n{\n  return !strstr(f, "p cnf") ? "error" : strstr(f, "\\n-") ? "s UNSATISFIABLE" : "s SATISFIABLE";\n}\n' >dimacs/answer.c
 cp make/Makefile dimacs/ && commit dimacs
@@ -141,6 +163,8 @@ test_that "a program that lies in the repository was not built" 'draft 1 committ
 project mute && printf 'const char *answer(const char *f) { return "perhaps"; }\n' >mute/answer.c && cp make/Makefile mute/ && commit mute
 test_that "no program that answers" 'draft 1 mute && empty out && has err "no recipe was found for mute" && has err "none of its programs answers .*: solver$" && has err "docs/recipes.md"'
 test_that "--force writes what is known, and the status stays" 'draft 1 mute --force && line "build = make -j{jobs}" && has out "# output =" && has out "# run ="'
+project close && echo "message(FATAL_ERROR no)" >close/CMakeLists.txt && cp mute/answer.c mute/Makefile close/ && commit close
+test_that "... of the way that came farthest" 'draft 1 close --force && line "build = make -j{jobs}"'
 project broken && printf 'all:\n\techo the reason is here; exit 7\n' >broken/Makefile && commit broken
 test_that "a build that fails: the end of its log" 'draft 1 broken && empty out && has err "by Makefile it could not be built: command 1" && has err "^the reason is here"'
 make_repository bare-text && echo hello >bare-text/README && commit bare-text

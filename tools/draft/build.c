@@ -136,6 +136,7 @@ int draft_build(struct draft *d, uint32_t commit, const struct way *way, struct 
         cleanup(compiler_flags_done) struct compiler_flags flags = {0};
         cleanup(git_tree_freep) git_tree *tree = NULL;
         cleanup_buffer struct buffer by = {0};
+        bool with_switches = true;
         const char *why;
         int r = draft_commit_tree(d, commit, NULL, &tree);
 
@@ -149,12 +150,16 @@ int draft_build(struct draft *d, uint32_t commit, const struct way *way, struct 
 
                 why = NULL;
                 strings_free(steal_pointer(keys->build));
-                r = way_commands(way, &flags, &keys->build);
+                r = way_commands(way, &flags, with_switches, &keys->build);
                 if (r == 0)
                         r = build_once(d, commit, by.data, keys->build, keys->submodules, &flags, &why, &record);
                 if (r == 1) {
                         r = take_made(d, tree, record, ret);
                         return r < 0 ? r : 1;
+                }
+                if (r == 0 && !why && with_switches && way->switches) {
+                        why = "It is not built without its tests, examples and the like, as that failed";
+                        with_switches = false;
                 }
                 if (why)
                         buffer_addf(&keys->about_build, "%s.\n", why);

@@ -71,27 +71,47 @@ static int note_submodule(void *user, const char *path, const char *url)
         return buffer_error(&line) < 0 ? -ENOMEM : strings_add(&s->draft->keys.submodules, line.data);
 }
 
-/* In each way until one gives a program that answers. 1, 0 or -errno; *ret_way is the number of the way. */
+/* 1: it gives a program that answers. *ret_reached: how far it came, 0: it was not built, 1: it made no program, 2: none that answers. */
+static int try_way(struct draft *d, const struct way *way, struct draft_keys *keys, unsigned *ret_reached)
+{
+        cleanup(made_list_done) struct made_list made = {0};
+        struct draft_program program;
+        int r = draft_build(d, d->commit, way, keys, &made);
+
+        *ret_reached = r == 1 ? 1 + (made.n > 0) : 0;
+        if (r == 1)
+                r = draft_choose(d, way, keys, &made, &program);
+        if (r == 1) {
+                r = draft_options(&program, keys);
+                r = r < 0 ? r : 1;
+        }
+        return r;
+}
+
+/* In each way until one gives a program that answers. 1, 0 or -errno; *ret_way is the number of the way. The draft has the keys of the one that
+ * came farthest. */
 static int try_ways(struct draft *d, const struct way *ways, size_t n, size_t *ret_way)
 {
+        char **submodules = steal_pointer(d->keys.submodules);
+        unsigned farthest = 0;
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < n; i++) {
-                cleanup(made_list_done) struct made_list made = {0};
-                struct draft_program program;
-                char **submodules = steal_pointer(d->keys.submodules);
+                cleanup(draft_keys_done) struct draft_keys keys = {.submodules = submodules};
+                unsigned reached = 0;
 
-                draft_keys_done(&d->keys);
-                d->keys.submodules = submodules;
-                *ret_way = i;
-                r = draft_build(d, d->commit, &ways[i], &d->keys, &made);
-                if (r == 1)
-                        r = draft_choose(d, &ways[i], &d->keys, &made, &program);
-                if (r == 1) {
-                        r = draft_options(&program, &d->keys);
-                        r = r < 0 ? r : 1;
+                r = try_way(d, &ways[i], &keys, &reached);
+                keys.submodules = NULL;
+                if (r == 1 || i == 0 || reached > farthest) {
+                        const struct draft_keys kept = keys;
+
+                        keys = d->keys;
+                        d->keys = kept;
+                        farthest = reached;
+                        *ret_way = i;
                 }
         }
+        d->keys.submodules = submodules;
         return r;
 }
 

@@ -43,15 +43,16 @@ struct way {
         char *file;        /* by which it was seen: "CMakeLists.txt" */
         char *first;       /* what makes or calls `configure`: "autoconf", "sh ./configure"; or NULL */
         const char *out;   /* CMake, meson: the folder that it builds in, which the tree does not have; static */
-        bool has_shared;   /* configure takes --disable-shared */
+        char **switches;   /* that the sources declare and that leave out what no solver needs: "-DBUILD_TESTS=OFF"; NULL: none */
+        char **variables;  /* that the Makefile includes by and does not set: "ROOT=.."; NULL: none */
 };
 /* The ways of a tree, the most usual first: those of its root; of its folders where the root has none. *ret is to be freed with
  * ways_free(). *ret_left: folders that were not looked at, as there are too many. */
 int ways_find(git_repository *git, const git_tree *tree, struct way **ret, size_t *ret_n, size_t *ret_left);
 void ways_free(struct way *list, size_t n);
-/* The commands, a recipe's `build` lines. */
+/* The commands, a recipe's `build` lines, with the switches or without. */
 struct compiler_flags;
-int way_commands(const struct way *w, const struct compiler_flags *flags, char ***ret);
+int way_commands(const struct way *w, const struct compiler_flags *flags, bool with_switches, char ***ret);
 /* Where a program of that name usually lies when it was built so. */
 void way_usual_output(const struct way *w, const char *program, struct buffer *ret);
 /* The name of `way` where the tree can be built in it, else of the tree's first way; nothing when it has none. */
@@ -59,6 +60,13 @@ int way_kept(git_repository *git, const git_tree *tree, const struct way *way, s
 /* "src/CMakeLists.txt" */
 void way_name(const struct way *w, struct buffer *ret);
 const struct way *way_named(const struct way *list, size_t n, const char *name); /* NULL: none is called so */
+
+/* -- switches.c ------------------------------------------------------------------------------------------------- */
+
+/* Adds the switches for the build system whose file is `file` in the folder `tree`. */
+int switches_find(git_repository *git, const git_tree *tree, enum build_system system, const git_tree_entry *file, char ***ret);
+/* Adds values of variables for the Makefile `file` of `folder`, "" for the root. */
+int makefile_variables(git_repository *git, const git_tree *root, const git_tree *tree, const char *folder, const git_tree_entry *file, char ***ret);
 
 /* -- flags.c: what older sources want of today's compilers ------------------------------------------------------ */
 

@@ -85,7 +85,7 @@ static int keys_of(struct draft *d, const struct era *e, const struct way *way, 
                 return MIN(r, 0);
         strings_free(steal_pointer(ret->build));
         strings_free(steal_pointer(ret->outputs));
-        r = way_commands(way, &none, &ret->build);
+        r = way_commands(way, &none, true, &ret->build);
         way_usual_output(way, basename(d->keys.outputs[0]), &output);
         if (r == 0)
                 r = buffer_error(&output);

@@ -92,7 +92,7 @@ static int each_option(const struct buffer *help, option_fn fn, void *user)
 /* "{bin} WORD {case}" */
 static void with_word(const char *run, const char *word, struct buffer *ret)
 {
-        const char *at = strstr(run, " {case}");
+        const char *at = strstr(run, " {case}") ?: strstr(run, " " RECIPE_INPUT);
 
         if (*word)
                 buffer_addf(ret, "%.*s %s%s", (int)(at - run), run, word, at);

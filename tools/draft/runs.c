@@ -126,13 +126,13 @@ static int try_pairs(struct draft_program *p, const struct draft_keys *keys)
         return r;
 }
 
-static int try_program(const struct made_list *made, const struct made *m, struct draft_keys *keys, struct draft_program *ret)
+static int try_program(const struct made_list *made, const struct made *m, const char *run, struct draft_keys *keys, struct draft_program *ret)
 {
         free(keys->run);
-        keys->run = strdup("{bin} {case}");
+        keys->run = copy_string(run);
         *ret = (struct draft_program){.made = made};
         add_program(ret, m);
-        return keys->run ? try_pairs(ret, keys) : -ENOMEM;
+        return try_pairs(ret, keys);
 }
 
 /* A library is taken by a name that the loader looks for, which in the tree may be a link's: a copy is no link. */
@@ -177,29 +177,66 @@ static void note_silence(struct draft *d, const struct way *way, const struct ma
                 buffer_adds(&d->failed, " it was built, and no program came of it: is there another target?\n");
                 return;
         }
-        buffer_addf(&d->failed, " it was built, and none of %s answers a small formula (SMT-LIB, DIMACS) in a file that is its only argument:", n == 1 ? "its programs" : "these");
+        buffer_addf(&d->failed, " it was built, and none of %s answers a small formula (SMT-LIB, DIMACS) in a file that is its only argument, or on standard input:", n == 1 ? "its programs" : "these");
         for (size_t i = 0; i < made->n && named < NAMED; i++)
                 if (!made->list[i].is_library)
                         buffer_addf(&d->failed, "%s %s", named++ > 0 ? "," : "", made->list[i].path);
         buffer_adds(&d->failed, n > named ? " and more\n" : "\n");
 }
 
+/* Tries the programs behind the first `from` until one answers. 1: that is number *ret_at. */
+static int try_programs(const struct made_list *made, size_t from, const char *run, struct draft_keys *keys, struct draft_program *ret, size_t *ret_at)
+{
+        int r = 0;
+
+        for (size_t i = from; r == 0 && i < made->n; i++) {
+                if (made->list[i].is_library)
+                        continue;
+                progress_show("looking for the solver", i, made->n, 0);
+                r = try_program(made, &made->list[i], run, keys, ret);
+                *ret_at = i;
+        }
+        progress_clear();
+        return r;
+}
+
+static const enum format formats[] = {FORMAT_SMT2, FORMAT_CNF};
+
+#define OTHERS 4 /* further programs that answer, named in the draft */
+
+/* A recipe has one program; a comment says which others answer. */
+static int note_others(const struct made_list *made, const char *taken, struct buffer *about)
+{
+        int r = 0;
+
+        for (size_t f = 0, named = 0; r >= 0 && f < ARRAY_SIZE(formats); f++)
+                for (size_t at = 0, from = 0; named < OTHERS; from = at + 1) {
+                        cleanup(draft_keys_done) struct draft_keys keys = {.format = formats[f]};
+                        struct draft_program p;
+
+                        r = try_programs(made, from, "{bin} {case}", &keys, &p, &at);
+                        if (r <= 0)
+                                break;
+                        if (strcmp(made->list[at].path, taken) == 0)
+                                continue;
+                        buffer_addf(about, "%s answers %s, too; it wants a recipe of its own.\n", made->list[at].path, formats[f] == FORMAT_CNF ? "DIMACS" : "SMT-LIB");
+                        named++;
+                }
+        return MIN(r, 0);
+}
+
+/* A solver that reads a file is run so; standard input is for those that read nothing else. */
 int draft_choose(struct draft *d, const struct way *way, struct draft_keys *keys, struct made_list *made, struct draft_program *ret)
 {
-        static const enum format formats[] = {FORMAT_SMT2, FORMAT_CNF};
-        size_t n;
+        static const char *const forms[] = {"{bin} {case}", "{bin} " RECIPE_INPUT};
+        size_t n, at;
         int r = 0;
 
         made_list_sort(made, d->name);
-        for (size_t f = 0; r == 0 && f < ARRAY_SIZE(formats); f++)
-                for (size_t i = 0; r == 0 && i < made->n; i++) {
-                        if (made->list[i].is_library)
-                                continue;
-                        keys->format = formats[f];
-                        progress_show("looking for the solver", i, made->n, 0);
-                        r = try_program(made, &made->list[i], keys, ret);
-                }
-        progress_clear();
+        for (size_t k = 0; r == 0 && k < ARRAY_SIZE(forms) * ARRAY_SIZE(formats); k++) {
+                keys->format = formats[k % ARRAY_SIZE(formats)];
+                r = try_programs(made, 0, forms[k / ARRAY_SIZE(formats)], keys, ret, &at);
+        }
         if (r == 0)
                 note_silence(d, way, made);
         if (r <= 0)
@@ -208,5 +245,7 @@ int draft_choose(struct draft *d, const struct way *way, struct draft_keys *keys
         buffer_addf(&keys->about_run, "%s answers sat and unsat on small formulas%s%s; the build made %zu program%s.\n", ret->list[0].name,
                     ret->pair->logic ? " of " : "", ret->pair->logic ?: "", n, n == 1 ? "" : "s");
         r = write_outputs(ret, keys);
+        if (r == 0 && n > 1)
+                r = note_others(made, ret->from[0]->path, &keys->about_run);
         return r < 0 ? r : 1;
 }

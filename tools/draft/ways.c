@@ -2,7 +2,6 @@
 #include "tools/draft/draft.h"
 
 #define FOLDERS_MAX 16 /* that are looked at where the root has nothing */
-#define FILE_LOOKED (UINT64_C(4) << 20)
 
 struct sign {
         enum build_system system;
@@ -25,14 +24,6 @@ static const git_tree_entry *find_file(const git_tree *tree, const char *name)
 static bool is_executable(const git_tree_entry *e)
 {
         return git_tree_entry_filemode(e) == GIT_FILEMODE_BLOB_EXECUTABLE;
-}
-
-static bool file_says(git_repository *git, const git_tree_entry *e, const char *words)
-{
-        cleanup(git_blob_freep) git_blob *blob = NULL;
-
-        return git_blob_lookup(&blob, git, git_tree_entry_id(e)) == 0 && (uint64_t)git_blob_rawsize(blob) <= FILE_LOOKED &&
-               git_blob_rawsize(blob) > 0 && memmem(git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob), words, strlen(words));
 }
 
 static int call_of(const git_tree_entry *e, const char *before, const char *name, char **ret)
@@ -71,6 +62,8 @@ void ways_free(struct way *list, size_t n)
                 free(list[i].folder);
                 free(list[i].file);
                 free(list[i].first);
+                strings_free(list[i].switches);
+                strings_free(list[i].variables);
         }
         free(list);
 }
@@ -101,11 +94,9 @@ static int add_way(struct looking *f, const git_tree *tree, const char *folder, 
                 r = call_of(e, "", s->file, &w->first);
         else if (s->system == SYSTEM_AUTOCONF)
                 r = configure_maker(tree, &w->first);
-        if (s->system == SYSTEM_CONFIGURE)
-                w->has_shared = file_says(f->git, e, "--enable-shared");
-        else if (s->system == SYSTEM_AUTOCONF)
-                w->has_shared = file_says(f->git, e, "LT_INIT") || file_says(f->git, e, "AC_PROG_LIBTOOL");
-        return r;
+        if (r == 0 && s->system == SYSTEM_MAKE)
+                r = makefile_variables(f->git, f->root, tree, folder, e, &w->variables);
+        return r == 0 ? switches_find(f->git, tree, s->system, e, &w->switches) : r;
 }
 
 static bool has_system(const struct looking *f, size_t from, enum build_system system)
@@ -220,15 +211,23 @@ static void add_compilers(struct buffer *b, const struct compiler_flags *flags, 
                 buffer_addf(b, "%sCXX='%s'%s", before, flags->cxx.data, behind);
 }
 
-/* A folder's name, quoted where a shell would take it apart. */
+/* Quoted where a shell would take it apart. */
+static void add_word(struct buffer *b, const char *word)
+{
+        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+/=-";
+
+        if (word[strspn(word, plain)] == '\0')
+                buffer_adds(b, word);
+        else
+                buffer_add_shell_word(b, word);
+}
+
 static void add_folder(struct buffer *b, const char *name)
 {
-        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+/-";
-
-        if (name[strspn(name, plain)] == '\0' && name[0] != '-')
-                buffer_adds(b, name);
-        else
+        if (name[0] == '-')
                 buffer_add_shell_word(b, name);
+        else
+                add_word(b, name);
 }
 
 static void enter(struct buffer *b, const struct way *w)
@@ -240,8 +239,17 @@ static void enter(struct buffer *b, const struct way *w)
         buffer_adds(b, " && ");
 }
 
+/* The names are the sources' own, so a shell must not read them. */
+static void add_words(struct buffer *b, char *const *words)
+{
+        for (; words && *words; words++) {
+                buffer_adds(b, " ");
+                add_word(b, *words);
+        }
+}
+
 /* Each of these adds a line for a command. */
-static void commands_configure(const struct way *w, const struct compiler_flags *flags, struct buffer *b)
+static void commands_configure(const struct way *w, const struct compiler_flags *flags, char *const *switches, struct buffer *b)
 {
         if (w->system == SYSTEM_AUTOCONF) {
                 enter(b, w);
@@ -249,40 +257,45 @@ static void commands_configure(const struct way *w, const struct compiler_flags 
         }
         enter(b, w);
         add_compilers(b, flags, "", " ");
-        buffer_addf(b, "%s%s\n", w->system == SYSTEM_AUTOCONF ? "./configure" : w->first, w->has_shared ? " --disable-shared" : "");
+        buffer_adds(b, w->system == SYSTEM_AUTOCONF ? "./configure" : w->first);
+        add_words(b, switches);
+        buffer_adds(b, "\n");
         enter(b, w);
         buffer_adds(b, "make -j{jobs}\n");
 }
 
-static void commands_make(const struct way *w, const struct compiler_flags *flags, struct buffer *b)
+static void commands_make(const struct way *w, const struct compiler_flags *flags, char *const *, struct buffer *b)
 {
         enter(b, w);
         buffer_adds(b, "make -j{jobs}");
+        add_words(b, w->variables);
         add_compilers(b, flags, " ", "");
         buffer_adds(b, "\n");
 }
 
-static void commands_out_of_tree(const struct way *w, const struct compiler_flags *flags, struct buffer *b)
+static void commands_out_of_tree(const struct way *w, const struct compiler_flags *flags, char *const *switches, struct buffer *b)
 {
         const bool cmake = w->system == SYSTEM_CMAKE;
 
         add_compilers(b, flags, "", " ");
         buffer_addf(b, cmake ? "cmake -B %s -S " : "meson setup %s ", w->out);
         add_folder(b, *w->folder ? w->folder : ".");
-        buffer_adds(b, cmake ? " -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF\n" : " --buildtype=release -Ddefault_library=static\n");
+        buffer_adds(b, cmake ? " -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF" : " --buildtype=release -Ddefault_library=static");
+        add_words(b, switches);
+        buffer_adds(b, "\n");
         buffer_addf(b, cmake ? "cmake --build %s -j{jobs}\n" : "ninja -C %s -j{jobs}\n", w->out);
 }
 
-int way_commands(const struct way *w, const struct compiler_flags *flags, char ***ret)
+int way_commands(const struct way *w, const struct compiler_flags *flags, bool with_switches, char ***ret)
 {
-        static void (*const commands[])(const struct way *w, const struct compiler_flags *flags, struct buffer *b) = {
+        static void (*const commands[])(const struct way *w, const struct compiler_flags *flags, char *const *switches, struct buffer *b) = {
                 [SYSTEM_CMAKE] = commands_out_of_tree, [SYSTEM_MESON] = commands_out_of_tree, [SYSTEM_CONFIGURE] = commands_configure,
                 [SYSTEM_AUTOCONF] = commands_configure, [SYSTEM_MAKE] = commands_make,
         };
         cleanup_buffer struct buffer lines = {0};
         int r;
 
-        commands[w->system](w, flags, &lines);
+        commands[w->system](w, flags, with_switches ? w->switches : NULL, &lines);
         r = buffer_error(&lines);
         for (char *rest = lines.data; r == 0 && *rest;)
                 r = strings_add(ret, strsep(&rest, "\n"));
