@@ -232,7 +232,7 @@ static int run_groups(const struct arguments *a)
 int main(int argc, char **argv)
 {
         static const struct argp argp = {options, parse, "[tree|wait|run|build|store|report|remote|export]...",
-                                         "Prints the rows of the table of benchmarks; see docs/performance.md."};
+                                         "Prints the rows of the table of benchmarks; see docs/evidence."};
         char made[PATH_SIZE] = "";
         struct arguments a = {0};
         int failed;
