@@ -273,7 +273,7 @@ def check_sentences(name, commands):
 
 names = re.findall(r"^  ([a-z]+(?: [a-z]+)?) ", help_of("").partition("Commands:\n")[2].partition("\n\n")[0], re.M)
 groups = {n.split()[0] for n in names}
-documents = sorted(set(source.glob("docs/*.md")) - {source / "docs/tutorial.md"}) + [source / "README.md", source / "examples/README.md", source / "examples/gallery/README.md"]
+documents = sorted((set(source.glob("docs/*.md")) | set(source.glob("docs/evidence/*.md"))) - {source / "docs/tutorial.md"}) + [source / "README.md", source / "examples/README.md", source / "examples/gallery/README.md"]
 try:
     folder = shared = make_folder()
     make_store(folder)
