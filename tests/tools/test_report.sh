@@ -51,6 +51,14 @@ rows = [dict(zip(heads, (re.sub(\"<.*?>\", \"\", c) for c in re.findall(\"(?s)<t
 assert rows and heads[2] == \"compared\", heads
 for r in rows: assert int(r[\"compared\"]) == int(r[\"sat\"]) + int(r[\"unsat\"]) + int(r[\"timeout\"]) == 2, r
 "'
+test_that "what was not run is not solved, and a line joins what is of the same cases" '
+	export SOLVERFS_STORE=$top/sparse && run 0 init && run 0 solver add --recipe toy.recipe toy hist && run 0 case add ./*.smt2 && run 0 -q run toy HEAD~8 1 && run 0 -q run toy HEAD~4 1 2 && run 0 -q run toy HEAD 1 2 &&
+	run 0 report toy -o sparse.html && check_page sparse.html >data && has sparse.html "<small>of 2 run</small>" && has sparse.html ">1 of 1</td>" && python3 -c "
+import json
+d = json.load(open(\"data\"))
+assert [c[\"measured\"] for c in d[\"columns\"]] == [1, 2, 2] and d[\"set\"][\"solved\"] == [1, 2, 2], d
+assert [c[\"is_comparable\"] for c in d[\"columns\"]] == [False, False, True], d
+"'
 test_that "no such solver, set; a file that cannot be written" '
 	run 3 report nosuch && run 3 report toy --set nosuch && run 2 report && run 4 report toy -o nosuch/x.html && has err "cannot write nosuch/x.html" && [ ! -e nosuch ]'
 
@@ -93,10 +101,10 @@ const assert = (what, value) => { if (!value) throw new Error(what); };
 window.addEventListener("error", (e) => { document.title = "failed: " + e.message; });
 { /* at once: without a screen no frame may ever come */
 	const table = [...document.querySelectorAll("table")].find((t) => t.caption.textContent === "Measured commits");
-	const dates = () => [...table.tBodies[0].rows].map((r) => r.cells[4].dataset.v).map(Number), by = [...table.tHead.querySelectorAll("button")].find((b) => b.textContent === "PAR-2");
+	const dates = () => [...table.tBodies[0].rows].map((r) => r.cells[3].dataset.v).map(Number), by = [...table.tHead.querySelectorAll("button")].find((b) => b.textContent === "PAR-2");
 	const sorted = (list, sign) => list.every((v, i) => i === 0 || sign * (v - list[i - 1]) >= 0);
-	by.click(); assert("descending", sorted(dates(), -1) && table.tHead.rows[0].cells[4].getAttribute("aria-sort") === "descending");
-	by.click(); assert("ascending", sorted(dates(), 1) && table.tHead.rows[0].cells[4].getAttribute("aria-sort") === "ascending");
+	by.click(); assert("descending", sorted(dates(), -1) && table.tHead.rows[0].cells[3].getAttribute("aria-sort") === "descending");
+	by.click(); assert("ascending", sorted(dates(), 1) && table.tHead.rows[0].cells[3].getAttribute("aria-sort") === "ascending");
 	const search = table.parentElement.previousElementSibling.querySelector("input");
 	search.value = "V12 commit"; search.dispatchEvent(new Event("input"));
 	assert("search", [...table.tBodies[0].rows].filter((r) => !r.hidden).length === 1);

@@ -183,17 +183,22 @@
 		whole();
 	}
 
+	/* Steps along the line of first parents, from one commit to the next where the same cases were run. */
+	const stepsOf = (points) => points.map((p, i) => (!p || !columns[i].on_line ? "" : columns[i].is_comparable ? `H${px(p[0])}V${px(p[1])}` : `M${px(p[0])} ${px(p[1])}`)).join("");
+
 	/* What a plot shows of the columns: `values` (null: not known), as the paths that `paths` makes of their points. Where they differ much, and no
-	 * `tick` is given, the scale is one of logarithms. */
-	const setPlot = (colour, values) => ({
-		height: 150, values: () => values,
-		paths: (points) => {
-			const known = points.filter((p) => p), line = points.filter((p, i) => p && columns[i].on_line);
-			return [svg("path", { d: lineOf(line, true), class: `line ${colour}` }), svg("path", { d: line.length <= 60 ? marks(line, DOT) : "", class: `fill ${colour}` }),
-				svg("path", { d: marks(known.filter((p) => !line.includes(p)), SHAPES[0]), class: `ring ${colour}` })];
+	 * `tick` is given, the scale is one of logarithms. `most`: what they cannot be more than. */
+	const setPlot = (colour, values, most) => ({
+		height: 150, values: () => values, most,
+		paths: (points, x, top, bottom, limits) => {
+			const line = points.filter((p, i) => columns[i].on_line), lone = points.filter((p, i) => columns[i].on_line && !columns[i].is_comparable && !(columns[i + 1] || {}).is_comparable);
+			return [svg("path", { d: lineOf(limits.filter((p, i) => columns[i].on_line), true), class: "most" }), svg("path", { d: stepsOf(points), class: `line ${colour}` }),
+				svg("path", { d: marks(line.length <= 60 ? line : lone, DOT), class: `fill ${colour}` }),
+				svg("path", { d: marks(points.filter((p, i) => !columns[i].on_line), SHAPES[0]), class: `ring ${colour}` })];
 		},
 	});
-	const plots = [{ id: "plot-solved", hasTags: true, tick: wholeTicks, ...setPlot("k0", data.set.solved) }, { id: "plot-par2", ...setPlot("k1", data.set.par2) }];
+	const plots = [{ id: "plot-solved", hasTags: true, tick: wholeTicks, ...setPlot("k0", data.set.solved, columns.map((c) => c.measured)) },
+		{ id: "plot-par2", ...setPlot("k1", data.set.par2, []) }];
 	if (data.cases.length)
 		plots.push({
 			id: "plot-case", height: 220, hasX: true, isLog: true, values: () => cells(chosen).map((c) => (c ? c.seconds : null)),
@@ -223,13 +228,13 @@
 	function paint(plot) {
 		const width = plot.element.clientWidth, left = 46, right = width - 8, top = plot.hasTags ? 18 : 8, bottom = plot.height - (plot.hasX ? 22 : 6);
 		if (right <= left) return;
-		const values = plot.values(), known = values.filter((v) => v !== null), [least, most] = known.length ? extremes(known) : [1, 1];
+		const values = plot.values(), limits = plot.most || [], known = values.filter((v) => v !== null).concat(limits), [least, most] = known.length ? extremes(known) : [1, 1];
 		const isLog = least > 0 && (plot.isLog || (!plot.tick && most > 8 * least)), room = (most - least) * 0.08 || (plot.tick ? 1 : most / 2 || 1);
 		const [low, high] = isLog ? logRange(least, most) : [Math.max(least - room, Math.min(0, least)), most + room];
 		const x = (v) => left + ((right - left) * (v - range[0])) / (range[1] - range[0]);
 		const y = (v) => bottom - ((bottom - top) * ((isLog ? Math.log(v) : v) - low)) / (high - low), yOf = (t) => bottom - ((bottom - top) * (t - low)) / (high - low);
 		const across = (plot.tick || (isLog ? logTicks : ticks))(low, high, (bottom - top) / 26), up = (byDate ? dateTicks : wholeTicks)(...range, (right - left) / 85);
-		const points = values.map((v, i) => (v === null ? null : [x(xs[i]), y(v)])), size = { x: left, y: top, width: right - left, height: bottom - top };
+		const pointOf = (v, i) => (v === null ? null : [x(xs[i]), y(v)]), points = values.map(pointOf), size = { x: left, y: top, width: right - left, height: bottom - top };
 		plot.cursor = svg("path", { class: "cursor" });
 		plot.dot = svg("path", { class: "dot" });
 		plot.drag = svg("rect", { y: top, height: bottom - top, class: "drag" });
@@ -240,7 +245,7 @@
 			...across.map(([v, label]) => svg("text", { x: left - 6, y: px(yOf(v) + 4), class: "end" }, label)),
 			...(plot.hasX ? up.map(([v, label]) => svg("text", { x: px(x(v)), y: bottom + 16, class: "middle" }, label)) : []),
 			...tagsOf(plot, x, left, right, top, bottom),
-			svg("svg", { ...size, viewBox: `${left} ${top} ${right - left} ${bottom - top}` }, plot.cursor, ...plot.paths(points, x, top, bottom), plot.dot, plot.drag)));
+			svg("svg", { ...size, viewBox: `${left} ${top} ${right - left} ${bottom - top}` }, plot.cursor, ...plot.paths(points, x, top, bottom, limits.map(pointOf)), plot.dot, plot.drag)));
 	}
 	function paintAll() {
 		plots.forEach(paint);
@@ -252,8 +257,7 @@
 	function tell() {
 		const c = columns[at], sha = make(isHome ? "a" : "span", isHome ? { href: `${data.folder}${c.sha}/` } : {}, c.sha.slice(0, 12));
 		sha.className = "sha";
-		const facts = [`${c.measured} of ${data.set.total} measured`];
-		if (data.set.solved[at] !== null) facts.push(`${data.set.solved[at]} solved`, `PAR-2 ${seconds(data.set.par2[at])}`);
+		const facts = [`solved ${data.set.solved[at]} of ${c.measured} run, of ${data.set.total} cases`, `PAR-2 of those run ${seconds(data.set.par2[at])}`];
 		const one = data.cases.length && cells(chosen)[at];
 		readout.replaceChildren(c.tags ? `${c.tags.join(", ")} · ` : "", sha, ` · ${c.date} · ${c.subject}`, make("br"), facts.join(" · "),
 			one ? ` · case ${data.cases[chosen].id}: ${data.kinds[one.kind]}, ${seconds(one.seconds)}` : "");

@@ -221,9 +221,9 @@ static void write_figures(const struct report *r, size_t n_wrong, struct buffer 
         for (size_t i = 0; i < r->n_steps; i++)
                 slower += r->steps[i].is_slower;
         buffer_adds(b, "<dl class=\"figures\">\n");
-        if (newest && !isnan(newest->par2)) {
+        if (newest) {
                 snprintf(label, sizeof(label), "solved at %.12s, the newest measured", git_oid_tostr_s(&newest->commit.oid));
-                snprintf(text, sizeof(text), "of %zu", r->live);
+                snprintf(text, sizeof(text), "of %zu run", newest->measured);
                 add_count(b, label, newest->solved, text);
                 snprintf(text, sizeof(text), "%.3g", newest->par2);
                 add_figure(b, "PAR-2 there", text, "s");

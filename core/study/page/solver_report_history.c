@@ -40,9 +40,10 @@ static json_t *column_data(const struct report *r, size_t k)
 {
         const struct report_column *c = &r->columns[k];
         char sha[GIT_OID_HEXSZ + 1];
-        json_t *j = json_pack("{ss ss sI sI so sb sI}", "sha", git_oid_tostr(sha, sizeof(sha), &c->commit.oid), "date",
+        json_t *j = json_pack("{ss ss sI sI so sb sI sb}", "sha", git_oid_tostr(sha, sizeof(sha), &c->commit.oid), "date",
                               report_date(c->commit.committed).s, "time", (json_int_t)c->commit.committed, "place", (json_int_t)c->of->place, "subject",
-                              html_string(c->subject), "on_line", (int)c->of->on_line, "measured", (json_int_t)c->measured);
+                              html_string(c->subject), "on_line", (int)c->of->on_line, "measured", (json_int_t)c->measured, "is_comparable",
+                              (int)c->is_comparable);
 
         if (j && c->tags.size > 0)
                 json_object_set_new(j, "tags", html_string(c->tags.data));
@@ -54,10 +55,8 @@ static json_t *set_data(const struct report *r)
         json_t *solved = json_array(), *par2 = json_array();
 
         for (size_t k = 0; k < r->n_columns; k++) {
-                const struct report_column *c = &r->columns[k];
-
-                json_array_append_new(solved, isnan(c->par2) ? json_null() : json_integer((json_int_t)c->solved));
-                json_array_append_new(par2, isnan(c->par2) ? json_null() : json_real(c->par2));
+                json_array_append_new(solved, json_integer((json_int_t)r->columns[k].solved));
+                json_array_append_new(par2, json_real(r->columns[k].par2));
         }
         return json_pack("{sI so so}", "total", (json_int_t)r->cases.n, "solved", solved, "par2", par2);
 }
@@ -176,8 +175,8 @@ int report_write_history(struct report *r, struct buffer *b)
         }
         buffer_addf(b,
                     "<p>Drag over a plot to zoom, double-click to see all; with the keyboard, arrows, + and −. PAR-2 is the mean of the seconds, where a "
-                    "case that is not solved counts twice the limit of %g s. A case that is not measured at a commit counts as at the one before it. "
-                    "Rings are commits beside the line of first parents.</p>\n",
+                    "case that is not solved counts twice the limit of %g s. Both are of the cases that were run at the commit; the dashed line is how many. "
+                    "A line joins commits at which the same cases were run. Rings are commits beside the line of first parents.</p>\n",
                     r->limit);
         add_frame(b);
         add_data(r, b);
@@ -294,10 +293,10 @@ int report_write_cases(struct report *r, struct buffer *b)
 static int add_commit_row(const struct report *r, size_t k, struct html_table *t, struct buffer *b)
 {
         const struct report_column *c = &r->columns[k];
-        char solved[24], same[48];
+        char solved[48], same[48];
         int e;
 
-        snprintf(solved, sizeof(solved), "%zu", c->solved);
+        snprintf(solved, sizeof(solved), "%zu of %zu", c->solved, c->measured);
         html_row_begin(b, t);
         html_cell_begin(b, t);
         e = report_add_commit(r, c->of->number, b);
@@ -305,8 +304,7 @@ static int add_commit_row(const struct report *r, size_t k, struct html_table *t
                 xml_addf(b, " <span class=\"tag\">%s</span>", c->tags.data);
         html_cell_end(b, t);
         html_cell(b, t, report_date(c->commit.committed).s);
-        html_cell_count(b, t, c->measured);
-        html_cell_number(b, t, isnan(c->par2) ? NAN : (double)c->solved, isnan(c->par2) ? "–" : solved);
+        html_cell_number(b, t, (double)c->solved, solved);
         html_cell_number(b, t, c->par2, html_seconds(c->par2).s);
         html_cell_count(b, t, c->wrong);
         snprintf(same, sizeof(same), "%u", c->of->on_line ? c->of->line_to - c->of->line_from + 1 : 1);
@@ -319,8 +317,7 @@ static int add_commit_row(const struct report *r, size_t k, struct html_table *t
 
 int report_write_commits(struct report *r, struct buffer *b)
 {
-        static const struct html_column columns[] = {{"commit", HTML_LINE, false},    {"date", HTML_LINE, false},  {"measured", HTML_NUMBER, true},
-                                                     {"solved", HTML_NUMBER, false},  {"PAR-2", HTML_NUMBER, false}, {"wrong", HTML_NUMBER, true},
+        static const struct html_column columns[] = {{"commit", HTML_LINE, false},    {"date", HTML_LINE, false},  {"solved, of run", HTML_NUMBER, false}, {"PAR-2", HTML_NUMBER, false}, {"wrong", HTML_NUMBER, true},
                                                      {"commits", HTML_NUMBER, true}, {"subject", HTML_WIDE, true}, {"author", HTML_TEXT, true}};
         struct html_table t = {.caption = "Measured commits", .columns = columns, .n = ARRAY_SIZE(columns)};
         int e = 0;

@@ -33,8 +33,9 @@ struct report_column {
         struct buffer tags;       /* of its commits: "v1, v1.0"; empty: none */
         struct commit commit;
         size_t measured, wrong;
-        size_t solved; /* of the report's `live` cases, and */
-        double par2;   /* seconds; NaN: not known of all of them */
+        size_t solved;      /* of those measured, and */
+        double par2;        /* of them; seconds */
+        bool is_comparable; /* the same cases are measured at the commit shown before it on the line */
 };
 
 struct report_step {
@@ -52,7 +53,6 @@ struct report {
 
         struct case_selection cases;
         size_t all_cases; /* of the set, before some were left out */
-        size_t live;      /* cases that are measured somewhere on the line */
         double limit;     /* seconds; the recipe's */
 
         struct commit_order *order; /* a ref */

@@ -245,7 +245,7 @@ static int make_columns(struct report *r)
                 if (r->commits[i].column == NOT_SHOWN)
                         continue;
                 r->commits[i].column = (uint32_t)r->n_columns;
-                r->columns[r->n_columns++] = (struct report_column){.of = &r->commits[i], .par2 = NAN};
+                r->columns[r->n_columns++] = (struct report_column){.of = &r->commits[i]};
         }
         return 0;
 }
@@ -368,60 +368,41 @@ static int add_tags(struct report *r)
         return 0;
 }
 
-/* A case that is not measured at a commit counts as at the last one before it, or else at the first one behind. */
-static int make_states(struct report *r, struct report_cell **ret)
+static bool have_same_cases(const struct report *r, size_t k, size_t m)
 {
-        struct report_cell *state = calloc(r->cases.n + 1, sizeof(*state));
-
-        if (!state)
-                return -ENOMEM;
         for (size_t i = 0; i < r->cases.n; i++)
-                for (size_t k = 0; k < r->n_columns && !state[i].is_known; k++)
-                        if (r->columns[k].of->on_line)
-                                state[i] = *report_cell(r, k, i);
-        for (size_t i = 0; i < r->cases.n; i++)
-                r->live += state[i].is_known;
-        *ret = state;
-        return 0;
+                if (report_cell(r, k, i)->is_known != report_cell(r, m, i)->is_known)
+                        return false;
+        return true;
 }
 
-/* `live`: the cases that count. */
-static void score(struct report *r, struct report_column *c, const struct report_cell *live, const struct report_cell *cells)
+static void score(const struct report *r, size_t k)
 {
+        struct report_column *c = &r->columns[k];
         double sum = 0;
 
-        c->solved = 0;
         for (size_t i = 0; i < r->cases.n; i++) {
-                if (!live[i].is_known)
-                        continue;
-                c->solved += cell_is_solved(&cells[i]);
-                sum += cell_is_solved(&cells[i]) ? (double)cells[i].seconds : 2 * r->limit;
+                const struct report_cell *cell = report_cell(r, k, i);
+
+                c->solved += cell_is_solved(cell);
+                if (cell->is_known)
+                        sum += cell_is_solved(cell) ? (double)cell->seconds : 2 * r->limit;
         }
-        c->par2 = r->live > 0 ? sum / (double)r->live : NAN;
+        c->par2 = sum / (double)c->measured;
 }
 
-/* Commits beside the line have no commit before them here: they are scored where all cases are measured. */
-static int score_columns(struct report *r)
+/* Each by what was measured there. */
+static void score_columns(struct report *r)
 {
-        cleanup_free struct report_cell *state = NULL;
-        int e = make_states(r, &state);
+        size_t before = NOT_SHOWN;
 
-        for (size_t k = 0; e == 0 && k < r->n_columns; k++) {
-                struct report_column *c = &r->columns[k];
-                const struct report_cell *cells = report_cell(r, k, 0);
-                size_t known = 0;
-
-                for (size_t i = 0; i < r->cases.n; i++) {
-                        if (cells[i].is_known && state[i].is_known && c->of->on_line)
-                                state[i] = cells[i];
-                        known += cells[i].is_known && state[i].is_known;
-                }
-                if (c->of->on_line)
-                        score(r, c, state, state);
-                else if (known == r->live)
-                        score(r, c, state, cells);
+        for (size_t k = 0; k < r->n_columns; k++) {
+                score(r, k);
+                if (!r->columns[k].of->on_line)
+                        continue;
+                r->columns[k].is_comparable = before != NOT_SHOWN && have_same_cases(r, before, k);
+                before = k;
         }
-        return e;
 }
 
 static int describe_columns(struct report *r)
@@ -479,7 +460,8 @@ int report_read(struct report *r)
         }
         if (e == 0)
                 e = read_cells(r);
-        if (e == 0)
-                e = score_columns(r);
-        return e < 0 ? e : describe_columns(r);
+        if (e < 0)
+                return e;
+        score_columns(r);
+        return describe_columns(r);
 }
