@@ -26,7 +26,7 @@ struct campaign_command {
          "at the end, go on looking for the commits responsible for so long at most (wall time); default as long as --for",                  \
          .seconds = &(c).settings.localize_seconds},                                                                                         \
         {"no-localize", 0, NULL, "do not look for the commits responsible", .off = &(c).settings.localize},                                  \
-        {"reduce-for", 0, "TIME", "at the end, make the findings smaller for so long in all (wall time); default a quarter of --for",        \
+        {"reduce-for", 0, "TIME", "make the findings smaller for so long in all, while it runs and at the end (wall time); default half of --for", \
          .seconds = &(c).settings.reduce_seconds},                                                                                           \
         {"json", 0, NULL, "print the end as JSON", .on = &(c).json}
 

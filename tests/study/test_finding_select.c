@@ -88,6 +88,56 @@ START_TEST(test_an_assertion_without_names_has_a_shape)
 }
 END_TEST
 
+/* Thirty assertions, each of a shape of its own; the first `changed` ones are others. */
+static void print_formula(char name, unsigned changed, struct buffer *ret)
+{
+        buffer_addf(ret, "(declare-const %c Int)", name);
+        for (unsigned i = 0; i < 30; i++) {
+                buffer_addf(ret, "(assert (%s %c ", i < changed ? "distinct" : "<", name);
+                for (unsigned k = 0; k < i; k++)
+                        buffer_adds(ret, k % 2 == 0 ? "(+ 1 " : "(* 2 ");
+                buffer_addf(ret, "%c", name);
+                for (unsigned k = 0; k < i; k++)
+                        buffer_adds(ret, ")");
+                buffer_adds(ret, "))");
+        }
+}
+
+static bool are_alike(unsigned changed, const char *other)
+{
+        cleanup_buffer struct buffer a = {0}, b = {0};
+        struct pieces x, y;
+        bool is;
+
+        print_formula('x', 0, &a);
+        print_formula('y', changed, &b);
+        ck_assert_int_eq(formula_pieces(SLICE(a.data, a.size), &x), 0);
+        ck_assert_int_eq(formula_pieces(other ? slice_string(other) : SLICE(b.data, b.size), &y), 0);
+        is = pieces_are_alike(&x, &y) && pieces_are_alike(&y, &x);
+        free(x.list);
+        free(y.list);
+        return is;
+}
+
+START_TEST(test_relatives_differ_in_few_places)
+{
+        ck_assert(are_alike(0, NULL) && are_alike(3, NULL));
+        ck_assert(!are_alike(30, NULL));
+        ck_assert(!are_alike(0, "(declare-const x Int)(assert (< x (+ 1 x)))"));
+}
+END_TEST
+
+START_TEST(test_small_formulas_have_no_relatives)
+{
+        struct pieces x;
+
+        ck_assert_int_eq(formula_pieces(slice_string("(declare-const x Int)(assert (< x (+ 1 x)))"), &x), 0);
+        ck_assert_uint_eq(x.n, 2);
+        ck_assert(!pieces_are_alike(&x, &x));
+        free(x.list);
+}
+END_TEST
+
 START_TEST(test_no_formula)
 {
         char *shape;
@@ -105,4 +155,5 @@ END_TEST
 
 SUITE("finding_select", test_names_and_values_are_no_shape, test_operators_sorts_and_order_are,
       test_relations_and_terms_without_names_are_no_shape, test_repeated_arguments_are_no_shape, test_a_shape_occurs_in_an_input,
-      test_all_assertions_of_a_shape_must_occur, test_an_assertion_without_names_has_a_shape, test_no_formula, test_decidable_logics)
+      test_all_assertions_of_a_shape_must_occur, test_an_assertion_without_names_has_a_shape, test_relatives_differ_in_few_places,
+      test_small_formulas_have_no_relatives, test_no_formula, test_decidable_logics)

@@ -141,7 +141,7 @@ test_that "a campaign by CPU time is localized by CPU time, and its report says 
 	has err "^localized spr/1: [0-9]+ $(git -C loaded rev-parse v3) 0.010000 1.000000 burns for lengths" && run 0 mount mnt && cat mnt/loaded/spr/1/localized.tsv mnt/loaded/spr/1/report.md >out &&
 	has out "$(git -C loaded rev-parse v3)	0.010000	1.000000" && has out "^Each run had 1s of CPU time"; r=$?; run 0 unmount mnt; (exit $r)'
 
-# -- reducing at the end --
+# -- reducing, beside the search and at the end --
 
 export SOLVERFS_STORE=$top/reducing && run 0 init && run 0 solver add slow slow --recipe slow.recipe
 rows() { run 0 findings slow "${@:2}" && [ "$(grep -c . out)" = "$1" ]; }
@@ -156,6 +156,24 @@ test_that "a campaign killed while it reduces goes on there; reduced, they are o
 worked() { sed -n "s/^worked \([0-9]*\)s/\1/p" "$1"; }
 test_that "once more, there is nothing to do; reducing is no time of the search" '
 	alike 0 --for 1ms --reduce-for 180s && ! has err "^reduced" && has out "^to-report 1$" && [ "$(worked reduced)" -lt $(($(worked out) + 8)) ]'
+test_that "a group whose findings are not all localized is one all the same" '
+	both="--reference $(git -C slow rev-parse v1) --target $(git -C slow rev-parse v2)" && run 0 localize slow $both --timeout 700ms spr/1 && run 0 findings slow --all --json && has out "\"culprit\":\"[0-9a-f]" && rows 1'
+
+# Two causes. Killed while it reduces beside the search; then ended once it has found something, reduced it, and found something more, however long that takes.
+make_script pair
+script_commit pair 1 "# 1"
+script_commit pair 2 'grep -qE "str.len|str.replace" "$case" && echo "lasts 20" >&2'
+toy_recipe pair 'timeout = 2s' && run 0 solver add pair pair --recipe pair.recipe
+beside=(timeout -k 5 300 "$solverfs" fuzz pair --name beside --threshold 300ms --timeout 700ms --no-localize --reduce-for 250s -j 1 --seed 5 --reference v1 --target v2)
+reduced_between() { [ "$(grep -c "^found spr" err)" -ge 4 ] && sed "1,/^reduced spr/d" err | grep -q "^found spr"; }
+test_that "what is found is reduced while the campaign goes on, also behind a kill" '
+	echo "kill after 5" >faults/reduce.try && { "${beside[@]}" --for 250s >out 2>err </dev/null; [ $? = 137 ]; } && rm faults/reduce.try &&
+	{ "${beside[@]}" --for 250s >out 2>err </dev/null & } && pid=$! &&
+	for _ in $(seq 2500); do reduced_between && break; sleep 0.1; done; kill $pid && wait $pid; reduced_between'
+test_that "at its end all groups are reduced, and groups are what it counts" '
+	"${beside[@]}" --for 1ms >out 2>err </dev/null && n=$(sed -n "s/^to-report //p" out) && [ "$n" -le 3 ] && has err "^$(sed -n "s/^finds //p" out) findings come to $n to report$" && ! has err "not reduced" &&
+	run 0 findings pair --json && [ "$(grep -c . out)" = "$n" ] && [ "$(grep -c "\"reduced\":[1-9]" out)" = "$n" ] &&
+	run 0 findings pair --all && [ "$(grep -c . out)" -ge 4 ]'
 export SOLVERFS_STORE=$top/store
 
 # -- by-products --

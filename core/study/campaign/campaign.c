@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define REDUCE_SHARE   0.25 /* of the search's seconds */
+#define REDUCE_SHARE   0.5  /* of the search's seconds */
 #define LOCALIZE_LEAST 60.0 /* seconds */
 
 double campaign_now(struct campaign *c)
@@ -88,6 +88,7 @@ static void campaign_done(struct campaign *c)
 {
         campaign_journal_close(c->journal);
         campaign_close_localizer(c);
+        campaign_close_reducer(c);
         if (c->state)
                 c->hunt->end(c);
         for (size_t i = 0; i < c->n_versions; i++) {
@@ -172,11 +173,14 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
                 return r;
         has_time = campaign_now(c) < full->seconds; /* before there are other threads */
         r = campaign_start_localizer(c);
+        if (r == 0)
+                r = campaign_start_reducer(c);
         if (r == 0 && has_time)
                 r = campaign_search(c);
         else
-                campaign_end(c); /* the localizer waits for it */
+                campaign_end(c); /* those beside it wait for it */
         end_search(c);
+        campaign_end_reducer(c);
         campaign_end_localizer(c);
         if (r == 0)
                 r = c->error;

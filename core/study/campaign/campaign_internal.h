@@ -54,6 +54,23 @@ struct campaign_found {
         bool is_tried;  /* it is localized, and no commit is responsible */
 };
 
+/* Who works beside the search for inputs; under the lock. */
+enum beside {
+        BESIDE_LOCALIZER,
+        BESIDE_REDUCER,
+        N_BESIDE
+};
+struct campaign_turns {
+        bool is_taken;        /* the first worker is to make room */
+        bool has_room;        /* it has left its core */
+        enum beside last;     /* whose it is, or was */
+        uint64_t began, most; /* and how long it may begin further work */
+        uint64_t ended, took; /* of the one before; ended 0: there was none */
+        uint64_t n_tried;     /* of the campaign's, when it ended */
+        unsigned n_waiting[N_BESIDE];
+};
+struct reducer; /* campaign_reduce.c */
+
 struct campaign {
         struct workspace *workspace;
         struct engine *engine;
@@ -88,10 +105,9 @@ struct campaign {
         bool is_over;
         bool is_exhausted;            /* there are no more inputs; those under way go on */
         unsigned n_begun, n_ended;    /* workers */
-        bool is_localizing;           /* the first worker makes room */
-        bool has_item;                /* the localizer has asked for something in this search */
-        uint64_t turn_began, turn_ns; /* of the localizer; and how long it may begin further items */
-        uint64_t n_tried;             /* inputs of the first worker */
+        struct campaign_turns turns;
+        bool has_item;    /* the localizer has asked for something in this search */
+        uint64_t n_tried; /* inputs of the first worker */
         struct campaign_found *found; /* owned */
         size_t n_found;
         char **signatures; /* owned: of the crashes that were kept */
@@ -104,6 +120,7 @@ struct campaign {
 
         pthread_t localizer;
         bool has_localizer;
+        struct reducer *reducer; /* owned; NULL: it shall not reduce */
         int localize_timer, localize_end; /* owned; readable when the time for localizing is over; then, or when it is cancelled. -1: none */
 };
 
@@ -175,6 +192,14 @@ int seat_run(struct bench_seat *seat, size_t version, uint64_t seed, const struc
 /* Waits for the machine of its runs, where that is not this one, and sees that it is the one it ran on before: -EEXIST with a sentence. */
 int campaign_check_machine(struct campaign *c);
 
+/* -- campaign_turns.c: under the lock -- */
+
+/* Waits until the search and the other side have had theirs. When the search is over, there are no turns: all go on. */
+void campaign_begin_turn(struct campaign *c, enum beside who);
+void campaign_end_turn(struct campaign *c, enum beside who); /* nothing where it has none */
+bool campaign_turn_is_long(const struct campaign *c);        /* it shall begin no further work */
+void campaign_await_change(struct campaign *c);              /* a moment, or until something happened */
+
 /* -- campaign_localize.c -- */
 
 int campaign_start_localizer(struct campaign *c); /* nothing where it shall not localize */
@@ -191,7 +216,11 @@ uint64_t campaign_count_causes(const struct campaign *c); /* distinct ones */
 
 /* -- campaign_reduce.c -- */
 
-/* What it found, within the time of its settings; then how many there are to report. -ECANCELED: it goes on with the same call. */
+/* Beside the search, within the time of its settings; nothing where it shall not reduce. */
+int campaign_start_reducer(struct campaign *c);
+void campaign_end_reducer(struct campaign *c); /* waits for what it has begun, when the search is over */
+void campaign_close_reducer(struct campaign *c);
+/* What is left, within the time that is left; then how many there are to report. -ECANCELED: it goes on with the same call. */
 int campaign_reduce_all(struct campaign *c);
 
 /* -- campaign_trial.c: one input -- */

@@ -1,9 +1,8 @@
 /* Localizing while a campaign runs: a thread of its own searches for the commits responsible for what was found so far, and the strategy is told, so
  * that what shows a known cause once more is run less.
  *
- * A search needs a core for its builds and runs: the first worker gives up its own meanwhile. The two take turns. A turn of the localizer is one build
- * or run, and as many more as begin within the time that the worker had before; then the worker goes on for as long as that took, and for one
- * input at least. So the campaign keeps half of that core, whatever a search costs, and the finds of that time share the next search's builds.
+ * A turn of the localizer (campaign_turns.c) is one build or run, and as many more as begin within the time that the search had before. The finds of the
+ * search's turn share the next search's builds.
  *
  * When the search for inputs is over the localizer has all cores, and a bounded time by the clock on the wall. What it does not finish then is kept as
  * unfinished, and goes on with the next call of the campaign. */
@@ -77,40 +76,15 @@ static int learn(struct campaign *c)
 
 /* -- turns -- */
 
-#define TURN_LEAST NSEC_PER_SEC
-#define TURN_MOST  (60 * NSEC_PER_SEC)
-
-static void await_change(struct campaign *c)
-{
-        pthread_cond_wait(&c->changed, &c->lock); /* signalled five times a second by watch_over() */
-}
-
-static void begin_turn(struct campaign *c, uint64_t rested_ns)
-{
-        c->turn_ns = MIN(MAX(rested_ns, TURN_LEAST), TURN_MOST);
-        c->turn_began = now_ns();
-        c->is_localizing = true;
-}
-
-/* Under the lock. Returns how long it was. */
-static uint64_t rest(struct campaign *c)
-{
-        uint64_t began = now_ns(), least = began - c->turn_began, tried = c->n_tried;
-
-        c->is_localizing = false;
-        pthread_cond_broadcast(&c->changed);
-        while (!c->is_over && (now_ns() - began < least || c->n_tried == tried))
-                await_change(c);
-        return now_ns() - began;
-}
-
 static void await_turn(void *user)
 {
         struct campaign *c = user;
 
         pthread_mutex_lock(&c->lock);
-        if (!c->is_over && now_ns() - c->turn_began >= c->turn_ns && c->has_item)
-                begin_turn(c, rest(c));
+        if (!c->is_over && campaign_turn_is_long(c) && c->has_item) {
+                campaign_end_turn(c, BESIDE_LOCALIZER);
+                campaign_begin_turn(c, BESIDE_LOCALIZER);
+        }
         c->has_item = true;
         pthread_mutex_unlock(&c->lock);
 }
@@ -234,15 +208,15 @@ static void *localizer(void *user)
         pthread_mutex_lock(&c->lock);
         while (r == 0) {
                 while (!c->is_over && !is_unexplained(c))
-                        await_change(c);
+                        campaign_await_change(c);
                 if (c->is_over)
                         break;
-                begin_turn(c, 0);
+                campaign_begin_turn(c, BESIDE_LOCALIZER);
                 c->has_item = false;
                 pthread_mutex_unlock(&c->lock);
                 r = localize(c, &n_open);
                 pthread_mutex_lock(&c->lock);
-                rest(c);
+                campaign_end_turn(c, BESIDE_LOCALIZER);
         }
         pthread_mutex_unlock(&c->lock);
         return NULL;

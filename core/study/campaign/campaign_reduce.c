@@ -1,41 +1,62 @@
-/* Reducing what a campaign found, at its end, so that findings with one cause are seen to be one (finding_select.h).
+/* Reducing what a campaign found, so that findings with one cause are seen to be one (finding_select.h): while it runs, and at its end.
  *
- * The reductions share a bounded time. Each finding that stands for others gets an equal part of what is left, the most worth reporting first, and an
- * eighth at least: where the time is short, a few shapes that are small tell more than many that are not. What the quick ones leave goes to those that
- * are not minimal yet. After each reduction the findings are grouped anew, and one that another stands for by now is left as it is. How much earlier
- * sessions used is read from the reductions themselves, which are kept as they go: a campaign that was killed here goes on here. In this one the clock
- * counts: also of what could not be reduced, and of the runs on the input before a reduction begins. */
+ * The reductions share a bounded time. While the search goes on a thread of its own takes turns with it (campaign_turns.c): each finding that stands for
+ * others gets a quick reduction, the smallest first, then those that are not minimal another of twice the time, and so on. At the end each gets an
+ * equal part of what is left, and a third at least: where the time is short, a few shapes that are small tell more than many that are not. After
+ * each reduction the findings are grouped anew, and one that another stands for by now is left as it is.
+ *
+ * How much earlier sessions used is read from the reductions themselves, which are kept as they go: a campaign that was killed here goes on here. In
+ * this one the clock counts: also of what could not be reduced, and of the runs on the input before a reduction begins. */
+#include <inttypes.h>
+#include <math.h>
+
 #include "core/engine/ask.h"
 #include "core/study/campaign/campaign_internal.h"
 #include "core/study/observation/finding_reduced.h"
 #include "core/study/observation/finding_select.h"
 
-#define SHARES_MOST 8
+#define SHARES_MOST  3
+#define QUICK_SHARES 10   /* a quick reduction's part of all the time, */
+#define QUICK_MOST   60.0 /* seconds at most */
 
 struct reducible {
         struct observation *finding; /* a reference */
+        uint64_t size;           /* bytes, by now */
         double seconds;          /* that its reduction took so far */
-        double earlier, spent;   /* of these those before this pass; and what the pass took for it */
-        unsigned turns;          /* that it had in this pass */
+        double earlier, spent;   /* of these those before this session; and what this session took for it */
+        unsigned turns;          /* that it had in this session */
         bool is_representative;
         bool is_over; /* minimal, or it cannot be reduced */
 };
 
-struct pass {
+/* What the campaign found. Its thread's while the search goes on, then the campaign's. */
+struct reducer {
         struct campaign *campaign;
-        struct reducible *list; /* owned; what the campaign found, by rank */
+        struct reducible *list; /* owned */
         size_t n;
+        uint64_t n_seen; /* findings of the campaign when they were grouped last */
+        pthread_t thread;
+        bool has_thread;
 };
 
-static void pass_done(struct pass *p)
+static void drop_list(struct reducible *list, size_t n)
 {
-        for (size_t i = 0; i < p->n; i++)
-                observation_unref(p->list[i].finding);
-        free(p->list);
+        for (size_t i = 0; i < n; i++)
+                observation_unref(list[i].finding);
+        free(list);
+}
+
+void campaign_close_reducer(struct campaign *c)
+{
+        if (!c->reducer)
+                return;
+        drop_list(c->reducer->list, c->reducer->n);
+        free(c->reducer);
+        c->reducer = NULL;
 }
 
 /* What is known of it by now. */
-static int look(const struct pass *p, struct reducible *f)
+static int look(const struct reducer *p, struct reducible *f)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup_reduction struct reduction known = {0};
@@ -50,7 +71,7 @@ static int look(const struct pass *p, struct reducible *f)
         return 0;
 }
 
-static const struct reducible *find(const struct pass *p, const struct observation *f)
+static const struct reducible *find(const struct reducer *p, const struct observation *f)
 {
         for (size_t i = 0; i < p->n; i++)
                 if (p->list[i].finding->number == f->number)
@@ -58,48 +79,66 @@ static const struct reducible *find(const struct pass *p, const struct observati
         return NULL;
 }
 
-static int add_choices(const struct pass *before, const struct finding_choice *choices, size_t n, struct pass *ret)
+static int add_choice(const struct reducer *p, const struct finding_choice *choice, struct reducible *ret)
 {
-        int r = 0;
+        const struct reducible *known = find(p, choice->finding);
+        int r;
 
-        ret->list = calloc(n + 1, sizeof(*ret->list));
-        if (!ret->list)
-                return -ENOMEM;
-        for (size_t i = 0; r == 0 && i < n; i++) {
-                struct reducible *f = &ret->list[ret->n];
-                const struct reducible *known = find(before, choices[i].finding);
-
-                if (strcmp(choices[i].finding->origin, before->campaign->settings->name) != 0)
-                        continue;
-                if (known)
-                        *f = *known;
-                f->finding = observation_ref(choices[i].finding);
-                f->is_representative = choices[i].is_representative;
-                ret->n++;
-                r = look(ret, f);
-                if (!known)
-                        f->earlier = f->seconds;
-        }
+        *ret = known ? *known : (struct reducible){0};
+        ret->finding = observation_ref(choice->finding);
+        ret->size = choice->reduced > 0 ? choice->reduced : choice->size;
+        ret->is_representative = choice->is_representative;
+        r = look(p, ret);
+        if (!known)
+                ret->earlier = ret->seconds;
         return r;
+}
+
+/* The campaign's own among the choices take the list's place. */
+static int take_choices(struct reducer *p, const struct finding_choice *choices, size_t n)
+{
+        struct reducible *list = calloc(n + 1, sizeof(*list));
+        size_t n_list = 0, n_distinct = 0;
+        int r = list ? 0 : -ENOMEM;
+
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                if (strcmp(choices[i].finding->origin, p->campaign->settings->name) != 0)
+                        continue;
+                r = add_choice(p, &choices[i], &list[n_list]);
+                n_distinct += list[n_list++].is_representative;
+        }
+        if (r < 0) {
+                drop_list(list, n_list);
+                return r;
+        }
+        drop_list(p->list, p->n);
+        p->list = list;
+        p->n = n_list;
+        pthread_mutex_lock(&p->campaign->lock);
+        p->campaign->status.distinct = n_distinct;
+        pthread_mutex_unlock(&p->campaign->lock);
+        return 0;
 }
 
 /* Groups them by what is known by now. */
-static int group(struct pass *p)
+static int group(struct reducer *p)
 {
-        struct pass grouped = {.campaign = p->campaign};
+        struct campaign *c = p->campaign;
         struct finding_choice *choices = NULL;
         size_t n = 0;
-        int r = findings_select(p->campaign->workspace, p->campaign->solver, &choices, &n);
+        int r;
 
+        pthread_mutex_lock(&c->lock);
+        p->n_seen = campaign_count_findings(&c->status);
+        pthread_mutex_unlock(&c->lock);
+        r = findings_select(c->workspace, c->solver, &choices, &n);
         if (r == 0)
-                r = add_choices(p, choices, n, &grouped);
+                r = take_choices(p, choices, n);
         finding_choices_free(choices, n);
-        pass_done(p);
-        *p = grouped;
         return r;
 }
 
-static double seconds_left(const struct pass *p)
+static double seconds_left(const struct reducer *p)
 {
         double left = p->campaign->settings->reduce_seconds;
 
@@ -113,7 +152,7 @@ static bool is_open(const struct reducible *f)
         return f->is_representative && !f->is_over;
 }
 
-static size_t count_open(const struct pass *p)
+static size_t count_open(const struct reducer *p)
 {
         size_t n = 0;
 
@@ -122,30 +161,28 @@ static size_t count_open(const struct pass *p)
         return n;
 }
 
-/* The first of those with the fewest turns, and how many of them there are. NULL: none is open. */
-static struct reducible *choose(const struct pass *p, size_t *ret_n)
+/* The smallest of those with the fewest turns, and how many of them there are. NULL: none is open. */
+static struct reducible *choose(const struct reducer *p, size_t *ret_n)
 {
-        struct reducible *first = NULL;
+        struct reducible *best = NULL;
 
         *ret_n = 0;
         for (size_t i = 0; i < p->n; i++) {
                 struct reducible *f = &p->list[i];
 
-                if (!is_open(f) || (first && f->turns > first->turns))
+                if (!is_open(f) || (best && f->turns > best->turns))
                         continue;
-                if (!first || f->turns < first->turns) {
-                        first = f;
-                        *ret_n = 0;
-                }
-                ++*ret_n;
+                *ret_n = best && f->turns == best->turns ? *ret_n + 1 : 1;
+                if (!best || f->turns < best->turns || f->size < best->size)
+                        best = f;
         }
-        return first;
+        return best;
 }
 
 /* -- one reduction -- */
 
 struct reducing {
-        struct pass *pass;
+        struct reducer *reducer;
         struct reducible *finding;
         uint64_t most_ns;
 };
@@ -153,10 +190,10 @@ struct reducing {
 static int make(void *user, size_t i, struct query **ret)
 {
         struct reducing *r = user;
-        struct campaign *c = r->pass->campaign;
+        struct campaign *c = r->reducer->campaign;
 
         (void)i;
-        return finding_query_reduced(c->workspace, c->solver, r->finding->finding, r->most_ns, c->settings->jobs, ret);
+        return finding_query_reduced(c->workspace, c->solver, r->finding->finding, r->most_ns, campaign_is_over(c) ? c->settings->jobs : 1, ret);
 }
 
 /* One that cannot be reduced is none of the others' concern. */
@@ -165,7 +202,7 @@ static int answered(void *user, size_t i, int r, struct value *v, const char *re
         struct reducing *reducing = user;
         const struct observation *f = reducing->finding->finding;
         const struct reduction *reduction = r == 0 ? &((struct reduced_value *)v)->reduction : NULL;
-        struct campaign *c = reducing->pass->campaign;
+        struct campaign *c = reducing->reducer->campaign;
 
         (void)i;
         if (r == -ECANCELED || r == -ENOSPC || r == -ENOMEM)
@@ -175,16 +212,15 @@ static int answered(void *user, size_t i, int r, struct value *v, const char *re
                 campaign_say(c, "not reduced: %s/%u: %s", observation_folder(f->kind), f->number, reason);
                 return 0;
         }
-        campaign_say(c, "reduced %s/%u: %s%zu of %zu bytes%s", observation_folder(f->kind), f->number,
-                     reduction->implied.size > 0 ? "what it follows from is " : "", reduction->text.size, (size_t)reduction->before,
-                     reduction->is_minimal ? "" : ", its time is over");
+        campaign_say(c, "reduced%s %s/%u: %s%zu of %zu bytes", reduction->is_minimal ? "" : " so far", observation_folder(f->kind), f->number,
+                     reduction->implied.size > 0 ? "what it follows from is " : "", reduction->text.size, (size_t)reduction->before);
         return 0;
 }
 
-static int reduce_one(struct pass *p, struct reducible *f, double seconds)
+static int reduce_one(struct reducer *p, struct reducible *f, double seconds)
 {
         struct campaign *c = p->campaign;
-        struct reducing reducing = {.pass = p, .finding = f, .most_ns = (uint64_t)((f->seconds + seconds) * 1e9)};
+        struct reducing reducing = {.reducer = p, .finding = f, .most_ns = (uint64_t)((f->seconds + seconds) * 1e9)};
         double before = f->seconds;
         uint64_t began = now_ns();
         int r = ask_many(c->engine, &(struct asking){.n = 1, .make = make, .answered = answered, .user = &reducing}, PRIORITY_BATCH,
@@ -198,58 +234,114 @@ static int reduce_one(struct pass *p, struct reducible *f, double seconds)
         return r;
 }
 
-/* -- all of them -- */
+/* -- while it searches for inputs -- */
 
-static int reduce_findings(struct campaign *c)
+/* As long as the search had the core, at least: that is often minutes, where inputs that look like finds are run again and again. */
+static double quick(const struct reducer *p, const struct reducible *f)
 {
-        cleanup(pass_done) struct pass p = {.campaign = c};
+        double seconds = fmin(p->campaign->settings->reduce_seconds / QUICK_SHARES, QUICK_MOST), turn = (double)p->campaign->turns.most / 1e9;
+
+        return fmin(fmax(ldexp(seconds, (int)MIN(f->turns, 10U)), turn), seconds_left(p));
+}
+
+/* Under the lock, which it leaves meanwhile. 1: there is nothing to do before more is found. */
+static int take_turn(struct reducer *p)
+{
+        struct campaign *c = p->campaign;
+        struct reducible *next;
+        double seconds;
         size_t n;
-        int r = group(&p);
+        int r;
 
-        while (r == 0 && seconds_left(&p) > 0) {
-                struct reducible *next = choose(&p, &n);
-
-                if (!next)
-                        break;
-                r = reduce_one(&p, next, seconds_left(&p) / (double)MIN(n, SHARES_MOST));
-                if (r == 0)
-                        r = group(&p);
-        }
-        if (r == 0)
-                campaign_say_open(c, count_open(&p), "reduced", c->settings->reduce_seconds, "--reduce-for", "the same command with more goes on");
+        pthread_mutex_unlock(&c->lock);
+        r = group(p);
+        next = r == 0 && seconds_left(p) > 0 ? choose(p, &n) : NULL;
+        pthread_mutex_lock(&c->lock);
+        if (!next)
+                return r < 0 ? r : 1;
+        campaign_begin_turn(c, BESIDE_REDUCER);
+        if (c->is_over)
+                return 1;
+        seconds = quick(p, next);
+        pthread_mutex_unlock(&c->lock);
+        r = reduce_one(p, next, seconds);
+        pthread_mutex_lock(&c->lock);
+        campaign_end_turn(c, BESIDE_REDUCER);
         return r;
 }
 
-static int count_causes(struct campaign *c)
+static void *reduce_beside(void *user)
 {
-        struct finding_choice *choices = NULL;
-        size_t n_choices = 0, n = 0, n_distinct = 0;
-        int r = findings_select(c->workspace, c->solver, &choices, &n_choices);
+        struct reducer *p = user;
+        struct campaign *c = p->campaign;
+        int r = 1;
 
-        for (size_t i = 0; i < n_choices; i++)
-                if (strcmp(choices[i].finding->origin, c->settings->name) == 0) {
-                        n++;
-                        n_distinct += choices[i].is_representative;
-                }
-        finding_choices_free(choices, n_choices);
-        if (r < 0)
-                return r;
         pthread_mutex_lock(&c->lock);
-        c->status.distinct = n_distinct;
+        while (r >= 0) {
+                while (!c->is_over && r == 1 && campaign_count_findings(&c->status) == p->n_seen)
+                        campaign_await_change(c);
+                if (c->is_over)
+                        break;
+                r = take_turn(p);
+        }
         pthread_mutex_unlock(&c->lock);
-        if (n > 0)
-                campaign_say(c, "%zu finding%s come%s to %zu to report", n, n == 1 ? "" : "s", n == 1 ? "s" : "", n_distinct);
-        return 0;
+        if (r < 0 && r != -ECANCELED)
+                campaign_say(c, "not reduced: %s", error_message(r));
+        return NULL;
 }
 
-int campaign_reduce_all(struct campaign *c)
+int campaign_start_reducer(struct campaign *c)
 {
         int r;
 
         if (c->settings->reduce_seconds <= 0)
                 return 0;
-        r = reduce_findings(c);
+        c->reducer = allocate(1, sizeof(*c->reducer));
+        c->reducer->campaign = c;
+        r = pthread_create(&c->reducer->thread, NULL, reduce_beside, c->reducer);
+        c->reducer->has_thread = r == 0;
+        return r == 0 ? 0 : errorf(-r, "cannot start a thread: %s", strerror(r));
+}
+
+void campaign_end_reducer(struct campaign *c)
+{
+        if (c->reducer && c->reducer->has_thread)
+                pthread_join(c->reducer->thread, NULL);
+        if (c->reducer)
+                c->reducer->has_thread = false;
+}
+
+/* -- at its end -- */
+
+static int reduce_findings(struct reducer *p)
+{
+        struct campaign *c = p->campaign;
+        size_t n;
+        int r = group(p);
+
+        while (r == 0 && seconds_left(p) > 0) {
+                struct reducible *next = choose(p, &n);
+
+                if (!next)
+                        break;
+                r = reduce_one(p, next, seconds_left(p) / (double)MIN(n, SHARES_MOST));
+                if (r == 0)
+                        r = group(p);
+        }
+        if (r == 0)
+                campaign_say_open(c, count_open(p), "reduced", c->settings->reduce_seconds, "--reduce-for", "the same command with more goes on");
+        return r;
+}
+
+int campaign_reduce_all(struct campaign *c)
+{
+        struct reducer *p = c->reducer;
+        int r = p ? reduce_findings(p) : 0;
+
         if (r < 0 && r != -ECANCELED)
                 campaign_say(c, "not reduced: %s", error_message(r));
-        return r < 0 ? r : count_causes(c);
+        if (r == 0 && p && p->n > 0)
+                campaign_say(c, "%zu finding%s come%s to %" PRIu64 " to report", p->n, p->n == 1 ? "" : "s", p->n == 1 ? "s" : "",
+                             c->status.distinct);
+        return r;
 }

@@ -37,14 +37,14 @@ static int take_input(struct campaign *c, struct strategy_input *ret)
         }
 }
 
-/* While commits are looked for, which takes a core, too. */
+/* While commits are looked for or a finding is reduced, which takes a core, too. */
 static int make_room(struct bench_seat *seat)
 {
         struct campaign *c = seat->campaign;
         bool is_over, has_left = false;
 
         pthread_mutex_lock(&c->lock);
-        while (seat->is_first && c->is_localizing && !c->is_over) {
+        while (seat->is_first && c->turns.is_taken && !c->is_over) {
                 if (has_left) {
                         pthread_cond_wait(&c->changed, &c->lock);
                         continue;
@@ -53,7 +53,10 @@ static int make_room(struct bench_seat *seat)
                 seat_leave(seat);
                 has_left = true;
                 pthread_mutex_lock(&c->lock);
+                c->turns.has_room = true;
+                pthread_cond_broadcast(&c->changed);
         }
+        c->turns.has_room &= !seat->is_first;
         is_over = c->is_over;
         pthread_mutex_unlock(&c->lock);
         return has_left && !is_over ? seat_take(seat) : 0;
@@ -113,6 +116,7 @@ static void *worker(void *user)
         if (r < 0 && c->error == 0 && !(r == -ECANCELED && c->is_over))
                 end_with(c, r);
         c->is_over |= r < 0;
+        c->turns.has_room |= seat.is_first;
         c->n_ended++;
         pthread_cond_broadcast(&c->changed);
         pthread_mutex_unlock(&c->lock);
@@ -166,7 +170,7 @@ static int watch_over(struct campaign *c, unsigned n)
                 pthread_mutex_lock(&c->lock);
                 c->is_over |= r < 0;
         }
-        c->is_over = true; /* also where there were no more inputs: the localizer waits for it */
+        c->is_over = true; /* also where there were no more inputs: those beside it wait for it */
         pthread_cond_broadcast(&c->changed);
         pthread_mutex_unlock(&c->lock);
         return r;

@@ -32,7 +32,7 @@ struct campaign_settings {
         bool cpu_time; /* every time here is CPU time of the solvers: for a machine that has other work, too */
         bool localize;
         double localize_seconds; /* at its end, in each call, by the clock on the wall; below 0: as long as `seconds`, but a minute at least */
-        double reduce_seconds; /* for reductions at its end, all together; 0: none; below 0: a quarter of `seconds` */
+        double reduce_seconds; /* for reductions, all together; 0: none; below 0: half of `seconds` */
         /* A hunt for unknowns has these, too: */
         enum verdict label; /* of all seeds: sat or unsat; VERDICT_UNKNOWN: as each says itself, or as the versions answer */
         unsigned iterations, chain; /* steps for each seed in all, and from the seed on until it begins at the seed again */

@@ -1,6 +1,7 @@
 #include "core/study/observation/finding_select.h"
 
 #include <inttypes.h>
+#include <xxhash.h>
 
 #include "core/smtlib/print.h"
 #include "core/study/observation/finding_localized.h"
@@ -9,6 +10,7 @@
 
 #define PART_MOST  200       /* nodes of a part: what a reduction leaves is smaller */
 #define PARTS_MOST (1 << 20) /* bytes of an input's parts: what stands deeper explains nothing */
+#define ALIKE_LEAST 20       /* pieces: of fewer, three quarters are soon the same by chance */
 
 /* -- logics -- */
 
@@ -196,6 +198,67 @@ bool shape_occurs(const char *skeleton, const char *parts)
         return *skeleton != '\0';
 }
 
+/* -- pieces: each term with the operators right below it -- */
+
+static int by_value(const void *a, const void *b)
+{
+        uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+        return (x > y) - (x < y);
+}
+
+static void add_node(const struct term *t, struct buffer *ret)
+{
+        buffer_addf(ret, "%d.%d.", (int)t->kind, t->kind == TERM_OPERATOR ? (int)t->op : 0);
+        sort_print(t->sort, ret);
+        buffer_adds(ret, " ");
+}
+
+static int add_piece(const struct term *t, struct pieces *ret)
+{
+        cleanup_buffer struct buffer b = {0};
+
+        add_node(t, &b);
+        for (size_t i = 0; i < t->n_args; i++)
+                add_node(t->args[i], &b);
+        if (buffer_error(&b) < 0 || list_grow(ret->list, ret->n) < 0)
+                return -ENOMEM;
+        ret->list[ret->n++] = XXH3_64bits(b.data, b.size);
+        return 0;
+}
+
+int formula_pieces(struct slice text, struct pieces *ret)
+{
+        cleanup_script struct script *s = NULL;
+        cleanup_term_list struct term_list asserted = {0}, all = {0};
+        int r = script_read(text, NULL, &s);
+
+        *ret = (struct pieces){0};
+        if (r == 0)
+                r = list_assertions(s, &asserted);
+        if (r == 0)
+                r = term_subterms(asserted.list, asserted.n, &all);
+        for (size_t i = 0; r == 0 && i < all.n; i++)
+                if (all.list[i]->n_args > 0)
+                        r = add_piece(all.list[i], ret);
+        sort_list(ret->list, ret->n, sizeof(*ret->list), by_value);
+        return r;
+}
+
+bool pieces_are_alike(const struct pieces *a, const struct pieces *b)
+{
+        size_t common = 0;
+
+        for (size_t i = 0, k = 0; i < a->n && k < b->n;) {
+                bool is_common = a->list[i] == b->list[k], is_first = a->list[i] < b->list[k];
+
+                common += is_common;
+                i += is_common || is_first;
+                k += !is_first;
+        }
+        return MIN(a->n, b->n) >= ALIKE_LEAST && common * 4 >= 3 * MAX(a->n, b->n);
+}
+
 /* -- what is known of a finding -- */
 
 static void read_culprit(struct workspace *w, struct solver *s, struct finding_choice *c)
@@ -255,6 +318,8 @@ static int read_input(struct workspace *w, struct finding_choice *c)
                 return r;
         c->has_quantifier = memmem(b.data, b.size, "(forall", 7) || memmem(b.data, b.size, "(exists", 7);
         r = c->finding->kind == FINDING_SPR ? formula_parts(SLICE(b.data, b.size), &c->parts) : 0;
+        if (r == 0 && c->parts)
+                r = formula_pieces(SLICE(b.data, b.size), &c->pieces);
         return r == -ENOMEM ? r : 0;
 }
 
@@ -310,28 +375,44 @@ static int by_rank(const void *a, const void *b)
         return (x->finding->number > y->finding->number) - (x->finding->number < y->finding->number);
 }
 
+/* What is not localized may have the other's commit. */
+static bool may_be_of_one_commit(const struct finding_choice *a, const struct finding_choice *b)
+{
+        return !*a->culprit || !*b->culprit || strcmp(a->culprit, b->culprit) == 0;
+}
+
 /* The same kind, versions and commit: one cause is possible. A contradiction or a crash without a signature is one of its own. */
 static bool may_be_one(const struct finding_choice *a, const struct finding_choice *b)
 {
         const struct observation *f = a->finding, *g = b->finding;
 
         return f->kind == g->kind && f->measure == g->measure && (f->kind == FINDING_SPR || (*f->signature && *g->signature)) &&
-               strcmp(a->culprit, b->culprit) == 0 && strcmp(f->reference, g->reference) == 0 &&
-               strcmp(f->target, g->target) == 0;
+               may_be_of_one_commit(a, b) && strcmp(f->reference, g->reference) == 0 && strcmp(f->target, g->target) == 0;
+}
+
+static bool is_reduced(const struct finding_choice *c)
+{
+        return c->skeleton && !c->is_cut_off;
+}
+
+/* What was made of a slow input and is slow itself needs no cause of its own. */
+static bool are_relatives(const struct finding_choice *a, const struct finding_choice *b)
+{
+        return !is_reduced(a) && !is_reduced(b) && pieces_are_alike(&a->pieces, &b->pieces);
 }
 
 static bool is_same(const struct finding_choice *a, const struct finding_choice *b)
 {
         if (*a->finding->signature && strcmp(a->finding->signature, b->finding->signature) == 0)
                 return true;
-        if (!a->skeleton || !may_be_one(a, b))
+        if (!may_be_one(a, b))
                 return false;
-        if (b->skeleton && strcmp(a->skeleton, b->skeleton) == 0)
+        if (a->skeleton && b->skeleton && strcmp(a->skeleton, b->skeleton) == 0)
                 return true;
-        return b->parts && (!b->skeleton || b->is_cut_off) && shape_occurs(a->skeleton, b->parts);
+        return (a->skeleton && b->parts && !is_reduced(b) && shape_occurs(a->skeleton, b->parts)) || are_relatives(a, b);
 }
 
-/* Behind each representative, those that it stands for. */
+/* Behind each representative, those that it stands for; one that is not localized has the commit of the first of them that is. */
 static void gather(struct finding_choice *list, size_t n)
 {
         for (size_t first = 0, next; first < n; first = next) {
@@ -345,6 +426,8 @@ static void gather(struct finding_choice *list, size_t n)
                         memmove(&list[next + 1], &list[next], (i - next) * sizeof(*list));
                         list[next++] = same;
                         list[first].count += same.count;
+                        if (!*list[first].culprit)
+                                memcpy(list[first].culprit, same.culprit, sizeof(same.culprit));
                 }
         }
 }
@@ -355,6 +438,7 @@ void finding_choices_free(struct finding_choice *list, size_t n)
                 observation_unref(list[i].finding);
                 free(list[i].skeleton);
                 free(list[i].parts);
+                free(list[i].pieces.list);
         }
         free(list);
 }

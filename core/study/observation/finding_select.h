@@ -1,8 +1,9 @@
 /* Choosing the findings worth reporting: findings of one cause are one group with one representative, and the groups are ranked.
  *
- * A group: the same signature; or, once it is known of both, the same kind, versions, commit responsible and shape of the reduced input. Of slowdowns,
+ * A group: the same signature; or, once it is known of both, the same kind, versions and shape of the reduced input, and not another commit responsible. Of slowdowns,
  * where one test of a reduction takes seconds: also one that is not reduced to its end, if every assertion of the representative's reduced input has
- * the shape of some part of it. The representative is the smallest. First come wrong answers and crashes, then what comes back unknown (without
+ * the shape of some part of it; and one of two that are both not reduced to their ends, if three quarters of their terms are
+ * the same but for names and values: relatives, which differ in a few places. The representative is the smallest. First come wrong answers and crashes, then what comes back unknown (without
  * quantifiers before with, in a logic that is decidable before others, then the smaller), then slowdowns, those that hold under most seeds first, then the smaller.
  *
  * From what is stored; nothing is measured. Threads: any. */
@@ -10,15 +11,21 @@
 
 #include "core/study/observation/observation.h"
 
+struct pieces {
+        uint64_t *list;
+        size_t n;
+};
+
 struct finding_choice {
         struct observation *finding;         /* a reference */
         uint64_t size;                   /* bytes of the input */
         uint64_t reduced;                /* of the reduced one, an implication's as well; 0: it is not reduced */
-        char culprit[GIT_OID_HEXSZ + 1]; /* "": not localized, or not to one commit */
+        char culprit[GIT_OID_HEXSZ + 1]; /* "": not localized, or not to one commit; of a representative: nor is one that it stands for */
         bool has_quantifier, is_decidable;
         uint64_t count; /* inputs it stands for, itself among them */
         char *skeleton;  /* owned; the shape of the reduced input, or NULL */
         bool is_cut_off; /* it could have become smaller */
+        struct pieces pieces; /* owned; likewise */
         char *parts;     /* owned; of a slowdown: formula_parts() of the input, or NULL */
         bool is_representative;
 };
@@ -37,3 +44,8 @@ int formula_skeleton(struct slice text, char **ret);
 int formula_parts(struct slice text, char **ret);
 /* Are all assertions of a skeleton among the parts of another formula? False of one without assertions. */
 bool shape_occurs(const char *skeleton, const char *parts);
+/* Each of its terms by its operator, its sort and those of its arguments, without names and values; a hash each, sorted. free(ret->list), also after an
+ * error. */
+int formula_pieces(struct slice text, struct pieces *ret);
+/* Are three quarters of both the same? False of small ones. */
+bool pieces_are_alike(const struct pieces *a, const struct pieces *b);
