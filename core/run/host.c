@@ -101,6 +101,25 @@ static int turbo(void)
         return -1;
 }
 
+/* "Debian GNU/Linux 12 (bookworm)"; null: nobody says. */
+static json_t *distribution(void)
+{
+        static const char key[] = "PRETTY_NAME=";
+        cleanup_blob struct blob b = {0};
+        cleanup_free char *text = NULL;
+        const char *at;
+
+        if (read_file("/etc/os-release", 1 << 16, &b) < 0)
+                return json_null();
+        text = strndup(b.size > 0 ? b.data : "", b.size);
+        at = text ? strstr(text, key) : NULL;
+        if (!at)
+                return json_null();
+        at += strlen(key);
+        at += *at == '"';
+        return json_stringn(at, strcspn(at, "\"\n"));
+}
+
 json_t *host_facts(void)
 {
         struct sysinfo memory = {0};
@@ -117,6 +136,7 @@ json_t *host_facts(void)
         json_object_set_new(facts, "memory", json_integer((json_int_t)memory.totalram * memory.mem_unit));
         json_object_set_new(facts, "swap", json_integer((json_int_t)memory.totalswap * memory.mem_unit));
         json_object_set_new(facts, "kernel", json_sprintf("%s %s", u.sysname, u.release));
+        json_object_set_new(facts, "distribution", distribution());
         json_object_set_new(facts, "libc", json_sprintf("glibc %s", gnu_get_libc_version()));
         json_object_set_new(facts, "governor", governor());
         json_object_set_new(facts, "turbo", t < 0 ? json_null() : json_boolean(t));

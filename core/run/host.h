@@ -9,7 +9,7 @@
 /* The machine's identity, part of every run key: "<hostname or $SOLVERFS_MACHINE>/<CPU model>/<cores>". The kernel, libc and the like
  * are recorded as facts (host_facts()), or every update would turn the store cold. */
 const char *host_machine(void);
-json_t *host_facts(void); /* new reference: host, cpu, cores, memory, kernel, libc, governor, swap, turbo */
+json_t *host_facts(void); /* new reference: host, cpu, cores, memory, kernel, distribution, libc, governor, swap, turbo */
 
 /* Cores that timed runs may own: whole cores (one hyper-thread sibling of each), within our affinity mask. At least one. */
 size_t host_cores(int *ret_cpus, size_t most);

@@ -35,6 +35,7 @@ enum {
         KIND_FOUND_REDUCED_DECIDED,
         KIND_ALARMS = 352,
         KIND_ALARM,
+        KIND_FOUND_VERIFY = 355,
 };
 #define ANY_FOUND KIND_SPR_FOUND, KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND
 
@@ -190,6 +191,8 @@ static int found_text(struct tree *t, const struct node *n, struct buffer *ret)
         case KIND_FOUND_RULES:
                 buffer_addf(ret, "rule\tdirection\tplace\n%s", f->chain);
                 return 0;
+        case KIND_FOUND_VERIFY:
+                return finding_verification(tree_workspace(t), n->solver, f, ret);
         case KIND_ALARM:
                 return alarm_print(tree_workspace(t), n->solver, f, ret);
         default:
@@ -216,6 +219,8 @@ static bool found_has_file(struct tree *t, const struct node *dir, const struct 
                 return finding_interest(f) == INTEREST_IMPLICATION;
         case KIND_FOUND_SEEDS:
                 return finding_has_seeds(dir->solver, f);
+        case KIND_FOUND_VERIFY:
+                return finding_has_verification(f);
         default: /* localized.tsv, culprits/ */
                 return finding_is_localizable(f);
         }
@@ -504,6 +509,8 @@ static const struct route rows[] = {
          .mtime = found_mtime, .about = "how: rule, direction, place"},
         {KIND_FOUND_REPORT, IN(ANY_FOUND), .name = "report.md", .type = NODE_FILE, .rewritten = true, .moves = true,
          .content = found_text, .mtime = found_mtime, .about = "what can be pasted into an issue tracker"},
+        {KIND_FOUND_VERIFY, IN(ANY_FOUND), .name = "verify.sh", .type = NODE_FILE, .rewritten = true, .moves = true, .exists = found_has_file,
+         .content = found_text, .mtime = found_mtime, .about = "a script that builds and runs both versions without solverfs, and says whether it is so"},
         {KIND_BY_COMMIT, IN(KIND_SPR), .name = "by-commit", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,
          .about = "the findings that are localized, by the commit responsible"},
         {KIND_BY_COMMIT_SHA, IN(KIND_BY_COMMIT), .shown = "<sha>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT,

@@ -1,6 +1,7 @@
 /* The commits responsible in a finding's report, as far as the search for them has come. */
 #include "core/study/observation/finding_localized.h"
 #include "core/study/observation/finding_report.h"
+#include "core/study/observation/campaign_store.h"
 
 #include "tests/support/toy_workspace.h"
 
@@ -151,5 +152,98 @@ START_TEST(test_a_finished_one)
 }
 END_TEST
 
-SUITE("finding_report", test_nothing_is_known, test_a_search_that_is_not_finished, test_a_search_for_a_lost_answer, test_one_that_others_disturbed,
+START_TEST(test_what_makers_and_machine_are_called)
+{
+        json_t *conditions;
+
+        world(FINDING_SPR);
+        assert_is_silent("cores)");
+        conditions = json_pack("{s{ss} s{ss si ss ss}}", "versions", commits[0], "Toy version 1.2", "machine", "cpu", "Abacus 9", "cores", 3, "kernel",
+                               "Linux 7.1", "host", "secret");
+        shell("mkdir -p store/campaigns/toy/nightly");
+        assert_ok(campaign_put_conditions(w, "toy", "nightly", conditions));
+        json_decref(conditions);
+        assert_says("| `%.12s` (1): `Toy version 1.2` | sat | 0.250 |", commits[0]);
+        assert_says("and a core of its own, on Abacus 9 (3 cores), Linux 7.1.\n");
+        assert_is_silent("secret");
+        end();
+}
+END_TEST
+
+/* The page of a commit where the clone that was added came from. */
+START_TEST(test_links_to_forges)
+{
+        static const struct {
+                const char *address, *page;
+        } forges[] = {
+                {"https://github.com/me/toy.git", "https://github.com/me/toy/commit/"},   {"git@github.com:me/toy", "https://github.com/me/toy/commit/"},
+                {"ssh://git@gitlab.com/me/toy.git", "https://gitlab.com/me/toy/-/commit/"}, {"https://codeberg.org/me/toy/", "https://codeberg.org/me/toy/commit/"},
+        };
+        char setting[200];
+
+        world(FINDING_SPR);
+        assert_is_silent("/commit/");
+        for (size_t i = 0; i < ARRAY_SIZE(forges); i++) {
+                snprintf(setting, sizeof(setting), "git -C repo config remote.origin.url %s", forges[i].address);
+                shell(setting);
+                assert_says("[`%.12s`](%s%s)", commits[0], forges[i].page, commits[0]);
+                assert_says("git clone -q '%s' toy && cd toy\n", forges[i].address);
+        }
+        shell("git -C repo config remote.origin.url https://example.org/me/toy.git");
+        assert_is_silent("/commit/");
+        assert_says("git clone -q 'https://example.org/me/toy.git' toy");
+        end();
+}
+END_TEST
+
+START_TEST(test_not_reduced)
+{
+        world(FINDING_SPR);
+        assert_says("The input is not reduced; `solverfs reduce toy spr/%u` does that.", f->number);
+        end();
+}
+END_TEST
+
+static void assert_verifies(const char *text, bool is_there)
+{
+        cleanup_buffer struct buffer script = {0};
+
+        assert_ok(finding_verification(w, solver, f, &script));
+        ck_assert_msg(!strstr(script.data, text) != is_there, "'%s' is%s in:\n%s", text, is_there ? " not" : "", script.data);
+}
+
+START_TEST(test_verify_goes_by_the_commit_responsible)
+{
+        char line[120];
+
+        world(FINDING_SPR);
+        f->threshold = 1;
+        snprintf(line, sizeof(line), "\nbefore='%s'\nafter='%s'\n", commits[0], commits[3]);
+        assert_verifies(line, true);
+        assert_verifies("\tsh -c 'cp a prog' &&\n", true);
+        assert_verifies("(check-sat)\n", true);
+        localized(1, true, false); /* it is not sure */
+        assert_verifies(line, true);
+        localized(1, false, false);
+        snprintf(line, sizeof(line), "\nbefore='%s'\nafter='%s'\n", commits[2], commits[3]);
+        assert_verifies(line, true);
+        assert_verifies("\nleast_ms=625 ", true);
+        end();
+}
+END_TEST
+
+START_TEST(test_memory_is_not_verified)
+{
+        cleanup_buffer struct buffer script = {0};
+
+        world(FINDING_SPR);
+        f->measure = JUDGE_MEMORY;
+        ck_assert(!finding_has_verification(f));
+        ck_assert_int_eq(finding_verification(w, solver, f, &script), -ENOENT);
+        end();
+}
+END_TEST
+
+SUITE("finding_report", test_what_makers_and_machine_are_called, test_links_to_forges, test_not_reduced,
+      test_verify_goes_by_the_commit_responsible, test_memory_is_not_verified, test_nothing_is_known, test_a_search_that_is_not_finished, test_a_search_for_a_lost_answer, test_one_that_others_disturbed,
       test_a_finished_one)

@@ -14,7 +14,7 @@ make_slow() {
 	echo 'cp slow.sh slow && chmod +x slow' >slow/build.sh
 	printf '#!/bin/sh\nfor case; do :; done\necho sat\n' >slow/slow.sh
 	slow_commit 1 "fast"
-	printf '#!/bin/sh\nfor case; do :; done\n[ "$1" = --seed ] && [ "$2" -gt 29 ] && echo sat && exit\ngrep -q str.len "$case" && echo "lasts 20" >&2\necho sat\n' >slow/slow.sh
+	printf '#!/bin/sh\nfor case; do :; done\n[ "$1" = --seed ] && [ "$2" -gt 29 ] && echo sat && exit\ngrep -q str.len "$case" && echo "lasts 20" >&2 && echo 20000 >>"${CLOCK:-/dev/null}"\necho sat\n' >slow/slow.sh
 	slow_commit 2 "slow for lengths"
 	printf '#!/bin/sh\nfor case; do :; done\ngrep -q str.contains "$case" && echo unsat && exit\necho sat\n' >slow/slow.sh
 	slow_commit 3 "wrong for containment"
@@ -68,7 +68,20 @@ test_that "its files are there" \
 test_that "a finding is a folder with links to both commits" '
 	mkdir -p mnt && run 0 mount mnt && cd mnt/slow/spr/1 && [ -e reference/message ] && [ "$(readlink target)" = "../../commits/$(git -C "$top/slow" rev-parse v2)" ] &&
 	grep -q str.len case.smt2 && [ "$(cut -f 2 times.tsv | sed -n 3p)" = timeout ] && 
-	for v in v1 v2; do grep -q "git checkout $(git -C "$top/slow" rev-parse $v)" report.md || exit 1; done'
+	for v in v1 v2; do grep -q "git checkout -q $(git -C "$top/slow" rev-parse $v)" report.md || exit 1; done'
+# Somebody without solverfs and without a home, whose clock goes on as the solver says.
+mkdir -p bare && printf '#!/bin/sh\nawk "{ s += \$1 } END { print s + 0 }" "$CLOCK"\n' >bare/date && chmod +x bare/date
+elsewhere() { : >clock; env -i PATH="$top/bare:/usr/bin:/bin" CLOCK="$top/clock" sh "$1" "$top/$2" >out 2>err; }
+test_that "report.md has what makers and machine are called, and that the input is not reduced" '
+	grep -q "on .* cores), Linux [0-9]" mnt/slow/spr/1/report.md && grep -qE "in ([0-9]+) of \1 pairs of runs \(100%\)" mnt/slow/spr/1/report.md && grep -q "The input is not reduced; .solverfs reduce slow spr/1. does that" mnt/slow/spr/1/report.md'
+test_that "its commands run as they stand there, one behind the other" '
+	mkdir -p steps && cp mnt/slow/spr/1/case.smt2 steps && sed -n "/^\`\`\`sh\$/,/^\`\`\`\$/p" mnt/slow/spr/1/report.md | sed "1d;\$d" >steps.sh && (cd steps && sh -e ../steps.sh) >out 2>err && [ "$(grep -c "^sat$" out)" = 2 ]'
+test_that "verify.sh builds both versions without solverfs, and confirms it" '
+	elsewhere mnt/slow/spr/1/verify.sh there && has out "^building before: $(git -C slow rev-parse v1)" && has out "seed 1: before sat after 0 ms, after timeout after 20000 ms" && has out "^confirmed: longer by more than 700 ms in ([0-9]+) of \1 pairs"'
+test_that "... or does not, where it is not so" '
+	sed "s/^after=.*/after=$(git -C slow rev-parse v3)/" mnt/slow/spr/1/verify.sh >wrong.sh && ! elsewhere wrong.sh there2 && has out "^not confirmed: .* in 0 of"'
+test_that "... and says what cannot be built" '
+	sed "s/^after=.*/after=$(git -C slow rev-parse v5)/" mnt/slow/spr/1/verify.sh >broken.sh; elsewhere broken.sh there3; [ $? = 2 ] && has out "cannot build $(git -C slow rev-parse v5)"'
 test_that "localized.tsv names the commit, once it is asked for" '
 	timeout 200 cat mnt/slow/spr/1/localized.tsv >out 2>err && [ "$(sed -n 2p out | cut -f 2)" = "$(git -C slow rev-parse v2)" ] && has out "slow for lengths"'
 test_that "seeds.tsv has both versions under each seed" '
@@ -180,6 +193,8 @@ export SOLVERFS_STORE=$top/store
 
 test_that "two versions that contradict each other are a finding of their own, and no regression" \
 	'campaign 0 lies 100s --max-finds 1 --reference v1 --target v3 --pairs any --oracle v2 && [ "$(finds soundness)" -ge 1 ] && has "$SOLVERFS_STORE/campaigns/slow/lies/log" "v1 says sat, v3 says unsat"'
+test_that "verify.sh of a contradiction goes by the answers" '
+	id=$(run 0 findings slow --json && sed -n "s/.*\"id\":\([0-9]*\),\"kind\":\"soundness\".*/\1/p" out | head -n 1) && run 0 mount mnt && { elsewhere "mnt/slow/soundness/$id/verify.sh" there4 && has out "^confirmed$"; r=$?; run 0 -q unmount mnt; [ $r = 0 ]; }'
 test_that "so is a crash, once" 'campaign 0 crashes 100s --max-finds 1 --reference v1 --target v4 && [ "$(finds crash)" = 1 ]'
 
 # -- going on --

@@ -296,8 +296,8 @@ try:
         if page.suffix == ".md":
             check_sentences(page.name, in_sentences(text))
     check("a finding's input", ["solverfs localize z3 --reference z3-4.8.7 --target z3-4.8.9 --timeout 1s spr/1 c1.smt2 spr/1"], shared)
-    if has_mounts:  # what the store itself prints; a report is read beside a clone
-        must("git clone -q toy clone && cp mnt/z3/spr/1/case.smt2 clone", shared)
+    if has_mounts:  # what the store itself prints; a report is read in a clone, beside the input
+        must("git clone -q toy clone && cp mnt/z3/spr/1/case.smt2 .", shared)
         for page in ("z3/spr/1/report.md", "z3/alarms/1"):
             text = (shared / "mnt" / page).read_text()
             check(page, of_document(text) + in_sentences(text), shared / "clone")

@@ -265,3 +265,60 @@ int version_hold(struct workspace *w, const struct version *v, struct held *ret)
                 r = held_build(w, record, ret);
         return r == -ENODATA ? errorf(r, "%s cannot be built at %s", v->solver->recipe->name, v->name) : r;
 }
+
+/* -- what it says of itself -- */
+
+#define ASK_NS (10 * NSEC_PER_SEC)
+
+static int run_to_ask(struct workspace *w, struct recipe *recipe, const struct held *programs, const cpu_set_t *cpus, struct run_away *away,
+                      int cancel_fd, struct run_result *ret)
+{
+        cleanup(runner_closep) struct runner *runner = NULL;
+        char scratch[PATH_SIZE];
+        int r = path_join(scratch, workspace_dir(w), "scratch");
+
+        recipe->limits.wall_ns = recipe->limits.cpu_ns = ASK_NS;
+        if (r == 0)
+                r = runner_open(&(struct runner_options){.recipe = recipe,
+                                                         .programs = programs->list,
+                                                         .n_programs = programs->n,
+                                                         .limits = recipe->limits,
+                                                         .scratch_parent = scratch,
+                                                         .sandbox = workspace_settings(w)->sandbox,
+                                                         .cpus = cpus,
+                                                         .away = away},
+                                &runner);
+        return r < 0 ? r : runner_run(runner, &(struct run_input){.bytes = SLICE("", 0)}, cancel_fd, ret);
+}
+
+static void take_line(const struct blob *out, char ret[VERSION_LINE])
+{
+        const char *text = out->data;
+        bool has_digit = false;
+        size_t n = 0;
+
+        for (; n < out->size && n < VERSION_LINE - 1 && text[n] >= ' ' && text[n] <= '~'; n++)
+                has_digit |= text[n] >= '0' && text[n] <= '9';
+        snprintf(ret, VERSION_LINE, "%.*s", has_digit ? (int)n : 0, has_digit ? text : "");
+}
+
+int version_ask(struct workspace *w, const struct version *v, const struct held *programs, const cpu_set_t *cpus, struct run_away *away,
+                int cancel_fd, char ret[VERSION_LINE])
+{
+        cleanup(recipe_unrefp) struct recipe *recipe = NULL;
+        struct run_result result = {0};
+        int r = copy_recipe(v->solver->recipe, &recipe);
+
+        *ret = '\0';
+        if (r < 0)
+                return r;
+        free(recipe->run);
+        free(recipe->arguments);
+        recipe->run = strdup("{bin} --version");
+        recipe->arguments = NULL;
+        r = recipe->run ? run_to_ask(w, recipe, programs, cpus, away, cancel_fd, &result) : -ENOMEM;
+        if (r == 0 && result.run.end == END_EXIT)
+                take_line(&result.run.out, ret);
+        run_result_done(&result);
+        return r;
+}

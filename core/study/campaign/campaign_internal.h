@@ -200,6 +200,10 @@ void campaign_end_turn(struct campaign *c, enum beside who); /* nothing where it
 bool campaign_turn_is_long(const struct campaign *c);        /* it shall begin no further work */
 void campaign_await_change(struct campaign *c);              /* a moment, or until something happened */
 
+/* -- campaign_conditions.c -- */
+
+int campaign_note_conditions(struct campaign *c);
+
 /* -- campaign_localize.c -- */
 
 int campaign_start_localizer(struct campaign *c); /* nothing where it shall not localize */

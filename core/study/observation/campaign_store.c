@@ -169,3 +169,36 @@ bool campaign_is_elsewhere(struct workspace *w, const char *solver, const char *
 {
         return campaign_machine(w, solver, name, ret_machine) == 0 && *ret_machine && strcmp(ret_machine, host_machine()) != 0;
 }
+
+/* -- its conditions -- */
+
+static int conditions_path(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE])
+{
+        char folder[PATH_SIZE];
+        int r = campaign_folder(w, solver, name, folder);
+
+        return r < 0 ? r : path_join(ret, folder, "conditions");
+}
+
+bool campaign_has_conditions(struct workspace *w, const char *solver, const char *name)
+{
+        char path[PATH_SIZE];
+
+        return conditions_path(w, solver, name, path) == 0 && access(path, F_OK) == 0;
+}
+
+int campaign_put_conditions(struct workspace *w, const char *solver, const char *name, const json_t *conditions)
+{
+        cleanup_free char *text = json_dumps(conditions, JSON_INDENT(1) | JSON_SORT_KEYS);
+        char path[PATH_SIZE];
+        int r = text ? conditions_path(w, solver, name, path) : -ENOMEM;
+
+        return r < 0 ? r : write_file_atomic(path, text, strlen(text), 0600);
+}
+
+json_t *campaign_get_conditions(struct workspace *w, const char *solver, const char *name)
+{
+        char path[PATH_SIZE];
+
+        return conditions_path(w, solver, name, path) == 0 ? json_load_file(path, 0, NULL) : NULL;
+}

@@ -2,11 +2,11 @@
 
 #include <math.h>
 
-#include "core/build/era.h"
 #include "core/study/base/stat.h"
 #include "core/study/observation/campaign_store.h"
 #include "core/study/observation/finding_localized.h"
 #include "core/study/observation/finding_reduced.h"
+#include "core/study/observation/finding_steps.h"
 #include "core/study/observation/seeds.h"
 #include "core/study/steps/case_history.h"
 
@@ -88,23 +88,11 @@ int finding_print_later(struct workspace *w, const struct observation *f, const 
 
 /* -- report.md -- */
 
-/* The page of a repository on the web, when its address tells; else false. */
-static bool web_of(const char *repository, char ret[PATH_SIZE])
-{
-        size_t n;
-
-        if (!repository || strncmp(repository, "https://", 8) != 0)
-                return false;
-        n = strlen(repository);
-        if (n > 4 && strcmp(repository + n - 4, ".git") == 0)
-                n -= 4;
-        return snprintf(ret, PATH_SIZE, "%.*s", (int)n, repository) < PATH_SIZE;
-}
-
 static void add_version(const struct solver *s, const char *version, struct buffer *ret)
 {
         cleanup_buffer struct buffer message = {0};
-        char web[PATH_SIZE], sha[GIT_OID_HEXSZ + 1];
+        cleanup_buffer struct buffer page = {0};
+        char sha[GIT_OID_HEXSZ + 1];
         const char *rest = version + MIN(strlen(version), (size_t)GIT_OID_HEXSZ);
         uint32_t number;
         git_oid oid;
@@ -114,8 +102,8 @@ static void add_version(const struct solver *s, const char *version, struct buff
                 buffer_addf(ret, "`%s`", version);
                 return;
         }
-        if (web_of(s->recipe->repository, web))
-                buffer_addf(ret, "[`%.12s`](%s/commit/%s)", sha, web, sha);
+        if (steps_add_page(s, sha, &page))
+                buffer_addf(ret, "[`%.12s`](%s)", sha, page.data);
         else
                 buffer_addf(ret, "`%.12s`", sha);
         if (*rest == ':')
@@ -148,8 +136,32 @@ static void add_title(const struct solver *s, const struct observation *f, struc
                 buffer_addf(ret, "# %s: %s\n\n", s->recipe->name, titles[f->kind]);
 }
 
+/* As its makers call it. */
+static void add_name(const json_t *conditions, const char *version, struct buffer *ret)
+{
+        const char *name = json_string_value(json_object_get(json_object_get(conditions, "versions"), version));
+
+        if (name)
+                buffer_addf(ret, ": `%s`", name);
+}
+
+/* The machine without its name, which is nobody's concern. */
+static void add_machine(const json_t *facts, struct buffer *ret)
+{
+        const char *cpu = json_string_value(json_object_get(facts, "cpu"));
+        static const char *const others[] = {"kernel", "distribution"};
+
+        if (!cpu)
+                return;
+        buffer_addf(ret, ", on %s (%lld cores)", cpu, (long long)json_integer_value(json_object_get(facts, "cores")));
+        for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+                if (json_is_string(json_object_get(facts, others[i])))
+                        buffer_addf(ret, ", %s", json_string_value(json_object_get(facts, others[i])));
+}
+
 static void add_table(struct workspace *w, const struct solver *s, const struct observation *f, struct buffer *ret)
 {
+        json_t *conditions = campaign_get_conditions(w, s->recipe->name, f->origin);
         char machine[PATH_SIZE];
 
         buffer_addf(ret, "| version | result | %s | runs |\n|---|---|---|---|\n", judge_measure_unit(f->measure));
@@ -158,6 +170,7 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
 
                 buffer_adds(ret, "| ");
                 add_version(s, runs->version, ret);
+                add_name(conditions, runs->version, ret);
                 buffer_addf(ret, " | %s", verdict_name(runs->verdict));
                 add_amount(f, " | ", runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0, 3, ret);
                 buffer_adds(ret, " |");
@@ -166,87 +179,64 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
                 buffer_adds(ret, " |\n");
         }
         buffer_addf(ret, "\nEach run had %gs%s and a core of its own", f->timeout, f->is_cpu_time ? " of CPU time" : "");
-        if (campaign_is_elsewhere(w, s->recipe->name, f->origin, machine))
+        if (conditions)
+                add_machine(json_object_get(conditions, "machine"), ret);
+        else if (campaign_is_elsewhere(w, s->recipe->name, f->origin, machine))
                 buffer_addf(ret, ", on %s", machine);
         buffer_adds(ret, ".\n\n");
+        json_decref(conditions);
 }
 
-/* "exec:/usr/bin/z3 -smt2@sha256:…" as it would be typed. */
-static void add_program(const char *version, struct buffer *ret)
+/* A commit's program on the case, by the recipe's commands, in a clone of its repository. */
+static int add_commit(struct workspace *w, struct solver *s, const struct observation *f, const char *version, const char *file, struct buffer *ret)
 {
-        const char *command = version + strlen("exec:"), *end = strrchr(command, '@');
-
-        buffer_addf(ret, "%.*s case.smt2\n", (int)(end ? end - command : (ptrdiff_t)strlen(command)), command);
-}
-
-/* As its era has it. */
-static const struct recipe *recipe_at(const struct solver *s, const char *target)
-{
-        char revision[GIT_OID_HEXSZ + 1];
-        uint32_t commit;
-
-        snprintf(revision, sizeof(revision), "%.*s", (int)strcspn(target, ":"), target);
-        return history_resolve(s->history, revision, &commit) < 0 ? s->recipe : era_or_solver(s->history, s->recipe, commit);
-}
-
-static void add_build(const struct recipe *recipe, struct buffer *ret)
-{
-        for (char *const *p = recipe->build; *p; p++) {
-                const char *jobs = strstr(*p, "{jobs}");
-
-                if (jobs)
-                        buffer_addf(ret, "%.*s\"$(nproc)\"%s\n", (int)(jobs - *p), *p, jobs + strlen("{jobs}"));
-                else
-                        buffer_addf(ret, "%s\n", *p);
-        }
-}
-
-/* A commit's program on the case, by the recipe's commands. */
-static int add_commit(const struct solver *s, const char *version, struct buffer *ret)
-{
-        const struct recipe *recipe = recipe_at(s, version);
-        char **argv = NULL;
-        char bin[PATH_SIZE];
+        const struct recipe *recipe = steps_recipe(s, version);
         int r;
 
-        if (recipe->file) {
+        if (recipe->file)
                 buffer_addf(ret, "# the program of %.40s is a released binary: %s\n", version, recipe->file);
-                snprintf(bin, sizeof(bin), "./%s", recipe->is_archive && recipe->outputs[0] ? recipe->outputs[0] : basename(recipe->file));
-        } else {
-                buffer_addf(ret, "git checkout %.40s\n", version);
-                add_build(recipe, ret);
-                snprintf(bin, sizeof(bin), "./%s", recipe->outputs[0] ? recipe->outputs[0] : "solver");
+        else
+                buffer_addf(ret, "git checkout -q %.40s && git clean -qfdx\n", version);
+        for (char *const *p = recipe->build; !recipe->file && *p; p++) {
+                steps_add_build_line(*p, ret);
+                buffer_adds(ret, "\n");
         }
-        r = recipe_command(s->recipe, bin, "case.smt2", false, 0, &s->recipe->limits, &argv);
-        if (r < 0)
-                return r;
-        for (size_t i = 0; argv[i]; i++)
-                buffer_addf(ret, "%s%s", i > 0 ? " " : "", argv[i]);
-        if (version[MIN(strlen(version), (size_t)GIT_OID_HEXSZ)] == ':')
-                buffer_addf(ret, " %s", version + GIT_OID_HEXSZ + 1);
+        r = steps_add_run(w, s, version, file, NULL, f->timeout, ret);
         buffer_adds(ret, "\n");
-        strings_free(argv);
-        return 0;
+        return r;
 }
 
-static int add_version_steps(const struct solver *s, const char *version, struct buffer *ret)
+static int add_version_steps(struct workspace *w, struct solver *s, const struct observation *f, const char *version, const char *file, struct buffer *ret)
 {
-        if (strncmp(version, "exec:", 5) != 0)
-                return add_commit(s, version, ret);
-        add_program(version, ret);
-        return 0;
+        int r;
+
+        if (version_is_of_history(version))
+                return add_commit(w, s, f, version, file, ret);
+        r = steps_add_run(w, s, version, file, NULL, f->timeout, ret);
+        buffer_adds(ret, "\n");
+        return r;
 }
 
-/* Both versions, as somebody without solverfs would run them. */
-static int add_reproduction(const struct solver *s, const struct observation *f, struct buffer *ret)
+/* Both versions, as somebody without solverfs would run them, beside the input. */
+static int add_reproduction(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
+        bool has_clone = version_is_of_history(f->target) || (*f->reference && version_is_of_history(f->reference));
+        const char *file = has_clone ? "../case.smt2" : "case.smt2";
+        char repository[PATH_SIZE];
         int r = 0;
 
-        buffer_adds(ret, "## Reproduce\n\n```sh\n");
+        buffer_addf(ret, "## Reproduce\n\nWith the input below as `case.smt2`%s:\n\n```sh\n",
+                    finding_has_verification(f) ? ", or by `verify.sh`, which needs git and what the builds need alone" : "");
+        steps_repository(s, repository);
+        if (has_clone) {
+                buffer_adds(ret, "git clone -q ");
+                buffer_add_shell_word(ret, repository);
+                buffer_addf(ret, " %s && cd %s\n", s->repository, s->repository);
+        }
         if (*f->reference)
-                r = add_version_steps(s, f->reference, ret);
+                r = add_version_steps(w, s, f, f->reference, file, ret);
         if (r == 0)
-                r = add_version_steps(s, f->target, ret);
+                r = add_version_steps(w, s, f, f->target, file, ret);
         buffer_adds(ret, "```\n\n");
         return r;
 }
@@ -272,8 +262,10 @@ static void add_reduced(struct workspace *w, struct solver *s, const struct obse
         cleanup_reduction struct reduction r = {0};
         bool is_implied;
 
-        if (finding_reduced(w, s, f, &r) < 0)
+        if (finding_reduced(w, s, f, &r) < 0) {
+                buffer_addf(ret, "The input is not reduced; `solverfs reduce %s %s/%u` does that.\n\n", s->recipe->name, observation_folder(f->kind), f->number);
                 return;
+        }
         is_implied = r.interest == INTEREST_IMPLICATION;
         buffer_addf(ret, "## Reduced input\n\n%zu bytes%s. ", is_implied ? r.implied.size : r.text.size,
                     r.is_minimal ? "" : " so far: it may be made smaller still");
@@ -451,7 +443,7 @@ static void add_seeds(struct workspace *w, struct solver *s, const struct observ
         else if (pairs > 1)
                 buffer_addf(ret, "The target takes more than %.3g times the %s", f->threshold, judge_measure_name(f->measure));
         if (pairs > 1)
-                buffer_addf(ret, " in %u of %u pairs of runs: as it is, and %s 1 to %u.\n\n", held, pairs,
+                buffer_addf(ret, " in %u of %u pairs of runs (%.0f%%): as it is, and %s 1 to %u.\n\n", held, pairs, 100.0 * held / pairs,
                             finding_has_seeds(s, f) ? "under the solver's seeds" : "with the input scrambled by the seeds",
                             pairs - 1);
         if (finding_has_seeds(s, f) && query_seeds(w, s, f, &q) == 0 && q->type->find(q, &v) == 0)
@@ -471,7 +463,7 @@ int finding_report(struct workspace *w, struct solver *s, const struct observati
                             f->chain);
         add_seeds(w, s, f, ret);
         add_culprits(w, s, f, ret);
-        r = add_reproduction(s, f, ret);
+        r = add_reproduction(w, s, f, ret);
         if (r < 0)
                 return r;
         add_reduced(w, s, f, ret);

@@ -10,3 +10,6 @@ int finding_print_times(const struct observation *f, struct buffer *ret);
 struct case_history;
 int finding_print_later(struct workspace *w, const struct observation *f, const struct case_history *h, struct buffer *ret);
 int finding_report(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret);
+/* verify.sh: builds the commit responsible and its parent (both versions, where it is not known) from a clean clone, runs them, and says whether it is confirmed. */
+bool finding_has_verification(const struct observation *f);
+int finding_verification(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret);

@@ -1,0 +1,191 @@
+#include "core/study/observation/finding_steps.h"
+
+#include "core/build/era.h"
+#include "core/git/gitconfig.h"
+#include "core/study/base/version.h"
+
+#define CONFIG_MOST (1 << 20)    /* bytes of a clone's config */
+#define SEED_MARK   987654321987 /* a seed that nothing else in a command looks like */
+#define SEED_TEXT   "987654321987"
+
+/* -- the repository -- */
+
+static bool is_remote(const char *section)
+{
+        return strcmp(section, "remote") == 0;
+}
+
+static bool origin_in(const struct gitconfig *g, char ret[PATH_SIZE])
+{
+        for (size_t i = 0; i < g->n_sections; i++) {
+                const struct gitconfig_section *s = &g->sections[i];
+
+                if (!is_remote(s->name) || !s->subsection || strcmp(s->subsection, "origin") != 0)
+                        continue;
+                for (size_t k = 0; k < s->n_entries; k++)
+                        if (strcmp(s->entries[k].key, "url") == 0 && s->entries[k].value)
+                                return snprintf(ret, PATH_SIZE, "%s", s->entries[k].value) < PATH_SIZE;
+        }
+        return false;
+}
+
+/* The origin of a clone on this machine. */
+static bool origin_of(const char *clone, char ret[PATH_SIZE])
+{
+        static const char *const configs[] = {".git/config", "config"};
+        bool is_found = false;
+
+        for (size_t i = 0; !is_found && i < ARRAY_SIZE(configs); i++) {
+                cleanup_gitconfig struct gitconfig g = {0};
+                cleanup_blob struct blob text = {0};
+                char path[PATH_SIZE];
+
+                if (path_join(path, clone, configs[i]) == 0 && read_file(path, CONFIG_MOST, &text) == 0 &&
+                    gitconfig_parse(path, SLICE(text.data, text.size), is_remote, &g) == 0)
+                        is_found = origin_in(&g, ret);
+        }
+        return is_found;
+}
+
+void steps_repository(const struct solver *s, char ret[PATH_SIZE])
+{
+        const char *repository = s->recipe->repository ? s->recipe->repository : "";
+
+        if (*repository != '/' || !origin_of(repository, ret) || *ret == '/' || *ret == '.')
+                snprintf(ret, PATH_SIZE, "%s", repository);
+}
+
+/* "github.com/z3prover/z3" of https://github.com/z3prover/z3.git, git@github.com:z3prover/z3 and the like. */
+static bool place_of(const char *address, char ret[PATH_SIZE])
+{
+        const char *scheme = strstr(address, "://"), *rest = scheme ? scheme + 3 : address, *at = strchr(rest, '@');
+        size_t n;
+
+        if (*address == '/' || (!scheme && !at))
+                return false;
+        if (at && (size_t)(at - rest) < strcspn(rest, "/"))
+                rest = at + 1;
+        n = strlen(rest);
+        while (n > 0 && rest[n - 1] == '/')
+                n--;
+        if (n > 4 && strncmp(rest + n - 4, ".git", 4) == 0)
+                n -= 4;
+        snprintf(ret, PATH_SIZE, "%.*s", (int)MIN(n, (size_t)PATH_SIZE - 1), rest);
+        if (!scheme && strchr(ret, ':'))
+                *strchr(ret, ':') = '/';
+        return strchr(ret, '/') != NULL;
+}
+
+bool steps_add_page(const struct solver *s, const char *sha, struct buffer *ret)
+{
+        static const char *const forges[][2] = {
+                {"github.", "commit"}, {"codeberg.", "commit"}, {"git.sr.ht", "commit"}, {"bitbucket.", "commits"}, {"gitlab.", "-/commit"}, {"salsa.debian.", "-/commit"}};
+        char repository[PATH_SIZE], place[PATH_SIZE];
+
+        steps_repository(s, repository);
+        if (!place_of(repository, place))
+                return false;
+        for (size_t i = 0; i < ARRAY_SIZE(forges); i++)
+                if (strncmp(place, forges[i][0], strlen(forges[i][0])) == 0) {
+                        buffer_addf(ret, "https://%s/%s/%.40s", place, forges[i][1], sha);
+                        return true;
+                }
+        return false;
+}
+
+/* -- building and running -- */
+
+const struct recipe *steps_recipe(const struct solver *s, const char *version)
+{
+        char sha[GIT_OID_HEXSZ + 1];
+        uint32_t commit;
+
+        if (!version_is_of_history(version))
+                return NULL;
+        snprintf(sha, sizeof(sha), "%.40s", version);
+        return history_resolve(s->history, sha, &commit) < 0 ? s->recipe : era_or_solver(s->history, s->recipe, commit);
+}
+
+void steps_add_build_line(const char *line, struct buffer *ret)
+{
+        const char *jobs;
+
+        for (; (jobs = strstr(line, "{jobs}")); line = jobs + strlen("{jobs}"))
+                buffer_addf(ret, "%.*s$(nproc)", (int)(jobs - line), line);
+        buffer_adds(ret, line);
+}
+
+/* Where a build leaves the program, from its folder. */
+static void add_bin(const struct recipe *recipe, struct buffer *ret)
+{
+        if (recipe->file)
+                buffer_addf(ret, "./%s", recipe->is_archive && recipe->outputs[0] ? recipe->outputs[0] : basename(recipe->file));
+        else
+                buffer_addf(ret, "./%s", recipe->outputs[0] ? recipe->outputs[0] : "solver");
+}
+
+static void add_shell(const char *word, struct buffer *ret)
+{
+        static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./=:,+@%";
+
+        if (*word && word[strspn(word, plain)] == '\0')
+                buffer_adds(ret, word);
+        else
+                buffer_add_shell_word(ret, word);
+}
+
+/* "exec:/usr/bin/z3 -smt2@sha256:…" as it would be typed. */
+static void add_program(const char *version, const char *file, struct buffer *ret)
+{
+        const char *command = version + strlen("exec:"), *end = strrchr(command, '@');
+
+        buffer_addf(ret, "%.*s %s", (int)(end ? end - command : (ptrdiff_t)strlen(command)), command, file);
+}
+
+/* A word of the command, in which the seed's number is the shell's to give. */
+static void add_word(const char *word, const char *seed, struct buffer *ret)
+{
+        const char *mark = seed ? strstr(word, SEED_TEXT) : NULL;
+
+        if (mark) {
+                cleanup_free char *before = strndup(word, (size_t)(mark - word));
+
+                if (*before)
+                        add_shell(before, ret);
+                buffer_adds(ret, seed);
+                word = mark + strlen(SEED_TEXT);
+        }
+        if (*word || !mark)
+                add_shell(word, ret);
+}
+
+int steps_add_run(struct workspace *w, struct solver *s, const char *version, const char *file, const char *seed, double timeout, struct buffer *ret)
+{
+        cleanup_version struct version *v = NULL;
+        const struct recipe *built = steps_recipe(s, version);
+        cleanup_buffer struct buffer bin = {0};
+        struct recipe_limits limits = s->recipe->limits;
+        char **argv = NULL;
+        int r;
+
+        if (!built) {
+                add_program(version, file, ret);
+                return 0;
+        }
+        r = version_parse_in_full(w, s, version, &v);
+        if (r < 0)
+                return r;
+        add_bin(built, &bin);
+        limits.wall_ns = (uint64_t)(timeout * 1e9);
+        r = recipe_command(v->solver->recipe, bin.data, file, seed && v->solver->recipe->seed, SEED_MARK, &limits, &argv);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; argv[i]; i++) {
+                buffer_adds(ret, i > 0 ? " " : "");
+                add_word(argv[i], seed, ret);
+        }
+        if (!strstr(v->solver->recipe->run, "{case}"))
+                buffer_addf(ret, " <%s", file);
+        strings_free(argv);
+        return 0;
+}

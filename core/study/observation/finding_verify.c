@@ -1,0 +1,291 @@
+/* verify.sh of a finding: a script that needs git, what the builds need, and nothing of solverfs. */
+#include <math.h>
+
+#include "core/study/base/version.h"
+#include "core/study/observation/finding_localized.h"
+#include "core/study/observation/finding_report.h"
+#include "core/study/observation/finding_steps.h"
+
+#define INPUT_MOST (1 << 20) /* bytes of an input that stands in the script */
+#define PAIRS_LEAST 5
+#define PAIRS_MOST  12
+#define END_OF_INPUT "END_OF_INPUT_OF_THE_FINDING"
+
+/* What is compared: two versions, or two inputs of one. */
+struct sides {
+        char version[2][PATH_SIZE];
+        uint32_t input[2];
+        bool is_culprit; /* the second one is the commit responsible, the first one its parent */
+        double least;    /* of a slowdown: seconds */
+};
+
+static bool is_by_time(const struct observation *f)
+{
+        return f->kind == FINDING_SPR;
+}
+
+bool finding_has_verification(const struct observation *f)
+{
+        return f->measure == JUDGE_TIME && (f->kind != FINDING_IMPLICATION || f->decided_id != 0);
+}
+
+/* The commit responsible and its parent, where one is known for sure. */
+static void take_culprit(struct workspace *w, struct solver *s, const struct observation *f, struct sides *sides)
+{
+        cleanup_localized struct localized *l = NULL;
+        const struct localized_culprit *c;
+
+        if (finding_localization(w, s, f, &l) < 0 || !localized_is_final(l) || l->n != 1)
+                return;
+        c = &l->culprits[0];
+        if (!version_is_commit(c->commit) || !version_is_commit(c->before) || !c->is_slowdown)
+                return;
+        snprintf(sides->version[0], PATH_SIZE, "%s", c->before);
+        snprintf(sides->version[1], PATH_SIZE, "%s", c->commit);
+        sides->is_culprit = true;
+        if (isfinite(c->value_before) && isfinite(c->value_after))
+                sides->least = fmin(sides->least, (c->value_after - c->value_before) / 2);
+}
+
+static void choose(struct workspace *w, struct solver *s, const struct observation *f, struct sides *ret)
+{
+        *ret = (struct sides){.input = {f->case_id, f->case_id}, .least = isnan(f->threshold) ? 1 : f->threshold};
+        snprintf(ret->version[0], PATH_SIZE, "%s", *f->reference ? f->reference : f->target);
+        snprintf(ret->version[1], PATH_SIZE, "%s", f->target);
+        if (!*f->reference && f->decided_id != 0)
+                ret->input[0] = f->decided_id;
+        else
+                take_culprit(w, s, f, ret);
+}
+
+/* -- the pieces -- */
+
+static const char *const names[] = {"before", "after"};
+
+static void add_variable(const char *name, const char *value, struct buffer *ret)
+{
+        buffer_addf(ret, "%s=", name);
+        buffer_add_shell_word(ret, value);
+        buffer_adds(ret, "\n");
+}
+
+static int add_input(struct workspace *w, uint32_t id, const char *name, struct buffer *ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_blob struct blob text = {0};
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        int r = cases_get(workspace_cases(w), id, &info);
+
+        if (r == 0)
+                r = cases_open_bytes(workspace_cases(w), info, &fd, path);
+        if (r == 0 && info->size <= INPUT_MOST)
+                r = read_fd(fd, INPUT_MOST, &text);
+        if (r < 0)
+                return r;
+        if (!text.data || memchr(text.data, '\0', text.size) || memmem(text.data, text.size, END_OF_INPUT, strlen(END_OF_INPUT))) {
+                buffer_addf(ret, "cp \"$here/%s\" %s # too large, or no text: it lies beside this file\n", name, name);
+                return 0;
+        }
+        buffer_addf(ret, "cat >%s <<'" END_OF_INPUT "'\n", name);
+        buffer_add(ret, text.data, text.size);
+        buffer_addf(ret, "%s" END_OF_INPUT "\n", text.size > 0 && ((const char *)text.data)[text.size - 1] == '\n' ? "" : "\n");
+        return 0;
+}
+
+static void add_archive(const struct recipe *recipe, struct buffer *ret)
+{
+        cleanup_buffer struct buffer file = {0}, name = {0};
+
+        buffer_add_shell_word(&file, recipe->file);
+        buffer_add_shell_word(&name, basename(recipe->file));
+        if (*recipe->file == '/')
+                buffer_addf(ret, "\tcp %s . &&\n", file.data);
+        else
+                buffer_addf(ret, "\tcurl -fsSLO %s &&\n", file.data);
+        buffer_addf(ret, "\techo \"%s  \"%s | sha256sum -c - &&\n", recipe->sha256, name.data);
+        buffer_addf(ret, recipe->is_archive ? "\t{ tar xf %s || unzip -qo %s; }\n" : "\tchmod +x %s\n", name.data, name.data);
+}
+
+/* A function that makes one side's program in the folder where it stands. */
+static void add_build(const struct solver *s, const char *side, const char *version, struct buffer *ret)
+{
+        const struct recipe *recipe = steps_recipe(s, version);
+
+        buffer_addf(ret, "build_%s() {\n", side);
+        if (!recipe) {
+                buffer_adds(ret, "\t: # a program of the machine\n}\n");
+                return;
+        }
+        for (char *const *d = recipe->downloads; *d; d++)
+                buffer_addf(ret, "\t# the build reads this as a file in /downloads: %.*s\n", (int)strcspn(*d, "\n"), *d);
+        if (recipe->file) {
+                add_archive(recipe, ret);
+        } else {
+                buffer_adds(ret, recipe->submodules[0] ? "\tgit submodule --quiet update --init &&\n" : "");
+                for (char *const *p = recipe->build; *p; p++) {
+                        cleanup_buffer struct buffer line = {0};
+
+                        steps_add_build_line(*p, &line);
+                        buffer_adds(ret, "\tsh -c ");
+                        buffer_add_shell_word(ret, line.data ? line.data : "");
+                        buffer_adds(ret, " &&\n");
+                }
+                buffer_adds(ret, "\t:\n");
+        }
+        buffer_adds(ret, "}\n");
+}
+
+/* A function that runs it: run_before SEED, 0 for none. */
+static int add_run(struct workspace *w, struct solver *s, const struct observation *f, const char *side, const char *version, const char *file,
+                   bool has_seeds, struct buffer *ret)
+{
+        int r;
+
+        buffer_addf(ret, "run_%s() {\n\tif [ \"$1\" = 0 ]; then\n\t\t$within ", side);
+        r = steps_add_run(w, s, version, file, NULL, f->timeout, ret);
+        buffer_adds(ret, "\n\telse\n\t\t$within ");
+        if (r == 0)
+                r = steps_add_run(w, s, version, file, has_seeds ? "\"$1\"" : NULL, f->timeout, ret);
+        buffer_adds(ret, "\n\tfi\n}\n");
+        return r;
+}
+
+static void add_seeds(const struct observation *f, bool has_seeds, struct buffer *ret)
+{
+        unsigned pairs;
+
+        observation_held(f, &pairs);
+        pairs = is_by_time(f) ? MIN(MAX(pairs, PAIRS_LEAST), PAIRS_MOST) : 1;
+        buffer_adds(ret, "seeds='0");
+        for (unsigned i = 1; i < pairs; i++)
+                buffer_addf(ret, " %u", has_seeds ? i : 0);
+        buffer_addf(ret, "' # %s\n", has_seeds ? "0: as it is; else a seed of the solver's" : "each a pair of runs, without a seed");
+}
+
+static const char *answer_of(const struct observation *f, const char *version, const char *other)
+{
+        const struct observed_runs *runs = observation_runs_of(f, version);
+
+        return runs ? verdict_name(runs->verdict) : other;
+}
+
+static void add_head(const struct solver *s, const struct observation *f, const struct sides *sides, struct buffer *ret)
+{
+        char repository[PATH_SIZE];
+
+        buffer_addf(ret, "#!/bin/sh\n# %s, finding %u: ", s->recipe->name, f->number);
+        if (is_by_time(f))
+                buffer_addf(ret, "%.3gs becomes %.3gs. ", observation_seconds(f, f->reference), observation_seconds(f, f->target));
+        buffer_adds(ret, sides->is_culprit ? "Builds the commit responsible and its parent" : "Builds both versions");
+        buffer_adds(ret, " from a clean clone, runs them in turn, and says whether it is\n"
+                         "# confirmed (status 0), or not (1); 2: it could not be tried. Needs git and what the builds need, and nothing of solverfs.\n"
+                         "# Usage: sh verify.sh [FOLDER]. The folder (a new one, if none is given) stays, and what is built in it.\n"
+                         "set -u\n");
+        steps_repository(s, repository);
+        add_variable("repository", repository, ret);
+        buffer_adds(ret, "repository=${REPOSITORY:-$repository}\n");
+        for (char *const *e = s->recipe->environment; *e; e++) {
+                buffer_adds(ret, "export ");
+                buffer_add_shell_word(ret, *e);
+                buffer_adds(ret, "\n");
+        }
+        add_variable("before", sides->version[0], ret);
+        add_variable("after", sides->version[1], ret);
+        buffer_addf(ret, "timeout=%g # seconds%s\n", f->timeout, f->is_cpu_time ? " of CPU time" : "");
+}
+
+/* What a run is ended by, and the clock. */
+static void add_limits(const struct observation *f, struct buffer *ret)
+{
+        unsigned patience = f->is_cpu_time ? 10 : 1;
+
+        buffer_addf(ret, "within='timeout -s KILL %g'\n", patience * f->timeout);
+        if (f->is_cpu_time)
+                buffer_addf(ret, "cpu=%.0f # whole seconds, as ulimit has them\n"
+                                 "now() { times >times; ms=$(awk 'NR == 2 { gsub(/[ms]/, \" \"); print int(1000 * (60 * $1 + $2 + 60 * $3 + $4)) }' times); }\n",
+                            ceil(f->timeout));
+        else
+                buffer_adds(ret, "cpu=unlimited\nnow() { ms=$(date +%s%3N); }\n");
+}
+
+static const char machinery[] =
+        "\n"
+        "make() { # make SIDE COMMIT: from a clean clone\n"
+        "\t[ ! -e \"$1/is-built\" ] || return 0\n"
+        "\tcase $2 in\n"
+        "\texec:*) mkdir -p \"$1\" ;;\n"
+        "\t*)\n"
+        "\t\t[ -d clone ] || git clone -q --no-checkout \"$repository\" clone || exit 2\n"
+        "\t\trm -rf \"$1\" && git -C clone worktree prune && git -C clone worktree add -q --detach \"../$1\" \"${2%%:*}\" || exit 2 ;;\n"
+        "\tesac\n"
+        "\techo \"building $1: $2\"\n"
+        "\t(cd \"$1\" && \"build_$1\") >\"$1.log\" 2>&1 </dev/null || { tail -n 20 \"$1.log\"; echo \"cannot build $2; $folder/$1.log has all of it\"; exit 2; }\n"
+        "\ttouch \"$1/is-built\"\n"
+        "}\n"
+        "measure() { # measure SIDE SEED: sets ms and answer\n"
+        "\tnow; begun=$ms\n"
+        "\t(cd \"$1\" && ulimit -t \"$cpu\" && \"run_$1\" \"$2\") >\"$1.out\" 2>\"$1.err\" </dev/null\n"
+        "\tstatus=$?\n"
+        "\tnow; ms=$((ms - begun))\n"
+        "\tanswer=$(grep -E '^(sat|unsat|unknown)' \"$1.out\" | tail -n 1)\n"
+        "\t[ $status -lt 128 ] || answer=crash\n"
+        "\t[ \"$ms\" -lt \"$timeout_ms\" ] || answer=timeout\n"
+        "}\n"
+        "make before \"$before\"\n"
+        "make after \"$after\"\n";
+
+static const char by_time[] =
+        "held=0 pairs=0\n"
+        "for seed in $seeds; do\n"
+        "\tmeasure before \"$seed\"; first=$ms first_answer=$answer\n"
+        "\tmeasure after \"$seed\"\n"
+        "\techo \"seed $seed: before ${first_answer:-no answer} after $first ms, after ${answer:-no answer} after $ms ms\"\n"
+        "\tpairs=$((pairs + 1))\n"
+        "\tcase $first_answer in sat | unsat) [ $((ms - first)) -le \"$least_ms\" ] || held=$((held + 1)) ;; esac\n"
+        "done\n"
+        "[ $((2 * held)) -gt $pairs ] && word=confirmed || word='not confirmed'\n"
+        "echo \"$word: longer by more than $least_ms ms in $held of $pairs pairs of runs\"\n"
+        "[ \"$word\" = confirmed ]\n";
+
+static const char by_answer[] =
+        "measure before 0; first=$answer\n"
+        "measure after 0\n"
+        "echo \"before: ${first:-no answer}, after: ${answer:-no answer}; found were $wanted_before and $wanted_after\"\n"
+        "case $wanted_before in decided) case $first in sat | unsat) first=decided ;; esac ;; esac\n"
+        "[ \"$first $answer\" = \"$wanted_before $wanted_after\" ] && echo confirmed && exit\n"
+        "echo 'not confirmed'\n"
+        "exit 1\n";
+
+int finding_verification(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
+{
+        bool has_seeds = s->recipe->seed && version_is_of_history(f->target) && (!*f->reference || version_is_of_history(f->reference));
+        struct sides sides;
+        int r;
+
+        if (!finding_has_verification(f))
+                return -ENOENT;
+        choose(w, s, f, &sides);
+        add_head(s, f, &sides, ret);
+        buffer_addf(ret, "timeout_ms=%.0f\n", f->timeout * 1e3);
+        if (is_by_time(f)) {
+                buffer_addf(ret, "least_ms=%.0f # more than this is slower\n", sides.least * 1e3);
+                add_seeds(f, has_seeds, ret);
+        } else {
+                add_variable("wanted_before", *f->reference ? answer_of(f, f->reference, "decided") : f->decided_id ? "decided" : answer_of(f, f->target, "crash"), ret);
+                add_variable("wanted_after", answer_of(f, f->target, "crash"), ret);
+        }
+        add_limits(f, ret);
+        buffer_adds(ret, "here=$(cd \"$(dirname \"$0\")\" && pwd)\nfolder=${1:-$(mktemp -d \"${TMPDIR:-/tmp}/verify-XXXXXX\")}\n"
+                         "mkdir -p \"$folder\" && cd \"$folder\" || exit 2\necho \"in $folder\"\n\n");
+        r = add_input(w, f->case_id, "case.smt2", ret);
+        if (r == 0 && sides.input[0] != sides.input[1])
+                r = add_input(w, sides.input[0], "decided.smt2", ret);
+        for (int i = 0; r == 0 && i < 2; i++) {
+                add_build(s, names[i], sides.version[i], ret);
+                r = add_run(w, s, f, names[i], sides.version[i], sides.input[i] != f->case_id ? "../decided.smt2" : "../case.smt2", has_seeds, ret);
+        }
+        buffer_adds(ret, machinery);
+        buffer_adds(ret, is_by_time(f) ? by_time : by_answer);
+        return r < 0 ? r : buffer_error(ret);
+}
