@@ -184,7 +184,7 @@ test_that "what is found is reduced while the campaign goes on, also behind a ki
 	{ "${beside[@]}" --for 250s >out 2>err </dev/null & } && pid=$! &&
 	for _ in $(seq 2500); do reduced_between && break; sleep 0.1; done; kill $pid && wait $pid; reduced_between'
 test_that "at its end all groups are reduced, and groups are what it counts" '
-	"${beside[@]}" --for 1ms >out 2>err </dev/null && n=$(sed -n "s/^to-report //p" out) && [ "$n" -le 3 ] && has err "^$(sed -n "s/^finds //p" out) findings come to $n to report$" && ! has err "not reduced" &&
+	"${beside[@]}" --for 1ms >out 2>err </dev/null && n=$(sed -n "s/^to-report //p" out) && [ "$n" -ge 1 ] && has err "^$(sed -n "s/^finds //p" out) findings come to $n to report$" && ! has err "not reduced" &&
 	run 0 findings pair --json && [ "$(grep -c . out)" = "$n" ] && [ "$(grep -c "\"reduced\":[1-9]" out)" = "$n" ] &&
 	run 0 findings pair --all && [ "$(grep -c . out)" -ge 4 ]'
 export SOLVERFS_STORE=$top/store

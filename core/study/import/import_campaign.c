@@ -358,7 +358,7 @@ static int copy_file(const char *from, const char *to)
 
 static int copy_files(const struct taking *t, const char *there, const char *here)
 {
-        static const char *const names[] = {"log", "progress.tsv", "operators.tsv", "rules.tsv", "left-out"};
+        static const char *const names[] = {"log", "progress.tsv", "operators.tsv", "rules.tsv", "left-out", "conditions"};
         char from[PATH_SIZE], to[PATH_SIZE];
         int r = 0;
 

@@ -8,7 +8,7 @@
 
 #define INPUT_MOST (1 << 20) /* bytes of an input that stands in the script */
 #define PAIRS_LEAST 5
-#define PAIRS_MOST  12
+#define PAIRS_MOST  24 /* as many as a finding has */
 #define END_OF_INPUT "END_OF_INPUT_OF_THE_FINDING"
 
 /* What is compared: two versions, or two inputs of one. */
@@ -153,9 +153,10 @@ static int add_run(struct workspace *w, struct solver *s, const struct observati
 
 static void add_seeds(const struct observation *f, bool has_seeds, struct buffer *ret)
 {
-        unsigned pairs;
+        unsigned pairs, held = observation_held(f, &pairs);
 
-        observation_held(f, &pairs);
+        if (is_by_time(f))
+                buffer_addf(ret, "found='%u of %u' # pairs of both versions, under solverfs\n", held, pairs);
         pairs = is_by_time(f) ? MIN(MAX(pairs, PAIRS_LEAST), PAIRS_MOST) : 1;
         buffer_adds(ret, "seeds='0");
         for (unsigned i = 1; i < pairs; i++)
@@ -181,6 +182,7 @@ static void add_head(const struct solver *s, const struct observation *f, const 
         buffer_adds(ret, " from a clean clone, runs them in turn, and says whether it is\n"
                          "# confirmed (status 0), or not (1); 2: it could not be tried. Needs git and what the builds need, and nothing of solverfs.\n"
                          "# Usage: sh verify.sh [FOLDER]. The folder (a new one, if none is given) stays, and what is built in it.\n"
+                         "# REPOSITORY=ADDRESS takes another clone than the one below.\n"
                          "set -u\n");
         steps_repository(s, repository);
         add_variable("repository", repository, ret);
@@ -192,7 +194,7 @@ static void add_head(const struct solver *s, const struct observation *f, const 
         }
         add_variable("before", sides->version[0], ret);
         add_variable("after", sides->version[1], ret);
-        buffer_addf(ret, "timeout=%g # seconds%s\n", f->timeout, f->is_cpu_time ? " of CPU time" : "");
+        buffer_addf(ret, "timeout_ms=%.0f%s\n", f->timeout * 1e3, f->is_cpu_time ? " # of CPU time" : "");
 }
 
 /* What a run is ended by, and the clock. */
@@ -211,7 +213,7 @@ static void add_limits(const struct observation *f, struct buffer *ret)
 
 static const char machinery[] =
         "\n"
-        "make() { # make SIDE COMMIT: from a clean clone\n"
+        "prepare() { # prepare SIDE COMMIT: builds it from a clean clone\n"
         "\t[ ! -e \"$1/is-built\" ] || return 0\n"
         "\tcase $2 in\n"
         "\texec:*) mkdir -p \"$1\" ;;\n"
@@ -232,8 +234,8 @@ static const char machinery[] =
         "\t[ $status -lt 128 ] || answer=crash\n"
         "\t[ \"$ms\" -lt \"$timeout_ms\" ] || answer=timeout\n"
         "}\n"
-        "make before \"$before\"\n"
-        "make after \"$after\"\n";
+        "prepare before \"$before\"\n"
+        "prepare after \"$after\"\n";
 
 static const char by_time[] =
         "held=0 pairs=0\n"
@@ -244,8 +246,8 @@ static const char by_time[] =
         "\tpairs=$((pairs + 1))\n"
         "\tcase $first_answer in sat | unsat) [ $((ms - first)) -le \"$least_ms\" ] || held=$((held + 1)) ;; esac\n"
         "done\n"
-        "[ $((2 * held)) -gt $pairs ] && word=confirmed || word='not confirmed'\n"
-        "echo \"$word: longer by more than $least_ms ms in $held of $pairs pairs of runs\"\n"
+        "[ $((2 * held)) -ge $pairs ] && word=confirmed || word='not confirmed'\n"
+        "echo \"$word: longer by more than $least_ms ms in $held of $pairs pairs of runs (reference and target when it was found: $found)\"\n"
         "[ \"$word\" = confirmed ]\n";
 
 static const char by_answer[] =
@@ -267,7 +269,6 @@ int finding_verification(struct workspace *w, struct solver *s, const struct obs
                 return -ENOENT;
         choose(w, s, f, &sides);
         add_head(s, f, &sides, ret);
-        buffer_addf(ret, "timeout_ms=%.0f\n", f->timeout * 1e3);
         if (is_by_time(f)) {
                 buffer_addf(ret, "least_ms=%.0f # more than this is slower\n", sides.least * 1e3);
                 add_seeds(f, has_seeds, ret);
