@@ -145,15 +145,17 @@ static void add_name(const json_t *conditions, const char *version, struct buffe
                 buffer_addf(ret, ": `%s`", name);
 }
 
-/* The machine without its name, which is nobody's concern. */
-static void add_machine(const json_t *facts, struct buffer *ret)
+/* This machine without its name, which is nobody's concern; another one by its name. */
+static void add_machine(struct workspace *w, const struct solver *s, const struct observation *f, const json_t *facts, struct buffer *ret)
 {
-        const char *cpu = json_string_value(json_object_get(facts, "cpu"));
         static const char *const others[] = {"kernel", "distribution"};
+        const char *cpu = json_string_value(json_object_get(facts, "cpu"));
+        char machine[PATH_SIZE];
 
-        if (!cpu)
-                return;
-        buffer_addf(ret, ", on %s (%lld cores)", cpu, (long long)json_integer_value(json_object_get(facts, "cores")));
+        if (campaign_is_elsewhere(w, s->recipe->name, f->origin, machine))
+                buffer_addf(ret, ", on %s", machine);
+        else if (cpu)
+                buffer_addf(ret, ", on %s (%lld cores)", cpu, (long long)json_integer_value(json_object_get(facts, "cores")));
         for (size_t i = 0; i < ARRAY_SIZE(others); i++)
                 if (json_is_string(json_object_get(facts, others[i])))
                         buffer_addf(ret, ", %s", json_string_value(json_object_get(facts, others[i])));
@@ -162,7 +164,6 @@ static void add_machine(const json_t *facts, struct buffer *ret)
 static void add_table(struct workspace *w, const struct solver *s, const struct observation *f, struct buffer *ret)
 {
         json_t *conditions = campaign_get_conditions(w, s->recipe->name, f->origin);
-        char machine[PATH_SIZE];
 
         buffer_addf(ret, "| version | result | %s | runs |\n|---|---|---|---|\n", judge_measure_unit(f->measure));
         for (size_t i = 0; i < f->n_runs; i++) {
@@ -179,10 +180,7 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
                 buffer_adds(ret, " |\n");
         }
         buffer_addf(ret, "\nEach run had %gs%s and a core of its own", f->timeout, f->is_cpu_time ? " of CPU time" : "");
-        if (conditions)
-                add_machine(json_object_get(conditions, "machine"), ret);
-        else if (campaign_is_elsewhere(w, s->recipe->name, f->origin, machine))
-                buffer_addf(ret, ", on %s", machine);
+        add_machine(w, s, f, json_object_get(conditions, "machine"), ret);
         buffer_adds(ret, ".\n\n");
         json_decref(conditions);
 }
