@@ -184,7 +184,7 @@ int steps_add_run(struct workspace *w, struct solver *s, const char *version, co
                 buffer_adds(ret, i > 0 ? " " : "");
                 add_word(argv[i], seed, ret);
         }
-        if (!strstr(v->solver->recipe->run, "{case}"))
+        if (recipe_reads_input(v->solver->recipe))
                 buffer_addf(ret, " <%s", file);
         strings_free(argv);
         return 0;
