@@ -247,7 +247,7 @@ static json_t *case_json(const struct case_info *c, const char *name)
         for (size_t i = 0; i < c->n_expected; i++)
                 json_array_append_new(expected, json_string(verdict_name(c->expected[i])));
         return json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:I, s:s, s:I}", "id", (int)c->id, "name", name, "format",
-                         c->format == FORMAT_CNF ? "cnf" : "smt2", "logic", c->logic, "status", verdict_name(c->status),
+                         format_name(c->format), "logic", c->logic, "status", verdict_name(c->status),
                          "expected", expected, "size", (json_int_t)c->size, "sha256", hex, "added", (json_int_t)c->added);
 }
 

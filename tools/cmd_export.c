@@ -85,7 +85,7 @@ static int write_cell(struct exporting *o, const struct export_version *v, const
         cleanup(fact_unrefp) struct fact *f = NULL;
         int r;
 
-        if (cell->info->format != cell->solver->recipe->format)
+        if (!recipe_takes(cell->solver->recipe, cell->info->format))
                 return 0;
         r = failed ? 0 : run_finder_get(finder, cell->info, is_brief, &f);
         if (r == 0)

@@ -23,12 +23,12 @@ static void list_one(struct solver *s, bool json)
         if (json) {
                 output_json(json_pack("{s:s, s:i, s:s?, s:s, s:s?, s:s?}", "name", recipe->name, "commits",
                                       (int)history_count(s->history), "head", *head.s ? head.s : NULL, "format",
-                                      recipe->format == FORMAT_CNF ? "cnf" : "smt2", "base", recipe->base, "repository",
+                                      format_name(recipe->format), "base", recipe->base, "repository",
                                       repository));
                 return;
         }
         output_rowf(columns, ARRAY_SIZE(columns), "%s\t%u\t%.12s\t%s\t%s\t%s", recipe->name, history_count(s->history), *head.s ? head.s : "-",
-                    recipe->format == FORMAT_CNF ? "cnf" : "smt2", recipe->base ? recipe->base : "-", repository ? repository : "-");
+                    format_name(recipe->format), recipe->base ? recipe->base : "-", repository ? repository : "-");
 }
 
 int cmd_solver_list(int argc, char **argv)
@@ -59,7 +59,7 @@ static int update_one(struct solver *s, bool json)
                 {"SOLVER", 14, false}, {"NEW", 8, true}, {"COMMITS", 8, true}, {"HEAD", 0, false}};
         struct commit_sha head;
         uint32_t n_new = 0;
-        int r = history_update(s->history, false, &command_progress, &n_new);
+        int r = s->recipe->is_programs ? 0 : history_update(s->history, false, &command_progress, &n_new); /* they come from nowhere */
 
         if (r == 0)
                 r = workspace_fetch_elsewhere(common.workspace, s, &command_progress);

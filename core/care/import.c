@@ -389,7 +389,7 @@ static int match_cases(struct importing *i, const struct names *names)
                 struct named_case *found = NULL;
 
                 r = find_case(i->request->file, names, run, &found);
-                if (r == 0 && found && found->info->format == i->request->solver->recipe->format)
+                if (r == 0 && found && recipe_takes(i->request->solver->recipe, found->info->format))
                         i->cases[k] = found->info;
                 else if (r == 0) {
                         i->report->absent++;

@@ -58,6 +58,7 @@ int lane_begin(struct running *run, size_t arm)
         struct workspace *w = run->query->workspace;
         const struct arm *a = &run->query->portfolio->arms[arm];
         struct lane *l = &run->lanes[arm];
+        cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_format(a->recipe, run->query->info->format);
         struct recipe_limits limits = a->recipe->limits;
         int r;
 
@@ -67,7 +68,7 @@ int lane_begin(struct running *run, size_t arm)
                 return r;
         limits.wall_ns = limits.cpu_ns = run->query->portfolio->wall_ns;
         limits.memory = memory_left(run);
-        r = runner_open(&(struct runner_options){.recipe = a->recipe,
+        r = runner_open(&(struct runner_options){.recipe = recipe,
                                                  .programs = l->held.list,
                                                  .n_programs = l->held.n,
                                                  .limits = limits,

@@ -164,7 +164,7 @@ static int open_solver(struct workspace *w, const char *label, unsigned line, st
                 return set_problem(a, a->text, error_message(r));
         if (r < 0)
                 return r;
-        a->recipe = recipe_ref(a->solver->recipe);
+        a->recipe = recipe_ref((struct recipe *)solver_recipe_at(a->solver, a->commit));
         h = hasher_new();
         hasher_string(h, "solver");
         hasher_add(h, build.bytes, DIGEST_SIZE);

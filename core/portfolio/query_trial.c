@@ -62,7 +62,7 @@ static int arm_before(const struct trial_query *q, const struct arm *a, struct q
 {
         struct cell cell = arm_cell(a, q->info, q->portfolio->wall_ns);
 
-        return trial_is_alone(q) && a->recipe->format == q->info->format ? query_run(q->workspace, &cell, ret)
+        return trial_is_alone(q) && recipe_takes(a->recipe, q->info->format) ? query_run(q->workspace, &cell, ret)
                                                                    : query_build(q->workspace, a->solver, a->commit, ret);
 }
 

@@ -93,7 +93,7 @@ static int take_turn(struct running *run, const struct step *step)
         struct trial_run known = {0};
         int r;
 
-        if (arm->problem || arm->recipe->format != q->info->format)
+        if (arm->problem || !recipe_takes(arm->recipe, q->info->format))
                 return give_up(run, step->arm, arm->problem ? VERDICT_UNBUILDABLE : VERDICT_ERROR);
         if (run->lanes[step->arm].runner)
                 return lane_go_on(run, step);

@@ -148,7 +148,7 @@ static int find_run(const struct portfolio *p, size_t arm, const struct trial *t
         const struct trial_run *own = &t->runs[arm];
 
         *ret = (struct trial_run){.attempt = {ENDING_FAILED, 0}, .verdict = VERDICT_ERROR};
-        if (p->arms[arm].problem || (info && p->arms[arm].recipe && p->arms[arm].recipe->format != info->format))
+        if (p->arms[arm].problem || (info && p->arms[arm].recipe && !recipe_takes(p->arms[arm].recipe, info->format)))
                 return 0;
         *ret = fact->attempt.ending != ENDING_NONE ? *fact : *own;
         return ret->attempt.ending == ENDING_NONE ||

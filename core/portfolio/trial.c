@@ -359,7 +359,7 @@ static int fact_known(struct workspace *w, const struct arm *a, const struct cas
         struct cell cell = arm_cell(a, info, (uint64_t)(seconds * NSEC_PER_SEC));
         int r;
 
-        if (info->format != a->recipe->format)
+        if (!recipe_takes(a->recipe, info->format))
                 return -ENOENT;
         r = run_find(w, &cell, true, &f);
         if (r < 0)

@@ -176,6 +176,7 @@ static void duration_key(const struct run_query *q, char ret[128])
 static int measure_programs(const struct run_query *q, struct job *j, const struct build_record *record, json_t *about,
                             struct fact **ret)
 {
+        cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_format(solver_recipe_at(q->cell.solver, q->cell.commit), q->cell.info->format);
         cleanup_held struct held held = {0};
         cleanup_close int case_fd = -1;
         char case_path[PATH_SIZE], scratch[PATH_SIZE];
@@ -192,7 +193,7 @@ static int measure_programs(const struct run_query *q, struct job *j, const stru
                 return r;
         return measure(
                 &(struct measure_request){
-                        .runner.recipe = q->cell.solver->recipe,
+                        .runner.recipe = recipe,
                         .runner.limits = q->resolved.limits,
                         .runner.programs = held.list,
                         .runner.n_programs = held.n,
@@ -476,7 +477,7 @@ static int ask(const struct run_query *words, struct query **ret)
         const struct recipe *recipe = words->cell.solver->recipe;
         const struct case_info *info = words->cell.info;
 
-        if (info->format != recipe->format)
+        if (!recipe_takes(recipe, info->format))
                 return errorf(-ENOENT, "case %u is %s, and %s takes %s", info->id, format_notation(info->format), recipe->name,
                               format_notation(recipe->format));
         if (words->cell.machine && words->sample > 0)

@@ -3,6 +3,7 @@
 #include "core/query/machines.h"
 #include "core/query/same_program.h"
 
+#include "core/build/era.h"
 #include "core/run/host.h"
 
 /* Facts stand under their run key by their limits, in numeric order. Older ones have no process limit in their key, or no stack; they are
@@ -18,9 +19,19 @@ void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limit
         key_u64(ret + RUN_KEY_SIZE + 40, limits->stack);
 }
 
+const struct recipe *solver_recipe_at(const struct solver *s, uint32_t commit)
+{
+        return s->recipe->has_calls ? era_or_solver(s->history, s->recipe, commit) : s->recipe;
+}
+
+static const struct recipe *recipe_of(const struct cell *cell)
+{
+        return solver_recipe_at(cell->solver, cell->commit);
+}
+
 uint32_t cell_draw(struct cell *cell, uint32_t n)
 {
-        if (!cell->solver->recipe->seed || n == 0)
+        if (n == 0 || !recipe_of(cell)->seed)
                 return n;
         cell->has_seed = true;
         cell->seed += n;
@@ -29,7 +40,7 @@ uint32_t cell_draw(struct cell *cell, uint32_t n)
 
 void cell_set_timeout(struct cell *cell, bool is_cpu_time, uint64_t timeout_ns)
 {
-        const struct recipe_limits *limits = &cell->solver->recipe->limits;
+        const struct recipe_limits *limits = &recipe_of(cell)->limits;
 
         if (is_cpu_time)
                 cell->cpu_ns = timeout_ns ?: limits->cpu_ns ?: limits->wall_ns;
@@ -39,7 +50,7 @@ void cell_set_timeout(struct cell *cell, bool is_cpu_time, uint64_t timeout_ns)
 
 void cell_limits(const struct cell *cell, struct recipe_limits *ret)
 {
-        *ret = cell->solver->recipe->limits;
+        *ret = recipe_of(cell)->limits;
         if (cell->wall_ns > 0) {
                 if (ret->cpu_ns == ret->wall_ns) /* a CPU limit that only follows the wall clock goes on following it */
                         ret->cpu_ns = cell->wall_ns;
@@ -76,7 +87,7 @@ void run_setting_digest(const struct cell *cell, struct digest *ret)
         struct hasher *h;
 
         cell_limits(cell, &limits);
-        recipe_run_digest(cell->solver->recipe, cell->has_seed, cell->seed, &limits, &recipe);
+        recipe_run_digest(recipe_of(cell), cell->has_seed, cell->seed, &limits, &recipe);
         h = hasher_new();
         hasher_add(h, recipe.bytes, DIGEST_SIZE);
         cell_machine(cell, machine);

@@ -63,7 +63,7 @@ static int tell_own(const struct known *k)
 {
         cleanup_free uint64_t *seeds = NULL;
         size_t n = 0;
-        int r = k->cell.solver->recipe->seed ? own_seeds(k, &seeds, &n) : 0;
+        int r = solver_recipe_at(k->cell.solver, k->cell.commit)->seed ? own_seeds(k, &seeds, &n) : 0;
 
         for (size_t i = 0; i < n && r == 0; i++) {
                 struct cell cell = k->cell;
@@ -127,7 +127,7 @@ int draws_known(struct workspace *w, const struct cell *cell, const struct diges
 {
         int r;
 
-        if (cell->solver->recipe->seed)
+        if (solver_recipe_at(cell->solver, cell->commit)->seed)
                 return seeds_in_order(w, cell, build, most, brief, fn, user);
         r = samples_known(w, cell, brief, fn, user);
         return r == -ENOENT ? 0 : r;

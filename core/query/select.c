@@ -162,7 +162,7 @@ size_t case_selection_keep(struct case_selection *s, enum format format)
         size_t kept = 0, n = s->n;
 
         for (size_t i = 0; i < n; i++)
-                if (s->list[i]->format == format)
+                if (format == FORMAT_ANY || s->list[i]->format == format)
                         s->list[kept++] = s->list[i];
                 else
                         case_info_unref(s->list[i]);

@@ -29,9 +29,9 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"download", KIND_DOWNLOADS, BUILT, FIELD(downloads)},
         {"file", KIND_FILE, PLACE_BINARY, FIELD(file)},
         {"sha256", KIND_DIGEST, PLACE_BINARY, FIELD(sha256)},
-        {"run", KIND_TEXT, ANY, FIELD(run)},
+        {"run", KIND_TEXT, ANY | PLACE_BINARY, FIELD(run)},
         {"arguments", KIND_TEXT, ANY, FIELD(arguments)},
-        {"seed", KIND_TEXT, ANY, FIELD(seed)},
+        {"seed", KIND_TEXT, ANY | PLACE_BINARY, FIELD(seed)},
         {"effort", KIND_PATTERNS, ANY, FIELD(effort)},
         {"dialect", KIND_DIALECT, ANY, FIELD(dialect)},
         {"timeout", KIND_DURATION, ANY, FIELD(limits.wall_ns), NSEC_PER_MSEC, 365 * DAY},
@@ -46,6 +46,11 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"build-memory", KIND_SIZE, BUILT, FIELD(build_limits.memory), MEGA, UINT64_C(1) << 50},
         {"build-processes", KIND_COUNT, BUILT, FIELD(build_limits.processes), 1, 1 << 22},
 };
+
+const char *format_name(enum format f)
+{
+        return f == FORMAT_CNF ? "cnf" : f == FORMAT_SMT2 ? "smt2" : "any";
+}
 
 /* -- lists of strings ------------------------------------------------------------------------------------------- */
 
@@ -179,6 +184,17 @@ struct recipe *recipe_copy(const struct recipe *r)
                 *list_of(c, i) = strings_copy(*list_of(r, i));
         for (size_t i = 0; i < ARRAY_SIZE(copied_texts); i++)
                 *text_of(c, i) = *text_of(r, i) ? copy_string(*text_of(r, i)) : NULL;
+        return c;
+}
+
+struct recipe *recipe_for_format(const struct recipe *r, enum format of_case)
+{
+        struct recipe *c;
+
+        if (r->format != FORMAT_ANY)
+                return recipe_ref((struct recipe *)r);
+        c = recipe_copy(r);
+        c->format = of_case;
         return c;
 }
 
@@ -483,7 +499,7 @@ void recipe_builds_digest(const struct recipe *r, struct digest *ret)
         struct hasher *h;
 
         recipe_build_digest(r, ret);
-        if (r->n_eras == 0)
+        if (r->n_eras == 0 || r->is_programs) /* whose commits name their bytes */
                 return;
         h = begin_digest("solverfs builds 1");
         hasher_add(h, ret->bytes, DIGEST_SIZE);

@@ -4,7 +4,7 @@
  * [solver "NAME"] (a variant there is a [solver "NAME"] of its own with `variant = BASE` and what it changes).
  *
  *   key        default   meaning
- *   format     smt2      smt2 | cnf: which cases it takes, and how its answer is read
+ *   format     smt2      smt2 | cnf | any: which cases it takes, and how its answer is read; any: both, each answer as its case is
  *   paths      (all)     repeated; what the build depends on, and all that is checked out
  *   build                repeated; one shell command a line, run in order in the worktree's root; {jobs} is the slots it may use
  *   output               repeated; files the build makes, relative to the root; the first is {bin}
@@ -31,6 +31,7 @@
  * program to one commit. In the store's config their names begin with the solver's: [era "z3 A..B"].
  *   file                 (binary) an absolute path or a URL: the program, or with `output` an archive that holds it
  *   sha256               (binary) the file's
+ *   run, seed            (binary) how this one is run, where that differs; not in variants
  *
  *   repository           (store's config only) where it came from
  *   runs                 (store's config only) where it runs: local, or the name of a [cluster]
@@ -45,12 +46,14 @@
 
 enum format {
         FORMAT_SMT2,
-        FORMAT_CNF
+        FORMAT_CNF,
+        FORMAT_ANY /* of a recipe; never of a case */
 };
 static inline const char *format_notation(enum format f)
 {
-        return f == FORMAT_CNF ? "DIMACS" : "SMT-LIB";
+        return f == FORMAT_CNF ? "DIMACS" : f == FORMAT_SMT2 ? "SMT-LIB" : "SMT-LIB and DIMACS";
 }
+const char *format_name(enum format f); /* "smt2", as a recipe says it */
 
 struct recipe_limits {
         uint64_t wall_ns, cpu_ns, memory, output, processes, stack;
@@ -85,6 +88,8 @@ struct recipe {
         char *range;                /* of an era: "A..B"; of a binary: its revision; else NULL */
         char *file, *sha256;        /* of a binary, else NULL */
         bool is_archive;            /* of a binary: `outputs` are in the archive `file`; else it is the program itself */
+        bool is_programs;           /* of a config: [solver "programs"], whose binaries are programs without a repository (core/query/programs.h) */
+        bool has_calls;             /* binaries among the eras have a `run` or `seed` of their own; never of a variant */
         char *text; /* its section of a recipe file as it was written, comments included, without the header; NULL: read from a config */
 };
 
@@ -92,6 +97,7 @@ struct recipe {
  * is named: the solver `name`, a variant as it says. Errors name file, line and key: "kissat.recipe:7: unknown key 'biuld' …"; all mistakes are
  * told, a line each.
  * A `;` or `#` inside an unquoted value is caught and explained (git-config would silently cut it off). */
+#define RECIPE_PROGRAMS "programs"
 int recipe_check_name(const char *name); /* -EINVAL when no solver can be called that */
 int recipe_read(const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n);
 int recipe_parse(const char *text, const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n);
@@ -101,6 +107,8 @@ int recipe_parse_config(struct slice text, const char *path, struct recipe ***re
 /* Writes (or replaces) [solver "NAME"] sections in a store's config, atomically and keeping the rest of the file. One that was read from a recipe
  * file is written as it stands there. */
 int recipe_write_config(const char *path, struct recipe *const *list, size_t n);
+/* Puts sections behind all that a config has; -EINVAL when it could not be read then. */
+int recipe_append_config(const char *path, const char *text);
 /* Takes out [solver "NAME"] sections, the rest stays. -EINVAL when a variant would be left without its solver. */
 int recipe_remove_config(const char *path, const char *const *names, size_t n);
 void recipe_list_free(struct recipe **list, size_t n);
@@ -140,6 +148,13 @@ int recipe_add_submodule(struct recipe *r, const char *path, const char *reposit
 /* The solver reads the case from its standard input: `run` has this word. */
 #define RECIPE_INPUT "<{case}"
 bool recipe_reads_input(const struct recipe *r);
+/* Does the solver take such cases? */
+static inline bool recipe_takes(const struct recipe *r, enum format of_case)
+{
+        return r->format == FORMAT_ANY || r->format == of_case;
+}
+/* For runs on such cases: a reference to it, or a copy that takes these alone where it takes any. */
+struct recipe *recipe_for_format(const struct recipe *r, enum format of_case);
 /* The command line without RECIPE_INPUT; NULL-terminated, free with strings_free(). */
 int recipe_command(const struct recipe *r, const char *bin, const char *case_path, bool has_seed, uint64_t seed,
                    const struct recipe_limits *limits, char ***ret_argv);

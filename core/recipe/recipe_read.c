@@ -116,7 +116,7 @@ static void fail_misplaced_key(const char *label, const struct draft *d, const s
                 fail(e->line, "key '%s' cannot stand in an era: it holds for runs, too, and a solver is run alike in all eras%s", k->name,
                      strcmp(k->name, "environment") == 0 ? "; for a build alone, write build = NAME=VALUE COMMAND" : "");
         else if (d->place == PLACE_BINARY)
-                fail(e->line, "key '%s' cannot stand in a binary, which has 'file', 'sha256' and 'output'", k->name);
+                fail(e->line, "key '%s' cannot stand in a binary, which has 'file', 'sha256', 'output', 'run' and 'seed'", k->name);
         else
                 fail(e->line, "key '%s' can stand only in a [binary \"TAG\"]", k->name);
 }
@@ -326,7 +326,7 @@ static bool looks_like_archive(const char *file)
 }
 
 /* Without `output` it is the program itself, under the name that the solver's first output has. */
-static int finish_binary(struct reader *rd, const struct draft *d, struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
+static int finish_binary(struct reader *rd, const struct draft *d, struct recipe *base, struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
 {
         const char *label = rd->label;
 
@@ -338,20 +338,27 @@ static int finish_binary(struct reader *rd, const struct draft *d, struct recipe
         if (!r->is_archive && looks_like_archive(r->file))
                 return fail(line_of(lines, "file"), "key 'file': %s is an archive; say which file in it is the program: output = PATH",
                             basename(r->file));
+        if (base->is_programs && !r->is_archive) { /* each under its own name */
+                clear_list(&r->outputs);
+                strings_add(&r->outputs, basename(r->file));
+        }
         for (size_t i = 1; !r->is_archive && r->outputs[0] && r->outputs[i]; i++) {
                 free(r->outputs[i]);
                 r->outputs[i] = NULL;
         }
-        return 0;
+        if (line_of(lines, "run") == 0 && line_of(lines, "seed") == 0)
+                return 0;
+        base->has_calls = true;
+        return check_command_line(label, d, r, lines);
 }
 
-static int check_era(struct reader *rd, const struct draft *d, struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
+static int check_era(struct reader *rd, const struct draft *d, struct recipe *base, struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
 {
         char from[RECIPE_REVISION_SIZE], to[RECIPE_REVISION_SIZE];
         const char *label = rd->label;
 
         if (d->place == PLACE_BINARY)
-                return finish_binary(rd, d, r, lines);
+                return finish_binary(rd, d, base, r, lines);
         if (recipe_range(d->range, from, to) < 0) {
                 cleanup_free char *why = copy_string(error_message(-EINVAL));
 
@@ -420,6 +427,7 @@ static int make_recipe(struct reader *rd, const struct draft *d, const struct re
         e = apply_entries(rd, d, r, lines);
         if (e < 0)
                 return e;
+        r->is_programs = d->in_config && !base && !r->repository && strcmp(r->name, RECIPE_PROGRAMS) == 0;
         if (cpu_follows && line_of(lines, "cputime") == 0)
                 r->limits.cpu_ns = r->limits.wall_ns;
         if (base) {
@@ -450,7 +458,7 @@ static int make_era(struct reader *rd, const struct draft *d, struct recipe *bas
         if (e == 0)
                 e = find_sources(r);
         if (e == 0)
-                e = mistakes_note(&rd->mistakes, check_era(rd, d, r, lines));
+                e = mistakes_note(&rd->mistakes, check_era(rd, d, base, r, lines));
         return e < 0 ? e : recipe_add_era(base, steal_pointer(r));
 }
 
@@ -477,6 +485,7 @@ static int add_section(struct reader *rd, const struct gitconfig_section *s, con
 {
         const char *label = rd->label;
         struct draft *d = as->range ? find_era(rd, as->name, as->place) : find_draft(rd, as->name);
+
 
         if (!as->range && recipe_check_name(as->name) < 0) {
                 cleanup_free char *why = copy_string(error_message(-EINVAL));

@@ -138,8 +138,8 @@ static int check_file(const char *label, unsigned line, const char *value)
 {
         if (*value != '/' && !strstr(value, "://"))
                 return fail(line, "key 'file': '%s' is neither an absolute path nor a URL", value);
-        if (strpbrk(value, " \t\n") || value[strlen(value) - 1] == '/' || strlen(basename(value)) > 200)
-                return fail(line, "key 'file': '%s' is no file's path or URL (no blanks, and a name at its end)", value);
+        if (strpbrk(value, *value == '/' ? "\n" : " \t\n") || value[strlen(value) - 1] == '/' || strlen(basename(value)) > 200)
+                return fail(line, "key 'file': '%s' is no file's path or URL (no blanks in a URL, and a name at its end)", value);
         return 0;
 }
 
@@ -216,10 +216,10 @@ static int set_text(const char *value, char **field)
 
 static int set_format(const char *label, unsigned line, const char *value, enum format *field)
 {
-        if (strcmp(value, "smt2") != 0 && strcmp(value, "cnf") != 0)
-                return fail(line, "key 'format': '%s' is neither smt2 nor cnf", value);
-        *field = strcmp(value, "cnf") == 0 ? FORMAT_CNF : FORMAT_SMT2;
-        return 0;
+        for (*field = FORMAT_SMT2; *field <= FORMAT_ANY; (*field)++)
+                if (strcmp(value, format_name(*field)) == 0)
+                        return 0;
+        return fail(line, "key 'format': '%s' is none of smt2, cnf and any", value);
 }
 
 static int set_checked(int r, const char *value, char **field)

@@ -25,7 +25,7 @@ static void print_value(struct buffer *b, const struct recipe_key *k, const void
                         print_entry(b, k->name, *(char *const *)field);
                 return;
         case KIND_FORMAT:
-                print_entry(b, k->name, *(const enum format *)field == FORMAT_CNF ? "cnf" : "smt2");
+                print_entry(b, k->name, format_name(*(const enum format *)field));
                 return;
         case KIND_DURATION:
                 format_duration(*(const uint64_t *)field, text);
@@ -159,6 +159,7 @@ struct edit {
         size_t n;
         const char *const *gone; /* names, to be taken out */
         size_t n_gone;
+        const char *more; /* to be appended; NULL: nothing */
         struct buffer out;
 };
 
@@ -245,6 +246,8 @@ static int rewrite(struct edit *e, const struct recipe *defaults, struct recipe 
                         buffer_adds(&e->out, "\n");
                 r = print_new(e, e->list[k], defaults, old, n_old);
         }
+        if (r == 0 && e->more)
+                buffer_addf(&e->out, "%s%s", e->out.size > 0 && e->out.data[e->out.size - 1] != '\n' ? "\n" : "", e->more);
         return r < 0 ? r : buffer_error(&e->out);
 }
 
@@ -325,4 +328,9 @@ int recipe_write_config(const char *path, struct recipe *const *list, size_t n)
 int recipe_remove_config(const char *path, const char *const *names, size_t n)
 {
         return edit_config(path, &(struct edit){.gone = names, .n_gone = n});
+}
+
+int recipe_append_config(const char *path, const char *text)
+{
+        return edit_config(path, &(struct edit){.more = text});
 }

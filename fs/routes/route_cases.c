@@ -29,7 +29,7 @@ int case_is_there(struct tree *t, uint32_t id, const struct solver *s)
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_get(workspace_cases(tree_workspace(t)), id, &info);
 
-        return r == 0 && s && info->format != s->recipe->format ? -ENOENT : r;
+        return r == 0 && s && !recipe_takes(s->recipe, info->format) ? -ENOENT : r;
 }
 
 static int case_has(struct tree *t, const struct node *, uint32_t id)

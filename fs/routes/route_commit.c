@@ -366,7 +366,7 @@ int solver_case_ids(struct tree *t, const struct node *dir, uint32_t **ret, size
         for (size_t i = 0; r == 0 && i < n; i++) {
                 cleanup(case_info_unrefp) struct case_info *info = NULL;
 
-                if (cases_get(cases, (*ret)[i], &info) == 0 && info->format == dir->solver->recipe->format)
+                if (cases_get(cases, (*ret)[i], &info) == 0 && recipe_takes(dir->solver->recipe, info->format))
                         (*ret)[kept++] = (*ret)[i];
         }
         *ret_n = kept;
@@ -449,7 +449,11 @@ static int cell_query(struct tree *t, const struct node *n, struct query **ret)
 
 static const char *cell_input_named(struct tree *t, const struct node *dir)
 {
-        return dir->view.scramble > 0 && cell_file_exists(t, dir, NULL) ? case_input_name(dir->solver->recipe->format) : NULL;
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+        if (dir->view.scramble == 0 || cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info) < 0)
+                return NULL;
+        return cell_file_exists(t, dir, NULL) ? case_input_name(info->format) : NULL;
 }
 
 static int cell_input_size(struct tree *t, const struct node *n, uint64_t *ret)
@@ -532,7 +536,7 @@ int case_name_match(struct tree *t, const struct node *dir, const char *name, st
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_find(workspace_cases(tree_workspace(t)), name, &info);
 
-        if (r == 0 && dir->solver && info->format != dir->solver->recipe->format)
+        if (r == 0 && dir->solver && !recipe_takes(dir->solver->recipe, info->format))
                 r = -ENOENT;
         if (r == 0)
                 ret->inode.item = info->id;
@@ -559,7 +563,7 @@ static int cell_name_match(struct tree *t, const struct node *dir, const char *n
 static bool seeds_exist(struct tree *t, const struct node *dir, const struct route *row)
 {
         (void)t, (void)row;
-        return dir->solver->recipe->seed != NULL;
+        return solver_recipe_at(dir->solver, dir->inode.commit)->seed != NULL;
 }
 
 static int setting_match(struct tree *t, const struct node *dir, const struct view *setting, struct node *ret)

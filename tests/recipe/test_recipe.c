@@ -338,6 +338,37 @@ START_TEST(test_an_era_does_not_change_other_builds)
 }
 END_TEST
 
+START_TEST(test_a_binary_is_run_in_its_own_way)
+{
+        static const char text[] = MINIMAL "[binary \"v0\"]\nfile = /opt/a solver\nsha256 = " SHA "\nrun = {bin} {seed} -x {case}\nseed = -s {n}\n"
+                                           "[variant \"v\"]\narguments = -v\n";
+        cleanup_buffer struct buffer printed = {0};
+
+        parse(text);
+        ck_assert(list[0]->has_calls && !list[1]->has_calls); /* a variant has its solver's way, and its own */
+        ck_assert_str_eq(list[0]->run, "{bin} {case}");
+        ck_assert_str_eq(list[0]->eras[0]->run, "{bin} {seed} -x {case}");
+        ck_assert_int_eq(recipe_print(list[0], &printed), 0);
+        done();
+        parse(printed.data);
+        ck_assert_str_eq(list[0]->eras[0]->seed, "-s {n}");
+        ck_assert_str_eq(list[0]->eras[0]->file, "/opt/a solver");
+        done();
+}
+END_TEST
+
+START_TEST(test_any_format)
+{
+        cleanup(recipe_unrefp) struct recipe *cnf = NULL;
+
+        parse(MINIMAL "format = any\n");
+        ck_assert(recipe_takes(list[0], FORMAT_CNF) && recipe_takes(list[0], FORMAT_SMT2));
+        cnf = recipe_for_format(list[0], FORMAT_CNF);
+        ck_assert(recipe_takes(cnf, FORMAT_CNF) && !recipe_takes(cnf, FORMAT_SMT2));
+        done();
+}
+END_TEST
+
 START_TEST(test_mistakes_in_eras)
 {
         static const struct {
@@ -362,6 +393,8 @@ START_TEST(test_mistakes_in_eras)
                 {"[binary \"v1\"]\nfile = /x\nsha256 = 123\n", "t.recipe:7", "64 digits"},
                 {"[binary \"v1\"]\nfile = /x.tar.gz\nsha256 = " SHA "\n", "t.recipe:6", "x.tar.gz is an archive; say which file"},
                 {"[binary \"v1\"]\nfile = /x\nbuild = x\nsha256 = " SHA "\n", "t.recipe:7", "key 'build' cannot stand in a binary"},
+                {"[binary \"v1\"]\nfile = /x\nsha256 = " SHA "\nrun = {bin}\n", "t.recipe:8", "{case} does not occur in it"},
+                {"[binary \"v1\"]\nfile = /x\nsha256 = " SHA "\nseed = -s {n}\n", "t.recipe:8", "'run' has no {seed}"},
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -444,7 +477,7 @@ START_TEST(test_bad_values)
         refused_line("processes = 99999999999999999999999", "is not a whole number");
         refused_line("processes = 0", "not between 1 and");
         refused_line("samples = 0", "not between 1 and");
-        refused_line("format = smt", "'smt' is neither smt2 nor cnf");
+        refused_line("format = smt", "'smt' is none of smt2, cnf and any");
         refused_line("dialect = 3.0", "'3.0' is none of");
         refused(MINIMAL "format = cnf\ndialect = 2.6\n", "t.recipe:6: ", "for format = smt2 only");
         refused_line("paths = /src", "'/src' is absolute");
@@ -984,7 +1017,7 @@ END_TEST
 
 SUITE("recipe", test_defaults, test_every_key, test_lost_quotes, test_variants_inherit, test_standard_input, test_commands, test_run_digest_holds_what_matters,
       test_build_digest_holds_what_matters, test_eras_take_the_rest_from_the_solver, test_an_era_does_not_change_other_builds,
-      test_mistakes_in_eras, test_eras_come_back, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
+      test_a_binary_is_run_in_its_own_way, test_any_format, test_mistakes_in_eras, test_eras_come_back, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
       test_bad_commands, test_syntax_is_explained, test_lines_are_counted_through_continuations, test_read_files, test_example,
       test_print_comes_back, test_print_of_a_variant, test_print_of_a_repository_with_a_newline, test_config_round_trip,
       test_config_keeps_a_limit_that_is_the_default, test_config_keeps_the_rest, test_config_keeps_comments,

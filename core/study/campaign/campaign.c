@@ -221,7 +221,7 @@ int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const 
 
         if (r < 0)
                 return r;
-        if (s->recipe->format != FORMAT_SMT2)
+        if (!recipe_takes(s->recipe, FORMAT_SMT2))
                 return errorf(-EINVAL, "%s takes DIMACS; campaigns generate SMT-LIB", s->recipe->name);
         if (!(settings->seconds > 0))
                 return errorf(-EINVAL, "a campaign runs --for a time that is greater than zero");

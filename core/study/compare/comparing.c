@@ -139,7 +139,7 @@ static int find_families(struct comparing *c)
 
 static enum comparing_chance chance_of(const struct comparing_options *o)
 {
-        if (o->version[0].solver->recipe->seed && o->version[1].solver->recipe->seed)
+        if (solver_recipe_at(o->version[0].solver, o->version[0].commit)->seed && solver_recipe_at(o->version[1].solver, o->version[1].commit)->seed)
                 return COMPARING_SEEDS;
         return o->scramble != COMPARING_SCRAMBLE_NEVER ? COMPARING_SCRAMBLED : COMPARING_REPETITIONS;
 }
@@ -291,7 +291,7 @@ static bool counts_alike(const struct comparing *c)
 {
         const struct recipe *a = c->options.version[0].solver->recipe, *b = c->options.version[1].solver->recipe;
 
-        return strcmp(a->base ?: a->name, b->base ?: b->name) == 0;
+        return !a->is_programs && strcmp(a->base ?: a->name, b->base ?: b->name) == 0;
 }
 
 /* Everything that was measured of the cell: the run itself, if it was, and further measurements of it. */

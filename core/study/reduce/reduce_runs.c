@@ -23,6 +23,7 @@ struct reduce_runs {
         char scratch[PATH_SIZE];
         struct seat *seats; /* owned */
         unsigned n_seats;
+        enum format format; /* of the input */
         uint64_t wall_ns; /* atomic; the longest that a run was allowed */
 };
 
@@ -41,12 +42,13 @@ static int open_seat(struct reduce_runs *r, struct seat *seat)
         seat->has_core = true;
         for (int side = 0; k == 0 && side < N_SIDES; side++) {
                 const struct version *version = r->versions[side];
+                cleanup(recipe_unrefp) struct recipe *recipe = version ? recipe_for_format(version->solver->recipe, r->format) : NULL;
 
                 if (version)
-                        k = runner_open(&(struct runner_options){.recipe = version->solver->recipe,
+                        k = runner_open(&(struct runner_options){.recipe = recipe,
                                                                  .programs = r->programs[side].list,
                                                                  .n_programs = r->programs[side].n,
-                                                                 .limits = version->solver->recipe->limits,
+                                                                 .limits = recipe->limits,
                                                                  .scratch_parent = r->scratch,
                                                                  .has_seed = o->has_seed,
                                                                  .seed = o->seed,
@@ -142,7 +144,7 @@ int reduce_runs_run(struct reduce_runs *r, unsigned seat, enum reduce_side side,
                     int cancel_fd, struct run_result *ret)
 {
         const struct recipe *recipe = r->versions[side]->solver->recipe;
-        struct run_input input = {.bytes = text, .questions = case_questions(recipe->format, text)};
+        struct run_input input = {.bytes = text, .questions = case_questions(r->format, text)};
         struct recipe_limits limits = recipe->limits;
         struct runner *const *runners = r->seats[seat].runners;
         struct run_tries tries = {0};
@@ -200,6 +202,7 @@ int reduce_runs_open(struct job *j, const struct reduction_options *options, con
         engine_counters(job_engine(j), &counters);
         r->job = j;
         r->options = options;
+        r->format = options->input.info ? options->input.info->format : case_format("", options->input.bytes);
         memcpy(r->versions, versions, sizeof(r->versions));
         r->place = options->solver->place;
         for (int side = 0; !r->place && side < N_SIDES; side++)
