@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "core/query/programs.h"
 #include "words.h"
 
 void campaign_add_word(void *to, const char *text)
@@ -76,13 +77,59 @@ static void show_end(const struct campaign_command *c)
         output_write(&b);
 }
 
+static bool are_programs(char *const *texts)
+{
+        bool are = true;
+
+        for (char *const *p = texts; p && *p; p++)
+                are &= program_is_text(*p);
+        return are;
+}
+
+const char *campaign_solver(const struct campaign_settings *s, const char *word)
+{
+        if (!word && s->target && program_is_text(s->target) && are_programs(s->references) && are_programs(s->oracles))
+                return RECIPE_PROGRAMS;
+        return word;
+}
+
+static int name_program(char **text)
+{
+        const char *name = *text;
+        int status = command_program(&name);
+
+        if (name != *text) {
+                free(*text);
+                *text = copy_string(name);
+        }
+        return status;
+}
+
+/* Of a campaign between programs the versions are commits of theirs. */
+static int name_programs(struct campaign_settings *s)
+{
+        int status = STATUS_OK;
+
+        for (char **p = s->references; p && *p && status == STATUS_OK; p++)
+                status = name_program(p);
+        if (status == STATUS_OK)
+                status = name_program(&s->target);
+        for (char **p = s->oracles; p && *p && status == STATUS_OK; p++)
+                status = name_program(p);
+        return status;
+}
+
 static int run(struct campaign_command *c)
 {
         const struct campaign_watch watch = {.status = show_status, .line = show_line, .user = c};
         int r, status;
 
         command_signals();
-        status = command_open_solver(0, c->on, c->solver_name);
+        status = strcmp(c->solver_name, RECIPE_PROGRAMS) == 0 ? command_open(0) : STATUS_OK;
+        if (status == STATUS_OK && common.workspace)
+                status = name_programs(&c->settings);
+        if (status == STATUS_OK)
+                status = command_open_solver(0, c->on, c->solver_name);
         if (status == STATUS_OK)
                 status = command_engine();
         if (status != STATUS_OK)

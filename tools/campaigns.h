@@ -35,5 +35,7 @@ void campaign_add_word(void *to, const char *text);
 void campaign_copy_text(void *to, const char *text);
 void campaign_reduce_nothing(void *to, const char *text);
 
+/* The solver's name as it was given, or `programs` where it was left out and all versions are programs; NULL: it is missing. */
+const char *campaign_solver(const struct campaign_settings *s, const char *word);
 /* Runs the campaign, or goes on with it, and frees the command. Returns the exit status. */
 int campaign_command_run(struct campaign_command *c);

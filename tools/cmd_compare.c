@@ -4,6 +4,7 @@
 #include "ask.h"
 #include "core/study/compare/comparison_report.h"
 #include "core/study/observation/finding_compared.h"
+#include "core/query/programs.h"
 #include "words.h"
 
 #define MARKDOWN_ROWS 20
@@ -62,26 +63,36 @@ static int find_versions(struct compare *o)
 {
         cleanup_solver_list struct solver_list *l = NULL;
         struct comparing_version *v = o->options.version;
-        struct solver *named[2];
+        struct solver *named[2], *only = NULL;
         const char *revisions[2];
+        size_t n = 0; /* solvers with a history */
         int r = workspace_solvers(common.workspace, &l);
 
         if (r < 0)
                 return fail(r);
+        for (size_t i = 0; i < l->n; i++)
+                if (!l->list[i]->recipe->is_programs) {
+                        only = l->list[i];
+                        n++;
+                }
         for (int i = 0; i < 2; i++)
                 named[i] = solver_of(l, o->words[i], &revisions[i]);
         for (int i = 0; i < 2 && r == STATUS_OK; i++) {
-                struct solver *s = named[i] ? named[i] : named[!i] ? named[!i] : l->n == 1 ? l->list[0] : NULL;
+                struct solver *s = named[i] ? named[i] : named[!i] ? named[!i] : n == 1 ? only : NULL;
 
+                if (program_is_text(o->words[i])) {
+                        r = command_find_program(o->words[i], &v[i].solver, &v[i].commit);
+                        continue;
+                }
                 if (!s) {
-                        complain("'%s' is no solver: with %zu solvers in the store, write SOLVER@%s", o->words[i], l->n, o->words[i]);
+                        complain("'%s' is no solver: with %zu solvers in the store, write SOLVER@%s", o->words[i], n, o->words[i]);
                         return STATUS_USAGE;
                 }
                 v[i].solver = solver_ref(s);
                 r = command_commit(s, "compare", revisions[i], &v[i].commit);
         }
         for (int i = 0; i < 2 && r == STATUS_OK; i++)
-                r = command_seed(v[i].solver, o->options.has_seed);
+                r = command_seed_at(v[i].solver, v[i].commit, o->options.has_seed);
         return r;
 }
 
@@ -396,7 +407,7 @@ int cmd_compare(int argc, char **argv)
         static const char doc[] =
                 "Measure what is missing of two versions on the same cases, under seeds 1, 2, 3, … on both sides, and say what changed: of all cases "
                 "together, of each folder of cases, and of each case that is significantly worse or better, wrong answers first. A and B are "
-                "SOLVER@REV, SOLVER (its HEAD), or REV (of the other one's solver).\v"
+                "SOLVER@REV, SOLVER (its HEAD), REV (of the other one's solver), or 'exec:PATH ARG...' (a program of this machine).\v"
                 "The first line is of all cases: the geometric mean of the ratios, over other seeds of these cases and over other cases like these; "
                 "how many are solved; PAR-2. Then lines of a summary: measure, a, b, ratio, low, high. Then a line for each folder: family, its "
                 "name, cases, compared, solved a, solved b, lost, gained, PAR-2 a, PAR-2 b, change, ratio, low, high, low and high over cases, p, "
@@ -408,7 +419,8 @@ int cmd_compare(int argc, char **argv)
                 "--fail-on-regression says.\n\n"
                 "  solverfs compare z3@z3-4.8.8 z3@z3-4.8.9\n"
                 "  solverfs compare main HEAD --set ci --fail-on-regression 1.2 --markdown\n"
-                "  solverfs compare z3@HEAD cvc5@HEAD QF_S/ --scatter z3-cvc5.svg";
+                "  solverfs compare z3@HEAD cvc5@HEAD QF_S/ --scatter z3-cvc5.svg\n"
+                "  solverfs compare 'exec:/usr/bin/cvc5 --seed={n}' 'exec:/usr/bin/z3 smt.random_seed={n}'";
         struct compare o = {.options.most_pairs = JUDGE_PAIRS};
         bool scramble = false;
         int r;
@@ -440,7 +452,7 @@ int cmd_compare(int argc, char **argv)
         for (int i = 0; i < 2; i++)
                 o.words[i] = word_next(&o.case_words);
         if (!o.words[1])
-                command_usage("expected A B: two versions, SOLVER@REV or REV");
+                command_usage("expected A B: two versions, SOLVER@REV, REV or 'exec:PATH ARG...'");
         if (o.options.set && o.case_words.n > 0)
                 command_usage("--set and CASE... exclude each other");
         if (o.on && o.machine_name)

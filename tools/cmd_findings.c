@@ -60,7 +60,7 @@ static void show_json(const struct listing *l, const struct finding_choice *c)
 static void show(const struct listing *l, const struct finding_choice *c)
 {
         const struct observation *f = c->finding;
-        cleanup_free char *reference = *f->reference ? version_brief(f->reference) : strdup("-"), *target = version_brief(f->target);
+        cleanup_free char *reference = *f->reference ? version_brief(common.solver, f->reference) : strdup("-"), *target = version_brief(common.solver, f->target);
 
         unsigned pairs, held = observation_held(f, &pairs);
         char holds[32] = "-", kind[32];

@@ -25,13 +25,14 @@ int cmd_fuzz(int argc, char **argv)
 {
         static const char doc[] =
                 "Looks for inputs on which the target is slower than a reference by the threshold, or takes more memory or effort, and keeps them as findings "
-                "(SOLVER/spr/ in the mount, 'solverfs findings').\v"
+                "(SOLVER/spr/ in the mount, 'solverfs findings'). Without SOLVER all versions are programs, and the findings are in programs/spr/.\v"
                 "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' (a program of this machine). What two "
                 "versions contradict each other on, and what crashes one, is kept, too.\n\n"
                 "A campaign that is interrupted goes on when the same command is given again.\n\n"
                 "Example:\n"
                 "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h -t 20s\n"
-                "  solverfs fuzz mine --measure memory --reference v1 --target HEAD --for 2h";
+                "  solverfs fuzz mine --measure memory --reference v1 --target HEAD --for 2h\n"
+                "  solverfs fuzz --reference exec:/usr/bin/z3 --target 'exec:/usr/bin/z3 smt.string_solver=z3str3' --for 1h";
         struct campaign_command c = {0};
         struct campaign_settings *s = &c.settings;
         struct words words = {0};
@@ -57,14 +58,14 @@ int cmd_fuzz(int argc, char **argv)
                 {0}};
 
         campaign_settings_new(s);
-        command_parse(argc, argv, "SOLVER --reference VERSION --target VERSION --for TIME", doc, options, &words);
+        command_parse(argc, argv, "[SOLVER] --reference VERSION --target VERSION --for TIME", doc, options, &words);
         s->any_pair = pairs == 0;
         read_threshold(s, threshold);
         if (words.n > 1)
                 command_usage("expected one SOLVER; versions follow --reference and --target");
-        c.solver_name = word_next(&words);
+        c.solver_name = campaign_solver(s, word_next(&words));
         if (!c.solver_name)
-                command_usage("expected SOLVER");
+                command_usage("expected SOLVER: without one all versions are 'exec:PATH ARG...'");
         if (!s->references || !s->target)
                 command_usage("a campaign compares versions: --reference REV --target REV");
         if (s->seconds <= 0)

@@ -409,6 +409,8 @@ int cmd_history(int argc, char **argv)
         command_signals();
         r = command_open_solver(0, o.on, o.solver_name);
         if (r == STATUS_OK)
+                r = command_need_history();
+        if (r == STATUS_OK)
                 r = record(&o);
         for (size_t i = 0; o.cells && i < o.cases.n; i++)
                 free(o.cells[i]);

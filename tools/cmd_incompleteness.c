@@ -16,7 +16,7 @@ static void check(const struct campaign_command *c, bool has_at)
         const struct campaign_settings *s = &c->settings;
 
         if (!c->solver_name)
-                command_usage("expected SOLVER");
+                command_usage("expected SOLVER: without one all versions are 'exec:PATH ARG...'");
         if (has_at && c->settings.references)
                 command_usage("--at looks at one version alone; with --reference the other is the --target");
         if (!s->target)
@@ -69,12 +69,12 @@ int cmd_incompleteness(int argc, char **argv)
         campaign_settings_new(s);
         s->kind = CAMPAIGN_UNKNOWNS;
         s->timeout = 10;
-        command_parse(argc, argv, "SOLVER --reference VERSION --target VERSION --seeds DIR --for TIME\nSOLVER --at VERSION --seeds DIR --for TIME",
+        command_parse(argc, argv, "[SOLVER] --reference VERSION --target VERSION --seeds DIR --for TIME\n[SOLVER] --at VERSION --seeds DIR --for TIME",
                       doc, options, &words);
         s->label = labels[label];
         if (words.n > 1)
                 command_usage("expected one SOLVER; versions follow --reference, --target and --at");
-        c.solver_name = word_next(&words);
+        c.solver_name = campaign_solver(s, word_next(&words));
         check(&c, has_at);
         return campaign_command_run(&c);
 }

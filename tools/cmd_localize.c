@@ -295,6 +295,8 @@ int cmd_localize(int argc, char **argv)
                 command_usage("expected --reference REV and --target REV: a fast version and a later, slow one");
         command_signals();
         r = command_open_solver(0, o.on, o.solver_name);
+        if (r == STATUS_OK)
+                r = command_need_history();
         o.options.workspace = common.workspace;
         o.options.solver = common.solver;
         if (r == STATUS_OK)

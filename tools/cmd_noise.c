@@ -5,11 +5,12 @@
 
 #include "core/report/plot.h"
 #include "core/study/base/noise.h"
+#include "core/query/programs.h"
 #include "words.h"
 
 struct noisy {
         /* options */
-        const char *solver_name, *svg, *on;
+        const char *svg, *on;
         struct words words; /* REV... CASE... */
         unsigned runs;
         uint64_t timeout;
@@ -219,7 +220,7 @@ static int write_picture(const struct noisy *o)
         double threshold = most_threshold(o);
         char text[PATH_SIZE];
 
-        snprintf(text, sizeof(text), "%s: how much runs of the same version differ", o->solver_name);
+        snprintf(text, sizeof(text), "%s: how much runs of the same version differ", common.solver->recipe->name);
         p = plot_new(text, 0, 0);
         plot_axis_x(p, "a case's mean time, seconds", PLOT_LOG);
         plot_axis_y(p, "slowest run less the fastest, seconds", PLOT_LOG);
@@ -245,7 +246,7 @@ static int show_all(struct noisy *o)
                         show(o, i);
                         continue;
                 }
-                complain("%s cannot be built at %.12s; 'solverfs build %s %.12s' shows why", o->solver_name, sha.s, o->solver_name,
+                complain("%s cannot be built at %.12s; 'solverfs build %s %.12s' shows why", common.solver->recipe->name, sha.s, common.solver->recipe->name,
                          sha.s);
                 status = STATUS_FAILED;
         }
@@ -268,7 +269,7 @@ int cmd_noise(int argc, char **argv)
                 "Samples are kept: an interrupted call goes on, and the same call answers at once.\n\n"
                 "  solverfs noise z3 z3-4.8.7 z3-4.8.9 --set strings --timeout 20s";
         struct noisy o = {.runs = 10};
-        struct words words = {0}, sets = {0};
+        struct words words = {0}, sets = {0}, versions;
         size_t n_revisions;
         int r;
         const struct command_option options[] = {
@@ -280,19 +281,19 @@ int cmd_noise(int argc, char **argv)
                 {"svg", 0, "FILE", "Write a picture: each case's mean time, and by how much its runs differ", .text = &o.svg},
                 {0}};
 
-        command_parse(argc, argv, "SOLVER REV... CASE...", doc, options, &words);
-        o.solver_name = word_next(&words);
+        command_parse(argc, argv, "SOLVER REV... CASE...\n'exec:PATH ARG...'... CASE...", doc, options, &words);
         while (words.n > 0)
                 words_add(&o.words, word_next(&words));
         for (size_t i = 0; i < sets.n; i++) /* the last words are cases: a set is one */
                 words_add(&o.words, sets.list[i]);
         free(sets.list);
-        if (!o.solver_name || o.words.n < 2)
+        if (o.words.n < 2 || (o.words.n < 3 && !program_is_text(o.words.list[0])))
                 command_usage("expected SOLVER REV... CASE..., or SOLVER REV... --set SET");
         command_signals();
-        r = command_open_solver(0, o.on, o.solver_name);
+        versions = o.words;
+        r = command_open_versions(o.on, &versions);
         if (r == STATUS_OK)
-                r = command_revisions_and_cases(o.words.list, o.words.n, &n_revisions, &o.revisions, &o.cases);
+                r = command_revisions_and_cases(versions.list, versions.n, &n_revisions, &o.revisions, &o.cases);
         if (r == STATUS_OK)
                 r = measure(&o);
         if (r == STATUS_OK)

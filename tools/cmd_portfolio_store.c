@@ -2,6 +2,7 @@
 #include "ask.h"
 #include "core/portfolio/portfolio.h"
 #include "core/run/cell_file.h"
+#include "core/query/programs.h"
 #include "words.h"
 
 static int status_of_definition(int r)
@@ -18,14 +19,36 @@ static int open_portfolio(const char *name, struct portfolio **ret)
         return r;
 }
 
+/* A program of the machine is an arm as its commit of `programs`. */
+static int name_arms(char **arms, size_t n)
+{
+        int r = STATUS_OK;
+
+        for (size_t i = 0; i < n && r == STATUS_OK; i++) {
+                const char *name = arms[i];
+
+                if (!program_is_text(name))
+                        continue;
+                r = command_program(&name);
+                if (r != STATUS_OK)
+                        break;
+                cleanup_free char *arm = format_string(RECIPE_PROGRAMS "@%s", name);
+
+                strings_add(&common.names, arm);
+                arms[i] = common.names[strings_count(common.names) - 1];
+        }
+        return r;
+}
+
 /* -- add, remove, reset ------------------------------------------------------------------------------------------ */
 
 int cmd_portfolio_add(int argc, char **argv)
 {
         static const char doc[] =
                 "Define a portfolio: arms, of which an online learner chooses for each case which one runs, and for how long.\v"
-                "An ARM is a solver or variant of the store, perhaps at a revision and with a seed: z3, z3@z3-4.8.9, 'cvc5@HEAD seed=3'; or a name "
-                "and a command: 'cvc5: /usr/bin/cvc5 --strings-exp {case}'. It is written into the store's config as [portfolio \"NAME\"].\n\n"
+                "An ARM is a solver or variant of the store, perhaps at a revision and with a seed: z3, z3@z3-4.8.9, 'cvc5@HEAD seed=3'; a "
+                "program of this machine: 'exec:/usr/bin/cvc5 --strings-exp'; or a name and a command, whose program may change: "
+                "'cvc5: /usr/bin/cvc5 --strings-exp {case}'. It is written into the store's config as [portfolio \"NAME\"].\n\n"
                 "Example: solverfs portfolio add p z3@z3-4.8.9 z3@HEAD 'cvc5: cvc5 {case}' --timeout 10s";
         const char *timeout = NULL, *memory = NULL, *selector = NULL, *seed = NULL, *settings[9];
         struct words words = {0};
@@ -42,6 +65,8 @@ int cmd_portfolio_add(int argc, char **argv)
         if (words.n < 2)
                 command_usage("too few arguments");
         r = command_open(0);
+        if (r == STATUS_OK)
+                r = name_arms(words.list + 1, words.n - 1);
         if (r != STATUS_OK)
                 return r;
         for (const struct command_option *o = options; o->name; o++)

@@ -1,5 +1,6 @@
 /* solverfs reduce: a smaller input that still shows the same. */
 #include "ask.h"
+#include "core/query/programs.h"
 #include "words.h"
 
 #include <inttypes.h>
@@ -49,6 +50,12 @@ static void parse_interest(void *to, const char *text)
         command_usage("--keep is any, slow, crash or answers, not '%s'", text);
 }
 
+/* Without SOLVER: the versions are programs. */
+static bool are_programs(const struct reducing *o)
+{
+        return o->words.n == 1 && o->target && program_is_text(o->target) && (!o->reference || program_is_text(o->reference));
+}
+
 static void check_usage(const struct reducing *o)
 {
         if (o->words.n > 2)
@@ -61,7 +68,7 @@ static void check_usage(const struct reducing *o)
                 command_usage("--on is for versions: a command runs on this machine");
         if (o->command && o->words.n != 1)
                 command_usage("expected FILE --command COMMAND");
-        if (!o->command && o->words.n != 2)
+        if (!o->command && o->words.n != 2 && !are_programs(o))
                 command_usage("expected SOLVER FOUND|CASE, or FILE --command COMMAND");
 }
 
@@ -115,7 +122,7 @@ static int parse_version(const char *text, struct version **ret)
 /* A version's text in full, for people. */
 static void name_version(const char *text, char ret[80])
 {
-        cleanup_free char *brief = version_brief(text);
+        cleanup_free char *brief = version_brief(common.solver, text);
 
         snprintf(ret, 80, "%s", brief ? brief : "?");
 }
@@ -131,13 +138,13 @@ static int query_of_options(struct reducing *o, const struct observation *f, str
 
         if (!*to)
                 return errorf(-EINVAL, "name the versions: --reference VERSION --target VERSION");
-        if (o->has_seed && !s->recipe->seed)
-                return errorf(-EINVAL, "the recipe of %s has no 'seed': it cannot be told one", s->recipe->name);
         r = parse_version(to, &target);
         if (r == 0 && *from)
                 r = parse_version(from, &reference);
         if (r < 0)
                 return r;
+        if (o->has_seed && (!target->solver->recipe->seed || (reference && !reference->solver->recipe->seed)))
+                return errorf(-EINVAL, "the recipe of %s has no 'seed': it cannot be told one", s->recipe->name);
         snprintf(o->names[0], sizeof(o->names[0]), "%s", reference ? reference->name : "");
         snprintf(o->names[1], sizeof(o->names[1]), "%s", target->name);
         options->workspace = common.workspace;
@@ -189,12 +196,12 @@ static int make_query(struct reducing *o, struct query **ret)
         cleanup_observation struct observation *f = NULL;
         struct reduction_options options;
         char what[32];
-        int r = command_finding(o->words.list[1], &f);
+        int r = command_finding(o->words.list[o->words.n - 1], &f);
 
         if (r == 1)
                 return query_of_finding(o, f, ret);
         if (r == 0)
-                r = read_word(o, o->words.list[1], &info);
+                r = read_word(o, o->words.list[o->words.n - 1], &info);
         if (r < 0)
                 return r;
         if (info)
@@ -452,6 +459,18 @@ static int reduce_by_command(struct reducing *o)
         return status;
 }
 
+static int open_solver(struct reducing *o)
+{
+        const char *name = o->words.n == 1 ? RECIPE_PROGRAMS : o->words.list[0];
+        int status = command_open(0);
+
+        if (status == STATUS_OK && strcmp(name, RECIPE_PROGRAMS) == 0 && o->target)
+                status = command_program(&o->target);
+        if (status == STATUS_OK && strcmp(name, RECIPE_PROGRAMS) == 0 && o->reference)
+                status = command_program(&o->reference);
+        return status == STATUS_OK ? command_open_solver(0, o->on, name) : status;
+}
+
 int cmd_reduce(int argc, char **argv)
 {
         static const char doc[] =
@@ -490,10 +509,10 @@ int cmd_reduce(int argc, char **argv)
                 {"json", 0, NULL, "Print what came of it as JSON; the text too, without -o", .on = &o.json},
                 {0}};
 
-        command_parse(argc, argv, "SOLVER FOUND|CASE [--reference VERSION --target VERSION]\nFILE --command COMMAND", doc, options, &o.words);
+        command_parse(argc, argv, "SOLVER FOUND|CASE [--reference VERSION --target VERSION]\nCASE --reference 'exec:PATH ARG...' --target 'exec:PATH ARG...'\nFILE --command COMMAND", doc, options, &o.words);
         check_usage(&o);
         command_signals();
-        status = o.command ? reduce_by_command(&o) : command_open_solver(0, o.on, o.words.list[0]);
+        status = o.command ? reduce_by_command(&o) : open_solver(&o);
         if (status == STATUS_OK && !o.command)
                 status = reduce_between(&o);
         blob_done(&o.input);

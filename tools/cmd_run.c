@@ -2,6 +2,7 @@
 #include "ask.h"
 #include "core/query/cell_answer.h"
 #include "core/run/cell_file.h"
+#include "core/query/programs.h"
 #include "words.h"
 
 #define COLUMNS_ALWAYS 8
@@ -9,7 +10,7 @@
 
 struct running {
         /* options */
-        const char *solver_name, *machine_name;
+        const char *machine_name;
         struct words words; /* REV... CASE... */
         bool json, again, print;
         const char *on; /* NULL: as the config says */
@@ -86,7 +87,7 @@ static const char *subject_of(struct running *o, size_t revision)
         return b->data ? b->data : "";
 }
 
-static void add_row(struct running *o, size_t i, const struct cell *cell, const char *commit, const struct fact *f, bool disputed,
+static void add_row(struct running *o, size_t i, const struct cell *cell, const struct fact *f, bool disputed,
                     struct buffer *to)
 {
         const char *cells[COLUMNS_MOST];
@@ -95,17 +96,17 @@ static void add_row(struct running *o, size_t i, const struct cell *cell, const 
         cleanup_free char *name = printable(cell->info->name);
         cleanup_buffer struct buffer results = {0};
         char id[16], wall[32] = "-", cpu[32] = "-", memory[24] = "-";
-        char abbreviated[13];
+        char version[COMMIT_NAME_SIZE];
 
         snprintf(id, sizeof(id), "%u", cell->info->id);
-        snprintf(abbreviated, sizeof(abbreviated), "%.12s", commit);
+        program_name_at(common.solver, cell->commit, version);
         if (f) {
                 format_seconds(f->wall_ns, wall);
                 format_seconds(f->cpu_ns, cpu);
                 snprintf(memory, sizeof(memory), "%llu", (unsigned long long)f->memory);
         }
         cell_results(f, &results);
-        memcpy(cells, ((const char *[]){id, results.data, wall, cpu, memory, abbreviated, cell_check(cell, f, disputed), name}),
+        memcpy(cells, ((const char *[]){id, results.data, wall, cpu, memory, version, cell_check(cell, f, disputed), name}),
                COLUMNS_ALWAYS * sizeof(*cells));
         if (has_effort()) {
                 cell_effort(f, &effort);
@@ -171,7 +172,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         if (o->json)
                 json_row(to, cell_answer_json(&cell, sha.s, run->fact, run->build));
         else if (!o->print)
-                add_row(o, i, &cell, sha.s, run->fact, disputed, to);
+                add_row(o, i, &cell, run->fact, disputed, to);
         else
                 cell_file_print(run->fact, o->file, to);
         if (!run->fact)
@@ -191,7 +192,7 @@ static void refuse_named(struct running *o)
                 if (!case_word_is_single(o->words.list[i]))
                         continue;
                 if (cases_select(common.workspace, &o->words.list[i], 1, &one) == 0 && one.n == 1 &&
-                    one.list[0]->format != common.solver->recipe->format) {
+                    !recipe_takes(common.solver->recipe, one.list[0]->format)) {
                         cleanup_free char *name = printable(one.list[0]->name);
 
                         complain("case %u is passed over: %s is no %s file, which %s takes", one.list[0]->id, name,
@@ -209,7 +210,7 @@ static void keep_format(struct running *o)
         size_t kept = 0;
 
         for (size_t i = 0; i < s->n; i++)
-                kept += s->list[i]->format == recipe->format;
+                kept += recipe_takes(recipe, s->list[i]->format);
         if (kept == 0 || kept == s->n)
                 return;
         refuse_named(o);
@@ -261,6 +262,8 @@ int cmd_run(int argc, char **argv)
                 "message; and 'disturbed' where others kept the run from its core, however often it was taken again.\v"
                 "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are not on A's, oldest first; or a pattern "
                 "over tags, in the order of the history: 'z3-4.*'.\n"
+                "'exec:PATH ARG...' is a program of this machine, which needs no solver: its arguments, with {case} where the input belongs (else "
+                "last), and {n} in the word that sets a seed.\n"
                 "CASE is an id, a name, a prefix of a sha256 (four digits or more), or a file with the same bytes; for several: 3-17 (ids), "
                 "'QF_S/*.smt2' (a pattern over names), QF_S/ (what is below it), a set (see set add), all. The cases begin with the first word, "
                 "behind the first REV, that names one.\n"
@@ -268,7 +271,8 @@ int cmd_run(int argc, char **argv)
                 "cannot be built. A timeout is an answer like any other: status 0.\n\n"
                 "  solverfs run kissat HEAD all\n"
                 "  solverfs run z3 z3-4.8.8 z3-4.8.17 7-12\n"
-                "  solverfs run z3 'z3-4.*' QF_S/ --timeout 5s";
+                "  solverfs run z3 'z3-4.*' QF_S/ --timeout 5s\n"
+                "  solverfs run 'exec:/usr/bin/z3 -st' exec:/usr/bin/cvc5 all";
         struct running o = {0};
         int r;
         const struct command_option options[] = {
@@ -283,22 +287,21 @@ int cmd_run(int argc, char **argv)
                  .parse = parse_print, .to = &o.file, .is_given = &o.print},
                 {0}};
 
-        command_parse(argc, argv, "SOLVER REV... CASE...", doc, options, &o.words);
-        o.solver_name = word_next(&o.words);
-        if (o.words.n < 2)
-                command_usage("expected SOLVER REV... CASE...; CASE may be 'all'");
+        command_parse(argc, argv, "SOLVER REV... CASE...\n'exec:PATH ARG...'... CASE...", doc, options, &o.words);
+        if (o.words.n < 2 || (o.words.n < 3 && !program_is_text(o.words.list[0])))
+                command_usage("expected SOLVER REV... CASE..., or 'exec:PATH ARG...'... CASE...; CASE may be 'all'");
         if (o.json && o.print)
                 command_usage("--json and --print exclude each other");
         if (o.again && o.machine_name)
                 command_usage("nothing can be measured anew on another machine: --again and --machine exclude each other");
         command_signals();
-        r = command_open_solver(0, o.on, o.solver_name);
+        r = command_open_versions(o.on, &o.words);
         if (r == STATUS_OK)
                 r = command_machine(o.machine_name, &o.machine);
         if (r == STATUS_OK)
-                r = command_seed(common.solver, o.cell.has_seed);
-        if (r == STATUS_OK)
                 r = command_revisions_and_cases(o.words.list, o.words.n, &o.n_revisions, &o.revisions, &o.cases);
+        for (size_t i = 0; i < o.revisions.n && r == STATUS_OK; i++)
+                r = command_seed_at(common.solver, o.revisions.list[i], o.cell.has_seed);
         o.cell.solver = common.solver;
         o.cell.machine = o.machine;
         if (r == STATUS_OK)

@@ -188,6 +188,8 @@ int cmd_steps(int argc, char **argv)
                 command_usage("expected SOLVER CASE...");
         r = command_open_solver(0, NULL, o.solver_name);
         if (r == STATUS_OK)
+                r = command_need_history();
+        if (r == STATUS_OK)
                 r = show_measured(&o);
         if (r == STATUS_OK)
                 show_counts(&o);

@@ -300,6 +300,8 @@ int cmd_watch(int argc, char **argv)
         command_signals();
         r = command_open_solver(0, NULL, o.solver_name);
         if (r == STATUS_OK)
+                r = command_need_history();
+        if (r == STATUS_OK)
                 r = watch_alone(&o);
         free(o.branches.list);
         return r;

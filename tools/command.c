@@ -53,7 +53,11 @@ int command_need_store(const char *dir)
 int command_open(int store_flags)
 {
         char dir[PATH_SIZE];
-        int r = command_store_dir(dir);
+        int r;
+
+        if (common.workspace)
+                return STATUS_OK;
+        r = command_store_dir(dir);
 
         if (r == STATUS_OK)
                 r = command_need_store(dir);
@@ -86,6 +90,7 @@ void command_close(void)
 {
         common.engine = engine_close(common.engine);
         common.solver = solver_unref(common.solver);
+        strings_free(steal_pointer(common.names));
         common.workspace = workspace_close(common.workspace);
 }
 

@@ -26,6 +26,7 @@ struct common {
         struct solver *solver;       /* the one that the command is about: command_open_solver() */
         struct engine *engine;       /* command_engine() */
         int signals;                 /* command_signals(); -1: none of them are looked for */
+        char **names;                /* owned; of programs: command_program() */
         int status;                  /* the worst of command_worse() */
 };
 extern struct common common;

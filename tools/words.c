@@ -1,15 +1,60 @@
 #include "words.h"
 
 #include "core/query/machines.h"
+#include "core/query/programs.h"
 
 #include <math.h>
 #include <sys/stat.h>
 
+int command_find_program(const char *text, struct solver **ret, uint32_t *ret_commit)
+{
+        int r = program_commit(common.workspace, text, ret, ret_commit);
+
+        return r == -EINVAL || r == -EACCES || r == -ENOEXEC ? fail_as(STATUS_USAGE, r) : r < 0 ? fail(r) : STATUS_OK;
+}
+
+int command_program(const char **word)
+{
+        cleanup_solver struct solver *s = NULL;
+        char name[COMMIT_NAME_SIZE];
+        uint32_t commit;
+        int r = program_is_text(*word) ? command_find_program(*word, &s, &commit) : STATUS_OK;
+
+        if (!s)
+                return r;
+        program_name_at(s, commit, name);
+        strings_add(&common.names, name);
+        *word = common.names[strings_count(common.names) - 1];
+        return STATUS_OK;
+}
+
+int command_open_versions(const char *place, struct words *words)
+{
+        const char *solver = program_is_text(words->list[0]) ? RECIPE_PROGRAMS : word_next(words);
+        int r = command_open(0);
+
+        if (r == STATUS_OK)
+                r = command_run_on(place);
+        for (size_t i = 0; i < words->n && r == STATUS_OK; i++)
+                if (strcmp(solver, RECIPE_PROGRAMS) == 0)
+                        r = command_program((const char **)&words->list[i]);
+        return r == STATUS_OK ? command_solver(solver, &common.solver) : r;
+}
+
+int command_need_history(void)
+{
+        if (!common.solver->recipe->is_programs)
+                return STATUS_OK;
+        complain("programs have no history that could be followed: compare two by 'solverfs compare', measure one by 'solverfs run'");
+        return STATUS_USAGE;
+}
+
 int command_solver(const char *name, struct solver **ret)
 {
-        int r = workspace_solver(common.workspace, name, ret);
+        int r = program_is_text(name) ? errorf(-EINVAL, "'%s' is a program, which has no history; this needs a solver", name)
+                                      : workspace_solver(common.workspace, name, ret);
 
-        return r < 0 ? fail(r) : STATUS_OK;
+        return r == -EINVAL ? fail_as(STATUS_USAGE, r) : r < 0 ? fail(r) : STATUS_OK;
 }
 
 int command_open_solver(int store_flags, const char *place, const char *name)
@@ -23,9 +68,20 @@ int command_open_solver(int store_flags, const char *place, const char *name)
 
 int command_seed(const struct solver *s, bool is_asked)
 {
-        if (!is_asked || s->recipe->seed)
+        if (!is_asked || s->recipe->seed || s->recipe->is_programs) /* of which each commit has its own say: command_seed_at() */
                 return STATUS_OK;
         complain("the recipe of %s has no 'seed': it cannot be told one", s->recipe->name);
+        return STATUS_USAGE;
+}
+
+int command_seed_at(const struct solver *s, uint32_t commit, bool is_asked)
+{
+        char name[COMMIT_NAME_SIZE];
+
+        if (!is_asked || !s->recipe->is_programs || solver_recipe_at(s, commit)->seed)
+                return command_seed(s, is_asked);
+        program_name_at(s, commit, name);
+        complain("%s cannot be told a seed: write where it stands with {n}, as in 'exec:PATH --seed={n}'", name);
         return STATUS_USAGE;
 }
 

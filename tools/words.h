@@ -8,10 +8,20 @@
 #include "core/study/observation/observation.h"
 
 int command_solver(const char *name, struct solver **ret);
+/* program_commit(): a status. */
+int command_find_program(const char *text, struct solver **ret, uint32_t *ret_commit);
+/* Puts the name of its commit of `programs` in the place of a word that is exec:PATH ARG... (core/query/programs.h); others stay. The store is open. */
+int command_program(const char **word);
+/* Of the solver and the revisions that a command takes: where programs of the machine come first, the solver is theirs, and all words are revisions
+ * and cases. As command_open_solver() otherwise. */
+int command_open_versions(const char *place, struct words *words);
+/* A status, and the sentence: for commands that follow a history, which programs have not. */
+int command_need_history(void);
 /* command_open(), command_run_on() and command_solver(): common.solver. */
 int command_open_solver(int store_flags, const char *place, const char *name);
 /* Can its recipe be told a seed, where one `is_asked` for? */
 int command_seed(const struct solver *s, bool is_asked);
+int command_seed_at(const struct solver *s, uint32_t commit, bool is_asked); /* and the commit? */
 int command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret);
 int command_cases(char *const *words, size_t n, struct case_selection *ret);
 /* "spr/3": a finding of common.solver. 1: it is one; 0: the word is none; -errno. */

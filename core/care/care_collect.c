@@ -124,6 +124,8 @@ static int drop_repository(void *user, const char *dir, const char *name)
                 return drop_tree(c, dir, name, &c->freed->leftovers, "a clone that was broken off");
         if (n <= 4 || strcmp(name + n - 4, ".git") != 0) /* a lock */
                 return 0;
+        if (strcmp(name, RECIPE_PROGRAMS ".git") == 0) /* small, and nowhere to be fetched from */
+                return 0;
         return is_repository(c, name, n - 4) ? 0 : drop_tree(c, dir, name, &c->freed->leftovers, "the repository of no solver");
 }
 

@@ -66,6 +66,16 @@ struct snapshot_request {
  * be one. */
 int history_snapshot(struct history *h, const struct snapshot_request *request, uint32_t *ret_number);
 
+/* A repository of the store's own, whose commits are made here and have no parents; 0 also when it is there. */
+int history_init(const char *repos_dir, const char *name);
+struct history_root {
+        const char *tag, *message; /* the tag is put on it, and taken off whatever it was on */
+        int64_t date;              /* seconds; with the message and the file it makes the commit: the same on every machine */
+        const char *file;          /* the one file of its tree */
+        struct slice text;         /* of that file */
+};
+int history_add_root(struct history *h, const struct history_root *root, uint32_t *ret_number);
+
 uint32_t history_count(struct history *h);      /* commits; numbers are below it */
 uint64_t history_generation(struct history *h); /* changes when commits or refs did */
 

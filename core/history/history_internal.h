@@ -117,6 +117,8 @@ int history_refs_in(struct history *h, struct store_txn *t, struct ref_list **re
 /* Indexes all commits that the repository's refs reach and are not indexed, then the refs. The caller holds the repository's lock. */
 int history_index(struct history *h, git_repository *git, const struct progress *p, uint32_t *ret_new);
 
+/* Makes an empty one, which fetches from `url`. */
+int history_make_bare(const char *path, const char *url, git_repository **ret);
 /* Copies all objects as files. After a failure `to` is of no use. */
 int history_copy_objects(git_repository *from, git_repository *to);
 

@@ -54,7 +54,7 @@ static int empty_folder(const char *path)
         return r;
 }
 
-static int init_bare(const char *path, const char *url, git_repository **ret)
+int history_make_bare(const char *path, const char *url, git_repository **ret)
 {
         git_repository_init_options options = GIT_REPOSITORY_INIT_OPTIONS_INIT;
         cleanup_git_remote git_remote *remote = NULL;
@@ -88,7 +88,7 @@ static bool has_commits(git_repository *git)
 /* -EAGAIN: it cannot be copied and has to be fetched. */
 static int copy_into(const char *path, const char *url, git_repository *local, git_repository **ret)
 {
-        int r = init_bare(path, url, ret);
+        int r = history_make_bare(path, url, ret);
 
         if (r < 0)
                 return r;
@@ -111,7 +111,7 @@ static int clone_into(const char *path, git_repository *local, struct remote_fet
         int r = local ? copy_into(path, q->url, local, &git) : -EAGAIN;
 
         if (r == -EAGAIN)
-                r = init_bare(path, q->url, &git);
+                r = history_make_bare(path, q->url, &git);
         q->git = git;
         if (r == 0)
                 r = local ? history_fetch_local(local, git, NULL, q->progress) : history_fetch_remote(q);

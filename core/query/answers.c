@@ -1,4 +1,5 @@
 #include "core/query/answers.h"
+#include "core/query/programs.h"
 
 #include "core/run/cell_file.h"
 
@@ -171,10 +172,10 @@ const char *answer_alarm_name(enum answer_alarm a)
 
 static void add_cell(struct buffer *b, const struct cell *cell)
 {
-        struct commit c = {0};
+        char name[COMMIT_NAME_SIZE];
 
-        history_commit(cell->solver->history, cell->commit, &c);
-        buffer_addf(b, "%s %.12s", cell->solver->recipe->name, git_oid_tostr_s(&c.oid));
+        program_name_at(cell->solver, cell->commit, name);
+        buffer_addf(b, "%s %s", cell->solver->recipe->name, name);
         if (cell->has_seed)
                 buffer_addf(b, " (seed %" PRIu64 ")", cell->seed);
 }

@@ -5,6 +5,7 @@
 #include "core/query/answers.h"
 #include "core/query/held.h"
 #include "core/query/machines.h"
+#include "core/query/programs.h"
 #include "core/query/run_query.h"
 #include "core/query/scrambled.h"
 
@@ -350,12 +351,10 @@ static bool run_query_estimate(const struct query *query, struct cost *ret)
 void run_query_describe(const struct query *query, struct buffer *ret)
 {
         const struct run_query *q = (const struct run_query *)query;
-        struct commit c;
+        char name[COMMIT_NAME_SIZE];
 
-        buffer_addf(ret, "run %s ", q->cell.solver->recipe->name);
-        if (history_commit(q->cell.solver->history, q->cell.commit, &c) == 0)
-                buffer_addf(ret, "%.12s ", git_oid_tostr_s(&c.oid));
-        buffer_addf(ret, "case %u", q->cell.info->id);
+        program_name_at(q->cell.solver, q->cell.commit, name);
+        buffer_addf(ret, "run %s %s case %u", q->cell.solver->recipe->name, name, q->cell.info->id);
         if (q->sample > 0)
                 buffer_addf(ret, ", sample %u", q->sample + 1);
         if (q->cell.has_seed)

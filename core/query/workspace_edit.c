@@ -35,6 +35,14 @@ static bool is_named(struct recipe *const *list, size_t n, const char *name)
 
 /* -- adding -- */
 
+/* Kept for programs without a repository (programs.h). */
+static int check_reserved(struct recipe *const *recipes, size_t n)
+{
+        return is_named(recipes, n, RECIPE_PROGRAMS)
+                       ? errorf(-EINVAL, "'" RECIPE_PROGRAMS "' cannot be a solver's name: programs that 'exec:PATH ARG...' names are kept under it")
+                       : 0;
+}
+
 /* A repository is not to be cloned over. */
 static int check_names(const struct workspace *w, const struct edit *e, struct recipe *const *recipes, size_t n)
 {
@@ -64,8 +72,10 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
         char repository[PATH_SIZE];
         cleanup_free char *absolute = realpath(url, NULL); /* a URL stays what it is */
         cleanup_edit struct edit e = {.lock = -1};
-        int r = begin_edit(w, &e);
+        int r = check_reserved(recipes, n);
 
+        if (r == 0)
+                r = begin_edit(w, &e);
         if (r == 0)
                 r = check_names(w, &e, recipes, n);
         if (r < 0)
@@ -116,8 +126,10 @@ static int check_replaceable(const struct edit *e, struct recipe *const *recipes
 int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes, size_t n)
 {
         cleanup_edit struct edit e = {.lock = -1};
-        int r = begin_edit(w, &e);
+        int r = check_reserved(recipes, n);
 
+        if (r == 0)
+                r = begin_edit(w, &e);
         if (r == 0) {
                 free(steal_pointer(recipes[0]->repository));
                 r = check_replaceable(&e, recipes, n, &recipes[0]->repository);

@@ -222,7 +222,7 @@ static bool found_has_file(struct tree *t, const struct node *dir, const struct 
         case KIND_FOUND_VERIFY:
                 return finding_has_verification(f);
         default: /* localized.tsv, culprits/ */
-                return finding_is_localizable(f);
+                return finding_is_localizable(dir->solver, f);
         }
 }
 

@@ -32,7 +32,9 @@ CHANGED = [  # pattern, what stands in its place: times that are long, numbers o
     (r"portfolio add (\w+)", r"portfolio add \1-again"),
     (r"solver add (z3|mine) ", r"solver add --replace \1 "),
     (r"compare main HEAD", "compare z3@main z3@HEAD"),  # with one solver in the store, its name may be left out
+    (r"exec:/usr/bin/cvc5", f"exec:{plain}/bin/cvc5"),
     (r"exec:/usr/bin/\w+", f"exec:{plain}/bin/z3"),
+    (r"programs 'Z3-\*'", "programs 'z3@*'"),
     (r"\banother\.cnf", "another.smt2"),
     (r"https://github.com/arminbiere/kissat", "kissat"),
     (r"~/src/\w+|src/kissat", "toy"),
@@ -195,7 +197,7 @@ def make_folder():
         shutil.copytree(folder / "cases", folder / name)
     for name in ("bug.smt2", "another.smt2"):
         (folder / name).write_text(f"; {name}\n(declare-fun p () Bool)\n(assert p)\n(check-sat)\n")
-    for name, text in (("z3", "for case; do :; done; echo ASSERT; grep -q check-sat \"$case\" && echo sat"), ("mail", "cat >/dev/null")):
+    for name, text in (("z3", "for case; do :; done; echo ASSERT; grep -q check-sat \"$case\" && echo sat"), ("cvc5", "echo sat"), ("mail", "cat >/dev/null")):
         (top / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
         (top / "bin" / name).chmod(0o755)
     for name in ("BV.tsv", "Sage2.tsv"):

@@ -74,6 +74,7 @@ _solverfs() {
 	done
 
 	case $prev in
+	:) [[ ${words[cword - 2]} != exec ]] || COMPREPLY=($(compgen -f -- "$cur")) && return ;; # exec:/usr/bin/…
 	--store) COMPREPLY=($(compgen -d -- "$cur")) && return ;;
 	--recipe | -r) COMPREPLY=($(compgen -W "$(solverfs recipe list 2>/dev/null | cut -f 1)" -- "$cur") $(compgen -f -- "$cur")) && return ;;
 	--output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;

@@ -1,10 +1,8 @@
 #include "core/study/base/version.h"
 
-#include <fcntl.h>
-
-#include "core/query/program_digest.h"
-
-#define EXEC_PREFIX "exec:"
+#include "core/build/era.h"
+#include "core/query/programs.h"
+#include "core/recipe/recipe_keys.h"
 
 struct version *version_free(struct version *v)
 {
@@ -13,7 +11,6 @@ struct version *version_free(struct version *v)
         solver_unref(v->solver);
         free(v->text);
         free(v->name);
-        free(v->path);
         free(v);
         return NULL;
 }
@@ -50,38 +47,58 @@ static int copy_recipe(const struct recipe *recipe, struct recipe **ret)
 /* The solver with another recipe, which it takes over. Only this version knows of it. */
 static struct solver *with_recipe(const struct solver *s, struct recipe *recipe)
 {
-        struct solver *with = calloc(1, sizeof(*with));
+        struct solver *with = allocate(1, sizeof(*with));
 
-        if (!with) {
-                recipe_unref(recipe);
-                return NULL;
-        }
         *with = (struct solver){
                 .refs = 1, .number = s->number, .version = s->version, .recipe = recipe, .history = history_ref(s->history), .place = s->place};
         with->repository = recipe->base ? recipe->base : recipe->name;
         return with;
 }
 
-static int add_arguments(struct version *v, const struct solver *s, const char *arguments)
+/* As it is at a commit: of a released program that is run in its own way, with that one's `run` and `seed`. All else is as in `like`; NULL: as in the
+ * solver's recipe. */
+static struct solver *solver_at(struct solver *s, uint32_t commit, const struct recipe *like)
 {
-        struct recipe *recipe = NULL;
+        const struct recipe *at = solver_recipe_at(s, commit);
+        struct recipe *recipe;
+
+        if (at == s->recipe && !like)
+                return solver_ref(s);
+        recipe = recipe_copy(like ?: s->recipe);
+        free(recipe->name);
+        free(recipe->base);
+        free(recipe->run);
+        free(recipe->seed);
+        free(recipe->arguments);
+        recipe->name = copy_string(s->recipe->name);
+        recipe->run = copy_string(at->run);
+        recipe->seed = at->seed ? copy_string(at->seed) : NULL;
+        recipe->base = recipe->arguments = NULL;
+        recipe->builder = s->recipe->builder;
+        recipe->is_programs = s->recipe->is_programs;
+        recipe_share_eras(recipe, s->recipe); /* what it is built by */
+        return with_recipe(s, recipe);
+}
+
+static int add_arguments(struct version *v, const char *arguments)
+{
+        cleanup(solver_unrefp) struct solver *s = steal_pointer(v->solver);
         cleanup_buffer struct buffer b = {0};
+        struct recipe *recipe = NULL;
         int r = copy_recipe(s->recipe, &recipe);
 
         if (r < 0)
                 return r;
+        recipe->is_programs = s->recipe->is_programs;
+        recipe->has_calls = false;
         if (recipe->arguments)
                 buffer_addf(&b, "%s ", recipe->arguments);
         buffer_adds(&b, arguments);
         free(recipe->arguments);
-        recipe->arguments = buffer_error(&b) == 0 ? steal_pointer(b.data) : NULL;
-        if (!recipe->arguments) {
-                recipe_unref(recipe);
-                return -ENOMEM;
-        }
+        recipe->arguments = steal_pointer(b.data);
         v->solver = with_recipe(s, recipe);
         v->has_arguments = true;
-        return v->solver ? 0 : -ENOMEM;
+        return 0;
 }
 
 /* -- the three kinds -- */
@@ -103,10 +120,10 @@ static int parse_commit(struct version *v, struct solver *s, const char *text)
                 r = history_commit(s->history, v->commit, &c);
         if (r == 0 && colon && *colon == '\0')
                 r = errorf(-EINVAL, "no arguments follow the colon of '%s'", text);
+        if (r == 0)
+                v->solver = solver_at(s, v->commit, NULL);
         if (r == 0 && colon)
-                r = add_arguments(v, s, colon);
-        else if (r == 0)
-                v->solver = solver_ref(s);
+                r = add_arguments(v, colon);
         if (r < 0)
                 return r;
         git_oid_tostr(sha, sizeof(sha), &c.oid);
@@ -115,61 +132,36 @@ static int parse_commit(struct version *v, struct solver *s, const char *text)
         return v->text ? 0 : -ENOMEM;
 }
 
-/* The path in front of a command, in single quotes where it has blanks; *ret_arguments: what follows. */
-static int split_path(const char *command, char **ret, const char **ret_arguments)
+static int parse_program(struct version *v, struct workspace *w, const struct solver *s, const char *text)
 {
-        bool is_quoted = command[0] == '\'';
-        size_t n = strcspn(command + is_quoted, is_quoted ? "'" : " ");
+        cleanup(solver_unrefp) struct solver *programs = NULL;
+        const struct recipe *binary;
+        char name[COMMIT_NAME_SIZE], sha[GIT_OID_HEXSZ + 1];
+        struct commit c;
+        int r = program_commit(w, text, &programs, &v->commit);
 
-        if (is_quoted && command[1 + n] != '\'')
-                return errorf(-EINVAL, "the quote in '%s' is not closed", command);
-        *ret = strndup(command + is_quoted, n);
-        *ret_arguments = command + n + (is_quoted ? 2 : 0);
-        return *ret ? 0 : -ENOMEM;
-}
-
-static int parse_program(struct version *v, struct solver *s, const char *text)
-{
-        cleanup_free char *path = NULL;
-        struct recipe *recipe = NULL;
-        const char *arguments;
-        char hex[DIGEST_HEX_SIZE];
-        struct digest digest;
-        int r = split_path(text + strlen(EXEC_PREFIX), &path, &arguments);
-
-        if (r < 0)
-                return r;
-        if (path[0] != '/')
-                return errorf(-EINVAL, "'%s' names a program without its whole path; write exec:/usr/bin/z3, say", text);
-        v->path = realpath(path, NULL);
-        if (!v->path)
-                return errorf(-errno, "there is no program %s: %s", path, strerror(errno));
-        r = program_digest(v->path, &digest);
         if (r == 0)
-                r = copy_recipe(s->recipe, &recipe);
+                r = history_commit(programs->history, v->commit, &c);
         if (r < 0)
                 return r;
-        free(recipe->run);
-        free(recipe->arguments);
-        free(recipe->seed);
-        recipe->arguments = recipe->seed = NULL;
-        if (asprintf(&recipe->run, "{bin}%s {case}", arguments) < 0)
-                recipe->run = NULL;
-        if (!recipe->run) {
-                recipe_unref(recipe);
-                return -ENOMEM;
+        v->solver = solver_at(programs, v->commit, s->number == programs->number ? NULL : s->recipe);
+        program_name_at(programs, v->commit, name);
+        free(v->name);
+        v->name = copy_string(name);
+        if (s->number == programs->number) { /* a commit like all of its versions */
+                v->kind = VERSION_COMMIT;
+                v->text = copy_string(git_oid_tostr(sha, sizeof(sha), &c.oid));
+                return 0;
         }
-        v->commit = COMMIT_NONE;
-        v->solver = with_recipe(s, recipe);
-        digest_hex(&digest, hex);
-        if (!v->solver || asprintf(&v->text, "%s@sha256:%s", text, hex) < 0)
-                return -ENOMEM;
-        return 0;
+        r = era_of(programs->history, programs->recipe, v->commit, &binary);
+        if (r == 0)
+                v->text = format_string("%s@sha256:%s", text, binary->sha256);
+        return r;
 }
 
 bool version_is_of_history(const char *text)
 {
-        return *text && strncmp(text, EXEC_PREFIX, strlen(EXEC_PREFIX)) != 0;
+        return *text && !program_is_text(text);
 }
 
 bool version_is_commit(const char *text)
@@ -185,16 +177,24 @@ int version_commit(const struct solver *s, const char *text, uint32_t *ret)
         return history_resolve(s->history, sha, ret);
 }
 
-char *version_brief(const char *text)
+char *version_brief(const struct solver *s, const char *text)
 {
         const char *digest = version_is_of_history(text) ? NULL : strstr(text, "@sha256:");
-        char *brief;
+        char name[COMMIT_NAME_SIZE];
+        uint32_t commit;
 
         if (!version_is_of_history(text))
-                return strndup(text, digest ? (size_t)(digest - text) : strlen(text));
-        if (asprintf(&brief, "%.12s%s", text, text + MIN(strlen(text), (size_t)GIT_OID_HEXSZ)) < 0)
-                return NULL;
-        return brief;
+                return copy_prefix(text, digest ? (size_t)(digest - text) : strlen(text));
+        if (s->recipe->is_programs && version_commit(s, text, &commit) == 0)
+                program_name_at(s, commit, name);
+        else
+                snprintf(name, sizeof(name), "%.12s", text);
+        return format_string("%s%s", name, text + MIN(strlen(text), (size_t)GIT_OID_HEXSZ));
+}
+
+bool version_has_history(const struct solver *s, const char *text)
+{
+        return version_is_of_history(text) && !s->recipe->is_programs;
 }
 
 int version_parse_in_full(struct workspace *w, struct solver *s, const char *text, struct version **ret)
@@ -210,23 +210,21 @@ int version_parse_in_full(struct workspace *w, struct solver *s, const char *tex
         if (r < 0)
                 return r;
         free((*ret)->name);
-        (*ret)->name = version_brief(text);
-        if (!(*ret)->name)
-                *ret = version_free(*ret);
-        return *ret ? 0 : -ENOMEM;
+        (*ret)->name = version_brief(s, text);
+        return 0;
 }
 
 int version_parse(struct workspace *w, struct solver *s, const char *text, struct version **ret)
 {
         cleanup_version struct version *v = calloc(1, sizeof(*v));
-        bool is_program = strncmp(text, EXEC_PREFIX, strlen(EXEC_PREFIX)) == 0;
+        bool is_program = program_is_text(text);
         int r;
 
         if (!v)
                 return -ENOMEM;
         v->kind = is_program ? VERSION_PROGRAM : VERSION_COMMIT;
-        v->name = strdup(text);
-        r = !v->name ? -ENOMEM : is_program ? parse_program(v, s, text) : parse_commit(v, s, text);
+        v->name = copy_string(text);
+        r = is_program ? parse_program(v, w, s, text) : parse_commit(v, s, text);
         if (r < 0)
                 return r;
         *ret = steal_pointer(v);
@@ -241,8 +239,6 @@ int version_build(struct engine *e, struct workspace *w, const struct version *v
         cleanup(value_unrefp) struct value *value = NULL;
         int r;
 
-        if (v->kind == VERSION_PROGRAM)
-                return 0;
         r = query_build(w, v->solver, v->commit, &q);
         if (r == 0)
                 r = engine_get(e, q, p, false, cancel_fd, &value);
@@ -258,8 +254,6 @@ int version_hold(struct workspace *w, const struct version *v, struct held *ret)
         int r;
 
         *ret = (struct held){0};
-        if (v->kind == VERSION_PROGRAM)
-                return held_program(v->path, ret);
         r = build_find(w, v->solver, v->commit, false, &record);
         if (r == 0)
                 r = held_build(w, record, ret);

@@ -2,7 +2,7 @@
  *
  *     REV                 a commit of the solver: anything history_resolve() takes
  *     REV:ARG …           the same program with further arguments, before {case}: an option flip needs no build
- *     exec:PATH ARG …     a program of this machine, run as PATH ARG … {case}; keyed by its bytes. 'A PATH' with blanks is quoted
+ *     exec:PATH ARG …     a program of this machine (core/query/programs.h), which is a commit of the solver `programs`
  *
  * A version's text in full, which stands in findings and tables, has the full sha (or the program's sha256), so that it names the same for ever.
  *
@@ -14,22 +14,23 @@
 
 enum version_kind {
         VERSION_COMMIT,
-        VERSION_PROGRAM /* of the machine */
+        VERSION_PROGRAM /* of the machine, beside versions of another solver; else it is a commit of theirs */
 };
 
 struct version {
         enum version_kind kind;
         char *text;            /* in full: "1a2b…", "1a2b…:smt.arith.solver=6", "exec:/usr/bin/z3 -smt2@sha256:…" */
-        char *name;            /* as it was given */
-        struct solver *solver; /* owns a ref; its recipe has the arguments. Of a program: the recipe is a copy that runs it */
-        uint32_t commit;       /* COMMIT_NONE for a program */
+        char *name;            /* as it was given; of a program its name */
+        struct solver *solver; /* owns a ref; its recipe has the arguments. Of a program: `programs`, its recipe a copy that runs it */
+        uint32_t commit;       /* of that solver */
         bool has_arguments;
-        char *path; /* of a program */
 };
 /* -ENOENT, -ENOTUNIQ, -EINVAL with a sentence that quotes the text. */
 int version_parse(struct workspace *w, struct solver *s, const char *text, struct version **ret);
-/* A text in full for people: twelve digits of the sha, no digest; free(). */
-char *version_brief(const char *text);
+/* A text in full for people: twelve digits of the sha, or the program's name; no digest; free(). */
+char *version_brief(const struct solver *s, const char *text);
+/* Is it a commit that has others before it? Programs have not. */
+bool version_has_history(const struct solver *s, const char *text);
 /* Of its text in full, under its brief name; -ESTALE with a sentence: a program has other bytes now. */
 int version_parse_in_full(struct workspace *w, struct solver *s, const char *text, struct version **ret);
 /* The commit that a text in full names. */

@@ -187,7 +187,7 @@ static int keep_slowdown(struct trial *t, const struct confirmation *p, uint32_t
                  judge_amount_text(c->settings->measure, stat_lower_median(p->slow, p->n)).s);
         if (r == 0)
                 r = trial_keep(t, f, what);
-        if (r == 0 && finding_is_localizable(f))
+        if (r == 0 && finding_is_localizable(t->seat->campaign->solver, f))
                 *ret = f->number;
         return r;
 }
@@ -239,7 +239,7 @@ static int confirm_and_keep(struct trial *t, struct confirmation *p, uint32_t *r
         int r = trial_find_kept(t, FINDING_SPR, &kept);
 
         if (r == 0) {
-                *ret_finding = finding_is_localizable(kept) ? kept->number : 0;
+                *ret_finding = finding_is_localizable(t->seat->campaign->solver, kept) ? kept->number : 0;
                 return 1;
         }
         if (r == -ENOENT)

@@ -19,7 +19,8 @@ int comparing_label(const struct comparing_version *v, struct buffer *ret)
                 if (refs->list[i].kind == REF_TAG && refs->list[i].commit == v->commit &&
                     (!tag || strlen(refs->list[i].name) < strlen(tag)))
                         tag = refs->list[i].name;
-        buffer_addf(ret, "%s ", v->solver->recipe->name);
+        if (!v->solver->recipe->is_programs)
+                buffer_addf(ret, "%s ", v->solver->recipe->name);
         if (tag)
                 buffer_add_printable(ret, tag);
         else

@@ -71,7 +71,7 @@ static int take_localized(struct taking *t, const struct observation *theirs, co
         cleanup(query_unrefp) struct query *there = NULL, *here = NULL;
         int r;
 
-        if (!finding_is_localizable(theirs))
+        if (!finding_is_localizable(t->there, theirs))
                 return 0;
         r = finding_query_localized(t->source->there, t->there, theirs, &there);
         if (r < 0)

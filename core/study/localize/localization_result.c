@@ -6,7 +6,7 @@ enum localize_state localization_state(const struct localization *l, size_t i)
         return localize_state(l->search, i);
 }
 
-static void commit_name(const struct localization *l, size_t commit, char ret[GIT_OID_HEXSZ + 1])
+static void program_name_at(const struct localization *l, size_t commit, char ret[GIT_OID_HEXSZ + 1])
 {
         struct commit c;
 
@@ -20,7 +20,7 @@ static char *commit_text(const struct localization *l, size_t commit)
 {
         char sha[GIT_OID_HEXSZ + 1];
 
-        commit_name(l, commit, sha);
+        program_name_at(l, commit, sha);
         return strdup(sha);
 }
 
@@ -130,7 +130,7 @@ static void log_commit(const struct localization *l, struct buffer *to, bool com
 {
         char sha[GIT_OID_HEXSZ + 1];
 
-        commit_name(l, commit, sha);
+        program_name_at(l, commit, sha);
         buffer_addf(to, "# %s: [%s] ", as, sha);
         history_subject(l->options.solver->history, (uint32_t)commit, to);
         buffer_adds(to, "\n");
@@ -173,8 +173,8 @@ int localization_log(const struct localization *l, size_t i, struct buffer *to)
         for (size_t k = 0; k < n && log.culprit == SIZE_MAX; k++)
                 if (culprits[k].is_slowdown)
                         log.culprit = culprits[k].commits[culprits[k].n - 1];
-        commit_name(l, l->options.target, bad);
-        commit_name(l, l->start, good);
+        program_name_at(l, l->options.target, bad);
+        program_name_at(l, l->start, good);
         buffer_addf(to, "# case %u\n", l->options.cases[i]->id);
         log_commit(l, to, false, l->options.target, "bad");
         log_commit(l, to, false, l->start, "good");

@@ -251,7 +251,7 @@ static int add_finding(struct gathering *g, const struct observation *f)
 {
         int r;
 
-        if (!finding_is_localizable(f))
+        if (!finding_is_localizable(g->solver, f))
                 return 0;
         g->finding = f;
         g->is_explained = false;

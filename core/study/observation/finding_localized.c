@@ -12,9 +12,9 @@ static enum verdict verdict_of(const struct observation *f, const char *version)
         return runs ? runs->verdict : VERDICT_ERROR;
 }
 
-bool finding_is_localizable(const struct observation *f)
+bool finding_is_localizable(const struct solver *s, const struct observation *f)
 {
-        if (!version_is_commit(f->reference) || !version_is_commit(f->target))
+        if (s->recipe->is_programs || !version_is_commit(f->reference) || !version_is_commit(f->target))
                 return false;
         return f->kind == FINDING_SPR || verdict_of(f, f->reference) != verdict_of(f, f->target);
 }
@@ -24,7 +24,7 @@ static int options_of(struct workspace *w, struct solver *s, const struct observ
 {
         int r;
 
-        if (!finding_is_localizable(f))
+        if (!finding_is_localizable(s, f))
                 return errorf(-ENODATA, "there is no history between %s and %s to look for a commit in", f->reference, f->target);
         *ret = (struct localization_options){.workspace = w,
                                              .solver = s,
@@ -54,7 +54,7 @@ int finding_query_localized(struct workspace *w, struct solver *s, const struct 
 int finding_localization(struct workspace *w, struct solver *s, const struct observation *f, struct localized **ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
-        int r = finding_is_localizable(f) ? finding_query_localized(w, s, f, &q) : -ENOENT;
+        int r = finding_is_localizable(s, f) ? finding_query_localized(w, s, f, &q) : -ENOENT;
 
         return r < 0 ? r : localized_get(w, &q->key, ret);
 }
@@ -112,7 +112,7 @@ static bool is_open(void *user, const struct observation *f)
 {
         const struct batch *b = user;
 
-        return strcmp(f->origin, b->campaign) == 0 && finding_is_localizable(f) && !is_localized(b, f) &&
+        return strcmp(f->origin, b->campaign) == 0 && finding_is_localizable(b->solver, f) && !is_localized(b, f) &&
                !(b->how->is_left_out && b->how->is_left_out(b->how->user, f));
 }
 

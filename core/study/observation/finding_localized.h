@@ -6,7 +6,7 @@
 
 /* Can it be localized? What differs between two commits of one history: a slowdown by its times, else by the answers. A version with arguments, or
  * a program of the machine, has no history. */
-bool finding_is_localizable(const struct observation *f);
+bool finding_is_localizable(const struct solver *s, const struct observation *f);
 /* The query whose value is its localization (struct localized). -ENODATA with a sentence where it has no history. */
 int finding_query_localized(struct workspace *w, struct solver *s, const struct observation *f, struct query **ret);
 /* The result of its localization, or how far that has come (localized_is_final()): a new reference. -ENOENT: there is none. */

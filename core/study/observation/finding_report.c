@@ -102,7 +102,11 @@ static void add_version(const struct solver *s, const char *version, struct buff
                 buffer_addf(ret, "`%s`", version);
                 return;
         }
-        if (steps_add_page(s, sha, &page))
+        if (s->recipe->is_programs) {
+                cleanup_free char *name = version_brief(s, sha);
+
+                buffer_addf(ret, "`%s`", name);
+        } else if (steps_add_page(s, sha, &page))
                 buffer_addf(ret, "[`%.12s`](%s)", sha, page.data);
         else
                 buffer_addf(ret, "`%.12s`", sha);
@@ -121,19 +125,20 @@ static void add_title(const struct solver *s, const struct observation *f, struc
                 [FINDING_IMPLICATION] = "unknown where an implied formula is decided",
         };
         const struct observed_runs *target = observation_runs_of(f, f->target);
+        cleanup_free char *name = s->recipe->is_programs ? version_brief(s, f->target) : copy_string(s->recipe->name);
 
         if (f->kind == FINDING_SPR && f->measure != JUDGE_TIME)
-                buffer_addf(ret, "# %s: %s of %s becomes %s%s\n\n", s->recipe->name,
+                buffer_addf(ret, "# %s: %s of %s becomes %s%s\n\n", name,
                             judge_amount_text(f->measure, observation_seconds(f, f->reference)).s, judge_measure_name(f->measure),
                             target && target->verdict == VERDICT_MEMOUT ? "more than " : "",
                             judge_amount_text(f->measure, observation_seconds(f, f->target)).s);
         else if (f->kind == FINDING_SPR)
-                buffer_addf(ret, "# %s: %.3gs becomes %s%.3gs\n\n", s->recipe->name, observation_seconds(f, f->reference),
+                buffer_addf(ret, "# %s: %.3gs becomes %s%.3gs\n\n", name, observation_seconds(f, f->reference),
                             target && target->verdict == VERDICT_TIMEOUT ? "more than " : "", observation_seconds(f, f->target));
         else if (f->kind == FINDING_SOUNDNESS && (*f->reference || !*f->chain))
-                buffer_addf(ret, "# %s: two versions contradict each other\n\n", s->recipe->name);
+                buffer_addf(ret, "# %s: two versions contradict each other\n\n", name);
         else
-                buffer_addf(ret, "# %s: %s\n\n", s->recipe->name, titles[f->kind]);
+                buffer_addf(ret, "# %s: %s\n\n", name, titles[f->kind]);
 }
 
 /* As its makers call it. */
@@ -208,7 +213,7 @@ static int add_version_steps(struct workspace *w, struct solver *s, const struct
 {
         int r;
 
-        if (version_is_of_history(version))
+        if (steps_is_built(s, version))
                 return add_commit(w, s, f, version, file, ret);
         r = steps_add_run(w, s, version, file, NULL, f->timeout, ret);
         buffer_adds(ret, "\n");
@@ -218,7 +223,7 @@ static int add_version_steps(struct workspace *w, struct solver *s, const struct
 /* Both versions, as somebody without solverfs would run them, beside the input. */
 static int add_reproduction(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
-        bool has_clone = version_is_of_history(f->target) || (*f->reference && version_is_of_history(f->reference));
+        bool has_clone = steps_is_built(s, f->target) || (*f->reference && steps_is_built(s, f->reference));
         const char *file = has_clone ? "../case.smt2" : "case.smt2";
         char repository[PATH_SIZE];
         int r = 0;

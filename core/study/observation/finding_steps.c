@@ -95,6 +95,11 @@ bool steps_add_page(const struct solver *s, const char *sha, struct buffer *ret)
 
 /* -- building and running -- */
 
+bool steps_is_built(const struct solver *s, const char *version)
+{
+        return version_is_of_history(version) && !s->recipe->is_programs;
+}
+
 const struct recipe *steps_recipe(const struct solver *s, const char *version)
 {
         char sha[GIT_OID_HEXSZ + 1];
@@ -116,9 +121,11 @@ void steps_add_build_line(const char *line, struct buffer *ret)
 }
 
 /* Where a build leaves the program, from its folder. */
-static void add_bin(const struct recipe *recipe, struct buffer *ret)
+static void add_bin(const struct recipe *recipe, bool is_programs, struct buffer *ret)
 {
-        if (recipe->file)
+        if (is_programs)
+                buffer_adds(ret, recipe->file ?: "");
+        else if (recipe->file)
                 buffer_addf(ret, "./%s", recipe->is_archive && recipe->outputs[0] ? recipe->outputs[0] : basename(recipe->file));
         else
                 buffer_addf(ret, "./%s", recipe->outputs[0] ? recipe->outputs[0] : "solver");
@@ -165,6 +172,7 @@ int steps_add_run(struct workspace *w, struct solver *s, const char *version, co
         const struct recipe *built = steps_recipe(s, version);
         cleanup_buffer struct buffer bin = {0};
         struct recipe_limits limits = s->recipe->limits;
+        const struct recipe *run;
         char **argv = NULL;
         int r;
 
@@ -175,16 +183,17 @@ int steps_add_run(struct workspace *w, struct solver *s, const char *version, co
         r = version_parse_in_full(w, s, version, &v);
         if (r < 0)
                 return r;
-        add_bin(built, &bin);
+        run = solver_recipe_at(v->solver, v->commit);
+        add_bin(built, s->recipe->is_programs, &bin);
         limits.wall_ns = (uint64_t)(timeout * 1e9);
-        r = recipe_command(v->solver->recipe, bin.data, file, seed && v->solver->recipe->seed, SEED_MARK, &limits, &argv);
+        r = recipe_command(run, bin.data, file, seed && run->seed, SEED_MARK, &limits, &argv);
         if (r < 0)
                 return r;
         for (size_t i = 0; argv[i]; i++) {
                 buffer_adds(ret, i > 0 ? " " : "");
                 add_word(argv[i], seed, ret);
         }
-        if (recipe_reads_input(v->solver->recipe))
+        if (recipe_reads_input(run))
                 buffer_addf(ret, " <%s", file);
         strings_free(argv);
         return 0;

@@ -9,7 +9,9 @@ void steps_repository(const struct solver *s, char ret[PATH_SIZE]);
 /* Appends the address of a commit's page, where the repository is on a forge that is known; else false. */
 bool steps_add_page(const struct solver *s, const char *sha, struct buffer *ret);
 
-/* The recipe that builds a version in full, by its commit; NULL: it is a program of the machine. Good as long as the solver is. */
+/* Is a version in full built from the solver's repository? Else it is a program of the machine. */
+bool steps_is_built(const struct solver *s, const char *version);
+/* The recipe of a version in full, by its commit; NULL: it is none of the solver's. Good as long as the solver is. */
 const struct recipe *steps_recipe(const struct solver *s, const char *version);
 /* A build's command with the machine's number of cores. */
 void steps_add_build_line(const char *line, struct buffer *ret);

@@ -5,6 +5,7 @@
 #include "core/study/observation/finding_localized.h"
 #include "core/study/observation/finding_report.h"
 #include "core/study/observation/finding_steps.h"
+#include "core/study/observation/seeds.h"
 
 #define INPUT_MOST (1 << 20) /* bytes of an input that stands in the script */
 #define PAIRS_LEAST 5
@@ -113,7 +114,7 @@ static void add_build(const struct solver *s, const char *side, const char *vers
         const struct recipe *recipe = steps_recipe(s, version);
 
         buffer_addf(ret, "build_%s() {\n", side);
-        if (!recipe) {
+        if (!steps_is_built(s, version)) {
                 buffer_adds(ret, "\t: # a program of the machine\n}\n");
                 return;
         }
@@ -171,6 +172,17 @@ static const char *answer_of(const struct observation *f, const char *version, c
         return runs ? verdict_name(runs->verdict) : other;
 }
 
+/* A commit, or "exec:" and the program. */
+static void add_side(const struct solver *s, const char *name, const char *version, struct buffer *ret)
+{
+        const struct recipe *recipe = steps_is_built(s, version) ? NULL : steps_recipe(s, version);
+        cleanup_buffer struct buffer program = {0};
+
+        if (recipe)
+                buffer_addf(&program, "exec:%s", recipe->file ?: "");
+        add_variable(name, recipe ? program.data : version, ret);
+}
+
 static void add_head(const struct solver *s, const struct observation *f, const struct sides *sides, struct buffer *ret)
 {
         char repository[PATH_SIZE];
@@ -192,8 +204,8 @@ static void add_head(const struct solver *s, const struct observation *f, const 
                 buffer_add_shell_word(ret, *e);
                 buffer_adds(ret, "\n");
         }
-        add_variable("before", sides->version[0], ret);
-        add_variable("after", sides->version[1], ret);
+        for (int i = 0; i < 2; i++)
+                add_side(s, names[i], sides->version[i], ret);
         buffer_addf(ret, "timeout_ms=%.0f%s\n", f->timeout * 1e3, f->is_cpu_time ? " # of CPU time" : "");
 }
 
@@ -261,7 +273,7 @@ static const char by_answer[] =
 
 int finding_verification(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
-        bool has_seeds = s->recipe->seed && version_is_of_history(f->target) && (!*f->reference || version_is_of_history(f->reference));
+        bool has_seeds = finding_has_seeds(s, f);
         struct sides sides;
         int r;
 

@@ -20,9 +20,18 @@ struct seeds_query {
         struct seeds_value *asked; /* owned; while it is worked out: its job's alone */
 };
 
+static bool can_seed(const struct solver *s, const char *version)
+{
+        uint32_t commit;
+
+        if (!s->recipe->is_programs)
+                return s->recipe->seed && version_is_of_history(version);
+        return version_is_of_history(version) && version_commit(s, version, &commit) == 0 && solver_recipe_at(s, commit)->seed;
+}
+
 bool finding_has_seeds(const struct solver *s, const struct observation *f)
 {
-        return f->kind == FINDING_SPR && s->recipe->seed && version_is_of_history(f->reference) && version_is_of_history(f->target);
+        return f->kind == FINDING_SPR && can_seed(s, f->reference) && can_seed(s, f->target);
 }
 
 static struct cell cell_of(const struct seeds_query *q, unsigned which, uint32_t seed)
@@ -211,7 +220,7 @@ int query_seeds(struct workspace *w, struct solver *s, const struct observation 
         int r;
 
         if (!finding_has_seeds(s, f))
-                return errorf(-ENODATA, s->recipe->seed ? "finding %u is between programs that solverfs sets no seed of"
+                return errorf(-ENODATA, s->recipe->seed || s->recipe->is_programs ? "finding %u is between programs that solverfs sets no seed of"
                                                         : "finding %u has no seeds: the recipe has no 'seed'",
                               f->number);
         q = calloc(1, sizeof(*q));

@@ -1,3 +1,4 @@
+#include "core/study/base/version.h"
 #include "core/study/page/solver_report.h"
 
 #include <time.h>
@@ -66,9 +67,8 @@ const char *report_commit_path(const struct report *r, uint32_t commit, struct b
 void report_add_sha(const struct report *r, const char *sha, struct buffer *b)
 {
         cleanup_buffer struct buffer path = {0};
-        char shown[13];
+        cleanup_free char *shown = version_brief(r->solver, sha);
 
-        snprintf(shown, sizeof(shown), "%s", sha);
         buffer_adds(b, "<span class=\"sha\">");
         html_link(b, report_path(r, &path, "%s%s/", r->options->commits ? r->options->commits : "", sha), shown);
         buffer_adds(b, "</span>");

@@ -97,16 +97,16 @@ static int put(const struct reduced_query *q, const struct reduction *r, bool wa
 
 static int add_build(const struct reduced_query *q, const char *version, struct query_list *ret)
 {
+        cleanup_version struct version *parsed = NULL;
         cleanup(query_unrefp) struct query *build = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        uint32_t commit;
         int r;
 
-        if (!version_is_of_history(version))
+        if (!*version)
                 return 0;
-        r = version_commit(q->options.solver, version, &commit);
+        r = version_parse_in_full(q->options.workspace, q->options.solver, version, &parsed);
         if (r == 0)
-                r = query_build(q->options.workspace, q->options.solver, commit, &build);
+                r = query_build(q->options.workspace, parsed->solver, parsed->commit, &build);
         if (r == 0)
                 r = build->type->find(build, &v);
         return r == -ENOENT && build ? query_list_add(ret, steal_pointer(build)) : r;

@@ -1,0 +1,85 @@
+/* A repository of the store's own: its commits are made here, none is fetched, and none has a parent. */
+#include "core/history/history_internal.h"
+
+static int make(const char *part, const char *path)
+{
+        cleanup_git_repository git_repository *git = NULL;
+        int r = remove_tree(part); /* of one that was killed here */
+
+        if (r == 0)
+                r = make_dirs(part, 0700);
+        if (r == 0)
+                r = history_make_bare(part, path, &git);
+        if (r == 0 && rename(part, path) < 0)
+                r = errorf(-errno, "cannot rename %s to %s: %s", part, path, strerror(errno));
+        return r;
+}
+
+int history_init(const char *repos_dir, const char *name)
+{
+        cleanup_close int lock = -1;
+        char path[PATH_SIZE], part[PATH_SIZE];
+        int r;
+
+        git_begin();
+        if (snprintf(path, sizeof(path), "%s/%s.git", repos_dir, name) >= (int)sizeof(path) ||
+            snprintf(part, sizeof(part), "%s/%s.part", repos_dir, name) >= (int)sizeof(part))
+                return errorf(-ENAMETOOLONG, "path too long: %s/%s.git", repos_dir, name);
+        r = make_dirs(repos_dir, 0700);
+        if (r == 0)
+                r = history_lock(repos_dir, name, NULL, &lock);
+        if (r == 0 && access(path, F_OK) < 0)
+                r = make(part, path);
+        return r < 0 ? r : sync_folder(repos_dir);
+}
+
+static int write_tree(git_repository *git, const struct history_root *root, git_tree **ret)
+{
+        git_treebuilder *builder = NULL;
+        git_oid blob, tree;
+        int r = git_blob_create_from_buffer(&blob, git, root->text.data, root->text.size);
+
+        if (r == 0)
+                r = git_treebuilder_new(&builder, git, NULL);
+        if (r == 0)
+                r = git_treebuilder_insert(NULL, builder, root->file, &blob, GIT_FILEMODE_BLOB);
+        if (r == 0)
+                r = git_treebuilder_write(&tree, builder);
+        git_treebuilder_free(builder);
+        return r == 0 ? git_tree_lookup(ret, git, &tree) : r;
+}
+
+static int write_root(git_repository *git, const struct history_root *root, git_oid *ret)
+{
+        cleanup_git_signature git_signature *who = NULL;
+        cleanup_git_reference git_reference *ref = NULL;
+        cleanup_git_tree git_tree *tree = NULL;
+        char name[256];
+        int r = git_signature_new(&who, "solverfs", "programs@solverfs.invalid", root->date, 0);
+
+        snprintf(name, sizeof(name), "refs/tags/%s", root->tag);
+        if (r == 0)
+                r = write_tree(git, root, &tree);
+        if (r == 0)
+                r = git_commit_create(ret, git, NULL, who, who, NULL, root->message, tree, 0, NULL);
+        if (r == 0)
+                r = git_reference_create(&ref, git, name, ret, 1, NULL);
+        return r < 0 ? errorf(git_errno(r), "cannot make a commit for %s: %s", root->tag, git_error_text()) : 0;
+}
+
+int history_add_root(struct history *h, const struct history_root *root, uint32_t *ret_number)
+{
+        cleanup_git_repository git_repository *git = NULL;
+        cleanup_close int lock = -1;
+        uint32_t fresh;
+        git_oid commit;
+        int r = history_lock(h->repos_dir, h->name, NULL, &lock);
+
+        if (r == 0)
+                r = history_repository(h, &git);
+        if (r == 0)
+                r = write_root(git, root, &commit);
+        if (r == 0)
+                r = history_index(h, git, NULL, &fresh);
+        return r < 0 ? r : history_number(h, &commit, ret_number);
+}

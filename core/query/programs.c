@@ -1,0 +1,515 @@
+#include "core/query/programs.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "cache/base/lock.h"
+#include "core/query/program_digest.h"
+#include "core/query/query.h"
+#include "core/query/workspace_internal.h"
+#include "core/git/gitconfig.h"
+#include "core/recipe/recipe_keys.h"
+#include "core/run/runner.h"
+
+#define PREFIX      "exec:"
+#define NAME_MOST   64 /* characters of a name, without what makes it unique */
+#define LINE_MOST   200
+#define WORDS_MOST  5 /* that are looked at for a version's number */
+#define VERSION_NS  (10 * NSEC_PER_SEC)
+#define BRIEF_HEX   8
+#define PLAIN       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+@%{}-" /* needs no quotes */
+
+/* What the text says. */
+struct program {
+        const char *text;
+        char *path; /* as it was typed */
+        struct digest digest;
+        char hex[DIGEST_HEX_SIZE];
+        struct buffer run, seed; /* as keys of a recipe; seed: empty where there is none */
+        struct buffer arguments; /* of the name: without {case} and the seed's */
+};
+
+static void program_done(struct program *p)
+{
+        free(p->path);
+        buffer_done(&p->run);
+        buffer_done(&p->seed);
+        buffer_done(&p->arguments);
+}
+#define cleanup_program cleanup(program_done)
+
+bool program_is_text(const char *text)
+{
+        return strncmp(text, PREFIX, strlen(PREFIX)) == 0;
+}
+
+/* -- the text --------------------------------------------------------------------------------------------------- */
+
+/* The path in front, in single quotes where it has blanks; *ret_arguments: what follows. */
+static int split_path(const char *text, char **ret, const char **ret_arguments)
+{
+        const char *command = text + strlen(PREFIX);
+        bool is_quoted = command[0] == '\'';
+        size_t n = strcspn(command + is_quoted, is_quoted ? "'" : " ");
+
+        if (is_quoted && command[1 + n] != '\'')
+                return errorf(-EINVAL, "the quote in '%s' is not closed", text);
+        *ret = copy_prefix(command + is_quoted, n);
+        *ret_arguments = command + n + (is_quoted ? 2 : 0);
+        return **ret == '/' ? 0 : errorf(-EINVAL, "'%s' names a program without its whole path; write exec:/usr/bin/z3, say", text);
+}
+
+static void add_word(struct buffer *b, const char *word)
+{
+        if (b->size > 0)
+                buffer_adds(b, " ");
+        if (*word && strspn(word, PLAIN) == strlen(word))
+                buffer_adds(b, word);
+        else
+                buffer_add_shell_word(b, word);
+}
+
+/* {seed} is {n}: both are the number. */
+static void add_seed_word(struct buffer *b, const char *word)
+{
+        const char *seed = strstr(word, "{seed}");
+        cleanup_free char *number = seed ? format_string("%.*s{n}%s", (int)(seed - word), word, seed + strlen("{seed}")) : copy_string(word);
+
+        add_word(b, number);
+}
+
+/* "--seed=N", for the name. */
+static void add_seed_name(struct buffer *b, const char *word)
+{
+        size_t n = strcspn(word, "{");
+
+        buffer_addf(b, "%s%.*sN", b->size > 0 ? " " : "", (int)n, word);
+}
+
+static bool is_number(const char *word)
+{
+        return strcmp(word, "{n}") == 0 || strcmp(word, "{seed}") == 0;
+}
+
+/* Does the seed begin with word i? With `--seed {n}` it does with --seed. */
+static bool begins_seed(char **words, size_t i)
+{
+        return strstr(words[i], "{n}") || strstr(words[i], "{seed}") || (words[i][0] == '-' && words[i + 1] && is_number(words[i + 1]));
+}
+
+/* Takes the seed's words; how many. */
+static int take_seed(struct program *p, char **words)
+{
+        bool has_option = !strstr(words[0], "{n}") && !strstr(words[0], "{seed}");
+
+        if (p->seed.size > 0)
+                return errorf(-EINVAL, "'%s' has two places for a seed; one is possible", p->text);
+        if (has_option) {
+                add_word(&p->seed, words[0]);
+                add_word(&p->arguments, words[0]);
+        }
+        add_seed_word(&p->seed, words[has_option]);
+        add_seed_name(&p->arguments, words[has_option]);
+        buffer_adds(&p->run, " {seed}");
+        return has_option + 1;
+}
+
+static int check_word(const struct program *p, const char *word, bool *ret_is_case)
+{
+        static const char *const known[] = {"{case}", "{n}", "{seed}", "{timeout}", "{memory}", NULL};
+        unsigned uses[ARRAY_SIZE(known)] = {0};
+
+        if (recipe_check_placeholders(word, known, uses) < 0) {
+                cleanup_free char *why = copy_string(error_message(-EINVAL));
+
+                return errorf(-EINVAL, "'%s': %s; known are {case}, {n}, {seed}, {timeout} and {memory}", p->text, why);
+        }
+        *ret_is_case |= uses[0] > 0;
+        return 0;
+}
+
+static int read_arguments(struct program *p, char **words)
+{
+        bool has_case = false;
+        int r = 0;
+
+        buffer_adds(&p->run, "{bin}");
+        for (size_t i = 0; r >= 0 && words[i]; i++) {
+                r = check_word(p, words[i], &has_case);
+                if (r == 0 && begins_seed(words, i)) {
+                        r = take_seed(p, &words[i]);
+                        i += r > 1;
+                        continue;
+                }
+                add_word(&p->run, words[i]);
+                if (!strstr(words[i], "{case}"))
+                        add_word(&p->arguments, words[i]);
+        }
+        if (r >= 0 && !has_case)
+                buffer_adds(&p->run, " {case}");
+        return MIN(r, 0);
+}
+
+static int parse(struct program *p)
+{
+        char **words = NULL;
+        const char *arguments = "";
+        int r = split_path(p->text, &p->path, &arguments);
+
+        if (r == 0 && (r = recipe_split(arguments, &words)) < 0) {
+                cleanup_free char *why = copy_string(error_message(r));
+
+                r = errorf(r, "'%s': %s", p->text, why);
+        }
+        if (r == 0)
+                r = read_arguments(p, words);
+        strings_free(words);
+        return r;
+}
+
+/* -- the file --------------------------------------------------------------------------------------------------- */
+
+/* A script begins with the path of what runs it. */
+static int check_interpreter(const char *path)
+{
+        char head[PATH_SIZE] = "", *interpreter;
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+        if (fd < 0 || read(fd, head, sizeof(head) - 1) < 2 || strncmp(head, "#!", 2) != 0)
+                return 0;
+        interpreter = head + 2 + strspn(head + 2, " \t");
+        interpreter[strcspn(interpreter, " \t\r\n")] = '\0';
+        return access(interpreter, X_OK) == 0
+                       ? 0
+                       : errorf(-ENOENT, "%s is a script for %s, which is not there: install that, or correct the first line", path, interpreter);
+}
+
+static int look_at(struct program *p)
+{
+        cleanup_free char *real = realpath(p->path, NULL);
+        struct stat st;
+        int r;
+
+        if (!real || stat(real, &st) < 0)
+                return errorf(-errno, "there is no program %s: %s", p->path, strerror(errno));
+        if (S_ISDIR(st.st_mode))
+                return errorf(-EINVAL, "%s is a folder, not a program", p->path);
+        if (S_ISREG(st.st_mode) && access(real, X_OK) < 0)
+                return errorf(-EACCES, "%s cannot be executed by you: make it executable, or name another file", p->path);
+        r = check_interpreter(real);
+        if (r == 0)
+                r = program_digest(real, &p->digest);
+        digest_hex(&p->digest, p->hex);
+        return r;
+}
+
+/* -- its name --------------------------------------------------------------------------------------------------- */
+
+static int run_version(struct workspace *w, const struct program *p, struct run_result *ret)
+{
+        const struct run_program program = {.path = p->path, .name = basename(p->path), .id = p->digest};
+        cleanup(recipe_unrefp) struct recipe *recipe = recipe_new();
+        cleanup(runner_closep) struct runner *runner = NULL;
+        char scratch[PATH_SIZE];
+        int r = path_join(scratch, w->dir, "scratch");
+
+        recipe->run = copy_string("{bin} --version");
+        recipe->limits.wall_ns = recipe->limits.cpu_ns = VERSION_NS;
+        if (r == 0)
+                r = runner_open(&(struct runner_options){.recipe = recipe, .programs = &program, .n_programs = 1, .limits = recipe->limits,
+                                                         .scratch_parent = scratch, .sandbox = w->settings.sandbox},
+                                &runner);
+        return r == 0 ? runner_run(runner, &(struct run_input){.bytes = SLICE("", 0)}, -1, ret) : r;
+}
+
+/* The first line that --version prints; "" where it fails. */
+static int version_line(struct workspace *w, const struct program *p, char ret[LINE_MOST])
+{
+        struct run_result result = {0};
+        int r = run_version(w, p, &result);
+        const struct blob *out = &result.run.out;
+        const char *text = out->data;
+        size_t n = 0;
+
+        ret[0] = '\0';
+        if (r == 0 && result.run.end == END_EXIT && result.run.code == 0 && out->size > 0) {
+                while (n < out->size && n < LINE_MOST - 1 && isprint((unsigned char)text[n]))
+                        n++;
+                snprintf(ret, LINE_MOST, "%.*s", (int)n, text);
+        }
+        if (r == 0 && result.run.end == END_NOEXEC)
+                r = errorf(-ENOEXEC, "%s cannot be executed on this machine: %s", p->path, strerror(result.run.code));
+        run_result_done(&result);
+        return r;
+}
+
+/* "4.8.12", "v1.2": digits with a point between. */
+static size_t number_length(const char *word)
+{
+        size_t n = (word[0] == 'v' || word[0] == 'V') && isdigit((unsigned char)word[1]), from = n;
+
+        while (isalnum((unsigned char)word[n]) || (strchr(".-+_", word[n]) && word[n]))
+                n++;
+        while (n > 0 && !isalnum((unsigned char)word[n - 1]))
+                n--;
+        return isdigit((unsigned char)word[from]) && memchr(word, '.', n) ? n : 0;
+}
+
+/* "Z3 4.8.12" of "Z3 version 4.8.12 - 64 bit", "cadical 1.9.5" of "1.9.5"; "" where there is no number, or one in a long sentence. */
+static void brief_version(const char *line, const char *file, struct buffer *ret)
+{
+        const char *p = strncmp(line, "This is ", 8) == 0 ? line + 8 : line;
+        cleanup_buffer struct buffer words = {0};
+
+        for (unsigned i = 0; *p && i < WORDS_MOST; i++) {
+                size_t n = strcspn(p, " ,;()[]:"), number = number_length(p);
+
+                if (number > 0) {
+                        buffer_addf(ret, "%s %.*s", words.size > 0 ? words.data : file, (int)number, p);
+                        return;
+                }
+                if (n > 0 && !(n == 7 && strncasecmp(p, "version", 7) == 0))
+                        buffer_addf(&words, "%s%.*s", words.size > 0 ? " " : "", (int)n, p);
+                p += n + (p[n] != '\0');
+        }
+}
+
+/* As a name of a tag, of a file, and in a table. */
+static void add_name(struct buffer *name, const char *text)
+{
+        for (; *text && name->size < NAME_MOST; text++) {
+                char c = isalnum((unsigned char)*text) || strchr(".+=@_", *text) ? *text : '-';
+
+                if (strchr(".-@", c) && name->size > 0 && name->data[name->size - 1] == c)
+                        continue; /* ".." is a range */
+                if (name->size > 0 || isalnum((unsigned char)c))
+                        buffer_add(name, &c, 1);
+        }
+}
+
+static bool is_taken(const struct recipe *recipe, const char *name)
+{
+        for (size_t i = 0; recipe && i < recipe->n_eras; i++)
+                if (strcmp(recipe->eras[i]->range, name) == 0)
+                        return true;
+        return false;
+}
+
+/* *line is "" behind it where it told no version. */
+static void make_name(const struct program *p, const struct recipe *recipe, char *line, struct buffer *ret)
+{
+        cleanup_buffer struct buffer text = {0};
+
+        brief_version(line, basename(p->path), &text);
+        if (text.size == 0)
+                line[0] = '\0';
+        if (text.size == 0)
+                buffer_addf(&text, "%s@%.*s", basename(p->path), BRIEF_HEX, p->hex);
+        if (p->arguments.size > 0)
+                buffer_addf(&text, " %s", p->arguments.data);
+        add_name(ret, text.data);
+        while (ret->size > 0 && !isalnum((unsigned char)ret->data[ret->size - 1])) /* "….lock" and "….": no name of a tag */
+                ret->data[--ret->size] = '\0';
+        if (ret->size == 0 || is_taken(recipe, ret->data) || (ret->size > 5 && strcmp(ret->data + ret->size - 5, ".lock") == 0)) {
+                struct hasher *h = hasher_new();
+                char hex[DIGEST_HEX_SIZE];
+                struct digest d;
+
+                hasher_string(h, p->hex);
+                hasher_string(h, p->run.data);
+                hasher_string(h, p->seed.data);
+                hasher_finish(h, &d);
+                digest_hex(&d, hex);
+                buffer_addf(ret, "%s%.*s", ret->size > 0 ? "@" : "", BRIEF_HEX, hex);
+        }
+}
+
+/* -- keeping it ------------------------------------------------------------------------------------------------- */
+
+/* Into <store>/downloads, from where its build takes it. */
+static int keep_file(struct workspace *w, const struct program *p)
+{
+        char dir[PATH_SIZE], to[PATH_SIZE], part[PATH_SIZE];
+        cleanup_close int from = open(p->path, O_RDONLY | O_CLOEXEC), fd = -1;
+        struct digest copied;
+        uint64_t size;
+        int r = path_join(dir, w->dir, "downloads");
+
+        if (from < 0)
+                return errorf(-errno, "cannot read the program %s: %s", p->path, strerror(errno));
+        if (r < 0 || path_join(to, dir, p->hex) < 0 || snprintf(part, sizeof(part), "%s/.%s.%d", dir, p->hex, (int)getpid()) >= (int)sizeof(part))
+                return errorf(-ENAMETOOLONG, "the store's path is too long: %s", w->dir);
+        if (access(to, F_OK) == 0)
+                return 0;
+        r = make_dirs(dir, 0700);
+        fd = r < 0 ? -1 : open(part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (r == 0 && fd < 0)
+                r = errorf(-errno, "cannot make %s: %s", part, strerror(errno));
+        if (r == 0)
+                r = copy_fd(from, fd);
+        if (r == 0 && (lseek(fd, 0, SEEK_SET) < 0 || fsync(fd) < 0))
+                r = errorf(-errno, "cannot write %s: %s", part, strerror(errno));
+        if (r == 0)
+                r = digest_of_fd(fd, &copied, &size);
+        if (r == 0 && !digest_equal(&copied, &p->digest))
+                r = errorf(-EAGAIN, "%s was changed while it was read: name it again", p->path);
+        if (r == 0 && rename(part, to) < 0)
+                r = errorf(-errno, "cannot rename %s: %s", part, strerror(errno));
+        if (r < 0)
+                unlink(part);
+        return r < 0 ? r : sync_folder(dir);
+}
+
+static void add_line(struct buffer *b, const char *key, const char *value)
+{
+        gitconfig_line(b, "    ", key, value);
+}
+
+/* The sections of the config. */
+static void print_sections(const struct program *p, const char *name, bool is_first, struct buffer *ret)
+{
+        if (is_first)
+                buffer_adds(ret, "[solver \"" RECIPE_PROGRAMS "\"]\n"
+                                 "    # Programs without a repository, each a [binary] below, as 'exec:PATH ARG...' named it. Limits and 'effort' here are theirs.\n"
+                                 "    format = any\n"
+                                 "    build = false\n"
+                                 "    output = program\n"
+                                 "    run = {bin} {case}\n");
+        buffer_addf(ret, "[binary \"" RECIPE_PROGRAMS " %s\"]\n", name);
+        add_line(ret, "file", p->path);
+        add_line(ret, "sha256", p->hex);
+        add_line(ret, "run", p->run.data);
+        if (p->seed.size > 0)
+                add_line(ret, "seed", p->seed.data);
+}
+
+static int make_commit(struct workspace *w, const struct program *p, const char *name, const char *line)
+{
+        cleanup(history_unrefp) struct history *h = NULL;
+        cleanup_buffer struct buffer message = {0}, text = {0};
+        struct stat st;
+        uint32_t commit;
+        int r = stat(p->path, &st) < 0 ? errorf(-errno, "cannot read the program %s: %s", p->path, strerror(errno)) : history_init(w->repos, RECIPE_PROGRAMS);
+
+        if (r == 0) {
+                pthread_mutex_lock(&w->lock);
+                r = workspace_history(w, RECIPE_PROGRAMS, &h);
+                pthread_mutex_unlock(&w->lock);
+        }
+        if (r < 0)
+                return r;
+        buffer_addf(&message, "%s\n\n%s\n", *line ? line : name, p->text);
+        buffer_addf(&text, "sha256 %s\nrun %s\n", p->hex, p->run.data);
+        if (p->seed.size > 0)
+                buffer_addf(&text, "seed %s\n", p->seed.data);
+        return history_add_root(h, &(struct history_root){name, message.data, st.st_mtim.tv_sec, "program", SLICE(text.data, text.size)}, &commit);
+}
+
+/* Under the lock of the config. */
+static int add(struct workspace *w, const struct program *p, const struct recipe *recipe)
+{
+        cleanup_buffer struct buffer name = {0}, sections = {0};
+        char line[LINE_MOST];
+        int r = version_line(w, p, line);
+
+        if (r < 0)
+                return r;
+        make_name(p, recipe, line, &name);
+        r = keep_file(w, p);
+        if (r == 0)
+                r = make_commit(w, p, name.data, line);
+        print_sections(p, name.data, !recipe, &sections);
+        if (r == 0)
+                r = recipe_append_config(w->config, sections.data);
+        if (r == 0)
+                workspace_config_written(w);
+        return r;
+}
+
+/* -- finding it ------------------------------------------------------------------------------------------------- */
+
+static bool same_text(const char *a, const char *b)
+{
+        return strcmp(a ?: "", b ?: "") == 0;
+}
+
+static const struct recipe *find_binary(const struct recipe *recipe, const struct program *p)
+{
+        for (size_t i = 0; i < recipe->n_eras; i++) {
+                const struct recipe *b = recipe->eras[i];
+
+                if (b->file && strcmp(b->sha256, p->hex) == 0 && same_text(b->run, p->run.data) && same_text(b->seed, p->seed.data))
+                        return b;
+        }
+        return NULL;
+}
+
+/* -ENOENT: it was not named before. */
+static int find_commit(struct workspace *w, const struct program *p, struct solver **ret, uint32_t *ret_commit)
+{
+        cleanup(solver_unrefp) struct solver *s = NULL;
+        const struct recipe *binary;
+        int r = workspace_solver(w, RECIPE_PROGRAMS, &s);
+
+        if (r < 0)
+                return r;
+        if (!s->recipe->is_programs)
+                return errorf(-EEXIST, "a solver of yours is called '" RECIPE_PROGRAMS "', where programs like '%s' are kept: remove it, and add it under another name",
+                              p->text);
+        binary = find_binary(s->recipe, p);
+        if (!binary)
+                return -ENOENT;
+        r = history_resolve(s->history, binary->range, ret_commit);
+        if (r == 0)
+                *ret = steal_pointer(s);
+        return r == -ENOENT ? errorf(-EIO, "the commit of %s is lost: 'solverfs fsck' says more", binary->range) : r;
+}
+
+static int add_new(struct workspace *w, const struct program *p, struct solver **ret, uint32_t *ret_commit)
+{
+        cleanup(solver_unrefp) struct solver *s = NULL;
+        cleanup_close int lock = -1;
+        int r = store_read_only(w->store) ? errorf(-EROFS, "'%s' was not named before, and the store is read-only", p->text)
+                                          : lock_wait(w->dir, "solvers.lock", false, &lock);
+
+        if (r < 0)
+                return r;
+        workspace_look_again(w);
+        r = find_commit(w, p, ret, ret_commit); /* somebody may have been faster */
+        if (r != -ENOENT)
+                return r;
+        r = workspace_check_config(w, false);
+        if (r == 0 && workspace_solver(w, RECIPE_PROGRAMS, &s) < 0)
+                s = NULL;
+        if (r == 0)
+                r = add(w, p, s ? s->recipe : NULL);
+        return r == 0 ? find_commit(w, p, ret, ret_commit) : r;
+}
+
+int program_commit(struct workspace *w, const char *text, struct solver **ret, uint32_t *ret_commit)
+{
+        cleanup_program struct program p = {.text = text};
+        int r = parse(&p);
+
+        if (r == 0)
+                r = look_at(&p);
+        if (r < 0)
+                return r;
+        r = find_commit(w, &p, ret, ret_commit);
+        return r == -ENOENT ? add_new(w, &p, ret, ret_commit) : r;
+}
+
+void program_name_at(const struct solver *s, uint32_t commit, char ret[COMMIT_NAME_SIZE])
+{
+        cleanup(ref_list_unrefp) struct ref_list *refs = NULL;
+        struct commit c;
+
+        ret[0] = '\0';
+        if (s->recipe->is_programs && history_refs(s->history, &refs) == 0)
+                for (size_t i = 0; i < refs->n && !*ret; i++)
+                        if (refs->list[i].kind == REF_TAG && refs->list[i].commit == commit)
+                                snprintf(ret, COMMIT_NAME_SIZE, "%s", refs->list[i].name);
+        if (!*ret && history_commit(s->history, commit, &c) == 0)
+                snprintf(ret, COMMIT_NAME_SIZE, "%.12s", git_oid_tostr_s(&c.oid));
+}
