@@ -278,7 +278,7 @@ int cmd_run(int argc, char **argv)
         const struct command_option options[] = {
                 {"seed", 's', "N", "Fix the solver's random seed to N", .big_number = &o.cell.seed, .most = UINT32_MAX, .is_given = &o.cell.has_seed},
                 {"timeout", 't', "T", "Another time limit than the recipe's: 500ms, 20s, 10m", .ns = &o.cell.wall_ns},
-                {"again", 'a', NULL, "Measure anew what is known already", .on = &o.again},
+                {"again", 'a', NULL, "Measure once more what is known already; a cell's value is the median of its runs", .on = &o.again},
                 {"machine", 0, "NAME", "What is known of this machine; measures nothing", .text = &o.machine_name},
                 {"on", 'o', "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
                 {"json", 'j', NULL, "Print a JSON object for each, a line each, with everything known of the run", .on = &o.json},

@@ -33,7 +33,7 @@ static void add_known(const struct fact *f, json_t *j)
         json_t *run;
 
         cell_numbers(f, j);
-        json_object_set_new(j, "measured", json_integer((json_int_t)(f->remeasured ? f->remeasured : f->measured)));
+        json_object_set_new(j, "measured", json_integer((json_int_t)f->measured));
         run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
         if (run)
                 json_object_set_new(j, "run", run);

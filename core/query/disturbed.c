@@ -100,7 +100,7 @@ static int remeasure_compute(struct query *query, struct job *j, struct value **
         int r = run_query_measure(&q->run, j, &f, &failed);
 
         if (r == 0 && f && !f->disturbed)
-                r = run_query_keep(&q->run, f);
+                r = measurement_keep(&q->run, true, f, NULL);
         else if (r == 0)
                 r = change(q->run.workspace, q->row, q->tries + 1);
         if (r < 0)

@@ -53,12 +53,12 @@ uint64_t build_usual_ns(struct workspace *w, const struct solver *s);
 /* `output` NULL: {bin}. `kept`: never builds; -ENOENT when it would have to. */
 int query_program(struct workspace *w, struct solver *s, uint32_t commit, const char *output, bool kept, struct query **ret);
 int query_run(struct workspace *w, const struct cell *cell, struct query **ret);
-/* A further measurement of a cell, for who has to know how it varies: number 0 is the one of query_run(), the others are of a commit that is
- * built and stand beside it, for good: the same number is the same measurement. The value is a run_value. */
+/* A measurement of a cell by its number, for who has to know how it varies: 0 is the first one; each is kept for good: the same number is the same
+ * measurement. The cell's value is chosen among all of them (cell_value.h). The value of the query is a run_value. */
 int query_sample(struct workspace *w, const struct cell *cell, uint32_t sample, struct query **ret);
 
-/* Calls fn for each such measurement that is kept, in the order of numbers, until it returns other than 0, which is returned. -ENOENT:
- * the commit is not built, or cannot be. */
+/* Calls fn for each measurement that is kept, in the order of numbers, until it returns other than 0, which is returned; those of --again have
+ * none. -ENOENT: the commit is not built, or cannot be. */
 typedef int (*sample_fn)(void *user, uint32_t sample, const struct fact *f);
 int samples_known(struct workspace *w, const struct cell *cell, bool brief, sample_fn fn, void *user);
 
@@ -72,7 +72,7 @@ bool cell_machine(const struct cell *cell, char ret[PATH_SIZE]);
 /* Asks for another limit of time, by the clock on the wall or of CPU time, whose times the cell then has; 0: the recipe's. */
 void cell_set_timeout(struct cell *cell, bool is_cpu_time, uint64_t timeout_ns);
 /* Run n of a cell beside others of it: under the solver's seed that is n further, where its recipe has one, else repetition n, which is returned for
- * query_sample(); else 0. Run 0 is the cell itself. */
+ * query_sample(); else 0. Run 0 is the cell as it is. */
 uint32_t cell_draw(struct cell *cell, uint32_t n);
 /* The limits a cell is asked under. */
 void cell_limits(const struct cell *cell, struct recipe_limits *ret);

@@ -57,7 +57,7 @@ static int find_resolved(const struct run_query *q, const struct resolved_cell *
         int r = find_input(q, &input);
 
         if (r == 0)
-                r = q->sample > 0 ? sample_find(q, resolved, &f) : resolved_find(q->workspace, resolved, input, false, &f);
+                r = q->is_value ? resolved_find(q->workspace, resolved, input, false, &f) : sample_find(q, resolved, &f);
         if (r == -ENOENT && !q->cell.machine) { /* a commit that cannot be built is an answer, too */
                 r = build_record_find(q->workspace, &resolved->build, false, &failed);
                 if (r == 0 && failed->ok)
@@ -108,7 +108,7 @@ static int run_query_new(const struct run_query *words, const struct digest *bui
 
 static int open_need(const struct run_query *q, struct query **ret)
 {
-        struct run_query run = {.workspace = q->workspace, .cell = q->cell, .sample = q->sample};
+        struct run_query run = {.workspace = q->workspace, .cell = q->cell, .sample = q->sample, .is_value = q->is_value};
         cleanup(case_info_unrefp) struct case_info *input = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
         cleanup_resolved struct resolved_cell now = {0};
@@ -169,7 +169,7 @@ static json_t *run_about(const struct run_query *q, const struct build_record *r
                          built, "clean", 1);
 }
 
-static void duration_key(const struct run_query *q, char ret[128])
+void duration_key(const struct run_query *q, char ret[128])
 {
         snprintf(ret, 128, "duration/run/%u/%u", q->cell.solver->number, q->cell.info->id);
 }
@@ -238,70 +238,13 @@ int run_query_measure(const struct run_query *q, struct job *j, struct fact **re
         return r;
 }
 
-/* -- keeping it -- */
-
-struct fact_to_put {
-        const struct run_query *query;
-        struct noted_fact noted;
-        const struct recipe *era;
-        struct digest source;
-        bool has_source;
-        struct slice encoded;
-};
-
-static int fact_put_in(void *user, struct store_txn *t)
-{
-        struct fact_to_put *p = user;
-        const struct cell *cell = &p->query->cell;
-        const struct fact *f = p->noted.fact;
-        char name[128];
-        int r = store_put(t, TABLE_FACTS, p->noted.key, p->encoded);
-
-        if (r == 0 && p->has_source)
-                r = history_keep_source(cell->solver->history, t, cell->commit, p->era->sources, &p->source);
-        if (r == 0)
-                r = fact_note(t, &p->noted);
-        if (r < 0)
-                return r;
-        duration_key(p->query, name);
-        meta_number_put(t, name, f->wall_ns);
-        if (f->remeasured > 0)
-                remeasured_note(t, cell, &p->query->resolved.programs[0]);
-        return 0;
-}
-
-int run_query_keep(const struct run_query *q, const struct fact *f)
-{
-        uint8_t run[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
-        struct fact_to_put p = {
-                .query = q, .noted = {.cell = &q->cell, .key = SLICE(key, sizeof(key)), .fact = f}};
-        cleanup_buffer struct buffer b = {0};
-        struct commit c;
-        int r = fact_encode(f, &b);
-
-        if (r == 0)
-                r = history_commit(q->cell.solver->history, q->cell.commit, &c);
-        if (r < 0)
-                return r;
-        p.noted.commit = c.oid;
-        resolved_run_key(&q->resolved, q->cell.info, run);
-        fact_key(run, &f->limits, key);
-        p.encoded = SLICE(b.data, b.size);
-        p.era = era_or_solver(q->cell.solver->history, q->cell.solver->recipe, q->cell.commit);
-        p.has_source = history_source(q->cell.solver->history, q->cell.commit, p.era->sources, &p.source) == 0;
-        r = store_update_together(workspace_store(q->workspace), fact_put_in, &p);
-        if (r == 0)
-                answers_log(q->workspace, &p.noted);
-        return r;
-}
-
 /* -- the query -- */
 
 static int run_query_compute(struct query *query, struct job *j, struct value **ret)
 {
         struct run_query *q = (struct run_query *)query;
         cleanup(build_record_unrefp) struct build_record *failed = NULL;
-        cleanup(fact_unrefp) struct fact *f = NULL;
+        cleanup(fact_unrefp) struct fact *f = NULL, *now = NULL;
         int r;
 
         if (q->cell.machine)
@@ -311,10 +254,10 @@ static int run_query_compute(struct query *query, struct job *j, struct value **
                 return run_query_find(query, ret);
         r = run_query_measure(q, j, &f, &failed);
         if (r == 0 && f)
-                r = q->sample > 0 ? sample_keep(q, f) : run_query_keep(q, f);
+                r = measurement_keep(q, job_again(j) && q->is_value, f, &now);
         if (r < 0)
                 return r;
-        *ret = run_value_new(f, failed);
+        *ret = run_value_new(q->is_value ? now : f, failed);
         return 0;
 }
 
@@ -429,7 +372,7 @@ static int query_digest(struct run_query *q)
         hasher_number(h, l->output);
         hasher_number(h, l->processes);
         hasher_number(h, l->stack);
-        hasher_number(h, q->sample);
+        hasher_number(h, q->is_value ? 0 : q->sample + UINT64_C(1));
         hasher_number(h, q->is_scrambled ? q->cell.scramble : 0);
         hasher_finish(h, &q->query.key);
         return 0;
@@ -452,7 +395,7 @@ int run_query_init(struct run_query *q, const struct query_type *type, struct wo
         return init(q, type, w, cell, NULL);
 }
 
-/* Of `words`: the workspace, the cell, the sample and is_scrambled. `build`: its key; NULL: to be found out. */
+/* Of `words`: the workspace, the cell, the sample, is_value and is_scrambled. `build`: its key; NULL: to be found out. */
 static int run_query_new(const struct run_query *words, const struct digest *build, struct query **ret)
 {
         struct run_query *q = allocate(1, sizeof(*q));
@@ -460,6 +403,8 @@ static int run_query_new(const struct run_query *words, const struct digest *bui
 
         r = init(q, &query_run_type, words->workspace, &words->cell, build);
         q->sample = words->sample;
+        /* as long as there is one measurement it is the value: one query, so that it is not measured twice */
+        q->is_value = words->is_value || (r == 0 && words->sample == 0 && !samples_are_kept(q->workspace, &q->resolved, q->cell.info));
         q->is_scrambled = words->is_scrambled;
         q->is_open = !q->cell.machine && (q->is_scrambled || q->resolved.n_programs == 0 || !q->resolved.knows_machine);
         if (r == 0)
@@ -491,10 +436,10 @@ int query_sample(struct workspace *w, const struct cell *cell, uint32_t sample, 
 
 int query_run(struct workspace *w, const struct cell *cell, struct query **ret)
 {
-        return query_sample(w, cell, 0, ret);
+        return ask(&(struct run_query){.workspace = w, .cell = *cell, .is_value = true}, ret);
 }
 
 int query_scrambled_run(struct workspace *w, const struct cell *cell, struct query **ret)
 {
-        return ask(&(struct run_query){.workspace = w, .cell = *cell, .is_scrambled = true}, ret);
+        return ask(&(struct run_query){.workspace = w, .cell = *cell, .is_value = true, .is_scrambled = true}, ret);
 }

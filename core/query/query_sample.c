@@ -1,83 +1,278 @@
-/* Samples: measurements of a cell beside the one that is its result. */
+/* The measurements of a cell, kept and found. Which of them is its value: cell_value.h. */
+#include "core/build/era.h"
+#include "core/query/answers.h"
+#include "core/query/cell_value.h"
 #include "core/query/run_query.h"
 
 #define SAMPLE_KEY_SIZE (FACT_KEY_SIZE + 4)
 
-static void sample_key(const struct resolved_cell *resolved, const struct case_info *info, uint32_t sample, uint8_t ret[SAMPLE_KEY_SIZE])
+/* What all rows of a cell's measurements under its limits begin with. */
+static void samples_prefix(const struct resolved_cell *resolved, const struct case_info *info, uint8_t ret[FACT_KEY_SIZE])
 {
         uint8_t run[RUN_KEY_SIZE];
 
         resolved_run_key(resolved, info, run);
         fact_key(run, &resolved->limits, ret);
-        key_u32(ret + FACT_KEY_SIZE, sample);
+}
+
+/* -- found ------------------------------------------------------------------------------------------------------- */
+
+struct measurements {
+        bool brief;
+        struct measurement *list; /* by number */
+        size_t n;
+};
+
+static void measurements_done(struct measurements *m)
+{
+        for (size_t i = 0; i < m->n; i++)
+                fact_unref(m->list[i].fact);
+        free(m->list);
+        m->list = NULL;
+        m->n = 0;
+}
+#define cleanup_measurements cleanup(measurements_done)
+
+/* `fact` is taken over. */
+static void add_measurement(struct measurements *m, uint32_t number, struct fact *fact)
+{
+        size_t at = m->n;
+
+        list_grow(m->list, m->n);
+        for (; at > 0 && m->list[at - 1].number > number; at--)
+                m->list[at] = m->list[at - 1];
+        m->list[at] = (struct measurement){number, fact};
+        m->n++;
+}
+
+static int take(void *user, struct slice key, struct slice value)
+{
+        struct measurements *m = user;
+        struct fact *f;
+
+        if (key.size == SAMPLE_KEY_SIZE && fact_decode(value, m->brief, &f) == 0) /* what cannot be read is measured again */
+                add_measurement(m, key_get_u32((const uint8_t *)key.data + FACT_KEY_SIZE), f);
+        return 0;
+}
+
+/* All that are kept, also where the first stands alone: it is number 0, and so is one under other limits that answers for these. */
+static int read_measurements(struct store_txn *t, const struct resolved_cell *resolved, const struct case_info *info, struct measurements *ret)
+{
+        cleanup(fact_unrefp) struct fact *value = NULL;
+        uint8_t prefix[FACT_KEY_SIZE];
+        int r;
+
+        samples_prefix(resolved, info, prefix);
+        r = store_each(t, TABLE_SAMPLES, SLICE(prefix, sizeof(prefix)), SLICE("", 0), true, take, ret);
+        if (r < 0 || (ret->n > 0 && ret->list[0].number == 0))
+                return r;
+        r = resolved_find_in(t, resolved, info, ret->brief, &value);
+        if (r == 0 && (ret->n == 0 || !value->chosen))
+                add_measurement(ret, 0, steal_pointer(value));
+        return r == -ENOENT ? 0 : r;
 }
 
 int sample_find(const struct run_query *q, const struct resolved_cell *resolved, struct fact **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
-        cleanup_blob struct blob b = {0};
-        uint8_t key[SAMPLE_KEY_SIZE];
+        cleanup_measurements struct measurements all = {0};
         int r = resolved->n_programs > 0 ? store_read(workspace_store(q->workspace), &t) : -ENOENT;
 
+        if (r == 0)
+                r = read_measurements(t, resolved, q->cell.info, &all);
+        for (size_t i = 0; i < all.n && r == 0; i++)
+                if (all.list[i].number == q->sample) {
+                        *ret = fact_ref(all.list[i].fact);
+                        return 0;
+                }
+        return r < 0 ? r : -ENOENT;
+}
+
+bool samples_are_kept(struct workspace *w, const struct resolved_cell *resolved, const struct case_info *info)
+{
+        cleanup_measurements struct measurements all = {.brief = true};
+        uint8_t prefix[FACT_KEY_SIZE];
+
+        if (resolved->n_programs == 0)
+                return false;
+        samples_prefix(resolved, info, prefix);
+        return store_visit(workspace_store(w), TABLE_SAMPLES, SLICE(prefix, sizeof(prefix)), true, take, &all) == 0 && all.n > 0;
+}
+
+int samples_known(struct workspace *w, const struct cell *cell, bool brief, sample_fn fn, void *user)
+{
+        cleanup_resolved struct resolved_cell resolved = {0};
+        cleanup_measurements struct measurements all = {.brief = brief};
+        struct store_txn *t = NULL;
+        int r = cell_resolve(w, cell, NULL, &resolved);
+
+        if (r == 0)
+                r = resolved.n_programs > 0 ? store_read(workspace_store(w), &t) : -ENOENT;
         if (r < 0)
                 return r;
-        sample_key(resolved, q->cell.info, q->sample, key);
-        r = store_get(t, TABLE_SAMPLES, SLICE(key, sizeof(key)), &b);
-        if (r == 0 && fact_decode(SLICE(b.data, b.size), false, ret) < 0)
-                r = -ENOENT; /* what cannot be read is measured again */
+        r = read_measurements(t, &resolved, cell->info, &all);
+        store_end(t); /* before fn, which may read */
+        for (size_t i = 0; i < all.n && r == 0 && all.list[i].number < MEASUREMENT_AGAIN; i++)
+                r = fn(user, all.list[i].number, all.list[i].fact);
         return r;
 }
 
-struct sample_to_put {
-        struct slice key, encoded;
+/* -- kept -------------------------------------------------------------------------------------------------------- */
+
+struct keeping {
+        const struct run_query *query;
+        struct fact *fact; /* borrowed */
+        bool is_again;
+        struct noted_fact noted;
+        const struct recipe *era;
+        struct digest source;
+        bool has_source;
+        struct recipe_limits limits; /* of the value */
+        uint8_t key[FACT_KEY_SIZE];
+        struct fact *value; /* a ref; what the cell's value is now */
+        bool is_put;        /* it is another one than before */
 };
 
-static int put_in(void *user, struct store_txn *t)
-{
-        const struct sample_to_put *p = user;
-
-        return store_put(t, TABLE_SAMPLES, p->key, p->encoded);
-}
-
-int sample_keep(const struct run_query *q, const struct fact *f)
+static int put_sample(struct store_txn *t, const struct keeping *k, uint32_t number, const struct fact *f)
 {
         cleanup_buffer struct buffer b = {0};
         uint8_t key[SAMPLE_KEY_SIZE];
         int r = fact_encode(f, &b);
 
-        if (r < 0)
-                return r;
-        sample_key(&q->resolved, q->cell.info, q->sample, key);
-        return store_update_together(workspace_store(q->workspace), put_in,
-                                     &(struct sample_to_put){SLICE(key, sizeof(key)), SLICE(b.data, b.size)});
+        samples_prefix(&k->query->resolved, k->query->cell.info, key);
+        key_u32(key + FACT_KEY_SIZE, number);
+        return r < 0 ? r : store_put(t, TABLE_SAMPLES, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
 }
 
-struct sample_look {
-        bool brief;
-        sample_fn fn;
-        void *user;
-};
-
-static int sample_look(void *user, struct slice key, struct slice value)
+static int put_value(struct store_txn *t, struct keeping *k)
 {
-        const struct sample_look *l = user;
-        cleanup(fact_unrefp) struct fact *f = NULL;
+        const struct cell *cell = &k->query->cell;
+        cleanup_buffer struct buffer b = {0};
+        char name[128];
+        int r = fact_encode(k->value, &b);
 
-        if (key.size != SAMPLE_KEY_SIZE || fact_decode(value, l->brief, &f) < 0)
-                return 0; /* it will be measured again */
-        return l->fn(l->user, key_get_u32((const uint8_t *)key.data + FACT_KEY_SIZE), f);
+        if (r == 0)
+                r = store_put(t, TABLE_FACTS, k->noted.key, SLICE(b.data, b.size));
+        if (r == 0 && k->has_source)
+                r = history_keep_source(cell->solver->history, t, cell->commit, k->era->sources, &k->source);
+        k->noted.fact = k->value;
+        if (r == 0)
+                r = fact_note(t, &k->noted);
+        if (r < 0)
+                return r;
+        duration_key(k->query, name);
+        meta_number_put(t, name, k->value->wall_ns);
+        return 0;
 }
 
-int samples_known(struct workspace *w, const struct cell *cell, bool brief, sample_fn fn, void *user)
+static bool is_same(const struct fact *a, const struct fact *b)
 {
-        uint8_t run[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
-        struct recipe_limits limits;
-        int r = run_key(w, cell, run);
+        return a->measured == b->measured && a->wall_ns == b->wall_ns && a->cpu_ns == b->cpu_ns && a->memory == b->memory;
+}
+
+/* From a measurement that stands alone to several: its row, and its place among them. */
+static int keep_former(struct store_txn *t, const struct keeping *k, struct measurements *all, struct fact *former)
+{
+        bool is_taken = all->n > 0 && all->list[0].number == 0;
+        uint32_t number = is_taken ? MAX(all->list[all->n - 1].number + 1, MEASUREMENT_AGAIN) : 0; /* an import brought another number 0 */
+
+        fact_clamp(former, &k->query->resolved.limits);
+        former->limits = k->limits; /* it answers for them */
+        add_measurement(all, number, fact_ref(former));
+        return put_sample(t, k, number, former);
+}
+
+static int keep_this(struct store_txn *t, const struct keeping *k, struct measurements *all)
+{
+        uint32_t number = k->is_again ? MAX(all->list[all->n - 1].number + 1, MEASUREMENT_AGAIN) : k->query->sample;
+
+        for (size_t i = 0; i < all->n; i++)
+                if (all->list[i].number == number) { /* the same, done anew */
+                        fact_unref(all->list[i].fact);
+                        memmove(&all->list[i], &all->list[i + 1], (all->n - i - 1) * sizeof(*all->list));
+                        all->n--;
+                        break;
+                }
+        add_measurement(all, number, fact_ref(k->fact));
+        return put_sample(t, k, number, k->fact);
+}
+
+/* The chosen one takes the place of `former` (NULL: there was no value). */
+static int choose(struct store_txn *t, struct keeping *k, const struct measurements *all, const struct fact *former)
+{
+        const struct fact *chosen = all->list[cell_value_choose(all->list, all->n)].fact;
+        cleanup_buffer struct buffer b = {0};
+        bool moves;
+        int r = fact_encode(chosen, &b);
+
+        if (r == 0)
+                r = fact_decode(SLICE(b.data, b.size), false, &k->value); /* a copy, to be changed */
+        if (r < 0)
+                return r;
+        moves = former && !is_same(k->value, former);
+        k->value->chosen = true;
+        k->value->wrong = cell_value_is_wrong(all->list, all->n);
+        k->value->remeasured = moves || k->is_again ? now_seconds() : former ? former->remeasured : 0;
+        k->is_put = !former || moves || k->is_again || k->value->wrong != former->wrong;
+        if (!k->is_put && former->chosen)
+                return 0;
+        r = put_value(t, k);
+        if (r == 0 && (moves || k->is_again))
+                remeasured_note(t, &k->query->cell, &k->query->resolved.programs[0]);
+        return r;
+}
+
+static int keep_in(void *user, struct store_txn *t)
+{
+        struct keeping *k = user;
+        const struct run_query *q = k->query;
+        cleanup_measurements struct measurements all = {0};
+        cleanup(fact_unrefp) struct fact *former = NULL;
+        uint8_t prefix[FACT_KEY_SIZE];
+        int r;
+
+        k->value = fact_unref(k->value); /* it may be run twice */
+        samples_prefix(&q->resolved, q->cell.info, prefix);
+        r = store_each(t, TABLE_SAMPLES, SLICE(prefix, sizeof(prefix)), SLICE("", 0), true, take, &all);
+        if (r == 0)
+                r = resolved_find_in(t, &q->resolved, q->cell.info, false, &former);
+        if (r == -ENOENT && all.n == 0 && q->sample == 0) {
+                k->value = fact_ref(k->fact);
+                k->is_put = true;
+                r = put_value(t, k);
+                if (r == 0 && k->is_again)
+                        remeasured_note(t, &q->cell, &q->resolved.programs[0]);
+                return r;
+        }
+        if (r < 0 && r != -ENOENT)
+                return r;
+        r = former && (all.n == 0 || !former->chosen) ? keep_former(t, k, &all, former) : 0;
+        if (r == 0)
+                r = keep_this(t, k, &all);
+        return r < 0 ? r : choose(t, k, &all, former);
+}
+
+int measurement_keep(const struct run_query *q, bool is_again, struct fact *f, struct fact **ret_value)
+{
+        struct keeping k = {.query = q, .fact = f, .is_again = is_again, .limits = q->resolved.limits};
+        uint8_t run[RUN_KEY_SIZE];
+        struct commit c;
+        int r = history_commit(q->cell.solver->history, q->cell.commit, &c); /* the store is only written in its transaction */
 
         if (r < 0)
                 return r;
-        cell_limits(cell, &limits);
-        fact_key(run, &limits, key);
-        return store_visit(workspace_store(w), TABLE_SAMPLES, SLICE(key, sizeof(key)), true, sample_look,
-                           &(struct sample_look){.brief = brief, .fn = fn, .user = user});
+        if (k.limits.stack == 0)
+                k.limits.stack = RECIPE_STACK;
+        resolved_run_key(&q->resolved, q->cell.info, run);
+        fact_key(run, &k.limits, k.key);
+        k.noted = (struct noted_fact){.cell = &q->cell, .commit = c.oid, .key = SLICE(k.key, sizeof(k.key))};
+        k.era = era_or_solver(q->cell.solver->history, q->cell.solver->recipe, q->cell.commit);
+        k.has_source = history_source(q->cell.solver->history, q->cell.commit, k.era->sources, &k.source) == 0;
+        r = store_update_together(workspace_store(q->workspace), keep_in, &k);
+        if (r == 0 && k.is_put)
+                answers_log(q->workspace, &k.noted);
+        if (r == 0 && ret_value)
+                *ret_value = steal_pointer(k.value);
+        fact_unref(k.value);
+        return r;
 }

@@ -91,19 +91,16 @@ static int find_under_class(struct store_txn *t, const struct digest *program, u
         return r;
 }
 
-int resolved_find(struct workspace *w, const struct resolved_cell *resolved, const struct case_info *info, bool brief, struct fact **ret)
+int resolved_find_in(struct store_txn *t, const struct resolved_cell *resolved, const struct case_info *info, bool brief, struct fact **ret)
 {
         struct fact_search search = {.asked = resolved->any_limits ? NULL : &resolved->limits, .brief = brief};
         uint8_t run[RUN_KEY_SIZE];
-        struct store_txn *t = NULL;
-        int r = resolved->n_programs > 0 ? store_read(workspace_store(w), &t) : -ENOENT;
+        int r = resolved->n_programs > 0 ? 0 : -ENOENT;
 
-        if (r < 0)
-                return r;
-        resolved_run_key(resolved, info, run);
+        if (r == 0)
+                resolved_run_key(resolved, info, run);
         for (size_t i = 0; i < resolved->n_programs && r == 0 && !search.found; i++)
                 r = find_under_class(t, &resolved->programs[i], run, &search);
-        store_end(t);
         if (r == 0 && !search.found)
                 r = -ENOENT;
         if (r < 0) {
@@ -115,6 +112,14 @@ int resolved_find(struct workspace *w, const struct resolved_cell *resolved, con
         search.found->wrong |= answers_contradict(search.found, info); /* its status may have become known since */
         *ret = search.found;
         return 0;
+}
+
+int resolved_find(struct workspace *w, const struct resolved_cell *resolved, const struct case_info *info, bool brief, struct fact **ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        int r = resolved->n_programs > 0 ? store_read(workspace_store(w), &t) : -ENOENT;
+
+        return r < 0 ? r : resolved_find_in(t, resolved, info, brief, ret);
 }
 
 int run_finder_get(struct run_finder *f, const struct case_info *info, bool brief, struct fact **ret)

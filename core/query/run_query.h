@@ -9,7 +9,8 @@ struct run_query {
         struct cell cell; /* owns refs on solver and case */
         char *machine;    /* owned; cell.machine */
         struct resolved_cell resolved;
-        uint32_t sample; /* 0: the result itself */
+        uint32_t sample;   /* number of the measurement */
+        bool is_value;     /* the cell's value is asked for (cell_value.h); where nothing is known, measurement 0 makes it */
         bool is_scrambled; /* cell.info is the case as it is, and the run is one on what cell.scramble makes of it */
         /* It is not known yet which program the commit has, which machine its place has, or which bytes it is run on: the query needs that, and then the
          * run of the program on those bytes, which others may be asking for, too. */
@@ -20,7 +21,7 @@ struct run_query {
 int run_query_init(struct run_query *q, const struct query_type *type, struct workspace *w, const struct cell *cell);
 /* Runs the commit's programs on the case: *ret, or *ret_failed where it cannot be built. Keeps nothing. */
 int run_query_measure(const struct run_query *q, struct job *j, struct fact **ret, struct build_record **ret_failed);
-int run_query_keep(const struct run_query *q, const struct fact *f); /* as the cell's result */
+void duration_key(const struct run_query *q, char ret[128]); /* of the last run of the case, in TABLE_META */
 
 /* For their types. */
 enum resource run_query_resource(const struct query *query);
@@ -33,4 +34,8 @@ struct value *run_value_new(struct fact *fact, struct build_record *failed); /* 
 /* -- query_sample.c -- */
 
 int sample_find(const struct run_query *q, const struct resolved_cell *resolved, struct fact **ret);
-int sample_keep(const struct run_query *q, const struct fact *f);
+/* Are there rows of several? */
+bool samples_are_kept(struct workspace *w, const struct resolved_cell *resolved, const struct case_info *info);
+/* Keeps a measurement: number q->sample; with `is_again` one more, that was asked for deliberately. The cell's value follows, and mounts are told
+ * where it moves. *ret_value, if not NULL: a ref of the value. */
+int measurement_keep(const struct run_query *q, bool is_again, struct fact *f, struct fact **ret_value);

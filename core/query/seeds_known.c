@@ -111,7 +111,7 @@ static int seeds_in_order(struct workspace *w, const struct cell *cell, const st
 {
         int r = 0;
 
-        for (uint32_t n = 1; r == 0 && n < most; n++) {
+        for (uint32_t n = 0; r == 0 && n < most; n++) {
                 cleanup(fact_unrefp) struct fact *f = NULL;
                 struct cell under = *cell;
 

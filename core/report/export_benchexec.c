@@ -145,7 +145,7 @@ static int run(struct exporter *e, const struct export_row *row)
         add_column(to, "case", id, true);
         add_column(to, "sha256", row->sha256, true);
         if (row->fact) {
-                format_date(row->fact->remeasured ? row->fact->remeasured : row->fact->measured, measured);
+                format_date(row->fact->measured, measured);
                 add_column(to, "measured", measured, true);
         }
         buffer_adds(to, "  </run>\n");

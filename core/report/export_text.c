@@ -50,7 +50,7 @@ static void add_circumstances(struct buffer *to, const struct export_row *row)
                 snprintf(seed, sizeof(seed), "%" PRIu64, row->version->seed);
         if (f) {
                 format_exact(f->limits.wall_ns, timeout);
-                format_date(f->remeasured ? f->remeasured : f->measured, measured);
+                format_date(f->measured, measured);
         }
         add_field(to, seed);
         add_field(to, timeout);

@@ -29,6 +29,11 @@ double fact_seconds(const struct fact *f)
         return (double)own / NSEC_PER_SEC;
 }
 
+int64_t fact_moment(const struct fact *f)
+{
+        return MAX(f->measured, f->remeasured);
+}
+
 /* -- limits: 0 is none -- */
 
 static bool within(uint64_t value, uint64_t limit)
@@ -100,7 +105,7 @@ bool fact_covers(const struct fact *f, const struct recipe_limits *asked)
 
 /* -- the store's form: a fixed head of 136 bytes, then the four byte strings whose sizes it gives -- */
 
-#define UNUSED 3 /* bytes of 0 behind the first five */
+#define UNUSED 2 /* bytes of 0 behind the first six */
 
 int fact_encode(const struct fact *f, struct buffer *ret)
 {
@@ -126,6 +131,7 @@ int fact_encode(const struct fact *f, struct buffer *ret)
         record_put_u8(ret, f->wrong);
         record_put_u8(ret, f->address_space);
         record_put_u8(ret, f->disturbed);
+        record_put_u8(ret, f->chosen);
         buffer_add(ret, (const uint8_t[UNUSED]){0}, UNUSED);
         for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
                 record_put_u64_le(ret, numbers[i]);
@@ -163,6 +169,7 @@ int fact_decode(struct slice bytes, bool brief, struct fact **ret)
         f->wrong = record_bool(&rec);
         f->address_space = record_bool(&rec);
         f->disturbed = record_bool(&rec);
+        f->chosen = record_bool(&rec);
         record_slice(&rec, UNUSED);
         f->wall_ns = record_u64_le(&rec);
         f->cpu_ns = record_u64_le(&rec);

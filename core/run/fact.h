@@ -30,8 +30,9 @@ struct fact {
         struct recipe_limits limits;
         bool address_space;   /* memory was limited as address space (the "rusage" method) */
         int64_t measured;     /* seconds since the epoch */
-        int64_t remeasured;   /* the same, when it was asked for with --again; else 0 */
+        int64_t remeasured;   /* the same, when it was asked for with --again; of a chosen one, when it took another's place; else 0 */
         bool disturbed;       /* it waited for others, however often it was taken again: its time is no more than a bound */
+        bool chosen;          /* the value of a cell that was measured more than once: one of its measurements (core/query/cell_value.h) */
         uint64_t waited_ns;   /* how long, its threads together; 0 also where that is not known, as in facts written before it was kept */
         struct blob results;  /* the lines of `result`, one for each check-sat */
         struct blob out, err; /* what the chosen sample printed, as kept */
@@ -45,6 +46,9 @@ DEFINE_CLEANUP(struct fact *, fact_unref)
 /* The seconds it would have taken by itself, for comparisons: of a disturbed run that answered without those it waited, and no less than its CPU time
  * (which is all that older facts say); of any other its wall-clock time. */
 double fact_seconds(const struct fact *f);
+
+/* When it came to be what it is: its newest moment. */
+int64_t fact_moment(const struct fact *f);
 
 /* Always true of the limits it was run under. Answers for another output, process or stack limit only where that is no tighter, and an
  * `error` only for the same ones. A crash or memout answers for no larger stack. An asked stack of 0 is the default. */

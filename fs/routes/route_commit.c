@@ -502,7 +502,7 @@ static int by_seed_row(void *user, bool is_scrambled, uint64_t seed, const struc
         buffer_addf(b->to, "\t%s\t%s\t%" PRIu64 "\t", seconds, cpu_seconds, f->memory);
         cell_effort(f, b->to);
         buffer_adds(b->to, "\n");
-        b->newest = MAX(b->newest, f->measured);
+        b->newest = MAX(b->newest, fact_moment(f));
         return buffer_error(b->to);
 }
 

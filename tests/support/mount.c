@@ -1036,6 +1036,13 @@ unsigned case_id(const char *name)
         return (unsigned)strtoul(strrchr(target, '/') + 1, NULL, 10);
 }
 
+void measure_until_it_moves(unsigned id)
+{
+        assert_shell("solverfs -q run tiny HEAD %u --print stdout >was && for i in $(seq 100); do "
+                     "solverfs -q run tiny HEAD %u --again --print stdout >moved || exit 1; cmp -s was moved || exit 0; done; exit 1",
+                     id, id);
+}
+
 unsigned case_add(const char *name, const char *format, ...)
 {
         cleanup_free char *text = NULL, *whole = NULL;

@@ -114,6 +114,8 @@ char *mount_log(const struct mount *m);
 /* Writes a new case of this text to ./mnt/cases/<name> and returns its id. A line with the name is put in front, so that no two cases are
  * the same bytes. */
 unsigned case_add(const char *name, const char *format, ...) printf_like(2, 3);
+/* Measures a cell of HEAD again until its value, which is the median of all measurements, is another one: of what prints something else each time. */
+void measure_until_it_moves(unsigned id);
 void open_gate(void);               /* for cases that wait for ./gate */
 unsigned case_id(const char *name); /* what mnt/cases/by-name/<name> points to; 0: nothing */
 

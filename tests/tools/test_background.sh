@@ -44,20 +44,25 @@ test_that "a mount measures them again, and shows the new results" '
 test_that "by those who look at the same cell for the first time, too" 'run 0 run toy v1 a.smt2 --json && [ "$(json "o[\"disturbed\"]")" = False ]'
 run 0 unmount "$mnt"
 disturb EBUSY
-run 0 run toy v1 a.smt2 --again
+printf '; answer: sat\n(check-sat) ; 4\n' >d.smt2
+printf '; answer: sat\n(check-sat) ; 5\n' >e.smt2
+printf '; answer: sat\n(check-sat) ; 6\n' >f.smt2
+run 0 case add d.smt2 e.smt2 f.smt2
+run 0 run toy v1 d.smt2
 test_that "one that is disturbed again and again stays as it is, flagged, and waits no longer" '
-	waiting 1 && run 0 run toy v1 a.smt2 --print run.json && cp -f out before && remount && await "waiting 0" && run 0 run toy v1 a.smt2 --print run.json && cmp before out &&
+	waiting 1 && run 0 run toy v1 d.smt2 --print run.json && cp -f out before && remount && await "waiting 0" && run 0 run toy v1 d.smt2 --print run.json && cmp before out &&
 	has out "\"disturbed\": true"'
 disturb ENODATA
-test_that "whoever measures it by hand clears it" 'run 0 run toy v1 a.smt2 --again && [ "$(field 9)" = - ] && waiting 0'
+test_that "whoever measures it by hand clears it" 'run 0 run toy v1 d.smt2 --again && [ "$(field 9)" = - ] && waiting 0'
 run 0 unmount "$mnt"
 disturb EBUSY
-run 0 run toy v1 b.smt2 --again
-test_that "a case that was removed is not measured" 'waiting 1 && run 0 case remove b.smt2 && disturb ENODATA && remount && await "waiting 0"'
-run 0 case add b.smt2
+run 0 run toy v1 d.smt2 --again
+test_that "a disturbed run counts for nothing beside another" '[ "$(field 9)" = - ] && waiting 0'
+run 0 run toy v1 f.smt2
+test_that "a case that was removed is not measured" 'waiting 1 && run 0 case remove f.smt2 && disturb ENODATA && remount && await "waiting 0"'
 test_that "nothing is built for it" '
-	run 0 unmount "$mnt" && disturb EBUSY && run 0 run toy v1 c.smt2 --again && run 0 gc --keep 0 && waiting 1 && disturb ENODATA && remount && await "waiting 0" &&
-	run 0 run toy v1 c.smt2 --print run.json && has out "\"disturbed\": true"'
+	run 0 unmount "$mnt" && disturb EBUSY && run 0 run toy v1 e.smt2 && run 0 gc --keep 0 && waiting 1 && disturb ENODATA && remount && await "waiting 0" &&
+	run 0 run toy v1 e.smt2 --print run.json && has out "\"disturbed\": true"'
 run 0 unmount "$mnt"
 
 echo "1..$n"

@@ -34,6 +34,7 @@ struct comparing {
         struct comparing_table table;
         struct judge_case *cases;
         struct evidence *evidence;
+        struct comparing_value *values;
         size_t n_families;
         size_t *order;
         char *why;
@@ -64,6 +65,7 @@ void comparing_free(struct comparing *c)
         free((void *)c->options.machine);
         free(c->cases);
         free(c->evidence);
+        free(c->values);
         free(c->order);
         free(c->why);
         free(c->wants);
@@ -167,6 +169,7 @@ int comparing_new(const struct comparing_options *options, struct comparing **re
                 cases[i] = case_info_ref(options->cases[i]);
         c->cases = calloc(options->n + 1, sizeof(*c->cases));
         c->evidence = calloc(options->n + 1, sizeof(*c->evidence));
+        c->values = allocate(options->n + 1, sizeof(*c->values));
         c->order = calloc(options->n + 1, sizeof(*c->order));
         if (!cases || !c->cases || !c->evidence || !c->order || (options->set && !c->options.set) ||
             (options->machine && !c->options.machine))
@@ -174,6 +177,7 @@ int comparing_new(const struct comparing_options *options, struct comparing **re
         c->table.options = &c->options;
         c->table.cases = c->cases;
         c->table.order = c->order;
+        c->table.values = c->values;
         c->table.chance = chance_of(options);
         for (size_t i = 0; i < options->n; i++)
                 c->evidence[i].is_repeated = c->table.chance == COMPARING_REPETITIONS;
@@ -193,8 +197,9 @@ double comparing_seconds(const struct comparing_table *t, size_t i, int side)
 {
         const struct judge_run *first = t->cases[i].n_pairs > 0 ? &t->cases[i].pairs[0].run[side] : NULL;
         double median = t->judgement.cases ? t->judgement.cases[i].by[JUDGE_TIME].median[side] : NAN;
+        bool is_first = !first || first->is_wrong || isnan(median); /* a wrong answer counts as its limit in the median */
 
-        return first && (first->is_wrong || isnan(median)) ? first->seconds : median; /* a wrong answer counts as its limit in the median */
+        return t->values[i].is_shown || is_first ? t->values[i].seconds[side] : median;
 }
 
 /* -- the cells of a pair ------------------------------------------------------------------------------------------ */
@@ -261,6 +266,8 @@ struct taken { /* one measurement of one version */
 struct taken_list {
         double limit;
         bool has_effort;
+        double seconds; /* of the cell's value */
+        int64_t newest;
         struct taken *list; /* by number */
         size_t n;
 };
@@ -294,7 +301,7 @@ static bool counts_alike(const struct comparing *c)
         return !a->is_programs && strcmp(a->base ?: a->name, b->base ?: b->name) == 0;
 }
 
-/* Everything that was measured of the cell: the run itself, if it was, and further measurements of it. */
+/* Everything that was measured of the cell. */
 static int take_all(struct comparing *c, const struct cell *cell, struct taken_list *ret)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
@@ -305,10 +312,13 @@ static int take_all(struct comparing *c, const struct cell *cell, struct taken_l
         r = run_find(c->options.workspace, cell, !ret->has_effort, &f);
         if (r < 0 && r != -ENOENT)
                 return r;
+        ret->seconds = f ? fact_seconds(f) : NAN;
+        ret->newest = f ? fact_moment(f) : 0;
         cell_limits(cell, &limits);
         ret->limit = (double)(f && cell->machine && cell->wall_ns == 0 ? f->limits.wall_ns : limits.wall_ns) / 1e9;
-        r = f ? take(ret, 0, f) : 0;
-        if (r == 0 && !cell->machine)
+        if (cell->machine) /* of a named one the value alone is known */
+                r = f ? take(ret, 0, f) : 0;
+        else
                 r = samples_known(c->options.workspace, cell, !ret->has_effort, take, ret);
         return r == -ENOENT ? 0 : r;
 }
@@ -389,6 +399,7 @@ static int read_pair(struct comparing *c, size_t i, size_t pair)
 
         e->next[pair] = 0;
         for (int side = 0; side < 2 && r == 0; side++) {
+                taken[side].seconds = NAN;
                 r = cell_of(c, i, pair, side, false, &cells[side]);
                 if (r == 0)
                         r = take_all(c, &cells[side], &taken[side]);
@@ -400,6 +411,10 @@ static int read_pair(struct comparing *c, size_t i, size_t pair)
         for (int side = 0; side < 2; side++)
                 if (taken[side].n > 0)
                         e->next[pair] = MAX(e->next[pair], taken[side].list[taken[side].n - 1].number + 1);
+        for (int side = 0; side < 2 && pair == 0; side++) {
+                c->values[i].seconds[side] = taken[side].seconds;
+                c->table.newest = MAX(c->table.newest, taken[side].newest);
+        }
         if (r == 0)
                 r = match_pairs(c, i, pair, &taken[0], &taken[1]);
         if (r == 0)
@@ -455,6 +470,7 @@ static int read_case(struct comparing *c, size_t i)
                 e->is_repeated = true; /* no pair of scrambled inputs is known */
         if (r >= 0 && e->is_repeated && !was_repeated)
                 return read_case(c, i);
+        c->values[i].is_shown = e->is_repeated;
         of->pairs = e->pairs;
         of->n_pairs = e->n_pairs;
         return MIN(r, 0);

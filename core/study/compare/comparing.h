@@ -55,6 +55,12 @@ enum comparing_chance { /* what the pairs behind the first differ by */
         COMPARING_REPETITIONS,
 };
 
+/* The two cells of a case. */
+struct comparing_value {
+        double seconds[2]; /* their values; NaN: unknown */
+        bool is_shown;     /* the case's pairs are repetitions of these cells, so the values stand for them */
+};
+
 /* Its outcome; all of it is owned by the comparing. */
 struct comparing_table {
         const struct comparing_options *options;
@@ -62,6 +68,7 @@ struct comparing_table {
         struct judgement judgement;
         char **families;     /* [judgement.options.n_families] names; none where all cases are of one */
         const size_t *order; /* of cases, worst first; then as given */
+        const struct comparing_value *values; /* [options->n] */
         enum comparing_chance chance;
         size_t repeated;     /* cases that cannot be scrambled, whose pairs are repetitions, */
         const char *why;     /* and a sentence for one of them */
@@ -82,7 +89,8 @@ int comparing_read(struct comparing *c);
 int comparing_next(struct comparing *c, struct asking *ret);
 /* After comparing_read(), or whenever; as of the last judgement. */
 const struct comparing_table *comparing_table(const struct comparing *c);
-/* Seconds of a case's version as they are shown: the median over the pairs, where there is one and its answer is not wrong, else its run's. */
+/* Seconds of a case's version as they are shown: where its pairs are under seeds, the median over them, if there is one and its answer is not wrong;
+ * else the cell's value, as every page has it. */
 double comparing_seconds(const struct comparing_table *t, size_t i, int side);
 
 /* The cases that both solvers take: of a set, by its name, or all (NULL). There may be none. */

@@ -83,6 +83,8 @@ static int add_known(void *user, uint32_t seed, const struct fact *fact)
 {
         struct seeds_side *side = user;
 
+        if (seed == 0) /* the cell as it is */
+                return 0;
         set_run(side->to, side->which, seed, side->cell, fact);
         side->n++;
         return 0;

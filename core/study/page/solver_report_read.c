@@ -282,7 +282,7 @@ static int add_run(void *user, const struct digest *sha256, struct fact *f)
 
         if (!cell || cell->is_known)
                 return 0;
-        report_newer(c->report, f->measured);
+        report_newer(c->report, fact_moment(f));
         report_run_cell(c->report, found->index, f, cell);
         c->known++;
         if (c->column) {

@@ -37,14 +37,14 @@ static int add_outcome(void *user, uint32_t number, const struct fact *f)
         return 0;
 }
 
-int case_outcomes(struct workspace *w, const struct cell *cell, const struct digest *build, const struct fact *first, enum judge_measure m,
+int case_outcomes(struct workspace *w, const struct cell *cell, const struct digest *build, const struct fact *value, enum judge_measure m,
                   struct localize_outcome **ret, size_t *ret_n)
 {
         struct outcome_list l = {.measure = m};
-        int r = add_outcome(&l, 0, first);
+        int r = cell->machine ? 0 : draws_known(w, cell, build, JUDGE_PAIRS, m != JUDGE_EFFORT, add_outcome, &l);
 
-        if (r == 0 && !cell->machine) /* of a named one the first alone is known */
-                r = draws_known(w, cell, build, JUDGE_PAIRS, m != JUDGE_EFFORT, add_outcome, &l);
+        if (r == 0 && l.n == 0) /* as of a named machine, of which no more is known */
+                r = add_outcome(&l, 0, value);
         if (r < 0) {
                 free(l.list);
                 return r;
@@ -68,7 +68,7 @@ static int read_point(struct workspace *w, const struct cell *cell, enum judge_m
                 return r;
         if (r == -ENOENT && (cell->machine || build_find(w, cell->solver, cell->commit, false, &record) < 0 || record->ok))
                 return 0;
-        *ret_found = f ? f->measured : record->started;
+        *ret_found = f ? fact_moment(f) : record->started;
         *ret = (struct case_point){.commit = cell->commit};
         if (f) {
                 r = case_outcomes(w, cell, &build, f, m, &ret->by_seed, &ret->n_seeds);

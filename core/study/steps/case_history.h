@@ -43,5 +43,5 @@ int case_history_plot(const struct case_history *h, const uint32_t *place, struc
 
 /* The fact of a cell, and what else is known of it: under the solver's seeds 1, 2, … without a gap, else its repetitions. `build` is the key of the
  * commit's build. free(*ret). */
-int case_outcomes(struct workspace *w, const struct cell *cell, const struct digest *build, const struct fact *first, enum judge_measure m,
+int case_outcomes(struct workspace *w, const struct cell *cell, const struct digest *build, const struct fact *value, enum judge_measure m,
                   struct localize_outcome **ret, size_t *ret_n);

@@ -1,0 +1,90 @@
+#include "tests/support/test.h"
+
+#include "core/query/cell_value.h"
+
+struct row {
+        uint32_t number;
+        const char *result;
+        double seconds;
+        bool disturbed, wrong;
+};
+
+#define MOST 8
+
+static size_t choose(const struct row *rows, size_t n, bool *ret_wrong)
+{
+        struct measurement list[MOST];
+        struct fact facts[MOST];
+        size_t at;
+
+        for (size_t i = 0; i < n; i++) {
+                const char *s = rows[i].result;
+
+                facts[i] = (struct fact){.refs = 1,
+                                         .verdict = strcmp(s, "sat") == 0       ? VERDICT_SAT
+                                                    : strcmp(s, "unsat") == 0   ? VERDICT_UNSAT
+                                                    : strcmp(s, "timeout") == 0 ? VERDICT_TIMEOUT
+                                                                                : VERDICT_CRASH,
+                                         .wall_ns = (uint64_t)(rows[i].seconds * 1e9),
+                                         .disturbed = rows[i].disturbed,
+                                         .wrong = rows[i].wrong,
+                                         .measured = (int64_t)i,
+                                         .results = {.data = (void *)s, .size = strlen(s)}};
+                list[i] = (struct measurement){rows[i].number, &facts[i]};
+        }
+        at = cell_value_choose(list, n);
+        if (ret_wrong)
+                *ret_wrong = cell_value_is_wrong(list, n);
+        return at;
+}
+
+#define CHOSEN(...) choose((const struct row[]){__VA_ARGS__}, ARRAY_SIZE(((const struct row[]){__VA_ARGS__})), NULL)
+#define AGAIN       MEASUREMENT_AGAIN
+
+START_TEST(test_lower_median)
+{
+        ck_assert_uint_eq(CHOSEN({0, "sat", 2.199}), 0);
+        ck_assert_uint_eq(CHOSEN({0, "sat", 2.199}, {1, "sat", 1.7}), 1);
+        ck_assert_uint_eq(CHOSEN({0, "sat", 2.199}, {1, "sat", 1.7}, {2, "sat", 1.9}), 2);
+        ck_assert_uint_eq(CHOSEN({0, "sat", 2}, {1, "sat", 2}, {2, "sat", 2}), 1); /* of equal ones the place decides */
+        ck_assert_uint_eq(CHOSEN({0, "sat", 2.199}, {1, "sat", 1.7}, {AGAIN, "sat", 1.9}), 2);
+}
+END_TEST
+
+START_TEST(test_disturbed)
+{
+        ck_assert_uint_eq(CHOSEN({0, "sat", 2, true}, {1, "sat", 3}), 1);
+        ck_assert_uint_eq(CHOSEN({0, "sat", 2}, {1, "sat", 1, true}), 0);
+        ck_assert_uint_eq(CHOSEN({0, "sat", 2, true}, {1, "sat", 1, true}), 0);
+        ck_assert_uint_eq(CHOSEN({0, "sat", 2, true}, {AGAIN, "sat", 3, true}), 1);
+}
+END_TEST
+
+/* The first result stays, until --again finds another; a timeout is a longer time. */
+START_TEST(test_result)
+{
+        ck_assert_uint_eq(CHOSEN({0, "sat", 2}, {1, "unsat", 1}, {2, "unsat", 1}), 0);
+        ck_assert_uint_eq(CHOSEN({0, "sat", 2}, {1, "crash", 1}), 0);
+        ck_assert_uint_eq(CHOSEN({0, "crash", 1}, {1, "sat", 2}), 0);
+        ck_assert_uint_eq(CHOSEN({0, "crash", 1}, {AGAIN, "sat", 2}), 1);
+        ck_assert_uint_eq(CHOSEN({0, "timeout", 10}, {1, "sat", 9}), 1);
+        ck_assert_uint_eq(CHOSEN({0, "sat", 9}, {1, "timeout", 10}, {2, "timeout", 10}), 1);
+}
+END_TEST
+
+START_TEST(test_wrong)
+{
+        bool wrong;
+
+        choose((const struct row[]){{0, "sat", 2, .wrong = true}, {1, "sat", 1}}, 2, &wrong);
+        ck_assert(wrong); /* no unlucky sample is forgotten by being no median */
+        choose((const struct row[]){{0, "sat", 2}, {1, "unsat", 1, .wrong = true}}, 2, &wrong);
+        ck_assert(!wrong); /* a contradiction is not this one's matter */
+        choose((const struct row[]){{0, "unsat", 2, .wrong = true}, {AGAIN, "sat", 1}}, 2, &wrong);
+        ck_assert(!wrong);
+        choose((const struct row[]){{0, "sat", 2, .wrong = true}, {AGAIN, "sat", 1}}, 2, &wrong);
+        ck_assert(!wrong); /* a new measurement settles it */
+}
+END_TEST
+
+SUITE("cell_value", test_lower_median, test_disturbed, test_result, test_wrong)
