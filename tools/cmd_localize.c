@@ -86,23 +86,32 @@ static const char *apart(const struct localizing *o)
 
 static void tell_start(const struct localizing *o)
 {
-        if (localization_start(o->search) != o->options.reference)
-                note("%s %s %s; the search begins where the two lines part, at %.12s", o->reference, apart(o), o->target,
-                     commit_sha(o->options.solver, localization_start(o->search)).s);
+        const struct commit_sha fork = commit_sha(o->options.solver, localization_fork(o->search));
+        const struct commit_sha start = commit_sha(o->options.solver, localization_start(o->search));
+
+        if (localization_start(o->search) == o->options.reference)
+                return;
+        if (localization_start(o->search) == localization_fork(o->search))
+                note("%s %s %s; the search begins where the two lines part, at %.12s", o->reference, apart(o), o->target, fork.s);
+        else
+                note("%s %s %s, and %.12s, where the two lines part, cannot be built; the search begins at %.12s, the next commit towards %s",
+                     o->reference, apart(o), o->target, fork.s, start.s, o->target);
 }
 
 static void tell_unbuildable_end(const struct localizing *o, uint32_t end, const char *reason)
 {
         const char *name = o->solver_name;
-        const struct commit_sha sha = commit_sha(o->options.solver, end);
+        const struct commit_sha sha = commit_sha(o->options.solver, end), fork = commit_sha(o->options.solver, localization_fork(o->search));
 
         if (end == o->options.target || end == o->options.reference)
                 complain("%s %.12s, the %s, cannot be built: %s; see 'solverfs build --log %s %.12s'", name, sha.s,
                          end == o->options.target ? "target" : "reference", reason, name, sha.s);
         else
-                complain("%s %s %s, so the search begins where the two lines part, at %.12s, and that commit cannot be built: %s; name as "
+                complain("%s %s %s, so the search begins where the two lines part, at %.12s, and %s cannot be built: %s; name as "
                          "--reference a commit that can be built of 'git log --first-parent %.12s..%s', or see 'solverfs build --log %s %.12s'",
-                         o->reference, apart(o), o->target, sha.s, reason, sha.s, o->target, name, sha.s);
+                         o->reference, apart(o), o->target, fork.s,
+                         end == localization_fork(o->search) ? "that commit" : "that commit and those behind it", reason, fork.s,
+                         o->target, name, sha.s);
 }
 
 static void tell_unbuildable(const struct localizing *o)
@@ -132,6 +141,7 @@ static int localize(struct localizing *o, const struct case_selection *cases)
 {
         cleanup_free struct case_info **open = calloc(cases->n + 1, sizeof(*open));
         bool unbuildable = false;
+        uint32_t start;
         int r = open ? 0 : -ENOMEM;
 
         for (size_t i = 0; i < cases->n && r == 0; i++) {
@@ -151,10 +161,13 @@ static int localize(struct localizing *o, const struct case_selection *cases)
         if (r < 0)
                 return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
         tell_start(o);
+        start = localization_start(o->search);
         r = command_engine();
         if (r != STATUS_OK)
                 return r;
         r = search(o);
+        if (localization_start(o->search) != start)
+                tell_start(o);
         if (r >= 0)
                 r = localization_keep(o->search);
         for (size_t i = 0; i < o->options.n; i++) {

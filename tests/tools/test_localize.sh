@@ -80,6 +80,9 @@ git -C hist tag dead
 # two releases whose lines part at a commit that cannot be built
 rm hist/broken; step; commit "mended after the dead end"
 git -C hist tag release-2
+step; commit "work on it"
+sed -i 's/^delay-none .*/delay-none 0.6/' hist/delays && commit "a late culprit"
+git -C hist tag later-2
 git -C hist checkout -q -b release-1 release-2~1
 rm hist/broken; echo r1 >>hist/source; commit "a release beside it"
 git -C hist tag release-1
@@ -132,6 +135,12 @@ for time in first second; do
 		'run 1 localize toy --reference release-1 --target release-2 cases/plain.smt2 &&
 		has err "release-1 is not an ancestor of release-2, so the search begins where the two lines part, at $(sha release-2~1 | cut -c 1-12), and that commit cannot be built: .*exited with status 1; name as --reference a commit .*git log --first-parent $(sha release-2~1 | cut -c 1-12)\.\.release-2" &&
 		! has err "the reference, cannot" && field 5 | grep -q "where the lines part, cannot be built"'
+done
+
+for time in first second; do
+	test_that "... the next commit that can be built stands for it, the $time time" '
+		rm -f log; run 0 localize toy --reference release-1 --target later-2 cases/none.smt2 --log log && [ "$(field 2)" = "$(sha later-2)" ] &&
+		has err "^release-1 is not an ancestor of later-2, and $(sha release-2~1 | cut -c 1-12), where the two lines part, cannot be built; the search begins at $(sha release-2 | cut -c 1-12), the next commit towards later-2"'
 done
 
 for signal in INT KILL; do

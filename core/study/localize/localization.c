@@ -27,7 +27,7 @@ static int find_start(struct localization *l)
                 return r;
         if (c.first_parent == COMMIT_NONE)
                 return errorf(-EINVAL, "reference and target have no commit in common along first parents");
-        l->start = c.first_parent;
+        l->start = l->fork = c.first_parent;
         return 0;
 }
 
@@ -160,15 +160,26 @@ static int feed(struct localization *l, uint32_t commit, size_t test, unsigned s
 
 /* -- what is known before ----------------------------------------------------------------------------------------- */
 
+struct known_run {
+        struct localization *of;
+        uint32_t commit;
+        size_t test;
+};
+
+static int feed_first(void *user, uint32_t number, const struct fact *f)
+{
+        const struct known_run *k = user;
+        int r = number == 0 ? feed(k->of, k->commit, k->test, 0, f) : 0;
+
+        return r < 0 ? r : 1; /* no more of them */
+}
+
 static int feed_known(struct localization *l, uint32_t commit)
 {
         for (size_t i = 0; i < l->options.n; i++) {
-                cleanup(fact_unrefp) struct fact *f = NULL;
                 struct cell cell = cell_of(l, commit, i);
-                int r = run_find(l->options.workspace, &cell, false, &f);
+                int r = samples_known(l->options.workspace, &cell, false, feed_first, &(struct known_run){l, commit, i});
 
-                if (r == 0)
-                        r = feed(l, commit, i, 0, f);
                 if (r < 0 && r != -ENOENT)
                         return r;
         }
@@ -275,6 +286,50 @@ static int add_cases(struct localization *l)
         return r < 0 ? r : 0;
 }
 
+/* From l->start on, with all that is known. */
+static int begin_search(struct localization *l)
+{
+        int r;
+
+        localize_free(steal_pointer(l->search));
+        r = localize_new(&(struct localize_options){.builds_at_once = l->options.builds_at_once, .limit = limit_of(l)}, l->commits, l->n,
+                         &l->search);
+        if (r == 0)
+                r = add_cases(l);
+        return r == 0 ? look_at_known(l) : r;
+}
+
+static int is_unbuildable(const struct localization *l, uint32_t commit)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r = build_find(l->options.workspace, l->options.solver, commit, false, &record);
+
+        return r == -ENOENT || r == -ESTALE ? 0 : r < 0 ? r : !record->ok;
+}
+
+/* Nobody has named the commit where two lines part. Where it cannot be built, the next one of the target's line that can stands for it; the target
+ * itself does not. */
+static int step_over(struct localization *l)
+{
+        int r = 0;
+
+        while (r == 0 && l->start != l->options.reference && (r = is_unbuildable(l, l->start)) == 1) {
+                cleanup_revisions struct revisions line = {0};
+                uint32_t start = l->start;
+
+                r = revision_range(l->options.solver, start, l->options.target, &line);
+                if (r < 0 || line.n < 2)
+                        return r;
+                l->start = line.list[0];
+                r = begin_search(l);
+                if (r == -EINVAL) { /* the rest of the line is one program */
+                        l->start = start;
+                        return begin_search(l);
+                }
+        }
+        return r;
+}
+
 int localization_new(const struct localization_options *options, struct localization **ret)
 {
         cleanup_localization struct localization *l = calloc(1, sizeof(*l));
@@ -297,20 +352,18 @@ int localization_new(const struct localization_options *options, struct localiza
         if (r == 0)
                 r = read_parents(l);
         if (r == 0)
-                r = localize_new(
-                        &(struct localize_options){
-                                .builds_at_once = options->builds_at_once,
-                                .limit = limit_of(l),
-                        },
-                        l->commits, l->n, &l->search);
+                r = begin_search(l);
         if (r == 0)
-                r = add_cases(l);
-        if (r == 0)
-                r = look_at_known(l);
+                r = step_over(l);
         if (r < 0)
                 return r;
         *ret = steal_pointer(l);
         return 0;
+}
+
+uint32_t localization_fork(const struct localization *l)
+{
+        return l->fork;
 }
 
 uint32_t localization_start(const struct localization *l)
@@ -375,6 +428,8 @@ int localization_next(struct localization *l, struct asking *ret)
 
         if (l->asked)
                 r = take_answers(l);
+        if (r >= 0 && l->asked && !l->stopped)
+                r = step_over(l);
         l->asked = false;
         free(l->answers);
         l->answers = NULL;

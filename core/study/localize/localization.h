@@ -61,7 +61,10 @@ struct localization_progress {
 };
 void localization_progress(const struct localization *l, struct localization_progress *ret);
 
-/* Where the search begins: the reference, or the commit at which its line leaves the target's. */
+/* The reference, or the commit at which its line leaves the target's. */
+uint32_t localization_fork(const struct localization *l);
+/* Where the search begins: there; or where nobody has named that commit and it cannot be built, at the next one of the target's line that can, which may
+ * be found out on the way. */
 uint32_t localization_start(const struct localization *l);
 /* From now on it asks for nothing: the next call of localization_next() returns 0, and each result is what is known by then. Also in the middle of an
  * asking that was interrupted; what that has measured is taken into account. */

@@ -7,6 +7,7 @@
 
 struct localization {
         struct localization_options options; /* owns refs on the solver and the cases */
+        uint32_t fork;  /* localization_fork() */
         uint32_t start;
         struct localize_commit *commits;
         size_t *parents; /* of all commits, one after another */
