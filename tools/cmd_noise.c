@@ -259,17 +259,29 @@ static int show_all(struct noisy *o)
         return status;
 }
 
+/* Of no revision HEAD is meant. */
+static struct words behind_head(const struct words *words)
+{
+        static char head[] = "HEAD";
+        struct words all = {0};
+
+        words_add(&all, head);
+        for (size_t i = 0; i < words->n; i++)
+                words_add(&all, words->list[i]);
+        return all;
+}
+
 int cmd_noise(int argc, char **argv)
 {
         static const char doc[] =
-                "Run the same version on the same cases ten times, and tell how much the times differ. Prints for each commit: commit, cases that "
+                "Run the same version (HEAD, unless one is named) on the same cases ten times, and tell how much the times differ. Prints for each commit: commit, cases that "
                 "were decided, runs of each, mean time, mean difference between a case's slowest run and its fastest, the largest such difference, "
                 "the threshold that follows for campaigns (twice that, 0.1 s at least), cases that no run decided, cases that some runs decided and "
                 "others did not.\v"
                 "Samples are kept: an interrupted call goes on, and the same call answers at once.\n\n"
                 "  solverfs noise z3 z3-4.8.7 z3-4.8.9 --set strings --timeout 20s";
         struct noisy o = {.runs = 10};
-        struct words words = {0}, sets = {0}, versions;
+        struct words words = {0}, sets = {0}, versions, of_head = {0};
         size_t n_revisions;
         int r;
         const struct command_option options[] = {
@@ -281,17 +293,19 @@ int cmd_noise(int argc, char **argv)
                 {"svg", 0, "FILE", "Write a picture: each case's mean time, and by how much its runs differ", .text = &o.svg},
                 {0}};
 
-        command_parse(argc, argv, "SOLVER REV... CASE...\n'exec:PATH ARG...'... CASE...", doc, options, &words);
+        command_parse(argc, argv, "SOLVER [REV...] CASE...\n'exec:PATH ARG...'... CASE...", doc, options, &words);
         while (words.n > 0)
                 words_add(&o.words, word_next(&words));
         for (size_t i = 0; i < sets.n; i++) /* the last words are cases: a set is one */
                 words_add(&o.words, sets.list[i]);
         free(sets.list);
-        if (o.words.n < 2 || (o.words.n < 3 && !program_is_text(o.words.list[0])))
-                command_usage("expected SOLVER REV... CASE..., or SOLVER REV... --set SET");
+        if (o.words.n < 2)
+                command_usage("expected SOLVER [REV...] CASE..., or SOLVER [REV...] --set SET");
         command_signals();
         versions = o.words;
         r = command_open_versions(o.on, &versions);
+        if (r == STATUS_OK && (versions.n == 1 || command_begins_with_case(versions.list, versions.n)))
+                versions = of_head = behind_head(&versions);
         if (r == STATUS_OK)
                 r = command_revisions_and_cases(versions.list, versions.n, &n_revisions, &o.revisions, &o.cases);
         if (r == STATUS_OK)
@@ -303,6 +317,7 @@ int cmd_noise(int argc, char **argv)
         free(o.answered);
         free(o.unbuildable);
         free(o.words.list);
+        free(of_head.list);
         case_selection_done(&o.cases);
         revisions_done(&o.revisions);
         return r;

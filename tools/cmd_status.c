@@ -2,6 +2,7 @@
 #include "command.h"
 #include "core/query/disturbed.h"
 #include "core/run/slot.h"
+#include "core/study/observation/campaign_store.h"
 
 #include <poll.h>
 
@@ -120,6 +121,46 @@ static void look_slot(void *user, const struct slot_view *v)
         note("%s", line.data ? line.data : "");
 }
 
+static int look_campaign(struct looking *l, const struct solver *s, const char *name)
+{
+        cleanup_free char *shown = printable(name);
+        struct campaign_status c = {0};
+        uint64_t finds;
+        bool is_running;
+        int r = campaign_get(common.workspace, s->number, name, NULL, &c);
+
+        if (r < 0 || c.state == CAMPAIGN_FINISHED)
+                return r == -ENOENT ? 0 : r;
+        finds = c.finds + c.soundness + c.crashes;
+        is_running = c.state == CAMPAIGN_RUNNING && campaign_is_running(common.workspace, s->recipe->name, name);
+        if (l->json)
+                add_to(l, "campaigns", json_pack("{s:s, s:s, s:s, s:f, s:I}", "solver", s->recipe->name, "name", shown, "state",
+                                                 campaign_state_name(is_running ? CAMPAIGN_RUNNING : CAMPAIGN_STOPPED), "worked", c.worked, "finds", (json_int_t)finds));
+        else
+                note("campaign %s of %s, %s: worked %.0f s, %" PRIu64 " find%s", shown, s->recipe->name,
+                     is_running ? "running" : "not finished (the same command goes on with it)", c.worked, finds,
+                     finds == 1 ? "" : "s");
+        return 0;
+}
+
+/* Those that run, and those that can be taken up again. */
+static int look_campaigns(struct looking *l)
+{
+        cleanup(solver_list_unrefp) struct solver_list *solvers = NULL;
+        int r = workspace_solvers(common.workspace, &solvers);
+
+        for (size_t i = 0; r == 0 && i < solvers->n; i++) {
+                char **names = NULL;
+                size_t n = 0;
+
+                r = campaign_names(common.workspace, solvers->list[i]->number, &names, &n);
+                for (size_t k = 0; r == 0 && k < n; k++)
+                        r = look_campaign(l, solvers->list[i], names[k]);
+                strings_free(names);
+        }
+        return r;
+}
+
 static int look_once(struct looking *l)
 {
         cleanup_free char *store = printable(workspace_dir(common.workspace));
@@ -127,8 +168,8 @@ static int look_once(struct looking *l)
         int r;
 
         l->n_running = l->n_queued = l->n_shown = l->n_hidden = 0;
-        l->answer = json_pack("{s:s, s:n, s:n, s:n, s:[], s:[], s:[], s:[], s:[]}", "store", store, "running", "queued", "disturbed", "jobs", "wrong",
-                              "contradictions", "clusters", "cores");
+        l->answer = json_pack("{s:s, s:n, s:n, s:n, s:[], s:[], s:[], s:[], s:[], s:[]}", "store", store, "running", "queued", "disturbed", "jobs", "wrong",
+                              "contradictions", "clusters", "cores", "campaigns");
         r = wrong_answers(common.workspace, look_wrong, l);
         if (r == 0)
                 r = disturbed_count(common.workspace, &l->n_disturbed);
@@ -138,6 +179,8 @@ static int look_once(struct looking *l)
                 r = engine_each_away_of_store(workspace_dir(common.workspace), look_away, l);
         if (r == 0)
                 r = engine_each_slot_of_store(workspace_dir(common.workspace), look_slot, l);
+        if (r == 0)
+                r = look_campaigns(l);
         json_object_set_new(l->answer, "running", json_integer((json_int_t)l->n_running));
         json_object_set_new(l->answer, "queued", json_integer((json_int_t)l->n_queued));
         json_object_set_new(l->answer, "disturbed", json_integer((json_int_t)l->n_disturbed));
@@ -163,7 +206,7 @@ int cmd_status(int argc, char **argv)
 {
         static const char doc[] =
                 "Show what runs and what waits, in every mount and command on the store: process, job, state, seconds it "
-                "has run, seconds left (if known), who waits for it, what it is, how far it is. The cores of this machine that anybody's runs and builds have, the workers of clusters, known wrong answers and how many "
+                "has run, seconds left (if known), who waits for it, what it is, how far it is. The cores of this machine that anybody's runs and builds have, the workers of clusters, campaigns that run or were interrupted, known wrong answers and how many "
                 "disturbed results wait to be measured again are reported on standard error.";
         struct looking l = {0};
         int r;

@@ -35,6 +35,7 @@ export SOLVERFS_STORE=$temp/store
 mnt=$temp/mnt
 cleanup() {
 	status=$?
+	[ -z "${watcher:-}" ] || kill "$watcher" 2>/dev/null || true
 	cd /
 	[ $status -eq 0 ] || [ ! -s "$SOLVERFS_STORE/log" ] || { echo "The mount's log:" && tail -n 5 "$SOLVERFS_STORE/log"; } >&2
 	solverfs -q unmount "$mnt" 2>/dev/null || solverfs -q unmount --lazy "$mnt" 2>/dev/null || true
@@ -57,6 +58,23 @@ TIMEFORMAT='                                   (%R seconds)'
 timed() {
 	shown "$@"
 	time "$@"
+}
+
+# What a build says while a reader waits for it: on a terminal, a line that goes when the answer is there.
+watcher=""
+watch_build() { # FOLDER of its commit
+	[ -t 2 ] || return 0
+	while sleep 1; do
+		printf '\r\033[K   %s: %.60s' "$(cat "$1/build/status")" "$(tail -n 1 "$1/build/so-far" 2>/dev/null)" >&2
+	done &
+	watcher=$!
+}
+end_watch() {
+	[ -n "$watcher" ] || return 0
+	kill "$watcher" 2>/dev/null || true
+	wait "$watcher" 2>/dev/null || true
+	watcher=""
+	printf '\r\033[K' >&2
 }
 
 # -- the play --
@@ -85,7 +103,9 @@ show solverfs mount "$mnt"
 show ls "$mnt" "$mnt/strand" "$mnt/cases"
 
 say "3. Reading a file that nobody has read before: the commit is built, which takes a moment, and run on the case"
+watch_build "$mnt/strand/head"
 timed cat "$mnt/strand/head/cases/1/time"
+end_watch
 say "   Once more. It is known now, for good"
 timed cat "$mnt/strand/head/cases/1/time"
 show cat "$mnt/strand/head/cases/1/result"

@@ -300,6 +300,11 @@ int command_revisions_and_cases(char *const *words, size_t n, size_t *ret_n_revi
         return r == STATUS_OK ? command_cases(words + i, n - i, ret_cases) : r;
 }
 
+bool command_begins_with_case(char *const *words, size_t n)
+{
+        return n > 0 && !names_a_revision(words[0]) && names_a_case(words[0]);
+}
+
 int command_known_words(char *const *words, size_t n, size_t *ret_n_revisions, struct revisions *ret_revisions)
 {
         size_t i;

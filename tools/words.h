@@ -43,6 +43,9 @@ int command_known(const char *machine, const struct revisions *line, struct revi
 int command_revisions_and_cases(char *const *words, size_t n, size_t *ret_n_revisions, struct revisions *ret_revisions,
                                 struct case_selection *ret_cases);
 
+/* Is the first word a case, and no revision of common.solver? */
+bool command_begins_with_case(char *const *words, size_t n);
+
 /* [REV...] [CASE...], of what is known of common.solver: both may be missing. A first word that is a revision is one; behind it the cases begin with
  * the first word that names one. *ret_n_revisions: words that are revisions. */
 int command_known_words(char *const *words, size_t n, size_t *ret_n_revisions, struct revisions *ret_revisions);

@@ -259,6 +259,9 @@ test_that "noise is measured once, and a threshold follows" '
 	echo "(check-sat)" >plain.smt2 && run 0 case add plain.smt2 && run 0 set add few plain.smt2 && run 0 noise slow v1 --runs 3 --set few &&
 	[ "$(field 2,3,8,9)" = "$(printf "1\t3\t0\t0")" ] && has err "threshold" && awk "\$7 < 0.1 { exit 1 }" out && cp out before &&
 	run 0 noise slow v1 --runs 3 plain.smt2 && cmp before out && run 0 noise slow v1 v2 --runs 3 --set few --json && [ "$(grep -c samples out)" = 2 ]'
+test_that "noise of no version is that of HEAD" '
+	"$solverfs" -q noise slow HEAD plain.smt2 --runs 2 >one 2>err; status=$?
+	[ $status -lt 2 ] && run $status -q noise slow plain.smt2 --runs 2 && cmp one out && run $status -q noise slow --set few --runs 2 && cmp one out'
 test_that "noise as a picture: a point for each case and version, and the threshold" '
 	run 0 noise slow v1 v2 --runs 3 --set few --svg noise.svg && grep -q "<title>slow: how much runs of the same version differ<" noise.svg &&
 	[ "$(grep -o "<title>plain.smt2 at " noise.svg | wc -l)" = 2 ] && grep -q ">threshold [0-9.]*s<" noise.svg &&

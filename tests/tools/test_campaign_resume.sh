@@ -42,6 +42,11 @@ test_that "a confirmation that is killed again and again goes on where it was" '
 	done 2>/dev/null
 	rm -f faults/campaign.*
 	[ "$i" -gt 5 ] && run 0 findings mid --campaign killed && [ "$(grep -c spr out)" -ge 1 ]'
+fault campaign.journal "kill after 1"
+campaign 137 mid dead 100s --no-localize --reference v1 --target v2 2>/dev/null
+rm -f faults/campaign.*
+test_that "status names those that are not finished, and none that was killed runs" '
+	run 0 status && has err "^campaign dead of mid, not finished .*: worked [0-9]+ s, [0-9]+ finds?$" && has err "^campaign killed of mid, not finished" && ! has err "^campaign any " && ! has err "^campaign .*, running" && run 0 status --json && has out "\"campaigns\":\[\{\"solver\":\"mid\",\"name\":\"dead\",\"state\":\"stopped\""'
 
 # -- crashes --
 

@@ -60,6 +60,7 @@ _solverfs() {
 			*) i=$((i + 1)) ;;
 			esac
 			;;
+		@) i=$((i + 1)) ;; # SOLVER@REV is three words, where @ breaks them
 		-*) ;;
 		*)
 			case $command in
@@ -164,7 +165,14 @@ _solverfs() {
 		if [ $n = 0 ]; then _solverfs_lines "$cur" < <(_solverfs_solvers); else _solverfs_lines "$cur" < <(_solverfs_cases); fi
 		;;
 	compare)
-		if [ $n -lt 2 ]; then
+		if [ "$prev" = @ ] || [ "$cur" = @ ]; then
+			[ "$cur" = @ ] && cur="" || cword=$((cword - 1))
+			solver=${words[cword - 1]}
+			_solverfs_lines "$cur" < <(_solverfs_revisions)
+		elif [[ $cur == *@* ]]; then # SOLVER@REV as one word
+			solver=${cur%%@*}
+			_solverfs_lines "$cur" < <(cur=${cur#*@}; _solverfs_revisions | sed "s|^|$solver@|")
+		elif [ $n -lt 2 ]; then
 			_solverfs_lines "$cur" < <(_solverfs_solvers)
 		else
 			_solverfs_lines "$cur" < <(_solverfs_cases)

@@ -1,6 +1,9 @@
 /* Campaigns in the store: the table of settings and status, and their folders. */
 #include "core/study/observation/observation_internal.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include "core/run/host.h"
 
 /* In TABLE_CAMPAIGNS: 's' solver(4) name → settings, 't' solver(4) name → status */
@@ -148,6 +151,17 @@ int campaign_folder(struct workspace *w, const char *solver, const char *name, c
         int n = snprintf(dir, sizeof(dir), "campaigns/%s/%s", solver, name);
 
         return n >= PATH_SIZE ? -ENAMETOOLONG : path_join(ret, workspace_dir(w), dir);
+}
+
+bool campaign_is_running(struct workspace *w, const char *solver, const char *name)
+{
+        cleanup_close int fd = -1;
+        char folder[PATH_SIZE], path[PATH_SIZE];
+
+        if (campaign_folder(w, solver, name, folder) < 0 || path_join(path, folder, "journal") < 0)
+                return false;
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0; /* as campaign_journal.c locks it */
 }
 
 int campaign_machine(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE])

@@ -84,6 +84,8 @@ void campaign_print_status(enum campaign_kind kind, const struct campaign_status
 
 /* The folder of its files, whether it is there or not. */
 int campaign_folder(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE]);
+/* Is a process at work on it? A status that says so may be of one that was killed. */
+bool campaign_is_running(struct workspace *w, const char *solver, const char *name);
 /* The name of the machine that it ran on. -ENOENT: none is recorded. */
 int campaign_machine(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE]);
 /* Did it run on another machine? False where none is recorded. */
