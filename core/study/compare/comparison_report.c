@@ -198,11 +198,12 @@ int comparison_write_families(const struct comparing_table *t, struct buffer *re
         return buffer_error(ret);
 }
 
-/* " (0.91–1.04 over seeds, 0.8–1.2 over cases)" */
-static void add_intervals(const struct judge_mean *m, struct buffer *ret)
+/* " (0.91–1.04 over seeds, 0.8–1.2 over cases)". Two cases say nothing of others: their interval spans powers of ten. */
+static void add_intervals(const struct judge_set_shift *s, struct buffer *ret)
 {
+        const struct judge_mean *m = &s->ratio;
         bool has_seeds = isfinite(m->seeds.low) && isfinite(m->seeds.high),
-             has_cases = isfinite(m->cases.low) && isfinite(m->cases.high);
+             has_cases = s->cases > 2 && isfinite(m->cases.low) && isfinite(m->cases.high);
 
         if (!has_seeds && !has_cases)
                 return;
@@ -230,7 +231,7 @@ int comparison_write_line(const struct comparing_table *t, struct buffer *ret)
                 buffer_addf(ret, "no %s to compare", judge_measure_name(m));
         else
                 buffer_addf(ret, "%s %.3g×", judge_measure_name(m), s->by[m].ratio.mean);
-        add_intervals(&s->by[m].ratio, ret);
+        add_intervals(&s->by[m], ret);
         if (t->options->most_pairs > 1)
                 buffer_addf(ret, ", %s", judge_change_name(s->by[m].change, m));
         else
@@ -385,7 +386,7 @@ static void markdown_numbers(const struct comparing_table *t, const char *a, con
                 if (isnan(s->by[m].ratio.mean))
                         continue;
                 buffer_addf(ret, "- %s %.3g×", judge_measure_name(m), s->by[m].ratio.mean);
-                add_intervals(&s->by[m].ratio, ret);
+                add_intervals(&s->by[m], ret);
                 buffer_addf(ret, ", %s\n", judge_change_name(s->by[m].change, m));
         }
         buffer_addf(ret, "\n%zu the same, %zu undecided", s->changes[JUDGE_SAME], s->changes[JUDGE_UNDECIDED]);
