@@ -88,6 +88,7 @@ int execution_write_request(const struct execution *x, int *ret_fd)
                 .file_size = q->file_size,
                 .processes = q->processes,
                 .share_ns = x->share_ns,
+                .watch = q->watch,
         };
         int r;
 

@@ -30,6 +30,7 @@
 #include "core/run/exec_lend.h"
 #include "core/run/exec_tree.h"
 #include "core/run/exec_waiting.h"
+#include "core/run/exec_watch.h"
 #include "core/run/execute.h"
 
 /* How often the tree is looked at: often enough that a limit is not passed by much, rarely enough to cost nothing (at most a
@@ -54,6 +55,7 @@ struct run {
         uint64_t frozen;      /* since when, as runs have all of its cores; 0: it goes on */
         uint64_t standing;    /* how long it was, before it began, too */
         struct lender lender;
+        struct watch *watch; /* NULL: nobody wants to know, or it cannot be had */
         cpu_set_t cpus; /* that it may be on now, if order->head->has_cpus */
         uint64_t bound; /* since when it is to be on others than before; 0: it never was */
         unsigned bound_again;
@@ -145,7 +147,7 @@ static uint64_t tasks_already(const struct exec_request *r)
 {
         if (r->drop || r->processes == 0)
                 return 0;
-        return r->namespace ? 1 : tree_tasks_of(getuid());
+        return r->namespace ? 1 + r->watch : tree_tasks_of(getuid());
 }
 
 /* Root's power over files for a process that is no longer root, and for what it executes: capabilities(7), "ambient". */
@@ -179,8 +181,9 @@ static bool drop_user(const struct exec_request *r)
          * be set (a container without CAP_SETPCAP), it stays so. */
         if (r->keep_files)
                 prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0);
-        return (!r->keep_files || prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0) && setgroups(0, NULL) == 0 &&
-               setresgid(r->gid, r->gid, r->gid) == 0 && setresuid(r->uid, r->uid, r->uid) == 0 &&
+        /* The C library's would be for all threads, and those are not ours. */
+        return (!r->keep_files || prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0) && syscall(SYS_setgroups, 0, NULL) == 0 &&
+               syscall(SYS_setresgid, r->gid, r->gid, r->gid) == 0 && syscall(SYS_setresuid, r->uid, r->uid, r->uid) == 0 &&
                (!r->keep_files || keep_files());
 }
 
@@ -205,14 +208,15 @@ static void unblock_signals(void)
 }
 
 /* It shares our memory until its execve, and we stand still until then: nothing here may outlive that, or change what belongs to the memory. */
-static _Noreturn void become(const struct order *o, const cpu_set_t *cpus, int news, pid_t stub)
+static _Noreturn void become(const struct run *run, int news, pid_t stub)
 {
+        const struct order *o = run->order;
         const struct exec_request *r = o->head;
         enum exec_step failed = STEP_NONE;
         uint32_t part = 0;
 
         setpgid(0, 0);
-        if (r->has_cpus && sched_setaffinity(0, sizeof(*cpus), cpus) < 0)
+        if (r->has_cpus && sched_setaffinity(0, sizeof(run->cpus), &run->cpus) < 0)
                 failed = STEP_AFFINITY;
         else if (!surroundings_set(&r->surroundings, tasks_already(r), &part))
                 failed = STEP_SURROUNDINGS;
@@ -228,6 +232,8 @@ static _Noreturn void become(const struct order *o, const cpu_set_t *cpus, int n
         if (!r->namespace && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != stub))
                 _exit(127);
         unblock_signals();
+        if (!watch_enter(run->watch))
+                _exit(127);
         for (int i = 0; i < 200;
              i++) { /* ETXTBSY: the file was just written, and a fork elsewhere holds it open until its execve */
                 say(news, STEP_NONE, 0, 0);
@@ -286,12 +292,13 @@ static int start(struct run *run)
         run->begin = run->awake = clock_now(); /* a pause may come before the first wait */
         run->pid = vfork();
         if (run->pid == 0)
-                become(run->order, &run->cpus, fds[1], stub);
+                become(run, fds[1], stub);
         error = run->pid < 0 ? -errno : 0;
         set_oom_score(oom_score, score);
         if (oom_score >= 0)
                 close(oom_score);
         close(fds[1]);
+        watch_entered(run->watch);
         run->news = fds[0];
         return error;
 }
@@ -648,6 +655,7 @@ static void lend_if_due(struct run *run)
         if (CPU_COUNT(&run->cpus) > 0) {
                 tree_bind(namespace, &run->cpus);
                 sched_setaffinity(0, sizeof(run->cpus), &run->cpus); /* our looks are the build's, too */
+                watch_bind(run->watch, &run->cpus);
         } else if (run->frozen == 0) {
                 freeze(run);
         }
@@ -840,6 +848,7 @@ static void run_it(struct run *run, int error)
         await_core(run);
         if (run->ended)
                 return;
+        run->watch = watch_begin(run->order);
         begin_waiting(run);
         if (failed(run, STEP_FORK, start(run)))
                 return;
@@ -850,6 +859,7 @@ static void run_it(struct run *run, int error)
         if (run->over && !run->ended)
                 count_what_is_left(run);
         end_all(run);
+        watch_end(run->watch);
         run->reply.wall_ns = wall_at(run, run->end);
         end_waiting(run);
         if (run->reply.step == STEP_EXECVE) {

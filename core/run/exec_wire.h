@@ -50,6 +50,11 @@ struct exec_request {
         cpu_set_t cpus;
         uint32_t n_loans;
         uint16_t loans[EXEC_LOANS_MOST]; /* CPU numbers, in the order of the locks */
+        bool watch; /* tell which files it asks for */
+        struct exec_watched {
+                uint64_t at, size; /* in the file: the paths, each with its NUL */
+                bool is_whole;     /* nothing was missed */
+        } watched;                 /* set by the helper, when all is over */
         struct exec_standing {
                 uint64_t total_ns, since_ns; /* before; since when, 0: it goes on */
         } standing;                          /* set by the helper */

@@ -128,4 +128,5 @@ void execute_result_done(struct execute_result *r)
 {
         blob_done(&r->out);
         blob_done(&r->err);
+        blob_done(&r->watched);
 }

@@ -74,6 +74,7 @@ struct execute_request {
         bool timed;               /* it has the scheduling class and niceness of surroundings.h, not ours */
         struct capture_limit out, err;
         const struct listener *listener; /* of `out`; NULL: nobody */
+        bool watch;            /* tells in the result which files all of it asked for */
         bool merge;            /* stderr goes where stdout goes (build logs) */
         const cpu_set_t *cpus; /* the cores it may use (sched_setaffinity); NULL: as we may */
         /* Of a build: these cores, which are all of `cpus`, and which runs may want back. It is kept off those, and stands still while runs have all of
@@ -121,6 +122,10 @@ struct execute_result {
         uint64_t out_size, err_size; /* bytes printed in all */
         struct blob out, err;        /* kept bytes; free with execute_result_done() */
         size_t out_cut, err_cut;     /* where in them the cut's mark "\n[... N bytes cut ...]\n" stands; 0: nothing was cut */
+        /* With `watch`: the names of files that it executed, opened or looked at, or for which it looked in vain, as it named them (absolute, each with its
+         * NUL, each once); nothing below the working directory, the scratch folder, /proc, /dev, /sys and /tmp. exec_watch.h says what is not seen. */
+        struct blob watched;
+        bool is_watched;             /* these are all; else the kernel does not tell, or there were too many */
         const char *method;          /* how that was measured: "rusage"; static */
 };
 

@@ -436,6 +436,19 @@ static uint64_t waited(const struct exec_reply *a)
         return a->threads > 1 ? MIN(a->waited_ns, a->others_ns) : a->waited_ns;
 }
 
+/* Which files it asked for, behind the request. */
+static void read_watched(const struct execution *x, struct execute_result *r)
+{
+        struct exec_watched w = {0};
+        char *bytes;
+
+        if (!x->request->watch || pread(x->wire, &w, sizeof(w), offsetof(struct exec_request, watched)) != sizeof(w) || w.size == 0)
+                return;
+        bytes = allocate(w.size, 1);
+        r->watched = (struct blob){.data = bytes, .size = w.size, .owned = bytes};
+        r->is_watched = w.is_whole && pread(x->wire, bytes, w.size, (off_t)w.at) == (ssize_t)w.size && bytes[w.size - 1] == '\0';
+}
+
 static int make_result(struct execution *x, struct execute_result *ret)
 {
         const struct exec_reply *a = &x->reply;
@@ -467,6 +480,7 @@ static int make_result(struct execution *x, struct execute_result *ret)
                 execute_result_done(&r);
                 return k;
         }
+        read_watched(x, &r);
         *ret = r;
         return 0;
 }

@@ -1578,5 +1578,47 @@ END_TEST
                 test_user_still_in_use_and_no_descriptors, test_killed_at_random, test_nothing_leaks, test_many_at_once
 
 #ifdef EXECUTE_ALONE
-SUITE("execute", EXECUTE_TESTS)
+static bool was_asked_for(const struct execute_result *r, const char *path)
+{
+        const char *at = r->watched.data, *end = at + r->watched.size;
+        size_t times = 0;
+
+        for (; at < end; at += strlen(at) + 1)
+                times += strcmp(at, path) == 0;
+        ck_assert_uint_le(times, 1);
+        return times == 1;
+}
+
+static void check_watched(enum sandbox_kind sandbox)
+{
+        struct execute_request q = usual;
+        struct execute_result r;
+
+        q.sandbox = sandbox;
+        q.directory = "/usr/share";
+        q.watch = true;
+        r = run_like(&q, "/usr/bin/env LC_ALL=C cat /usr/nothing ../lib/nothing /usr/nothing doc/nothing /proc/self/nothing");
+        ck_assert_int_eq(r.end, END_EXIT);
+        ck_assert_int_eq(r.code, 1);
+        ck_assert_msg(r.is_watched, "the kernel does not tell: is it older than Linux 5.9?");
+        ck_assert(was_asked_for(&r, "/usr/nothing"));
+        ck_assert(was_asked_for(&r, "/usr/share/../lib/nothing"));
+        ck_assert(was_asked_for(&r, "/usr/bin/cat"));
+        ck_assert(was_asked_for(&r, "/usr/local/bin/cat"));
+        ck_assert(!was_asked_for(&r, "/usr/share/doc/nothing"));
+        ck_assert(!was_asked_for(&r, "/proc/self/nothing"));
+        execute_result_done(&r);
+        r = run_like(&usual, "/usr/bin/env LC_ALL=C cat /usr/nothing");
+        ck_assert(!r.is_watched);
+        execute_result_done(&r);
+}
+
+START_TEST(test_which_files_it_asks_for)
+{
+        check_watched(SANDBOX_BWRAP);
+        check_watched(SANDBOX_NONE);
+}
+END_TEST
+
+SUITE("execute", test_which_files_it_asks_for, EXECUTE_TESTS)
 #endif
