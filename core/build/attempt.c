@@ -15,6 +15,8 @@ void attempt_done(struct attempt *a)
 {
         sources_done(&a->sources);
         buffer_done(&a->log);
+        buffer_done(&a->watched);
+        blob_done(&a->used);
         free(a->reason);
         build_outputs_free(a->outputs, a->n_outputs);
 }
@@ -93,12 +95,24 @@ static int check_disk(const struct attempt *a)
         return errorf(-ENOSPC, "the disk of %s is full: a build could not finish", a->worktree->path);
 }
 
+/* By which the kernel says when a file was changed. */
+static int64_t file_clock(void)
+{
+        struct timespec t;
+
+        clock_gettime(CLOCK_REALTIME_COARSE, &t);
+        return (int64_t)t.tv_sec * (int64_t)NSEC_PER_SEC + t.tv_nsec;
+}
+
 static int attempt_once(struct attempt *a)
 {
         const struct build_request *q = a->request;
         int r = worktree_begin(a->worktree);
 
         a->started = now_seconds();
+        a->began_ns = file_clock();
+        a->is_watched = true;
+        buffer_done(&a->watched);
         if (r == 0)
                 r = build_tools_make(a->worktree->tools, q->sandbox, q->ccache_dir != NULL, &a->ccache);
         if (r == 0)
@@ -176,6 +190,8 @@ int attempt_record(struct attempt *a, const git_oid *commit, struct build_record
         b->cpu_ns = a->cpu_ns;
         b->memory = a->memory;
         b->reason = steal_pointer(a->reason);
+        b->used = a->used;
+        a->used = (struct blob){0};
         if (b->ok) {
                 b->outputs = steal_pointer(a->outputs);
                 b->n_outputs = a->n_outputs;

@@ -23,8 +23,11 @@ struct attempt {
         bool doubted; /* what it failed for may have come from outside */
         bool ccache;
         char shim[PATH_SIZE];
-        char toolchain[DIGEST_HEX_SIZE];
-        struct digest tools; /* as they lay there when it began: host_tools_moment() */
+        char toolchain[DIGEST_HEX_SIZE]; /* of given sources: the worker's, when it began */
+        struct buffer watched; /* which files its commands asked for: execute.h */
+        bool is_watched;       /* these are all */
+        int64_t began_ns;      /* since 1970 */
+        struct blob used;      /* used.h; moves into the record */
         char namespace[sizeof("CCACHE_NAMESPACE=") + DIGEST_HEX_SIZE];
         uint64_t wall_ns, cpu_ns, memory, waited_ns; /* waited: for a core that others had */
         int64_t started;
@@ -49,8 +52,8 @@ int attempt_refuse(struct attempt *a, const git_oid *commit, struct build_record
 
 /* Finds them, before the first command. */
 int attempt_prepare_tools(struct attempt *a);
-/* Objects of two compilers in one program would be nobody's, and what failed meanwhile may have failed for want of a compiler. 1: they were
- * exchanged, and are the same by all that keys tell; the build is to be done again. */
+/* Finds out what it used. Objects of two compilers in one program would be nobody's, and what failed meanwhile may have failed for want of a
+ * compiler. 1: something that it used was exchanged meanwhile; the build is to be done again. */
 int attempt_check_tools(struct attempt *a);
 int attempt_tools_changed(void); /* -EIO with the sentence */
 
@@ -72,10 +75,9 @@ void build_outputs_free(struct build_output *list, size_t n);
 
 /* -- build_key.c -- */
 
-void build_source_key(const struct recipe *r, const char *toolchain, const struct digest *source, struct digest *ret);
-/* The toolchain, and the folders that the recipe adds to it; `now`: as it is in this moment, not as it was last found. */
-int build_toolchain(const struct recipe *recipe, bool now, char ret[DIGEST_HEX_SIZE]);
 int build_hash_dependencies(struct hasher *h, const struct recipe *recipe, bool now);
+/* A toolchain, and the folders that the recipe adds to it. */
+int build_add_dependencies(const struct recipe *recipe, bool now, char toolchain[DIGEST_HEX_SIZE]);
 
 /* -- build_elsewhere.c -- */
 

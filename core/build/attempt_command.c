@@ -200,6 +200,7 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
                         .processes = limits->processes,
                         .stack_top = STACK_TOP,
                         .out = {.keep = MAX(limits->output / MAX(strings_count(q->recipe->build), 1), 1 << 16)},
+                        .watch = !a->given,
                         .merge = true,
                         .cpus = q->cpus,
                         .loans = q->loans,
@@ -252,6 +253,8 @@ int attempt_run_command(struct attempt *a, size_t number)
         add_output(a, &x.out);
         a->wall_ns += x.wall_ns;
         a->waited_ns += x.waited_ns; /* a hypervisor takes from cores that nobody here waits for, too */
+        buffer_add(&a->watched, x.watched.data, x.watched.size);
+        a->is_watched &= x.is_watched;
         a->cpu_ns += x.user_ns + x.system_ns;
         a->memory = MAX(a->memory, x.memory);
         r = attempt_judge(a, number, text.data, &x);

@@ -1,14 +1,13 @@
 /* The compilers and build tools of an attempt: they are the key's, and stay what they are while it lasts. */
 #include "core/build/attempt.h"
 
-#include "core/run/host.h"
 #include "core/build/build_tools.h"
+#include "core/build/used.h"
+#include "core/run/host.h"
 
 int attempt_tools_changed(void)
 {
-        return errorf(-EIO, "the compilers or build tools of this machine were changed since this build was asked for: nothing "
-                            "is kept of it; ask "
-                            "again");
+        return errorf(-EIO, "the compilers or build tools of this machine were changed while this was built: nothing is kept of it; ask again");
 }
 
 /* ccache looks at the compiler's driver only. Other build tools are none of its business: an object stays known when one of them comes or goes. */
@@ -28,21 +27,18 @@ static int name_space(struct attempt *a)
         return r;
 }
 
-/* The toolchain may have been upgraded since the key was made: then no build of that key can be made any more. */
-static int check_key(const struct attempt *a)
+static int toolchain_now(const struct attempt *a, char ret[DIGEST_HEX_SIZE])
 {
-        const struct build_request *q = a->request;
-        struct digest source, key;
-        int r = q->key ? history_source(q->history, q->commit, q->recipe->sources, &source) : 0;
-
-        if (r < 0 || !q->key)
-                return r;
-        build_source_key(q->recipe, a->toolchain, &source, &key);
-        return digest_equal(&key, q->key) ? 0 : attempt_tools_changed();
+        host_toolchain(ret);
+        return build_add_dependencies(a->request->recipe, true, ret);
 }
 
-static int check_given(const struct attempt *a)
+static int check_given(struct attempt *a)
 {
+        int r = toolchain_now(a, a->toolchain);
+
+        if (r < 0)
+                return r;
         return strcmp(a->given->toolchain, a->toolchain) == 0
                        ? 0
                        : errorf(-ESTALE, "the compilers or build tools are not the ones that this build was asked for with");
@@ -50,30 +46,33 @@ static int check_given(const struct attempt *a)
 
 int attempt_prepare_tools(struct attempt *a)
 {
-        const struct recipe *recipe = a->request->recipe;
-        int r;
+        int r = a->given ? check_given(a) : 0;
 
-        host_tools_moment(&a->tools); /* before all that is found out about them */
-        r = build_toolchain(recipe, true, a->toolchain);
-        if (r == 0)
-                r = a->given ? check_given(a) : check_key(a);
         if (r == 0)
                 r = name_space(a);
         return r == 0 ? build_tools_shim(a->shim) : r;
 }
 
+/* A worker's builds go by all tools that are known by name. */
+static int check_toolchain(const struct attempt *a)
+{
+        char now[DIGEST_HEX_SIZE];
+        int r = toolchain_now(a, now);
+
+        return r < 0 || strcmp(now, a->toolchain) == 0 ? r : attempt_tools_changed();
+}
+
 int attempt_check_tools(struct attempt *a)
 {
-        struct digest now;
-        char toolchain[DIGEST_HEX_SIZE];
-        int r;
+        const struct used_request q = {.build = a->request,
+                                       .watched = SLICE(a->watched.data, a->watched.size),
+                                       .is_watched = a->is_watched && buffer_error(&a->watched) == 0,
+                                       .since_ns = a->began_ns};
+        bool has_moved;
 
-        host_tools_moment(&now);
-        if (digest_equal(&now, &a->tools))
-                return 0;
-        r = build_toolchain(a->request->recipe, true, toolchain);
-        if (r < 0)
-                return r;
-        a->tools = now;
-        return strcmp(toolchain, a->toolchain) == 0 ? 1 : attempt_tools_changed();
+        if (a->given)
+                return check_toolchain(a);
+        blob_done(&a->used);
+        used_list_make(&q, &a->used, &has_moved);
+        return has_moved;
 }

@@ -5,12 +5,13 @@
  * files of the same bytes. So nothing that another commit's build left has a say, and a recipe that is right in a clean checkout is right here.
  *
  * A failed build is an answer (ok false, with its log), kept like any other. A full disk, a missing sandbox or
- * a cancel is no answer: it is an error, and leaves nothing behind. So is a toolchain that
- * changes meanwhile: the programs would hold objects of two compilers.
+ * a cancel is no answer: it is an error, and leaves nothing behind. A tool that is exchanged meanwhile has the build done again: the programs
+ * would hold objects of two compilers.
  *
- * A recipe with eras (era.h) is, for each commit, the one that holds it. Build key = recipe_build_digest() of that + host_toolchain() and its
- * dependencies + history_source(): two commits that differ only in documentation are one build, and another era's keys have no say. Of a
- * released binary it is recipe_build_digest() alone.
+ * A recipe with eras (era.h) is, for each commit, the one that holds it. Build key = recipe_build_digest() of that + the kind of processor +
+ * history_source(): two commits that differ only in documentation are one build, and another era's keys have no say. Which compilers, headers and
+ * libraries a build used is no part of the key, but is recorded with it (used.h). Of a build elsewhere the workers' toolchain is in the key, of a
+ * released binary there is recipe_build_digest() alone.
  * Threads: any. */
 #pragma once
 
@@ -41,6 +42,7 @@ struct build_record {
         struct digest *programs;
         size_t n_programs;
         char *differs;   /* where builds differed, one line: "output kissat differs in 19 of 912344 bytes, ..."; or NULL */
+        struct blob used; /* of one that was just made here: what it used of the machine (used.h). No part of the stored record */
         struct blob log; /* the whole output of every command, each announced by a line "+ command" */
 };
 struct build_record *build_record_ref(struct build_record *b);
@@ -77,7 +79,6 @@ struct build_request {
         struct history *history;
         uint32_t commit;
         const struct recipe *recipe; /* the solver's */
-        const struct digest *key; /* under which it is kept: -EIO when the toolchain is not that key's any more; NULL: any */
         const char *work_dir;   /* <store>/work/<repository> */
         const char *downloads_dir; /* <store>/downloads: files by their digest; NULL: there are none */
         const char *ccache_dir; /* bound when ccache is installed; NULL: not used */

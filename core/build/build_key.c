@@ -1,7 +1,8 @@
 /* Build keys: what a build depends on, of one commit or of all. */
 #include "core/build/attempt.h"
 
-#include "core/run/host.h"
+#include <sys/utsname.h>
+
 #include "core/build/dependency.h"
 #include "core/build/era.h"
 
@@ -15,14 +16,14 @@ static void key_of_binary(const struct recipe *r, struct digest *ret)
         hasher_finish(h, ret);
 }
 
-void build_source_key(const struct recipe *r, const char *toolchain, const struct digest *source, struct digest *ret)
+static void source_key(const struct recipe *r, const char *place, const struct digest *source, struct digest *ret)
 {
         struct digest recipe;
         struct hasher *h = hasher_new();
 
         recipe_build_digest(r, &recipe);
         hasher_add(h, recipe.bytes, DIGEST_SIZE);
-        hasher_string(h, toolchain);
+        hasher_string(h, place);
         hasher_add(h, source->bytes, DIGEST_SIZE);
         hasher_finish(h, ret);
 }
@@ -40,27 +41,43 @@ int build_hash_dependencies(struct hasher *h, const struct recipe *recipe, bool 
         return 0;
 }
 
-int build_toolchain(const struct recipe *recipe, bool now, char ret[DIGEST_HEX_SIZE])
+int build_add_dependencies(const struct recipe *recipe, bool now, char toolchain[DIGEST_HEX_SIZE])
 {
-        struct recipe_builder *builder = recipe->builder;
-        int r = builder ? builder->toolchain(builder, ret) : now ? host_toolchain_now(ret) : host_toolchain(ret);
         struct hasher *h;
         struct digest d;
+        int r;
 
-        if (r < 0 || !recipe->dependencies[0])
-                return r;
+        if (!recipe->dependencies[0])
+                return 0;
         h = hasher_new();
-        hasher_string(h, ret);
+        hasher_string(h, toolchain);
         r = build_hash_dependencies(h, recipe, now);
         hasher_finish(h, &d);
-        digest_hex(&d, ret);
+        digest_hex(&d, toolchain);
         return r;
+}
+
+/* What stands for the place where it is built. Here it is the kind of processor: what a build used of this machine is in its record (used.h).
+ * Elsewhere it is the workers' toolchain. */
+static int place_of(const struct recipe *recipe, char ret[DIGEST_HEX_SIZE])
+{
+        struct recipe_builder *builder = recipe->builder;
+        struct utsname name;
+        int r;
+
+        if (!builder) {
+                uname(&name);
+                snprintf(ret, DIGEST_HEX_SIZE, "here: %.50s", name.machine);
+                return 0;
+        }
+        r = builder->toolchain(builder, ret);
+        return r < 0 ? r : build_add_dependencies(recipe, false, ret);
 }
 
 int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct digest *ret)
 {
         struct digest source;
-        char toolchain[65];
+        char place[DIGEST_HEX_SIZE];
         int e = era_of(h, r, commit, &r);
 
         if (e == 0 && r->file) {
@@ -68,19 +85,19 @@ int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct
                 return 0;
         }
         if (e == 0)
-                e = build_toolchain(r, false, toolchain);
+                e = place_of(r, place);
         if (e == 0)
                 e = history_source(h, commit, r->sources, &source);
         if (e == 0)
-                build_source_key(r, toolchain, &source, ret);
+                source_key(r, place, &source, ret);
         return e;
 }
 
 /* The keys that one era gives, of all commits. */
 static int keys_of_era(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n)
 {
-        char toolchain[65];
-        int e = r->file ? 0 : build_toolchain(r, false, toolchain);
+        char place[DIGEST_HEX_SIZE];
+        int e = r->file ? 0 : place_of(r, place);
 
         if (e == 0)
                 e = history_sources(h, r->sources, ret, ret_n);
@@ -88,7 +105,7 @@ static int keys_of_era(struct history *h, const struct recipe *r, struct digest 
                 if (r->file)
                         key_of_binary(r, &(*ret)[i]);
                 else if (!digest_is_zero(&(*ret)[i]))
-                        build_source_key(r, toolchain, &(*ret)[i], &(*ret)[i]);
+                        source_key(r, place, &(*ret)[i], &(*ret)[i]);
         }
         return e;
 }

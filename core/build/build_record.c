@@ -20,6 +20,7 @@ struct build_record *build_record_unref(struct build_record *b)
         free(b->differs);
         free(b->reason);
         blob_done(&b->log);
+        blob_done(&b->used);
         free(b);
         return NULL;
 }

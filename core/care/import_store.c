@@ -266,6 +266,7 @@ struct row {
         struct digest source;
         /* of a build: */
         struct build_record *record;
+        struct blob used; /* what it used; empty: not known */
 };
 
 struct chunk {
@@ -288,6 +289,7 @@ static void chunk_done(struct chunk *c)
                 case_info_unref(row->cell.info);
                 fact_unref(row->fact);
                 build_record_unref(row->record);
+                blob_done(&row->used);
                 free(row->machine);
         }
         free(c->list);
@@ -493,8 +495,10 @@ static int put_facts(void *user, struct store_txn *t)
 
 /* -- builds -------------------------------------------------------------------------------------------------------- */
 
-static int prepare_build(struct import *, struct row *row)
+static int prepare_build(struct import *i, struct row *row)
 {
+        if (row->key.size == DIGEST_SIZE)
+                build_used_find(i->source->there, (const struct digest *)row->key.data, &row->used);
         return row->key.size == DIGEST_SIZE && build_record_decode(SLICE(row->value.data, row->value.size), false, &row->record) == -ENOMEM
                        ? -ENOMEM
                        : 0;
@@ -510,7 +514,7 @@ static int put_builds(void *user, struct store_txn *t)
         for (size_t k = 0; k < c->n && r == 0; k++) {
                 struct row *row = &c->list[k];
                 struct slice key = SLICE(row->key.data, row->key.size);
-                struct digest build;
+                struct digest build, used = {0};
 
                 if (!row->record || store_has(t, TABLE_BUILDS, key)) {
                         report->known_builds += row->record != NULL;
@@ -519,8 +523,10 @@ static int put_builds(void *user, struct store_txn *t)
                 report->builds++;
                 memcpy(build.bytes, key.data, DIGEST_SIZE);
                 r = store_put(t, TABLE_BUILDS, key, SLICE(row->value.data, row->value.size));
+                if (r == 0 && row->used.size > 0)
+                        r = build_used_put(t, SLICE(row->used.data, row->used.size), &used);
                 if (r == 0)
-                        r = build_program_put(t, &build, row->record);
+                        r = build_program_put(t, &build, row->record, &used);
         }
         return r;
 }

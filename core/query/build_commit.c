@@ -33,7 +33,6 @@ static int build_elsewhere(struct job *j, struct build_request *q, struct run_pl
         if (!p.slot)
                 return errorf(-ENOTSUP, "builds of %s are done at %s, and this needs one here: say builds = local in the store's config", q->recipe->name, place->name);
         q->away = &p.away;
-        q->key = NULL;
         return build(q, ret);
 }
 
@@ -68,7 +67,6 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
                 .history = s->history,
                 .commit = commit,
                 .recipe = s->recipe,
-                .key = key,
                 .work_dir = work,
                 .downloads_dir = downloads,
                 .ccache_dir = settings->ccache ? ccache : NULL,

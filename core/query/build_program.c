@@ -2,14 +2,14 @@
  * of its own with small rows, beside the records with their logs. */
 #include "core/query/same_program.h"
 
-int build_program_put(struct store_txn *t, const struct digest *build, const struct build_record *record)
+int build_program_put(struct store_txn *t, const struct digest *build, const struct build_record *record, const struct digest *used)
 {
-        struct digest program = {0};
-        int r = program_join(t, record, &program);
+        struct digest row[2] = {{{0}}, *used};
+        int r = program_join(t, record, &row[0]);
 
         return r < 0 && r != -ENOENT ? r
                                      : store_put(t, TABLE_BUILD_PROGRAMS, SLICE(build->bytes, DIGEST_SIZE),
-                                                 SLICE(program.bytes, DIGEST_SIZE));
+                                                 SLICE(row, digest_is_zero(used) ? DIGEST_SIZE : sizeof(row)));
 }
 
 /* The program of a record without a row: an older version wrote the record, or the row was damaged. */
@@ -36,7 +36,7 @@ int build_program_find(struct workspace *w, const struct digest *build, struct d
         cleanup_blob struct blob b = {0};
         int r = store_fetch(workspace_store(w), TABLE_BUILD_PROGRAMS, SLICE(build->bytes, DIGEST_SIZE), &b);
 
-        if (r == -ENOENT || (r == 0 && b.size != DIGEST_SIZE))
+        if (r == -ENOENT || (r == 0 && b.size != DIGEST_SIZE && b.size != 2 * DIGEST_SIZE))
                 return program_of_record(w, build, ret);
         if (r < 0)
                 return r;
@@ -59,7 +59,7 @@ static int add_row(void *user, struct slice key, struct slice value)
 {
         struct rows *rows = user;
 
-        if (key.size != DIGEST_SIZE || value.size != DIGEST_SIZE)
+        if (key.size != DIGEST_SIZE || (value.size != DIGEST_SIZE && value.size != 2 * DIGEST_SIZE))
                 return 0;
         list_grow(rows->list, rows->n);
         memcpy(rows->list[rows->n].build.bytes, key.data, DIGEST_SIZE);

@@ -28,6 +28,7 @@ void build_value_free(struct value *value);
 /* -- build_records.c -- */
 
 /* A build repeated because gc took its programs keeps its record: its log has been read, and its measurements stay for good, even when the
- * build fails this time (a compiler has been removed, it was killed). 1: there is nothing new to keep. */
-int build_record_join(struct workspace *w, const struct build_record *known, bool again, struct build_record **record);
+ * build fails this time (a compiler has been removed, it was killed). `is_renewed`: what the known one used has changed since. 1: there is nothing
+ * new to keep. */
+int build_record_join(struct workspace *w, const struct build_record *known, bool again, bool is_renewed, struct build_record **record);
 int build_record_keep(struct workspace *w, const struct build_query *q, const struct build_record *record);

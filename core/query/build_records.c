@@ -13,6 +13,10 @@ int build_record_find(struct workspace *w, const struct digest *build, bool with
                 r = store_get(t, TABLE_BUILDS, SLICE(build->bytes, DIGEST_SIZE), &b);
         if (r == 0)
                 r = build_record_decode(SLICE(b.data, b.size), with_log, ret);
+        if (r == 0 && !(*ret)->ok && build_tools_changed(w, build, NULL)) { /* a tool that was missing may be there now */
+                *ret = build_record_unref(*ret);
+                r = -ENOENT;
+        }
         return r == -EBADMSG ? -ENOENT : r; /* what cannot be read is worked out again */
 }
 
@@ -88,11 +92,15 @@ static int record_put_in(void *user, struct store_txn *t)
         struct record_to_put *p = user;
         const struct solver *s = p->query->solver;
         const struct slice key = SLICE(p->query->build_key.bytes, DIGEST_SIZE);
+        const struct blob *list = &p->record->used;
         bool known = store_has(t, TABLE_BUILDS, key);
         int r = store_put(t, TABLE_BUILDS, key, p->encoded);
+        struct digest used = {0};
 
+        if (r == 0 && list->size > 0)
+                r = build_used_put(t, SLICE(list->data, list->size), &used);
         if (r == 0)
-                r = build_program_put(t, &p->query->build_key, p->record);
+                r = build_program_put(t, &p->query->build_key, p->record, &used);
         if (r == 0 && known)
                 replaced_note(t, s);
         if (r == 0 && p->has_source)
@@ -144,10 +152,12 @@ static bool same_outputs(const struct build_record *a, const struct build_record
         return digest_equal(&x, &y);
 }
 
-int build_record_join(struct workspace *w, const struct build_record *known, bool again, struct build_record **record)
+int build_record_join(struct workspace *w, const struct build_record *known, bool again, bool is_renewed, struct build_record **record)
 {
         if (!known->ok)
                 return 0;
+        if (is_renewed && (*record)->ok) /* other bytes by other tools are another program */
+                return build_record_has_program(known, build_record_program(*record)) ? join_programs(w, known, *record) : 0;
         if (!(*record)->ok)
                 return again ? 0 : errorf(-EIO, "it was built before, and cannot be built again now: %s", (*record)->reason);
         if (again || !same_outputs(known, *record))

@@ -48,6 +48,8 @@ struct cell {
 #define CPU_PATIENCE 50
 
 int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret);
+/* The same, built anew when something that it used is not what it was (commit_tools_changed()). */
+int query_current_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret);
 /* What the last builds of its repository took, as a moving average; 0: none was built. */
 uint64_t build_usual_ns(struct workspace *w, const struct solver *s);
 /* `output` NULL: {bin}. `kept`: never builds; -ENOENT when it would have to. */
@@ -87,6 +89,9 @@ int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SI
 /* The fact that answers the cell, -ENOENT. */
 int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret);
 int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with_log, struct build_record **ret);
+/* Is something that the commit's build used (core/build/used.h) not what it was? Looked at once in a second at most. Its program and all results
+ * stay, until it is built anew (query_current_build()). *ret_path: the first such file, to be freed; NULL: nobody asks. False where nothing is known. */
+bool commit_tools_changed(struct workspace *w, struct solver *s, uint32_t commit, char **ret_path);
 int build_open_live_log(struct workspace *w, struct solver *s, uint32_t commit, int *ret_fd); /* live_log_open() of its build */
 /* Ids of the cases with an answer for this commit and setting (cell->info is ignored), in order; free(). */
 int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n);

@@ -13,7 +13,16 @@ int build_record_find(struct workspace *w, const struct digest *build, bool with
 int query_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret);
 /* The program under which a build's results stand; -ENOENT: not built, or it failed. */
 int build_program_find(struct workspace *w, const struct digest *build, struct digest *ret);
-int build_program_put(struct store_txn *t, const struct digest *build, const struct build_record *record); /* with the record */
+/* With the record. `used`: the digest of what it used, in its row behind the program's; zero: not known, and none is kept. */
+int build_program_put(struct store_txn *t, const struct digest *build, const struct build_record *record, const struct digest *used);
+/* The same as commit_tools_changed(), for a build's key. */
+bool build_tools_changed(struct workspace *w, const struct digest *build, char **ret_path);
+/* Keeps a list of what a build used, unless it is there, in TABLE_META under this prefix and its digest in hex. */
+#define BUILD_USED_KEY "used/"
+int build_used_find(struct workspace *w, const struct digest *build, struct blob *ret); /* -ENOENT */
+int build_used_put(struct store_txn *t, struct slice list, struct digest *ret);
+/* The build of that key made by what is on this machine now: found only while what it used is what it was. */
+int query_current_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret);
 
 /* A cell resolved: all that the keys of its results are made of, found out once for many questions and many cases. */
 struct resolved_cell {

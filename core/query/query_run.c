@@ -87,7 +87,7 @@ static int find_missing_build(const struct run_query *q, const struct digest *ke
         cleanup(query_unrefp) struct query *build = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
         const struct recipe_limits *l = &q->resolved.limits;
-        int r = query_build_of(q->workspace, q->cell.solver, q->cell.commit, key, &build);
+        int r = (q->is_open ? query_current_build_of : query_build_of)(q->workspace, q->cell.solver, q->cell.commit, key, &build);
 
         if (r == 0)
                 r = build->type->find(build, &v);
@@ -230,6 +230,8 @@ int run_query_measure(const struct run_query *q, struct job *j, struct fact **re
                 return 0;
         }
         r = build_program_find(q->workspace, &q->resolved.build, &program);
+        if (r == 0 && q->resolved.n_programs > 0 && !digest_equal(&program, &q->resolved.programs[0]))
+                r = errorf(-EAGAIN, "the commit was built anew meanwhile, and is another program now: ask again");
         if (r < 0)
                 return r;
         about = run_about(q, record, &program);
@@ -395,7 +397,15 @@ int run_query_init(struct run_query *q, const struct query_type *type, struct wo
         return init(q, type, w, cell, NULL);
 }
 
-/* Of `words`: the workspace, the cell, the sample, is_value and is_scrambled. `build`: its key; NULL: to be found out. */
+/* Nothing is known, and what the commit's build used has changed: it is run by a program of today. */
+static bool is_cold_and_old(const struct run_query *q)
+{
+        cleanup(value_unrefp) struct value *v = NULL;
+
+        return build_tools_changed(q->workspace, &q->resolved.build, NULL) && find_resolved(q, &q->resolved, &v) == -ENOENT;
+}
+
+/* Of `words`: the workspace, the cell, the sample, is_value and is_scrambled. `build`: its key, once the build is one of today; NULL: to be found out. */
 static int run_query_new(const struct run_query *words, const struct digest *build, struct query **ret)
 {
         struct run_query *q = allocate(1, sizeof(*q));
@@ -406,7 +416,8 @@ static int run_query_new(const struct run_query *words, const struct digest *bui
         /* as long as there is one measurement it is the value: one query, so that it is not measured twice */
         q->is_value = words->is_value || (r == 0 && words->sample == 0 && !samples_are_kept(q->workspace, &q->resolved, q->cell.info));
         q->is_scrambled = words->is_scrambled;
-        q->is_open = !q->cell.machine && (q->is_scrambled || q->resolved.n_programs == 0 || !q->resolved.knows_machine);
+        q->is_open = !q->cell.machine && (q->is_scrambled || q->resolved.n_programs == 0 || !q->resolved.knows_machine ||
+                                          (!build && r == 0 && is_cold_and_old(q)));
         if (r == 0)
                 r = query_digest(q);
         if (r < 0)

@@ -60,10 +60,13 @@ static int move_row(void *user, struct slice key, struct slice value)
 {
         struct move *m = user;
 
-        if (value.size != DIGEST_SIZE || memcmp(value.data, m->from->bytes, DIGEST_SIZE) != 0)
+        struct digest row[2] = {*m->to};
+
+        if ((value.size != DIGEST_SIZE && value.size != sizeof(row)) || memcmp(value.data, m->from->bytes, DIGEST_SIZE) != 0)
                 return 0;
         m->was_used = true;
-        return store_put(m->txn, TABLE_BUILD_PROGRAMS, key, SLICE(m->to->bytes, DIGEST_SIZE));
+        memcpy(row + 1, (const char *)value.data + DIGEST_SIZE, value.size - DIGEST_SIZE);
+        return store_put(m->txn, TABLE_BUILD_PROGRAMS, key, SLICE(row, value.size));
 }
 
 /* `from` and what was looked for there come behind the others of `to`. */

@@ -14,7 +14,7 @@ enum table {
         TABLE_CASE_NAMES,
         TABLE_CASE_DIGESTS,
         TABLE_BUILDS,         /* build key → build_record */
-        TABLE_BUILD_PROGRAMS, /* build key → digest of the program under which its results stand; zero: it failed */
+        TABLE_BUILD_PROGRAMS, /* build key → digest of the program under which its results stand; zero: it failed. Behind it that of what it used: build_used.c */
         TABLE_FACTS,          /* query.h: run key + limits → fact */
         TABLE_SETS,
         TABLE_FINDINGS,  /* core/study/observation/observation.h */

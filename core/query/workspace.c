@@ -2,7 +2,7 @@
 #include "core/query/workspace_internal.h"
 
 #include "core/query/format.h"
-#include "core/run/toolchain_file.h"
+#include "core/run/file_digest.h"
 
 static const struct cases_tables cases_tables = {.cases = TABLE_CASES, .names = TABLE_CASE_NAMES, .digests = TABLE_CASE_DIGESTS};
 
@@ -126,7 +126,7 @@ static int open_contents(struct workspace *w)
         return r;
 }
 
-static int keep_toolchain(const struct workspace *w)
+static int keep_file_digests(const struct workspace *w)
 {
         char path[PATH_SIZE];
         int r;
@@ -135,7 +135,7 @@ static int keep_toolchain(const struct workspace *w)
                 return 0;
         r = path_join(path, w->dir, "toolchain");
         if (r == 0)
-                host_toolchain_keep(path);
+                file_digests_keep(path);
         return r;
 }
 
@@ -156,7 +156,7 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
         if (r == 0)
                 r = open_contents(w);
         if (r == 0)
-                r = keep_toolchain(w);
+                r = keep_file_digests(w);
         if (r == 0)
                 r = format_check(w);
         if (r < 0) {

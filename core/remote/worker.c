@@ -42,8 +42,9 @@ static int send_hello(struct worker *w)
         json_t *facts = host_facts();
         cleanup_free char *text = json_dumps(facts, JSON_COMPACT);
         char toolchain[65];
-        int r = text ? host_toolchain(toolchain) : -ENOMEM;
+        int r = text ? 0 : -ENOMEM;
 
+        host_toolchain(toolchain);
         if (r == 0)
                 r = message_write(
                         PACKET_HELLO,

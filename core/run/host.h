@@ -14,14 +14,14 @@ json_t *host_facts(void); /* new reference: host, cpu, cores, memory, kernel, di
 /* Cores that timed runs may own: whole cores (one hyper-thread sibling of each), within our affinity mask. At least one. */
 size_t host_cores(int *ret_cpus, size_t most);
 
-/* A digest of the toolchain a build sees: `cc --version` and the like, of /usr; in every build key. A change is seen within 0.1 s. */
-int host_toolchain(char ret[65]);
-int host_toolchain_now(char ret[65]); /* the same, looked at anew */
+/* The compilers and build tools that are known by name, there or not, and the compilers' own parts: what a build may have used, where that was not
+ * watched (core/build/used.h). */
+void host_tools_each(void (*fn)(void *user, const char *path), void *user);
+/* A digest of them by content: a worker's, part of the keys of what it builds. */
+void host_toolchain(char ret[65]);
 /* The compilers, the assembler and what they are made of (cc1, collect2, LLVM's libraries): sizes, times, beginnings. While they are the same, a preprocessed
  * file gives the same object. */
 void host_compilers(struct digest *ret);
-/* These and the other build tools as they lie there now, with inodes and times of change. Two that are equal: none was exchanged in between. */
-void host_tools_moment(struct digest *ret);
 /* Watches the machine for so long. The shares (0 to 1) of its CPU time that were used, and that a hypervisor took. -ENOTSUP. */
 int host_busy(unsigned milliseconds, double *ret_busy, double *ret_stolen);
 

@@ -341,7 +341,7 @@ int tree_content(struct tree *t, const struct node *n, struct blob *ret)
 
 bool tree_values_move(struct tree *t)
 {
-        return lookup_cache_toolchains(t->lookup_cache) > 1 || workspace_recipes_changed(t->workspace) > 0 ||
+        return workspace_recipes_changed(t->workspace) > 0 ||
                runs_remeasured(t->workspace) > 0;
 }
 

@@ -37,7 +37,6 @@ struct held_nodes *held_nodes_free(struct held_nodes *h);
 int held_nodes_find(struct held_nodes *h, uint64_t ino, struct inode *ret); /* -ESTALE */
 
 int lookup_cache_new(struct lookup_cache **ret);
-unsigned lookup_cache_toolchains(struct lookup_cache *recent); /* how many different ones were seen; the first is 1 */
-/* Changes with the store, the compilers and the recipes, on which everything in cached/ depends; 0: not known. */
+/* Changes with the store and the recipes, on which everything in cached/ depends; 0: not known. */
 uint64_t lookup_cache_generation(struct tree *t);
 struct lookup_cache *lookup_cache_free(struct lookup_cache *r);

@@ -1,20 +1,14 @@
 /* Keeps recent results of lookups in the store that are asked for again at once: the fact of a cell, when its files are read one after the
  * other; the list of a folder, when its reading continues. */
-#include "core/run/host.h"
 #include "fs/tree/tree_internal.h"
 
-/* A result holds until the store is written to or a compiler changes, which means another program. */
-struct moment {
-        uint64_t generation; /* of the store, before it was looked into */
-        unsigned toolchain;  /* how many there were before it */
-};
-
+/* A result holds until the store is written to: for one generation of it, as it was before the look. */
 struct recent_fact {
         struct solver *solver; /* a ref; NULL: none */
         uint32_t view;
         uint64_t setting;
         uint32_t commit, item;
-        struct moment moment;
+        uint64_t generation;
         struct fact *fact; /* a ref */
 };
 
@@ -27,7 +21,7 @@ struct recent_fact {
 struct recent_derived {
         uint64_t ino;
         struct solver *solver; /* a ref, or NULL */
-        struct moment moment;
+        uint64_t generation;
         uint64_t size;
         int64_t mtime;
         struct derived *derived; /* a ref; NULL: none, or it was dropped */
@@ -41,15 +35,13 @@ struct recent_derived {
 struct lookup_cache {
         pthread_mutex_t lock;
         /* under lock */
-        char toolchain[DIGEST_HEX_SIZE];
-        unsigned n_toolchains;
         struct recent_fact brief[RECENT_BRIEF], whole[RECENT_WHOLE];
         struct recent_derived derived[1 << DERIVED_BITS][DERIVED_WAYS];
         unsigned next_derived; /* which place of a full group is given away next */
         unsigned next_dropped; /* the place whose text is dropped next, when there are too many bytes */
         uint64_t derived_bytes;
         uint64_t prints;      /* atomic */
-        struct moment looked; /* when a look found no print that holds, */
+        uint64_t looked;      /* the generation at which a look found no print that holds, */
         int64_t looked_time;  /* in seconds */
 };
 
@@ -81,18 +73,9 @@ int lookup_cache_new(struct lookup_cache **ret)
         if (!r)
                 return -ENOMEM;
         pthread_mutex_init(&r->lock, NULL);
+        r->looked = UINT64_MAX;
         *ret = r;
         return 0;
-}
-
-unsigned lookup_cache_toolchains(struct lookup_cache *recent)
-{
-        unsigned n;
-
-        pthread_mutex_lock(&recent->lock);
-        n = recent->n_toolchains;
-        pthread_mutex_unlock(&recent->lock);
-        return n;
 }
 
 struct lookup_cache *lookup_cache_free(struct lookup_cache *r)
@@ -110,37 +93,14 @@ struct lookup_cache *lookup_cache_free(struct lookup_cache *r)
         return NULL;
 }
 
-static int moment_now(struct tree *t, struct moment *ret)
+static uint64_t generation_now(struct tree *t)
 {
-        uint64_t generation = store_generation(workspace_store(t->workspace));
-        struct lookup_cache *recent = t->lookup_cache;
-        char now[DIGEST_HEX_SIZE];
-        int r = host_toolchain(now);
-
-        if (r < 0)
-                return r;
-        pthread_mutex_lock(&recent->lock);
-        if (strcmp(now, recent->toolchain) != 0) {
-                strcpy(recent->toolchain, now);
-                recent->n_toolchains++;
-        }
-        *ret = (struct moment){.generation = generation, .toolchain = recent->n_toolchains};
-        pthread_mutex_unlock(&recent->lock);
-        return 0;
+        return store_generation(workspace_store(t->workspace));
 }
 
 uint64_t lookup_cache_generation(struct tree *t)
 {
-        struct moment now;
-
-        if (moment_now(t, &now) < 0)
-                return 0;
-        return now.generation + now.toolchain + workspace_recipes_changed(t->workspace); /* none of them ever falls */
-}
-
-static bool moment_equal(const struct moment *a, const struct moment *b)
-{
-        return a->generation == b->generation && a->toolchain == b->toolchain;
+        return generation_now(t) + workspace_recipes_changed(t->workspace); /* none of them ever falls */
 }
 
 /* -- facts -- */
@@ -155,7 +115,7 @@ static struct recent_fact *fact_slot(struct lookup_cache *r, const struct recent
 static bool fact_is(const struct recent_fact *f, const struct recent_fact *k)
 {
         return f->solver == k->solver && f->view == k->view && f->setting == k->setting && f->commit == k->commit &&
-               f->item == k->item && moment_equal(&f->moment, &k->moment);
+               f->item == k->item && f->generation == k->generation;
 }
 
 static struct fact *fact_find(struct lookup_cache *r, const struct recent_fact *k, bool brief)
@@ -195,11 +155,9 @@ int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, boo
                                 .setting = n->inode.setting,
                                 .commit = n->inode.commit,
                                 .item = n->inode.item};
-        int r = moment_now(t, &k.moment);
+        int r;
 
-        *ret = NULL;
-        if (r < 0)
-                return r;
+        k.generation = generation_now(t);
         *ret = fact_find(t->lookup_cache, &k, brief);
         if (*ret)
                 return 0;
@@ -229,15 +187,15 @@ static struct recent_derived *derived_of(struct lookup_cache *r, const struct no
         return NULL;
 }
 
-/* `goes_on`: of whatever moment. */
-static struct derived *derived_find(struct lookup_cache *r, const struct node *n, const struct moment *now, bool goes_on)
+/* `goes_on`: of whatever generation. */
+static struct derived *derived_find(struct lookup_cache *r, const struct node *n, uint64_t now, bool goes_on)
 {
         struct derived *found = NULL;
         const struct recent_derived *d;
 
         pthread_mutex_lock(&r->lock);
         d = derived_of(r, n);
-        if (d && d->derived && (goes_on || moment_equal(&d->moment, now))) {
+        if (d && d->derived && (goes_on || d->generation == now)) {
                 found = d->derived;
                 __atomic_add_fetch(&found->refs, 1, __ATOMIC_RELAXED);
         }
@@ -266,14 +224,14 @@ static void derived_drop(struct lookup_cache *r, struct recent_derived *d)
 
 /* Keeps the print, and drops texts of others while there are too many bytes. Their sizes and times stay. One made earlier never takes the place of a
  * later one: a reader that began with that goes on with what is newer. */
-static void derived_keep(struct lookup_cache *r, const struct node *n, const struct moment *moment, struct derived *made)
+static void derived_keep(struct lookup_cache *r, const struct node *n, uint64_t generation, struct derived *made)
 {
         struct recent_derived *slot;
         struct solver *before = NULL;
 
         pthread_mutex_lock(&r->lock);
         slot = derived_of(r, n);
-        if (!slot || slot->moment.generation <= moment->generation) {
+        if (!slot || slot->generation <= generation) {
                 if (!slot)
                         slot = derived_place(r, inode_pack(n->inode));
                 derived_drop(r, slot);
@@ -284,7 +242,7 @@ static void derived_keep(struct lookup_cache *r, const struct node *n, const str
                                                    [r->next_dropped % DERIVED_WAYS]);
                 *slot = (struct recent_derived){.ino = inode_pack(n->inode),
                                                 .solver = n->solver ? solver_ref(n->solver) : NULL,
-                                                .moment = *moment,
+                                                .generation = generation,
                                                 .size = made->text.size,
                                                 .mtime = made->mtime,
                                                 .derived = made};
@@ -299,15 +257,13 @@ int tree_derived_look(struct tree *t, const struct node *n, uint64_t *ret_size, 
 {
         struct lookup_cache *c = t->lookup_cache;
         const struct recent_derived *d;
-        struct moment now;
-        int r = moment_now(t, &now);
+        const uint64_t now = generation_now(t);
+        int r;
 
-        if (r < 0)
-                return r;
         pthread_mutex_lock(&c->lock);
         d = derived_of(c, n);
-        r = d && moment_equal(&d->moment, &now);
-        if (!r && !moment_equal(&c->looked, &now)) {
+        r = d && d->generation == now;
+        if (!r && c->looked != now) {
                 c->looked = now;
                 c->looked_time = now_seconds();
         }
@@ -344,12 +300,10 @@ static int make_numbers(struct tree *t, const struct node *dir, numbers_fn find,
 static int derived_get(struct tree *t, const struct node *n, bool goes_on, derive_fn print, numbers_fn find, struct derived **ret)
 {
         cleanup(derived_unrefp) struct derived *made = NULL;
-        struct moment now;
-        int r = moment_now(t, &now);
+        const uint64_t now = generation_now(t);
+        int r;
 
-        if (r < 0)
-                return r;
-        *ret = derived_find(t->lookup_cache, n, &now, goes_on);
+        *ret = derived_find(t->lookup_cache, n, now, goes_on);
         if (*ret)
                 return 0;
         made = calloc(1, sizeof(*made));
@@ -359,7 +313,7 @@ static int derived_get(struct tree *t, const struct node *n, bool goes_on, deriv
         r = print ? make_print(t, n, print, made) : make_numbers(t, n, find, made);
         if (r < 0)
                 return r;
-        derived_keep(t->lookup_cache, n, &now, made);
+        derived_keep(t->lookup_cache, n, now, made);
         *ret = steal_pointer(made);
         return print != NULL;
 }

@@ -238,7 +238,7 @@ static int put_build(struct store_txn *t, struct solver *s, uint32_t commit, str
         if (r == 0)
                 r = store_put(t, TABLE_BUILDS, SLICE(key.bytes, DIGEST_SIZE), SLICE(b.data, b.size));
         if (r == 0)
-                r = build_program_put(t, &key, record);
+                r = build_program_put(t, &key, record, &(struct digest){0});
         if (r == 0)
                 *ret = *build_record_program(record);
         return r;

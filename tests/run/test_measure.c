@@ -360,8 +360,8 @@ START_TEST(test_host)
         n = host_cores(cpus, 64);
         ck_assert_uint_ge(n, 1);
         ck_assert_uint_eq(host_cores(cpus, 1), 1);
-        assert_ok(host_toolchain(hex));
-        assert_ok(host_toolchain(again));
+        host_toolchain(hex);
+        host_toolchain(again);
         ck_assert_uint_eq(strlen(hex), 64);
         ck_assert_str_eq(hex, again);
         assert_ok(host_checks("", &checks, &n));

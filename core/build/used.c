@@ -1,0 +1,235 @@
+#include "core/build/used.h"
+
+#include <fcntl.h>
+
+#include "cache/base/record.h"
+#include "core/build/dependency.h"
+#include "core/run/file_digest.h"
+#include "core/run/host.h"
+
+#define FORMAT      1
+#define DEPENDENCY  N_FILE_KINDS /* beside the kinds of files: a folder by all that it holds */
+#define PATHS_MOST  (1u << 17)
+
+struct used {
+        const struct used_request *request;
+        char **list; /* owned, as are the strings */
+        size_t n;
+};
+
+/* -- which paths count -- */
+
+static bool is_in(const char *path, const char *folder)
+{
+        size_t n = folder ? strlen(folder) : 0;
+
+        return n > 0 && strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0' || folder[n - 1] == '/');
+}
+
+static bool is_in_dependency(const struct build_request *q, const char *path)
+{
+        for (char *const *p = q->recipe->dependencies; *p; p++)
+                if (is_in(path, *p))
+                        return true;
+        return false;
+}
+
+/* What changes while builds stay what they are: users and networks, caches that lead to files which are in the list themselves, the compile
+ * cache. */
+static bool says_nothing(const char *path)
+{
+        static const char *const files[] = {"/etc/ld.so.cache", "/etc/passwd", "/etc/group",     "/etc/nsswitch.conf", "/etc/localtime", "/etc/mtab",
+                                            "/etc/fstab",       "/etc/hosts",  "/etc/host.conf", "/etc/resolv.conf",   "/etc/hostname",  "/etc/machine-id",
+                                            "/usr/lib/ccache",  "/usr/bin/ccache"};
+
+        for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+                if (is_in(path, files[i]))
+                        return true;
+        return strstr(path, "/__pycache__/") || strstr(path, "/locale-archive") || strstr(path, "/gconv-modules.cache");
+}
+
+/* In the sandbox only these are the machine's; what is looked for elsewhere is never there. */
+static bool is_of_the_system(const char *path)
+{
+        static const char *const roots[] = {"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
+
+        for (size_t i = 0; i < ARRAY_SIZE(roots); i++)
+                if (is_in(path, roots[i]))
+                        return true;
+        return false;
+}
+
+/* Without a sandbox all of the machine is seen, and ours lies among it. */
+static bool is_ours(const struct build_request *q, const char *path)
+{
+        return is_in(path, q->work_dir) || is_in(path, q->ccache_dir) || is_in(path, q->downloads_dir) || is_in(path, "/tmp") || is_in(path, "/var/tmp") ||
+               strstr(path, "/solverfs-shim");
+}
+
+static bool counts(const struct build_request *q, const char *path)
+{
+        if (is_in_dependency(q, path))
+                return true;
+        if (path[0] != '/' || says_nothing(path))
+                return false;
+        return q->sandbox == SANDBOX_BWRAP ? is_of_the_system(path) : !is_ours(q, path);
+}
+
+static void add(struct used *u, const char *path)
+{
+        if (u->n >= PATHS_MOST || !counts(u->request->build, path))
+                return;
+        list_grow(u->list, u->n);
+        u->list[u->n++] = copy_string(path);
+}
+
+/* -- what the kernel opens for a program -- */
+
+static void add_script_interpreter(struct used *u, const char *head)
+{
+        char path[256];
+        size_t n;
+
+        head += 2 + strspn(head + 2, " \t");
+        n = strcspn(head, " \t\r\n");
+        if (n > 0 && n < sizeof(path)) {
+                snprintf(path, sizeof(path), "%.*s", (int)n, head);
+                add(u, path);
+        }
+}
+
+/* Its path stands in the head of an ELF file, and is the only one there that begins like this. */
+static void add_elf_interpreter(struct used *u, const char *head, size_t size)
+{
+        const char *found = memmem(head, size, "/lib", 4);
+
+        if (found && memmem(found, MIN((size_t)(head + size - found), (size_t)64), "/ld-", 4) && memchr(found, '\0', (size_t)(head + size - found)))
+                add(u, found);
+}
+
+static void add_interpreter(struct used *u, const char *path)
+{
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        char head[2048];
+        ssize_t n = fd >= 0 ? read(fd, head, sizeof(head) - 1) : -1;
+
+        if (n < 4)
+                return;
+        head[n] = '\0';
+        if (memcmp(head, "#!", 2) == 0)
+                add_script_interpreter(u, head);
+        else if (memcmp(head, "\177ELF", 4) == 0)
+                add_elf_interpreter(u, head, (size_t)n);
+}
+
+/* -- the list -- */
+
+static void add_any(void *user, const char *path)
+{
+        add(user, path);
+}
+
+static void add_implied(struct used *u)
+{
+        for (size_t i = 0; i < u->n; i++) { /* it grows */
+                const char *name = strrchr(u->list[i], '/');
+
+                if (access(u->list[i], X_OK) == 0)
+                        add_interpreter(u, u->list[i]);
+                if (name && (strcmp(name, "/cc1") == 0 || strcmp(name, "/cc1plus") == 0))
+                        add(u, "/usr/bin/as");
+        }
+}
+
+static int by_text(const void *a, const void *b)
+{
+        return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void put_entry(struct buffer *b, uint8_t kind, const struct digest *d, const char *path)
+{
+        record_put_u8(b, kind);
+        if (kind == FILE_CONTENT || kind == DEPENDENCY)
+                buffer_add(b, d->bytes, DIGEST_SIZE);
+        record_put_u16(b, (uint16_t)strlen(path));
+        buffer_adds(b, path);
+}
+
+static void put_dependencies(const struct build_request *q, struct buffer *b)
+{
+        for (char *const *p = q->recipe->dependencies; *p; p++) {
+                struct digest d = {0};
+
+                if (dependency_digest(*p, true, &d) == 0)
+                        put_entry(b, DEPENDENCY, &d, *p);
+        }
+}
+
+void used_list_make(const struct used_request *q, struct blob *ret, bool *ret_moved)
+{
+        cleanup_buffer struct buffer b = {0};
+        struct used u = {.request = q};
+        const char *at = q->watched.data;
+
+        for (size_t left = q->is_watched ? q->watched.size : 0; left > 0; left -= strlen(at) + 1, at += strlen(at) + 1)
+                add(&u, at);
+        if (!q->is_watched)
+                host_tools_each(add_any, &u);
+        add_implied(&u);
+        sort_list(u.list, u.n, sizeof(*u.list), by_text);
+        record_put_u8(&b, FORMAT);
+        *ret_moved = false;
+        for (size_t i = 0; i < u.n; i++) {
+                struct file_look look;
+
+                if (i > 0 && strcmp(u.list[i], u.list[i - 1]) == 0)
+                        continue;
+                file_look(u.list[i], &look);
+                *ret_moved |= look.kind == FILE_CONTENT && look.changed_ns > q->since_ns;
+                put_entry(&b, look.kind, &look.digest, u.list[i]);
+        }
+        if (!q->is_watched)
+                put_dependencies(q->build, &b);
+        for (size_t i = 0; i < u.n; i++)
+                free(u.list[i]);
+        free(u.list);
+        file_digests_save();
+        if (buffer_steal(&b, ret) < 0)
+                *ret = (struct blob){0};
+}
+
+/* -- the check -- */
+
+static bool is_still(uint8_t kind, const struct digest *before, const char *path)
+{
+        struct file_look look;
+        struct digest now;
+
+        if (kind == DEPENDENCY)
+                return dependency_digest(path, false, &now) == 0 && digest_equal(&now, before);
+        file_look(path, &look);
+        return look.kind == (enum file_kind)kind && (kind != FILE_CONTENT || digest_equal(&look.digest, before));
+}
+
+int used_list_check(struct slice list, char **ret_path)
+{
+        struct record r = record_of(list);
+
+        record_version(&r, FORMAT);
+        while (r.error == 0 && record_left(&r) > 0) {
+                cleanup_free char *path = NULL;
+                struct digest before = {0};
+                uint8_t kind = record_u8(&r);
+
+                if (kind == FILE_CONTENT || kind == DEPENDENCY)
+                        record_raw(&r, before.bytes, DIGEST_SIZE);
+                path = record_string(&r, record_u16(&r));
+                if (r.error == 0 && !is_still(kind, &before, path)) {
+                        *ret_path = steal_pointer(path);
+                        file_digests_save();
+                        return 1;
+                }
+        }
+        file_digests_save();
+        return record_end(&r, "the list of what a build used");
+}

@@ -1,0 +1,114 @@
+/* What builds used (core/build/used.h), kept once by content, and whether it is still what it was. */
+#include <pthread.h>
+
+#include "core/build/used.h"
+#include "core/query/build_query.h"
+
+#define LOOK_AGAIN NSEC_PER_SEC
+
+static void used_key(const struct digest *d, char ret[16 + DIGEST_HEX_SIZE])
+{
+        char hex[DIGEST_HEX_SIZE];
+
+        digest_hex(d, hex);
+        snprintf(ret, 16 + DIGEST_HEX_SIZE, BUILD_USED_KEY "%s", hex);
+}
+
+int build_used_put(struct store_txn *t, struct slice list, struct digest *ret)
+{
+        char key[16 + DIGEST_HEX_SIZE];
+
+        digest_of(list.data, list.size, ret);
+        used_key(ret, key);
+        return store_has(t, TABLE_META, slice_string(key)) ? 0 : store_put(t, TABLE_META, slice_string(key), list);
+}
+
+/* What was last seen of a list. */
+struct verdict_on_used {
+        struct verdict_on_used *next;
+        struct digest used;
+        uint64_t looked; /* ns */
+        char *changed;   /* owned; the first path that is not what it was; NULL: all are */
+};
+
+static struct {
+        pthread_mutex_t lock;
+        struct verdict_on_used *list; /* under lock; for good: commits share lists */
+} verdicts = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct verdict_on_used *verdict_of(const struct digest *used)
+{
+        struct verdict_on_used *v = verdicts.list;
+
+        while (v && !digest_equal(&v->used, used))
+                v = v->next;
+        if (v)
+                return v;
+        v = allocate(1, sizeof(*v));
+        *v = (struct verdict_on_used){.next = verdicts.list, .used = *used};
+        return verdicts.list = v;
+}
+
+static void look(struct workspace *w, struct verdict_on_used *v)
+{
+        cleanup_blob struct blob b = {0};
+        char key[16 + DIGEST_HEX_SIZE], *changed = NULL;
+
+        used_key(&v->used, key);
+        if (store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b) < 0 || used_list_check(SLICE(b.data, b.size), &changed) < 0)
+                changed = copy_string("(the record of what it used is lost)");
+        free(v->changed);
+        v->changed = changed;
+        v->looked = now_ns();
+}
+
+static bool used_changed(struct workspace *w, const struct digest *used, char **ret_path)
+{
+        struct verdict_on_used *v;
+        bool changed;
+
+        pthread_mutex_lock(&verdicts.lock);
+        v = verdict_of(used);
+        if (v->looked == 0 || now_ns() - v->looked >= LOOK_AGAIN)
+                look(w, v);
+        changed = v->changed != NULL;
+        if (changed && ret_path)
+                *ret_path = copy_string(v->changed);
+        pthread_mutex_unlock(&verdicts.lock);
+        return changed;
+}
+
+static bool used_of(struct workspace *w, const struct digest *build, struct digest *ret)
+{
+        cleanup_blob struct blob b = {0};
+
+        if (store_fetch(workspace_store(w), TABLE_BUILD_PROGRAMS, SLICE(build->bytes, DIGEST_SIZE), &b) < 0 || b.size != 2 * DIGEST_SIZE)
+                return false;
+        memcpy(ret->bytes, (const char *)b.data + DIGEST_SIZE, DIGEST_SIZE);
+        return true;
+}
+
+int build_used_find(struct workspace *w, const struct digest *build, struct blob *ret)
+{
+        char key[16 + DIGEST_HEX_SIZE];
+        struct digest used;
+
+        if (!used_of(w, build, &used))
+                return -ENOENT;
+        used_key(&used, key);
+        return store_fetch(workspace_store(w), TABLE_META, slice_string(key), ret);
+}
+
+bool build_tools_changed(struct workspace *w, const struct digest *build, char **ret_path)
+{
+        struct digest used;
+
+        return used_of(w, build, &used) && used_changed(w, &used, ret_path);
+}
+
+bool commit_tools_changed(struct workspace *w, struct solver *s, uint32_t commit, char **ret_path)
+{
+        struct digest key;
+
+        return build_key(s->history, commit, s->recipe, &key) == 0 && build_tools_changed(w, &key, ret_path);
+}

@@ -1,0 +1,203 @@
+#include "core/run/file_digest.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "cache/base/record.h"
+
+#define FORMAT       1
+#define FILE_BYTES   ((size_t)64 << 20)
+#define SETTLED      (50 * (int64_t)NSEC_PER_MSEC) /* within a tick of its last change a file may change and show the same times */
+#define MOMENT_WORDS 5
+
+struct known {
+        char *path; /* owned */
+        uint64_t moment[MOMENT_WORDS];
+        struct digest digest;
+};
+
+static struct {
+        pthread_mutex_t lock;
+        char *file; /* NULL: nothing is kept */
+        /* A hash table by path. */
+        struct known *slots;
+        size_t n, n_slots;
+        bool has_news;
+} digests = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int64_t nanoseconds(const struct timespec *t)
+{
+        return (int64_t)t->tv_sec * (int64_t)NSEC_PER_SEC + t->tv_nsec;
+}
+
+/* Nobody can put another file in its place, or write to it, and have all of these again. */
+static void moment_of(const struct stat *st, uint64_t ret[MOMENT_WORDS])
+{
+        ret[0] = st->st_dev;
+        ret[1] = st->st_ino;
+        ret[2] = (uint64_t)st->st_size;
+        ret[3] = (uint64_t)nanoseconds(&st->st_mtim);
+        ret[4] = (uint64_t)nanoseconds(&st->st_ctim);
+}
+
+/* -- the table; lock held -- */
+
+static struct known *slot_of(const char *path)
+{
+        size_t i = hash_quick(path, strlen(path)) & (digests.n_slots - 1);
+
+        while (digests.slots[i].path && strcmp(digests.slots[i].path, path) != 0)
+                i = (i + 1) & (digests.n_slots - 1);
+        return &digests.slots[i];
+}
+
+static void grow(void)
+{
+        struct known *old = digests.slots;
+        size_t n_old = digests.n_slots;
+
+        if (digests.n * 2 < n_old)
+                return;
+        digests.n_slots = MAX(n_old * 2, (size_t)1024);
+        digests.slots = allocate(digests.n_slots, sizeof(*digests.slots));
+        for (size_t i = 0; i < n_old; i++)
+                if (old[i].path)
+                        *slot_of(old[i].path) = old[i];
+        free(old);
+}
+
+static void remember(const char *path, const uint64_t moment[MOMENT_WORDS], const struct digest *digest)
+{
+        struct known *k;
+
+        grow();
+        k = slot_of(path);
+        if (!k->path) {
+                k->path = copy_string(path);
+                digests.n++;
+        }
+        memcpy(k->moment, moment, sizeof(k->moment));
+        k->digest = *digest;
+}
+
+static bool recall(const char *path, const uint64_t moment[MOMENT_WORDS], struct digest *ret)
+{
+        const struct known *k = digests.n > 0 ? slot_of(path) : NULL;
+
+        if (!k || !k->path || memcmp(k->moment, moment, sizeof(k->moment)) != 0)
+                return false;
+        *ret = k->digest;
+        return true;
+}
+
+/* -- a look -- */
+
+static bool is_settled(const struct stat *st)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_REALTIME, &now);
+        return nanoseconds(&now) - nanoseconds(&st->st_ctim) > SETTLED;
+}
+
+/* False when it cannot be read. */
+static bool hash_file(const char *path, struct digest *ret)
+{
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        struct stat before, after;
+        uint64_t moment[MOMENT_WORDS], size;
+
+        if (fd < 0 || fstat(fd, &before) < 0 || digest_of_fd(fd, ret, &size) < 0 || fstat(fd, &after) < 0)
+                return false;
+        moment_of(&before, moment);
+        if (is_settled(&before) && nanoseconds(&before.st_ctim) == nanoseconds(&after.st_ctim)) {
+                pthread_mutex_lock(&digests.lock);
+                remember(path, moment, ret);
+                digests.has_news = true;
+                pthread_mutex_unlock(&digests.lock);
+        }
+        return true;
+}
+
+void file_look(const char *path, struct file_look *ret)
+{
+        uint64_t moment[MOMENT_WORDS];
+        struct stat st;
+        bool is_known;
+
+        *ret = (struct file_look){.kind = FILE_ABSENT};
+        if (stat(path, &st) < 0) {
+                ret->kind = errno == ENOENT || errno == ENOTDIR ? FILE_ABSENT : FILE_OTHER;
+                return;
+        }
+        ret->changed_ns = nanoseconds(&st.st_ctim);
+        ret->kind = S_ISDIR(st.st_mode) ? FILE_FOLDER : S_ISREG(st.st_mode) ? FILE_CONTENT : FILE_OTHER;
+        if (ret->kind != FILE_CONTENT)
+                return;
+        moment_of(&st, moment);
+        pthread_mutex_lock(&digests.lock);
+        is_known = recall(path, moment, &ret->digest);
+        pthread_mutex_unlock(&digests.lock);
+        if (!is_known && !hash_file(path, &ret->digest))
+                *ret = (struct file_look){.kind = FILE_OTHER, .changed_ns = ret->changed_ns};
+}
+
+/* -- the file -- */
+
+static void read_kept(struct slice bytes)
+{
+        struct record r = record_of(bytes);
+
+        record_version(&r, FORMAT);
+        while (r.error == 0 && record_left(&r) > 0) {
+                uint64_t moment[MOMENT_WORDS];
+                struct digest digest = {0};
+                cleanup_free char *path = NULL;
+
+                for (size_t i = 0; i < MOMENT_WORDS; i++)
+                        moment[i] = record_u64(&r);
+                record_raw(&r, digest.bytes, DIGEST_SIZE);
+                path = record_string(&r, record_u32(&r));
+                if (r.error == 0 && path)
+                        remember(path, moment, &digest);
+        }
+}
+
+void file_digests_keep(const char *path)
+{
+        cleanup_blob struct blob b = {0};
+
+        pthread_mutex_lock(&digests.lock);
+        if (!digests.file) {
+                digests.file = copy_string(path);
+                if (read_file(path, FILE_BYTES, &b) == 0)
+                        read_kept(SLICE(b.data, b.size));
+        }
+        pthread_mutex_unlock(&digests.lock);
+}
+
+void file_digests_save(void)
+{
+        cleanup_buffer struct buffer b = {0};
+
+        pthread_mutex_lock(&digests.lock);
+        if (digests.file && digests.has_news) {
+                record_put_u8(&b, FORMAT);
+                for (size_t i = 0; i < digests.n_slots; i++) {
+                        const struct known *k = &digests.slots[i];
+
+                        if (!k->path)
+                                continue;
+                        for (size_t m = 0; m < MOMENT_WORDS; m++)
+                                record_put_u64(&b, k->moment[m]);
+                        buffer_add(&b, k->digest.bytes, DIGEST_SIZE);
+                        record_put_u32(&b, (uint32_t)strlen(k->path));
+                        buffer_adds(&b, k->path);
+                }
+                if (b.size > FILE_BYTES || write_file_atomic(digests.file, b.data, b.size, 0600) < 0)
+                        log_debug("%s is not written: files are hashed again next time", digests.file);
+                digests.has_news = false;
+        }
+        pthread_mutex_unlock(&digests.lock);
+}
