@@ -25,7 +25,10 @@ struct exporting {
         struct exporter *exporter;
         struct case_memo *memo;
         uint64_t rows, unbuildable;
+        struct buffer missing; /* the first of those versions of which nothing is finished */
+        size_t n_missing;
 };
+#define MISSING_NAMED 5
 
 static void parse_format(void *to, const char *text)
 {
@@ -172,6 +175,15 @@ static int compare_places(const void *a, const void *b, void *user)
         return (x > y) - (x < y);
 }
 
+/* A version that was asked for, and of which there is nothing to write. */
+static void note_missing(struct exporting *o, struct solver *s, uint32_t commit)
+{
+        const struct commit_sha sha = commit_sha(s, commit);
+
+        if (o->n_missing++ < MISSING_NAMED)
+                buffer_addf(&o->missing, "%s%.12s", o->missing.size > 0 ? ", " : "", sha.s);
+}
+
 static int write_solver(struct exporting *o, struct solver *s)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
@@ -191,7 +203,11 @@ static int write_solver(struct exporting *o, struct solver *s)
                 list = known;
         }
         for (size_t i = 0; i < n && r == 0; i++) {
+                uint64_t before = o->rows;
+
                 r = write_version(o, s, list[i], list[i] < order->n ? order->place[list[i]] : 0);
+                if (r == 0 && o->has_revisions && o->rows == before)
+                        note_missing(o, s, list[i]);
                 if (r == 0)
                         r = progress_step(&command_progress, what, i + 1, n);
         }
@@ -271,7 +287,7 @@ static int choose_cases(struct exporting *o)
 
 static void say(const struct exporting *o, uint64_t left_out)
 {
-        if (o->rows == 0)
+        if (o->rows == 0 && o->n_missing == 0)
                 note("nothing is finished of what was asked for; 'solverfs run' measures it");
         if (left_out > 0)
                 note("%" PRIu64 " %s left out: hyperfine has no word for a run without a right answer", left_out,
@@ -297,6 +313,11 @@ static int export_all(struct exporting *o)
                 return fail_as(status_of(r) == STATUS_INTERRUPTED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
         progress_clear();
         say(o, left_out);
+        if (o->n_missing > 0) {
+                complain("nothing is finished of %zu of the versions that were asked for: %s%s; 'solverfs run' measures it", o->n_missing, o->missing.data,
+                         o->n_missing > MISSING_NAMED ? ", …" : "");
+                return STATUS_FAILED;
+        }
         return STATUS_OK;
 }
 
@@ -308,7 +329,7 @@ int cmd_export(int argc, char **argv)
                 "csv is RFC 4180, with the columns of 'run' first. jsonl is what 'run --json' prints. benchexec is a document of XML for each "
                 "version, for table-generator. asv is a folder of results for 'asv publish', of one solver. hyperfine is what its --export-json "
                 "writes: one document, or one for each version where -o is a folder (there already, or with a slash at its end).\n"
-                "A file is there whole, or not at all.\n\n"
+                "A file is there whole, or not at all. A version that was named and of which nothing is finished is not in it: exit status 1.\n\n"
                 "  solverfs export --format csv -o results.csv\n"
                 "  solverfs export --format benchexec z3 'z3-4.8.*' --set mine -o tables/\n"
                 "  solverfs export --format hyperfine z3 z3-4.8.8 z3-4.8.9 17 -o two.json";
@@ -355,5 +376,6 @@ int cmd_export(int argc, char **argv)
         free(o.machine);
         case_selection_done(&o.cases);
         revisions_done(&o.revisions);
+        buffer_done(&o.missing);
         return r;
 }
