@@ -11,17 +11,17 @@ struct building {
         /* options */
         const char *solver_name, *output;
         struct words words;
-        bool json, log, again;
+        bool json, log, again, renew;
 
         struct revisions revisions;
         struct follower follower; /* with --log and one commit */
 };
 
 static const struct column columns[] = {{"COMMIT", 12, false}, {"BUILD", 6, false}, {"TIME (s)", 11, true},
-                                        {"SIZE (B)", 10, true},    {"HOW", 15, false},  {"REASON", 0, false}};
+                                        {"SIZE (B)", 10, true},    {"HOW", 17, false},  {"REASON", 0, false}};
 
-/* `released`: where a released binary came from; NULL: it was built. */
-static json_t *record_json(const struct building *b, const char *commit, const struct build_record *record, const char *released)
+/* `released`: where a released binary came from; NULL: it was built. `changed`: which file that it used is not what it was, or NULL. */
+static json_t *record_json(const char *commit, const struct build_record *record, const char *released, const char *changed)
 {
         char built[GIT_OID_HEXSZ + 1], id[DIGEST_HEX_SIZE];
         json_t *outputs = json_array(), *programs = json_array();
@@ -37,11 +37,11 @@ static json_t *record_json(const struct building *b, const char *commit, const s
                                                          record->outputs[i].executable));
         }
         git_oid_tostr(built, sizeof(built), &record->commit);
-        return json_pack("{s:s, s:s, s:b, s:b, s:s?, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:s?, s:s?}", "solver", common.solver->recipe->name,
+        return json_pack("{s:s, s:s, s:b, s:b, s:s?, s:s, s:I, s:f, s:f, s:I, s:o, s:o, s:s?, s:s?, s:s?}", "solver", common.solver->recipe->name,
                          "commit", commit, "ok", record->ok, "clean", 1, "reason", record->reason, "built_from",
                          built, "started", (json_int_t)record->started, "time", (double)record->duration_ns / 1e9, "cputime",
                          (double)record->cpu_ns / 1e9, "memory", (json_int_t)record->memory, "outputs", outputs, "programs",
-                         programs, "differs", record->differs, "released_binary", released);
+                         programs, "differs", record->differs, "released_binary", released, "toolchain_changed", changed);
 }
 
 static void show_record(const struct building *b, uint32_t number, const struct build_record *record, struct buffer *to)
@@ -50,17 +50,22 @@ static void show_record(const struct building *b, uint32_t number, const struct 
         cleanup_free char *reason = printable(record->reason ?: record->differs ? "not reproducible" : "-");
         const struct commit_sha commit = commit_sha(common.solver, number);
         char seconds[32], size[24] = "-";
+        cleanup_free char *changed = NULL;
+        bool is_old = commit_tools_changed(common.workspace, common.solver, number, &changed);
 
         if (b->json) {
-                json_row(to, record_json(b, commit.s, record, released));
+                json_row(to, record_json(commit.s, record, released, changed));
                 return;
         }
         format_seconds(record->duration_ns, seconds);
         if (record->n_outputs > 0)
                 snprintf(size, sizeof(size), "%llu", (unsigned long long)record->outputs[0].size);
         table_row(to, columns, ARRAY_SIZE(columns),
-                  (const char *[]){commit.s, record->ok ? "ok" : "failed", seconds, size, released ? "released binary" : "clean",
+                  (const char *[]){commit.s, record->ok ? "ok" : "failed", seconds, size, released ? "released binary" : is_old ? "toolchain changed" : "clean",
                                    reason});
+        if (is_old)
+                note("%s %.12s: toolchain changed: %s is not what it was built with; build --renew builds it anew", common.solver->recipe->name,
+                     commit.s, changed);
 }
 
 /* Whole; what was printed of it while it was built is not printed again. */
@@ -97,7 +102,7 @@ static int make(void *user, size_t i, struct query **ret)
 {
         struct building *b = user;
 
-        return query_build(common.workspace, common.solver, b->revisions.list[i], ret);
+        return (b->renew ? query_current_build : query_build)(common.workspace, common.solver, b->revisions.list[i], ret);
 }
 
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
@@ -222,8 +227,8 @@ static int run_batch(struct building *b)
 int cmd_build(int argc, char **argv)
 {
         static const char doc[] =
-                "Build commits, unless they are built already. Prints for each: commit, ok or failed, seconds, the program's size, clean or "
-                "released binary, why it failed or that it is not reproducible; and at the end, of several commits, how many builds and programs "
+                "Build commits, unless they are built already. Prints for each: commit, ok or failed, seconds, the program's size, clean, "
+                "toolchain changed or released binary, why it failed or that it is not reproducible; and at the end, of several commits, how many builds and programs "
                 "they have.\v"
                 "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are not on A's, oldest first; or a pattern "
                 "over tags, in the order of the history: 'z3-4.*'. Exit status 1 when a commit cannot be built.";
@@ -231,6 +236,7 @@ int cmd_build(int argc, char **argv)
         int r;
         const struct command_option options[] = {
                 {"again", 'a', NULL, "Build anew, without the compile cache, what is built already", .on = &b.again},
+                {"renew", 'n', NULL, "Build anew what was built with tools, headers or libraries that have changed since", .on = &b.renew},
                 {"log", 'l', NULL, "Print the build's whole output instead; of one commit that is being built, as it comes", .on = &b.log},
                 {"output", 'o', "FILE", "Copy the program to FILE (with one commit)", .text = &b.output},
                 {"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &b.json},

@@ -295,6 +295,18 @@ static int write_svg(struct recording *o, const struct case_history *h)
         return command_write_file(o->svg, r, &b);
 }
 
+/* Results stay when tools are upgraded, and that is said once for all cases. */
+static void tell_changed(const struct recording *o, const struct revisions *known)
+{
+        cleanup_free char *path = NULL;
+        size_t n = 0;
+
+        for (size_t i = 0; !o->machine && i < known->n; i++)
+                n += commit_tools_changed(common.workspace, common.solver, known->list[i], n == 0 ? &path : NULL);
+        if (n > 0)
+                note("toolchain changed: %s is not what %zu of the commits %s built with; solverfs build --renew builds them anew", path, n, n == 1 ? "was" : "were");
+}
+
 static int show_case(struct recording *o, size_t test, const struct revisions *known)
 {
         cleanup_case_history struct case_history h = {0};
@@ -325,6 +337,8 @@ static int show(struct recording *o)
 
         for (size_t i = 0; i < o->cases.n && r == 0; i++)
                 r = show_case(o, i, &known);
+        if (r == 0)
+                tell_changed(o, &known);
         return r < 0 ? fail(r) : STATUS_OK;
 }
 

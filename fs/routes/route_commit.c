@@ -111,7 +111,7 @@ static int build_status(struct tree *t, const struct node *n, struct buffer *ret
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup(query_unrefp) struct query *q = NULL;
-        cleanup_free char *reason = NULL;
+        cleanup_free char *reason = NULL, *changed = NULL;
         const char *status = "none";
         uint64_t job;
         int r = build_find(tree_workspace(t), n->solver, n->inode.commit, false, &record);
@@ -126,6 +126,8 @@ static int build_status(struct tree *t, const struct node *n, struct buffer *ret
                 status = state == JOB_RUNNING ? "building" : state == JOB_QUEUED ? "queued" : "none";
         }
         buffer_addf(ret, "%s\n", status);
+        if (record && record->ok && commit_tools_changed(tree_workspace(t), n->solver, n->inode.commit, &changed))
+                buffer_addf(ret, "toolchain changed: %s\n", changed);
         return 0;
 }
 

@@ -357,8 +357,10 @@ if [ -n "$shared" ]; then
 	chmod 755 "$shared" && echo sat >"$shared/answer" && chmod 644 "$shared/answer"
 	elsewhere "$shared/answer" "dependency = $shared"
 	test_that "a build reads a folder of the machine" 'run 0 solver add depends toy --recipe elsewhere.recipe && answers depends sat'
-	test_that "its content is part of the toolchain" 'echo unknown >"$shared/answer" && answers depends unknown && echo sat >"$shared/answer" && answers depends sat'
-	test_that "one that is not there is no failure of the commit" 'mv "$shared" "$shared.away"; run 4 build depends HEAD; r=$?; mv "$shared.away" "$shared"; has err "is not there: install it" && (exit $r) && answers depends sat'
+	test_that "its content is part of what the build used" '
+		echo unknown >"$shared/answer" && answers depends sat && run 0 build depends HEAD && has err "toolchain changed: $shared/answer" && run 0 build --renew depends HEAD && answers depends unknown &&
+		echo sat >"$shared/answer" && run 0 build --renew depends HEAD && answers depends sat'
+	test_that "one that is not there is no failure of the commit" 'mv "$shared" "$shared.away"; run 4 build --renew depends HEAD; r=$?; mv "$shared.away" "$shared"; has err "is not there: install it" && (exit $r) && answers depends sat'
 fi
 
 git init -q -b main sub && echo sat >sub/answer && with_git -C sub add -A && with_git -C sub commit -qm sub

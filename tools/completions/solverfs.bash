@@ -97,7 +97,7 @@ _solverfs() {
 		"case add") own="--name --status --json" ;;
 		mount) own="--foreground --options" ;;
 		unmount) own="--lazy" ;;
-		build) own="--again --log --output --json" ;;
+		build) own="--again --renew --log --output --json" ;;
 		run) own="--seed --timeout --machine --again --json --print --on" ;;
 		fuzz) own="--reference --target --for --measure --threshold --timeout --corpus --name --seed --oracle --pairs --clock --jobs --max-finds --on --localize-for --no-localize --reduce-for --no-reduce --json" ;;
 		incompleteness) own="--reference --target --at --seeds --oracle --iterations --chain --timeout --clock --for --seed --name --jobs --max-finds --on --localize-for --no-localize --reduce-for --no-reduce --json" ;;
