@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cache/base/lock.h"
+#include "core/query/query_internal.h"
 #include "core/query/scrambled.h"
 #include "core/run/leftovers.h"
 
@@ -514,6 +515,12 @@ static int compact_journal(struct collecting *c)
         return r;
 }
 
+/* Small ones: the journal shrinks by them. */
+static int drop_used_lists(struct collecting *c)
+{
+        return c->plan->dry_run ? 0 : build_used_sweep(c->workspace);
+}
+
 static int look_at_ccache(struct collecting *c)
 {
         return drop_ccache(c, false);
@@ -536,7 +543,7 @@ int care_collect(struct workspace *w, const struct care_plan *plan, const struct
                 const char *what;
                 int (*drop)(struct collecting *c);
         } areas[] = {{"leftovers", drop_leftovers}, {"copies of programs", drop_copies}, {"worktrees", drop_worktrees}, {"ccache", look_at_ccache},
-                     {"downloads", drop_downloads}, {"journal", compact_journal},        {"programs", bound}};
+                     {"downloads", drop_downloads}, {"lists of what builds used", drop_used_lists}, {"journal", compact_journal},        {"programs", bound}};
         struct collecting c = {.workspace = w, .plan = plan, .watch = watch, .freed = ret};
         int r = 0;
 

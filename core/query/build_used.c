@@ -112,3 +112,45 @@ bool commit_tools_changed(struct workspace *w, struct solver *s, uint32_t commit
 
         return build_key(s->history, commit, s->recipe, &key) == 0 && build_tools_changed(w, &key, ret_path);
 }
+
+/* -- lists of no build ------------------------------------------------------------------------------------------- */
+
+struct sweep {
+        struct store_txn *txn;
+        struct digest_list used;
+};
+
+static int note_used(void *user, struct slice, struct slice value)
+{
+        if (value.size == 2 * DIGEST_SIZE)
+                digest_list_add(user, (const char *)value.data + DIGEST_SIZE);
+        return 0;
+}
+
+static int drop_unused(void *user, struct slice key, struct slice)
+{
+        const size_t prefix = strlen(BUILD_USED_KEY);
+        struct sweep *s = user;
+        char hex[DIGEST_HEX_SIZE];
+        struct digest d;
+
+        snprintf(hex, sizeof(hex), "%.*s", (int)(key.size - prefix), (const char *)key.data + prefix);
+        return digest_parse(hex, &d) < 0 || digest_list_find(&s->used, &d) ? 0 : store_delete(s->txn, TABLE_META, key);
+}
+
+static int sweep_in(void *, struct store_txn *t)
+{
+        struct sweep s = {.txn = t};
+        int r = store_each(t, TABLE_BUILD_PROGRAMS, SLICE("", 0), SLICE("", 0), true, note_used, &s.used);
+
+        digest_list_sort(&s.used);
+        if (r == 0)
+                r = store_each(t, TABLE_META, slice_string(BUILD_USED_KEY), SLICE("", 0), false, drop_unused, &s);
+        digest_list_done(&s.used);
+        return r;
+}
+
+int build_used_sweep(struct workspace *w)
+{
+        return store_update(workspace_store(w), sweep_in, NULL);
+}

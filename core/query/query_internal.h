@@ -20,6 +20,7 @@ bool build_tools_changed(struct workspace *w, const struct digest *build, char *
 /* Keeps a list of what a build used, unless it is there, in TABLE_META under this prefix and its digest in hex. */
 #define BUILD_USED_KEY "used/"
 int build_used_find(struct workspace *w, const struct digest *build, struct blob *ret); /* -ENOENT */
+int build_used_sweep(struct workspace *w); /* drops those of no build; for gc */
 int build_used_put(struct store_txn *t, struct slice list, struct digest *ret);
 /* The build of that key made by what is on this machine now: found only while what it used is what it was. */
 int query_current_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret);

@@ -47,8 +47,26 @@ test_that "a header that was looked for in vain appears in front of another" '
 	echo sat >"$shared/first/status.h" && changed two "$shared/first/status.h" && answers two unknown && run 0 build --renew toy two && run 0 run toy two a.smt2 && answers two sat'
 test_that "a failure stands only as long as its tools" '
 	printf "#!/bin/sh\nexit 3\n" >"$shared/tool" && run 0 solver remove toy && sed "s/samples = 1/samples = 2/; s/build = /build = true \&\& /" toy.recipe >again.recipe && run 0 solver add toy toy --recipe again.recipe &&
-	run 1 build toy one && printf "%s\n" "$before" >"$shared/tool" && run 0 build toy one'
+	run 1 build toy one && printf "%s\n" "$before" >"$shared/tool" && run 0 build toy one && run 0 run toy one a.smt2'
 test_that "what was built cannot be built anew: the last program stays" '
 	printf "#!/bin/sh\nexit 3\n" >"$shared/tool" && run 4 build --renew toy one && has err "it was built before, and cannot be built again now" && run 0 build toy one'
+test_that "another store takes the list with the build" '
+	here=$SOLVERFS_STORE && export SOLVERFS_STORE=$top/other && run 0 init && run 0 solver add toy toy --recipe again.recipe && run 0 import "$here" && run 0 history --known toy a.smt2 && has out "	sat	" && has err "toolchain changed: $shared/tool"'
+test_that "gc drops no list that a build has" 'run 0 gc && changed one "$shared/tool"'
+make_mount
+clean_up() { ! is_mounted "$mnt" || timeout 200 "$solverfs" -q unmount --lazy "$mnt"; rm -rf "$shared"; }
+# status TEXT: of the commit's build, through the mount, which looks once in a second.
+status() { local i; for i in $(seq 200); do [ "$(cat "$mnt/toy/commits/one/build/status")" = "$1" ] && return 0; sleep 0.05; done; cat "$mnt/toy/commits/one/build/status" >err; return 1; }
+printf '(set-logic QF_LIA)\n(assert true)\n(check-sat)\n' >b.smt2
+run 0 case add b.smt2
+if run 0 mount "$mnt"; then
+	test_that "build/status says it in a second line, and cached/ has what it had" '
+		status "ok
+toolchain changed: $shared/tool" && [ "$(cat "$mnt"/toy/cached/one/cases/1/result)" = sat ]'
+	test_that "a cold cell in the mount builds anew" '
+		printf "%s\n# for the mount\n" "$before" >"$shared/tool" && [ "$(cat "$mnt/toy/commits/one/cases/2/result" || echo none)" = sat ] && status ok'
+else
+	skip "build/status" "no mount here"
+fi
 test_that "fsck finds nothing wrong" 'run 0 fsck'
 echo "1..$n"
