@@ -1,8 +1,8 @@
 /* Machines by name: this one, those of clusters (place.h), and others, whose measurements were imported. A machine's name is a part of each run's key
  * (core/run/host.h), so that results of two never mix: whoever wants to see those of one asks for them by name (struct cell).
  *
- * The key of a build holds this machine's toolchain, so it does not find the program that a commit has on another machine. That program is kept
- * under the rest of the key: the recipe's build part and the sources. In TABLE_META:
+ * A build's record is of the program that this machine made last. The program that a commit has on another machine is kept
+ * apart, under the recipe's build part and the sources. In TABLE_META:
  *
  *     machine/name/<name>                     there is something of this machine
  *     machine/programs/<machine>/<source>     digests of programs, the one imported last at the end
@@ -18,7 +18,7 @@
  * sentence that names those there are. */
 int machine_find(struct workspace *w, const char *word, char **ret);
 
-/* A digest of all that a build of the commit depends on, the toolchain apart. */
+/* A digest of all that a build of the commit depends on, what it used of a machine apart. */
 int machine_source(struct solver *s, uint32_t commit, struct digest *ret);
 /* The program that stands for whatever somebody ran there, where nobody knows its bytes. */
 void machine_unknown_program(const char *machine, const struct digest *source, struct digest *ret);

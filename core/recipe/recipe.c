@@ -446,8 +446,8 @@ size_t recipe_download(const char *line, struct digest *ret_digest, struct slice
         return n;
 }
 
-/* The names of submodules and downloads, and not their sources: a submodule's commit is in the tree, a download has a digest. The content of
- * dependencies is in the toolchain's digest. A recipe without any has the digest it had before there were such keys. */
+/* The names of submodules and downloads, and not their sources: a submodule's commit is in the tree, a download has a digest. What is read of
+ * dependencies is recorded with the build. A recipe without any has the digest it had before there were such keys. */
 static void hash_sources_elsewhere(struct hasher *h, const struct recipe *r)
 {
         if (!r->dependencies[0] && !r->submodules[0] && !r->downloads[0])

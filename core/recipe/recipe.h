@@ -22,7 +22,7 @@
  *   stack      8m        of each process of a run; a solver cannot raise it by itself
  *   build-timeout 60m, build-memory 16g, build-processes 4096     limits of a build
  *   environment          repeated; NAME=VALUE for build and run
- *   dependency           repeated; an absolute folder outside of the sources that builds read; part of the toolchain by its content
+ *   dependency           repeated; an absolute folder outside of the sources that builds read; what they read of it is recorded (core/build/used.h)
  *   submodule            repeated; PATH=REPO: where the submodule at PATH comes from; others are empty folders
  *   download             repeated; URL SHA256: a file that builds read as /downloads/<last component>; fetched before, as builds have no network
  *   samples    5         the most repetitions of a short or noisy run (1: never repeat)
