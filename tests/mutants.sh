@@ -44,9 +44,9 @@ core/run/surroundings.c | s/\[RLIMIT_CPU\] = cpu_limit\(q->cpu_ns\)/[RLIMIT_CPU]
 core/run/surroundings.c | s/\[RLIMIT_AS\] = both\(memory\)/[RLIMIT_AS] = both(RLIM_INFINITY)/
 core/run/surroundings.c | s/\[RLIMIT_FSIZE\] = both\(or_none\(q->file_size\)\)/[RLIMIT_FSIZE] = both(RLIM_INFINITY)/
 core/run/surroundings.c | s/\[RLIMIT_NPROC\] = both\(or_none\(q->processes\)\)/[RLIMIT_NPROC] = both(RLIM_INFINITY)/
-core/run/exec_stub.c | s/setgroups\(0, NULL\) == 0 &&//
-core/run/exec_stub.c | s/setresgid\(r->gid, r->gid, r->gid\) == 0 &&//
-core/run/exec_stub.c | s/setresuid\(r->uid, r->uid, r->uid\) == 0/true/
+core/run/exec_stub.c | s/syscall\(SYS_setgroups, 0, NULL\) == 0 &&//
+core/run/exec_stub.c | s/syscall\(SYS_setresgid, r->gid, r->gid, r->gid\) == 0 &&//
+core/run/exec_stub.c | s/syscall\(SYS_setresuid, r->uid, r->uid, r->uid\) == 0/true/
 core/run/exec_stub.c | s/\(!r->keep_files \|\| keep_files\(\)\)/true/
 core/run/exec_surroundings.c | s/umask\(\(mode_t\)s->mask\);//
 core/run/exec_stub.c | s/set_oom_score\(oom_score, "800"\);//

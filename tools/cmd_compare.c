@@ -420,7 +420,7 @@ int cmd_compare(int argc, char **argv)
                 "  solverfs compare z3@z3-4.8.8 z3@z3-4.8.9\n"
                 "  solverfs compare main HEAD --set ci --fail-on-regression 1.2 --markdown\n"
                 "  solverfs compare z3@HEAD cvc5@HEAD QF_S/ --scatter z3-cvc5.svg\n"
-                "  solverfs compare 'exec:/usr/bin/cvc5 --seed={n}' 'exec:/usr/bin/z3 smt.random_seed={n}'";
+                "  solverfs compare exec:/usr/bin/z3 'exec:/usr/bin/z3 smt.arith.solver=2'";
         struct compare o = {.options.most_pairs = JUDGE_PAIRS};
         bool scramble = false;
         int r;
