@@ -70,7 +70,9 @@ if [ -w /dev/fuse ]; then
 		[ "$(wc -c <"$mnt/toy/report.html")" = "$(cat "$mnt/toy/report.html" | wc -c)" ] && [ "$(look)" = "$(wc -c <"$mnt/toy/report.html")" ] && check_page "$mnt/toy/report.html" "$mnt/toy" >data2 && grep -q "\"folder\":\"commits/\"" data2 &&
 		grep -q "^solverfs_asked_total 0$" "$mnt/.solverfs/stats"'
 	test_that "its time is that of the newest fact, and both follow the next one" '
-		cp -fp "$mnt/toy/report.html" before.html && run 0 -q run toy HEAD~1 1 --again && ! cmp -s before.html "$mnt/toy/report.html" &&
+		cp -fp "$mnt/toy/report.html" before.html && for i in $(seq 50); do # until the median moves
+			run 0 -q run toy HEAD~1 1 --again; cmp -s before.html "$mnt/toy/report.html" || break
+		done; ! cmp -s before.html "$mnt/toy/report.html" &&
 		[ "$mnt/toy/report.html" -nt before.html -o "$(stat -c %Y before.html)" = "$(stat -c %Y "$mnt/toy/report.html")" ] && [ "$(stat -c %s "$mnt/toy/report.html")" = "$(wc -c <"$mnt/toy/report.html")" ]'
 	test_that "after a write a look still makes none: the size is the last page's, the time that of the look, so that make reads it again" '
 		last=$(look) && cp -fp "$mnt/toy/report.html" before.html && run 1 -q run toy HEAD~1 3; [ "$(look)" = "$last" ] && ! [ "$mnt/toy/report.html" -ot before.html ] &&
