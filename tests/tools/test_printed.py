@@ -34,6 +34,7 @@ CHANGED = [  # pattern, what stands in its place: times that are long, numbers o
     (r"compare main HEAD", "compare z3@main z3@HEAD"),  # with one solver in the store, its name may be left out
     (r"exec:/usr/bin/cvc5", f"exec:{plain}/bin/cvc5"),
     (r"exec:/usr/bin/\w+", f"exec:{plain}/bin/z3"),
+    (r"exec:/opt/[\w.-]+", f"'exec:{plain}/bin/z3 smt.random_seed=1'"),
     (r"programs 'Z3-\*'", "programs 'z3@*'"),
     (r"\banother\.cnf", "another.smt2"),
     (r"https://github.com/arminbiere/kissat", "kissat"),
