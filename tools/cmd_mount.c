@@ -31,13 +31,6 @@ static void add_options(void *to, const char *text)
 
 /* -- where ------------------------------------------------------------------------------------------------------ */
 
-static bool is_inside(const char *path, const char *dir)
-{
-        size_t n = strlen(dir);
-
-        return strncmp(path, dir, n) == 0 && (path[n] == '\0' || path[n] == '/' || strcmp(dir, "/") == 0);
-}
-
 static int check_place(struct mounting *m)
 {
         char absolute[PATH_SIZE];
@@ -61,12 +54,12 @@ static int check_place(struct mounting *m)
                 complain("%s is not a folder: a mount needs one", m->dir);
                 return STATUS_FAILED;
         }
-        if (is_inside(m->mountpoint, m->store)) {
+        if (path_is_in(m->mountpoint, m->store)) {
                 complain("%s is inside the store %s, whose files solverfs needs for itself: choose a folder elsewhere",
                          m->mountpoint, m->store);
                 return STATUS_FAILED;
         }
-        if (is_inside(m->store, m->mountpoint)) {
+        if (path_is_in(m->store, m->mountpoint)) {
                 complain("the store %s is inside %s, and the mount would cover it: choose a folder elsewhere", m->store,
                          m->mountpoint);
                 return STATUS_FAILED;

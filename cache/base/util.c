@@ -192,6 +192,18 @@ void buffer_add_shell_word(struct buffer *b, const char *word)
         buffer_adds(b, "'");
 }
 
+void buffer_add_plain_word(struct buffer *b, const char *word, const char *also)
+{
+        const char *p = word;
+
+        while (*p && ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr("._+/=-", *p) || strchr(also, *p)))
+                p++;
+        if (*word && !*p)
+                buffer_adds(b, word);
+        else
+                buffer_add_shell_word(b, word);
+}
+
 bool utf8_is_control(const void *text, size_t n)
 {
         static const struct {
@@ -343,6 +355,13 @@ void log_line(enum log_level level, const char *format, ...)
 }
 
 /* -- files -- */
+
+bool path_is_in(const char *path, const char *folder)
+{
+        size_t n = folder ? strlen(folder) : 0;
+
+        return n > 0 && strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0' || folder[n - 1] == '/');
+}
 
 int path_join(char ret[PATH_SIZE], const char *dir, const char *name)
 {

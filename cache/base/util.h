@@ -162,6 +162,8 @@ size_t utf8_length(const void *text, size_t left);
 bool utf8_is_control(const void *text, size_t n);
 /* In quotes, as a shell and recipe_split() read it back. */
 void buffer_add_shell_word(struct buffer *b, const char *word);
+/* Without quotes where every character is a letter, a digit, one of "._+/=-" or of `also`. */
+void buffer_add_plain_word(struct buffer *b, const char *word, const char *also);
 /* Tabs, newlines, backslashes, the bytes of other controls (utf8_is_control()) and bytes that are not valid UTF-8 as \t \n \\ \xNN. */
 void buffer_add_printable(struct buffer *b, const char *text);
 /* The same but for tabs, newlines and backslashes, which stay: for lines in which names may be printable already. */
@@ -191,6 +193,7 @@ void log_line(enum log_level level, const char *format, ...) printf_like(2, 3);
 
 /* -- files: 0 or -errno, where nothing else is said --------------------------------------------------------------- */
 
+bool path_is_in(const char *path, const char *folder); /* or the folder itself; false where that is NULL or "" */
 int path_join(char ret[PATH_SIZE], const char *dir, const char *name); /* 0 or -ENAMETOOLONG */
 int read_file(const char *path, size_t most, struct blob *ret);        /* -EFBIG when larger than `most` */
 int read_fd(int fd, size_t most, struct blob *ret);                    /* from the current offset to the end */

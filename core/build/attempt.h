@@ -76,8 +76,6 @@ void build_outputs_free(struct build_output *list, size_t n);
 /* -- build_key.c -- */
 
 int build_hash_dependencies(struct hasher *h, const struct recipe *recipe, bool now);
-/* A toolchain, and the folders that the recipe adds to it. */
-int build_add_dependencies(const struct recipe *recipe, bool now, char toolchain[DIGEST_HEX_SIZE]);
 
 /* -- build_elsewhere.c -- */
 

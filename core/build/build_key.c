@@ -41,37 +41,18 @@ int build_hash_dependencies(struct hasher *h, const struct recipe *recipe, bool 
         return 0;
 }
 
-int build_add_dependencies(const struct recipe *recipe, bool now, char toolchain[DIGEST_HEX_SIZE])
-{
-        struct hasher *h;
-        struct digest d;
-        int r;
-
-        if (!recipe->dependencies[0])
-                return 0;
-        h = hasher_new();
-        hasher_string(h, toolchain);
-        r = build_hash_dependencies(h, recipe, now);
-        hasher_finish(h, &d);
-        digest_hex(&d, toolchain);
-        return r;
-}
-
-/* What stands for the place where it is built. Here it is the kind of processor: what a build used of this machine is in its record (used.h).
- * Elsewhere it is the workers' toolchain. */
+/* The place where it is built: here the kind of processor, as its record says what it used of this machine (used.h); elsewhere the workers' toolchain.
+ * Recipes with dependencies are not built elsewhere. */
 static int place_of(const struct recipe *recipe, char ret[DIGEST_HEX_SIZE])
 {
         struct recipe_builder *builder = recipe->builder;
         struct utsname name;
-        int r;
 
-        if (!builder) {
-                uname(&name);
-                snprintf(ret, DIGEST_HEX_SIZE, "here: %.50s", name.machine);
-                return 0;
-        }
-        r = builder->toolchain(builder, ret);
-        return r < 0 ? r : build_add_dependencies(recipe, false, ret);
+        if (builder)
+                return builder->toolchain(builder, ret);
+        uname(&name);
+        snprintf(ret, DIGEST_HEX_SIZE, "here: %.50s", name.machine);
+        return 0;
 }
 
 int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct digest *ret)

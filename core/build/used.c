@@ -19,22 +19,15 @@ struct used {
 
 /* -- which paths count -- */
 
-static bool is_in(const char *path, const char *folder)
-{
-        size_t n = folder ? strlen(folder) : 0;
-
-        return n > 0 && strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0' || folder[n - 1] == '/');
-}
-
 static bool is_in_dependency(const struct build_request *q, const char *path)
 {
         for (char *const *p = q->recipe->dependencies; *p; p++)
-                if (is_in(path, *p))
+                if (path_is_in(path, *p))
                         return true;
         return false;
 }
 
-/* What changes while builds stay what they are: users and networks, caches that lead to files which are in the list themselves, the compile
+/* These change while builds stay what they are: users and networks, caches that lead to files which are in the list themselves, the compile
  * cache. */
 static bool says_nothing(const char *path)
 {
@@ -43,7 +36,7 @@ static bool says_nothing(const char *path)
                                             "/usr/lib/ccache",  "/usr/bin/ccache"};
 
         for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-                if (is_in(path, files[i]))
+                if (path_is_in(path, files[i]))
                         return true;
         return strstr(path, "/__pycache__/") || strstr(path, "/locale-archive") || strstr(path, "/gconv-modules.cache");
 }
@@ -54,7 +47,7 @@ static bool is_of_the_system(const char *path)
         static const char *const roots[] = {"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
 
         for (size_t i = 0; i < ARRAY_SIZE(roots); i++)
-                if (is_in(path, roots[i]))
+                if (path_is_in(path, roots[i]))
                         return true;
         return false;
 }
@@ -62,7 +55,7 @@ static bool is_of_the_system(const char *path)
 /* Without a sandbox all of the machine is seen, and ours lies among it. */
 static bool is_ours(const struct build_request *q, const char *path)
 {
-        return is_in(path, q->work_dir) || is_in(path, q->ccache_dir) || is_in(path, q->downloads_dir) || is_in(path, "/tmp") || is_in(path, "/var/tmp") ||
+        return path_is_in(path, q->work_dir) || path_is_in(path, q->ccache_dir) || path_is_in(path, q->downloads_dir) || path_is_in(path, "/tmp") || path_is_in(path, "/var/tmp") ||
                strstr(path, "/solverfs-shim");
 }
 

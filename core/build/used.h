@@ -1,4 +1,4 @@
-/* What a build used of the machine, outside of its sources: each file that it or anything it started executed, opened or looked at, with the
+/* A build's list of what it used of the machine, outside of its sources: each file that it or anything it started executed, opened or looked at, with the
  * digest of its bytes, and each that it looked for in vain. A header that appears in front of another one, an assembler that is upgraded, a
  * tool that configure did not find and that is installed now: all of them change what is said here, and a tool that it never asked for does not.
  *

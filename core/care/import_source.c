@@ -50,9 +50,5 @@ int source_note_missing(struct store_source *s, const char *solver)
 
 int source_read_case(const struct store_source *s, const struct case_info *info, struct blob *ret)
 {
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE];
-        int r = cases_open_bytes(workspace_cases(s->there), info, &fd, path);
-
-        return r < 0 ? r : read_fd(fd, CASE_SIZE_MAX, ret);
+        return cases_read_bytes(workspace_cases(s->there), info, CASE_SIZE_MAX, ret);
 }

@@ -699,6 +699,15 @@ int cases_open_bytes(struct cases *c, const struct case_info *info, int *ret_fd,
         return case_files_open(&c->files, info, false, ret_fd, ret_path);
 }
 
+int cases_read_bytes(struct cases *c, const struct case_info *info, size_t most, struct blob *ret)
+{
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        int r = cases_open_bytes(c, info, &fd, path);
+
+        return r < 0 ? r : read_fd(fd, most, ret);
+}
+
 static int check_one(struct cases *c, uint32_t id)
 {
         cleanup(case_info_unrefp) struct case_info *i = NULL;

@@ -77,6 +77,8 @@ int cases_list(struct cases *c, uint32_t **ret_ids, size_t *ret_n);
 uint64_t cases_generation(struct cases *c);
 /* O_RDONLY descriptor and path of the bytes. Size is checked always, the digest by fsck and before the first run in this process. */
 int cases_open_bytes(struct cases *c, const struct case_info *info, int *ret_fd, char ret_path[PATH_SIZE]);
+/* The bytes of one of at most `most`; blob_done(). Errors of read_fd(), too. */
+int cases_read_bytes(struct cases *c, const struct case_info *info, size_t most, struct blob *ret);
 /* Checks every case's bytes against its digest; says each that is wrong. Returns how many were. */
 int cases_check(struct cases *c, void (*say)(void *user, const char *line), void *user);
 

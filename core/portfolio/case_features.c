@@ -18,12 +18,8 @@ size_t portfolio_n_features(void)
 static int read_features(struct workspace *w, const struct case_info *info, struct features *ret)
 {
         cleanup_blob struct blob bytes = {0};
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE];
-        int r = cases_open_bytes(workspace_cases(w), info, &fd, path);
+        int r = cases_read_bytes(workspace_cases(w), info, CASE_SIZE_MAX, &bytes);
 
-        if (r == 0)
-                r = read_fd(fd, CASE_SIZE_MAX, &bytes);
         if (r < 0)
                 return r;
         return info->format == FORMAT_CNF ? features_of_cnf(SLICE(bytes.data, bytes.size), ret)

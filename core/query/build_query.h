@@ -10,6 +10,7 @@ struct build_query {
         uint32_t commit;
         struct digest build_key;
         bool is_late; /* the toolchain of the place where it is built was not known: build_key is no build's */
+        bool is_current; /* a build counts only while what it used is what it was; its jobs are those of the others */
         char *output; /* of a program: the file's name, NULL: the first; owned */
 };
 /* The key of the build that is asked for: known from the start, or once the toolchain of the place is. */

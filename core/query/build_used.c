@@ -1,4 +1,4 @@
-/* What builds used (core/build/used.h), kept once by content, and whether it is still what it was. */
+/* Lists of what builds used (core/build/used.h), each kept once by content; and whether all on a list is still as it was. */
 #include <pthread.h>
 
 #include "core/build/used.h"
@@ -23,7 +23,7 @@ int build_used_put(struct store_txn *t, struct slice list, struct digest *ret)
         return store_has(t, TABLE_META, slice_string(key)) ? 0 : store_put(t, TABLE_META, slice_string(key), list);
 }
 
-/* What was last seen of a list. */
+/* The last look at a list. */
 struct verdict_on_used {
         struct verdict_on_used *next;
         struct digest used;

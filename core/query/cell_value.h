@@ -1,4 +1,4 @@
-/* Which of a cell's measurements is its value. One rule, for whoever took them: the lower median by wall time of those that count. A
+/* The choice of a cell's value among its measurements. One rule, for whoever took them: the lower median by wall time of those that count. A
  * measurement counts when nobody disturbed it and its result agrees with the deciding one's: that of the last `run --again`, else of the first. A timeout
  * agrees with every answer, as one that took longer. Where none counts the deciding one is the value.
  *
@@ -15,7 +15,7 @@ struct measurement {
         uint32_t number;
         struct fact *fact; /* a ref */
 };
-/* Of a list by number, that is not empty: the index. Brief facts do. */
+/* The index of the value in a list that is sorted by number and not empty. Brief facts do. */
 size_t cell_value_choose(const struct measurement *list, size_t n);
 /* Did any that counts, from the deciding one on, contradict the case's status? */
 bool cell_value_is_wrong(const struct measurement *list, size_t n);

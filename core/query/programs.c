@@ -14,13 +14,11 @@
 
 #define PREFIX      "exec:"
 #define NAME_MOST   64 /* characters of a name, without what makes it unique */
-#define LINE_MOST   200
 #define WORDS_MOST  5 /* that are looked at for a version's number */
 #define VERSION_NS  (10 * NSEC_PER_SEC)
 #define BRIEF_HEX   8
-#define PLAIN       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+@%{}-" /* needs no quotes */
 
-/* What the text says. */
+/* The parts of the text. */
 struct program {
         const char *text;
         char *path; /* as it was typed */
@@ -64,10 +62,7 @@ static void add_word(struct buffer *b, const char *word)
 {
         if (b->size > 0)
                 buffer_adds(b, " ");
-        if (*word && strspn(word, PLAIN) == strlen(word))
-                buffer_adds(b, word);
-        else
-                buffer_add_shell_word(b, word);
+        buffer_add_plain_word(b, word, ":,@%{}");
 }
 
 /* {seed} is {n}: both are the number. */
@@ -206,41 +201,60 @@ static int look_at(struct program *p)
 
 /* -- its name --------------------------------------------------------------------------------------------------- */
 
-static int run_version(struct workspace *w, const struct program *p, struct run_result *ret)
+static int run_version(struct workspace *w, struct recipe *recipe, const struct run_program *list, size_t n, const cpu_set_t *cpus,
+                       struct run_away *away, int cancel_fd, struct run_result *ret)
 {
-        const struct run_program program = {.path = p->path, .name = basename(p->path), .id = p->digest};
-        cleanup(recipe_unrefp) struct recipe *recipe = recipe_new();
         cleanup(runner_closep) struct runner *runner = NULL;
         char scratch[PATH_SIZE];
         int r = path_join(scratch, w->dir, "scratch");
 
+        free(recipe->run);
+        free(recipe->arguments);
         recipe->run = copy_string("{bin} --version");
+        recipe->arguments = NULL;
         recipe->limits.wall_ns = recipe->limits.cpu_ns = VERSION_NS;
         if (r == 0)
-                r = runner_open(&(struct runner_options){.recipe = recipe, .programs = &program, .n_programs = 1, .limits = recipe->limits,
-                                                         .scratch_parent = scratch, .sandbox = w->settings.sandbox},
+                r = runner_open(&(struct runner_options){.recipe = recipe,
+                                                         .programs = list,
+                                                         .n_programs = n,
+                                                         .limits = recipe->limits,
+                                                         .scratch_parent = scratch,
+                                                         .sandbox = w->settings.sandbox,
+                                                         .cpus = cpus,
+                                                         .away = away},
                                 &runner);
-        return r == 0 ? runner_run(runner, &(struct run_input){.bytes = SLICE("", 0)}, -1, ret) : r;
+        return r == 0 ? runner_run(runner, &(struct run_input){.bytes = SLICE("", 0)}, cancel_fd, ret) : r;
 }
 
-/* The first line that --version prints; "" where it fails. */
-static int version_line(struct workspace *w, const struct program *p, char ret[LINE_MOST])
+int program_ask_version(struct workspace *w, struct recipe *recipe, const struct run_program *list, size_t n, const cpu_set_t *cpus,
+                        struct run_away *away, int cancel_fd, int *ret_code, char ret_line[VERSION_LINE])
 {
         struct run_result result = {0};
-        int r = run_version(w, p, &result);
+        int r = run_version(w, recipe, list, n, cpus, away, cancel_fd, &result);
         const struct blob *out = &result.run.out;
         const char *text = out->data;
-        size_t n = 0;
+        size_t size = 0;
 
-        ret[0] = '\0';
-        if (r == 0 && result.run.end == END_EXIT && result.run.code == 0 && out->size > 0) {
-                while (n < out->size && n < LINE_MOST - 1 && isprint((unsigned char)text[n]))
-                        n++;
-                snprintf(ret, LINE_MOST, "%.*s", (int)n, text);
-        }
+        if (r == 0 && result.run.end == END_EXIT)
+                while (size < out->size && size < VERSION_LINE - 1 && text[size] >= ' ' && text[size] <= '~')
+                        size++;
+        snprintf(ret_line, VERSION_LINE, "%.*s", (int)size, size > 0 ? text : "");
         if (r == 0 && result.run.end == END_NOEXEC)
-                r = errorf(-ENOEXEC, "%s cannot be executed on this machine: %s", p->path, strerror(result.run.code));
+                r = errorf(-ENOEXEC, "%s cannot be executed on this machine: %s", list[0].path, strerror(result.run.code));
+        *ret_code = result.run.code;
         run_result_done(&result);
+        return r;
+}
+
+/* "" where --version fails. */
+static int version_line(struct workspace *w, const struct program *p, char ret[VERSION_LINE])
+{
+        const struct run_program program = {.path = p->path, .name = basename(p->path), .id = p->digest};
+        cleanup(recipe_unrefp) struct recipe *recipe = recipe_new();
+        int code, r = program_ask_version(w, recipe, &program, 1, NULL, NULL, -1, &code, ret);
+
+        if (code != 0)
+                ret[0] = '\0';
         return r;
 }
 
@@ -410,7 +424,7 @@ static int make_commit(struct workspace *w, const struct program *p, const char 
 static int add(struct workspace *w, const struct program *p, const struct recipe *recipe)
 {
         cleanup_buffer struct buffer name = {0}, sections = {0};
-        char line[LINE_MOST];
+        char line[VERSION_LINE];
         int r = version_line(w, p, line);
 
         if (r < 0)

@@ -66,8 +66,8 @@ int samples_known(struct workspace *w, const struct cell *cell, bool brief, samp
 
 extern const struct query_type query_build_type, query_program_type, query_run_type;
 
-/* What runs of a commit follow: the solver's recipe, or of a released program that is run in its own way that of its [binary]. Lives as long as the
- * solver's. */
+/* The recipe that a commit's runs follow: the solver's, or that of its [binary] where the commit is a released program with a `run` of its own. Lives as
+ * long as the solver's. */
 const struct recipe *solver_recipe_at(const struct solver *s, uint32_t commit);
 /* The machine that results of the cell stand under. False: it is at a place of which that is not known yet (place.h). */
 bool cell_machine(const struct cell *cell, char ret[PATH_SIZE]);

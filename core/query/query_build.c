@@ -34,8 +34,6 @@ void build_value_free(struct value *value)
         free(v);
 }
 
-static const struct query_type query_current_build_type;
-
 static int build_query_find(struct query *query, struct value **ret)
 {
         struct build_query *q = (struct build_query *)query;
@@ -45,7 +43,7 @@ static int build_query_find(struct query *query, struct value **ret)
 
         if (r == 0)
                 r = build_record_find(q->workspace, &key, false, &record);
-        if (r == 0 && query->type == &query_current_build_type && build_tools_changed(q->workspace, &key, NULL))
+        if (r == 0 && q->is_current && build_tools_changed(q->workspace, &key, NULL))
                 return -ENOENT;
         if (r < 0)
                 return r;
@@ -189,37 +187,26 @@ const struct query_type query_build_type = {
         .free_value = build_value_free,
 };
 
-/* Its jobs are those of the other: it only is not content with what that finds. */
-static const struct query_type query_current_build_type = {
-        .name = "build",
-        .resource_of = build_query_resource,
-        .find = build_query_find,
-        .need = build_query_need,
-        .compute = build_query_compute,
-        .describe = build_query_describe,
-        .gone = build_query_gone,
-        .estimate = build_query_estimate,
-        .away = build_query_away,
-        .free_query = build_query_free,
-        .free_value = build_value_free,
-};
-
-int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret)
-{
-        return build_query_new(&query_build_type, w, s, commit, NULL, NULL, ret);
-}
-
 int query_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret)
 {
         return build_query_new(&query_build_type, w, s, commit, build, NULL, ret);
 }
 
-int query_current_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret)
+int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret)
 {
-        return build_query_new(&query_current_build_type, w, s, commit, NULL, NULL, ret);
+        return query_build_of(w, s, commit, NULL, ret);
 }
 
 int query_current_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret)
 {
-        return build_query_new(&query_current_build_type, w, s, commit, build, NULL, ret);
+        int r = query_build_of(w, s, commit, build, ret);
+
+        if (r == 0)
+                ((struct build_query *)*ret)->is_current = true;
+        return r;
+}
+
+int query_current_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret)
+{
+        return query_current_build_of(w, s, commit, NULL, ret);
 }

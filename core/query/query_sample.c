@@ -6,7 +6,7 @@
 
 #define SAMPLE_KEY_SIZE (FACT_KEY_SIZE + 4)
 
-/* What all rows of a cell's measurements under its limits begin with. */
+/* The prefix of all rows of a cell's measurements under its limits. */
 static void samples_prefix(const struct resolved_cell *resolved, const struct case_info *info, uint8_t ret[FACT_KEY_SIZE])
 {
         uint8_t run[RUN_KEY_SIZE];

@@ -135,12 +135,8 @@ int scrambled_keep(struct workspace *w, const struct case_info *of, uint64_t see
 static int scramble(struct workspace *w, const struct case_info *of, uint64_t seed, struct buffer *ret)
 {
         cleanup_blob struct blob bytes = {0};
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE];
-        int r = cases_open_bytes(workspace_cases(w), of, &fd, path);
+        int r = cases_read_bytes(workspace_cases(w), of, CASE_SIZE_MAX, &bytes);
 
-        if (r == 0)
-                r = read_fd(fd, CASE_SIZE_MAX, &bytes);
         if (r < 0)
                 return r;
         r = (of->format == FORMAT_CNF ? scramble_cnf : scramble_smt)(SLICE(bytes.data, bytes.size), seed, ret);

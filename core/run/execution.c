@@ -436,7 +436,7 @@ static uint64_t waited(const struct exec_reply *a)
         return a->threads > 1 ? MIN(a->waited_ns, a->others_ns) : a->waited_ns;
 }
 
-/* Which files it asked for, behind the request. */
+/* Reads the list of files that it asked for, which follows the request. */
 static void read_watched(const struct execution *x, struct execute_result *r)
 {
         struct exec_watched w = {0};

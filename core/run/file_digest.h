@@ -1,4 +1,4 @@
-/* What lies at a path of this machine, by content. The digests of contents are remembered, by all that stat() says of a file: in memory, and in
+/* Looks at a path of this machine, by content. The digests of contents are remembered, by all that stat() says of a file: in memory, and in
  * a file between processes. Threads: any. */
 #pragma once
 

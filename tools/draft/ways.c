@@ -211,23 +211,12 @@ static void add_compilers(struct buffer *b, const struct compiler_flags *flags, 
                 buffer_addf(b, "%sCXX='%s'%s", before, flags->cxx.data, behind);
 }
 
-/* Quoted where a shell would take it apart. */
-static void add_word(struct buffer *b, const char *word)
-{
-        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+/=-";
-
-        if (word[strspn(word, plain)] == '\0')
-                buffer_adds(b, word);
-        else
-                buffer_add_shell_word(b, word);
-}
-
 static void add_folder(struct buffer *b, const char *name)
 {
         if (name[0] == '-')
                 buffer_add_shell_word(b, name);
         else
-                add_word(b, name);
+                buffer_add_plain_word(b, name, "");
 }
 
 static void enter(struct buffer *b, const struct way *w)
@@ -244,7 +233,7 @@ static void add_words(struct buffer *b, char *const *words)
 {
         for (; words && *words; words++) {
                 buffer_adds(b, " ");
-                add_word(b, *words);
+                buffer_add_plain_word(b, *words, "");
         }
 }
 

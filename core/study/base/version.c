@@ -1,7 +1,6 @@
 #include "core/study/base/version.h"
 
 #include "core/build/era.h"
-#include "core/query/programs.h"
 #include "core/recipe/recipe_keys.h"
 
 struct version *version_free(struct version *v)
@@ -149,7 +148,6 @@ static int parse_program(struct version *v, struct workspace *w, const struct so
         free(v->name);
         v->name = copy_string(name);
         if (s->number == programs->number) { /* a commit like all of its versions */
-                v->kind = VERSION_COMMIT;
                 v->text = copy_string(git_oid_tostr(sha, sizeof(sha), &c.oid));
                 return 0;
         }
@@ -222,7 +220,6 @@ int version_parse(struct workspace *w, struct solver *s, const char *text, struc
 
         if (!v)
                 return -ENOMEM;
-        v->kind = is_program ? VERSION_PROGRAM : VERSION_COMMIT;
         v->name = copy_string(text);
         r = is_program ? parse_program(v, w, s, text) : parse_commit(v, s, text);
         if (r < 0)
@@ -262,57 +259,16 @@ int version_hold(struct workspace *w, const struct version *v, struct held *ret)
 
 /* -- what it says of itself -- */
 
-#define ASK_NS (10 * NSEC_PER_SEC)
-
-static int run_to_ask(struct workspace *w, struct recipe *recipe, const struct held *programs, const cpu_set_t *cpus, struct run_away *away,
-                      int cancel_fd, struct run_result *ret)
-{
-        cleanup(runner_closep) struct runner *runner = NULL;
-        char scratch[PATH_SIZE];
-        int r = path_join(scratch, workspace_dir(w), "scratch");
-
-        recipe->limits.wall_ns = recipe->limits.cpu_ns = ASK_NS;
-        if (r == 0)
-                r = runner_open(&(struct runner_options){.recipe = recipe,
-                                                         .programs = programs->list,
-                                                         .n_programs = programs->n,
-                                                         .limits = recipe->limits,
-                                                         .scratch_parent = scratch,
-                                                         .sandbox = workspace_settings(w)->sandbox,
-                                                         .cpus = cpus,
-                                                         .away = away},
-                                &runner);
-        return r < 0 ? r : runner_run(runner, &(struct run_input){.bytes = SLICE("", 0)}, cancel_fd, ret);
-}
-
-static void take_line(const struct blob *out, char ret[VERSION_LINE])
-{
-        const char *text = out->data;
-        bool has_digit = false;
-        size_t n = 0;
-
-        for (; n < out->size && n < VERSION_LINE - 1 && text[n] >= ' ' && text[n] <= '~'; n++)
-                has_digit |= text[n] >= '0' && text[n] <= '9';
-        snprintf(ret, VERSION_LINE, "%.*s", has_digit ? (int)n : 0, has_digit ? text : "");
-}
-
 int version_ask(struct workspace *w, const struct version *v, const struct held *programs, const cpu_set_t *cpus, struct run_away *away,
                 int cancel_fd, char ret[VERSION_LINE])
 {
         cleanup(recipe_unrefp) struct recipe *recipe = NULL;
-        struct run_result result = {0};
-        int r = copy_recipe(v->solver->recipe, &recipe);
+        int code, r = copy_recipe(v->solver->recipe, &recipe);
 
         *ret = '\0';
-        if (r < 0)
-                return r;
-        free(recipe->run);
-        free(recipe->arguments);
-        recipe->run = strdup("{bin} --version");
-        recipe->arguments = NULL;
-        r = recipe->run ? run_to_ask(w, recipe, programs, cpus, away, cancel_fd, &result) : -ENOMEM;
-        if (r == 0 && result.run.end == END_EXIT)
-                take_line(&result.run.out, ret);
-        run_result_done(&result);
+        if (r == 0)
+                r = program_ask_version(w, recipe, programs->list, programs->n, cpus, away, cancel_fd, &code, ret);
+        if (!strpbrk(ret, "0123456789"))
+                *ret = '\0';
         return r;
 }

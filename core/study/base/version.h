@@ -10,15 +10,10 @@
 #pragma once
 
 #include "core/query/held.h"
+#include "core/query/programs.h"
 #include "core/query/query.h"
 
-enum version_kind {
-        VERSION_COMMIT,
-        VERSION_PROGRAM /* of the machine, beside versions of another solver; else it is a commit of theirs */
-};
-
 struct version {
-        enum version_kind kind;
         char *text;            /* in full: "1a2b…", "1a2b…:smt.arith.solver=6", "exec:/usr/bin/z3 -smt2@sha256:…" */
         char *name;            /* as it was given; of a program its name */
         struct solver *solver; /* owns a ref; its recipe has the arguments. Of a program: `programs`, its recipe a copy that runs it */
@@ -53,6 +48,5 @@ int version_build(struct engine *e, struct workspace *w, const struct version *v
 int version_hold(struct workspace *w, const struct version *v, struct held *ret);
 
 /* The first line that it prints for --version, on a slot's cores or `away`; "" where that has no digit in it. An error: it could not be run. */
-#define VERSION_LINE 200
 int version_ask(struct workspace *w, const struct version *v, const struct held *programs, const cpu_set_t *cpus, struct run_away *away,
                 int cancel_fd, char ret[VERSION_LINE]);

@@ -213,7 +213,7 @@ static int add_version_steps(struct workspace *w, struct solver *s, const struct
 {
         int r;
 
-        if (steps_is_built(s, version))
+        if (version_has_history(s, version))
                 return add_commit(w, s, f, version, file, ret);
         r = steps_add_run(w, s, version, file, NULL, f->timeout, ret);
         buffer_adds(ret, "\n");
@@ -223,7 +223,7 @@ static int add_version_steps(struct workspace *w, struct solver *s, const struct
 /* Both versions, as somebody without solverfs would run them, beside the input. */
 static int add_reproduction(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
-        bool has_clone = steps_is_built(s, f->target) || (*f->reference && steps_is_built(s, f->reference));
+        bool has_clone = version_has_history(s, f->target) || (*f->reference && version_has_history(s, f->reference));
         const char *file = has_clone ? "../case.smt2" : "case.smt2";
         char repository[PATH_SIZE];
         int r = 0;
@@ -292,24 +292,17 @@ static void add_reduced(struct workspace *w, struct solver *s, const struct obse
 /* A case's text, or that it is attached. */
 static int add_case(struct workspace *w, uint32_t id, const char *heading, const char *name, struct buffer *ret)
 {
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_blob struct blob text = {0};
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE];
-        int r = cases_get(workspace_cases(w), id, &info);
+        uint64_t size;
+        int r = steps_read_input(w, id, INLINE_MOST, &size, &text);
 
-        if (r == 0)
-                r = cases_open_bytes(workspace_cases(w), info, &fd, path);
         if (r < 0)
                 return r;
         buffer_addf(ret, "## %s\n\n", heading);
-        if (info->size > INLINE_MOST) {
-                buffer_addf(ret, "%s, %llu bytes, is attached.\n\n", name, (unsigned long long)info->size);
+        if (size > INLINE_MOST) {
+                buffer_addf(ret, "%s, %llu bytes, is attached.\n\n", name, (unsigned long long)size);
                 return 0;
         }
-        r = read_fd(fd, INLINE_MOST, &text);
-        if (r < 0)
-                return r;
         add_fenced(text.data, text.size, ret);
         buffer_adds(ret, "\n");
         return 0;

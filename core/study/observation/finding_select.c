@@ -304,16 +304,12 @@ static int read_input(struct workspace *w, struct finding_choice *c)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_blob struct blob b = {0};
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE];
         int r = cases_get(workspace_cases(w), c->finding->case_id, &info);
 
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
         c->size = info->size;
-        r = cases_open_bytes(workspace_cases(w), info, &fd, path);
-        if (r == 0)
-                r = read_fd(fd, SIZE_MAX, &b);
+        r = cases_read_bytes(workspace_cases(w), info, SIZE_MAX, &b);
         if (r < 0)
                 return r;
         c->has_quantifier = memmem(b.data, b.size, "(forall", 7) || memmem(b.data, b.size, "(exists", 7);

@@ -8,6 +8,20 @@
 #define SEED_MARK   987654321987 /* a seed that nothing else in a command looks like */
 #define SEED_TEXT   "987654321987"
 
+int steps_read_input(struct workspace *w, uint32_t id, size_t most, uint64_t *ret_size, struct blob *ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_close int fd = -1;
+        char path[PATH_SIZE];
+        int r = cases_get(workspace_cases(w), id, &info);
+
+        if (r == 0)
+                r = cases_open_bytes(workspace_cases(w), info, &fd, path);
+        if (r == 0)
+                *ret_size = info->size;
+        return r == 0 && info->size <= most ? read_fd(fd, most, ret) : r;
+}
+
 /* -- the repository -- */
 
 static bool is_remote(const char *section)
@@ -95,11 +109,6 @@ bool steps_add_page(const struct solver *s, const char *sha, struct buffer *ret)
 
 /* -- building and running -- */
 
-bool steps_is_built(const struct solver *s, const char *version)
-{
-        return version_is_of_history(version) && !s->recipe->is_programs;
-}
-
 const struct recipe *steps_recipe(const struct solver *s, const char *version)
 {
         char sha[GIT_OID_HEXSZ + 1];
@@ -131,16 +140,6 @@ static void add_bin(const struct recipe *recipe, bool is_programs, struct buffer
                 buffer_addf(ret, "./%s", recipe->outputs[0] ? recipe->outputs[0] : "solver");
 }
 
-static void add_shell(const char *word, struct buffer *ret)
-{
-        static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./=:,+@%";
-
-        if (*word && word[strspn(word, plain)] == '\0')
-                buffer_adds(ret, word);
-        else
-                buffer_add_shell_word(ret, word);
-}
-
 /* "exec:/usr/bin/z3 -smt2@sha256:…" as it would be typed. */
 static void add_program(const char *version, const char *file, struct buffer *ret)
 {
@@ -158,12 +157,12 @@ static void add_word(const char *word, const char *seed, struct buffer *ret)
                 cleanup_free char *before = strndup(word, (size_t)(mark - word));
 
                 if (*before)
-                        add_shell(before, ret);
+                        buffer_add_plain_word(ret, before, ":,@%");
                 buffer_adds(ret, seed);
                 word = mark + strlen(SEED_TEXT);
         }
         if (*word || !mark)
-                add_shell(word, ret);
+                buffer_add_plain_word(ret, word, ":,@%");
 }
 
 int steps_add_run(struct workspace *w, struct solver *s, const char *version, const char *file, const char *seed, double timeout, struct buffer *ret)

@@ -72,16 +72,10 @@ static void add_variable(const char *name, const char *value, struct buffer *ret
 
 static int add_input(struct workspace *w, uint32_t id, const char *name, struct buffer *ret)
 {
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_blob struct blob text = {0};
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE];
-        int r = cases_get(workspace_cases(w), id, &info);
+        uint64_t size;
+        int r = steps_read_input(w, id, INPUT_MOST, &size, &text);
 
-        if (r == 0)
-                r = cases_open_bytes(workspace_cases(w), info, &fd, path);
-        if (r == 0 && info->size <= INPUT_MOST)
-                r = read_fd(fd, INPUT_MOST, &text);
         if (r < 0)
                 return r;
         if (!text.data || memchr(text.data, '\0', text.size) || memmem(text.data, text.size, END_OF_INPUT, strlen(END_OF_INPUT))) {
@@ -114,7 +108,7 @@ static void add_build(const struct solver *s, const char *side, const char *vers
         const struct recipe *recipe = steps_recipe(s, version);
 
         buffer_addf(ret, "build_%s() {\n", side);
-        if (!steps_is_built(s, version)) {
+        if (!version_has_history(s, version)) {
                 buffer_adds(ret, "\t: # a program of the machine\n}\n");
                 return;
         }
@@ -175,7 +169,7 @@ static const char *answer_of(const struct observation *f, const char *version, c
 /* A commit, or "exec:" and the program. */
 static void add_side(const struct solver *s, const char *name, const char *version, struct buffer *ret)
 {
-        const struct recipe *recipe = steps_is_built(s, version) ? NULL : steps_recipe(s, version);
+        const struct recipe *recipe = version_has_history(s, version) ? NULL : steps_recipe(s, version);
         cleanup_buffer struct buffer program = {0};
 
         if (recipe)

@@ -122,16 +122,11 @@ static int reduced_need(struct query *query, struct query_list *ret)
 
 static int read_input(const struct reduced_query *q, const struct reduction_input *input, struct blob *ret)
 {
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE];
-        int r;
-
         if (!input->info) {
                 *ret = (struct blob){.data = input->bytes.data, .size = input->bytes.size};
                 return 0;
         }
-        r = cases_open_bytes(workspace_cases(q->options.workspace), input->info, &fd, path);
-        return r < 0 ? r : read_fd(fd, INPUT_MOST, ret);
+        return cases_read_bytes(workspace_cases(q->options.workspace), input->info, INPUT_MOST, ret);
 }
 
 /* -- working it out -- */
