@@ -53,7 +53,7 @@ int cmd_recipe_draft(int argc, char **argv)
         int status;
         const struct command_option options[] = {
                 {"output", 'o', "FILE", "Write the recipe to this file (default: standard output)", .text = &output},
-                {"eras", 'e', NULL, "Also build the last commit of each older way to build", .on = &q.eras},
+                {"eras", 'e', NULL, "Also find how far back it builds, and how older commits are built", .on = &q.eras},
                 {"force", 'f', NULL, "Write what was found also when no program was seen to answer", .on = &q.force},
                 {0}};
 

@@ -1,6 +1,7 @@
 /* solverfs solver add: a solver from its repository, or another recipe for one that is there. */
 #include "words.h"
 #include "core/build/era.h"
+#include "core/git/paths.h"
 #include "mounts.h"
 #include "recipes.h"
 #include "tools/draft/draft.h"
@@ -41,7 +42,7 @@ static void check_paths(const struct recipe *recipe)
         if (workspace_solver(common.workspace, recipe->name, &s) < 0)
                 return;
         for (char *const *p = recipe->paths; *p; p++)
-                if (history_has_path(s->history, *p, &there) == 0 && !there)
+                if (history_has_path(s->history, paths_left_out(*p) ?: *p, &there) == 0 && !there)
                         log_warning("paths = %s: no commit of %s has it%s", *p, recipe->name, strchr(*p, ' ') ? "; one path on each 'paths' line" : "");
 }
 

@@ -6,6 +6,7 @@
 #include "ask.h"
 #include "build_failure.h"
 #include "core/build/era.h"
+#include "core/git/paths.h"
 #include "core/run/cell_file.h"
 
 void check_say(struct recipe_check *t, const char *check, enum check_outcome outcome, const char *format, ...)
@@ -38,7 +39,7 @@ static unsigned look_for_paths(struct recipe_check *t, const struct recipe *r)
         for (char *const *p = r->paths; *p; p++) {
                 bool there = true;
 
-                if (history_has_path(common.solver->history, *p, &there) < 0 || there)
+                if (history_has_path(common.solver->history, paths_left_out(*p) ?: *p, &there) < 0 || there)
                         continue;
                 check_say(t, "paths", CHECK_PROBLEM, "'%s' is in no commit: correct the path, or take it out%s%s", *p,
                           r->range ? " of era " : "", r->range ?: "");
@@ -77,24 +78,12 @@ struct left_out {
         char path[PATH_SIZE];
 };
 
-static bool is_checked_out(const struct recipe *era, const char *path)
-{
-        bool is = !era->paths[0];
-
-        for (char *const *p = era->paths; !is && *p; p++) {
-                size_t n = strlen(*p);
-
-                is = strncmp(path, *p, n) == 0 && (path[n] == '\0' || path[n] == '/');
-        }
-        return is;
-}
-
 static bool is_left_out(void *user, const char *path)
 {
         struct left_out *o = user;
         bool there = false;
 
-        if (is_checked_out(o->era, path) || history_commit_has_path(common.solver->history, o->check->commit, path, &there) < 0 || !there)
+        if (paths_have(o->era->paths, path) || history_commit_has_path(common.solver->history, o->check->commit, path, &there) < 0 || !there)
                 return false;
         snprintf(o->path, sizeof(o->path), "%s", path);
         return true;
@@ -119,7 +108,8 @@ static void add_advice(struct recipe_check *t, const struct recipe *era, const s
                         return;
                 }
         if (build_failure_absent(f, is_left_out, &o))
-                buffer_addf(ret, "the commit has %s, and 'paths' leaves it out: add 'paths = %s'", o.path, o.path);
+                buffer_addf(ret, paths_are_chosen(era->paths) ? "the commit has %s, and 'paths' leaves it out: add 'paths = %s'"
+                                                              : "the commit has %s, and 'paths' leaves it out: take out the ':!' of %s", o.path, o.path);
         else if (record->log.size > strlen(submodule) && memcmp(record->log.data, submodule, strlen(submodule)) == 0)
                 buffer_adds(ret, "the log begins with submodules that are empty folders: 'solver add --submodules' fetches them");
         else if (build_failure_says(f, "not found") || build_failure_says(f, "Could NOT find") || build_failure_says(f, "No such file"))

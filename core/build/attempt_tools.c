@@ -56,6 +56,7 @@ static int check_toolchain(const struct attempt *a)
 int attempt_check_tools(struct attempt *a)
 {
         const struct used_request q = {.build = a->request,
+                                       .sources = &a->sources.files,
                                        .watched = SLICE(a->watched.data, a->watched.size),
                                        .is_watched = a->is_watched && buffer_error(&a->watched) == 0,
                                        .since_ns = a->began_ns};

@@ -3,6 +3,8 @@
 #include <git2/sys/filter.h>
 #include <git2/sys/repository.h>
 
+#include "core/git/paths.h"
+
 struct attributes {
         git_repository *git; /* borrowed */
         git_config *owner;   /* owned: what git on this machine is configured to; filters are looked for in it */
@@ -61,9 +63,9 @@ static int any_apply(git_repository *git, const git_oid *commit, char *const *pa
         if (git_commit_lookup(&c, git, commit) < 0 || git_commit_tree(&tree, c) < 0)
                 return errorf(-ESTALE, "the repository %s lacks %s: %s", git_repository_path(git), git_oid_tostr_s(commit),
                               git_error_text());
-        *ret = !paths[0] && tree_has_any(tree);
+        *ret = !paths_are_chosen(paths) && tree_has_any(tree);
         for (size_t i = 0; !*ret && paths[i]; i++)
-                *ret = path_has_any(git, tree, paths[i]);
+                *ret = !paths_left_out(paths[i]) && path_has_any(git, tree, paths[i]);
         return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include "core/git/paths.h"
 #include "core/recipe/recipe.h"
 
 #define ENTRIES_MAX   1000000 /* files and folders in a checkout; a few objects of a hostile repository can name any number */
@@ -19,7 +20,7 @@ struct listing {
         git_repository *git;
         git_odb *odb;
         struct manifest *files;
-        char *const *submodules;
+        char *const *paths, *const *submodules;
         struct buffer *notes;
         uint64_t bytes;
         size_t entries, names;
@@ -119,7 +120,7 @@ static int list_tree(struct listing *l, const git_oid *oid, unsigned depth)
                 if (n < 0 || (size_t)n >= sizeof(l->path) - length)
                         return errorf(-EBADMSG, "the sources hold a path of more than %d bytes", PATH_SIZE - 1);
                 l->length = length + (size_t)n;
-                r = list_entry(l, e, depth);
+                r = paths_leave_out(l->paths, l->path) ? 0 : list_entry(l, e, depth);
         }
         l->path[length] = '\0';
         l->length = length;
@@ -137,7 +138,7 @@ static int list_path(struct listing *l, const git_tree *root, const char *path)
         return r < 0 ? lacks(l, git_tree_id(root)) : list_entry(l, e, 0);
 }
 
-static int list_commit(struct listing *l, const git_oid *commit, char *const *paths)
+static int list_commit(struct listing *l, const git_oid *commit)
 {
         cleanup_git_commit git_commit *c = NULL;
         cleanup_git_tree git_tree *tree = NULL;
@@ -147,10 +148,10 @@ static int list_commit(struct listing *l, const git_oid *commit, char *const *pa
         if (git_repository_odb(&odb, l->git) < 0 || git_commit_lookup(&c, l->git, commit) < 0 || git_commit_tree(&tree, c) < 0)
                 return lacks(l, commit);
         l->odb = odb;
-        if (!paths[0])
+        if (!paths_are_chosen(l->paths))
                 r = list_tree(l, git_tree_id(tree), 0);
-        for (size_t i = 0; r == 0 && paths[i]; i++)
-                r = list_path(l, tree, paths[i]);
+        for (char *const *p = l->paths; r == 0 && *p; p++)
+                r = paths_left_out(*p) || !paths_have(l->paths, *p) ? 0 : list_path(l, tree, *p);
         manifest_sort(l->files);
         return r < 0 ? r : buffer_error(l->notes);
 }
@@ -158,11 +159,11 @@ static int list_commit(struct listing *l, const git_oid *commit, char *const *pa
 int sources_list(git_repository *git, const git_oid *commit, char *const *paths, char *const *submodules, struct sources *ret,
                  struct buffer *notes)
 {
-        struct listing l = {.git = git, .files = &ret->files, .submodules = submodules, .notes = notes};
+        struct listing l = {.git = git, .files = &ret->files, .paths = paths, .submodules = submodules, .notes = notes};
         int r;
 
         ret->git = git;
-        r = list_commit(&l, commit, paths);
+        r = list_commit(&l, commit);
         return r < 0 ? r : attributes_open(git, commit, paths, &ret->attributes);
 }
 

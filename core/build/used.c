@@ -8,7 +8,8 @@
 #include "core/run/host.h"
 
 #define FORMAT      1
-#define DEPENDENCY  N_FILE_KINDS /* beside the kinds of files: a folder by all that it holds */
+#define DEPENDENCY  N_FILE_KINDS       /* beside the kinds of files: a folder by all that it holds */
+#define SOURCE      (N_FILE_KINDS + 1) /* a name in the root of the sources */
 #define PATHS_MOST  (1u << 17)
 
 struct used {
@@ -59,6 +60,14 @@ static bool is_ours(const struct build_request *q, const char *path)
                strstr(path, "/solverfs-shim");
 }
 
+static bool is_source(const struct manifest *sources, const char *name)
+{
+        for (size_t i = 0; i < sources->n; i++)
+                if (path_is_in(sources->list[i].path, name))
+                        return true;
+        return false;
+}
+
 static bool counts(const struct build_request *q, const char *path)
 {
         if (is_in_dependency(q, path))
@@ -70,7 +79,7 @@ static bool counts(const struct build_request *q, const char *path)
 
 static void add(struct used *u, const char *path)
 {
-        if (u->n >= PATHS_MOST || !counts(u->request->build, path))
+        if (u->n >= PATHS_MOST || !(path[0] == '.' ? is_source(u->request->sources, path + strlen("./")) : counts(u->request->build, path)))
                 return;
         list_grow(u->list, u->n);
         u->list[u->n++] = copy_string(path);
@@ -127,7 +136,7 @@ static void add_implied(struct used *u)
         for (size_t i = 0; i < u->n; i++) { /* it grows */
                 const char *name = strrchr(u->list[i], '/');
 
-                if (access(u->list[i], X_OK) == 0)
+                if (u->list[i][0] == '/' && access(u->list[i], X_OK) == 0)
                         add_interpreter(u, u->list[i]);
                 if (name && (strcmp(name, "/cc1") == 0 || strcmp(name, "/cc1plus") == 0))
                         add(u, "/usr/bin/as");
@@ -177,6 +186,10 @@ void used_list_make(const struct used_request *q, struct blob *ret, bool *ret_mo
 
                 if (i > 0 && strcmp(u.list[i], u.list[i - 1]) == 0)
                         continue;
+                if (u.list[i][0] == '.') {
+                        put_entry(&b, SOURCE, NULL, u.list[i] + strlen("./"));
+                        continue;
+                }
                 file_look(u.list[i], &look);
                 *ret_moved |= look.kind == FILE_CONTENT && look.changed_ns > q->since_ns;
                 put_entry(&b, look.kind, &look.digest, u.list[i]);
@@ -204,25 +217,69 @@ static bool is_still(uint8_t kind, const struct digest *before, const char *path
         return look.kind == (enum file_kind)kind && (kind != FILE_CONTENT || digest_equal(&look.digest, before));
 }
 
-int used_list_check(struct slice list, char **ret_path)
+struct entry {
+        uint8_t kind;
+        struct digest digest; /* where the kind has one */
+        char *path;           /* owned */
+};
+static void entry_done(struct entry *e)
+{
+        free(e->path);
+}
+
+/* False at the end, or where it is damaged: record_end() tells. */
+static bool read_entry(struct record *r, struct entry *ret)
+{
+        if (r->error < 0 || record_left(r) == 0)
+                return false;
+        ret->kind = record_u8(r);
+        if (ret->kind == FILE_CONTENT || ret->kind == DEPENDENCY)
+                record_raw(r, ret->digest.bytes, DIGEST_SIZE);
+        ret->path = record_string(r, record_u16(r));
+        return r->error == 0;
+}
+
+static struct record open_list(struct slice list)
 {
         struct record r = record_of(list);
 
         record_version(&r, FORMAT);
-        while (r.error == 0 && record_left(&r) > 0) {
-                cleanup_free char *path = NULL;
-                struct digest before = {0};
-                uint8_t kind = record_u8(&r);
+        return r;
+}
 
-                if (kind == FILE_CONTENT || kind == DEPENDENCY)
-                        record_raw(&r, before.bytes, DIGEST_SIZE);
-                path = record_string(&r, record_u16(&r));
-                if (r.error == 0 && !is_still(kind, &before, path)) {
-                        *ret_path = steal_pointer(path);
-                        file_digests_save();
-                        return 1;
-                }
+int used_list_check(struct slice list, char **ret_path)
+{
+        struct record r = open_list(list);
+        bool is_same = true;
+
+        while (is_same) {
+                cleanup(entry_done) struct entry e = {0};
+
+                if (!read_entry(&r, &e))
+                        break;
+                is_same = e.kind == SOURCE || is_still(e.kind, &e.digest, e.path);
+                if (!is_same)
+                        *ret_path = steal_pointer(e.path);
         }
         file_digests_save();
-        return record_end(&r, "the list of what a build used");
+        return is_same ? record_end(&r, "the list of what a build used") : 1;
+}
+
+int used_list_sources(struct slice list, void (*fn)(void *user, const char *name), void *user)
+{
+        struct record r = open_list(list);
+        bool has_any = false;
+
+        for (;;) {
+                cleanup(entry_done) struct entry e = {0};
+
+                if (!read_entry(&r, &e))
+                        break;
+                if (e.kind == SOURCE)
+                        fn(user, e.path);
+                has_any |= e.kind == SOURCE;
+        }
+        if (record_end(&r, "the list of what a build used") < 0)
+                return -EBADMSG;
+        return has_any ? 0 : -ENOENT;
 }

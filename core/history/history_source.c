@@ -1,4 +1,5 @@
 /* The sources that a build of a commit depends on: the tree entries of the recipe's paths. */
+#include "core/git/paths.h"
 #include "core/history/history_internal.h"
 
 #define BATCH 4096
@@ -10,17 +11,52 @@ static void hash_entry(struct hasher *hash, const char *path, unsigned mode, con
         hasher_field(hash, oid ? oid->id : NULL, oid ? GIT_OID_RAWSZ : 0);
 }
 
-static int hash_path(struct hasher *hash, const git_tree *tree, const char *path)
+struct reading {
+        git_repository *git;
+        char *const *paths;
+        struct hasher *hash;
+};
+static int hash_rest(const struct reading *r, const git_tree *tree, const char *folder);
+
+static int hash_found(const struct reading *r, const git_tree_entry *e, const char *path)
+{
+        cleanup_git_tree git_tree *tree = NULL;
+
+        if (paths_leave_out(r->paths, path))
+                return 0;
+        if (git_tree_entry_type(e) != GIT_OBJECT_TREE || !paths_leave_out_within(r->paths, path)) {
+                hash_entry(r->hash, path, git_tree_entry_filemode_raw(e), git_tree_entry_id(e));
+                return 0;
+        }
+        if (git_tree_lookup(&tree, r->git, git_tree_entry_id(e)) < 0)
+                return errorf(-EIO, "cannot read the folder %s (tree %s): %s", path, git_oid_tostr_s(git_tree_entry_id(e)), git_error_text());
+        return hash_rest(r, tree, path);
+}
+
+/* A folder, "" the root, without what is left out of it. */
+static int hash_rest(const struct reading *r, const git_tree *tree, const char *folder)
+{
+        int result = 0;
+
+        for (size_t i = 0; result == 0 && i < git_tree_entrycount(tree); i++) {
+                const git_tree_entry *e = git_tree_entry_byindex(tree, i);
+                cleanup_free char *path = format_string("%s%s%s", folder, *folder ? "/" : "", git_tree_entry_name(e));
+
+                result = hash_found(r, e, path);
+        }
+        return result;
+}
+
+static int hash_path(const struct reading *r, const git_tree *tree, const char *path)
 {
         cleanup_git_tree_entry git_tree_entry *e = NULL;
-        int r = git_tree_entry_bypath(&e, tree, path);
+        int found = git_tree_entry_bypath(&e, tree, path);
 
-        if (r == GIT_ENOTFOUND)
-                hash_entry(hash, path, 0, NULL);
-        else if (r == 0)
-                hash_entry(hash, path, git_tree_entry_filemode_raw(e), git_tree_entry_id(e));
-        else
+        if (found == 0)
+                return hash_found(r, e, path);
+        if (found != GIT_ENOTFOUND)
                 return errorf(-EIO, "cannot find %s in tree %s: %s", path, git_oid_tostr_s(git_tree_id(tree)), git_error_text());
+        hash_entry(r->hash, path, 0, NULL);
         return 0;
 }
 
@@ -28,19 +64,21 @@ static int work_out(struct history *h, git_repository *git, uint32_t number, cha
 {
         cleanup_git_commit git_commit *c = NULL;
         cleanup_git_tree git_tree *tree = NULL;
-        struct hasher *hash;
+        struct reading reading = {.git = git, .paths = paths};
         int r = history_object(h, git, number, &c);
 
         if (r < 0)
                 return r;
-        hash = hasher_new();
+        reading.hash = hasher_new();
         if (!paths[0])
-                hash_entry(hash, "", GIT_FILEMODE_TREE, git_commit_tree_id(c));
+                hash_entry(reading.hash, "", GIT_FILEMODE_TREE, git_commit_tree_id(c));
         else if (git_commit_tree(&tree, c) < 0)
                 r = errorf(-EIO, "the tree of commit %s is damaged: %s", git_oid_tostr_s(git_commit_id(c)), git_error_text());
+        else if (!paths_are_chosen(paths))
+                r = hash_rest(&reading, tree, "");
         for (size_t i = 0; r == 0 && paths[i]; i++)
-                r = hash_path(hash, tree, paths[i]);
-        hasher_finish(hash, ret);
+                r = paths_left_out(paths[i]) || !paths_have(paths, paths[i]) ? 0 : hash_path(&reading, tree, paths[i]);
+        hasher_finish(reading.hash, ret);
         return r;
 }
 

@@ -113,6 +113,17 @@ bool commit_tools_changed(struct workspace *w, struct solver *s, uint32_t commit
         return build_key(s->history, commit, s->recipe, &key) == 0 && build_tools_changed(w, &key, ret_path);
 }
 
+int commit_sources_used(struct workspace *w, struct solver *s, uint32_t commit, void (*fn)(void *user, const char *name), void *user)
+{
+        cleanup_blob struct blob list = {0};
+        struct digest key;
+        int r = build_key(s->history, commit, s->recipe, &key);
+
+        if (r == 0)
+                r = build_used_find(w, &key, &list);
+        return r == 0 ? used_list_sources(SLICE(list.data, list.size), fn, user) : r;
+}
+
 /* -- lists of no build ------------------------------------------------------------------------------------------- */
 
 struct sweep {

@@ -89,6 +89,8 @@ int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SI
 /* The fact that answers the cell, -ENOENT. */
 int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret);
 int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with_log, struct build_record **ret);
+/* Calls fn for each name in the root of the sources that the commit's build asked for. -ENOENT: that is not known. */
+int commit_sources_used(struct workspace *w, struct solver *s, uint32_t commit, void (*fn)(void *user, const char *name), void *user);
 /* Is something that the commit's build used (core/build/used.h) not what it was? Looked at once in a second at most. Its program and all results
  * stay, until it is built anew (query_current_build()). *ret_path: the first such file, to be freed; NULL: nobody asks. False where nothing is known. */
 bool commit_tools_changed(struct workspace *w, struct solver *s, uint32_t commit, char **ret_path);

@@ -5,7 +5,7 @@
  *
  *   key        default   meaning
  *   format     smt2      smt2 | cnf | any: which cases it takes, and how its answer is read; any: both, each answer as its case is
- *   paths      (all)     repeated; what the build depends on, and all that is checked out
+ *   paths      (all)     repeated; what the build depends on, and all that is checked out (core/git/paths.h)
  *   build                repeated; one shell command a line, run in order in the worktree's root; {jobs} is the slots it may use
  *   output               repeated; files the build makes, relative to the root; the first is {bin}
  *   run                  the command line, split as a shell would split words, no shell: {bin} {case} {seed} {timeout} {memory};

@@ -4,6 +4,7 @@
 #include <ctype.h>
 
 #include "core/git/gitconfig.h"
+#include "core/git/paths.h"
 #include "core/recipe/recipe_keys.h"
 
 #define RECIPE_SIZE_MAX (1 << 20)
@@ -408,7 +409,7 @@ static int find_sources(struct recipe *r)
         for (size_t i = 0; e == 0 && r->paths[i]; i++)
                 e = strings_add(&r->sources, r->paths[i]);
         for (size_t i = 0; e == 0 && r->paths[i]; i++)
-                e = add_attributes(r, r->paths[i]);
+                e = paths_left_out(r->paths[i]) ? 0 : add_attributes(r, r->paths[i]);
         return e;
 }
 

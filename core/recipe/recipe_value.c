@@ -1,6 +1,7 @@
 /* A key's value: checked, and put into the recipe. */
 #include <ctype.h>
 
+#include "core/git/paths.h"
 #include "core/recipe/pattern.h"
 #include "core/recipe/recipe_keys.h"
 
@@ -155,7 +156,9 @@ static int add_to_list(const char *label, const struct recipe_key *k, unsigned l
         int r = 0;
 
         if (k->kind == KIND_PATHS) {
-                r = check_path(label, line, k->name, value);
+                const char *left_out = strcmp(k->name, "paths") == 0 ? paths_left_out(value) : NULL;
+
+                r = check_path(label, line, k->name, left_out ?: value);
                 if (r == 0)
                         r = check_again(label, line, k->name, value, *list);
                 if (r == 0 && strcmp(k->name, "output") == 0 && strings_count(*list) >= RECIPE_OUTPUTS_MAX)

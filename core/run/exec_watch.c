@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/limits.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
@@ -239,10 +240,12 @@ static void add_path(struct watch *w, const char *path)
         w->n++;
 }
 
-/* Is the path in the folder, by its words alone? Not when a ".." leads out of it. */
-static bool is_in(const char *path, const char *folder)
+/* Is the path in the folder, by its words alone? Not when a ".." leads out of it. *ret_top, which may be NULL: the name in the folder that the path
+ * leads through, not terminated; empty for the folder itself. */
+static bool is_in(const char *path, const char *folder, struct slice *ret_top)
 {
         size_t n = strlen(folder);
+        struct slice top = SLICE("", 0);
         int depth = 0;
 
         if (n == 0 || strncmp(path, folder, n) != 0 || (path[n] != '/' && path[n] != '\0'))
@@ -254,21 +257,34 @@ static bool is_in(const char *path, const char *folder)
                 word = strcspn(path, "/");
                 if (word == 2 && path[0] == '.' && path[1] == '.')
                         depth--;
-                else if (word > 0 && !(word == 1 && path[0] == '.'))
-                        depth++;
+                else if (word > 0 && !(word == 1 && path[0] == '.') && depth++ == 0)
+                        top = SLICE(path, word);
                 path += word;
         }
+        if (ret_top)
+                *ret_top = depth > 0 ? top : SLICE("", 0);
         return depth >= 0;
 }
 
+/* Of the working directory only the names in it: "./src". */
 static void note_path(struct watch *w, const char *path)
 {
         static const char *const others[] = {"/proc", "/dev", "/sys", "/tmp"};
+        struct slice top;
 
-        if (is_in(path, w->order->directory) || is_in(path, w->order->scratch))
+        if (is_in(path, w->order->directory, &top)) {
+                char name[NAME_MAX + 3];
+
+                if (top.size > 0 && top.size <= NAME_MAX) {
+                        snprintf(name, sizeof(name), "./%.*s", (int)top.size, (const char *)top.data);
+                        add_path(w, name);
+                }
+                return;
+        }
+        if (is_in(path, w->order->scratch, NULL))
                 return;
         for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-                if (is_in(path, others[i]))
+                if (is_in(path, others[i], NULL))
                         return;
         add_path(w, path);
 }

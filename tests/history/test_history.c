@@ -612,6 +612,40 @@ START_TEST(test_sources)
 END_TEST
 
 /* Listings ask for all sources: what the disk has no room for must not end them. */
+/* What is left out changes nothing, in the root, in a folder, and in a folder that is taken in. */
+START_TEST(test_sources_left_out)
+{
+        static const struct {
+                const char *change, *list[3];
+                bool same;
+        } asked[] = {
+                {"doc/x", {":!doc"}, true},     {"src/in/x", {":!doc"}, false},     {"src/in/x", {":!src/in"}, true}, {"src/a", {":!src/in"}, false},
+                {"doc/x", {"src", ":!src/in"}, true}, {"src/in/x", {"src", ":!src/in"}, true}, {"src/a", {"src", ":!src/in"}, false}, {"doc/x", {":!src", ":!doc"}, true},
+                {"src/a", {"src", ":!src"}, true}, {"src/a", {"src/a", ":!src"}, true}, {"src/in/x", {"src/in", ":!src/i"}, false},
+        };
+
+        shell("git init -q -b main r && cd r && mkdir -p doc src/in && touch doc/x src/a src/in/x && git add . && git commit -q -m first");
+        for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
+                cleanup_free char *script = format_string("cd r && echo %zu >>%s && git commit -q -a -m change && git tag c%zu", i, asked[i].change, i);
+
+                shell(script);
+        }
+        begin("r");
+        for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
+                cleanup_free char *revision = format_string("c%zu", i), *parent = format_string("c%zu~1", i);
+                char *list[4] = {NULL};
+                struct digest before, behind;
+
+                for (size_t k = 0; k < ARRAY_SIZE(asked[i].list) && asked[i].list[k]; k++)
+                        list[k] = (char *)asked[i].list[k];
+                assert_ok(history_source(history, resolve(revision), list, &behind));
+                assert_ok(history_source(history, resolve(parent), list, &before));
+                ck_assert_msg(digest_equal(&before, &behind) == asked[i].same, "%s with %s", asked[i].change, list[0]);
+        }
+        close_history();
+}
+END_TEST
+
 START_TEST(test_sources_that_cannot_be_kept)
 {
         char *const src[] = {(char[]){"src"}, NULL};
@@ -1476,7 +1510,7 @@ END_TEST
 
 SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descendants, test_order, test_order_of_a_merge, test_refs,
       test_revisions_are_git_s, test_head_of_no_branch, test_revisions_refused, test_revisions_at_random, test_names_like_hex,
-      test_ambiguous_prefixes, test_texts, test_too_many_changes, test_dates, test_odd_commits, test_sources,
+      test_ambiguous_prefixes, test_texts, test_too_many_changes, test_dates, test_odd_commits, test_sources, test_sources_left_out,
       test_sources_that_cannot_be_kept, test_update, test_rewritten_upstream, test_detached_head_moves_on, test_over_the_network,
       test_silent_server, test_interrupted_while_a_server_is_silent, test_killed_while_a_server_is_silent, test_server_that_stops,
       test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped,

@@ -481,6 +481,8 @@ START_TEST(test_bad_values)
         refused_line("dialect = 3.0", "'3.0' is none of");
         refused(MINIMAL "format = cnf\ndialect = 2.6\n", "t.recipe:6: ", "for format = smt2 only");
         refused_line("paths = /src", "'/src' is absolute");
+        refused_line("paths = :!/src", "'/src' is absolute");
+        refused_line("paths = :!", "empty component");
         refused_line("paths = a/../../b", "leaves the repository");
         refused_line("paths = ..", "leaves the repository");
         refused_line("paths = src/", "empty component");

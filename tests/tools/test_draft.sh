@@ -168,6 +168,8 @@ test_that "... of the way that came farthest" 'draft 1 close --force && line "bu
 project broken && printf 'all:\n\techo the reason is here; exit 7\n' >broken/Makefile && commit broken
 test_that "a build that fails: the end of its log" 'draft 1 broken && empty out && has err "by Makefile it could not be built: command 1" && has err "^the reason is here"'
 make_repository bare-text && echo hello >bare-text/README && commit bare-text
+project lacking && printf 'all:\n\tno-such-tool-here main.c\n' >lacking/Makefile && commit lacking
+test_that "a build that misses something: install it, and give the command again" 'draft 1 lacking && has err "no-such-tool-here" && has err "^install what is not found" && draft 1 broken && ! has err "^install what"'
 test_that "nothing to build by" 'draft 1 bare-text && has err "has a CMakeLists.txt, configure"'
 test_that "the next way, where the first fails" 'project next && echo "message(FATAL_ERROR no)" >next/CMakeLists.txt && cp make/Makefile next/ && commit next && draft 0 next && line "build = make -j{jobs}"'
 test_that "no such folder, revision, or words" 'draft 3 nowhere; draft 3 ./nowhere; draft 3 make v9 && draft 2 && draft 2 make v1 more'
@@ -185,9 +187,23 @@ last=$(git -C eras rev-parse v2)
 test_that "another way to build in older commits" 'draft 0 eras && grep -qxF "[era \"..$last\"]" drafted.recipe && has out "Commits up to here are built by Makefile. That was not tried" && works eras'
 test_that "--eras tries it" 'draft 0 eras --eras && has out "by Makefile. The last of them was built" && line "output = solver" && works eras v1 && works eras v3'
 
+project stops && printf 'int twice;\n' >>stops/main.c && printf 'int twice;\n' >>stops/answer.c && cp make/Makefile stops/ && commit stops 1 && echo >>stops/main.c && commit stops 2
+sed -i '/int twice/d' stops/main.c stops/answer.c && commit stops 3 && echo >>stops/main.c && commit stops 4
+last=$(git -C stops rev-parse v2)
+test_that "--eras finds where the same way builds no more, and the flag that older commits want" 'draft 0 stops --eras && grep -qxF "[era \"..$last\"]" drafted.recipe && line "build = make -j{jobs}" && has out "build = .*-fcommon" && works stops v1 && works stops v2 && works stops v3 && works stops v4'
+project ends && printf 'all:\n\tfalse\n' >ends/Makefile && commit ends 1 && cp make/Makefile ends/ && commit ends 2
+test_that "... and says where nothing was found" 'draft 0 ends --eras && has out "^# Older commits were not built: the last try was $(git -C ends rev-parse v1)\.$" && works ends v2'
+
+# -- what it reads of the tree --
+
+project narrow && cp make/Makefile narrow/ && mkdir narrow/doc narrow/include && echo text >narrow/doc/a && echo text >narrow/README && echo "#define N 1" >narrow/include/n.h && sed -i '1i #include "include/n.h"' narrow/main.c && commit narrow
+test_that "what the build does not read is left out" 'draft 0 narrow && line "paths = :!README" && line "paths = :!doc" && [ "$(grep -c "paths =" drafted.recipe)" = 2 ] && works narrow'
+echo more >narrow/doc/b && commit narrow 2 && echo >>narrow/include/n.h && commit narrow 3
+test_that "... and a commit that changes nothing else has the build of the one before" 'run 0 init && run 0 solver add narrow narrow --recipe drafted.recipe && run 0 build narrow v1 v2 v3 && has err "3 commits, 2 different builds"'
+
 # -- a solver of the store --
 
-test_that "a solver of the store" 'run 0 init && toy_recipe make "build = make" "output = solver" && run 0 solver add make make --recipe make.recipe && mv make elsewhere && draft 0 make && line "output = solver"; mv elsewhere make'
+test_that "a solver of the store" 'toy_recipe make "build = make" "output = solver" && run 0 solver add make make --recipe make.recipe && mv make elsewhere && draft 0 make && line "output = solver"; mv elsewhere make'
 
 # -- solver add --
 

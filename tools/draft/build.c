@@ -131,6 +131,20 @@ static int build_once(struct draft *d, uint32_t commit, const char *by, char *co
         return 0;
 }
 
+int draft_build_keys(struct draft *d, uint32_t commit, const struct draft_keys *keys)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        cleanup_buffer struct buffer text = {0};
+        int r;
+
+        draft_section(d, keys, &text);
+        r = use_recipe(d, text.data);
+        if (r == 0)
+                r = command_build(commit, false, &record);
+        progress_clear();
+        return r < 0 ? r : record->ok;
+}
+
 int draft_build(struct draft *d, uint32_t commit, const struct way *way, struct draft_keys *keys, struct made_list *ret)
 {
         cleanup(compiler_flags_done) struct compiler_flags flags = {0};

@@ -34,22 +34,6 @@ static int add_source(const char *repository)
         return r == 0 ? workspace_solver(common.workspace, DRAFT_NAME, &common.solver) : r;
 }
 
-/* Names in the root, as `paths` lines to be taken. */
-static int list_tree(struct draft *d, const git_tree *tree)
-{
-        for (size_t i = 0; i < git_tree_entrycount(tree); i++) {
-                cleanup_buffer struct buffer line = {0};
-                const char *name = git_tree_entry_name(git_tree_entry_byindex(tree, i));
-
-                if (!draft_name_is_plain(name) || name[0] == '.')
-                        continue;
-                draft_line(&line, "paths", name);
-                if (buffer_error(&line) == 0)
-                        buffer_addf(&d->tree, "    # %s", line.data + strspn(line.data, " "));
-        }
-        return buffer_error(&d->tree);
-}
-
 struct submodules {
         struct draft *draft;
         const git_tree *tree;
@@ -123,8 +107,6 @@ static int draft_commit(struct draft *d)
         int r = draft_commit_tree(d, d->commit, NULL, &tree);
 
         if (r == 0)
-                r = list_tree(d, tree);
-        if (r == 0)
                 r = history_submodules(common.solver->history, d->repository, note_submodule, &(struct submodules){.draft = d, .tree = tree});
         if (r == 0)
                 r = draft_fetch_submodules(d);
@@ -136,12 +118,23 @@ static int draft_commit(struct draft *d)
                 r = try_ways(d, ways, n, &taken);
         if (r == 0 && left > 0)
                 buffer_addf(&d->failed, "%zu more folders were not looked into\n", left);
-        if (r == 1) {
+        if (r == 1 && (r = draft_paths(d, d->commit, &d->keys)) == 0) {
                 r = draft_eras(d, &ways[taken]);
                 r = r < 0 ? r : 1;
         }
         ways_free(ways, n);
         return r;
+}
+
+/* Does a log speak of something that the machine lacks? */
+static bool misses_something(const struct buffer *failed)
+{
+        static const char *const words[] = {"not found", "ould NOT find", "ould not find", "o such file", "cannot find", "is missing", "not installed", "is required"};
+
+        for (size_t i = 0; failed->size > 0 && i < ARRAY_SIZE(words); i++)
+                if (strstr(failed->data, words[i]))
+                        return true;
+        return false;
 }
 
 /* Says why there is none. */
@@ -154,6 +147,9 @@ static int end_draft(struct draft *d, const struct draft_request *q, int r, stru
 
                 complain("no recipe was found for %s%s", shown, q->force ? "; the draft has what was found, and is to be completed" : "");
                 note("%.*s", (int)d->failed.size - (d->failed.size > 0), d->failed.data ?: "");
+                if (misses_something(&d->failed))
+                        note("%s", "install what is not found (a header or library is in a package that ends in -dev) and give the command again; builds have no "
+                                   "network");
                 note("%s", "write one by hand: docs/recipes.md, solverfs-recipe(5)");
         }
         if (r == 1 || q->force) {
@@ -171,7 +167,6 @@ static void draft_done(struct draft *d)
         draft_keys_done(&d->keys);
         buffer_done(&d->eras);
         buffer_done(&d->failed);
-        buffer_done(&d->tree);
         buffer_done(&d->about_submodules);
 }
 

@@ -101,10 +101,10 @@ const struct made *made_list_library(const struct made_list *m, const char *name
 /* -- the keys --------------------------------------------------------------------------------------------------- */
 
 struct draft_keys {
-        char **build, **outputs, **environment, **submodules; /* NULL-terminated */
+        char **paths, **build, **outputs, **environment, **submodules; /* NULL-terminated */
         enum format format;
         char *run, *seed, *effort;              /* seed, effort: NULL when nothing was seen to work */
-        struct buffer about_build, about_run, about_seed, about_effort; /* comments: what was seen */
+        struct buffer about_paths, about_build, about_run, about_seed, about_effort; /* comments: what was seen */
 };
 void draft_keys_done(struct draft_keys *k);
 
@@ -118,7 +118,6 @@ struct draft {
         struct draft_keys keys;
         struct buffer eras;   /* their sections, written */
         struct buffer failed; /* what was tried and did not work, for people */
-        struct buffer tree;   /* names in the root, commented out, a line each */
         struct buffer about_submodules;
 };
 int draft_commit_tree(struct draft *d, uint32_t commit, git_oid *ret_oid, git_tree **ret);
@@ -130,6 +129,15 @@ int draft_fetch_submodules(struct draft *d);
 /* Builds a commit in this way, with more flags where the compiler asks for them. 1: it was built, and *ret has what was made; the keys have how.
  * 0: it was not, and d->failed has why. */
 int draft_build(struct draft *d, uint32_t commit, const struct way *way, struct draft_keys *keys, struct made_list *ret);
+
+/* Builds a commit by the recipe that these keys are. 1: it was built; 0: not. */
+int draft_build_keys(struct draft *d, uint32_t commit, const struct draft_keys *keys);
+
+/* -- paths.c ---------------------------------------------------------------------------------------------------- */
+
+/* Fills `paths` of the keys, by which the commit is built: leaves out what lies in its root and the build did not ask for, when it is built
+ * without. */
+int draft_paths(struct draft *d, uint32_t commit, struct draft_keys *k);
 
 /* -- runs.c ----------------------------------------------------------------------------------------------------- */
 
@@ -169,5 +177,7 @@ void draft_line(struct buffer *b, const char *key, const char *value);   /* "   
 void draft_comment(struct buffer *b, const char *indent, const char *text); /* wrapped; nothing in it ends the comment */
 /* The [solver] section without comments, with these limits, for a trial. */
 int draft_trial_text(const struct draft_keys *k, struct buffer *ret);
+/* The [solver] section. */
+void draft_section(const struct draft *d, const struct draft_keys *k, struct buffer *ret);
 /* All of it. */
 int draft_text(struct draft *d, struct buffer *ret);

@@ -6,6 +6,7 @@
 
 void draft_keys_done(struct draft_keys *k)
 {
+        strings_free(k->paths);
         strings_free(k->build);
         strings_free(k->outputs);
         strings_free(k->environment);
@@ -13,6 +14,7 @@ void draft_keys_done(struct draft_keys *k)
         free(k->run);
         free(k->seed);
         free(k->effort);
+        buffer_done(&k->about_paths);
         buffer_done(&k->about_build);
         buffer_done(&k->about_run);
         buffer_done(&k->about_seed);
@@ -80,15 +82,12 @@ static void write_heading(const struct draft *d, struct buffer *b)
         draft_comment(b, "", text.data ?: "");
 }
 
-static void write_build(const struct draft *d, struct buffer *b)
+static void write_build(const struct draft *d, const struct draft_keys *k, struct buffer *b)
 {
-        const struct draft_keys *k = &d->keys;
-
         comment_of(b, &d->about_submodules);
         draft_lines(b, "submodule", k->submodules);
-        buffer_adds(b, "    # Builds see the whole tree, so that every commit is a build of its own. If yours reads only some of it, name that here:\n"
-                       "    # commits that differ elsewhere only then share a build. A path that was forgotten makes the build fail.\n");
-        buffer_add(b, d->tree.data ?: "", d->tree.size);
+        comment_of(b, &k->about_paths);
+        draft_lines(b, "paths", k->paths);
         comment_of(b, &k->about_build);
         if (k->build)
                 draft_lines(b, "build", k->build);
@@ -122,6 +121,13 @@ static void write_run(const struct draft_keys *k, struct buffer *b)
                 buffer_adds(b, "    # No counter was found in the output. If there is one: effort = \"conflicts: +([0-9]+)\"\n");
 }
 
+void draft_section(const struct draft *d, const struct draft_keys *k, struct buffer *ret)
+{
+        buffer_adds(ret, "[solver]\n");
+        write_build(d, k, ret);
+        write_run(k, ret);
+}
+
 int draft_text(struct draft *d, struct buffer *ret)
 {
         struct recipe **list = NULL;
@@ -129,9 +135,7 @@ int draft_text(struct draft *d, struct buffer *ret)
         int r;
 
         write_heading(d, ret);
-        buffer_adds(ret, "[solver]\n");
-        write_build(d, ret);
-        write_run(&d->keys, ret);
+        draft_section(d, &d->keys, ret);
         buffer_adds(ret, "    # Of each run; the defaults.\n    timeout = 20s\n    memory = 4g\n");
         buffer_add(ret, d->eras.data ?: "", d->eras.size);
         r = buffer_error(ret);
