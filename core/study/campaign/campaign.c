@@ -46,21 +46,20 @@ uint64_t campaign_count_findings(const struct campaign_status *s)
         return s->finds + s->soundness + s->crashes;
 }
 
-static int open_campaign(struct campaign *c, struct campaign_settings *full)
+static int open_campaign(struct campaign *c)
 {
+        const struct campaign_settings *s = c->settings;
         cleanup_campaign_settings struct campaign_settings there = {0};
         struct campaign_status status = {0};
         char path[PATH_SIZE];
-        int r = campaign_check_name(full->name);
+        int r = campaign_check_name(s->name);
 
         if (r == 0)
-                r = campaign_get(c->workspace, c->solver->number, full->name, &there, &status);
+                r = campaign_get(c->workspace, c->solver->number, s->name, &there, &status);
         if (r == 0)
-                r = campaign_check_settings(&there, full);
-        else if (r == -ENOENT)
-                r = 0;
-        if (r == 0)
-                r = campaign_folder(c->workspace, c->solver->recipe->name, full->name, c->folder);
+                r = campaign_check_settings(&there, s);
+        if (r == 0 || r == -ENOENT)
+                r = campaign_folder(c->workspace, c->solver->recipe->name, s->name, c->folder);
         if (r == 0)
                 r = make_dirs(c->folder, 0700);
         if (r == 0)
@@ -69,18 +68,16 @@ static int open_campaign(struct campaign *c, struct campaign_settings *full)
                 return r;
         c->fingerprint_before = steal_pointer(there.fingerprint);
         c->log = fopen(path, "ae");
-        c->status = (struct campaign_status){.begun = status.begun ? status.begun : now_seconds()};
-        return path_join(path, c->folder, "journal");
+        c->status.begun = status.begun ? status.begun : now_seconds();
+        return 0;
 }
 
 static int begin_hunt(struct campaign *c)
 {
-        const struct campaign_settings *s = c->settings;
-        int r = s->corpus ? corpus_read(s->corpus, campaign_say_line, c, &c->corpus) : 0;
+        int r = c->settings->corpus ? corpus_read(c) : 0;
 
         if (r == 0 && c->solver->recipe->dialect)
                 r = dialect_parse(slice_string(c->solver->recipe->dialect), &c->dialect);
-        c->status.skipped = c->corpus.skipped;
         return r < 0 ? r : c->hunt->begin(c);
 }
 
@@ -114,44 +111,29 @@ static void campaign_done(struct campaign *c)
         pthread_cond_destroy(&c->changed);
 }
 
-/* The versions' names in full, as they stand in the store. */
-static int spell_out(struct campaign *c, const struct campaign_settings *given, struct campaign_settings *full)
+/* The settings as the store keeps them: versions by their names in full, and what was left to a default. */
+static struct campaign_settings spell_out(const struct campaign *c)
 {
-        size_t n = given->references ? strings_count(given->references) : 0,
-               m = given->oracles ? strings_count(given->oracles) : 0;
+        const struct campaign_settings *given = c->settings;
+        struct campaign_settings full = *given;
+        size_t n = c->n_compared - 1; /* references */
 
-        *full = *given;
-        full->fingerprint = NULL;
-        if (full->reduce_seconds < 0)
-                full->reduce_seconds = REDUCE_SHARE * full->seconds;
-        if (full->localize_seconds < 0)
-                full->localize_seconds = fmax(full->seconds, LOCALIZE_LEAST);
-        full->references = calloc(n + 1, sizeof(char *));
-        full->oracles = calloc(m + 1, sizeof(char *));
-        full->target = strdup(c->versions[n]->text);
-        full->corpus = given->corpus ? realpath(given->corpus, NULL) : NULL;
-        if (given->corpus && !full->corpus)
-                full->corpus = strdup(given->corpus); /* reading it says what is wrong */
-        for (size_t i = 0; full->references && i < n; i++)
-                full->references[i] = strdup(c->versions[i]->text);
-        for (size_t i = 0; full->oracles && i < m; i++)
-                full->oracles[i] = strdup(c->versions[n + 1 + i]->text);
-        if (given->name)
-                full->name = strdup(given->name);
-        else if (asprintf(&full->name, "%s-%.12s-%" PRIu64,
-                          given->kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : given->strategy,
-                          c->versions[n]->text, given->seed) < 0)
-                full->name = NULL;
-        return full->references && full->oracles && full->target && full->name ? 0 : -ENOMEM;
-}
-
-/* Localizing and reducing what was found is no time of the search. */
-static void end_search(struct campaign *c)
-{
-        pthread_mutex_lock(&c->lock);
-        c->ended_ns = now_ns();
-        pthread_mutex_unlock(&c->lock);
-        campaign_limit_localizer(c);
+        full.fingerprint = NULL;
+        if (full.reduce_seconds < 0)
+                full.reduce_seconds = REDUCE_SHARE * full.seconds;
+        if (full.localize_seconds < 0)
+                full.localize_seconds = fmax(full.seconds, LOCALIZE_LEAST);
+        full.references = allocate(n + 1, sizeof(char *));
+        full.oracles = allocate(c->n_versions - n, sizeof(char *));
+        for (size_t i = 0; i < c->n_versions; i++)
+                *(i < n ? &full.references[i] : i == n ? &full.target : &full.oracles[i - n - 1]) = copy_string(c->versions[i]->text);
+        full.corpus = given->corpus ? realpath(given->corpus, NULL) : NULL;
+        if (given->corpus && !full.corpus)
+                full.corpus = copy_string(given->corpus); /* reading it says what is wrong */
+        full.name = given->name ? copy_string(given->name)
+                                : format_string("%s-%.12s-%" PRIu64, given->kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : given->strategy,
+                                                full.target, given->seed);
+        return full;
 }
 
 static int run_campaign(struct campaign *c, struct campaign_settings *full)
@@ -180,13 +162,16 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
         if (r == 0 && has_time)
                 r = campaign_search(c);
         else
-                campaign_end(c); /* those beside it wait for it */
-        end_search(c);
+                campaign_end(c); /* the localizer and the reducer wait for it */
+        pthread_mutex_lock(&c->lock);
+        c->ended_ns = now_ns(); /* the time of localizing and reducing is not the search's */
+        pthread_mutex_unlock(&c->lock);
+        campaign_limit_localizer(c);
         campaign_end_reducer(c);
         campaign_end_localizer(c);
         if (r == 0)
                 r = c->error;
-        if (r == 0 && has_time) /* the last input began earlier: without this the same command would have time left */
+        if (r == 0 && has_time) /* the last input began earlier: without this record the same command would find time left */
                 r = campaign_note(c, &(struct campaign_record){.event = EVENT_SESSION});
         if (r == 0)
                 r = campaign_localize_all(c);
@@ -195,8 +180,8 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
         k = campaign_record_status(c, r == 0 && !fd_is_readable(c->cancel_fd) && (c->is_exhausted || campaign_now(c) >= full->seconds)
                                      ? CAMPAIGN_FINISHED
                                      : CAMPAIGN_STOPPED);
-        if (c->error < 0 && r == c->error && c->why)
-                return errorf(r, "%s", c->why); /* it was another thread's, and much was done since */
+        if (c->error < 0 && r == c->error)
+                return errorf(r, "%s", c->why); /* another thread's error: this thread has no sentence for it */
         if (r == 0 && fd_is_readable(c->cancel_fd))
                 r = -ECANCELED;
         return r < 0 ? r : k;
@@ -229,11 +214,10 @@ int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const 
         pthread_cond_init(&c.changed, NULL);
         c.began_ns = now_ns();
         r = campaign_hold_versions(&c);
-        if (r == 0)
-                r = spell_out(&c, settings, &full);
         if (r == 0) {
+                full = spell_out(&c);
                 c.settings = &full;
-                r = open_campaign(&c, &full);
+                r = open_campaign(&c);
         }
         if (r == 0)
                 r = run_campaign(&c, &full);

@@ -1,4 +1,4 @@
-/* What a campaign's times are of: the machine, and the versions as their makers call them. Kept beside its journal, once, for the reports of what it finds. */
+/* The conditions of a campaign's times: the machine, and what each version prints for --version. Kept beside its journal, once, for reports of its findings. */
 #include "core/run/host.h"
 #include "core/study/campaign/campaign_internal.h"
 
@@ -9,7 +9,7 @@ static json_t *machine_facts(const struct bench_seat *seat)
         return away ? json_deep_copy(away) : host_facts();
 }
 
-/* One that cannot be asked has no name of its own. */
+/* A version that cannot be asked has no entry. */
 static int ask_versions(struct bench_seat *seat, json_t *ret)
 {
         struct campaign *c = seat->campaign;
@@ -19,7 +19,7 @@ static int ask_versions(struct bench_seat *seat, json_t *ret)
                 int r = version_ask(c->workspace, c->versions[i], &c->programs[i], seat->away ? NULL : &seat->slot.cpus,
                                     seat->away ? cluster_slot_away(seat->away) : NULL, c->cancel_fd, line);
 
-                if (r == -ECANCELED || r == -ENOMEM)
+                if (r == -ECANCELED)
                         return r;
                 if (r == 0 && *line)
                         json_object_set_new(ret, c->versions[i]->text, json_string(line));
@@ -30,20 +30,19 @@ static int ask_versions(struct bench_seat *seat, json_t *ret)
 int campaign_note_conditions(struct campaign *c)
 {
         struct bench_seat seat = BENCH_SEAT(c);
-        json_t *versions = json_object(), *conditions = NULL;
+        json_t *conditions, *versions;
         int r;
 
-        if (campaign_has_conditions(c->workspace, c->solver->recipe->name, c->settings->name)) {
-                json_decref(versions);
+        if (campaign_has_conditions(c->workspace, c->solver->recipe->name, c->settings->name))
                 return 0;
-        }
+        versions = json_object();
+        conditions = json_pack("{so}", "versions", versions);
         r = seat_take(&seat);
         if (r == 0)
                 r = ask_versions(&seat, versions);
         if (r == 0)
-                conditions = json_pack("{sO so}", "versions", versions, "machine", machine_facts(&seat));
+                json_object_set_new(conditions, "machine", machine_facts(&seat));
         seat_leave(&seat);
-        json_decref(versions);
         if (r == 0)
                 r = campaign_put_conditions(c->workspace, c->solver->recipe->name, c->settings->name, conditions);
         json_decref(conditions);

@@ -18,37 +18,33 @@ static bool is_smt(const char *name)
         return (n > 5 && strcmp(name + n - 5, ".smt2") == 0) || (n > 4 && strcmp(name + n - 4, ".smt") == 0);
 }
 
-/* 1: it cannot be used, which was said. */
-static int read_seed(const char *path, void (*say)(void *user, const char *line), void *user, struct corpus *into, struct script **ret)
+/* Adds a file, or says why it cannot be used. */
+static int read_seed(struct campaign *c, const char *path, const char *name)
 {
+        struct corpus *to = &c->corpus;
         cleanup_blob struct blob b = {0};
-        char line[PATH_SIZE + 512];
-        int r = read_file(path, SEED_SIZE_MAX, &b);
+        int r;
 
+        list_grow(to->list, to->n);
+        list_grow(to->names, to->n);
+        r = read_file(path, SEED_SIZE_MAX, &b);
         if (r == 0)
-                r = script_read(SLICE(b.data, b.size), &(struct script_options){.name = path, .dialect = DIALECT_2_6}, ret);
+                r = script_read(SLICE(b.data, b.size), &(struct script_options){.name = path, .dialect = DIALECT_2_6}, &to->list[to->n]);
         if (r == -ENOMEM)
                 return r;
-        if (r == 0) {
-                into->hash = into->hash * 31 + hash_quick(b.data, b.size);
+        if (r < 0) {
+                campaign_say(c, "left out: %s", error_message(r));
+                c->status.skipped++;
                 return 0;
         }
-        snprintf(line, sizeof(line), "left out: %s", error_message(r));
-        say(user, line);
-        return 1;
+        to->hash = to->hash * 31 + hash_quick(b.data, b.size);
+        to->names[to->n++] = copy_string(name + strspn(name, "/"));
+        return 0;
 }
 
-static size_t root_length(const char *dir, const char *path)
+int corpus_read(struct campaign *c)
 {
-        size_t n = strlen(dir);
-
-        while (path[n] == '/')
-                n++;
-        return n;
-}
-
-int corpus_read(const char *dir, void (*say)(void *user, const char *line), void *user, struct corpus *ret)
-{
+        const char *dir = c->settings->corpus;
         char *const roots[] = {(char *)dir, NULL};
         FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, compare_names);
         FTSENT *f;
@@ -56,29 +52,16 @@ int corpus_read(const char *dir, void (*say)(void *user, const char *line), void
 
         if (!walk)
                 return errorf(-errno, "cannot read the corpus %s: %s", dir, strerror(errno));
-        while (r >= 0 && (f = fts_read(walk))) {
-                if (f->fts_info == FTS_ERR || f->fts_info == FTS_NS || f->fts_info == FTS_DNR) {
-                        if (f->fts_level == 0)
-                                r = errorf(-f->fts_errno, "cannot read the corpus %s: %s", dir, strerror(f->fts_errno));
-                        continue;
-                }
-                if (f->fts_info != FTS_F || !is_smt(f->fts_name))
-                        continue;
-                if (list_grow(ret->list, ret->n) < 0 || list_grow(ret->names, ret->n) < 0) {
-                        r = -ENOMEM;
-                        break;
-                }
-                r = read_seed(f->fts_path, say, user, ret, &ret->list[ret->n]);
-                if (r == 0) {
-                        ret->names[ret->n] = strdup(f->fts_path + root_length(dir, f->fts_path));
-                        r = ret->names[ret->n++] ? 0 : -ENOMEM;
-                } else if (r == 1)
-                        ret->skipped++;
+        while (r == 0 && (f = fts_read(walk))) {
+                bool is_error = f->fts_info == FTS_ERR || f->fts_info == FTS_NS || f->fts_info == FTS_DNR;
+
+                if (is_error && f->fts_level == 0)
+                        r = errorf(-f->fts_errno, "cannot read the corpus %s: %s", dir, strerror(f->fts_errno));
+                else if (f->fts_info == FTS_F && is_smt(f->fts_name))
+                        r = read_seed(c, f->fts_path, f->fts_path + strlen(dir));
         }
         fts_close(walk);
-        if (r >= 0 && ret->n == 0)
-                return errorf(-ENODATA, "the corpus %s has no input (*.smt2) that can be used", dir);
-        return r < 0 ? r : 0;
+        return r == 0 && c->corpus.n == 0 ? errorf(-ENODATA, "the corpus %s has no input (*.smt2) that can be used", dir) : r;
 }
 
 void corpus_done(struct corpus *c)
@@ -89,5 +72,4 @@ void corpus_done(struct corpus *c)
         }
         free(c->list);
         free(c->names);
-        *c = (struct corpus){0};
 }

@@ -11,35 +11,36 @@
 #include "core/study/campaign/campaign_journal.h"
 #include "core/study/observation/observation.h"
 
+struct campaign;
+struct bench_seat;
+struct reducer; /* campaign_reduce.c */
+
 /* -- campaign_corpus.c -- */
 
-/* The inputs below a folder, read; what cannot be read is counted and named in the log. */
 struct corpus {
         struct script **list; /* owned */
         char **names;         /* owned: paths, from the corpus' folder on */
         size_t n;
-        uint64_t skipped;
         uint64_t hash; /* of their bytes, in their order */
 };
-int corpus_read(const char *dir, void (*say)(void *user, const char *line), void *user, struct corpus *ret);
+/* Reads the inputs below the folder of the settings. Those that cannot be used are counted in the status and named in the log. */
+int corpus_read(struct campaign *c);
 void corpus_done(struct corpus *c);
 
 /* A hunt chooses the inputs of a campaign and judges their results. The campaign knows no more of it. */
-struct campaign;
-struct bench_seat;
 struct campaign_hunt {
-        const char *table;                               /* of its files: what it learned, "operators.tsv" */
+        const char *table;                               /* the file with what it learned: "operators.tsv" */
         int (*check)(const struct campaign_settings *s); /* -EINVAL with a sentence */
-        int (*begin)(struct campaign *c);                /* versions are held and the corpus is read; sets c->state */
+        int (*begin)(struct campaign *c);                /* once versions are held and the corpus is read; sets c->state and c->fingerprint */
         void (*end)(struct campaign *c);
-        /* Under the lock. -EAGAIN: it waits for what is under way; -ENOSPC with a sentence: there are no more. */
+        /* Under the lock. -EAGAIN: it waits for inputs under way; -ENOSPC with a sentence: there are no more. */
         int (*next)(struct campaign *c, struct strategy_input *ret);
-        /* The journal told again, by one thread: the input of an EVENT_NEXT (id 0: -EAGAIN), and what came of inputs. */
+        /* Replay of the journal, by one thread: the input of an EVENT_NEXT (id 0: -EAGAIN), and the outcomes of inputs. */
         int (*next_again)(struct campaign *c, const struct campaign_record *r, struct strategy_input *ret);
         int (*replay)(struct campaign *c, const struct campaign_record *r);
         /* One input from its runs to its findings. 0 or -errno that ends the campaign. */
         int (*try)(struct bench_seat *seat, const struct strategy_input *input);
-        /* Takes the cause of a find, now or when the journal is told again; under the lock. NULL: it has no use for causes. */
+        /* Takes the cause of a find, from the localizer or the journal; under the lock. NULL: causes change nothing of what comes next. */
         void (*learned)(struct campaign *c, uint64_t id, uint64_t cause);
         void (*print_table)(struct campaign *c, struct buffer *ret); /* under the lock */
         int (*record)(struct campaign *c); /* with the status, now and then; NULL: there is nothing to keep */
@@ -54,7 +55,7 @@ struct campaign_found {
         bool is_tried;  /* it is localized, and no commit is responsible */
 };
 
-/* Who works beside the search for inputs; under the lock. */
+/* The two that work beside the search for inputs, and their turns; under the lock. */
 enum beside {
         BESIDE_LOCALIZER,
         BESIDE_REDUCER,
@@ -63,13 +64,12 @@ enum beside {
 struct campaign_turns {
         bool is_taken;        /* the first worker is to make room */
         bool has_room;        /* it has left its core */
-        enum beside last;     /* whose it is, or was */
-        uint64_t began, most; /* and how long it may begin further work */
-        uint64_t ended, took; /* of the one before; ended 0: there was none */
-        uint64_t n_tried;     /* of the campaign's, when it ended */
+        enum beside last;     /* who has the turn, or had the last one */
+        uint64_t began, most; /* of the turn: ns; after so long it begins no further work */
+        uint64_t ended, took; /* of the turn before; ended 0: there was none */
+        uint64_t n_tried;     /* the campaign's n_tried when that turn ended */
         unsigned n_waiting[N_BESIDE];
 };
-struct reducer; /* campaign_reduce.c */
 
 struct campaign {
         struct workspace *workspace;
@@ -86,8 +86,8 @@ struct campaign {
         enum dialect dialect;
         struct held *programs; /* owned; of each version */
         struct corpus corpus;
-        char *fingerprint;        /* owned; begun by the hunt's begin() (campaign_check_fingerprint()) */
-        char *fingerprint_before; /* owned; of the campaign that is there */
+        char *fingerprint;        /* owned; the hunt's part (campaign_check_fingerprint()) */
+        char *fingerprint_before; /* owned; in full, of the campaign that is taken up; NULL: it has none */
         FILE *log;
 
         pthread_mutex_t lock;
@@ -101,7 +101,7 @@ struct campaign {
         uint64_t found_before; /* likewise, of all kinds */
         uint64_t began_ns, ended_ns; /* of this session's search; ended_ns 0: it goes on */
         int error; /* the first that ended it */
-        char *why; /* its sentence, owned; NULL: memory was out */
+        char *why; /* its sentence, owned */
         bool is_over;
         bool is_exhausted;            /* there are no more inputs; those under way go on */
         unsigned n_begun, n_ended;    /* workers */
@@ -112,10 +112,9 @@ struct campaign {
         size_t n_found;
         char **signatures; /* owned: of the crashes that were kept */
         size_t n_signatures;
-        /* Inputs that a killed session had under way. */
-        struct strategy_input *left;
+        struct strategy_input *left; /* owned; inputs that a cut-off session had under way */
         size_t n_left;
-        struct campaign_record *open; /* owned: what the journal has of inputs that are not finished, but for an EVENT_NEXT */
+        struct campaign_record *open; /* owned; the journal's records of unfinished inputs, but for EVENT_NEXT */
         size_t n_open;
 
         pthread_t localizer;
@@ -142,30 +141,31 @@ int campaign_hold_versions(struct campaign *c);
 
 /* Is it the campaign that is there? Its decisions follow from these settings, so none may change: -EEXIST with a sentence. */
 int campaign_check_settings(const struct campaign_settings *there, const struct campaign_settings *s);
-/* The journal's outcomes are those of the inputs that the hunt made of its corpus, seed and rules, on these programs; numbers alone tell which input is
- * meant. Where one of these is another, every outcome would be taken for another input's: -EKEYREJECTED with a sentence, and nothing is changed. The
- * fingerprint is of these, a word "PART:HASH" each. One that an earlier solverfs wrote has fewer, or is a hash of seeds and rules alone. */
+/* The journal names inputs by number only. Its outcomes hold as long as the hunt makes the same inputs of the same corpus, seed and rules, and the programs
+ * are the same. Where one of these differs: -EKEYREJECTED with a sentence, and nothing is changed. Else full->fingerprint is set: a word "PART:HASH" for
+ * each of them. A fingerprint of an earlier solverfs has fewer parts, or is a hash of seeds and rules alone. */
 int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *full);
-/* Opens the journal and tells it to the hunt again; a session begins. */
+/* Opens the journal and replays it to the hunt; a session begins. */
 int campaign_resume(struct campaign *c);
-bool campaign_is_under_way(const struct campaign *c, uint64_t id); /* while the journal is told again */
-/* Finds what a session that was cut off noted of an unfinished input: by event, id, step, version and kind. Takes and leaves the lock. */
-bool campaign_recall(struct campaign *c, const struct campaign_record *like, struct campaign_record *ret);
-/* Under the lock: the input is finished, and what the journal had of it is done with. */
+bool campaign_is_under_way(const struct campaign *c, uint64_t id); /* while the journal is replayed */
+/* Completes *r by what a cut-off session noted of an unfinished input: the same event, id, step, version and kind. Takes and leaves the lock. */
+bool campaign_recall(struct campaign *c, struct campaign_record *r);
+/* Under the lock: the input is finished, and the journal's records of it are not needed any more. */
 void campaign_drop_open(struct campaign *c, uint64_t id);
 
 /* -- campaign_search.c -- */
 
 /* Until the time is over, the inputs are, or somebody cancels. An error that ended a worker is in c->error. */
 int campaign_search(struct campaign *c);
+int campaign_start_thread(pthread_t *ret, void *(*run)(void *user), void *user);
 
 /* -- campaign_progress.c -- */
 
 void campaign_say(struct campaign *c, const char *format, ...) printf_like(2, 3); /* to the log and the watch */
 void campaign_say_line(void *user, const char *line);                             /* the campaign is the user */
-/* Says how many findings were left when their time was over: what is not `done`, the option of that time, what to do `next`. Nothing for n = 0. */
+/* Says that n findings were not `done` to the end within the time of the `option`, and what to do `next`. Nothing for n = 0. */
 void campaign_say_open(struct campaign *c, size_t n, const char *done, double seconds, const char *option, const char *next);
-/* To the store and to the tables beside the journal, which is on disk then. */
+/* Syncs the journal, then writes the status to the store and to the tables beside the journal. */
 int campaign_record_status(struct campaign *c, enum campaign_state state);
 
 /* -- campaign_seat.c -- */
@@ -184,12 +184,12 @@ unsigned campaign_count_seats(const struct campaign *c);
 /* Waits for a slot. -ECANCELED: the campaign is over. */
 int seat_take(struct bench_seat *seat);
 void seat_leave(struct bench_seat *seat); /* nothing where it has none */
-/* Does somebody else wait for its slot? */
-bool seat_is_wanted(const struct bench_seat *seat);
-/* One run, however often its slot is lost on the way. `seed`: the solver's own; 0: as it is by default. */
+/* Gives up the slot where somebody else waits for it, and waits for another one. */
+int seat_yield(struct bench_seat *seat);
+/* One run. Where its slot is lost on the way, it is repeated on another one. `seed`: the solver's own; 0: its default. */
 int seat_run(struct bench_seat *seat, size_t version, uint64_t seed, const struct recipe_limits *limits, struct slice text,
              struct run_result *ret);
-/* Waits for the machine of its runs, where that is not this one, and sees that it is the one it ran on before: -EEXIST with a sentence. */
+/* Waits for the machine of its runs, where that is not this one. -EEXIST with a sentence: it ran on another one before. */
 int campaign_check_machine(struct campaign *c);
 
 /* -- campaign_turns.c: under the lock -- */
@@ -211,10 +211,10 @@ void campaign_close_localizer(struct campaign *c);   /* nothing where it has end
 /* The search for inputs is over: from now on the time for localizing runs. */
 void campaign_limit_localizer(struct campaign *c);
 void campaign_end_localizer(struct campaign *c);  /* waits for its search, when the campaign is over */
-/* All that is not localized yet, once, within the time for it; says what is left. */
+/* Localizes all findings that are not localized yet, once, within the time for it; says how many are left. */
 int campaign_localize_all(struct campaign *c);
 /* Under the lock. */
-int campaign_add_found(struct campaign *c, uint64_t id, uint32_t finding);
+void campaign_add_found(struct campaign *c, uint64_t id, uint32_t finding);
 void campaign_learn(struct campaign *c, uint64_t id, uint64_t cause);
 uint64_t campaign_count_causes(const struct campaign *c); /* distinct ones */
 
@@ -222,9 +222,9 @@ uint64_t campaign_count_causes(const struct campaign *c); /* distinct ones */
 
 /* Beside the search, within the time of its settings; nothing where it shall not reduce. */
 int campaign_start_reducer(struct campaign *c);
-void campaign_end_reducer(struct campaign *c); /* waits for what it has begun, when the search is over */
+void campaign_end_reducer(struct campaign *c); /* when the search is over: waits for the reduction that has begun */
 void campaign_close_reducer(struct campaign *c);
-/* What is left, within the time that is left; then how many there are to report. -ECANCELED: it goes on with the same call. */
+/* Reduces the other findings within the time that is left, then says how many there are to report. -ECANCELED: the same call goes on. */
 int campaign_reduce_all(struct campaign *c);
 
 /* -- campaign_trial.c: one input -- */
@@ -233,7 +233,7 @@ int campaign_reduce_all(struct campaign *c);
 struct answer {
         bool ran;
         double seconds;
-        double amount; /* of the campaign's measure; of memory and effort 0 where the run has none: it was not solved, nor short of memory */
+        double amount; /* of the campaign's measure. Of memory and effort: 0 where the run was not solved, nor short of memory */
         enum verdict verdict;
         char ending[ENDING_SIZE]; /* core/run/ending.h */
 };
@@ -244,22 +244,23 @@ struct trial {
         struct answer *answers; /* owned; of each version, oracles too */
 };
 
-int trial_run(struct trial *t, unsigned version, double seconds, struct answer *ret);
+/* Runs a text. `seed` as seat_run() has it; `ret_output` (may be NULL) gets what the program printed. */
+int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slice text, double seconds, struct answer *ret,
+                   struct buffer *ret_output);
+/* Runs the input, and counts the run in the status. */
+int trial_run(struct trial *t, unsigned version, uint64_t seed, double seconds, struct answer *ret);
+/* The same with the whole timeout and a record in the journal, to confirm what other runs showed. A run of a round (from 1 on) that a cut-off session had
+ * done is taken from the journal, without its ending. */
+int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t seed, struct answer *ret);
 /* The most of the measure that a run may take: the timeout, the memory limit of the target's recipe; of effort more than there is. */
 double trial_most(const struct campaign *c);
-/* With the whole timeout, to confirm what other runs showed; journaled. The run of a round (from 1 on) of this input that a session which was cut off
- * had done is not done again: its ending is not known then. `seed` as seat_run() has it. */
-int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t seed, struct answer *ret);
-/* The same on another text; `ret_output` gets what the program printed. */
-int trial_run_text(struct trial *t, unsigned version, struct slice text, double seconds, struct answer *ret,
-                   struct buffer *ret_output);
 /* Stores a finding of the trial's input, a slowdown by the campaign's measure, and says so. 1: the same bytes were found before. */
 int trial_keep(struct trial *t, struct observation *f, const char *what);
-/* The finding that a session which was cut off made of this very input, before it could note it. -ENOENT. */
+/* The finding that a cut-off session made of this very input, before it could note it. -ENOENT. */
 int trial_find_kept(struct trial *t, enum observation_kind kind, struct observation **ret);
-int trial_set_versions(struct observation *f, const struct version *reference, const struct version *target); /* reference: or NULL */
-int trial_add_answers(struct trial *t, struct observation *f);
-/* Under the lock: a crash of this signature is kept. 0: one is already; 1: it is the first. */
-int campaign_sign(struct campaign *c, const char *signature);
-/* Crashes and contradictions among the answers are findings. 1: two versions contradict each other: whatever they took, it is no regression. */
+void trial_set_versions(struct observation *f, const struct version *reference, const struct version *target); /* reference: or NULL */
+void trial_add_answers(struct trial *t, struct observation *f);
+/* Under the lock: a crash of this signature is kept. True: it is the first. */
+bool campaign_sign(struct campaign *c, const char *signature);
+/* Keeps crashes and contradictions among the answers as findings. 1: two versions contradict each other, so the input is no slowdown. */
 int trial_look_for_errors(struct trial *t);

@@ -9,8 +9,8 @@
 #include "cache/base/record.h"
 #include "cache/store/store.h"
 
-/* A record: size(1) of what follows, the fields, checksum(4) of the fields. The file begins with its format; format 1 had no causes and no
- * numbers of findings, format 2 no runs that confirm, format 3 no amounts, which stand at the end of a run where they are not its seconds. */
+/* A record: size(1) of the fields, the fields, checksum(4) of the fields. The file begins with its format. Format 1 had no causes and no
+ * numbers of findings, format 2 no runs that confirm, format 3 no amounts. A run's amount is its last field, left out where it equals the seconds. */
 #define MAGIC      "solverfs campaign 4\n"
 #define MAGIC_SIZE (sizeof(MAGIC) - 1)
 
@@ -39,7 +39,7 @@ static bool is_readable(const struct blob *b)
                p[MAGIC_SIZE - 2] <= MAGIC[MAGIC_SIZE - 2] && p[MAGIC_SIZE - 1] == '\n';
 }
 
-static int encode(const struct campaign_record *r, struct buffer *ret)
+static void encode(const struct campaign_record *r, struct buffer *ret)
 {
         cleanup_buffer struct buffer b = {0};
 
@@ -70,15 +70,12 @@ static int encode(const struct campaign_record *r, struct buffer *ret)
         } else if (is_run(r->event) && r->amount != r->seconds) {
                 record_put_real(&b, r->amount);
         }
-        if (buffer_error(&b) < 0)
-                return -ENOMEM;
         record_put_u8(ret, (uint8_t)b.size);
         buffer_add(ret, b.data, b.size);
         record_put_u32(ret, (uint32_t)XXH3_64bits(b.data, b.size));
-        return buffer_error(ret);
 }
 
-/* False: what stands there is no whole record. */
+/* False where there is no whole record. */
 static bool decode(struct slice bytes, struct campaign_record *ret, size_t *ret_size)
 {
         const uint8_t *p = bytes.data;
@@ -122,8 +119,7 @@ static bool decode(struct slice bytes, struct campaign_record *ret, size_t *ret_
 }
 
 /* *ret_size: the bytes of whole records, the format included; 0: the file is empty. */
-static int read_records(int fd, const char *path, int (*replay)(void *user, const struct campaign_record *r), void *user,
-                        uint64_t *ret_size)
+static int read_records(int fd, const char *path, campaign_replay_fn replay, void *user, uint64_t *ret_size)
 {
         cleanup_blob struct blob b = {0};
         size_t at = MAGIC_SIZE, n;
@@ -139,13 +135,13 @@ static int read_records(int fd, const char *path, int (*replay)(void *user, cons
                 return errorf(-EPROTONOSUPPORT, "%s is no journal of a campaign, or one of another solverfs", path);
         while (r == 0 && decode(SLICE((const char *)b.data + at, b.size - at), &record, &n)) {
                 at += n;
-                r = replay(user, &record);
+                r = replay ? replay(user, &record) : 0;
         }
         *ret_size = at;
         return r;
 }
 
-int campaign_journal_read(const char *path, int (*replay)(void *user, const struct campaign_record *r), void *user)
+int campaign_journal_read(const char *path, campaign_replay_fn replay, void *user)
 {
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
         uint64_t size;
@@ -153,14 +149,11 @@ int campaign_journal_read(const char *path, int (*replay)(void *user, const stru
         return fd < 0 ? -errno : read_records(fd, path, replay, user, &size);
 }
 
-int campaign_journal_open(const char *path, int (*replay)(void *user, const struct campaign_record *r), void *user,
-                          struct campaign_journal **ret)
+int campaign_journal_open(const char *path, campaign_replay_fn replay, void *user, struct campaign_journal **ret)
 {
-        cleanup(campaign_journal_closep) struct campaign_journal *j = calloc(1, sizeof(*j));
+        cleanup(campaign_journal_closep) struct campaign_journal *j = allocate(1, sizeof(*j));
         int r;
 
-        if (!j)
-                return -ENOMEM;
         j->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
         if (j->fd < 0)
                 return errorf(-errno, "cannot open %s: %s", path, strerror(errno));
@@ -169,7 +162,7 @@ int campaign_journal_open(const char *path, int (*replay)(void *user, const stru
         r = read_records(j->fd, path, replay, user, &j->size);
         if (r < 0)
                 return r;
-        /* The format is written anew, also where it was an earlier one: what is added is of this one. */
+        /* Records are added in this format, so the file's format is written anew, also over an earlier one. */
         j->size = MAX(j->size, MAGIC_SIZE);
         r = ftruncate(j->fd, (off_t)j->size) < 0 || lseek(j->fd, 0, SEEK_SET) < 0 ? -errno : write_all(j->fd, MAGIC, MAGIC_SIZE);
         if (r == 0 && lseek(j->fd, (off_t)j->size, SEEK_SET) < 0)
@@ -180,25 +173,21 @@ int campaign_journal_open(const char *path, int (*replay)(void *user, const stru
         return 0;
 }
 
-struct campaign_journal *campaign_journal_close(struct campaign_journal *j)
+void campaign_journal_close(struct campaign_journal *j)
 {
-        if (!j)
-                return NULL;
-        if (j->fd >= 0) {
+        if (j && j->fd >= 0) {
                 campaign_journal_sync(j);
                 close(j->fd);
         }
         free(j);
-        return NULL;
 }
 
 int campaign_journal_add(struct campaign_journal *j, const struct campaign_record *record)
 {
         cleanup_buffer struct buffer b = {0};
-        int r = encode(record, &b);
+        int r = fault_at("campaign.journal");
 
-        if (r == 0)
-                r = fault_at("campaign.journal");
+        encode(record, &b);
         if (r == 0)
                 r = write_all(j->fd, b.data, b.size);
         if (r < 0) { /* half a record would hide what is added behind it */

@@ -1,5 +1,5 @@
-/* A campaign's memory across crashes: everything that it told its strategy, so that it can be told again. A file of records that is only ever
- * appended to; a record that was cut off by a crash, and what follows it, is dropped when the file is opened.
+/* A campaign's memory across crashes: everything that it told its strategy, so that it can be told again. A file of records that only grows. Opening it
+ * drops a record that a crash cut off, and all that follows it.
  *
  * Threads: one at a time. */
 #pragma once
@@ -11,11 +11,11 @@ enum campaign_event {
         EVENT_RAN,       /* id, version, seconds, verdict, amount */
         EVENT_FINISH,    /* id */
         EVENT_CONFIRMED, /* id, is_find, cause, finding; stands before the candidate's EVENT_FINISH (format 1: behind it) */
-        EVENT_SESSION,   /* a session began or ended; nothing but its time */
-        EVENT_CAUSE,     /* id, cause: what was localized later */
+        EVENT_SESSION,   /* a session began or ended; no field but the time */
+        EVENT_CAUSE,     /* id, cause: localized later */
         EVENT_STEP,      /* of a chain: id, step, version, seconds, verdict, rule, direction */
-        EVENT_FOUND,     /* what a step came to: id, step, version, kind; cause: the finding's number, 0: not confirmed; is_find: it was new */
-        EVENT_AGAIN, /* a run that confirms: id, step (the round; 0: of a crash or a contradiction), version, seconds, verdict, amount */
+        EVENT_FOUND,     /* a step's find: id, step, version, kind; cause: the finding's number, 0: not confirmed; is_find: it was new */
+        EVENT_AGAIN,     /* a run that confirms: id, step (the round; 0: of a crash or a contradiction), version, seconds, verdict, amount */
         N_EVENTS
 };
 
@@ -36,13 +36,13 @@ struct campaign_record {
 };
 #define JOURNAL_NO_RULE UINT16_MAX
 
+typedef int (*campaign_replay_fn)(void *user, const struct campaign_record *r);
 struct campaign_journal;
-/* Opens or makes the file and calls `replay` for each whole record, in order. -EBUSY: another process has it. */
-int campaign_journal_open(const char *path, int (*replay)(void *user, const struct campaign_record *r), void *user,
-                          struct campaign_journal **ret);
-/* Reads without taking part, for who only looks. */
-int campaign_journal_read(const char *path, int (*replay)(void *user, const struct campaign_record *r), void *user);
-struct campaign_journal *campaign_journal_close(struct campaign_journal *j);
+/* Opens or makes the file, locks it, and calls `replay` (may be NULL) for each whole record, in order. -EBUSY: another process has the lock. */
+int campaign_journal_open(const char *path, campaign_replay_fn replay, void *user, struct campaign_journal **ret);
+/* The same without a lock, and without writing. */
+int campaign_journal_read(const char *path, campaign_replay_fn replay, void *user);
+void campaign_journal_close(struct campaign_journal *j);
 DEFINE_CLEANUP(struct campaign_journal *, campaign_journal_close)
 
 /* Written when it returns; on disk at the next sync. -ENOSPC and other errors leave the file as it was. */

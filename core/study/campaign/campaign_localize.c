@@ -1,10 +1,10 @@
-/* Localizing while a campaign runs: a thread of its own searches for the commits responsible for what was found so far, and the strategy is told, so
- * that what shows a known cause once more is run less.
+/* Localizing while a campaign runs. A thread searches for the commits responsible for the findings so far, and tells the strategy, which then chooses
+ * fewer inputs with a known cause.
  *
- * A turn of the localizer (campaign_turns.c) is one build or run, and as many more as begin within the time that the search had before. The finds of the
- * search's turn share the next search's builds.
+ * A turn of the localizer (campaign_turns.c) is one build or run, and as many more as begin within the time that the search had before. All findings of
+ * that time are localized together and share builds.
  *
- * When the search for inputs is over the localizer has all cores, and a bounded time by the clock on the wall. What it does not finish then is kept as
+ * When the search for inputs is over the localizer has all cores, and a bounded time of wall clock. A localization that is not finished by then is kept as
  * unfinished, and goes on with the next call of the campaign. */
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -20,12 +20,10 @@ static bool is_unexplained(const struct campaign *c)
         return false;
 }
 
-int campaign_add_found(struct campaign *c, uint64_t id, uint32_t finding)
+void campaign_add_found(struct campaign *c, uint64_t id, uint32_t finding)
 {
-        if (list_grow(c->found, c->n_found) < 0)
-                return -ENOMEM;
+        list_grow(c->found, c->n_found);
         c->found[c->n_found++] = (struct campaign_found){.id = id, .finding = finding};
-        return 0;
 }
 
 void campaign_learn(struct campaign *c, uint64_t id, uint64_t cause)
@@ -33,7 +31,8 @@ void campaign_learn(struct campaign *c, uint64_t id, uint64_t cause)
         for (size_t i = 0; i < c->n_found; i++)
                 if (c->found[i].id == id)
                         c->found[i].cause = cause;
-        c->hunt->learned(c, id, cause);
+        if (c->hunt->learned)
+                c->hunt->learned(c, id, cause);
 }
 
 uint64_t campaign_count_causes(const struct campaign *c)
@@ -50,7 +49,7 @@ uint64_t campaign_count_causes(const struct campaign *c)
         return n;
 }
 
-/* Under the lock: what is known by now of the finds in the list goes to the journal and the strategy. */
+/* Under the lock: notes the causes that are known by now in the journal, and tells the hunt. */
 static int learn(struct campaign *c)
 {
         for (size_t i = 0; i < c->n_found; i++) {
@@ -62,7 +61,7 @@ static int learn(struct campaign *c)
                         continue;
                 r = finding_cause(c->workspace, c->solver, f, &cause);
                 if (r == -ENOENT)
-                        continue; /* found while the search ran, and not in it */
+                        continue; /* it was found after this search for commits began */
                 c->found[i].is_tried = true;
                 if (r < 0 || cause == 0)
                         continue;
@@ -112,7 +111,7 @@ static int watch_fd(int epoll, int fd)
         return fd < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) == 0 ? 0 : -errno;
 }
 
-/* One descriptor for both: cancelled, and out of time. */
+/* Makes one descriptor that becomes readable on both: cancelled, and out of time. */
 static int make_end(struct campaign *c)
 {
         int r;
@@ -129,7 +128,6 @@ void campaign_close_localizer(struct campaign *c)
 {
         closep(&c->localize_timer);
         closep(&c->localize_end);
-        c->localize_timer = c->localize_end = -1;
 }
 
 void campaign_limit_localizer(struct campaign *c)
@@ -155,7 +153,7 @@ static bool is_left_out(void *user, const struct observation *f)
         return is_tried;
 }
 
-/* Also where its result is not kept: in this session it would come to the same. */
+/* Also where its result is not kept: another search in this session would come to the same. */
 static void note_tried(void *user, const struct observation *f)
 {
         struct campaign *c = user;
@@ -224,16 +222,13 @@ static void *localizer(void *user)
 
 int campaign_start_localizer(struct campaign *c)
 {
-        int r;
+        int r = c->settings->localize ? make_end(c) : 0;
 
-        if (!c->settings->localize)
-                return 0;
-        r = make_end(c);
-        if (r < 0 || !c->hunt->learned)
+        if (r < 0 || !c->settings->localize)
                 return r;
-        r = pthread_create(&c->localizer, NULL, localizer, c);
+        r = campaign_start_thread(&c->localizer, localizer, c);
         c->has_localizer = r == 0;
-        return r == 0 ? 0 : errorf(-r, "cannot start a thread: %s", strerror(r));
+        return r;
 }
 
 void campaign_end_localizer(struct campaign *c)

@@ -6,22 +6,8 @@
 struct probe {
         struct campaign *campaign;
         struct bench_seat seat;
-        struct buffer *left; /* of each compared version: names of what it does not decide */
+        struct buffer *left; /* owned; of each compared version: the operators that it does not decide */
 };
-
-static void probe_done(struct probe *p)
-{
-        for (size_t v = 0; p->left && v < p->campaign->n_compared; v++)
-                buffer_done(&p->left[v]);
-        seat_leave(&p->seat);
-        free(p->left);
-}
-
-static int probe_open(struct campaign *c, struct probe *p)
-{
-        *p = (struct probe){.campaign = c, .seat = BENCH_SEAT(c), .left = calloc(c->n_compared, sizeof(struct buffer))};
-        return p->left ? seat_take(&p->seat) : -ENOMEM;
-}
 
 /* A timeout says nothing of the operator. */
 static int ask_version(struct probe *p, unsigned v, struct slice text, bool *ret)
@@ -66,7 +52,7 @@ static int probe_operators(struct probe *p, struct unknown_hunt *h, enum dialect
                 if (!written[op])
                         continue;
                 r = weaken_probe(op, dialect, &text);
-                if (r == -ENOENT) { /* rules write it only where the formula has its like */
+                if (r == -ENOENT) { /* it depends on widths, so rules write it only into formulas that have such sorts */
                         r = 0;
                         continue;
                 }
@@ -92,24 +78,27 @@ static int probe_quantifiers(struct probe *p, struct unknown_hunt *h, enum diale
 
 static int probe_all(struct campaign *c, struct unknown_hunt *h)
 {
-        struct probe p;
-        int r = probe_open(c, &p);
+        struct probe p = {.campaign = c, .seat = BENCH_SEAT(c), .left = allocate(c->n_compared, sizeof(*p.left))};
+        int r = seat_take(&p.seat);
 
         if (r == 0)
                 r = probe_operators(&p, h, c->dialect);
         if (r == 0)
                 r = probe_quantifiers(&p, h, c->dialect);
-        for (size_t v = 0; r == 0 && v < c->n_compared; v++)
-                if (p.left[v].size > 0)
+        for (size_t v = 0; v < c->n_compared; v++) {
+                if (r == 0 && p.left[v].size > 0)
                         campaign_say(c, "left out, as %s does not decide them: %s", c->versions[v]->name, p.left[v].data);
-        probe_done(&p);
+                buffer_done(&p.left[v]);
+        }
+        seat_leave(&p.seat);
+        free(p.left);
         return r;
 }
 
 /* -- kept -- */
 
-/* A chain that goes on must have the operators it began with, so that the answers are kept: a line each of what is left out, by number, and a
- * last one for quantifiers. */
+/* A chain that goes on must have the operators that it began with, so the answers are kept: the number of each operator that is left out, a line each, and
+ * a last line for quantifiers. */
 static int keep(const char *path, const struct unknown_hunt *h)
 {
         cleanup_buffer struct buffer b = {0};
@@ -118,7 +107,7 @@ static int keep(const char *path, const struct unknown_hunt *h)
                 if (h->unsupported[op])
                         buffer_addf(&b, "%d\n", op);
         buffer_addf(&b, "quantifiers %d\n", h->no_quantifier);
-        return buffer_error(&b) < 0 ? -ENOMEM : write_file_atomic(path, b.data, b.size, 0600);
+        return write_file_atomic(path, b.data, b.size, 0600);
 }
 
 static int take_up(const char *path, struct unknown_hunt *h)
@@ -129,9 +118,7 @@ static int take_up(const char *path, struct unknown_hunt *h)
 
         if (r < 0)
                 return r;
-        text = strndup(b.data, b.size);
-        if (!text)
-                return -ENOMEM;
+        text = copy_prefix(b.data, b.size);
         for (char *at = text, *end; *at; at = end + 1) {
                 long op = strtol(at, &end, 10);
 

@@ -40,34 +40,20 @@ void campaign_say_open(struct campaign *c, size_t n, const char *done, double se
 
 /* -- tables and status -- */
 
-static void add_to_file(struct campaign *c, const char *name, const char *head, const char *line)
+static void write_progress(const struct campaign *c, const struct campaign_status *s, uint64_t culprits)
 {
         char path[PATH_SIZE];
-        FILE *f;
+        FILE *f = path_join(path, c->folder, "progress.tsv") == 0 ? fopen(path, "ae") : NULL;
 
-        if (path_join(path, c->folder, name) < 0)
-                return;
-        f = fopen(path, "ae");
         if (!f)
                 return;
         if (ftello(f) == 0)
-                fputs(head, f);
-        fputs(line, f);
+                fputs("seconds\tinputs\truns\tmean-solving-time\tfinds\tsoundness\tcrashes\tculprits\timplications\tcandidates\n", f);
+        fprintf(f,
+                "%.0f\t%" PRIu64 "\t%" PRIu64 "\t%.6f\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n",
+                s->worked, s->inputs, s->runs, s->runs > 0 ? s->solving / (double)s->runs : 0, s->finds, s->soundness, s->crashes,
+                culprits, s->implications, s->candidates);
         fclose(f);
-}
-
-static void write_progress(struct campaign *c, const struct campaign_status *s, uint64_t culprits)
-{
-        char line[256];
-
-        snprintf(line, sizeof(line),
-                 "%.0f\t%" PRIu64 "\t%" PRIu64 "\t%.6f\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
-                 "\n",
-                 s->worked, s->inputs, s->runs, s->runs > 0 ? s->solving / (double)s->runs : 0, s->finds, s->soundness,
-                 s->crashes, culprits, s->implications, s->candidates);
-        add_to_file(c, "progress.tsv",
-                    "seconds\tinputs\truns\tmean-solving-time\tfinds\tsoundness\tcrashes\tculprits\timplications\tcandidates\n",
-                    line);
 }
 
 static void write_table(struct campaign *c)
@@ -78,7 +64,7 @@ static void write_table(struct campaign *c)
         pthread_mutex_lock(&c->lock);
         c->hunt->print_table(c, &b);
         pthread_mutex_unlock(&c->lock);
-        if (path_join(path, c->folder, c->hunt->table) == 0 && buffer_error(&b) == 0)
+        if (path_join(path, c->folder, c->hunt->table) == 0)
                 write_file_atomic(path, b.data, b.size, 0600);
 }
 

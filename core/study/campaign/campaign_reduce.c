@@ -1,12 +1,12 @@
-/* Reducing what a campaign found, so that findings with one cause are seen to be one (finding_select.h): while it runs, and at its end.
+/* Reducing the findings of a campaign, while it runs and at its end. The reduced inputs show which findings have one cause (finding_select.h).
  *
- * The reductions share a bounded time. While the search goes on a thread of its own takes turns with it (campaign_turns.c): each finding that stands for
- * others gets a quick reduction, the smallest first, then those that are not minimal another of twice the time, and so on. At the end each gets an
- * equal part of what is left, and a third at least: where the time is short, a few shapes that are small tell more than many that are not. After
- * each reduction the findings are grouped anew, and one that another stands for by now is left as it is.
+ * The reductions share a bounded time. While the search goes on, a thread takes turns with it (campaign_turns.c). Each finding that represents a group
+ * gets a quick reduction, the smallest first. Those that are not minimal then get another of twice the time, and so on. At the end each gets an
+ * equal part of the time left, and a third at least: a few small shapes tell more than many large ones. After each reduction the findings are grouped
+ * anew; one that no longer represents its group is not reduced further.
  *
- * How much earlier sessions used is read from the reductions themselves, which are kept as they go: a campaign that was killed here goes on here. In
- * this one the clock counts: also of what could not be reduced, and of the runs on the input before a reduction begins. */
+ * Reductions are kept as they go, with the time they took, so a campaign that was killed here goes on here. For this session the clock counts: it also
+ * has the time of inputs that could not be reduced, and of the runs before a reduction begins. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -22,14 +22,14 @@
 struct reducible {
         struct observation *finding; /* a reference */
         uint64_t size;           /* bytes, by now */
-        double seconds;          /* that its reduction took so far */
-        double earlier, spent;   /* of these those before this session; and what this session took for it */
-        unsigned turns;          /* that it had in this session */
+        double seconds;          /* of its reduction so far */
+        double earlier, spent;   /* seconds before this session; and of this session */
+        unsigned turns;          /* in this session */
         bool is_representative;
         bool is_over; /* minimal, or it cannot be reduced */
 };
 
-/* What the campaign found. Its thread's while the search goes on, then the campaign's. */
+/* The findings of the campaign. They belong to the thread while the search goes on, then to the campaign. */
 struct reducer {
         struct campaign *campaign;
         struct reducible *list; /* owned */
@@ -55,7 +55,7 @@ void campaign_close_reducer(struct campaign *c)
         c->reducer = NULL;
 }
 
-/* What is known of it by now. */
+/* Reads how far its reduction is. */
 static int look(const struct reducer *p, struct reducible *f)
 {
         cleanup(query_unrefp) struct query *q = NULL;
@@ -94,12 +94,12 @@ static int add_choice(const struct reducer *p, const struct finding_choice *choi
         return r;
 }
 
-/* The campaign's own among the choices take the list's place. */
+/* Replaces the list by the campaign's own findings among the choices. */
 static int take_choices(struct reducer *p, const struct finding_choice *choices, size_t n)
 {
-        struct reducible *list = calloc(n + 1, sizeof(*list));
+        struct reducible *list = allocate(n, sizeof(*list));
         size_t n_list = 0, n_distinct = 0;
-        int r = list ? 0 : -ENOMEM;
+        int r = 0;
 
         for (size_t i = 0; r == 0 && i < n; i++) {
                 if (strcmp(choices[i].finding->origin, p->campaign->settings->name) != 0)
@@ -120,7 +120,7 @@ static int take_choices(struct reducer *p, const struct finding_choice *choices,
         return 0;
 }
 
-/* Groups them by what is known by now. */
+/* Groups the findings anew. */
 static int group(struct reducer *p)
 {
         struct campaign *c = p->campaign;
@@ -152,15 +152,6 @@ static bool is_open(const struct reducible *f)
         return f->is_representative && !f->is_over;
 }
 
-static size_t count_open(const struct reducer *p)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < p->n; i++)
-                n += is_open(&p->list[i]);
-        return n;
-}
-
 /* The smallest of those with the fewest turns, and how many of them there are. NULL: none is open. */
 static struct reducible *choose(const struct reducer *p, size_t *ret_n)
 {
@@ -187,24 +178,22 @@ struct reducing {
         uint64_t most_ns;
 };
 
-static int make(void *user, size_t i, struct query **ret)
+static int make(void *user, size_t, struct query **ret)
 {
         struct reducing *r = user;
         struct campaign *c = r->reducer->campaign;
 
-        (void)i;
         return finding_query_reduced(c->workspace, c->solver, r->finding->finding, r->most_ns, campaign_is_over(c) ? c->settings->jobs : 1, ret);
 }
 
-/* One that cannot be reduced is none of the others' concern. */
-static int answered(void *user, size_t i, int r, struct value *v, const char *reason)
+/* A finding that cannot be reduced does not end the others. */
+static int answered(void *user, size_t, int r, struct value *v, const char *reason)
 {
         struct reducing *reducing = user;
         const struct observation *f = reducing->finding->finding;
         const struct reduction *reduction = r == 0 ? &((struct reduced_value *)v)->reduction : NULL;
         struct campaign *c = reducing->reducer->campaign;
 
-        (void)i;
         if (r == -ECANCELED || r == -ENOSPC || r == -ENOMEM)
                 return errorf(r, "%s", reason);
         if (r < 0) {
@@ -230,13 +219,13 @@ static int reduce_one(struct reducer *p, struct reducible *f, double seconds)
                 r = look(p, f);
         f->turns++;
         f->spent += (double)(now_ns() - began) / 1e9;
-        f->is_over |= f->seconds <= before; /* somebody allowed it more before */
+        f->is_over |= f->seconds <= before; /* an earlier call had allowed it more time already */
         return r;
 }
 
 /* -- while it searches for inputs -- */
 
-/* As long as the search had the core, at least: that is often minutes, where inputs that look like finds are run again and again. */
+/* Seconds of the next reduction: at least as long as the search had the core, which is often minutes while it confirms candidates. */
 static double quick(const struct reducer *p, const struct reducible *f)
 {
         double seconds = fmin(p->campaign->settings->reduce_seconds / QUICK_SHARES, QUICK_MOST), turn = (double)p->campaign->turns.most / 1e9;
@@ -244,7 +233,7 @@ static double quick(const struct reducer *p, const struct reducible *f)
         return fmin(fmax(ldexp(seconds, (int)MIN(f->turns, 10U)), turn), seconds_left(p));
 }
 
-/* Under the lock, which it leaves meanwhile. 1: there is nothing to do before more is found. */
+/* Called under the lock, which it gives up while it works. 1: there is nothing to do before more is found. */
 static int take_turn(struct reducer *p)
 {
         struct campaign *c = p->campaign;
@@ -298,27 +287,30 @@ int campaign_start_reducer(struct campaign *c)
                 return 0;
         c->reducer = allocate(1, sizeof(*c->reducer));
         c->reducer->campaign = c;
-        r = pthread_create(&c->reducer->thread, NULL, reduce_beside, c->reducer);
+        r = campaign_start_thread(&c->reducer->thread, reduce_beside, c->reducer);
         c->reducer->has_thread = r == 0;
-        return r == 0 ? 0 : errorf(-r, "cannot start a thread: %s", strerror(r));
+        return r;
 }
 
 void campaign_end_reducer(struct campaign *c)
 {
-        if (c->reducer && c->reducer->has_thread)
-                pthread_join(c->reducer->thread, NULL);
-        if (c->reducer)
-                c->reducer->has_thread = false;
+        if (!c->reducer || !c->reducer->has_thread)
+                return;
+        pthread_join(c->reducer->thread, NULL);
+        c->reducer->has_thread = false;
 }
 
 /* -- at its end -- */
 
-static int reduce_findings(struct reducer *p)
+int campaign_reduce_all(struct campaign *c)
 {
-        struct campaign *c = p->campaign;
-        size_t n;
-        int r = group(p);
+        struct reducer *p = c->reducer;
+        size_t n, n_open = 0;
+        int r;
 
+        if (!p)
+                return 0;
+        r = group(p);
         while (r == 0 && seconds_left(p) > 0) {
                 struct reducible *next = choose(p, &n);
 
@@ -328,20 +320,15 @@ static int reduce_findings(struct reducer *p)
                 if (r == 0)
                         r = group(p);
         }
-        if (r == 0)
-                campaign_say_open(c, count_open(p), "reduced", c->settings->reduce_seconds, "--reduce-for", "the same command with more goes on");
-        return r;
-}
-
-int campaign_reduce_all(struct campaign *c)
-{
-        struct reducer *p = c->reducer;
-        int r = p ? reduce_findings(p) : 0;
-
         if (r < 0 && r != -ECANCELED)
                 campaign_say(c, "not reduced: %s", error_message(r));
-        if (r == 0 && p && p->n > 0)
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < p->n; i++)
+                n_open += is_open(&p->list[i]);
+        campaign_say_open(c, n_open, "reduced", c->settings->reduce_seconds, "--reduce-for", "the same command with more goes on");
+        if (p->n > 0)
                 campaign_say(c, "%zu finding%s come%s to %" PRIu64 " to report", p->n, p->n == 1 ? "" : "s", p->n == 1 ? "s" : "",
                              c->status.distinct);
-        return r;
+        return 0;
 }

@@ -14,7 +14,7 @@ static int check_list(const char *what, char *const *a, char *const *b)
         return *a || *b ? errorf(-EEXIST, "a campaign of that name has other %s; give this one another --name", what) : 0;
 }
 
-/* Everything that its decisions follow from, but the lists of versions. */
+/* Compares all settings that decide what the campaign does, but for the lists of versions. */
 static bool has_same_decisions(const struct campaign_settings *a, const struct campaign_settings *b)
 {
         return strcmp(a->target, b->target) == 0 && strcmp(a->strategy, b->strategy) == 0 && a->seed == b->seed &&
@@ -34,8 +34,7 @@ int campaign_check_settings(const struct campaign_settings *there, const struct 
         if (r < 0 || has_same_decisions(there, s))
                 return r;
         campaign_print_settings(there, &has);
-        return errorf(-EEXIST, "the campaign '%s' is there with other settings; give this one another --name. It has:\n%s",
-                      s->name, has.data ? has.data : "");
+        return errorf(-EEXIST, "the campaign '%s' is there with other settings; give this one another --name. It has:\n%s", s->name, has.data);
 }
 
 /* -- does the journal fit? -- */
@@ -49,10 +48,9 @@ static const struct fingerprint_part {
         {"inputs", "this solverfs generates other inputs", "use the one that began it"},
 };
 
-/* Behind what the hunt said. */
-static int complete_fingerprint(struct campaign *c)
+/* The programs, and what the hunt said of its inputs. */
+static char *whole_fingerprint(const struct campaign *c)
 {
-        cleanup_free char *own = steal_pointer(c->fingerprint);
         struct hasher *h = hasher_new();
         struct digest programs;
 
@@ -66,12 +64,10 @@ static int complete_fingerprint(struct campaign *c)
                 hasher_add(h, run.bytes, DIGEST_SIZE);
         }
         hasher_finish(h, &programs);
-        if (asprintf(&c->fingerprint, "programs:%016" PRIx64 " %s", key_get_u64(programs.bytes), own) < 0)
-                c->fingerprint = NULL;
-        return c->fingerprint ? 0 : -ENOMEM;
+        return format_string("programs:%016" PRIx64 " %s", key_get_u64(programs.bytes), c->fingerprint);
 }
 
-/* The part's hash, as text; "": it has none. */
+/* The hash of a part, as text; "" where the fingerprint has no such part. */
 static struct slice part_of(const char *fingerprint, const char *part)
 {
         size_t n = strlen(part);
@@ -84,25 +80,20 @@ static struct slice part_of(const char *fingerprint, const char *part)
 
 int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *full)
 {
-        int r = complete_fingerprint(c);
-
-        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(fingerprint_parts) && c->fingerprint_before; i++) {
+        full->fingerprint = whole_fingerprint(c);
+        for (size_t i = 0; i < ARRAY_SIZE(fingerprint_parts) && c->fingerprint_before; i++) {
                 const struct fingerprint_part *p = &fingerprint_parts[i];
-                struct slice before = part_of(c->fingerprint_before, p->name), now = part_of(c->fingerprint, p->name);
+                struct slice before = part_of(c->fingerprint_before, p->name), now = part_of(full->fingerprint, p->name);
 
                 if (before.size > 0 && now.size > 0 && (before.size != now.size || memcmp(before.data, now.data, now.size) != 0))
-                        r = errorf(-EKEYREJECTED, "the campaign '%s' cannot go on: %s; %s, or give this one another --name", full->name,
-                                   p->what, p->otherwise);
+                        return errorf(-EKEYREJECTED, "the campaign '%s' cannot go on: %s; %s, or give this one another --name", full->name,
+                                      p->what, p->otherwise);
         }
-        if (r < 0)
-                return r;
-        full->fingerprint = strdup(c->fingerprint);
-        return full->fingerprint ? 0 : -ENOMEM;
+        return 0;
 }
 
 /* -- the journal told again -- */
 
-/* An input that a session which was cut off had under way. */
 static struct strategy_input *find_left(const struct campaign *c, uint64_t id)
 {
         for (size_t i = 0; i < c->n_left; i++)
@@ -116,27 +107,6 @@ bool campaign_is_under_way(const struct campaign *c, uint64_t id)
         return find_left(c, id) != NULL;
 }
 
-static void drop_left(struct campaign *c, uint64_t id)
-{
-        struct strategy_input *i = find_left(c, id);
-
-        if (i)
-                *i = c->left[--c->n_left];
-}
-
-static int replay_next(struct campaign *c, const struct campaign_record *r)
-{
-        struct strategy_input input;
-        int k = c->hunt->next_again(c, r, &input);
-
-        if (k < 0)
-                return k == -EAGAIN ? 0 : k;
-        if (list_grow(c->left, c->n_left) < 0)
-                return -ENOMEM;
-        c->left[c->n_left++] = input;
-        return 0;
-}
-
 void campaign_drop_open(struct campaign *c, uint64_t id)
 {
         size_t n = 0;
@@ -147,52 +117,52 @@ void campaign_drop_open(struct campaign *c, uint64_t id)
         c->n_open = n;
 }
 
-bool campaign_recall(struct campaign *c, const struct campaign_record *like, struct campaign_record *ret)
+bool campaign_recall(struct campaign *c, struct campaign_record *r)
 {
         bool is_known = false;
 
         pthread_mutex_lock(&c->lock);
         for (size_t i = 0; i < c->n_open && !is_known; i++) {
-                const struct campaign_record *r = &c->open[i];
+                const struct campaign_record *o = &c->open[i];
 
-                is_known = r->event == like->event && r->id == like->id && r->step == like->step && r->version == like->version &&
-                           r->kind == like->kind;
+                is_known = o->event == r->event && o->id == r->id && o->step == r->step && o->version == r->version && o->kind == r->kind;
                 if (is_known)
-                        *ret = *r;
+                        *r = *o;
         }
         pthread_mutex_unlock(&c->lock);
         return is_known;
 }
 
-static int keep_open(struct campaign *c, const struct campaign_record *r)
-{
-        if (list_grow(c->open, c->n_open) < 0)
-                return -ENOMEM;
-        c->open[c->n_open++] = *r;
-        return 0;
-}
-
 static int replay(void *user, const struct campaign_record *r)
 {
         struct campaign *c = user;
+        struct strategy_input *left = find_left(c, r->id), input;
         int k;
 
         c->worked_before = r->now;
         if (r->event == EVENT_SESSION)
                 return 0;
-        if (r->event == EVENT_NEXT)
-                return replay_next(c, r);
-        if (r->event == EVENT_FINISH)
-                drop_left(c, r->id);
-        if (r->event == EVENT_CAUSE && c->hunt->learned) {
+        if (r->event == EVENT_NEXT) {
+                k = c->hunt->next_again(c, r, &input);
+                if (k == 0) {
+                        list_grow(c->left, c->n_left);
+                        c->left[c->n_left++] = input;
+                }
+                return k == -EAGAIN ? 0 : k;
+        }
+        if (r->event == EVENT_CAUSE) {
                 campaign_learn(c, r->id, r->cause);
                 return 0;
         }
+        if (r->event == EVENT_FINISH && left)
+                *left = c->left[--c->n_left];
         k = c->hunt->replay(c, r);
-        if (k == 0 && campaign_is_under_way(c, r->id))
-                k = keep_open(c, r);
-        if (r->event == EVENT_FINISH)
+        if (r->event == EVENT_FINISH) {
                 campaign_drop_open(c, r->id);
+        } else if (k == 0 && left) {
+                list_grow(c->open, c->n_open);
+                c->open[c->n_open++] = *r;
+        }
         return k;
 }
 
@@ -208,7 +178,7 @@ int campaign_resume(struct campaign *c)
         c->found_before = campaign_count_findings(&c->status);
         if (r == 0 && c->status.inputs > 0 && !c->fingerprint_before) {
                 campaign_say(c, "an earlier solverfs began it, and did not note what its inputs follow from; they are taken to be the same");
-                c->n_open = 0; /* perhaps they are not: what was under way is judged by runs of this session alone */
+                c->n_open = 0; /* the inputs under way may be other ones now: judge them by runs of this session alone */
         }
         if (r == 0 && c->status.inputs > 0)
                 campaign_say(c, "goes on behind %" PRIu64 " inputs and %.0f seconds", c->status.inputs, c->worked_before);

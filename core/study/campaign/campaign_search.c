@@ -3,7 +3,7 @@
 
 #include "cache/base/fault.h"
 
-#define LOOK_NS   (200 * NSEC_PER_MSEC) /* between two looks at the time and at who cancels */
+#define LOOK_NS   (200 * NSEC_PER_MSEC) /* between two looks at the time and at the cancel descriptor */
 #define TELL_NS   NSEC_PER_SEC
 #define RECORD_NS (10 * NSEC_PER_SEC)
 
@@ -37,7 +37,7 @@ static int take_input(struct campaign *c, struct strategy_input *ret)
         }
 }
 
-/* While commits are looked for or a finding is reduced, which takes a core, too. */
+/* The first worker leaves its core while commits are looked for or a finding is reduced. */
 static int make_room(struct bench_seat *seat)
 {
         struct campaign *c = seat->campaign;
@@ -71,10 +71,9 @@ static int work(struct bench_seat *seat)
                 struct strategy_input input;
 
                 r = make_room(seat);
-                if (r < 0)
-                        break;
                 pthread_mutex_lock(&c->lock);
-                r = take_input(c, &input);
+                if (r == 0)
+                        r = take_input(c, &input);
                 pthread_mutex_unlock(&c->lock);
                 if (r != 0)
                         break;
@@ -85,10 +84,8 @@ static int work(struct bench_seat *seat)
                 pthread_mutex_unlock(&c->lock);
                 if (r == 0)
                         r = fault_at("campaign.input");
-                if (r == 0 && seat_is_wanted(seat)) {
-                        seat_leave(seat);
-                        r = seat_take(seat);
-                }
+                if (r == 0)
+                        r = seat_yield(seat);
         }
         return r;
 }
@@ -98,7 +95,7 @@ static void end_with(struct campaign *c, int r)
 {
         free(c->why);
         c->error = r;
-        c->why = strdup(error_message(r));
+        c->why = copy_string(error_message(r));
 }
 
 static void *worker(void *user)
@@ -125,18 +122,15 @@ static void *worker(void *user)
 
 /* -- time -- */
 
-static bool has_enough(const struct campaign *c)
-{
-        return c->settings->most_finds > 0 && campaign_count_findings(&c->status) - c->found_before >= c->settings->most_finds;
-}
-
 /* Waits a moment, then looks whether the search is over. Under the lock. */
 static void look(struct campaign *c)
 {
         struct timespec until = time_in(LOOK_NS);
+        uint64_t most = c->settings->most_finds;
 
         pthread_cond_timedwait(&c->changed, &c->lock, &until);
-        if (campaign_now(c) >= c->settings->seconds || fd_is_readable(c->cancel_fd) || has_enough(c))
+        if (campaign_now(c) >= c->settings->seconds || fd_is_readable(c->cancel_fd) ||
+            (most > 0 && campaign_count_findings(&c->status) - c->found_before >= most))
                 c->is_over = true;
         if (!c->is_over && solver_is_gone(c->workspace, c->solver)) {
                 c->is_over = true;
@@ -170,25 +164,27 @@ static int watch_over(struct campaign *c, unsigned n)
                 pthread_mutex_lock(&c->lock);
                 c->is_over |= r < 0;
         }
-        c->is_over = true; /* also where there were no more inputs: those beside it wait for it */
+        c->is_over = true; /* also where there were no more inputs: the localizer and the reducer wait for it */
         pthread_cond_broadcast(&c->changed);
         pthread_mutex_unlock(&c->lock);
         return r;
 }
 
+int campaign_start_thread(pthread_t *ret, void *(*run)(void *user), void *user)
+{
+        int r = pthread_create(ret, NULL, run, user);
+
+        return r == 0 ? 0 : errorf(-r, "cannot start a thread: %s", strerror(r));
+}
+
 int campaign_search(struct campaign *c)
 {
         unsigned n = campaign_count_seats(c), started = 0;
-        cleanup_free pthread_t *threads = calloc(n, sizeof(*threads));
-        int r = threads ? 0 : -ENOMEM, k;
+        cleanup_free pthread_t *threads = allocate(n, sizeof(*threads));
+        int r = 0, k;
 
-        for (; r == 0 && started < n; started++) {
-                k = pthread_create(&threads[started], NULL, worker, c);
-                if (k != 0) {
-                        r = errorf(-k, "cannot start a thread: %s", strerror(k));
-                        break;
-                }
-        }
+        while (started < n && (r = campaign_start_thread(&threads[started], worker, c)) == 0)
+                started++;
         if (r < 0)
                 campaign_end(c);
         k = watch_over(c, started);

@@ -1,5 +1,5 @@
-/* Seats: where inputs are run, each on a slot of its own. All seats of a campaign are on one machine, as long as it lasts; at a cluster that is one kind of
- * machine, of which every worker gives all its slots. */
+/* Seats: where inputs are run, each on a slot of its own. All seats of a campaign are on one machine, in all its sessions. At a cluster that is one kind of
+ * machine, and every worker gives all its slots. */
 #include "core/study/campaign/campaign_internal.h"
 
 #include <poll.h>
@@ -9,7 +9,7 @@
 #include "core/query/place.h"
 #include "core/run/host.h"
 
-#define PROBE_NS  (10 * NSEC_PER_SEC) /* the least that a slot is asked for */
+#define PROBE_NS (10 * NSEC_PER_SEC) /* the shortest time for which a slot is leased */
 
 unsigned campaign_count_seats(const struct campaign *c)
 {
@@ -30,13 +30,6 @@ static bool is_over(void *user)
         struct campaign *c = user;
 
         return campaign_is_over(c) || fd_is_readable(c->cancel_fd);
-}
-
-static uint64_t longest_run(const struct campaign *c)
-{
-        double seconds = c->settings->timeout * (c->settings->cpu_time ? CPU_PATIENCE : 1);
-
-        return MAX((uint64_t)(seconds * 1e9), PROBE_NS);
 }
 
 static int open_runner(struct bench_seat *seat, size_t version)
@@ -62,18 +55,15 @@ static int open_runner(struct bench_seat *seat, size_t version)
 int seat_take(struct bench_seat *seat)
 {
         struct campaign *c = seat->campaign;
+        uint64_t longest = (uint64_t)(c->settings->timeout * (c->settings->cpu_time ? CPU_PATIENCE : 1) * 1e9);
         char what[128];
         int r;
 
         snprintf(what, sizeof(what), "campaign %s of %s", c->settings->name, c->solver->recipe->name);
-        r = c->place ? place_lease(c->place, longest_run(c), is_over, c, &seat->away)
-                         : slot_lease(workspace_dir(c->workspace), what, c->cancel_fd, &seat->slot);
-
-        if (r < 0)
-                return r;
-        seat->runners = calloc(c->n_versions, sizeof(*seat->runners));
-        if (!seat->runners)
-                return -ENOMEM;
+        r = c->place ? place_lease(c->place, MAX(longest, PROBE_NS), is_over, c, &seat->away)
+                     : slot_lease(workspace_dir(c->workspace), what, c->cancel_fd, &seat->slot);
+        if (r == 0)
+                seat->runners = allocate(c->n_versions, sizeof(*seat->runners));
         for (size_t i = 0; r == 0 && i < c->n_versions; i++)
                 r = open_runner(seat, i);
         return r;
@@ -93,15 +83,15 @@ void seat_leave(struct bench_seat *seat)
         seat->slot.lock = -1;
 }
 
-bool seat_is_wanted(const struct bench_seat *seat)
-{
-        return !seat->away && slot_is_wanted(&seat->slot);
-}
-
 static int seat_change(struct bench_seat *seat)
 {
         seat_leave(seat);
         return seat_take(seat);
+}
+
+int seat_yield(struct bench_seat *seat)
+{
+        return !seat->away && slot_is_wanted(&seat->slot) ? seat_change(seat) : 0;
 }
 
 int seat_run(struct bench_seat *seat, size_t version, uint64_t seed, const struct recipe_limits *limits, struct slice text,
@@ -129,16 +119,6 @@ int seat_run(struct bench_seat *seat, size_t version, uint64_t seed, const struc
 
 /* -- the machine -- */
 
-/* A worker may wait in a queue for hours: the campaign's time begins behind that. */
-static int await_worker(struct campaign *c)
-{
-        struct bench_seat seat = BENCH_SEAT(c);
-        int r = seat_take(&seat);
-
-        seat_leave(&seat);
-        return r;
-}
-
 static int make_machine(void *user, size_t, struct query **ret)
 {
         return query_machine(((struct campaign *)user)->place, ret);
@@ -146,6 +126,7 @@ static int make_machine(void *user, size_t, struct query **ret)
 
 static int find_machine(struct campaign *c, char ret[PATH_SIZE])
 {
+        struct bench_seat seat = BENCH_SEAT(c);
         int r;
 
         if (!c->place) {
@@ -153,7 +134,8 @@ static int find_machine(struct campaign *c, char ret[PATH_SIZE])
                 return 0;
         }
         campaign_say(c, "waits for a worker of %s", c->place->name);
-        r = await_worker(c);
+        r = seat_take(&seat); /* a worker may wait in a queue for hours; the campaign's time begins once it is there */
+        seat_leave(&seat);
         if (r == 0)
                 r = ask_many(c->engine, &(struct asking){.n = 1, .make = make_machine, .user = c}, PRIORITY_BATCH, c->cancel_fd);
         if (r == 0 && !place_machine(c->place, ret))

@@ -1,4 +1,4 @@
-/* Signatures of findings: of those with one signature the first is kept, and a later one only if it is much smaller. */
+/* Signatures of findings. The first finding of a signature is kept, and a later one only if it is much smaller. */
 #include "core/study/campaign/campaign_unknown.h"
 
 static struct known_finding *find(struct unknown_hunt *h, const char *signature)
@@ -19,33 +19,27 @@ struct known_finding *signature_of(struct unknown_hunt *h, uint32_t number)
 
 static struct known_finding *add(struct unknown_hunt *h, const char *signature)
 {
-        if (list_grow(h->known, h->n_known) < 0)
-                return NULL;
-        h->known[h->n_known] = (struct known_finding){.signature = strdup(signature)};
-        return h->known[h->n_known].signature ? &h->known[h->n_known++] : NULL;
+        list_grow(h->known, h->n_known);
+        h->known[h->n_known] = (struct known_finding){.signature = copy_string(signature)};
+        return &h->known[h->n_known++];
 }
 
-static int load(struct campaign *c, const struct observation *f)
+static void load(struct campaign *c, const struct observation *f)
 {
         struct unknown_hunt *h = unknown_hunt_of(c);
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct known_finding *k;
 
-        if (!*f->signature)
-                return 0;
-        if (cases_get(workspace_cases(c->workspace), f->case_id, &info) < 0)
-                return 0;
+        if (!*f->signature || cases_get(workspace_cases(c->workspace), f->case_id, &info) < 0)
+                return;
         k = find(h, f->signature);
         if (!k)
                 k = add(h, f->signature);
-        if (!k)
-                return -ENOMEM;
         if (k->number != 0 && k->size <= info->size)
-                return 0;
+                return;
         k->number = f->number;
         k->size = info->size;
         k->is_own = strcmp(f->origin, c->settings->name) == 0;
-        return 0;
 }
 
 int signatures_load(struct campaign *c)
@@ -54,7 +48,7 @@ int signatures_load(struct campaign *c)
         int r = observations_read(c->workspace, c->solver->number, NULL, &all);
 
         for (size_t i = 0; r == 0 && i < all.n; i++)
-                r = load(c, all.list[i]);
+                load(c, all.list[i]);
         return r;
 }
 
@@ -107,11 +101,9 @@ int signatures_keep(struct campaign *c)
 
         pthread_mutex_lock(&c->lock);
         n = h->n_counts;
-        list = calloc(n + 1, sizeof(*list));
-        if (list && n > 0)
+        list = allocate(n, sizeof(*list));
+        if (n > 0)
                 memcpy(list, h->counts, n * sizeof(*list));
         pthread_mutex_unlock(&c->lock);
-        if (!list)
-                return -ENOMEM;
         return n > 0 ? finding_put_counts(c->workspace, c->solver->number, c->settings->name, list, n) : 0;
 }

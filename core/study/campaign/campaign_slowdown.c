@@ -1,7 +1,8 @@
-/* The hunt for slowdowns, of time, memory or effort. One input: run where the strategy wants it, confirmed when it is a candidate, kept when it is a find.
+/* The hunt for slowdowns, of time, memory or effort. An input runs on the versions that the strategy asks for. A candidate is confirmed, and a find is kept.
  *
- * A strategy counts seconds. Of another measure it is told the amount on judge_scale() in their place, so that its threshold is a ratio and its limit
- * the recipe's. Its decisions stay the same, but no run is cut short: a limit of memory is one of addresses, too, of which a program may need many more. */
+ * A strategy counts seconds. For another measure it is told the amount on judge_scale() instead, so that its threshold is a ratio and its limit
+ * the recipe's. Its decisions stay the same, but no run is cut short: a limit of memory also limits addresses, and a program may reserve many more than it
+ * uses. */
 #include "core/study/campaign/campaign_internal.h"
 
 #include <inttypes.h>
@@ -13,7 +14,7 @@
 #include "core/study/judge/judge.h"
 
 #define MOST_PAIRS  24   /* of a confirmation */
-#define FALSE_FINDS 0.05 /* of candidates; what is kept is localized, and verified there once more */
+#define FALSE_FINDS 0.05 /* of candidates; localizing verifies what is kept once more */
 
 static double scale(const struct campaign *c, double amount)
 {
@@ -27,40 +28,37 @@ static double threshold_of(const struct campaign *c)
 
 /* -- running -- */
 
-/* Where the strategy wants it. */
+/* Runs the input on the versions that the strategy asks for. */
 static int run_wanted(struct trial *t)
 {
         struct campaign *c = t->seat->campaign;
+        int r = 0;
 
-        for (;;) {
-                unsigned version;
+        for (unsigned version; r == 0;) {
+                struct answer *a;
                 double seconds;
                 bool more;
-                int r;
 
                 pthread_mutex_lock(&c->lock);
                 more = strategy_step(c->state, t->input->id, &version, &seconds);
                 pthread_mutex_unlock(&c->lock);
                 if (!more)
-                        return 0;
-                r = trial_run(t, version, c->settings->measure == JUDGE_TIME ? seconds : c->settings->timeout,
-                              &t->answers[version]);
+                        break;
+                a = &t->answers[version];
+                r = trial_run(t, version, 0, c->settings->measure == JUDGE_TIME ? seconds : c->settings->timeout, a);
                 if (r < 0)
-                        return r;
+                        break;
                 pthread_mutex_lock(&c->lock);
-                strategy_ran(c->state, t->input->id, version,
-                             &(struct outcome){.seconds = scale(c, t->answers[version].amount),
-                                               .verdict = t->answers[version].verdict});
+                strategy_ran(c->state, t->input->id, version, &(struct outcome){.seconds = scale(c, a->amount), .verdict = a->verdict});
                 r = campaign_note(c, &(struct campaign_record){.event = EVENT_RAN,
                                                                .id = t->input->id,
                                                                .version = version,
-                                                               .seconds = t->answers[version].seconds,
-                                                               .amount = t->answers[version].amount,
-                                                               .verdict = t->answers[version].verdict});
+                                                               .seconds = a->seconds,
+                                                               .amount = a->amount,
+                                                               .verdict = a->verdict});
                 pthread_mutex_unlock(&c->lock);
-                if (r < 0)
-                        return r;
         }
+        return r;
 }
 
 /* -- confirming -- */
@@ -70,11 +68,11 @@ struct confirmation {
         struct judge_pair pairs[MOST_PAIRS];
         double fast[MOST_PAIRS], slow[MOST_PAIRS]; /* amounts */
         struct answer last[2];
-        size_t n, failures; /* pairs; of them, that are below the threshold */
+        size_t n, failures; /* pairs; and how many of them are below the threshold */
 };
 
-/* The next pair is under a seed of the solver, where both versions have one, else of the scrambler; the first pair is the input
- * itself. One that cannot be scrambled is repeated. */
+/* The first pair is the input itself. The next ones are under seeds of the solver where both versions take one, else of scrambled inputs. An input that
+ * cannot be scrambled is repeated. */
 static int disguise(const struct trial *t, const struct confirmation *p, uint64_t *ret_seed, struct buffer *ret_text)
 {
         struct version *const *versions = t->seat->campaign->versions;
@@ -105,12 +103,12 @@ static struct judge_run judged_run(const struct campaign *c, const struct answer
 static int run_pair(struct trial *t, struct confirmation *p)
 {
         const struct campaign *c = t->seat->campaign;
-        cleanup_free struct answer *answers = calloc(c->n_versions, sizeof(*answers));
+        cleanup_free struct answer *answers = allocate(c->n_versions, sizeof(*answers));
         cleanup_buffer struct buffer text = {0};
         struct strategy_input input = *t->input;
         struct trial once = {.seat = t->seat, .input = &input, .answers = answers};
-        uint64_t seed = 0;
-        int r = answers ? disguise(t, p, &seed, &text) : -ENOMEM;
+        uint64_t seed;
+        int r = disguise(t, p, &seed, &text);
 
         input.text = SLICE(text.data, text.size);
         for (unsigned i = 0; i < 2 && r == 0; i++) {
@@ -142,7 +140,7 @@ static int confirm(struct trial *t, struct confirmation *p)
 
                 if (r != 0)
                         return MIN(r, 0);
-                if (p->n == 1 && (p->failures == 1 || !verdict_is_decided(p->last[0].verdict))) /* the input itself is none */
+                if (p->n == 1 && (p->failures == 1 || !verdict_is_decided(p->last[0].verdict))) /* the input itself is no find */
                         return 0;
                 if (2 * p->failures > MAX(p->n, (size_t)JUDGE_FIRST_PAIRS))
                         return 0;
@@ -161,7 +159,7 @@ static int confirm(struct trial *t, struct confirmation *p)
         return 0;
 }
 
-/* *ret: its number when commits can be looked for. */
+/* *ret: the finding's number where commits can be looked for. */
 static int keep_slowdown(struct trial *t, const struct confirmation *p, uint32_t *ret)
 {
         struct campaign *c = t->seat->campaign;
@@ -169,36 +167,28 @@ static int keep_slowdown(struct trial *t, const struct confirmation *p, uint32_t
         char what[400];
         int r;
 
-        if (!f)
-                return -ENOMEM;
         f->kind = FINDING_SPR;
-        r = trial_set_versions(f, c->versions[p->reference], c->versions[p->target]);
-        for (unsigned v = 0; r == 0 && v < c->n_compared; v++) {
+        trial_set_versions(f, c->versions[p->reference], c->versions[p->target]);
+        for (unsigned v = 0; v < c->n_compared; v++) {
                 const struct answer *a = &t->answers[v];
 
                 if (v == p->reference || v == p->target)
-                        r = observation_add_runs(f, c->versions[v]->text, a->verdict, v == p->target ? p->slow : p->fast, (uint32_t)p->n);
+                        observation_add_runs(f, c->versions[v]->text, a->verdict, v == p->target ? p->slow : p->fast, (uint32_t)p->n);
                 else if (a->ran)
-                        r = observation_add_runs(f, c->versions[v]->text, a->verdict, &a->amount, 1);
+                        observation_add_runs(f, c->versions[v]->text, a->verdict, &a->amount, 1);
         }
         snprintf(what, sizeof(what), "%s %s, %s %s%s", c->versions[p->reference]->name,
                  judge_amount_text(c->settings->measure, stat_lower_median(p->fast, p->n)).s, c->versions[p->target]->name,
                  p->last[1].verdict == VERDICT_TIMEOUT || p->last[1].verdict == VERDICT_MEMOUT ? "more than " : "",
                  judge_amount_text(c->settings->measure, stat_lower_median(p->slow, p->n)).s);
-        if (r == 0)
-                r = trial_keep(t, f, what);
-        if (r == 0 && finding_is_localizable(t->seat->campaign->solver, f))
+        r = trial_keep(t, f, what);
+        if (r == 0 && finding_is_localizable(c->solver, f))
                 *ret = f->number;
         return r;
 }
 
-static double solved_after(const struct campaign *c, const struct answer *a)
-{
-        return scale(c, a->ran && verdict_is_decided(a->verdict) ? a->amount : trial_most(c));
-}
-
-/* The pair with the largest slowdown: of any version and a later one, or only of the target. False: none is above the threshold. The strategy
- * judges by the same (score() in strategy.c). */
+/* Chooses the pair with the largest slowdown: of any version and a later one, or only of the target. False: none is above the threshold. The strategy
+ * judges alike (score() in strategy.c). */
 static bool choose_pair(const struct trial *t, struct confirmation *p)
 {
         const struct campaign *c = t->seat->campaign;
@@ -207,7 +197,9 @@ static bool choose_pair(const struct trial *t, struct confirmation *p)
 
         for (unsigned later = c->settings->any_pair ? 1 : (unsigned)c->n_compared - 1; later < c->n_compared; later++)
                 for (unsigned v = 0; v < later; v++) {
-                        double slower = scale(c, t->answers[later].amount) - solved_after(c, &t->answers[v]);
+                        const struct answer *a = &t->answers[v];
+                        double before = a->ran && verdict_is_decided(a->verdict) ? a->amount : trial_most(c);
+                        double slower = scale(c, t->answers[later].amount) - scale(c, before);
 
                         if (!t->answers[later].ran || slower <= most)
                                 continue;
@@ -219,7 +211,7 @@ static bool choose_pair(const struct trial *t, struct confirmation *p)
         return any;
 }
 
-/* Takes the runs of this input from a session that was cut off: the strategy was told of them, and does not ask for them again. */
+/* Takes the runs of this input from a session that was cut off. The strategy knows them and does not ask for them again. */
 static void take_answers(struct trial *t)
 {
         struct campaign *c = t->seat->campaign;
@@ -227,12 +219,12 @@ static void take_answers(struct trial *t)
         for (unsigned v = 0; v < c->n_versions; v++) {
                 struct campaign_record r = {.event = EVENT_RAN, .id = t->input->id, .version = v};
 
-                if (campaign_recall(c, &r, &r))
+                if (campaign_recall(c, &r))
                         t->answers[v] = (struct answer){.ran = true, .seconds = r.seconds, .amount = r.amount, .verdict = r.verdict};
         }
 }
 
-/* Runs the pair again, and keeps what is a find: 1. 0: it is none, or the same bytes were found before. */
+/* Runs the pair again, and keeps it if it is a find: 1. 0: it is none, or the same bytes were found before. */
 static int confirm_and_keep(struct trial *t, struct confirmation *p, uint32_t *ret_finding)
 {
         cleanup_observation struct observation *kept = NULL;
@@ -242,8 +234,7 @@ static int confirm_and_keep(struct trial *t, struct confirmation *p, uint32_t *r
                 *ret_finding = finding_is_localizable(t->seat->campaign->solver, kept) ? kept->number : 0;
                 return 1;
         }
-        if (r == -ENOENT)
-                r = confirm(t, p);
+        r = r == -ENOENT ? confirm(t, p) : r;
         if (r != 1)
                 return r;
         r = keep_slowdown(t, p, ret_finding);
@@ -253,7 +244,7 @@ static int confirm_and_keep(struct trial *t, struct confirmation *p, uint32_t *r
 static int try(struct bench_seat *seat, const struct strategy_input *input)
 {
         struct campaign *c = seat->campaign;
-        cleanup_free struct answer *answers = calloc(c->n_versions, sizeof(*answers));
+        cleanup_free struct answer *answers = allocate(c->n_versions, sizeof(*answers));
         struct trial t = {.seat = seat, .input = input, .answers = answers};
         struct confirmation p = {0};
         bool is_candidate, is_find = false;
@@ -261,8 +252,6 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
         double score;
         int r;
 
-        if (!answers)
-                return -ENOMEM;
         take_answers(&t);
         r = run_wanted(&t);
         if (r == 0)
@@ -288,7 +277,7 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
                 r = campaign_note(c, &(struct campaign_record){
                                              .event = EVENT_CONFIRMED, .id = input->id, .is_find = is_find, .finding = finding});
                 if (r == 0 && is_find && finding > 0)
-                        r = campaign_add_found(c, input->id, finding);
+                        campaign_add_found(c, input->id, finding);
         }
         if (r == 0)
                 r = campaign_note(c, &(struct campaign_record){.event = EVENT_FINISH, .id = input->id});
@@ -314,7 +303,7 @@ static int check(const struct campaign_settings *s)
         return 0;
 }
 
-/* Could the target take so much more? Of time the strategy says so. */
+/* Could the target take so much more? For time the strategy checks that. */
 static int check_reach(const struct campaign *c)
 {
         const struct campaign_settings *s = c->settings;
@@ -325,16 +314,6 @@ static int check_reach(const struct campaign *c)
                       "no run can take %g times %s, which is the least that a threshold of %g looks for: its limit is %s",
                       s->threshold, judge_amount_text(s->measure, judge_least(s->measure)).s, s->threshold,
                       judge_amount_text(s->measure, trial_most(c)).s);
-}
-
-/* What is kept counts, also where a session was killed before it could note it. */
-static int remember(struct campaign *c, const struct observation *f)
-{
-        if (strcmp(f->origin, c->settings->name) != 0)
-                return 0;
-        c->status.crashes += f->kind == FINDING_CRASH;
-        c->status.soundness += f->kind == FINDING_SOUNDNESS;
-        return f->kind == FINDING_CRASH && *f->signature ? MIN(campaign_sign(c, f->signature), 0) : 0;
 }
 
 static int begin(struct campaign *c)
@@ -361,14 +340,20 @@ static int begin(struct campaign *c)
         c->state = strategy;
         if (r == 0)
                 r = strategy_fingerprint(&o, &inputs);
-        if (r == 0 && asprintf(&c->fingerprint, "corpus:%016" PRIx64 " inputs:%016" PRIx64, c->corpus.hash, inputs) < 0)
-                c->fingerprint = NULL;
-        if (r == 0 && !c->fingerprint)
-                r = -ENOMEM;
-        if (r == 0)
-                r = observations_read(c->workspace, c->solver->number, observation_folder(FINDING_CRASH), &known);
-        for (size_t i = 0; r == 0 && i < known.n; i++)
-                r = remember(c, known.list[i]);
+        if (r < 0)
+                return r;
+        c->fingerprint = format_string("corpus:%016" PRIx64 " inputs:%016" PRIx64, c->corpus.hash, inputs);
+        r = observations_read(c->workspace, c->solver->number, observation_folder(FINDING_CRASH), &known);
+        for (size_t i = 0; r == 0 && i < known.n; i++) { /* what is kept counts, also where a session was killed before it could note it */
+                const struct observation *f = known.list[i];
+
+                if (strcmp(f->origin, s->name) != 0)
+                        continue;
+                c->status.crashes += f->kind == FINDING_CRASH;
+                c->status.soundness += f->kind == FINDING_SOUNDNESS;
+                if (f->kind == FINDING_CRASH && *f->signature)
+                        campaign_sign(c, f->signature);
+        }
         return r;
 }
 
@@ -386,54 +371,45 @@ static int next_again(struct campaign *c, const struct campaign_record *r, struc
 {
         int k = strategy_next(c->state, ret);
 
-        if (k < 0 && !(k == -EAGAIN && r->id == 0))
-                return k == -EAGAIN ? errorf(-EIO, "the campaign's journal does not fit its settings") : k;
-        if (k == 0 && ret->id != r->id)
+        if (k == 0 ? ret->id != r->id : k == -EAGAIN && r->id != 0)
                 return errorf(-EIO, "the campaign's journal does not fit its settings");
         return k;
 }
 
-/* The confirmation of an input that is finished; an earlier one of the same input was cut off before its end, and counts for nothing. */
-static int replay_confirmed(struct campaign *c, const struct campaign_record *r)
+/* The last confirmation of an input that is finished. An earlier one was cut off before the input's end, and does not count. */
+static void replay_confirmed(struct campaign *c, const struct campaign_record *r)
 {
         strategy_confirmed(c->state, r->id, r->is_find, r->cause);
         c->status.finds += r->is_find;
         c->status.rejected += !r->is_find;
-        return r->finding > 0 ? campaign_add_found(c, r->id, r->finding) : 0;
+        if (r->finding > 0)
+                campaign_add_found(c, r->id, r->finding);
 }
 
 static int replay(struct campaign *c, const struct campaign_record *r)
 {
         double score;
 
-        switch (r->event) {
-        case EVENT_RAN:
-                strategy_ran(c->state, r->id, r->version,
-                             &(struct outcome){.seconds = scale(c, r->amount), .verdict = r->verdict});
-                /* fall through */
-        case EVENT_AGAIN:
+        if (r->event == EVENT_RAN)
+                strategy_ran(c->state, r->id, r->version, &(struct outcome){.seconds = scale(c, r->amount), .verdict = r->verdict});
+        if (r->event == EVENT_RAN || r->event == EVENT_AGAIN) {
                 c->status.runs++;
                 c->status.solving += r->seconds;
-                return 0;
-        case EVENT_FINISH:
-                if (strategy_finish(c->state, r->id, &score))
-                        c->status.candidates++;
+        } else if (r->event == EVENT_FINISH) {
+                c->status.candidates += strategy_finish(c->state, r->id, &score);
                 c->status.inputs++;
                 for (size_t i = c->n_open; i-- > 0;)
-                        if (c->open[i].event == EVENT_CONFIRMED && c->open[i].id == r->id)
-                                return replay_confirmed(c, &c->open[i]);
-                return 0;
-        case EVENT_CONFIRMED: /* of format 1 it stands behind the end */
-                return campaign_is_under_way(c, r->id) ? 0 : replay_confirmed(c, r);
-        case EVENT_NEXT:
-        case EVENT_SESSION:
-        case EVENT_CAUSE:
-        case N_EVENTS:
-        case EVENT_STEP:
-        case EVENT_FOUND:
-                break;
+                        if (c->open[i].event == EVENT_CONFIRMED && c->open[i].id == r->id) {
+                                replay_confirmed(c, &c->open[i]);
+                                break;
+                        }
+        } else if (r->event == EVENT_CONFIRMED) {
+                if (!campaign_is_under_way(c, r->id)) /* format 1 has it behind the end of the input */
+                        replay_confirmed(c, r);
+        } else {
+                return errorf(-EIO, "the campaign's journal has a record of another kind of campaign");
         }
-        return errorf(-EIO, "the campaign's journal has a record of another kind of campaign");
+        return 0;
 }
 
 static void learned(struct campaign *c, uint64_t id, uint64_t cause)

@@ -1,15 +1,10 @@
-/* The part that all hunts share: run a version on it, keep a finding, see that versions contradict each other or crash. */
+/* One input: run a version on it, keep a finding, see that versions contradict each other or crash. Both hunts use it. */
 #include "core/study/campaign/campaign_internal.h"
 
 #include <inttypes.h>
 
-#define MEMORY_MOST 0x1p40 /* bytes; of a recipe without a limit */
+#define MEMORY_MOST 0x1p40 /* bytes; for a recipe without a limit */
 #define EFFORT_MOST 1e18
-
-static double seconds_of(const struct campaign *c, const struct execute_result *run)
-{
-        return (double)(c->settings->cpu_time ? run->user_ns + run->system_ns : run->wall_ns) / 1e9;
-}
 
 double trial_most(const struct campaign *c)
 {
@@ -33,8 +28,8 @@ static double amount_of(const struct campaign *c, const struct answer *a, const 
                        : 0;
 }
 
-static int run_text(struct trial *t, unsigned version, uint64_t seed, struct slice text, double seconds, struct answer *ret,
-                    struct buffer *ret_output)
+int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slice text, double seconds, struct answer *ret,
+                   struct buffer *ret_output)
 {
         struct campaign *c = t->seat->campaign;
         struct recipe_limits limits = c->versions[version]->solver->recipe->limits;
@@ -46,9 +41,9 @@ static int run_text(struct trial *t, unsigned version, uint64_t seed, struct sli
         r = seat_run(t->seat, version, seed, &limits, text, &result);
         if (r < 0)
                 return r;
-        *ret = (struct answer){.ran = true, .seconds = seconds_of(c, &result.run), .verdict = result.verdict};
-        if (ret->verdict == VERDICT_TIMEOUT)
-                ret->seconds = seconds;
+        *ret = (struct answer){.ran = true, .seconds = seconds, .verdict = result.verdict};
+        if (ret->verdict != VERDICT_TIMEOUT)
+                ret->seconds = (double)(c->settings->cpu_time ? result.run.user_ns + result.run.system_ns : result.run.wall_ns) / 1e9;
         ret->amount = amount_of(c, ret, &result);
         ending_describe(&result.run, ret->ending);
         if (ret_output)
@@ -57,16 +52,10 @@ static int run_text(struct trial *t, unsigned version, uint64_t seed, struct sli
         return ret_output ? buffer_error(ret_output) : 0;
 }
 
-int trial_run_text(struct trial *t, unsigned version, struct slice text, double seconds, struct answer *ret,
-                   struct buffer *ret_output)
-{
-        return run_text(t, version, 0, text, seconds, ret, ret_output);
-}
-
-static int run_counted(struct trial *t, unsigned version, uint64_t seed, double seconds, struct answer *ret)
+int trial_run(struct trial *t, unsigned version, uint64_t seed, double seconds, struct answer *ret)
 {
         struct campaign *c = t->seat->campaign;
-        int r = run_text(t, version, seed, t->input->text, seconds, ret, NULL);
+        int r = trial_run_text(t, version, seed, t->input->text, seconds, ret, NULL);
 
         if (r < 0)
                 return r;
@@ -75,11 +64,6 @@ static int run_counted(struct trial *t, unsigned version, uint64_t seed, double 
         c->status.solving += ret->seconds;
         pthread_mutex_unlock(&c->lock);
         return 0;
-}
-
-int trial_run(struct trial *t, unsigned version, double seconds, struct answer *ret)
-{
-        return run_counted(t, version, 0, seconds, ret);
 }
 
 /* -- keeping -- */
@@ -125,72 +109,59 @@ int trial_keep(struct trial *t, struct observation *f, const char *what)
         f->threshold = c->settings->threshold;
         f->is_cpu_time = c->settings->cpu_time;
         f->measure = f->kind == FINDING_SPR ? c->settings->measure : JUDGE_TIME;
-        r = observation_set(&f->origin, c->settings->name);
-        if (r == 0)
-                r = observation_add(c->workspace, f);
+        observation_set(&f->origin, c->settings->name);
+        r = observation_add(c->workspace, f);
         if (r == 0)
                 campaign_say(c, "found %s/%u: %s", observation_folder(f->kind), f->number, what);
         return r;
 }
 
-int trial_set_versions(struct observation *f, const struct version *reference, const struct version *target)
+void trial_set_versions(struct observation *f, const struct version *reference, const struct version *target)
 {
-        int r = observation_set(&f->reference, reference ? reference->text : "");
-
-        return r < 0 ? r : observation_set(&f->target, target->text);
+        observation_set(&f->reference, reference ? reference->text : "");
+        observation_set(&f->target, target->text);
 }
 
-int trial_add_answers(struct trial *t, struct observation *f)
+void trial_add_answers(struct trial *t, struct observation *f)
 {
         struct campaign *c = t->seat->campaign;
-        int r = 0;
 
-        for (size_t v = 0; r == 0 && v < c->n_versions; v++)
+        for (size_t v = 0; v < c->n_versions; v++)
                 if (t->answers[v].ran)
-                        r = observation_add_runs(f, c->versions[v]->text, t->answers[v].verdict, &t->answers[v].seconds, 1);
-        return r;
+                        observation_add_runs(f, c->versions[v]->text, t->answers[v].verdict, &t->answers[v].seconds, 1);
 }
 
 /* -- running once more -- */
 
-/* The same run in a session that was cut off. */
-static bool recall(struct trial *t, unsigned round, unsigned version, struct answer *ret)
-{
-        struct campaign_record r = {.event = EVENT_AGAIN, .id = t->input->id, .step = round, .version = version};
-
-        if (round == 0 || !campaign_recall(t->seat->campaign, &r, &r))
-                return false;
-        *ret = (struct answer){.ran = true, .seconds = r.seconds, .amount = r.amount, .verdict = r.verdict};
-        return true;
-}
-
 int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t seed, struct answer *ret)
 {
         struct campaign *c = t->seat->campaign;
-        int r = recall(t, round, version, ret) ? 1 : run_counted(t, version, seed, c->settings->timeout, ret);
+        struct campaign_record record = {.event = EVENT_AGAIN, .id = t->input->id, .step = round, .version = version};
+        int r;
 
-        if (r != 0)
-                return MIN(r, 0);
+        if (round > 0 && campaign_recall(c, &record)) {
+                *ret = (struct answer){.ran = true, .seconds = record.seconds, .amount = record.amount, .verdict = record.verdict};
+                return 0;
+        }
+        r = trial_run(t, version, seed, c->settings->timeout, ret);
+        if (r < 0)
+                return r;
+        record.seconds = ret->seconds;
+        record.amount = ret->amount;
+        record.verdict = ret->verdict;
         pthread_mutex_lock(&c->lock);
-        r = campaign_note(c, &(struct campaign_record){.event = EVENT_AGAIN,
-                                                       .id = t->input->id,
-                                                       .step = round,
-                                                       .version = version,
-                                                       .seconds = ret->seconds,
-                                                       .amount = ret->amount,
-                                                       .verdict = ret->verdict});
+        r = campaign_note(c, &record);
         pthread_mutex_unlock(&c->lock);
         return r;
 }
 
 /* -- crashes -- */
 
-/* What is the same for all crashes of one place; as chains write it (chain_finding.c), so that both are one. */
-static int crash_signature(const struct trial *t, unsigned version, const char *ending, struct buffer *ret)
+/* The same for all crashes at one place. Chains write it alike (chain_finding.c), so that both kinds of hunt find the same crash once. */
+static void crash_signature(const struct trial *t, unsigned version, const char *ending, struct buffer *ret)
 {
         buffer_addf(ret, "%s\t%s\t-\t-\t-\t", observation_kind_name(FINDING_CRASH), t->seat->campaign->versions[version]->text);
         buffer_add_printable(ret, ending);
-        return buffer_error(ret);
 }
 
 static bool is_signed(const struct campaign *c, const char *signature)
@@ -201,14 +172,13 @@ static bool is_signed(const struct campaign *c, const char *signature)
         return false;
 }
 
-int campaign_sign(struct campaign *c, const char *signature)
+bool campaign_sign(struct campaign *c, const char *signature)
 {
         if (is_signed(c, signature))
-                return 0;
-        if (list_grow(c->signatures, c->n_signatures) < 0)
-                return -ENOMEM;
-        c->signatures[c->n_signatures] = strdup(signature);
-        return c->signatures[c->n_signatures] ? (c->n_signatures++, 1) : -ENOMEM;
+                return false;
+        list_grow(c->signatures, c->n_signatures);
+        c->signatures[c->n_signatures++] = copy_string(signature);
+        return true;
 }
 
 static int keep_crash(struct trial *t, unsigned version, const struct answer *again, const char *signature)
@@ -218,106 +188,81 @@ static int keep_crash(struct trial *t, unsigned version, const struct answer *ag
         char what[400];
         int r;
 
-        if (!f)
-                return -ENOMEM;
         f->kind = FINDING_CRASH;
-        free(f->signature);
-        f->signature = strdup(signature);
-        r = f->signature ? trial_set_versions(f, NULL, c->versions[version]) : -ENOMEM;
-        if (r == 0)
-                r = trial_add_answers(t, f);
+        observation_set(&f->signature, signature);
+        trial_set_versions(f, NULL, c->versions[version]);
+        trial_add_answers(t, f);
         snprintf(what, sizeof(what), "%s crashed (%s)", c->versions[version]->name, again->ending);
-        if (r == 0)
-                r = trial_keep(t, f, what);
+        r = trial_keep(t, f, what);
         pthread_mutex_lock(&c->lock);
         c->status.crashes += r == 0;
         pthread_mutex_unlock(&c->lock);
         return MIN(r, 0);
 }
 
-/* Crashes come by the hundred, and one of a place is enough. One that does not crash again is none, and stands for no other. */
+/* Crashes come by the hundred, and one of each place is kept. A crash that does not repeat is not kept, and its signature is not used up. */
 static int note_crash(struct trial *t, unsigned version)
 {
         struct campaign *c = t->seat->campaign;
         cleanup_buffer struct buffer seen = {0}, signature = {0};
         const struct answer *a = &t->answers[version];
         struct answer again;
-        bool is_known;
-        int r = crash_signature(t, version, a->ending, &seen);
+        bool is_known, is_first;
+        int r;
 
-        if (r < 0)
-                return r;
+        crash_signature(t, version, a->ending, &seen);
         pthread_mutex_lock(&c->lock);
-        is_known = *a->ending && is_signed(c, seen.data); /* of the journal's runs no ending is known */
+        is_known = *a->ending && is_signed(c, seen.data); /* a run recalled from the journal has no ending */
         pthread_mutex_unlock(&c->lock);
         if (is_known)
                 return 0;
         r = trial_run_again(t, 0, version, 0, &again);
         if (r < 0 || again.verdict != VERDICT_CRASH)
                 return r;
-        r = crash_signature(t, version, again.ending, &signature);
-        if (r < 0)
-                return r;
+        crash_signature(t, version, again.ending, &signature);
         pthread_mutex_lock(&c->lock);
-        r = campaign_sign(c, signature.data);
+        is_first = campaign_sign(c, signature.data);
         pthread_mutex_unlock(&c->lock);
-        return r == 1 ? keep_crash(t, version, &again, signature.data) : r;
+        return is_first ? keep_crash(t, version, &again, signature.data) : 0;
 }
 
 /* -- contradictions -- */
 
-/* All other versions, the oracles above all: who else says what. */
-static int ask_everybody(struct trial *t)
-{
-        struct campaign *c = t->seat->campaign;
-        int r = 0;
-
-        for (unsigned v = 0; r == 0 && v < c->n_versions; v++)
-                if (!t->answers[v].ran || !verdict_is_decided(t->answers[v].verdict))
-                        r = trial_run_again(t, 0, v, 0, &t->answers[v]);
-        return r;
-}
-
 static int note_contradiction(struct trial *t, unsigned one, unsigned other)
 {
         struct campaign *c = t->seat->campaign;
-        cleanup_observation struct observation *f = NULL;
+        cleanup_observation struct observation *f = observation_new();
         char what[400];
-        int r = ask_everybody(t);
+        int r = 0;
 
+        for (unsigned v = 0; r == 0 && v < c->n_versions; v++) /* who else says what, above all the oracles */
+                if (!t->answers[v].ran || !verdict_is_decided(t->answers[v].verdict))
+                        r = trial_run_again(t, 0, v, 0, &t->answers[v]);
         if (r < 0)
                 return r;
-        f = observation_new();
-        if (!f)
-                return -ENOMEM;
         f->kind = FINDING_SOUNDNESS;
-        r = trial_set_versions(f, c->versions[one], c->versions[other]);
-        if (r == 0)
-                r = trial_add_answers(t, f);
+        trial_set_versions(f, c->versions[one], c->versions[other]);
+        trial_add_answers(t, f);
         snprintf(what, sizeof(what), "%s says %s, %s says %s", c->versions[one]->name, verdict_name(t->answers[one].verdict),
                  c->versions[other]->name, verdict_name(t->answers[other].verdict));
-        if (r == 0)
-                r = trial_keep(t, f, what);
+        r = trial_keep(t, f, what);
         pthread_mutex_lock(&c->lock);
         c->status.soundness += r == 0;
         pthread_mutex_unlock(&c->lock);
-        return r < 0 ? r : 0;
+        return MIN(r, 0);
 }
 
 int trial_look_for_errors(struct trial *t)
 {
         struct campaign *c = t->seat->campaign;
         unsigned decided = UINT32_MAX;
+        int r = 0;
 
-        for (unsigned v = 0; v < c->n_compared; v++) {
+        for (unsigned v = 0; r == 0 && v < c->n_compared; v++) {
                 const struct answer *a = &t->answers[v];
-                int r;
 
-                if (a->ran && a->verdict == VERDICT_CRASH) {
+                if (a->ran && a->verdict == VERDICT_CRASH)
                         r = note_crash(t, v);
-                        if (r < 0)
-                                return r;
-                }
                 if (!a->ran || !verdict_is_decided(a->verdict))
                         continue;
                 if (decided != UINT32_MAX && t->answers[decided].verdict != a->verdict) {
@@ -326,5 +271,5 @@ int trial_look_for_errors(struct trial *t)
                 }
                 decided = v;
         }
-        return 0;
+        return r;
 }

@@ -1,6 +1,6 @@
-/* Turns of what goes on beside the search for inputs: looking for commits, and reducing. Each needs a core, and the first worker gives up its own
- * meanwhile. One side at a time has a turn; then the worker goes on for as long as that took, and for one input at least; then it is the other
- * side's, if that one waits. So the campaign keeps half of that core, whatever the others cost. */
+/* Turns of the localizer and the reducer, which work beside the search for inputs. Each needs a core, and the first worker gives up its own
+ * meanwhile. One of the two at a time has a turn. Then the worker goes on for as long as the turn took, and for one input at least. The next turn is
+ * the other one's, if it waits. So the search keeps half of that core, whatever the others cost. */
 #include "core/study/campaign/campaign_internal.h"
 
 #define TURN_LEAST NSEC_PER_SEC

@@ -6,30 +6,24 @@
 
 /* -- chains -- */
 
-static bool has_all(const struct seed *seed)
-{
-        return seed->text[LOGIC_ALL].size > 0;
-}
-
-void chain_place_of(struct campaign *c, uint64_t id, struct chain_place *ret)
+struct chain_place chain_place_of(struct campaign *c, uint64_t id)
 {
         const struct unknown_hunt *h = unknown_hunt_of(c);
-        unsigned done;
+        struct seed *seed = &h->seeds[(id - 1) % h->n_seeds];
+        unsigned number = (unsigned)((id - 1) / h->n_seeds);
 
-        *ret = (struct chain_place){.seed = &h->seeds[(id - 1) % h->n_seeds], .number = (unsigned)((id - 1) / h->n_seeds)};
-        ret->mode = has_all(ret->seed) && ret->number % 2 ? LOGIC_ALL : LOGIC_STATED;
-        done = ret->number * c->settings->chain;
-        ret->steps = MIN(c->settings->chain, c->settings->iterations - done);
+        return (struct chain_place){.seed = seed,
+                                    .mode = seed->text[LOGIC_ALL].size > 0 && number % 2 ? LOGIC_ALL : LOGIC_STATED,
+                                    .steps = MIN(c->settings->chain, c->settings->iterations - number * c->settings->chain)};
 }
 
 static int next(struct campaign *c, struct strategy_input *ret)
 {
         struct unknown_hunt *h = unknown_hunt_of(c);
-        struct chain_place place;
 
         while (h->last < h->n_seeds * (uint64_t)h->chains) {
-                h->last++;
-                chain_place_of(c, h->last, &place);
+                struct chain_place place = chain_place_of(c, ++h->last);
+
                 if (place.seed->is_out[place.mode])
                         continue;
                 *ret = (struct strategy_input){.id = h->last, .source = "chain"};
@@ -54,24 +48,15 @@ static int next_again(struct campaign *c, const struct campaign_record *r, struc
 static int replay(struct campaign *c, const struct campaign_record *r)
 {
         struct unknown_hunt *h = unknown_hunt_of(c);
-        struct chain_place place;
 
         if (r->event == EVENT_FINISH)
                 return 0;
         if ((r->event != EVENT_STEP && r->event != EVENT_FOUND) || r->id == 0 || r->id > h->n_seeds * (uint64_t)h->chains)
                 return errorf(-EIO, "the campaign's journal does not fit its settings");
         unknown_hunt_count(c, r);
-        if (r->event == EVENT_STEP && r->step == 0) {
-                chain_place_of(c, r->id, &place);
-                seed_judge(c, place.seed, place.mode);
-        }
+        if (r->event == EVENT_STEP && r->step == 0)
+                seed_judge(c, chain_place_of(c, r->id));
         return 0;
-}
-
-/* The commits responsible change nothing of what comes next. */
-static void learned(struct campaign *c, uint64_t id, uint64_t cause)
-{
-        (void)c, (void)id, (void)cause;
 }
 
 /* -- life -- */
@@ -95,30 +80,28 @@ static int take_fingerprint(struct campaign *c, const struct unknown_hunt *h)
         XXH3_64bits_reset(state);
         for (size_t i = 0; i < weaken_n_rules(h->weaken); i++) {
                 const struct rule_row *row = weaken_rule(h->weaken, i);
+                const char *const parts[] = {row->name, row->left, row->right};
 
-                XXH3_64bits_update(state, row->name, strlen(row->name) + 1);
-                XXH3_64bits_update(state, row->left, strlen(row->left) + 1);
-                XXH3_64bits_update(state, row->right, strlen(row->right) + 1);
+                for (size_t k = 0; k < ARRAY_SIZE(parts); k++)
+                        XXH3_64bits_update(state, parts[k], strlen(parts[k]) + 1);
         }
         for (size_t i = 0; i < h->n_seeds; i++)
                 XXH3_64bits_update(state, h->seeds[i].text[LOGIC_STATED].data, h->seeds[i].text[LOGIC_STATED].size);
-        if (asprintf(&c->fingerprint, "seeds:%016" PRIx64, (uint64_t)XXH3_64bits_digest(state)) < 0)
-                c->fingerprint = NULL;
+        c->fingerprint = format_string("seeds:%016" PRIx64, (uint64_t)XXH3_64bits_digest(state));
         XXH3_freeState(state);
-        return c->fingerprint ? 0 : -ENOMEM;
+        return 0;
 }
 
 static int begin(struct campaign *c)
 {
-        struct unknown_hunt *h = calloc(1, sizeof(*h));
-        int r = h ? weaken_new(NULL, 0, &h->weaken) : -ENOMEM;
+        struct unknown_hunt *h = c->state = allocate(1, sizeof(*h));
+        int r = weaken_new(NULL, 0, &h->weaken);
 
-        c->state = h;
         if (r < 0)
                 return r;
         h->chains = (c->settings->iterations + c->settings->chain - 1) / c->settings->chain;
-        h->uses = calloc(weaken_n_rules(h->weaken), sizeof(*h->uses));
-        r = h->uses ? seeds_read(c, h) : -ENOMEM;
+        h->uses = allocate(weaken_n_rules(h->weaken), sizeof(*h->uses));
+        r = seeds_read(c, h);
         if (r == 0)
                 r = take_fingerprint(c, h);
         if (r == 0)
@@ -167,7 +150,6 @@ const struct campaign_hunt hunt_unknowns = {
         .next_again = next_again,
         .replay = replay,
         .try = chain_try,
-        .learned = learned,
         .print_table = print_table,
         .record = signatures_keep,
 };

@@ -5,14 +5,10 @@ static int add_version(struct campaign *c, const char *text)
 {
         int r;
 
-        if (list_grow(c->versions, c->n_versions) < 0)
-                return -ENOMEM;
+        list_grow(c->versions, c->n_versions);
         r = version_parse(c->workspace, c->solver, text, &c->versions[c->n_versions]);
-        if (r < 0) {
-                cleanup_free char *why = strdup(error_message(r));
-
-                return r == -ENOMEM || !why ? -ENOMEM : errorf(-EINVAL, "%s", why);
-        }
+        if (r < 0)
+                return errorf(-EINVAL, "%s", error_message(r));
         c->n_versions++;
         return 0;
 }
@@ -68,9 +64,7 @@ int campaign_hold_versions(struct campaign *c)
                 r = add_version(c, *p);
         if (r == 0)
                 r = check_versions(c);
-        c->programs = calloc(c->n_versions + 1, sizeof(*c->programs));
-        if (r == 0 && !c->programs)
-                r = -ENOMEM;
+        c->programs = allocate(c->n_versions, sizeof(*c->programs));
         for (size_t i = 0; r == 0 && i < c->n_versions; i++) {
                 r = version_build(c->engine, c->workspace, c->versions[i], PRIORITY_BATCH, c->cancel_fd);
                 if (r == 0)

@@ -33,23 +33,11 @@ static int begin_at_seed(struct chain *ch)
         if (r < 0)
                 return r;
         pthread_mutex_lock(&c->lock);
-        seed_judge(c, seed, mode);
+        seed_judge(c, ch->place);
         ch->implied = seed->implied;
         pthread_mutex_unlock(&c->lock);
         r = chain_judge(ch);
         return r < 0 ? r : seed->is_out[mode] || r;
-}
-
-/* The next step begins at what the target has just decided. */
-static void advance(struct chain *ch)
-{
-        struct buffer text = ch->now_text;
-
-        weaken_step_print(ch->hunt->weaken, &ch->applied, &ch->lines);
-        script_free(ch->now);
-        ch->now = steal_pointer(ch->next);
-        ch->now_text = ch->text;
-        ch->text = text;
 }
 
 /* 1: the chain ends here. */
@@ -57,6 +45,7 @@ static int step(struct chain *ch)
 {
         const struct weaken_options options = {.size_most = ch->size_most, .keeps = chain_allows, .user = ch};
         enum weaken_direction direction = ch->implied == VERDICT_SAT ? WEAKEN : STRENGTHEN;
+        struct buffer text;
         struct random random;
         int r;
 
@@ -75,9 +64,16 @@ static int step(struct chain *ch)
         r = chain_run_all(ch);
         if (r == 0)
                 r = chain_judge(ch);
-        if (r == 0 && verdict_is_decided(ch->trial.answers[ch->target].verdict))
-                advance(ch);
-        return r;
+        if (r != 0 || !verdict_is_decided(ch->trial.answers[ch->target].verdict))
+                return r;
+        /* the next step begins at the formula that the target has just decided */
+        weaken_step_print(ch->hunt->weaken, &ch->applied, &ch->lines);
+        script_free(ch->now);
+        ch->now = steal_pointer(ch->next);
+        text = ch->now_text;
+        ch->now_text = ch->text;
+        ch->text = text;
+        return 0;
 }
 
 static int chain_open(struct bench_seat *seat, const struct strategy_input *input, struct chain *ch)
@@ -88,12 +84,10 @@ static int chain_open(struct bench_seat *seat, const struct strategy_input *inpu
 
         *ch = (struct chain){.campaign = c,
                              .hunt = unknown_hunt_of(c),
+                             .place = chain_place_of(c, input->id),
                              .id = input->id,
                              .target = (unsigned)c->n_compared - 1};
-        ch->trial = (struct trial){.seat = seat, .input = &ch->input, .answers = calloc(c->n_versions, sizeof(struct answer))};
-        if (!ch->trial.answers)
-                return -ENOMEM;
-        chain_place_of(c, input->id, &ch->place);
+        ch->trial = (struct trial){.seat = seat, .input = &ch->input, .answers = allocate(c->n_versions, sizeof(struct answer))};
         text = &ch->place.seed->text[ch->place.mode];
         r = script_read(SLICE(text->data, text->size),
                         &(struct script_options){.name = ch->place.seed->name, .dialect = c->dialect, .is_dialect_fixed = true},
@@ -104,32 +98,27 @@ static int chain_open(struct bench_seat *seat, const struct strategy_input *inpu
         buffer_add(&ch->now_text, text->data, text->size);
         buffer_add(&ch->text, text->data, text->size);
         ch->input = (struct strategy_input){.id = input->id, .text = SLICE(ch->text.data, ch->text.size), .source = "seed"};
-        return buffer_error(&ch->text) < 0 || buffer_error(&ch->now_text) < 0 ? -ENOMEM : 0;
-}
-
-static int finish(struct chain *ch)
-{
-        struct campaign *c = ch->campaign;
-        int r;
-
-        pthread_mutex_lock(&c->lock);
-        r = campaign_note(c, &(struct campaign_record){.event = EVENT_FINISH, .id = ch->id});
-        campaign_drop_open(c, ch->id);
-        pthread_mutex_unlock(&c->lock);
-        return r;
+        return buffer_error(&ch->text) < 0 ? -ENOMEM : buffer_error(&ch->now_text);
 }
 
 int chain_try(struct bench_seat *seat, const struct strategy_input *input)
 {
+        struct campaign *c = seat->campaign;
         cleanup(chain_done) struct chain ch;
         int r = chain_open(seat, input, &ch);
 
         if (r == 0)
                 r = begin_at_seed(&ch);
         for (ch.step = 1; r == 0 && ch.step <= ch.place.steps; ch.step++) {
-                if (campaign_is_over(seat->campaign))
+                if (campaign_is_over(c))
                         return 0; /* it goes on here when the campaign does */
                 r = step(&ch);
         }
-        return r < 0 ? r : finish(&ch);
+        if (r < 0)
+                return r;
+        pthread_mutex_lock(&c->lock);
+        r = campaign_note(c, &(struct campaign_record){.event = EVENT_FINISH, .id = ch.id});
+        campaign_drop_open(c, ch.id);
+        pthread_mutex_unlock(&c->lock);
+        return r;
 }

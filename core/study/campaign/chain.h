@@ -1,7 +1,7 @@
 /* One chain of the hunt for unknowns, shared by its files: chain.c (from the seed, step by step), chain_logic.c (what a step may bring in), chain_runs.c
- * (runs, and the chain's part of the journal), chain_judge.c (what the answers mean), chain_finding.c (what is kept of it).
+ * (runs, and the chain's part of the journal), chain_judge.c (what the answers mean), chain_finding.c (the findings of a step).
  *
- * Threads: a chain is one worker's. */
+ * Threads: a chain belongs to one worker. */
 #pragma once
 
 #include "core/study/campaign/campaign_unknown.h"
@@ -15,7 +15,7 @@ struct chain {
         enum verdict implied;         /* of every formula of the chain */
         bool linear, quantifier_free; /* the stated logic */
         uint64_t size_most;           /* nodes of an assertion that a step may make */
-        struct script *now, *next; /* owned; the last formula that the target decided, and what a step makes of it */
+        struct script *now, *next; /* owned; the last formula that the target decided, and the mutant of this step */
         struct buffer now_text, text, lines;
         struct weaken_step applied;
         struct strategy_input input;
@@ -35,7 +35,7 @@ bool chain_allows(void *user, const struct term *t);
 int chain_run_all(struct chain *ch);
 /* To the journal; the record gets the chain's id and step. Takes and leaves the lock. */
 int chain_note(struct chain *ch, struct campaign_record *r);
-/* Did the session that was cut off come to an end with this kind of find of this version at this step? */
+/* Did a cut-off session come to an end with this kind of find of this version at this step? */
 bool chain_has_filed(const struct chain *ch, enum observation_kind kind, unsigned version);
 
 /* -- chain_judge.c -- */

@@ -23,7 +23,7 @@ static void add_operators(const struct script *s, bool has[N_OPS + 2])
                         has[N_OPS + (all.list[i]->kind == TERM_EXISTS)] = true;
 }
 
-/* Those that the last step brought in. */
+/* The operators and quantifiers that the last step brought in. */
 static void print_operators(const struct chain *ch, struct buffer *ret)
 {
         bool before[N_OPS + 2] = {0}, after[N_OPS + 2] = {0};
@@ -43,6 +43,11 @@ static void print_operators(const struct chain *ch, struct buffer *ret)
                 buffer_adds(ret, "-");
 }
 
+static const struct rule_row *rule_of(const struct chain *ch)
+{
+        return weaken_rule(ch->hunt->weaken, ch->applied.rule);
+}
+
 static const char *logic_of(const struct chain *ch)
 {
         return ch->place.mode == LOGIC_ALL ? "ALL" : *ch->place.seed->logic ? ch->place.seed->logic : "-";
@@ -50,34 +55,28 @@ static const char *logic_of(const struct chain *ch)
 
 static void print_signature(const struct chain *ch, const struct chain_find *find, struct buffer *ret)
 {
-        bool is_crash = find->kind == FINDING_CRASH;
-        const struct rule_row *rule = ch->next ? weaken_rule(ch->hunt->weaken, ch->applied.rule) : NULL;
+        const char *version = ch->campaign->versions[find->version]->text;
 
-        buffer_addf(ret, "%s\t%s\t%s\t", observation_kind_name(find->kind), ch->campaign->versions[find->version]->text,
-                    is_crash ? "-" : logic_of(ch));
-        if (is_crash) /* the place in the program tells more than the rule */
-                buffer_adds(ret, "-\t-");
-        else if (rule)
-                buffer_addf(ret, "%s %s\t", rule->name, ch->applied.direction == WEAKEN ? "weaken" : "strengthen");
-        else
-                buffer_adds(ret, "-\t");
-        if (!is_crash)
+        buffer_addf(ret, "%s\t%s\t", observation_kind_name(find->kind), version);
+        if (find->kind == FINDING_CRASH) { /* the place in the program tells more than the rule */
+                buffer_adds(ret, "-\t-\t-");
+        } else {
+                buffer_addf(ret, "%s\t", logic_of(ch));
+                if (ch->next)
+                        buffer_addf(ret, "%s %s\t", rule_of(ch)->name, ch->applied.direction == WEAKEN ? "weaken" : "strengthen");
+                else
+                        buffer_adds(ret, "-\t");
                 print_operators(ch, ret);
+        }
         buffer_adds(ret, "\t");
         buffer_add_printable(ret, find->reason);
 }
 
 /* -- keeping it -- */
 
-static int add_case(struct chain *ch, const char *name, struct slice text, uint32_t *ret)
+static int add_case(const struct chain *ch, const char *name, const struct buffer *text, uint32_t *ret)
 {
-        return cases_add_unlisted(workspace_cases(ch->campaign->workspace), name, text, ret);
-}
-
-/* The formula that the target decided is reduced together with the one that follows from it. */
-static bool needs_decided(const struct chain *ch, enum observation_kind kind)
-{
-        return ch->next && (kind == FINDING_IMPLICATION || kind == FINDING_SOUNDNESS);
+        return cases_add_unlisted(workspace_cases(ch->campaign->workspace), name, SLICE(text->data, text->size), ret);
 }
 
 static int fill(struct chain *ch, struct observation *f, const struct chain_find *find, const char *signature)
@@ -92,25 +91,20 @@ static int fill(struct chain *ch, struct observation *f, const struct chain_find
         buffer_add(&chain, ch->lines.data, ch->lines.size);
         if (ch->next)
                 weaken_step_print(ch->hunt->weaken, &ch->applied, &chain);
-        r = buffer_error(&chain) < 0 ? -ENOMEM : observation_set(&f->chain, chain.data ? chain.data : "");
-        if (r == 0)
-                r = observation_set(&f->reason, find->reason);
-        if (r == 0)
-                r = observation_set(&f->signature, signature);
-        if (r == 0)
-                r = trial_set_versions(f, find->reference < 0 ? NULL : c->versions[find->reference], c->versions[find->version]);
-        if (r == 0)
-                r = trial_add_answers(&ch->trial, f);
-        if (r == 0)
-                r = add_case(ch, seed->name, SLICE(seed->text[ch->place.mode].data, seed->text[ch->place.mode].size),
-                             &f->seed_id);
+        observation_set(&f->chain, chain.data);
+        observation_set(&f->reason, find->reason);
+        observation_set(&f->signature, signature);
+        trial_set_versions(f, find->reference < 0 ? NULL : c->versions[find->reference], c->versions[find->version]);
+        trial_add_answers(&ch->trial, f);
+        r = add_case(ch, seed->name, &seed->text[ch->place.mode], &f->seed_id);
+        /* The formula that the target decided is reduced together with the one that follows from it. */
         snprintf(name, sizeof(name), "%s-%" PRIu64 "-%u-decided.smt2", c->settings->name, ch->id, ch->step);
-        if (r == 0 && needs_decided(ch, find->kind))
-                r = add_case(ch, name, SLICE(ch->now_text.data, ch->now_text.size), &f->decided_id);
+        if (r == 0 && ch->next && (find->kind == FINDING_IMPLICATION || find->kind == FINDING_SOUNDNESS))
+                r = add_case(ch, name, &ch->now_text, &f->decided_id);
         return r;
 }
 
-/* How it is told: "unknown where 1.8 says sat: (reason)". */
+/* The line in the log: "unknown where 1.8 says sat: (reason)". */
 static void describe(const struct chain *ch, const struct chain_find *find, struct buffer *ret)
 {
         struct version *const *versions = ch->campaign->versions;
@@ -128,11 +122,10 @@ static void describe(const struct chain *ch, const struct chain_find *find, stru
                             verdict_name(a[find->reference].verdict), name, find->reason);
         else
                 buffer_addf(ret, "%s decided it before the last rule, and says unknown: %s", name, find->reason);
-        buffer_addf(ret, "; %s from %s", ch->next ? weaken_rule(ch->hunt->weaken, ch->applied.rule)->name : "as it is",
-                    ch->place.seed->name);
+        buffer_addf(ret, "; %s from %s", ch->next ? rule_of(ch)->name : "as it is", ch->place.seed->name);
 }
 
-/* Run again, before it is said of anybody: the reference, and the version unless its reason was asked for in another run. */
+/* Runs the reference again, and the version too unless its reason was asked for in another run. Nothing is claimed on one run. */
 static int is_repeated(struct chain *ch, const struct chain_find *find, bool *ret)
 {
         bool is_asked = find->kind == FINDING_REGRESSION || find->kind == FINDING_IMPLICATION;
@@ -144,30 +137,26 @@ static int is_repeated(struct chain *ch, const struct chain_find *find, bool *re
 
                 if ((int)v != find->reference && (v != find->version || is_asked))
                         continue;
-                r = trial_run_text(&ch->trial, v, ch->input.text, ch->campaign->settings->timeout, &again, NULL);
+                r = trial_run_text(&ch->trial, v, 0, ch->input.text, ch->campaign->settings->timeout, &again, NULL);
                 *ret = r == 0 && again.verdict == ch->trial.answers[v].verdict;
         }
         return r;
 }
 
-/* *ret_number 0: it did not show again. */
+/* *ret_number stays 0 where the find did not show again. */
 static int store(struct chain *ch, const struct chain_find *find, const char *signature, uint32_t *ret_number)
 {
-        cleanup_observation struct observation *f = NULL;
+        cleanup_observation struct observation *f = observation_new();
         cleanup_buffer struct buffer what = {0};
         bool is_so;
         int r = is_repeated(ch, find, &is_so);
 
-        *ret_number = 0;
         if (r < 0 || !is_so)
                 return r;
-        f = observation_new();
-        if (!f)
-                return -ENOMEM;
         r = fill(ch, f, find, signature);
         describe(ch, find, &what);
         if (r == 0)
-                r = buffer_error(&what) < 0 ? -ENOMEM : trial_keep(&ch->trial, f, what.data);
+                r = trial_keep(&ch->trial, f, what.data);
         if (r >= 0)
                 *ret_number = f->number;
         return r < 0 ? r : fault_at("campaign.found");
@@ -182,8 +171,6 @@ int chain_file(struct chain *ch, const struct chain_find *find)
         int k = 0;
 
         print_signature(ch, find, &signature);
-        if (buffer_error(&signature) < 0)
-                return -ENOMEM;
         if (signature_claim(c, signature.data, ch->text.size, &number) == CLAIM_STORE) {
                 k = store(ch, find, signature.data, &number);
                 r.is_find = signature_stored(c, signature.data, k < 0 ? 0 : number, ch->text.size);

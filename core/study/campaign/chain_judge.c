@@ -5,7 +5,7 @@
 
 /* -- unknown -- */
 
-/* "(:reason-unknown …)" of what it printed, without quotes; "" when it says nothing. */
+/* Reads "(:reason-unknown …)" from the output, without quotes; "" where there is none. */
 static void read_reason(const struct buffer *output, char ret[REASON_MOST])
 {
         static const char key[] = "(:reason-unknown";
@@ -33,7 +33,7 @@ static void read_reason(const struct buffer *output, char ret[REASON_MOST])
         ret[n] = '\0';
 }
 
-/* A solver's own limits are none of its incompleteness. */
+/* Does the reason name a limit of the solver's own? Running into one is no incompleteness. */
 static bool is_limit(const char *reason)
 {
         static const char *const limits[] = {"timeout", "timed out", "resource", "cancel", "memout", "memory", "interrupted"};
@@ -55,7 +55,7 @@ static int ask_reason(struct chain *ch, unsigned version, char reason[REASON_MOS
         buffer_adds(&text, "(get-info :reason-unknown)\n");
         if (buffer_error(&text) < 0)
                 return -ENOMEM;
-        r = trial_run_text(&ch->trial, version, SLICE(text.data, text.size), ch->campaign->settings->timeout, &again, &output);
+        r = trial_run_text(&ch->trial, version, 0, SLICE(text.data, text.size), ch->campaign->settings->timeout, &again, &output);
         if (r < 0)
                 return r;
         read_reason(&output, reason);
@@ -101,16 +101,11 @@ static int judge_crash(struct chain *ch, unsigned version)
 
         if (chain_has_filed(ch, FINDING_CRASH, version))
                 return 0;
-        if (!*a->ending) /* remembered from the journal, which has no endings */
-                r = trial_run_text(&ch->trial, version, ch->input.text, ch->campaign->settings->timeout, a, NULL);
-        return r < 0 || a->verdict != VERDICT_CRASH
-                       ? r
-                       : chain_file(ch, &(struct chain_find){FINDING_CRASH, -1, version, a->ending});
-}
-
-static bool is_contradiction(const struct chain *ch, enum verdict answer)
-{
-        return verdict_is_decided(answer) && verdict_is_decided(ch->implied) && answer != ch->implied;
+        if (!*a->ending) /* recalled from the journal, which has no endings */
+                r = trial_run_text(&ch->trial, version, 0, ch->input.text, ch->campaign->settings->timeout, a, NULL);
+        if (r < 0 || a->verdict != VERDICT_CRASH)
+                return r;
+        return chain_file(ch, &(struct chain_find){FINDING_CRASH, -1, version, a->ending});
 }
 
 /* 1: an answer contradicts what is implied. */
@@ -124,12 +119,11 @@ static int judge_errors(struct chain *ch)
 
                 if (a->verdict == VERDICT_CRASH)
                         r = judge_crash(ch, v);
-                if (r < 0 || !is_contradiction(ch, a->verdict))
+                if (r < 0 || !verdict_is_decided(a->verdict) || !verdict_is_decided(ch->implied) || a->verdict == ch->implied)
                         continue;
                 is_wrong = true;
                 if (!chain_has_filed(ch, FINDING_SOUNDNESS, v))
-                        r = chain_file(ch, &(struct chain_find){FINDING_SOUNDNESS, who_says(ch, ch->implied), v,
-                                                                verdict_name(a->verdict)});
+                        r = chain_file(ch, &(struct chain_find){FINDING_SOUNDNESS, who_says(ch, ch->implied), v, verdict_name(a->verdict)});
         }
         return r < 0 ? r : is_wrong;
 }

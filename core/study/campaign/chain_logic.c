@@ -1,4 +1,4 @@
-/* Theories and operators that the steps of a chain may bring in. */
+/* The terms that the steps of a chain may bring in. */
 #include "core/study/campaign/chain.h"
 
 #define SIZE_MOST 100000 /* nodes of an assertion; a larger seed may grow by half */
@@ -36,13 +36,6 @@ bool chain_allows(void *user, const struct term *t)
         return true;
 }
 
-static bool is_in_logic(const char *logic, char what)
-{
-        const char *theories = strncmp(logic, "QF_", 3) == 0 ? logic + 3 : logic;
-
-        return strchr(theories, what) != NULL;
-}
-
 void chain_set_bounds(struct chain *ch)
 {
         const char *logic = ch->place.seed->logic;
@@ -50,7 +43,8 @@ void chain_set_bounds(struct chain *ch)
 
         if (ch->place.mode == LOGIC_STATED && *logic && strcmp(logic, "ALL") != 0) {
                 ch->quantifier_free = strncmp(logic, "QF_", 3) == 0;
-                ch->linear = is_in_logic(logic, 'L') && !is_in_logic(logic, 'N');
+                logic += ch->quantifier_free ? 3 : 0;
+                ch->linear = strchr(logic, 'L') && !strchr(logic, 'N');
         }
         for (size_t i = 0; i < ch->now->n_commands; i++)
                 if (ch->now->commands[i].kind == COMMAND_ASSERT)

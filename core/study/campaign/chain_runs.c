@@ -1,4 +1,4 @@
-/* The runs of a chain, and its part of the journal: what a session that was cut off had run or found already is not done again. */
+/* The runs of a chain, and its part of the journal. Runs and finds that a cut-off session noted there are not repeated. */
 #include "core/study/campaign/chain.h"
 
 int chain_note(struct chain *ch, struct campaign_record *r)
@@ -22,11 +22,11 @@ static int run_version(struct chain *ch, unsigned v)
         struct campaign_record r = {.event = EVENT_STEP, .id = ch->id, .step = ch->step, .version = v};
         int k;
 
-        if (campaign_recall(ch->campaign, &r, &r)) {
+        if (campaign_recall(ch->campaign, &r)) {
                 *a = (struct answer){.ran = true, .seconds = r.seconds, .verdict = r.verdict};
                 return 0;
         }
-        k = trial_run_text(&ch->trial, v, ch->input.text, ch->campaign->settings->timeout, a, NULL);
+        k = trial_run_text(&ch->trial, v, 0, ch->input.text, ch->campaign->settings->timeout, a, NULL);
         r.seconds = a->seconds;
         r.verdict = a->verdict;
         r.rule = ch->step > 0 ? (unsigned)ch->applied.rule : JOURNAL_NO_RULE;
@@ -48,5 +48,5 @@ bool chain_has_filed(const struct chain *ch, enum observation_kind kind, unsigne
 {
         struct campaign_record r = {.event = EVENT_FOUND, .id = ch->id, .step = ch->step, .version = version, .kind = kind};
 
-        return campaign_recall(ch->campaign, &r, &r);
+        return campaign_recall(ch->campaign, &r);
 }

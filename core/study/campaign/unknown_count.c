@@ -1,16 +1,16 @@
-/* The counts of a hunt for unknowns: steps and finds, as they come or as the journal tells them again. */
+/* The counts of a hunt for unknowns: steps and finds, from the workers or from the journal. */
 #include "core/study/campaign/campaign_unknown.h"
 
 static void count_step(struct campaign *c, const struct campaign_record *r)
 {
         struct unknown_hunt *h = unknown_hunt_of(c);
         bool is_target = r->version + 1 == c->n_compared;
-        struct chain_place place;
 
         c->status.runs++;
         c->status.solving += r->seconds;
         if (r->step == 0) {
-                chain_place_of(c, r->id, &place);
+                struct chain_place place = chain_place_of(c, r->id);
+
                 if (r->version < c->n_compared && !place.seed->is_judged[place.mode]) {
                         place.seed->base[place.mode][r->version] = r->verdict;
                         place.seed->n_base[place.mode] = MAX(place.seed->n_base[place.mode], r->version + 1);
@@ -40,8 +40,8 @@ static void count_number(struct unknown_hunt *h, uint32_t number)
                         h->counts[i].n++;
                         return;
                 }
-        if (list_grow(h->counts, h->n_counts) == 0)
-                h->counts[h->n_counts++] = (struct finding_count){.number = number, .n = 1};
+        list_grow(h->counts, h->n_counts);
+        h->counts[h->n_counts++] = (struct finding_count){.number = number, .n = 1};
 }
 
 static void count_found(struct campaign *c, const struct campaign_record *r)

@@ -1,11 +1,11 @@
-/* The seeds of a hunt for unknowns: read, cleaned, labelled; and judged, when the versions have answered. */
+/* The seeds of a hunt for unknowns: read, cleaned and labelled, then judged by the versions' answers. */
 #include "core/study/campaign/campaign_unknown.h"
 
 #include <ctype.h>
 
 #include "core/smtlib/print.h"
 
-/* Mutants have no commands that ask for models or state an answer, and at least one check. */
+/* Removes commands that ask for models or state an answer, and adds a check where there is none. */
 static int clean_script(struct script *s)
 {
         bool has_check = false;
@@ -43,10 +43,11 @@ static bool begins_with(const char *name, const char *what)
         return strncmp(name, what, strlen(what)) == 0 && !isalnum((unsigned char)name[strlen(what)]);
 }
 
-/* By :status, else by the beginning of the file's name or of a folder's above it: "sat-17.smt2", "unsat/17.smt2". */
-static int read_label(const struct script *s, const char *name, enum verdict *ret)
+/* By :status, else by the beginning of the name of the file or of a folder above it: "sat-17.smt2", "unsat/17.smt2". */
+static enum verdict read_label(const struct script *s, const char *name)
 {
-        *ret = VERDICT_UNKNOWN;
+        enum verdict label = VERDICT_UNKNOWN;
+
         for (size_t i = 0; i < s->n_commands; i++) {
                 const struct command *c = &s->commands[i];
                 cleanup_free char *text = NULL;
@@ -54,18 +55,12 @@ static int read_label(const struct script *s, const char *name, enum verdict *re
                 if (c->kind != COMMAND_SET_INFO || !c->symbol || c->symbol->name.size != 7 ||
                     memcmp(c->symbol->name.data, ":status", 7) != 0)
                         continue;
-                text = strndup(c->text.data, c->text.size);
-                if (!text)
-                        return -ENOMEM;
-                *ret = strstr(text, "unsat") ? VERDICT_UNSAT : strstr(text, " sat") ? VERDICT_SAT : *ret;
+                text = copy_prefix(c->text.data, c->text.size);
+                label = strstr(text, "unsat") ? VERDICT_UNSAT : strstr(text, " sat") ? VERDICT_SAT : label;
         }
-        for (const char *part = name; *ret == VERDICT_UNKNOWN && part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL) {
-                if (begins_with(part, "unsat"))
-                        *ret = VERDICT_UNSAT;
-                else if (begins_with(part, "sat"))
-                        *ret = VERDICT_SAT;
-        }
-        return 0;
+        for (const char *part = name; label == VERDICT_UNKNOWN && part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
+                label = begins_with(part, "unsat") ? VERDICT_UNSAT : begins_with(part, "sat") ? VERDICT_SAT : label;
+        return label;
 }
 
 static int seed_init(struct campaign *c, struct seed *seed, struct script *s, const char *name)
@@ -73,16 +68,13 @@ static int seed_init(struct campaign *c, struct seed *seed, struct script *s, co
         int r;
 
         *seed = (struct seed){.name = name, .label = c->settings->label, .implied = VERDICT_UNKNOWN};
-        for (unsigned m = 0; m < N_LOGIC_MODES; m++) {
-                seed->base[m] = calloc(c->n_compared, sizeof(enum verdict));
-                if (!seed->base[m])
-                        return -ENOMEM;
-        }
+        for (unsigned m = 0; m < N_LOGIC_MODES; m++)
+                seed->base[m] = allocate(c->n_compared, sizeof(enum verdict));
         if (s->logic)
                 snprintf(seed->logic, sizeof(seed->logic), "%.*s", (int)s->logic->name.size, (const char *)s->logic->name.data);
-        r = seed->label == VERDICT_UNKNOWN ? read_label(s, name, &seed->label) : 0;
-        if (r == 0)
-                r = clean_script(s);
+        if (seed->label == VERDICT_UNKNOWN)
+                seed->label = read_label(s, name);
+        r = clean_script(s);
         if (r == 0)
                 r = script_print(s, &(struct print_options){.dialect = c->dialect}, &seed->text[LOGIC_STATED]);
         if (r == 0 && s->logic && strcmp(seed->logic, "ALL") != 0)
@@ -94,9 +86,7 @@ int seeds_read(struct campaign *c, struct unknown_hunt *h)
 {
         int r = 0;
 
-        h->seeds = calloc(c->corpus.n, sizeof(*h->seeds));
-        if (!h->seeds)
-                return -ENOMEM;
+        h->seeds = allocate(c->corpus.n, sizeof(*h->seeds));
         for (; r == 0 && h->n_seeds < c->corpus.n; h->n_seeds++) {
                 r = seed_init(c, &h->seeds[h->n_seeds], c->corpus.list[h->n_seeds], c->corpus.names[h->n_seeds]);
                 script_free(steal_pointer(c->corpus.list[h->n_seeds])); /* each chain reads it into a bank of its own */
@@ -104,66 +94,49 @@ int seeds_read(struct campaign *c, struct unknown_hunt *h)
         return r;
 }
 
-/* The first version whose answer is a decided one; SIZE_MAX: none. */
-static size_t who_decides(const struct campaign *c, const enum verdict *base)
+/* Why no chain can begin here; "" when one can. Two answers may contradict each other: of two versions, or of a version in two logics. The label is right
+ * then, or else the first answer. */
+static void find_objection(const struct campaign *c, struct seed *seed, const enum verdict *base, char ret[600])
 {
-        for (size_t v = 0; v < c->n_compared; v++)
-                if (verdict_is_decided(base[v]))
-                        return v;
-        return SIZE_MAX;
-}
+        enum verdict answer = seed->implied;
 
-/* Two answers that contradict each other: of two versions, or of a version in two logics. What is said of it then counts, else the first. */
-static bool is_contradicted(const struct campaign *c, struct seed *seed, const enum verdict *base, char why[600])
-{
-        size_t first = who_decides(c, base);
-        enum verdict answer = verdict_is_decided(seed->implied) ? seed->implied
-                              : first == SIZE_MAX               ? VERDICT_UNKNOWN
-                                                                : base[first];
-
+        ret[0] = '\0';
         for (size_t v = 0; v < c->n_compared; v++) {
                 if (!verdict_is_decided(base[v]) || base[v] == answer)
                         continue;
-                snprintf(why, 600, "%s says %s where %s was said", c->versions[v]->name, verdict_name(base[v]),
-                         verdict_name(answer));
+                if (!verdict_is_decided(answer)) {
+                        answer = base[v];
+                        continue;
+                }
+                snprintf(ret, 600, "%s says %s where %s was said", c->versions[v]->name, verdict_name(base[v]), verdict_name(answer));
                 seed->implied = verdict_is_decided(seed->label) ? seed->label : answer;
-                return true;
-        }
-        return false;
-}
-
-/* Why no chain can begin here; "" when one can. */
-static void find_objection(const struct campaign *c, struct seed *seed, const enum verdict *base, char ret[600])
-{
-        size_t first = who_decides(c, base);
-
-        ret[0] = '\0';
-        if (is_contradicted(c, seed, base, ret))
                 return;
-        if (first != SIZE_MAX && verdict_is_decided(seed->label) && base[first] != seed->label)
-                snprintf(ret, 600, "it is said to be %s, and %s says %s", verdict_name(seed->label), c->versions[first]->name,
-                         verdict_name(base[first]));
+        }
+        for (size_t v = 0; ret[0] == '\0' && v < c->n_compared; v++)
+                if (verdict_is_decided(base[v]) && verdict_is_decided(seed->label) && base[v] != seed->label)
+                        snprintf(ret, 600, "it is said to be %s, and %s says %s", verdict_name(seed->label), c->versions[v]->name,
+                                 verdict_name(base[v]));
         for (size_t v = 0; ret[0] == '\0' && v < c->n_compared; v++)
                 if (!verdict_is_decided(base[v]))
-                        snprintf(ret, 600, "%s %s does not decide it: %s",
-                                 v + 1 == c->n_compared ? "the target" : "the reference", c->versions[v]->name,
-                                 verdict_name(base[v]));
+                        snprintf(ret, 600, "%s %s does not decide it: %s", v + 1 == c->n_compared ? "the target" : "the reference",
+                                 c->versions[v]->name, verdict_name(base[v]));
 }
 
-void seed_judge(struct campaign *c, struct seed *seed, enum logic_mode mode)
+void seed_judge(struct campaign *c, struct chain_place at)
 {
+        struct seed *seed = at.seed;
         char why[600];
 
-        if (seed->n_base[mode] < c->n_compared || seed->is_judged[mode])
+        if (seed->n_base[at.mode] < c->n_compared || seed->is_judged[at.mode])
                 return;
-        seed->is_judged[mode] = true;
-        find_objection(c, seed, seed->base[mode], why);
+        seed->is_judged[at.mode] = true;
+        find_objection(c, seed, seed->base[at.mode], why);
         if (why[0] == '\0') {
-                seed->implied = seed->base[mode][0];
+                seed->implied = seed->base[at.mode][0];
                 return;
         }
-        seed->is_out[mode] = true;
-        c->status.skipped += mode == LOGIC_STATED;
-        if (c->journal) /* else it is told again, and was said */
-                campaign_say(c, "left out: %s%s: %s", seed->name, mode == LOGIC_ALL ? " in ALL" : "", why);
+        seed->is_out[at.mode] = true;
+        c->status.skipped += at.mode == LOGIC_STATED;
+        if (c->journal) /* else the journal is replayed, and this was said before */
+                campaign_say(c, "left out: %s%s: %s", seed->name, at.mode == LOGIC_ALL ? " in ALL" : "", why);
 }
