@@ -89,20 +89,9 @@ static int keep_alarms(struct watching *watching)
 
 static int watch_fresh(const struct watched_stretch *stretch, const struct case_selection *cases, uint32_t *ret_base)
 {
-        cleanup_watching struct watching *watching = NULL;
-        int r = watching_new(&(struct watch_stretch){.workspace = common.workspace,
-                                                     .solver = common.solver,
-                                                     .branch = stretch->branch,
-                                                     .known = stretch->known,
-                                                     .n_known = stretch->n_known,
-                                                     .fresh = stretch->fresh,
-                                                     .n_fresh = stretch->n_fresh,
-                                                     .cases = cases->list,
-                                                     .n_cases = cases->n},
-                             &watching);
+        cleanup_watching struct watching *watching = watching_new(common.workspace, common.solver, stretch, cases->list, cases->n);
+        int r = ask_all(watching);
 
-        if (r == 0)
-                r = ask_all(watching);
         if (r == 0)
                 r = keep_alarms(watching);
         if (r < 0)

@@ -18,26 +18,20 @@ void report_left_out(struct report *r, const char *format, ...)
         xml_addf(&r->left_out, "<li>%s</li>\n", text);
 }
 
-int report_commit_texts(struct solver *s, uint32_t commit, char **ret_subject, char **ret_author)
+void report_commit_texts(struct solver *s, uint32_t commit, char **ret_subject, char **ret_author)
 {
         cleanup_buffer struct buffer subject = {0}, author = {0};
+        char *end;
 
         buffer_adds(&subject, "");
         buffer_adds(&author, "");
-        if (history_text(s->history, commit, COMMIT_MESSAGE, &subject) == 0 && subject.size > 0)
+        if (history_text(s->history, commit, COMMIT_MESSAGE, &subject) == 0)
                 subject.data[strcspn(subject.data, "\n")] = '\0';
-        if (history_text(s->history, commit, COMMIT_AUTHOR, &author) == 0 && strrchr(author.data, '<')) {
-                char *end = strrchr(author.data, '<');
-
-                *end = '\0';
-                if (end > author.data && end[-1] == ' ')
-                        end[-1] = '\0';
-        }
-        if (subject.failed || author.failed)
-                return -ENOMEM;
+        end = history_text(s->history, commit, COMMIT_AUTHOR, &author) == 0 ? strrchr(author.data, '<') : NULL;
+        if (end)
+                *(end > author.data && end[-1] == ' ' ? end - 1 : end) = '\0';
         *ret_subject = steal_pointer(subject.data);
         *ret_author = steal_pointer(author.data);
-        return 0;
 }
 
 const char *report_path(const struct report *r, struct buffer *room, const char *format, ...)
@@ -52,51 +46,34 @@ const char *report_path(const struct report *r, struct buffer *room, const char 
         va_end(args);
         room->size = 0;
         buffer_adds(room, text);
-        return buffer_error(room) < 0 ? NULL : room->data;
+        return room->data;
 }
 
-const char *report_commit_path(const struct report *r, uint32_t commit, struct buffer *room)
+const char *report_commit_path(const struct report *r, const char *sha, struct buffer *room)
 {
-        struct commit c;
-
-        if (history_commit(r->solver->history, commit, &c) < 0)
-                return NULL;
-        return report_path(r, room, "%s%s/", r->options->commits, git_oid_tostr_s(&c.oid));
+        return report_path(r, room, "%s%s/", r->options->commits ? r->options->commits : "", sha);
 }
 
-void report_add_sha(const struct report *r, const char *sha, struct buffer *b)
+void report_add_version(const struct report *r, const char *version, struct buffer *b)
 {
         cleanup_buffer struct buffer path = {0};
-        cleanup_free char *shown = version_brief(r->solver, sha);
+        cleanup_free char *shown = NULL;
 
+        if (!version_is_commit(version)) {
+                xml_add_escaped(b, version);
+                return;
+        }
+        shown = version_brief(r->solver, version);
         buffer_adds(b, "<span class=\"sha\">");
-        html_link(b, report_path(r, &path, "%s%s/", r->options->commits ? r->options->commits : "", sha), shown);
+        html_link(b, report_commit_path(r, version, &path), shown);
         buffer_adds(b, "</span>");
 }
 
-void report_add_version(const struct report *r, const char *version, bool is_sha, struct buffer *b)
-{
-        if (is_sha)
-                report_add_sha(r, version, b);
-        else
-                xml_add_escaped(b, version);
-}
-
-void report_cell_version(const struct report *r, struct html_table *t, const char *version, bool is_sha, struct buffer *b)
+void report_cell_version(const struct report *r, struct html_table *t, const char *version, struct buffer *b)
 {
         html_cell_begin(b, t);
-        report_add_version(r, version, is_sha, b);
+        report_add_version(r, version, b);
         html_cell_end(b, t);
-}
-
-int report_add_commit(const struct report *r, uint32_t commit, struct buffer *b)
-{
-        struct commit c;
-        int e = history_commit(r->solver->history, commit, &c);
-
-        if (e == 0)
-                report_add_sha(r, git_oid_tostr_s(&c.oid), b);
-        return e;
 }
 
 void report_cell_number(const struct report *r, struct html_table *t, const struct observation *o, const char *end, struct buffer *b)
@@ -114,8 +91,8 @@ void report_cell_mark(struct html_table *t, const struct observation *o, struct 
 {
         cleanup_buffer struct buffer mark = {0};
 
-        buffer_addf(&mark, "%s%s%s", observation_mark_name(o->mark), *o->url ? " " : "", o->url); /* as text: who gave it is not known here */
-        html_cell(b, t, mark.data ? mark.data : "");
+        buffer_addf(&mark, "%s%s%s", observation_mark_name(o->mark), *o->url ? " " : "", o->url); /* no link: the address may be anybody's */
+        html_cell(b, t, mark.data);
 }
 
 void report_cell_direction(struct html_table *t, bool is_worse, const char *word, struct buffer *b)
@@ -155,11 +132,10 @@ static bool is_about(const char *line, const char *solver)
         return false;
 }
 
-static int add_wrong(void *user, enum answer_alarm a, const char *line)
+static int add_wrong(void *user, enum answer_alarm, const char *line)
 {
         struct wrong *w = user;
 
-        (void)a;
         if (!is_about(line, w->solver))
                 return 0;
         if (w->n++ < REPORT_ROWS)
@@ -222,7 +198,7 @@ static void write_figures(const struct report *r, size_t n_wrong, struct buffer 
                 slower += r->steps[i].is_slower;
         buffer_adds(b, "<dl class=\"figures\">\n");
         if (newest) {
-                snprintf(label, sizeof(label), "solved at %.12s, the newest measured", git_oid_tostr_s(&newest->commit.oid));
+                snprintf(label, sizeof(label), "solved at %.12s, the newest measured", git_oid_tostr_s(&newest->of->commit.oid));
                 snprintf(text, sizeof(text), "of %zu run", newest->measured);
                 add_count(b, label, newest->solved, text);
                 snprintf(text, sizeof(text), "%.3g", newest->par2);
@@ -271,18 +247,6 @@ static void write_end(const struct report *r, struct buffer *b)
 
 /* -- the page ------------------------------------------------------------------------------------------------------ */
 
-static int write_sections(struct report *r, struct buffer *b)
-{
-        static int (*const sections[])(struct report *r, struct buffer *b) = {report_write_history, report_write_tags,  report_write_steps,
-                                                                              report_write_findings, report_write_alarms,
-                                                                              report_write_cases,    report_write_commits};
-        int e = 0;
-
-        for (size_t i = 0; i < ARRAY_SIZE(sections) && e == 0; i++)
-                e = sections[i](r, b);
-        return e;
-}
-
 int solver_report(const struct solver_report_options *options, struct buffer *ret, int64_t *ret_mtime)
 {
         cleanup_report struct report r = {.options = options, .workspace = options->workspace, .solver = options->solver};
@@ -291,16 +255,24 @@ int solver_report(const struct solver_report_options *options, struct buffer *re
 
         if (e == 0)
                 e = report_find_steps(&r);
-        if (e == 0)
-                e = write_sections(&r, &body); /* before the top, which says when the newest of all was measured */
         if (e < 0)
                 return e;
+        report_write_history(&r, &body); /* the sections before the top, which says when the newest of all was measured */
+        e = report_write_tags(&r, &body);
+        report_write_steps(&r, &body);
+        if (e == 0)
+                e = report_write_findings(&r, &body);
+        if (e == 0)
+                e = report_write_alarms(&r, &body);
+        report_write_cases(&r, &body);
+        report_write_commits(&r, &body);
+        if (e < 0 || buffer_error(&body) < 0)
+                return e < 0 ? e : -ENOMEM;
         buffer_addf(&home, "/%s/report.html", options->solver->recipe->name);
         html_page_begin(ret, options->solver->recipe->name, options->commits ? home.data : NULL);
         e = write_top(&r, ret);
         buffer_adds(ret, "<main>\n");
-        if (body.size > 0)
-                buffer_add(ret, body.data, body.size);
+        buffer_add(ret, body.data, body.size);
         buffer_adds(ret, "</main>\n");
         write_end(&r, ret);
         html_page_end(ret);

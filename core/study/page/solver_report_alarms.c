@@ -36,8 +36,7 @@ static void add_worst(const struct alarms *a, const struct observation *alarm)
         } else {
                 buffer_adds(&text, alarm->reason);
         }
-        a->to->failed |= text.failed;
-        html_cell(a->to, a->table, text.data ? text.data : "");
+        html_cell(a->to, a->table, text.data);
 }
 
 static void add_alarm(struct alarms *a, const struct observation *alarm)
@@ -52,7 +51,10 @@ static void add_alarm(struct alarms *a, const struct observation *alarm)
         report_cell_number(a->report, a->table, alarm, "", a->to);
         html_cell(a->to, a->table, observation_kind_name(alarm->kind));
         html_cell(a->to, a->table, report_date(alarm->found).s);
-        report_cell_version(a->report, a->table, alarm->target, alarm_is_localized(alarm), a->to);
+        if (alarm_is_localized(alarm))
+                report_cell_version(a->report, a->table, alarm->target, a->to);
+        else
+                html_cell(a->to, a->table, alarm->target);
         html_cell(a->to, a->table, alarm->subject);
         html_cell(a->to, a->table, alarm->origin);
         html_cell_number(a->to, a->table, factor, html_ratio(factor).s);
@@ -88,5 +90,5 @@ int report_write_alarms(struct report *r, struct buffer *b)
         buffer_adds(b, "</section>\n");
         if (a.from > 1)
                 report_left_out(r, "The table of alarms has the newest %zu of %u; the mount has all in alarms/.", a.n, last);
-        return e < 0 ? e : buffer_error(b);
+        return e;
 }

@@ -1,15 +1,8 @@
 /* The report's findings: what campaigns found. */
-#include "core/study/base/version.h"
 #include "core/study/observation/finding_localized.h"
 #include "core/study/page/solver_report_internal.h"
 
-struct group { /* a folder of findings */
-        const char *folder, *caption;
-        struct observations found; /* newest last */
-};
-
 /* -- a row -------------------------------------------------------------------------------------------------------- */
-
 struct row {
         const struct report *report;
         const struct observation *finding;
@@ -18,19 +11,13 @@ struct row {
         size_t culprits;
 };
 
-/* A commit, or a commit with arguments, or a program of the machine. */
-static void add_version(const struct row *row, const char *version)
-{
-        report_cell_version(row->report, row->table, version, version_is_commit(version), row->to);
-}
-
 static int add_culprit(void *user, const struct localized_culprit *c)
 {
         struct row *row = user;
 
         if (row->culprits++ > 0)
                 buffer_adds(row->to, "<br>");
-        report_add_version(row->report, c->commit, version_is_commit(c->commit), row->to);
+        report_add_version(row->report, c->commit, row->to);
         xml_addf(row->to, " %s", c->subject);
         return 0;
 }
@@ -84,8 +71,8 @@ static int add_slowdown(struct row *row)
                          f->measure == JUDGE_TIME ? html_seconds(fast).s : judge_amount_text(f->measure, fast).s);
         html_cell_number(row->to, row->table, slow,
                          f->measure == JUDGE_TIME ? html_seconds(slow).s : judge_amount_text(f->measure, slow).s);
-        add_version(row, f->reference);
-        add_version(row, f->target);
+        report_cell_version(row->report, row->table, f->reference, row->to);
+        report_cell_version(row->report, row->table, f->target, row->to);
         e = add_culprits(row);
         add_end(row);
         html_row_end(row->to);
@@ -101,8 +88,8 @@ static int add_other(struct row *row)
         html_row_begin(row->to, row->table);
         report_cell_number(row->report, row->table, f, "/", row->to);
         html_cell(row->to, row->table, observation_kind_name(f->kind));
-        add_version(row, f->reference);
-        add_version(row, f->target);
+        report_cell_version(row->report, row->table, f->reference, row->to);
+        report_cell_version(row->report, row->table, f->target, row->to);
         if (e == 0)
                 e = add_culprits(row);
         html_cell_count(row->to, row->table, count);
@@ -114,7 +101,7 @@ static int add_other(struct row *row)
 
 /* -- the tables --------------------------------------------------------------------------------------------------- */
 
-static int write_group(struct report *r, struct group *g, struct buffer *b)
+static int write_group(struct report *r, const char *folder, const char *caption, struct buffer *b)
 {
         static const struct html_column slowdowns[] = {{"no.", HTML_NUMBER, false},    {"slower", HTML_NUMBER, false}, {"reference", HTML_NUMBER, true},
                                                        {"target", HTML_NUMBER, true},  {"from", HTML_LINE, true},      {"to", HTML_LINE, true},
@@ -124,52 +111,49 @@ static int write_group(struct report *r, struct group *g, struct buffer *b)
                                                     {"target", HTML_LINE, false},  {"responsible", HTML_WIDE, false}, {"stands for", HTML_NUMBER, true},
                                                     {"reason", HTML_TEXT, true},   {"bytes", HTML_NUMBER, true},     {"found", HTML_LINE, true},
                                                     {"campaign", HTML_TEXT, true}, {"mark", HTML_TEXT, false}};
-        bool is_slow = strcmp(g->folder, "spr") == 0;
+        bool is_slow = strcmp(folder, "spr") == 0;
         char remark[160];
-        struct html_table t = {.caption = g->caption, .remark = remark, .columns = is_slow ? slowdowns : others, .n = is_slow ? ARRAY_SIZE(slowdowns) : ARRAY_SIZE(others)};
+        struct html_table t = {.caption = caption, .remark = remark, .columns = is_slow ? slowdowns : others, .n = is_slow ? ARRAY_SIZE(slowdowns) : ARRAY_SIZE(others)};
         struct row row = {.report = r, .table = &t, .to = b};
-        size_t n = MIN(g->found.n, (size_t)REPORT_ROWS), marked[N_MARKS] = {0};
-        int e = 0;
+        cleanup_observations struct observations found = {0}; /* newest last */
+        size_t n, marked[N_MARKS] = {0};
+        int e = observations_read(r->workspace, r->solver->number, folder, &found);
 
-        if (g->found.n == 0)
-                return 0;
-        for (size_t i = 0; i < g->found.n; i++) {
-                marked[g->found.list[i]->mark]++;
-                report_newer(r, g->found.list[i]->found);
+        if (e < 0 || found.n == 0)
+                return e;
+        for (size_t i = 0; i < found.n; i++) {
+                marked[found.list[i]->mark]++;
+                report_newer(r, found.list[i]->found);
         }
-        snprintf(remark, sizeof(remark), "%zu found; %zu reported, %zu confirmed, %zu fixed, %zu rejected", g->found.n, marked[MARK_REPORTED],
+        snprintf(remark, sizeof(remark), "%zu found; %zu reported, %zu confirmed, %zu fixed, %zu rejected", found.n, marked[MARK_REPORTED],
                  marked[MARK_CONFIRMED], marked[MARK_FIXED], marked[MARK_REJECTED]);
         html_table_begin(b, &t);
-        for (size_t i = 0; i < n && e == 0; i++) {
-                row.finding = g->found.list[g->found.n - 1 - i];
+        for (n = 0; n < found.n && n < REPORT_ROWS && e == 0; n++) {
+                row.finding = found.list[found.n - 1 - n];
                 e = is_slow ? add_slowdown(&row) : add_other(&row);
         }
         html_table_end(b);
-        if (g->found.n > n)
-                report_left_out(r, "The table of %s has the newest %zu of %zu; 'solverfs findings %s' lists all.", g->caption, n, g->found.n,
+        if (found.n > n)
+                report_left_out(r, "The table of %s has the newest %zu of %zu; 'solverfs findings %s' lists all.", caption, n, found.n,
                                 r->solver->recipe->name);
         return e;
 }
 
 int report_write_findings(struct report *r, struct buffer *b)
 {
-        struct group groups[] = {{.folder = "soundness", .caption = "Wrong answers and crashes"},
-                                 {.folder = "incompleteness", .caption = "Unknown answers"},
-                                 {.folder = "spr", .caption = "Slowdowns"}};
+        static const struct {
+                const char *folder, *caption;
+        } groups[] = {{"soundness", "Wrong answers and crashes"}, {"incompleteness", "Unknown answers"}, {"spr", "Slowdowns"}};
         int e = 0;
 
-        for (size_t i = 0; i < ARRAY_SIZE(groups) && e == 0; i++)
-                e = observations_read(r->workspace, r->solver->number, groups[i].folder, &groups[i].found);
         buffer_adds(b, "<section id=\"findings\"><h2>Findings</h2>\n");
-        if (groups[0].found.n + groups[1].found.n + groups[2].found.n == 0)
+        if (observations_last(r->workspace, OF_CAMPAIGNS, r->solver->number) == 0)
                 buffer_adds(b, "<p>No campaign has found anything.</p>\n");
         else
                 buffer_adds(b, "<p>Inputs that campaigns made: wrong answers and crashes, formulas that come back unknown, and slowdowns between two "
                                "versions.</p>\n");
         for (size_t i = 0; i < ARRAY_SIZE(groups) && e == 0; i++)
-                e = write_group(r, &groups[i], b);
+                e = write_group(r, groups[i].folder, groups[i].caption, b);
         buffer_adds(b, "</section>\n");
-        for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
-                observations_done(&groups[i].found);
-        return e < 0 ? e : buffer_error(b);
+        return e;
 }

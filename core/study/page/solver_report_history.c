@@ -29,8 +29,6 @@ static json_t *case_data(const struct report *r, size_t case_index)
         buffer_adds(&cells, "");
         for (size_t k = 0; k < r->n_columns; k++)
                 add_cell(report_cell(r, k, case_index), &cells);
-        if (buffer_error(&cells) < 0)
-                return NULL;
         while (cells.size > 0 && cells.data[cells.size - 1] == '.')
                 cells.size--;
         return json_pack("{sI so ss%}", "id", (json_int_t)info->id, "name", html_string(info->name), "cells", cells.data, cells.size);
@@ -40,12 +38,12 @@ static json_t *column_data(const struct report *r, size_t k)
 {
         const struct report_column *c = &r->columns[k];
         char sha[GIT_OID_HEXSZ + 1];
-        json_t *j = json_pack("{ss ss sI sI so sb sI sb}", "sha", git_oid_tostr(sha, sizeof(sha), &c->commit.oid), "date",
-                              report_date(c->commit.committed).s, "time", (json_int_t)c->commit.committed, "place", (json_int_t)c->of->place, "subject",
-                              html_string(c->subject), "on_line", (int)c->of->on_line, "measured", (json_int_t)c->measured, "is_comparable",
+        json_t *j = json_pack("{ss ss sI sI so sb sI sb}", "sha", git_oid_tostr(sha, sizeof(sha), &c->of->commit.oid), "date",
+                              report_date(c->of->commit.committed).s, "time", (json_int_t)c->of->commit.committed, "place", (json_int_t)c->of->place,
+                              "subject", html_string(c->subject), "on_line", (int)c->of->on_line, "measured", (json_int_t)c->measured, "is_comparable",
                               (int)c->is_comparable);
 
-        if (j && c->tags.size > 0)
+        if (c->tags.size > 0)
                 json_object_set_new(j, "tags", html_string(c->tags.data));
         return j;
 }
@@ -165,13 +163,13 @@ static void add_frame(struct buffer *b)
                        "below have the same numbers.</p></noscript>\n");
 }
 
-int report_write_history(struct report *r, struct buffer *b)
+void report_write_history(struct report *r, struct buffer *b)
 {
         buffer_adds(b, "<section id=\"history\"><h2>History</h2>\n");
         if (r->n_columns == 0) {
                 xml_addf(b, "<p>Nothing is measured of these cases yet: <code>solverfs history %s %s</code> does.</p></section>\n",
                          r->solver->recipe->name, r->options->set ? r->options->set : "all");
-                return buffer_error(b);
+                return;
         }
         buffer_addf(b,
                     "<p>Drag over a plot to zoom, double-click to see all; with the keyboard, arrows, + and −. PAR-2 is the mean of the seconds, where a "
@@ -181,7 +179,6 @@ int report_write_history(struct report *r, struct buffer *b)
         add_frame(b);
         add_data(r, b);
         buffer_adds(b, "</section>\n");
-        return buffer_error(b);
 }
 
 /* -- the table of cases ------------------------------------------------------------------------------------------- */
@@ -265,7 +262,7 @@ static void add_case_row(const struct report *r, size_t i, size_t *next_step, st
         html_row_end(b);
 }
 
-int report_write_cases(struct report *r, struct buffer *b)
+void report_write_cases(struct report *r, struct buffer *b)
 {
         static const struct html_column columns[] = {{"case", HTML_WIDE, false},    {"id", HTML_NUMBER, true},    {"logic", HTML_TEXT, true},
                                                      {"status", HTML_TEXT, true},   {"history", HTML_PLAIN, false}, {"first", HTML_NUMBER, true},
@@ -277,7 +274,7 @@ int report_write_cases(struct report *r, struct buffer *b)
         buffer_adds(b, "<section id=\"cases\"><h2>Cases</h2>\n");
         if (r->cases.n == 0) {
                 buffer_adds(b, "<p>There are none: <code>solverfs case add FILE</code> adds some.</p></section>\n");
-                return buffer_error(b);
+                return;
         }
         buffer_adds(b, "<p>First and last measurement along first parents, and how often a step made it slower or faster.</p>\n");
         html_table_begin(b, &t);
@@ -285,51 +282,45 @@ int report_write_cases(struct report *r, struct buffer *b)
                 add_case_row(r, i, &next_step, &t, b);
         html_table_end(b);
         buffer_adds(b, "</section>\n");
-        return buffer_error(b);
 }
 
 /* -- the table of commits ----------------------------------------------------------------------------------------- */
 
-static int add_commit_row(const struct report *r, size_t k, struct html_table *t, struct buffer *b)
+static void add_commit_row(const struct report *r, size_t k, struct html_table *t, struct buffer *b)
 {
         const struct report_column *c = &r->columns[k];
-        char solved[48], same[48];
-        int e;
+        char solved[48];
 
         snprintf(solved, sizeof(solved), "%zu of %zu", c->solved, c->measured);
         html_row_begin(b, t);
         html_cell_begin(b, t);
-        e = report_add_commit(r, c->of->number, b);
+        report_add_version(r, git_oid_tostr_s(&c->of->commit.oid), b);
         if (c->tags.size > 0)
                 xml_addf(b, " <span class=\"tag\">%s</span>", c->tags.data);
         html_cell_end(b, t);
-        html_cell(b, t, report_date(c->commit.committed).s);
+        html_cell(b, t, report_date(c->of->commit.committed).s);
         html_cell_number(b, t, (double)c->solved, solved);
         html_cell_number(b, t, c->par2, html_seconds(c->par2).s);
         html_cell_count(b, t, c->wrong);
-        snprintf(same, sizeof(same), "%u", c->of->on_line ? c->of->line_to - c->of->line_from + 1 : 1);
-        html_cell_number(b, t, c->of->on_line ? c->of->line_to - c->of->line_from + 1.0 : 1, same);
+        html_cell_count(b, t, c->of->on_line ? c->of->line_to - c->of->line_from + 1 : 1);
         html_cell(b, t, c->subject);
         html_cell(b, t, c->author);
         html_row_end(b);
-        return e;
 }
 
-int report_write_commits(struct report *r, struct buffer *b)
+void report_write_commits(struct report *r, struct buffer *b)
 {
         static const struct html_column columns[] = {{"commit", HTML_LINE, false},    {"date", HTML_LINE, false},  {"solved, of run", HTML_NUMBER, false}, {"PAR-2", HTML_NUMBER, false}, {"wrong", HTML_NUMBER, true},
                                                      {"commits", HTML_NUMBER, true}, {"subject", HTML_WIDE, true}, {"author", HTML_TEXT, true}};
         struct html_table t = {.caption = "Measured commits", .columns = columns, .n = ARRAY_SIZE(columns)};
-        int e = 0;
 
         if (r->n_columns == 0)
-                return 0;
+                return;
         buffer_adds(b, "<section id=\"commits\"><h2>Commits</h2>\n<p>Newest first. Neighbours that build the same program are one row, the first of them; "
                        "<em>commits</em> counts them.</p>\n");
         html_table_begin(b, &t);
-        for (size_t k = r->n_columns; k-- > 0 && e == 0;)
-                e = add_commit_row(r, k, &t, b);
+        for (size_t k = r->n_columns; k-- > 0;)
+                add_commit_row(r, k, &t, b);
         html_table_end(b);
         buffer_adds(b, "</section>\n");
-        return e < 0 ? e : buffer_error(b);
 }

@@ -19,6 +19,7 @@ struct report_commit {
         bool on_line;
         uint32_t column; /* NOT_SHOWN: left out */
         struct digest program;
+        struct commit commit; /* the first of them */
 };
 
 struct report_cell {
@@ -31,10 +32,9 @@ struct report_column {
         struct report_commit *of; /* borrowed */
         char *subject, *author;   /* owned */
         struct buffer tags;       /* of its commits: "v1, v1.0"; empty: none */
-        struct commit commit;
         size_t measured, wrong;
-        size_t solved;      /* of those measured, and */
-        double par2;        /* of them; seconds */
+        size_t solved;      /* of those measured */
+        double par2;        /* seconds; over those measured */
         bool is_comparable; /* the same cases are measured at the commit shown before it on the line */
 };
 
@@ -59,7 +59,7 @@ struct report {
         struct ref_list *refs;      /* a ref */
         uint32_t *line, n_line;     /* owned; first parents of HEAD, oldest first */
         struct report_commit *commits; /* owned; in the order of the history */
-        uint32_t *of_commit;           /* owned; of every commit: which of these it is, or is one with; or NOT_SHOWN */
+        uint32_t *of_commit;           /* owned; of every commit: the index of the measured commit that stands for it, or NOT_SHOWN */
         size_t n_commits, unbuildable;
         struct report_column *columns; /* owned; those that are shown */
         size_t n_columns;
@@ -73,7 +73,7 @@ struct report {
         struct buffer left_out; /* sentences for the end of the page, as items of a list */
 };
 
-/* Reads cases, commits and cells, and finds the steps; *r is all zero but for its options. Give it to report_done() after an error, too. */
+/* Read cases, commits and cells, and find the steps. *r is all zero but for its options; report_done() it after an error, too. */
 int report_read(struct report *r);
 int report_find_steps(struct report *r);
 void report_done(struct report *r);
@@ -87,23 +87,20 @@ static inline bool cell_is_solved(const struct report_cell *c)
 {
         return c->is_known && !c->is_wrong && verdict_is_decided((enum verdict)c->verdict);
 }
-/* The measured commit that this commit is, or has the program of; NULL: it is not measured. */
+/* The measured commit that stands for this commit: itself, or a neighbour with the same program. NULL: it is not measured. */
 struct report_commit *report_commit_of(const struct report *r, uint32_t number);
-void report_run_cell(const struct report *r, size_t case_index, const struct fact *f, struct report_cell *ret);
 void report_newer(struct report *r, int64_t seconds);
 /* A sentence for the end of the page; escaped here. */
 void report_left_out(struct report *r, const char *format, ...) printf_like(2, 3);
 
 /* The first line of its message and the name of its author; "" where they cannot be read. */
-int report_commit_texts(struct solver *s, uint32_t commit, char **ret_subject, char **ret_author);
-/* Paths for links, NULL where the page has none; good until the next call with the same buffer. */
-const char *report_commit_path(const struct report *r, uint32_t commit, struct buffer *room);
+void report_commit_texts(struct solver *s, uint32_t commit, char **ret_subject, char **ret_author);
+/* A path for a link, NULL where the page has none; good until the next call with the same buffer. */
 const char *report_path(const struct report *r, struct buffer *room, const char *format, ...) printf_like(3, 4);
-/* A link to a commit by its first 12 digits; as the content of a cell. */
-int report_add_commit(const struct report *r, uint32_t commit, struct buffer *b);
-void report_add_sha(const struct report *r, const char *sha, struct buffer *b); /* the same of a full sha */
-void report_add_version(const struct report *r, const char *version, bool is_sha, struct buffer *b); /* the same, or a text */
-void report_cell_version(const struct report *r, struct html_table *t, const char *version, bool is_sha, struct buffer *b);
+const char *report_commit_path(const struct report *r, const char *sha, struct buffer *room); /* of a commit */
+/* A link to a commit by its first 12 digits where the version is a full sha, else the text; as the content of a cell. */
+void report_add_version(const struct report *r, const char *version, struct buffer *b);
+void report_cell_version(const struct report *r, struct html_table *t, const char *version, struct buffer *b);
 /* Cells of a finding or an alarm: its number, with a link to its folder or file (end: "/" or ""); its mark and address. */
 void report_cell_number(const struct report *r, struct html_table *t, const struct observation *o, const char *end, struct buffer *b);
 void report_cell_mark(struct html_table *t, const struct observation *o, struct buffer *b);
@@ -114,11 +111,11 @@ struct report_date {
 };
 struct report_date report_date(int64_t seconds); /* "2024-01-31" */
 
-/* The sections. Each appends; 0 or -errno. */
-int report_write_history(struct report *r, struct buffer *b); /* the plots */
+/* The sections. Each appends. */
+void report_write_history(struct report *r, struct buffer *b); /* the plots */
 int report_write_tags(struct report *r, struct buffer *b);
-int report_write_steps(struct report *r, struct buffer *b);
+void report_write_steps(struct report *r, struct buffer *b);
 int report_write_alarms(struct report *r, struct buffer *b);
 int report_write_findings(struct report *r, struct buffer *b);
-int report_write_cases(struct report *r, struct buffer *b);
-int report_write_commits(struct report *r, struct buffer *b);
+void report_write_cases(struct report *r, struct buffer *b);
+void report_write_commits(struct report *r, struct buffer *b);

@@ -74,63 +74,35 @@ static int read_cases(struct report *r)
 
 /* -- which commits are measured ----------------------------------------------------------------------------------- */
 
-static int any_run(void *user, const struct digest *sha256, struct fact *f)
+static int any_run(void *, const struct digest *, struct fact *)
 {
-        (void)user, (void)sha256, (void)f;
         return 1;
 }
 
 struct finding_commits {
         struct report *report;
-        struct digest *programs; /* of every commit */
+        struct digest *programs; /* owned; of every commit */
         uint32_t n_programs;
-        uint32_t *line_at; /* of every commit: its place on the line, or NOT_SHOWN */
+        uint32_t *line_at; /* owned; of every commit: its place on the line, or NOT_SHOWN */
         uint32_t last;     /* index of the last measured commit on the line, or NOT_SHOWN */
 };
 
-static int make_places(struct finding_commits *f, uint32_t **ret_line_at)
-{
-        struct report *r = f->report;
-        size_t n = (size_t)r->order->n + 1;
-        uint32_t *at = *ret_line_at = calloc(n, sizeof(*at));
-
-        r->of_commit = calloc(n, sizeof(*r->of_commit));
-        r->commits = calloc(n, sizeof(*r->commits));
-        if (!at || !r->of_commit || !r->commits)
-                return -ENOMEM;
-        for (size_t i = 0; i < n; i++)
-                at[i] = r->of_commit[i] = NOT_SHOWN;
-        for (uint32_t i = 0; i < r->n_line; i++)
-                if (r->line[i] < r->order->n)
-                        at[r->line[i]] = i;
-        f->line_at = at;
-        f->last = NOT_SHOWN;
-        return 0;
-}
-
-/* The measured commit that this one is one with: it has the program of its first parent. */
-static uint32_t same_as_parent(const struct finding_commits *f, uint32_t number)
-{
-        const struct report *r = f->report;
-        struct commit c;
-
-        if (history_commit(r->solver->history, number, &c) < 0 || c.first_parent >= f->n_programs || c.first_parent >= r->order->n ||
-            !digest_equal(&f->programs[c.first_parent], &f->programs[number]))
-                return NOT_SHOWN;
-        return r->of_commit[c.first_parent];
-}
-
-/* Is it a program of its own, with anything measured? */
+/* Is it a program of its own, with anything measured? A commit with the program of its first parent is one with that. */
 static int look_at_commit(struct finding_commits *f, uint32_t place)
 {
         struct report *r = f->report;
         const struct cell cell = {.solver = r->solver};
-        uint32_t number = r->order->list[place], at = f->line_at[number], same;
+        uint32_t number = r->order->list[place], at = f->line_at[number], same = NOT_SHOWN;
+        struct commit c;
         int e;
 
         if (number >= f->n_programs || digest_is_zero(&f->programs[number]))
                 return 0;
-        same = same_as_parent(f, number);
+        e = history_commit(r->solver->history, number, &c);
+        if (e < 0)
+                return e;
+        if (c.first_parent < f->n_programs && c.first_parent < r->order->n && digest_equal(&f->programs[c.first_parent], &f->programs[number]))
+                same = r->of_commit[c.first_parent];
         if (same != NOT_SHOWN && (at == NOT_SHOWN || same == f->last)) {
                 r->of_commit[number] = same;
                 if (at != NOT_SHOWN)
@@ -149,11 +121,12 @@ static int look_at_commit(struct finding_commits *f, uint32_t place)
                                                             .line_to = at,
                                                             .on_line = at != NOT_SHOWN,
                                                             .column = NOT_SHOWN,
-                                                            .program = f->programs[number]};
+                                                            .program = f->programs[number],
+                                                            .commit = c};
         return 0;
 }
 
-/* Commits of which a build is known and no program: those that cannot be built. */
+/* Counts the commits that cannot be built: a build is known, and no program. */
 static int count_unbuildable(struct finding_commits *f)
 {
         cleanup_free uint32_t *known = NULL;
@@ -174,17 +147,24 @@ static int count_unbuildable(struct finding_commits *f)
 
 static int find_commits(struct report *r)
 {
-        cleanup_free struct digest *programs = NULL;
-        cleanup_free uint32_t *line_at = NULL;
-        struct finding_commits f = {.report = r};
-        int e = commit_programs(r->workspace, r->solver, &programs, &f.n_programs);
+        struct finding_commits f = {.report = r, .last = NOT_SHOWN};
+        int e = commit_programs(r->workspace, r->solver, &f.programs, &f.n_programs);
 
-        f.programs = programs;
-        if (e == 0)
-                e = make_places(&f, &line_at);
+        f.line_at = allocate(r->order->n, sizeof(*f.line_at));
+        r->of_commit = allocate(r->order->n, sizeof(*r->of_commit));
+        r->commits = allocate(r->order->n, sizeof(*r->commits));
+        for (size_t i = 0; i < r->order->n; i++)
+                f.line_at[i] = r->of_commit[i] = NOT_SHOWN;
+        for (uint32_t i = 0; i < r->n_line; i++)
+                if (r->line[i] < r->order->n)
+                        f.line_at[r->line[i]] = i;
         for (uint32_t i = 0; e == 0 && i < r->order->n; i++)
                 e = look_at_commit(&f, i);
-        return e < 0 ? e : count_unbuildable(&f);
+        if (e == 0)
+                e = count_unbuildable(&f);
+        free(f.programs);
+        free(f.line_at);
+        return e;
 }
 
 /* -- which of them are shown -------------------------------------------------------------------------------------- */
@@ -196,7 +176,7 @@ struct report_commit *report_commit_of(const struct report *r, uint32_t number)
         return index == NOT_SHOWN ? NULL : &r->commits[index];
 }
 
-static bool keep(struct report *r, struct report_commit *c)
+static bool keep(struct report_commit *c)
 {
         bool is_new = c && c->column == NOT_SHOWN;
 
@@ -213,41 +193,35 @@ static void choose_commits(struct report *r)
 
         if (r->n_commits <= most) {
                 for (size_t i = 0; i < r->n_commits; i++)
-                        keep(r, &r->commits[i]);
+                        keep(&r->commits[i]);
                 return;
         }
-        kept += keep(r, &r->commits[0]) + keep(r, &r->commits[r->n_commits - 1]);
+        kept += keep(&r->commits[0]) + keep(&r->commits[r->n_commits - 1]);
         for (size_t i = r->refs->n; i-- > 0 && kept < most / 2;) /* the last by name are mostly the newest */
                 if (r->refs->list[i].kind == REF_TAG)
-                        kept += keep(r, report_commit_of(r, r->refs->list[i].commit));
+                        kept += keep(report_commit_of(r, r->refs->list[i].commit));
         rest = r->n_commits - kept;
-        for (size_t i = 0; i < r->n_commits; i++) {
-                if (r->commits[i].column != NOT_SHOWN)
-                        continue;
-                if (++k * (most - kept) / rest > taken)
-                        taken += keep(r, &r->commits[i]);
-        }
+        for (size_t i = 0; i < r->n_commits; i++)
+                if (r->commits[i].column == NOT_SHOWN && ++k * (most - kept) / rest > taken)
+                        taken += keep(&r->commits[i]);
         report_left_out(r, "%zu of the %zu measured programs are in the plots and in the table of commits. Steps are looked for among all of them.",
                         kept + taken, r->n_commits);
 }
 
-static int make_columns(struct report *r)
+static void make_columns(struct report *r)
 {
         size_t n = 0;
 
         for (size_t i = 0; i < r->n_commits; i++)
                 n += r->commits[i].column != NOT_SHOWN;
-        r->columns = calloc(n + 1, sizeof(*r->columns));
-        r->cells = calloc(n * r->cases.n + 1, sizeof(*r->cells));
-        if (!r->columns || !r->cells)
-                return -ENOMEM;
+        r->columns = allocate(n, sizeof(*r->columns));
+        r->cells = allocate(n * r->cases.n, sizeof(*r->cells));
         for (size_t i = 0; i < r->n_commits; i++) {
                 if (r->commits[i].column == NOT_SHOWN)
                         continue;
                 r->commits[i].column = (uint32_t)r->n_columns;
                 r->columns[r->n_columns++] = (struct report_column){.of = &r->commits[i]};
         }
-        return 0;
 }
 
 /* -- what is measured of them ------------------------------------------------------------------------------------- */
@@ -265,14 +239,6 @@ struct reading_column {
         size_t known;
 };
 
-void report_run_cell(const struct report *r, size_t case_index, const struct fact *f, struct report_cell *ret)
-{
-        *ret = (struct report_cell){.seconds = (float)fact_seconds(f),
-                                    .is_known = true,
-                                    .is_wrong = f->wrong || answers_contradict(f, r->cases.list[case_index]),
-                                    .verdict = (uint8_t)f->verdict};
-}
-
 static int add_run(void *user, const struct digest *sha256, struct fact *f)
 {
         struct reading_column *c = user;
@@ -283,7 +249,10 @@ static int add_run(void *user, const struct digest *sha256, struct fact *f)
         if (!cell || cell->is_known)
                 return 0;
         report_newer(c->report, fact_moment(f));
-        report_run_cell(c->report, found->index, f, cell);
+        *cell = (struct report_cell){.seconds = (float)fact_seconds(f),
+                                     .is_known = true,
+                                     .is_wrong = f->wrong || answers_contradict(f, c->report->cases.list[found->index]),
+                                     .verdict = (uint8_t)f->verdict};
         c->known++;
         if (c->column) {
                 c->column->measured++;
@@ -298,39 +267,26 @@ static int add_run(void *user, const struct digest *sha256, struct fact *f)
 static int read_seed(struct report *r, const struct case_place *places, unsigned seed)
 {
         const struct cell cell = {.solver = r->solver, .has_seed = true, .seed = seed};
-        cleanup_free struct report_cell *cells = calloc(r->n_columns * r->cases.n + 1, sizeof(*cells));
+        cleanup_free struct report_cell *cells = allocate(r->n_columns * r->cases.n, sizeof(*cells));
         struct reading_column c = {.report = r, .places = places};
-        int e = cells ? 0 : -ENOMEM;
-
+        int e = 0;
         for (size_t i = 0; i < r->n_columns && e == 0; i++) {
                 c.cells = cells + i * r->cases.n;
                 e = program_runs(r->workspace, &cell, &r->columns[i].of->program, add_run, &c);
         }
         if (e < 0 || c.known == 0)
                 return e;
-        if (list_grow(r->by_seed, r->n_seeds) < 0)
-                return -ENOMEM;
+        list_grow(r->by_seed, r->n_seeds);
         r->by_seed[r->n_seeds++] = steal_pointer(cells);
         return 1;
 }
-
-static int read_seeds(struct report *r, const struct case_place *places)
-{
-        int e = r->solver->recipe->seed ? 1 : 0;
-
-        for (unsigned seed = 1; e == 1 && seed < JUDGE_PAIRS; seed++)
-                e = read_seed(r, places, seed);
-        return MIN(e, 0);
-}
-
 static int read_cells(struct report *r)
 {
-        cleanup_free struct case_place *places = calloc(r->cases.n + 1, sizeof(*places));
+        cleanup_free struct case_place *places = allocate(r->cases.n, sizeof(*places));
         const struct cell cell = {.solver = r->solver};
         size_t kept = 0;
+        int more = r->solver->recipe->seed ? 1 : 0;
 
-        if (!places)
-                return -ENOMEM;
         for (size_t i = 0; i < r->cases.n; i++)
                 places[i] = (struct case_place){r->cases.list[i]->sha256, (uint32_t)i};
         sort_list(places, r->cases.n, sizeof(*places), digest_compare);
@@ -345,12 +301,14 @@ static int read_cells(struct report *r)
                         r->columns[kept++] = r->columns[i];
         }
         r->n_columns = kept;
-        return read_seeds(r, places);
+        for (unsigned seed = 1; more == 1 && seed < JUDGE_PAIRS; seed++)
+                more = read_seed(r, places, seed);
+        return MIN(more, 0);
 }
 
-/* -- what is said of a column ------------------------------------------------------------------------------------- */
+/* -- the texts and the score of a column -------------------------------------------------------------------------- */
 
-static int add_tags(struct report *r)
+static void add_tags(struct report *r)
 {
         for (size_t i = 0; i < r->refs->n; i++) {
                 const struct ref *ref = &r->refs->list[i];
@@ -362,10 +320,7 @@ static int add_tags(struct report *r)
                 if (tags->size > 0)
                         buffer_adds(tags, ", ");
                 xml_add_allowed(tags, ref->name);
-                if (buffer_error(tags) < 0)
-                        return -ENOMEM;
         }
-        return 0;
 }
 
 static bool have_same_cases(const struct report *r, size_t k, size_t m)
@@ -376,92 +331,63 @@ static bool have_same_cases(const struct report *r, size_t k, size_t m)
         return true;
 }
 
-static void score(const struct report *r, size_t k)
-{
-        struct report_column *c = &r->columns[k];
-        double sum = 0;
-
-        for (size_t i = 0; i < r->cases.n; i++) {
-                const struct report_cell *cell = report_cell(r, k, i);
-
-                c->solved += cell_is_solved(cell);
-                if (cell->is_known)
-                        sum += cell_is_solved(cell) ? (double)cell->seconds : 2 * r->limit;
-        }
-        c->par2 = sum / (double)c->measured;
-}
-
-/* Each by what was measured there. */
+/* Each by the cases that were measured there. */
 static void score_columns(struct report *r)
 {
         size_t before = NOT_SHOWN;
 
         for (size_t k = 0; k < r->n_columns; k++) {
-                score(r, k);
-                if (!r->columns[k].of->on_line)
+                struct report_column *c = &r->columns[k];
+                double sum = 0;
+
+                for (size_t i = 0; i < r->cases.n; i++) {
+                        const struct report_cell *cell = report_cell(r, k, i);
+
+                        c->solved += cell_is_solved(cell);
+                        if (cell->is_known)
+                                sum += cell_is_solved(cell) ? (double)cell->seconds : 2 * r->limit;
+                }
+                c->par2 = sum / (double)c->measured;
+                if (!c->of->on_line)
                         continue;
-                r->columns[k].is_comparable = before != NOT_SHOWN && have_same_cases(r, before, k);
+                c->is_comparable = before != NOT_SHOWN && have_same_cases(r, before, k);
                 before = k;
         }
 }
 
-static int describe_columns(struct report *r)
-{
-        int e = add_tags(r);
-
-        for (size_t i = 0; e == 0 && i < r->n_columns; i++) {
-                struct report_column *c = &r->columns[i];
-
-                e = history_commit(r->solver->history, c->of->number, &c->commit);
-                if (e == 0)
-                        e = report_commit_texts(r->solver, c->of->number, &c->subject, &c->author);
-        }
-        return e;
-}
-
-/* The page says how many commits there are, and which tags. */
-static void date_history(struct report *r)
-{
-        uint32_t n = history_count(r->solver->history);
-        struct commit c;
-
-        if (n > 0 && history_commit(r->solver->history, n - 1, &c) == 0)
-                report_newer(r, c.indexed);
-}
-
-static int read_line(struct report *r)
-{
-        size_t n = 0;
-        int e = history_line(r->solver->history, COMMIT_NONE, &r->line, &n);
-
-        r->n_line = (uint32_t)n;
-        return e == -ENOENT ? 0 : e; /* a history without a HEAD has no such line */
-}
-
 int report_read(struct report *r)
 {
+        struct history *h = r->solver->history;
+        uint32_t n = history_count(h);
         struct recipe_limits limits;
+        struct commit newest;
+        size_t n_line = 0;
         int e = read_cases(r);
 
         cell_limits(&(struct cell){.solver = r->solver}, &limits);
         r->limit = (double)limits.wall_ns / 1e9;
-        date_history(r);
+        if (n > 0 && history_commit(h, n - 1, &newest) == 0) /* the page says how many commits there are, and which tags */
+                report_newer(r, newest.indexed);
         if (e == 0)
-                e = history_order(r->solver->history, &r->order);
+                e = history_order(h, &r->order);
         if (e == 0)
-                e = history_refs(r->solver->history, &r->refs);
-        if (e == 0)
-                e = read_line(r);
-        if (e == 0)
+                e = history_refs(h, &r->refs);
+        if (e < 0)
+                return e;
+        e = history_line(h, COMMIT_NONE, &r->line, &n_line);
+        r->n_line = (uint32_t)n_line;
+        if (e == 0 || e == -ENOENT) /* a history without a HEAD has no such line */
                 e = find_commits(r);
-        if (e == 0) {
-                choose_commits(r);
-                e = make_columns(r);
-        }
-        if (e == 0)
-                e = read_cells(r);
+        if (e < 0)
+                return e;
+        choose_commits(r);
+        make_columns(r);
+        e = read_cells(r);
         if (e < 0)
                 return e;
         score_columns(r);
-        return describe_columns(r);
+        add_tags(r);
+        for (size_t i = 0; i < r->n_columns; i++)
+                report_commit_texts(r->solver, r->columns[i].of->number, &r->columns[i].subject, &r->columns[i].author);
+        return 0;
 }

@@ -1,13 +1,13 @@
-/* The report's comparison of the last tags that are measured; where fewer than two are, of the oldest and the newest measured commit. */
+/* The report's comparison of the last measured tags. Where fewer than two are measured, it compares the oldest and the newest measured commit. */
 #include "core/report/plot.h"
 #include "core/study/compare/comparison_report.h"
 #include "core/study/page/solver_report_internal.h"
 #include "core/study/base/stat.h"
 
 struct version {
-        uint32_t commit;
-        int64_t date;
-        struct buffer name; /* a tag's, or several; of a commit the first digits of its sha */
+        uint32_t number;
+        struct commit commit;
+        struct buffer name; /* of a tag, or several; else the first digits of the commit's sha */
 };
 struct versions {
         struct version list[REPORT_TAGS]; /* oldest first */
@@ -25,122 +25,92 @@ static void versions_done(struct versions *v)
 
 /* -- which ones --------------------------------------------------------------------------------------------------- */
 
-struct dated {
+struct tag {
         const struct ref *ref;
-        int64_t date;
+        struct commit commit;
 };
 
 static int by_date(const void *a, const void *b)
 {
-        const struct dated *x = a, *y = b;
+        const struct tag *x = a, *y = b;
 
-        if (x->date != y->date)
-                return x->date > y->date ? -1 : 1; /* newest first */
+        if (x->commit.committed != y->commit.committed)
+                return x->commit.committed > y->commit.committed ? -1 : 1; /* newest first */
         return strcmp(y->ref->name, x->ref->name);
 }
 
-static int dated_tags(const struct report *r, struct dated **ret, size_t *ret_n)
+static struct tag *read_tags(const struct report *r, size_t *ret_n)
 {
-        struct dated *list = *ret = calloc(r->refs->n + 1, sizeof(*list));
+        struct tag *list = allocate(r->refs->n, sizeof(*list));
 
-        if (!list)
-                return -ENOMEM;
+        *ret_n = 0;
         for (size_t i = 0; i < r->refs->n; i++) {
-                struct commit c;
-
-                if (r->refs->list[i].kind == REF_TAG && history_commit(r->solver->history, r->refs->list[i].commit, &c) == 0)
-                        list[(*ret_n)++] = (struct dated){&r->refs->list[i], c.committed};
+                list[*ret_n].ref = &r->refs->list[i];
+                if (r->refs->list[i].kind == REF_TAG && history_commit(r->solver->history, r->refs->list[i].commit, &list[*ret_n].commit) == 0)
+                        ++*ret_n;
         }
         sort_list(list, *ret_n, sizeof(*list), by_date);
-        return 0;
-}
-
-static bool is_measured(const struct report *r, uint32_t commit)
-{
-        const struct report_commit *c = report_commit_of(r, commit);
-
-        return c && c->column != NOT_SHOWN;
+        return list;
 }
 
 /* Newest first. */
-static int choose_tags(const struct report *r, struct versions *v)
+static void choose_tags(const struct report *r, struct versions *v)
 {
-        cleanup_free struct dated *tags = NULL;
-        size_t n = 0;
-        int e = dated_tags(r, &tags, &n);
+        size_t n;
+        cleanup_free struct tag *tags = read_tags(r, &n);
 
-        for (size_t i = 0; e == 0 && i < n; i++) {
+        for (size_t i = 0; i < n; i++) {
+                const struct report_commit *c = report_commit_of(r, tags[i].ref->commit);
                 struct version *same = NULL;
 
-                if (!is_measured(r, tags[i].ref->commit)) {
+                if (!c || c->column == NOT_SHOWN) {
                         v->unmeasured += v->n == 0;
                         continue;
                 }
                 for (size_t k = 0; k < v->n; k++)
-                        if (v->list[k].commit == tags[i].ref->commit)
+                        if (v->list[k].number == tags[i].ref->commit)
                                 same = &v->list[k];
                 if (!same && v->n == REPORT_TAGS)
                         break;
                 if (!same) {
                         same = &v->list[v->n++];
-                        *same = (struct version){.commit = tags[i].ref->commit, .date = tags[i].date};
+                        *same = (struct version){.number = tags[i].ref->commit, .commit = tags[i].commit};
                 } else {
                         buffer_adds(&same->name, ", ");
                 }
                 xml_add_allowed(&same->name, tags[i].ref->name);
-                e = buffer_error(&same->name);
         }
-        return e;
 }
 
-static int name_commit(const struct report *r, struct version *v)
+static void choose_commits(const struct report *r, struct versions *v)
 {
-        struct commit c;
-        int e = history_commit(r->solver->history, v->commit, &c);
-
-        if (e < 0)
-                return e;
-        v->date = c.committed;
-        buffer_addf(&v->name, "%.12s", git_oid_tostr_s(&c.oid));
-        return buffer_error(&v->name);
-}
-
-static int choose_commits(const struct report *r, struct versions *v)
-{
-        uint32_t first = NOT_SHOWN, last = NOT_SHOWN;
-        int e = 0;
+        const struct report_commit *ends[2] = {NULL, NULL};
 
         versions_done(v);
-        v->n = 0;
         for (size_t k = 0; k < r->n_columns; k++)
                 if (r->columns[k].of->on_line) {
-                        first = first == NOT_SHOWN ? r->columns[k].of->number : first;
-                        last = r->columns[k].of->number;
+                        ends[0] = ends[0] ? ends[0] : r->columns[k].of;
+                        ends[1] = r->columns[k].of;
                 }
-        if (first == last)
-                return 0;
-        v->n = 2;
-        v->list[0] = (struct version){.commit = first};
-        v->list[1] = (struct version){.commit = last};
-        for (size_t i = 0; i < v->n && e == 0; i++)
-                e = name_commit(r, &v->list[i]);
-        return e;
+        v->n = ends[0] == ends[1] ? 0 : 2;
+        for (size_t i = 0; i < v->n; i++) {
+                v->list[i] = (struct version){.number = ends[i]->number, .commit = ends[i]->commit};
+                buffer_addf(&v->list[i].name, "%.12s", git_oid_tostr_s(&ends[i]->commit.oid));
+        }
 }
 
-static int choose(const struct report *r, struct versions *v)
+static void choose(const struct report *r, struct versions *v)
 {
-        int e = choose_tags(r, v);
-
+        choose_tags(r, v);
         v->are_tags = v->n >= 2;
-        if (e < 0 || !v->are_tags)
-                return e < 0 ? e : choose_commits(r, v);
-        for (size_t i = 0; i < v->n / 2; i++) {
+        if (!v->are_tags)
+                choose_commits(r, v);
+        for (size_t i = 0; v->are_tags && i < v->n / 2; i++) {
                 struct version swapped = v->list[i];
 
                 v->list[i] = v->list[v->n - 1 - i];
                 v->list[v->n - 1 - i] = swapped;
         }
-        return 0;
 }
 
 /* -- comparing ---------------------------------------------------------------------------------------------------- */
@@ -148,7 +118,7 @@ static int choose(const struct report *r, struct versions *v)
 static int compare(struct report *r, const struct version *a, const struct version *b, struct comparing **ret)
 {
         struct comparing_options options = {.workspace = r->workspace,
-                                            .version = {{r->solver, a->commit}, {r->solver, b->commit}},
+                                            .version = {{r->solver, a->number}, {r->solver, b->number}},
                                             .cases = r->cases.list,
                                             .n = r->cases.n,
                                             .set = r->options->set,
@@ -160,20 +130,6 @@ static int compare(struct report *r, const struct version *a, const struct versi
         if (e == 0)
                 report_newer(r, comparing_table(*ret)->newest);
         return e;
-}
-
-static int compare_path(const struct report *r, const struct version *a, const struct version *b, struct buffer *ret)
-{
-        struct commit x, y;
-        int e = history_commit(r->solver->history, a->commit, &x);
-
-        if (e == 0)
-                e = history_commit(r->solver->history, b->commit, &y);
-        if (e == 0) {
-                buffer_addf(ret, "compare/%s..", git_oid_tostr_s(&x.oid));
-                buffer_addf(ret, "%s/", git_oid_tostr_s(&y.oid));
-        }
-        return e < 0 ? e : buffer_error(ret);
 }
 
 /* -- the table ---------------------------------------------------------------------------------------------------- */
@@ -213,38 +169,38 @@ static void add_linked_count(struct html_table *t, const char *path, bool is_the
         html_cell_end(b, t);
 }
 
-/* `before`: the version that the comparison begins with; NULL: this is the first version, on side 0 of the next one's comparison. */
-static int add_version_row(const struct report *r, const struct version *v, const struct version *before, const struct judged_set *s,
-                           struct html_table *t, struct buffer *b)
+/* `before`: the version that this one is compared with; NULL: this is the first version, on side 0 of the next one's comparison. */
+static void add_version_row(const struct report *r, const struct version *v, const struct version *before, const struct judged_set *s,
+                            struct html_table *t, struct buffer *b)
 {
         cleanup_buffer struct buffer path = {0}, room = {0};
-        int e = before && r->options->commits ? compare_path(r, before, v, &path) : 0;
 
+        if (before && r->options->commits) {
+                buffer_addf(&path, "compare/%s..", git_oid_tostr_s(&before->commit.oid));
+                buffer_addf(&path, "%s/", git_oid_tostr_s(&v->commit.oid));
+        }
         html_row_begin(b, t);
-        html_cell_link(b, t, report_commit_path(r, v->commit, &room), v->name.data);
-        html_cell(b, t, report_date(v->date).s);
+        html_cell_link(b, t, report_commit_path(r, git_oid_tostr_s(&v->commit.oid), &room), v->name.data);
+        html_cell(b, t, report_date(v->commit.committed).s);
         add_counts(t, s, before ? 1 : 0, b);
         add_ratio(t, before ? s : NULL, b);
         add_linked_count(t, path.data, before, s->regressions, b);
         add_linked_count(t, path.data, before, s->improvements, b);
         html_row_end(b);
-        return e;
 }
 
-static int add_versions(struct report *r, const struct versions *v, struct comparing *const *list, struct buffer *b)
+static void add_versions(struct report *r, const struct versions *v, struct comparing *const *list, struct buffer *b)
 {
         static const struct html_column columns[] = {{"version", HTML_LINE, false},  {"date", HTML_LINE, true},     {"compared", HTML_NUMBER, true},
                                                      {"solved", HTML_NUMBER, false}, {"sat", HTML_NUMBER, true},    {"unsat", HTML_NUMBER, true},
                                                      {"timeout", HTML_NUMBER, true}, {"wrong", HTML_NUMBER, true},  {"PAR-2", HTML_NUMBER, false},
                                                      {"ratio (95 %)", HTML_NUMBER, false}, {"worse", HTML_NUMBER, false}, {"better", HTML_NUMBER, false}};
         struct html_table t = {.caption = v->are_tags ? "The last tags" : "First and last", .columns = columns, .n = ARRAY_SIZE(columns)};
-        int e = 0;
 
         html_table_begin(b, &t);
-        for (size_t i = v->n; i-- > 0 && e == 0;) /* newest first */
-                e = add_version_row(r, &v->list[i], i > 0 ? &v->list[i - 1] : NULL, &comparing_table(list[i > 0 ? i - 1 : 0])->judgement.set, &t, b);
+        for (size_t i = v->n; i-- > 0;) /* newest first */
+                add_version_row(r, &v->list[i], i > 0 ? &v->list[i - 1] : NULL, &comparing_table(list[i > 0 ? i - 1 : 0])->judgement.set, &t, b);
         html_table_end(b);
-        return e;
 }
 
 /* -- what changed between the last two ----------------------------------------------------------------------------- */
@@ -289,8 +245,7 @@ static void add_changes(struct report *r, const struct versions *v, const struct
         if (n == 0)
                 return;
         buffer_addf(&caption, "What changed from %s to %s", v->list[v->n - 2].name.data, v->list[v->n - 1].name.data);
-        b->failed |= caption.failed;
-        t.caption = caption.data ? caption.data : "";
+        t.caption = caption.data;
         html_table_begin(b, &t);
         for (size_t k = 0; k < of->options->n && shown < REPORT_ROWS; k++) {
                 enum judge_change change = of->judgement.cases[of->order[k]].change;
@@ -307,15 +262,13 @@ static void add_changes(struct report *r, const struct versions *v, const struct
 
 /* -- pictures ----------------------------------------------------------------------------------------------------- */
 
-static int add_curve(const struct report *r, const struct version *v, struct plot *p)
+static void add_curve(const struct report *r, const struct version *v, struct plot *p)
 {
-        const struct report_commit *c = report_commit_of(r, v->commit);
-        cleanup_free double *seconds = calloc(r->cases.n + 1, sizeof(*seconds));
+        const struct report_commit *c = report_commit_of(r, v->number);
+        cleanup_free double *seconds = allocate(r->cases.n, sizeof(*seconds));
         struct plot_series *s = plot_series(p, PLOT_LINE, v->name.data);
         size_t n = 0;
 
-        if (!seconds)
-                return -ENOMEM;
         for (size_t i = 0; i < r->cases.n; i++) {
                 const struct report_cell *cell = report_cell(r, c->column, i);
 
@@ -325,35 +278,23 @@ static int add_curve(const struct report *r, const struct version *v, struct plo
         stat_sort(seconds, n);
         for (size_t i = 0; i < n; i++)
                 plot_point(s, (double)i + 1, seconds[i], NULL);
-        return 0;
 }
 
 #define WIDTH 420 /* of a picture: it can be read on a phone, and two stand side by side on a screen */
 
-static int add_cactus(const struct report *r, const struct versions *v, struct buffer *b)
+static int add_pictures(const struct report *r, const struct versions *v, const struct comparing_table *last, struct buffer *b)
 {
         cleanup_plot struct plot *p = plot_new("Cases solved within so many seconds each", WIDTH, WIDTH + 40);
-        int e = 0;
+        int e;
 
         plot_axis_x(p, "cases solved", PLOT_COUNT);
         plot_axis_y(p, "seconds for each", PLOT_LOG);
         plot_range_x(p, 0, NAN);
-        for (size_t i = v->n; i-- > 0 && e == 0;)
-                e = add_curve(r, &v->list[i], p);
-        if (e < 0)
-                return e;
-        buffer_adds(b, "<figure>");
+        for (size_t i = v->n; i-- > 0;)
+                add_curve(r, &v->list[i], p);
+        buffer_adds(b, "<div class=\"pair\">\n<figure>");
         e = plot_write(p, b);
         buffer_adds(b, "</figure>\n");
-        return e;
-}
-
-static int add_pictures(const struct report *r, const struct versions *v, const struct comparing_table *last, struct buffer *b)
-{
-        int e;
-
-        buffer_adds(b, "<div class=\"pair\">\n");
-        e = add_cactus(r, v, b);
         if (e == 0 && last->judgement.set.compared > 0) {
                 buffer_adds(b, "<figure>");
                 e = comparison_plot_scatter(last, WIDTH, b);
@@ -386,10 +327,10 @@ static int write_versions(struct report *r, const struct versions *v, struct buf
 
         for (size_t i = 0; i + 1 < v->n && e == 0; i++)
                 e = compare(r, &v->list[i], &v->list[i + 1], &list[i]);
-        if (e == 0)
-                e = add_versions(r, v, list, b);
-        if (e == 0)
+        if (e == 0) {
+                add_versions(r, v, list, b);
                 e = add_pictures(r, v, comparing_table(list[v->n - 2]), b);
+        }
         if (e == 0)
                 add_changes(r, v, comparing_table(list[v->n - 2]), b);
         for (size_t i = 0; i < ARRAY_SIZE(list); i++)
@@ -400,10 +341,9 @@ static int write_versions(struct report *r, const struct versions *v, struct buf
 int report_write_tags(struct report *r, struct buffer *b)
 {
         cleanup_versions struct versions v = {0};
-        int e = choose(r, &v);
+        int e = 0;
 
-        if (e < 0)
-                return e;
+        choose(r, &v);
         buffer_adds(b, "<section id=\"versions\"><h2>Versions</h2>\n");
         if (v.n < 2) {
                 buffer_adds(b, "<p>Fewer than two versions are measured.</p>\n");
@@ -412,5 +352,5 @@ int report_write_tags(struct report *r, struct buffer *b)
                 e = write_versions(r, &v, b);
         }
         buffer_adds(b, "</section>\n");
-        return e < 0 ? e : buffer_error(b);
+        return e;
 }

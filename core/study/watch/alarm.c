@@ -80,11 +80,10 @@ static int add_name(struct workspace *w, uint32_t id, struct buffer *ret)
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_get(workspace_cases(w), id, &info);
 
-        if (r == 0)
-                buffer_add_printable(ret, info->name);
-        else if (r == -ENOENT)
-                buffer_adds(ret, "-");
-        return r == -ENOENT ? 0 : r;
+        if (r < 0 && r != -ENOENT)
+                return r;
+        buffer_add_printable(ret, info ? info->name : "-");
+        return 0;
 }
 
 /* A case's columns, separated by `between`, but for its name. */

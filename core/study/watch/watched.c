@@ -45,7 +45,7 @@ static bool watched_before(struct workspace *w, uint32_t solver)
         cleanup_buffer struct buffer prefix = {0};
 
         branch_prefix(solver, &prefix);
-        return buffer_error(&prefix) == 0 && store_read(workspace_store(w), &t) == 0 &&
+        return store_read(workspace_store(w), &t) == 0 &&
                store_each(t, TABLE_ALARMS, SLICE(prefix.data, prefix.size), SLICE("", 0), false, find_any, NULL) == 1;
 }
 
@@ -58,7 +58,7 @@ static int get_branch(struct workspace *w, uint32_t solver, const char *name, st
         json_t *j;
 
         branch_key(solver, name, &key);
-        r = buffer_error(&key) < 0 ? -ENOMEM : store_fetch(workspace_store(w), TABLE_ALARMS, SLICE(key.data, key.size), &b);
+        r = store_fetch(workspace_store(w), TABLE_ALARMS, SLICE(key.data, key.size), &b);
         if (r < 0)
                 return r;
         *ret = (struct watched_branch){0};
@@ -66,7 +66,6 @@ static int get_branch(struct workspace *w, uint32_t solver, const char *name, st
         if (json_unpack(j, "{ss s?s s?b}", "seen", &seen, "base", &base, "open", &is_open) < 0 ||
             git_oid_fromstr(&ret->seen, seen) < 0 || (*base && git_oid_fromstr(&ret->base, base) < 0))
                 r = errorf(-EIO, "what a watch has seen of the branch %s is damaged", name);
-        ret->has_base = r == 0 && *base;
         ret->is_open = is_open;
         json_decref(j);
         return r;
@@ -79,37 +78,28 @@ struct branching {
         size_t n;
 };
 
-static int put_branch(struct store_txn *t, uint32_t solver, const char *name, const struct watched_branch *b)
+static int put_branches(void *user, struct store_txn *t)
 {
-        cleanup_buffer struct buffer key = {0};
-        cleanup_free char *text = NULL;
-        char seen[GIT_OID_HEXSZ + 1], base[GIT_OID_HEXSZ + 1] = "";
-        json_t *j;
-
-        git_oid_tostr(seen, sizeof(seen), &b->seen);
-        if (b->has_base)
-                git_oid_tostr(base, sizeof(base), &b->base);
-        branch_key(solver, name, &key);
-        j = json_pack("{ss ss sb}", "seen", seen, "base", base, "open", (int)b->is_open);
-        text = j ? json_dumps(j, JSON_COMPACT) : NULL;
-        json_decref(j);
-        return !text || buffer_error(&key) < 0 ? -ENOMEM : store_put(t, TABLE_ALARMS, SLICE(key.data, key.size), slice_string(text));
-}
-
-static int put_branches_in(void *user, struct store_txn *t)
-{
-        const struct branching *b = user;
+        const struct branching *list = user;
         int r = 0;
 
-        for (size_t i = 0; i < b->n && r == 0; i++)
-                r = put_branch(t, b->solver, b->names[i], &b->list[i]);
-        return r;
-}
+        for (size_t i = 0; i < list->n && r == 0; i++) {
+                const struct watched_branch *b = &list->list[i];
+                cleanup_buffer struct buffer key = {0};
+                cleanup_free char *text = NULL;
+                char seen[GIT_OID_HEXSZ + 1], base[GIT_OID_HEXSZ + 1] = "";
+                json_t *j;
 
-static int put_branches(struct workspace *w, uint32_t solver, char *const *names, const struct watched_branch *list, size_t n)
-{
-        return store_update(workspace_store(w), put_branches_in,
-                            &(struct branching){.solver = solver, .names = names, .list = list, .n = n});
+                git_oid_tostr(seen, sizeof(seen), &b->seen);
+                if (!git_oid_is_zero(&b->base))
+                        git_oid_tostr(base, sizeof(base), &b->base);
+                branch_key(list->solver, list->names[i], &key);
+                j = json_pack("{ss ss sb}", "seen", seen, "base", base, "open", (int)b->is_open);
+                text = json_dumps(j, JSON_COMPACT);
+                json_decref(j);
+                r = store_put(t, TABLE_ALARMS, SLICE(key.data, key.size), slice_string(text));
+        }
+        return r;
 }
 
 /* -- looking ------------------------------------------------------------------------------------------------------- */
@@ -134,39 +124,32 @@ static bool is_wanted(const struct looking *l, const char *branch)
 
 /* -- seen lines --------------------------------------------------------------------------------------------------- */
 
-static int mark_line(struct looking *l, uint32_t tip)
-{
-        cleanup_free uint32_t *line = NULL;
-        size_t n;
-        int r = history_line(l->solver->history, tip, &line, &n);
-
-        for (size_t i = 0; i < n && r == 0; i++)
-                if (line[i] < l->n_seen)
-                        l->seen[line[i]] = true;
-        return r;
-}
-
+/* Marks the commits of every line that was seen; once. */
 static int mark_seen(struct looking *l)
 {
+        struct history *h = l->solver->history;
         int r = 0;
 
         if (l->seen)
                 return 0;
-        l->n_seen = history_count(l->solver->history);
-        l->seen = calloc((size_t)l->n_seen + 1, sizeof(*l->seen));
-        if (!l->seen)
-                return -ENOMEM;
+        l->n_seen = history_count(h);
+        l->seen = allocate(l->n_seen, sizeof(*l->seen));
         for (size_t i = 0; i < l->refs->n && r == 0; i++) {
+                cleanup_free uint32_t *line = NULL;
                 struct watched_branch b;
                 uint32_t commit;
+                size_t n = 0;
 
                 if (l->refs->list[i].kind != REF_BRANCH)
                         continue;
                 r = get_branch(l->workspace, l->solver->number, l->refs->list[i].name, &b);
                 if (r == 0)
-                        r = history_number(l->solver->history, &b.seen, &commit);
+                        r = history_number(h, &b.seen, &commit);
                 if (r == 0)
-                        r = mark_line(l, commit);
+                        r = history_line(h, commit, &line, &n);
+                for (size_t k = 0; k < n && r == 0; k++)
+                        if (line[k] < l->n_seen)
+                                l->seen[line[k]] = true;
                 if (r == -ENOENT)
                         r = 0;
         }
@@ -194,7 +177,7 @@ static int stretch_new(struct looking *l, struct watched_stretch *s)
         return 0;
 }
 
-/* Where its head does not stand on what was seen (a forced push), it is compared with the commit at which the two lines part. */
+/* After a forced push the head does not descend from the commit that was seen: then it is compared with the commit at which the two lines part. */
 static int set_known(struct looking *l, struct watched_stretch *s, uint32_t base, uint32_t seen)
 {
         struct commit first;
@@ -221,7 +204,7 @@ static int stretch_moved(struct looking *l, struct watched_stretch *s)
         uint32_t seen, base = COMMIT_NONE;
         int r = history_number(h, &s->state.seen, &seen);
 
-        if (r == 0 && s->state.has_base)
+        if (r == 0 && !git_oid_is_zero(&s->state.base))
                 r = history_number(h, &s->state.base, &base);
         if (r == -ENOENT)
                 return stretch_new(l, s); /* the index was made anew without it */
@@ -233,15 +216,6 @@ static int stretch_moved(struct looking *l, struct watched_stretch *s)
         s->n_fresh = range.n;
         s->was_rewound = range.n == 0;
         return s->was_rewound ? 0 : set_known(l, s, base, seen);
-}
-
-static int stretch_first(struct watched_stretch *s)
-{
-        s->fresh = malloc(sizeof(*s->fresh));
-        if (!s->fresh)
-                return -ENOMEM;
-        s->fresh[s->n_fresh++] = s->head;
-        return 0;
 }
 
 static int look_at(struct looking *l, const struct ref *ref)
@@ -257,30 +231,31 @@ static int look_at(struct looking *l, const struct ref *ref)
                 return state;
         if (state == 0 && git_oid_equal(&s.state.seen, &c.oid) && !s.state.is_open)
                 return 0;
-        if (is_wanted(l, ref->name))
-                r = state == -ENOENT ? stretch_new(l, &s) : s.state.is_open ? stretch_first(&s) : stretch_moved(l, &s);
-        if (r == 0)
-                s.branch = strdup(ref->name);
-        if (r < 0 || !s.branch || list_grow(l->found->list, l->found->n) < 0) {
-                free(s.fresh);
-                free(s.branch);
-                return r < 0 ? r : -ENOMEM;
+        if (is_wanted(l, ref->name) && state == 0 && s.state.is_open) {
+                s.fresh = allocate(1, sizeof(*s.fresh));
+                s.fresh[s.n_fresh++] = s.head;
+        } else if (is_wanted(l, ref->name)) {
+                r = state == -ENOENT ? stretch_new(l, &s) : stretch_moved(l, &s);
         }
+        if (r < 0) {
+                free(s.fresh);
+                return r;
+        }
+        s.branch = copy_string(ref->name);
+        list_grow(l->found->list, l->found->n);
         l->found->list[l->found->n++] = s;
         return 0;
 }
 
-/* The watch begins with the default branch's head, or with those that were asked for; of the others it is kept where they are. At once, so that a
- * watch that is killed meanwhile has begun, or has not. */
+/* The watch begins with the head of the default branch, or with the heads of the branches that were asked for; the heads of the others are noted as seen.
+ * All in one transaction: a watch that is killed meanwhile has begun, or has not. */
 static int begin(const struct looking *l)
 {
-        cleanup_free struct watched_branch *list = calloc(l->refs->n + 1, sizeof(*list));
-        cleanup_free char **names = calloc(l->refs->n + 1, sizeof(*names));
+        cleanup_free struct watched_branch *list = allocate(l->refs->n, sizeof(*list));
+        cleanup_free char **names = allocate(l->refs->n, sizeof(*names));
         bool is_chosen = l->patterns && *l->patterns, has_default = false;
         size_t n = 0;
 
-        if (!list || !names)
-                return -ENOMEM;
         for (size_t i = 0; i < l->refs->n; i++) {
                 const struct ref *ref = &l->refs->list[i];
                 bool is_default = ref->commit == l->refs->head && !has_default;
@@ -296,7 +271,7 @@ static int begin(const struct looking *l)
                 list[n] = (struct watched_branch){.seen = c.oid, .is_open = is_chosen ? is_wanted(l, ref->name) : is_default};
                 names[n++] = ref->name;
         }
-        return put_branches(l->workspace, l->solver->number, names, list, n);
+        return store_update(workspace_store(l->workspace), put_branches, &(struct branching){l->solver->number, names, list, n});
 }
 
 /* -- all of them -------------------------------------------------------------------------------------------------- */
@@ -337,19 +312,16 @@ int watched_stretches(struct workspace *w, struct solver *s, char *const *patter
 
 int watched_stretch_done(struct workspace *w, struct solver *s, const struct watched_stretch *of, uint32_t base)
 {
-        struct watched_branch b = {.seen = of->state.seen};
-        struct commit c;
+        struct watched_branch b = {0};
+        struct commit c = {0};
         int r = history_commit(s->history, of->head, &c);
 
-        if (r < 0)
-                return r;
         b.seen = c.oid;
-        b.has_base = of->state.has_base && !of->was_rewound;
-        b.base = of->state.base;
-        if (base != COMMIT_NONE) {
+        if (!of->was_rewound)
+                b.base = of->state.base;
+        if (r == 0 && base != COMMIT_NONE) {
                 r = history_commit(s->history, base, &c);
-                b.has_base = true;
                 b.base = c.oid;
         }
-        return r < 0 ? r : put_branches(w, s->number, &of->branch, &b, 1);
+        return r < 0 ? r : store_update(workspace_store(w), put_branches, &(struct branching){s->number, &of->branch, &b, 1});
 }

@@ -1,21 +1,21 @@
-/* A solver's cases on the new commits of a branch: the commits are built and measured, newest first; then everything that got worse is confirmed,
+/* A solver's cases on the new commits of a branch. The commits are built and measured, newest first. Then everything that got worse is confirmed,
  * localized and made an alarm (observation.h).
  *
- *     watching_new(&stretch, &w)
+ *     w = watching_new(workspace, solver, &stretch, cases, n_cases)
  *     while ((r = watching_next(w, &asking)) > 0)
  *             r = ask_many(engine, &asking, PRIORITY_BATCH, signals);
  *     for each of watching_alarms(w): observation_add()
  *
  * How.
- *   1. Nine of the new commits at most are built and measured, spread evenly (history_plan.h), the newest first, and what was measured last on the
- *      branch. So a push of a thousand commits costs no more than one of nine.
+ *   1. At most nine of the new commits are built and measured, spread evenly (history_plan.h), the newest first, and the commits that were measured
+ *      last on the branch. So a push of a thousand commits costs no more than one of nine.
  *   2. Where a commit builds and a later one does not, builds are bisected down to the commit whose parent builds.
  *   3. Two neighbours that differ (by a fifth and 10 ms, by effort, by a fifth and 10 MB, or by their answers) are suspects. All but answers are confirmed by
  *      comparing.h: repeated runs in turn, so that a busy machine or a slow day is no alarm.
- *   4. The localizer bisects the gap and verifies the culprit. A slowdown without a verified culprit is told in a note and is no alarm; a
+ *   4. The localizer bisects the gap and verifies the culprit. A slowdown without a verified culprit becomes a note and no alarm; a
  *      wrong answer is an alarm in any case.
  *
- * Getting faster is no alarm. What was asked once is in the store, so that a watch that was interrupted goes on where it was.
+ * Getting faster is no alarm. Results are in the store, so that a watch that was interrupted goes on where it was.
  *
  * Not for several threads at a time. */
 #pragma once
@@ -26,37 +26,26 @@
 
 #define WATCH_COMMITS 9 /* new commits of a stretch that are measured before anything is bisected */
 
-/* The commits of a branch to be looked at. All is borrowed until watching_new() returns, but for the cases. */
-struct watch_stretch {
-        struct workspace *workspace;
-        struct solver *solver;
-        const char *branch;
-        const uint32_t *known; /* looked at before, oldest first: the last one that was measured, and the last one; may be none */
-        size_t n_known;
-        const uint32_t *fresh; /* along first parents, oldest first; at least one */
-        size_t n_fresh;
-        struct case_info *const *cases;
-        size_t n_cases;
-};
-
 struct watching;
-/* Keeps references. 0, -ENOMEM. */
-int watching_new(const struct watch_stretch *stretch, struct watching **ret);
+struct watched_stretch; /* below */
+/* The stretch has at least one fresh commit, and is borrowed until this returns. Keeps references to the others. */
+struct watching *watching_new(struct workspace *workspace, struct solver *s, const struct watched_stretch *stretch, struct case_info *const *cases,
+                              size_t n_cases);
 void watching_free(struct watching *w);
 DEFINE_CLEANUP(struct watching *, watching_free)
 #define cleanup_watching cleanup(watching_freep)
 
-/* 1: *ret is to be asked to its end, then this again. 0: finished. -errno: something could not be built or run for a reason that is not the
+/* 1: *ret is to be asked to its end, then this again. 0: finished. -errno: a build or a run failed for a reason that is not the
  * commit's; the same stretch is to be watched again later. */
 int watching_next(struct watching *w, struct asking *ret);
-/* When it has finished; the watching's own, which observation_add() may number. */
+/* When it has finished; owned by the watching, and observation_add() may number them. */
 struct observation *const *watching_alarms(const struct watching *w, size_t *ret_n);
-const char *watching_notes(const struct watching *w); /* lines about what is no alarm; may be "" */
+const char *watching_notes(const struct watching *w); /* lines about changes that are no alarm; may be "" */
 /* The newest commit that was built, COMMIT_NONE: none. */
 uint32_t watching_base(const struct watching *w);
 
-/* The judgement of two neighbours: the kind of the alarm that `after` is suspected to be, N_OBSERVATION_KINDS: of none. `before` NULL: nothing older is
- * known. It may take more memory beside that. */
+/* The judgement of two neighbours: the kind of the alarm that `after` is suspected of, N_OBSERVATION_KINDS: none. `before` NULL: nothing older is
+ * known. More memory is a suspicion of its own. */
 bool watch_suspects_memory(const struct fact *before, const struct fact *after);
 enum observation_kind watch_suspicion(const struct fact *before, const struct fact *after, const struct case_info *info);
 
@@ -66,16 +55,16 @@ enum observation_kind watch_suspicion(const struct fact *before, const struct fa
 struct watched_branch {
         git_oid seen; /* its commit when it was looked at last */
         git_oid base; /* the newest commit of it that was built and measured; all zero: none was */
-        bool has_base;
         bool is_open; /* the watch begins with its head, and has not measured it yet */
 };
 
+/* The commits of a branch to be looked at. */
 struct watched_stretch {
-        char *branch;
+        char *branch; /* owned */
         uint32_t head;
-        uint32_t known[2];
+        uint32_t known[2]; /* looked at before, oldest first: the last one that was measured, and the last one */
         size_t n_known;
-        uint32_t *fresh;
+        uint32_t *fresh;             /* owned; along first parents, oldest first */
         size_t n_fresh;              /* 0: nothing to measure, only to be noted */
         struct watched_branch state; /* as it is now; all zero: none */
         bool was_rewound;            /* its commits are older than those seen before */
@@ -89,9 +78,9 @@ struct watched_stretches {
 void watched_stretches_done(struct watched_stretches *s);
 #define cleanup_watched cleanup(watched_stretches_done)
 
-/* The branches that moved since they were looked at last, of those that match `patterns` (fnmatch(3); NULL-terminated; NULL: all). The first watch
- * of a solver begins with the last commit of the default branch, or of each branch that matches where patterns are given; where the others are is
- * kept. A new branch has its commits since it left a branch that was seen. */
+/* Finds the branches that moved since they were looked at last, of those that match `patterns` (fnmatch(3); NULL-terminated; NULL: all). The first watch
+ * of a solver begins with the last commit of the default branch, or of each branch that matches where patterns are given. The heads of the others are
+ * noted as seen. A new branch has its commits since it left a branch that was seen. */
 int watched_stretches(struct workspace *w, struct solver *s, char *const *patterns, struct watched_stretches *ret);
-/* It was looked at up to its head; `base` as watching_base() has it. */
+/* Notes that the stretch was looked at up to its head; `base` as watching_base() has it. */
 int watched_stretch_done(struct workspace *w, struct solver *s, const struct watched_stretch *of, uint32_t base);

@@ -1,4 +1,4 @@
-/* Judges what got worse between neighbours: suspects are confirmed by runs in turn, and localized. */
+/* Judges changes for the worse between neighbours: suspects are confirmed by runs in turn, and localized. */
 #include "core/study/watch/watching_internal.h"
 
 #include <inttypes.h>
@@ -50,75 +50,58 @@ static const struct fact *fact_at(const struct watching *w, size_t place, size_t
         return place != NO_PLACE && w->places[place].facts ? w->places[place].facts[test] : NULL;
 }
 
-static int add_side(struct observation *a, uint32_t case_id, const char *version, const struct fact *f, double value)
+/* Adds the runs at both places. `culprit`: the values of the localizer replace theirs, where it has some; NULL: none. */
+static void add_case(const struct watching *w, struct observation *a, size_t test, size_t before, size_t after, const struct localized_culprit *culprit)
 {
-        if (f && !isfinite(value))
-                value = a->kind == ALARM_MEMORY ? (double)f->memory : fact_seconds(f);
-        return observation_add_case_runs(a, case_id, version, f ? f->verdict : VERDICT_UNKNOWN, &value, f && isfinite(value));
-}
+        const struct fact *facts[2] = {fact_at(w, before, test), fact_at(w, after, test)};
 
-/* Its runs at both places; with other values than theirs, where a culprit has some. */
-static int add_case(const struct watching *w, struct observation *a, size_t test, size_t before, size_t after, const struct localized_culprit *culprit)
-{
-        uint32_t id = w->cases[test]->id;
-        int r = add_side(a, id, a->reference, fact_at(w, before, test), culprit ? culprit->value_before : NAN);
+        for (int side = 0; side < 2; side++) {
+                const struct fact *f = facts[side];
+                double value = !culprit ? NAN : side == 0 ? culprit->value_before : culprit->value_after;
 
-        return r < 0 ? r : add_side(a, id, a->target, fact_at(w, after, test), culprit ? culprit->value_after : NAN);
-}
-
-/* No version before it is known that is right: an alarm of its case, told once. */
-static int alarm_first(struct watching *w, enum observation_kind kind, size_t place, size_t test, const char *detail)
-{
-        char commit[GIT_OID_HEXSZ + 1];
-        struct observation *a;
-        int r;
-
-        watching_hex(w, w->places[place].commit, commit);
-        a = watching_alarm(w, kind, commit, "", w->places[place].commit);
-        if (!a)
-                return -ENOMEM;
-        r = observation_set(&a->reason, detail);
-        return r < 0 ? r : add_case(w, a, test, NO_PLACE, place, NULL);
-}
-
-static int add_suspect(struct watching *w, enum observation_kind kind, size_t before, size_t after, size_t test)
-{
-        if (list_grow(w->suspects, w->n_suspects) < 0)
-                return -ENOMEM;
-        w->suspects[w->n_suspects++] = (struct suspect){.kind = kind, .before = before, .after = after, .test = test};
-        return 0;
-}
-
-static int suspect_case(struct watching *w, size_t test)
-{
-        size_t before = NO_PLACE;
-        int r = 0;
-
-        for (size_t i = 0; i < w->n_places && r == 0; i++) {
-                const struct fact *f = fact_at(w, i, test);
-                enum observation_kind kind = f ? watch_suspicion(fact_at(w, before, test), f, w->cases[test]) : N_OBSERVATION_KINDS;
-
-                if (kind == ALARM_WRONG && before == NO_PLACE)
-                        r = alarm_first(w, kind, i, test, "the oldest version that was looked at is wrong already");
-                else if (kind != N_OBSERVATION_KINDS)
-                        r = add_suspect(w, kind, before, i, test);
-                if (r == 0 && f && watch_suspects_memory(fact_at(w, before, test), f))
-                        r = add_suspect(w, ALARM_MEMORY, before, i, test);
-                before = f ? i : before;
+                if (f && !isfinite(value))
+                        value = a->kind == ALARM_MEMORY ? (double)f->memory : fact_seconds(f);
+                observation_add_case_runs(a, w->cases[test]->id, side == 0 ? a->reference : a->target, f ? f->verdict : VERDICT_UNKNOWN, &value,
+                                          f && isfinite(value));
         }
-        return r;
+}
+
+/* Without a version before it that is known to be right: the alarm belongs to the case, and is told once. */
+static void alarm_first(struct watching *w, enum observation_kind kind, size_t place, size_t test, const char *detail)
+{
+        uint32_t commit = w->places[place].commit;
+        struct observation *a = watching_alarm(w, kind, watching_hex(w, commit).s, "", commit);
+
+        observation_set(&a->reason, detail);
+        add_case(w, a, test, NO_PLACE, place, NULL);
+}
+
+static void add_suspect(struct watching *w, enum observation_kind kind, size_t before, size_t after, size_t test)
+{
+        list_grow(w->suspects, w->n_suspects);
+        w->suspects[w->n_suspects++] = (struct suspect){.kind = kind, .before = before, .after = after, .test = test};
 }
 
 int watching_suspect(struct watching *w, struct asking *)
 {
-        int r = 0;
+        for (size_t test = 0; test < w->n_cases; test++) {
+                size_t before = NO_PLACE;
 
-        w->group = NULL;
-        for (size_t test = 0; test < w->n_cases && r == 0; test++)
-                r = suspect_case(w, test);
-        if (r == 0)
-                w->group = calloc(w->n_suspects + 1, sizeof(*w->group));
-        return r == 0 && !w->group ? -ENOMEM : r;
+                for (size_t i = 0; i < w->n_places; i++) {
+                        const struct fact *f = fact_at(w, i, test), *f_before = fact_at(w, before, test);
+                        enum observation_kind kind = f ? watch_suspicion(f_before, f, w->cases[test]) : N_OBSERVATION_KINDS;
+
+                        if (kind == ALARM_WRONG && before == NO_PLACE)
+                                alarm_first(w, kind, i, test, "the oldest version that was looked at is wrong already");
+                        else if (kind != N_OBSERVATION_KINDS)
+                                add_suspect(w, kind, before, i, test);
+                        if (f && watch_suspects_memory(f_before, f))
+                                add_suspect(w, ALARM_MEMORY, before, i, test);
+                        before = f ? i : before;
+                }
+        }
+        w->group = allocate(w->n_suspects, sizeof(*w->group));
+        return 0;
 }
 
 /* -- groups ------------------------------------------------------------------------------------------------------- */
@@ -128,13 +111,14 @@ static enum judge_measure measure_of(const struct suspect *s)
         return s->kind == ALARM_MEMORY ? JUDGE_MEMORY : JUDGE_TIME;
 }
 
-/* By time or memory, not by its answer. */
+/* Is it about time or memory, not about an answer? */
 static bool is_measured(const struct suspect *s)
 {
         return alarm_is_growth(s->kind) || s->kind == ALARM_LOST;
 }
 
-/* The next suspects that are asked together: those of one measure between the same neighbours, the newest first; an answer by itself. False: none is left. */
+/* Chooses the next suspects that are asked together: those of one measure between the same neighbours, the newest first. A suspect by its answer is a group
+ * of its own. False: none is left. */
 static bool next_group(struct watching *w, bool measured_only)
 {
         const struct suspect *first = NULL;
@@ -171,25 +155,17 @@ static void finish_group(struct watching *w)
                 of_group(w, i)->done = true;
 }
 
-static uint32_t commit_before(const struct watching *w)
-{
-        return w->places[of_group(w, 0)->before].commit;
-}
-
-static uint32_t commit_after(const struct watching *w)
-{
-        return w->places[of_group(w, 0)->after].commit;
-}
-
 /* -- confirming --------------------------------------------------------------------------------------------------- */
 
 static int begin_comparing(struct watching *w)
 {
+        const struct suspect *s = of_group(w, 0);
+
         return comparing_new(&(struct comparing_options){.workspace = w->workspace,
-                                                         .version = {{w->solver, commit_before(w)}, {w->solver, commit_after(w)}},
+                                                         .version = {{w->solver, w->places[s->before].commit}, {w->solver, w->places[s->after].commit}},
                                                          .cases = w->group_cases,
                                                          .n = w->n_group,
-                                                         .measure = measure_of(of_group(w, 0)),
+                                                         .measure = measure_of(s),
                                                          .most_pairs = JUDGE_PAIRS},
                              &w->comparing);
 }
@@ -201,16 +177,17 @@ static void take_judgements(struct watching *w)
 
         for (size_t i = 0; i < w->n_group; i++) {
                 const struct judged_case *c = &t->judgement.cases[i];
-                enum judge_measure m = measure_of(of_group(w, i));
+                struct suspect *s = of_group(w, i);
+                enum judge_measure m = measure_of(s);
                 double ratio = c->by[m].ratio;
 
                 if (c->change == JUDGE_LOST && m == JUDGE_TIME)
-                        of_group(w, i)->kind = ALARM_LOST;
+                        s->kind = ALARM_LOST;
                 else if (c->change == JUDGE_MORE && (isnan(ratio) || ratio >= HISTORY_RATIO))
-                        of_group(w, i)->kind = m == JUDGE_TIME ? ALARM_SLOWER : ALARM_MEMORY;
+                        s->kind = m == JUDGE_TIME ? ALARM_SLOWER : ALARM_MEMORY;
                 else
-                        of_group(w, i)->kind = N_OBSERVATION_KINDS;
-                cleared += of_group(w, i)->kind == N_OBSERVATION_KINDS;
+                        s->kind = N_OBSERVATION_KINDS;
+                cleared += s->kind == N_OBSERVATION_KINDS;
         }
         if (cleared > 0)
                 buffer_addf(&w->notes, "%s %s: %zu %s looked %s at first; runs in turn did not show it\n", w->solver->recipe->name, w->branch,
@@ -253,8 +230,8 @@ static int begin_localization(struct watching *w)
         const struct suspect *s = of_group(w, 0);
         struct localization_options o = {.workspace = w->workspace,
                                          .solver = w->solver,
-                                         .reference = commit_before(w),
-                                         .target = commit_after(w),
+                                         .reference = w->places[s->before].commit,
+                                         .target = w->places[s->after].commit,
                                          .cases = w->group_cases,
                                          .n = w->n_group,
                                          .measure = measure_of(s),
@@ -267,57 +244,41 @@ static int begin_localization(struct watching *w)
         return localization_new(&o, &w->localization);
 }
 
-static void note_suspect(struct watching *w, const struct suspect *s, const char *why)
-{
-        char before[GIT_OID_HEXSZ + 1], after[GIT_OID_HEXSZ + 1];
-
-        watching_hex(w, w->places[s->before].commit, before);
-        watching_hex(w, w->places[s->after].commit, after);
-        buffer_addf(&w->notes,
-                    "%s: case %" PRIu32
-                    " is %s at %.12s, compared with %.12s, and no commit between them was found responsible: %s\n",
-                    w->solver->recipe->name, w->cases[s->test]->id, observation_kind_name(s->kind), after, before, why);
-}
-
-/* "toy 1a2b3c4d5e6f says unsat on case 3 (a.smt2), whose status is sat", and what else there is to say. */
-static int set_detail(struct watching *w, const struct suspect *s, const char *more, struct observation *a)
+/* The detail: "toy 1a2b3c4d5e6f says unsat on case 3 (a.smt2), whose status is sat", and why no single commit is named (may be NULL). */
+static void set_detail(struct watching *w, const struct suspect *s, const char *why, struct observation *a)
 {
         cleanup_buffer struct buffer line = {0};
         const struct cell cell = {.solver = w->solver, .commit = w->places[s->after].commit, .info = w->cases[s->test]};
 
         if (s->kind == ALARM_WRONG)
                 wrong_line(&cell, fact_at(w, s->after, s->test), &line);
-        if (more)
-                buffer_addf(&line, "%sno single commit was found responsible: %s", line.size > 0 ? "; " : "", more);
-        if (buffer_error(&line) < 0)
-                return -ENOMEM;
-        return line.size > 0 && !*a->reason ? observation_set(&a->reason, line.data) : 0;
+        if (why)
+                buffer_addf(&line, "%sno single commit was found responsible: %s", line.size > 0 ? "; " : "", why);
+        if (line.size > 0 && !*a->reason)
+                observation_set(&a->reason, line.data);
 }
 
-/* A wrong answer is told in any case: of one commit, if there is but one between, or of a range. */
-static int alarm_unlocalized(struct watching *w, const struct suspect *s, const char *why)
+/* A wrong answer is an alarm in any case: of one commit, if there is but one between, or of a range. A slowdown becomes a note. */
+static void alarm_unlocalized(struct watching *w, const struct suspect *s, const char *why)
 {
-        char before[GIT_OID_HEXSZ + 1], after[GIT_OID_HEXSZ + 1], range[2 * GIT_OID_HEXSZ + 3];
-        uint32_t last = w->places[s->after].commit;
+        uint32_t first = w->places[s->before].commit, last = w->places[s->after].commit;
+        struct hex before = watching_hex(w, first), after = watching_hex(w, last);
+        char range[2 * GIT_OID_HEXSZ + 3];
         struct commit c = {.first_parent = COMMIT_NONE};
         struct observation *a;
         bool is_next;
-        int r;
 
         if (is_measured(s)) {
-                note_suspect(w, s, why);
-                return 0;
+                buffer_addf(&w->notes, "%s: case %" PRIu32 " is %s at %.12s, compared with %.12s, and no commit between them was found responsible: %s\n",
+                            w->solver->recipe->name, w->cases[s->test]->id, observation_kind_name(s->kind), after.s, before.s, why);
+                return;
         }
-        watching_hex(w, w->places[s->before].commit, before);
-        watching_hex(w, last, after);
         history_commit(w->solver->history, last, &c);
-        is_next = c.first_parent == w->places[s->before].commit;
-        snprintf(range, sizeof(range), "%s%s%s", is_next ? "" : before, is_next ? "" : "..", after);
-        a = watching_alarm(w, s->kind, range, before, last);
-        if (!a)
-                return -ENOMEM;
-        r = set_detail(w, s, is_next ? NULL : why, a);
-        return r < 0 ? r : add_case(w, a, s->test, s->before, s->after, NULL);
+        is_next = c.first_parent == first;
+        snprintf(range, sizeof(range), "%s%s%s", is_next ? "" : before.s, is_next ? "" : "..", after.s);
+        a = watching_alarm(w, s->kind, range, before.s, last);
+        set_detail(w, s, is_next ? NULL : why, a);
+        add_case(w, a, s->test, s->before, s->after, NULL);
 }
 
 struct taking {
@@ -337,44 +298,28 @@ static int alarm_culprit(void *user, const struct localized_culprit *c)
                 return 0;
         t->n++;
         a = watching_alarm(w, s->kind, c->commit, c->before, w->places[s->after].commit);
-        if (!a || observation_set(&a->subject, c->subject) < 0 || set_detail(w, s, NULL, a) < 0)
-                return -ENOMEM;
-        return add_case(w, a, s->test, s->before, s->after, is_measured(s) ? c : NULL);
-}
-
-static int take_result(struct watching *w, size_t i)
-{
-        struct taking t = {.watching = w, .suspect = of_group(w, i)};
-        cleanup_localized struct localized *result = localization_result(w->localization, i);
-        int r = result ? culprits_each(result, alarm_culprit, &t) : -ENOMEM;
-
-        if (r == 0 && t.n == 0)
-                r = alarm_unlocalized(w, t.suspect, localize_state_name(localization_state(w->localization, i)));
-        return r;
+        observation_set(&a->subject, c->subject);
+        set_detail(w, s, NULL, a);
+        add_case(w, a, s->test, s->before, s->after, is_measured(s) ? c : NULL);
+        return 0;
 }
 
 static int take_results(struct watching *w)
 {
         int r = 0;
 
-        for (size_t i = 0; i < w->n_group && r == 0; i++)
-                r = take_result(w, i);
+        for (size_t i = 0; i < w->n_group && r == 0; i++) {
+                struct taking t = {.watching = w, .suspect = of_group(w, i)};
+                cleanup_localized struct localized *result = localization_result(w->localization, i);
+
+                r = culprits_each(result, alarm_culprit, &t);
+                if (r == 0 && t.n == 0)
+                        alarm_unlocalized(w, t.suspect, localize_state_name(localization_state(w->localization, i)));
+        }
         if (r == 0)
                 r = localization_keep(w->localization);
         finish_group(w);
         localization_free(steal_pointer(w->localization));
-        return r;
-}
-
-/* Lines that have nothing in common, a range that changes nothing: no fault of the machine's. */
-static int give_up_group(struct watching *w, const char *why)
-{
-        cleanup_free char *copy = strdup(why);
-        int r = copy ? 0 : -ENOMEM;
-
-        for (size_t i = 0; i < w->n_group && r == 0; i++)
-                r = alarm_unlocalized(w, of_group(w, i), copy);
-        finish_group(w);
         return r;
 }
 
@@ -387,8 +332,13 @@ int watching_localize(struct watching *w, struct asking *ret)
                         break;
                 if (!w->localization)
                         r = begin_localization(w);
-                if (r == -EINVAL) {
-                        r = give_up_group(w, error_message(r));
+                if (r == -EINVAL) { /* the lines have nothing in common, or the range changes nothing: no fault of the machine's */
+                        cleanup_free char *why = copy_string(error_message(r));
+
+                        for (size_t i = 0; i < w->n_group; i++)
+                                alarm_unlocalized(w, of_group(w, i), why);
+                        finish_group(w);
+                        r = 0;
                         continue;
                 }
                 if (r == 0)
@@ -421,7 +371,9 @@ static int dispute_case(struct watching *w, size_t test)
         if (newest == NO_PLACE || !verdict_is_decided(verdict_at(w, newest, test)) || has_suspect(w, test))
                 return 0;
         r = dispute_find(w->workspace, w->cases[test]->id, &line);
-        return r <= 0 ? r : alarm_first(w, ALARM_CONTRADICTION, newest, test, line.data);
+        if (r > 0)
+                alarm_first(w, ALARM_CONTRADICTION, newest, test, line.data);
+        return MIN(r, 0);
 }
 
 int watching_dispute(struct watching *w, struct asking *)
