@@ -66,7 +66,7 @@ static int read_campaign(struct workspace *w, const struct solver *s, const char
         return r;
 }
 
-/* Is the campaign of this name here just that one? -ENOENT: there is none. */
+/* Is the campaign of this name in the store here just that one? -ENOENT: there is none. */
 static int is_campaign(const struct taking *t, const char *name, const struct digest *identity, bool *ret)
 {
         cleanup(taken_campaign_done) struct taken_campaign c = {0};
@@ -80,7 +80,7 @@ static int is_campaign(const struct taking *t, const char *name, const struct di
         return 0;
 }
 
-/* Its name here, where it was taken in before, or comes from here. -ENOENT. */
+/* Finds its name here, where it was taken before, or comes from here. *ret NULL: it is not here. */
 static int find_known(const struct taking *t, const struct digest *identity, char **ret)
 {
         char **names = NULL;
@@ -90,38 +90,33 @@ static int find_known(const struct taking *t, const struct digest *identity, cha
         for (size_t i = 0; r == 0 && i < n && !*ret; i++) {
                 bool is_same = false;
 
-                if (is_campaign(t, names[i], identity, &is_same) == 0 && is_same) {
-                        *ret = strdup(names[i]);
-                        r = *ret ? 0 : -ENOMEM;
-                }
+                if (is_campaign(t, names[i], identity, &is_same) == 0 && is_same)
+                        *ret = copy_string(names[i]);
         }
         strings_free(names);
-        return r < 0 ? r : *ret ? 0 : -ENOENT;
+        return r;
 }
 
-/* Another name than that of a campaign here: the same at the next import. */
+/* Gives it a name here. Where another campaign has its name, it gets one with its digest, which is the same at the next import. */
 static int choose_name(const struct taking *t, struct taken_campaign *c, const struct digest *identity)
 {
         char hex[DIGEST_HEX_SIZE];
         size_t n = strlen(c->there);
         bool is_same;
-        int r = is_campaign(t, c->there, identity, &is_same);
 
-        if (r == -ENOENT)
-                return (c->here = strdup(c->there)) ? 0 : -ENOMEM;
+        if (is_campaign(t, c->there, identity, &is_same) == -ENOENT) {
+                c->here = copy_string(c->there);
+                return 0;
+        }
         digest_hex(identity, hex);
         n = MIN(n, (size_t)CAMPAIGN_NAME_MOST - 9);
         while (n < strlen(c->there) && n > 0 && ((unsigned char)c->there[n] & 0xc0) == 0x80) /* never within a character */
                 n--;
-        if (asprintf(&c->here, "%.*s~%.8s", (int)n, c->there, hex) < 0) {
-                c->here = NULL;
-                return -ENOMEM;
-        }
+        c->here = format_string("%.*s~%.8s", (int)n, c->there, hex);
         if (is_campaign(t, c->here, identity, &is_same) != -ENOENT)
                 return errorf(-EEXIST, "%s has campaigns '%s' and '%s', which are others than '%s' there", t->here->recipe->name,
                               c->there, c->here, c->there);
-        source_say(t->source, "%s has another campaign '%s' here: the one there is '%s'", t->here->recipe->name, c->there,
-                   c->here);
+        source_say(t->source, "%s has another campaign '%s' here: the one there is '%s'", t->here->recipe->name, c->there, c->here);
         return 0;
 }
 
@@ -138,16 +133,11 @@ static int put_rows(const struct taking *t, const struct taken_campaign *c)
         return r < 0 ? r : campaign_put_settings(t->source->here, t->here->number, &settings);
 }
 
-static int folder_here(const struct taking *t, const struct taken_campaign *c, char ret[PATH_SIZE])
-{
-        return campaign_folder(t->source->here, t->here->recipe->name, c->here, ret);
-}
-
-/* The machine stands there before anything makes it a campaign: it is a part of which one it is. */
+/* Makes the folder and the rows of the new name. The machine's name comes first, as it is part of the campaign's identity. */
 static int reserve(const struct taking *t, const struct taken_campaign *c)
 {
         char folder[PATH_SIZE], path[PATH_SIZE];
-        int r = folder_here(t, c, folder);
+        int r = campaign_folder(t->source->here, t->here->recipe->name, c->here, folder);
 
         if (r == 0)
                 r = make_dirs(folder, 0700);
@@ -178,23 +168,21 @@ static int read_one(struct taking *t, struct taken_campaign *c)
         struct digest identity;
         int r = read_campaign(t->source->there, t->there, c->there, c);
 
-        if (r == -EIO || r == -ENOENT) {
-                c->is_left_out = true;
-                t->report->damaged++;
-                source_say(t->source, "%s: the campaign '%s' is left out: %s", t->here->recipe->name, c->there, error_message(r));
-        } else if (r == 0 && !has_versions(t, &c->settings)) {
-                c->is_left_out = true;
-                t->report->absent++;
-                r = source_note_missing(t->source, t->there->recipe->name);
-                return r < 0 ? r : (c->here = strdup(c->there)) ? 0 : -ENOMEM;
+        c->is_left_out = r == -EIO || r == -ENOENT || (r == 0 && !has_versions(t, &c->settings));
+        if (c->is_left_out) {
+                c->here = copy_string(c->there);
+                *(r < 0 ? &t->report->damaged : &t->report->absent) += 1;
+                if (r < 0)
+                        source_say(t->source, "%s: the campaign '%s' is left out: %s", t->here->recipe->name, c->there, error_message(r));
+                else
+                        source_note_missing(t->source, t->there->recipe->name);
+                return 0;
         }
-        if (c->is_left_out)
-                return (c->here = strdup(c->there)) ? 0 : -ENOMEM;
         if (r < 0)
                 return r;
         identity_of(c, &identity);
         r = find_known(t, &identity, &c->here);
-        if (r != -ENOENT)
+        if (r < 0 || c->here)
                 return r;
         r = choose_name(t, c, &identity);
         return r < 0 ? r : reserve(t, c);
@@ -206,13 +194,10 @@ int taking_read_campaigns(struct taking *t)
         size_t n = 0;
         int r = campaign_names(t->source->there, t->there->number, &names, &n);
 
-        t->campaigns = calloc(n + 1, sizeof(*t->campaigns));
-        if (r == 0 && !t->campaigns)
-                r = -ENOMEM;
+        t->campaigns = allocate(n, sizeof(*t->campaigns));
         for (size_t i = 0; r == 0 && i < n; i++) {
-                t->campaigns[i].there = strdup(names[i]);
-                t->n_campaigns++;
-                r = t->campaigns[i].there ? read_one(t, &t->campaigns[i]) : -ENOMEM;
+                t->campaigns[t->n_campaigns].there = copy_string(names[i]);
+                r = read_one(t, &t->campaigns[t->n_campaigns++]);
         }
         strings_free(names);
         return r;
@@ -225,7 +210,7 @@ struct copying {
         struct campaign_journal *journal;
 };
 
-/* 1: it is a finding that is not here: it came to be behind those that were read, or was passed over. */
+/* Gives the record the finding's number here. 1: the finding is not here: it was made after the findings were read, or was passed over. */
 static int translate(const struct taking *t, struct campaign_record *r)
 {
         uint64_t number = r->event == EVENT_CONFIRMED ? r->finding : r->event == EVENT_FOUND ? r->cause : 0;
@@ -250,11 +235,6 @@ static int copy_record(void *user, const struct campaign_record *record)
         return r == 0 ? campaign_journal_add(c->journal, &ours) : r;
 }
 
-static int replay_nothing(void *, const struct campaign_record *)
-{
-        return 0;
-}
-
 /* Writes it with the numbers that findings have here, up to where it is whole. */
 static int copy_journal(const struct taking *t, const char *from, const char *to)
 {
@@ -264,25 +244,11 @@ static int copy_journal(const struct taking *t, const char *from, const char *to
 
         if (unlink(to) < 0 && errno != ENOENT)
                 return errorf(-errno, "cannot remove %s: %s", to, strerror(errno));
-        r = campaign_journal_open(to, replay_nothing, NULL, &journal);
+        r = campaign_journal_open(to, NULL, NULL, &journal);
         c.journal = journal;
         if (r == 0)
                 r = campaign_journal_read(from, copy_record, &c);
         return r < 0 && r != -ENOENT ? r : campaign_journal_sync(journal);
-}
-
-enum progress_beside {
-        SAME,
-        BEHIND,
-        AHEAD,
-        PARTED
-};
-
-static enum progress_beside compare_journals(const struct blob *here, const struct blob *there)
-{
-        if (here->size > 0 && memcmp(here->data, there->data, MIN(here->size, there->size)) != 0)
-                return PARTED;
-        return here->size < there->size ? BEHIND : here->size > there->size ? AHEAD : SAME;
 }
 
 /* -- other files -- */
@@ -318,41 +284,26 @@ static void add_log_line(const struct taking *t, const char *line, struct buffer
         buffer_adds(to, "\n");
 }
 
-/* 1: it is there. */
-static int read_if_there(const char *path, struct blob *ret)
-{
-        int r = read_file(path, SIZE_MAX, ret);
-
-        if (r == -ENOENT)
-                return 0;
-        return r < 0 ? errorf(r, "cannot read %s: %s", path, strerror(-r)) : 1;
-}
-
-static int copy_log(const struct taking *t, const char *from, const char *to)
+static int copy_file(const struct taking *t, const char *from, const char *to, bool is_log)
 {
         cleanup_buffer struct buffer text = {0};
         cleanup_blob struct blob b = {0};
         cleanup_free char *lines = NULL;
         char *rest;
-        int r = read_if_there(from, &b);
+        int r = read_file(from, SIZE_MAX, &b);
 
-        if (r <= 0)
-                return r;
-        lines = strndup(b.data, b.size);
-        rest = lines;
-        for (char *line = lines ? strsep(&rest, "\n") : NULL; line && (rest || *line); line = strsep(&rest, "\n"))
-                add_log_line(t, line, &text);
-        return !lines || buffer_error(&text) < 0 ? -ENOMEM : write_file_atomic(to, text.data ? text.data : "", text.size, 0600);
-}
-
-static int copy_file(const char *from, const char *to)
-{
-        cleanup_blob struct blob b = {0};
-        int r = read_if_there(from, &b);
-
-        if (r <= 0)
-                return r;
-        r = write_file_atomic(to, b.data, b.size, 0600);
+        if (r == -ENOENT)
+                return 0;
+        if (r < 0)
+                return errorf(r, "cannot read %s: %s", from, strerror(-r));
+        if (is_log) {
+                rest = lines = copy_prefix(b.data, b.size);
+                for (char *line = strsep(&rest, "\n"); line && (rest || *line); line = strsep(&rest, "\n"))
+                        add_log_line(t, line, &text);
+        } else {
+                buffer_add(&text, b.data, b.size);
+        }
+        r = buffer_error(&text) < 0 ? -ENOMEM : write_file_atomic(to, text.data, text.size, 0600);
         return r < 0 ? errorf(r, "cannot write %s: %s", to, strerror(-r)) : 0;
 }
 
@@ -369,7 +320,7 @@ static int copy_files(const struct taking *t, const char *there, const char *her
                 if (r == 0)
                         r = fault_at("import.campaign");
                 if (r == 0)
-                        r = i == 0 ? copy_log(t, from, to) : copy_file(from, to);
+                        r = copy_file(t, from, to, i == 0);
         }
         return r;
 }
@@ -386,7 +337,7 @@ static int find_places(const struct taking *t, const struct taken_campaign *c, s
         int r = campaign_folder(t->source->there, t->there->recipe->name, c->there, ret->there);
 
         if (r == 0)
-                r = folder_here(t, c, ret->here);
+                r = campaign_folder(t->source->here, t->here->recipe->name, c->here, ret->here);
         if (r == 0)
                 r = make_dirs(ret->here, 0700);
         if (r == 0)
@@ -396,7 +347,7 @@ static int find_places(const struct taking *t, const struct taken_campaign *c, s
         return r < 0 ? r : path_join(ret->fresh, ret->here, "journal.import");
 }
 
-/* The journal comes last: with it, all is there. */
+/* The journal comes last: where it is there, the other files are there too. */
 static int replace(const struct taking *t, const struct taken_campaign *c, const struct places *p)
 {
         int r = copy_files(t, p->there, p->here);
@@ -410,15 +361,25 @@ static int replace(const struct taking *t, const struct taken_campaign *c, const
         return r < 0 ? r : sync_folder(p->here);
 }
 
-static int compare(const struct places *p, enum progress_beside *ret)
+enum progress_here {
+        NOT_BEHIND,
+        BEHIND,
+        PARTED
+};
+
+static int compare(const struct places *p, enum progress_here *ret)
 {
         cleanup_blob struct blob here = {0}, there = {0};
         int r = read_file(p->journal_here, SIZE_MAX, &here);
 
         if (r == 0 || r == -ENOENT)
                 r = read_file(p->fresh, SIZE_MAX, &there);
-        *ret = r == 0 ? compare_journals(&here, &there) : SAME;
-        return r;
+        if (r < 0)
+                return r;
+        *ret = here.size < there.size ? BEHIND : NOT_BEHIND;
+        if (here.size > 0 && memcmp(here.data, there.data, MIN(here.size, there.size)) != 0)
+                *ret = PARTED;
+        return 0;
 }
 
 /* Nobody runs it here while the lock is held. *ret_fd -1: there is no journal yet. */
@@ -433,7 +394,7 @@ static int lock_journal(const char *path, int *ret_fd)
 static int copy_campaign(struct taking *t, const struct taken_campaign *c)
 {
         const char *solver = t->here->recipe->name;
-        enum progress_beside beside = SAME;
+        enum progress_here progress = NOT_BEHIND;
         cleanup_close int lock = -1;
         struct places p;
         int r = find_places(t, c, &p);
@@ -448,8 +409,8 @@ static int copy_campaign(struct taking *t, const struct taken_campaign *c)
         if (r == 0)
                 r = copy_journal(t, p.journal_there, p.fresh);
         if (r == 0)
-                r = compare(&p, &beside);
-        if (r == 0 && beside == BEHIND)
+                r = compare(&p, &progress);
+        if (r == 0 && progress == BEHIND)
                 r = replace(t, c, &p);
         unlink(p.fresh);
         if (r == -EPROTONOSUPPORT) {
@@ -459,13 +420,11 @@ static int copy_campaign(struct taking *t, const struct taken_campaign *c)
         }
         if (r < 0)
                 return r;
-        if (beside == PARTED)
-                source_say(t->source, "%s: the campaign '%s' went on both here and there: here it stays as it is", solver,
-                           c->here);
-        if (beside == BEHIND && c->status.state == CAMPAIGN_RUNNING)
-                source_say(t->source, "%s: the campaign '%s' is running there, or was killed: it is taken as far as it is",
-                           solver, c->there);
-        *(beside == BEHIND ? &t->report->campaigns : &t->report->known_campaigns) += 1;
+        if (progress == PARTED)
+                source_say(t->source, "%s: the campaign '%s' went on both here and there: here it stays as it is", solver, c->here);
+        if (progress == BEHIND && c->status.state == CAMPAIGN_RUNNING)
+                source_say(t->source, "%s: the campaign '%s' is running there, or was killed: it is taken as far as it is", solver, c->there);
+        *(progress == BEHIND ? &t->report->campaigns : &t->report->known_campaigns) += 1;
         return 0;
 }
 

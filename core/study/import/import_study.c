@@ -40,35 +40,13 @@ static int take_input(const struct taking *t, uint32_t theirs, uint32_t *ret)
 
 /* -- what was found out about it -- */
 
-/* Its key is of content: of a solver with another recipe here, it is found again under that recipe. */
-static void note_recipe(struct taking *t, const struct query *there, const struct query *here)
-{
-        if (t->has_other_recipe || (here && digest_equal(&there->key, &here->key)))
-                return;
-        t->has_other_recipe = true;
-        source_say(t->source, "%s has another recipe here than there: what is localized and reduced of its findings there shows under that recipe",
-                   t->here->recipe->name);
-}
-
-/* With the case's id here, and the machine whose times it has. */
-static int take_value(const struct taking *t, const struct query *query, uint32_t case_id, const char *machine)
-{
-        cleanup_localized struct localized *value = NULL, *known = NULL;
-        int r = localized_get(t->source->there, &query->key, &value);
-
-        if (r < 0)
-                return r == -ENOENT ? 0 : r;
-        r = localized_get(t->source->here, &query->key, &known);
-        if (r != -ENOENT)
-                return r;
-        value->case_id = case_id;
-        r = *machine && strcmp(machine, host_machine()) != 0 ? observation_set(&value->machine, machine) : 0;
-        return r < 0 ? r : localized_put(t->source->here, &query->key, value);
-}
-
+/* Takes the localization under its key there, with the case's id here and the machine of its times. The key has the recipe: where the solver has another
+ * recipe here, the localization shows under the one there. */
 static int take_localized(struct taking *t, const struct observation *theirs, const struct observation *ours, const char *machine)
 {
         cleanup(query_unrefp) struct query *there = NULL, *here = NULL;
+        cleanup_localized struct localized *value = NULL, *known = NULL;
+        bool has_same_key;
         int r;
 
         if (!finding_is_localizable(t->there, theirs))
@@ -76,13 +54,24 @@ static int take_localized(struct taking *t, const struct observation *theirs, co
         r = finding_query_localized(t->source->there, t->there, theirs, &there);
         if (r < 0)
                 return r;
-        if (finding_query_localized(t->source->here, t->here, ours, &here) < 0)
-                here = NULL;
-        note_recipe(t, there, here);
-        return take_value(t, there, ours->case_id, machine);
+        has_same_key = finding_query_localized(t->source->here, t->here, ours, &here) == 0 && digest_equal(&there->key, &here->key);
+        if (!has_same_key && !t->has_other_recipe)
+                source_say(t->source, "%s has another recipe here than there: what is localized and reduced of its findings there shows under that recipe",
+                           t->here->recipe->name);
+        t->has_other_recipe |= !has_same_key;
+        r = localized_get(t->source->there, &there->key, &value);
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        r = localized_get(t->source->here, &there->key, &known);
+        if (r != -ENOENT)
+                return r;
+        value->case_id = ours->case_id;
+        if (*machine && strcmp(machine, host_machine()) != 0)
+                observation_set(&value->machine, machine);
+        return localized_put(t->source->here, &there->key, value);
 }
 
-/* One that has ended is no other's to change. */
+/* A reduction that has ended is not replaced. */
 static bool is_ended(struct slice bytes)
 {
         cleanup_reduction struct reduction r = {0};
@@ -109,15 +98,7 @@ static int take_reduced(const struct taking *t, const struct observation *theirs
         return r < 0 && r != -ENOENT ? r : store_set(workspace_store(t->source->here), TABLE_REDUCED, key, SLICE(value.data, value.size));
 }
 
-static uint64_t count_of(const struct campaign_count *list, size_t n, const char *campaign)
-{
-        for (size_t i = 0; i < n; i++)
-                if (strcmp(list[i].campaign, campaign) == 0)
-                        return list[i].n;
-        return 0;
-}
-
-/* How many inputs it stands for in each campaign: a campaign's number only grows. */
+/* Takes how many inputs the finding represents in each campaign. Such a number only grows. */
 static int take_counts(const struct taking *t, const struct observation *theirs, const struct observation *ours)
 {
         cleanup_free struct campaign_count *there = NULL, *here = NULL;
@@ -129,8 +110,12 @@ static int take_counts(const struct taking *t, const struct observation *theirs,
         for (size_t i = 0; r == 0 && i < n; i++) {
                 const struct taken_campaign *campaign = taking_find_campaign(t, there[i].campaign);
                 const char *name = campaign ? campaign->here : there[i].campaign;
+                uint64_t known = 0;
 
-                if (count_of(here, n_here, name) < there[i].n)
+                for (size_t k = 0; k < n_here; k++)
+                        if (strcmp(here[k].campaign, name) == 0)
+                                known = here[k].n;
+                if (known < there[i].n)
                         r = finding_put_counts(t->source->here, t->here->number, name,
                                                &(struct finding_count){.number = ours->number, .n = there[i].n}, 1);
         }
@@ -139,7 +124,7 @@ static int take_counts(const struct taking *t, const struct observation *theirs,
 
 /* -- a finding, an alarm -- */
 
-/* A mark that only one of the two knows is known to both. */
+/* Takes a mark that is only set there. Another mark here stays. */
 static int take_mark(const struct taking *t, const struct observation *theirs, uint32_t number)
 {
         enum observation_series series = observation_series(theirs);
@@ -157,7 +142,7 @@ static int take_mark(const struct taking *t, const struct observation *theirs, u
         return 0;
 }
 
-/* As it will stand here, without its number. An alarm counts as told. */
+/* Makes the observation as it will be here, without its number. An alarm counts as told. */
 static int translate(const struct taking *t, enum observation_series series, const struct taken_campaign *campaign, uint32_t number,
                      struct observation **ret)
 {
@@ -172,10 +157,10 @@ static int translate(const struct taking *t, enum observation_series series, con
                 r = take_input(t, o->decided_id, &o->decided_id);
         for (size_t i = 0; r == 0 && series == OF_WATCHES && i < o->n_runs; i++)
                 r = take_input(t, o->runs[i].case_id, &o->runs[i].case_id);
-        if (r == 0 && campaign)
-                r = observation_set(&o->origin, campaign->here);
         if (r < 0)
                 return r;
+        if (campaign)
+                observation_set(&o->origin, campaign->here);
         o->solver = t->here->number;
         o->number = 0;
         if (series == OF_WATCHES && o->told == 0)
@@ -184,7 +169,7 @@ static int translate(const struct taking *t, enum observation_series series, con
         return 0;
 }
 
-/* One that cannot be read there, with its input, is no reason to leave out the others. The case of an alarm may be gone. */
+/* Leaves out an observation that cannot be read there, with its input, and goes on. The case of an alarm may be gone. */
 static int leave_out(struct taking *t, enum observation_series series, uint32_t number, int r)
 {
         if (r != -ENOENT && r != -EIO && r != -EBADMSG && r != -EILSEQ)
@@ -193,17 +178,6 @@ static int leave_out(struct taking *t, enum observation_series series, uint32_t 
                    error_message(r));
         *(series == OF_WATCHES && r == -ENOENT ? &t->report->absent : &t->report->damaged) += 1;
         return 0;
-}
-
-/* What belongs to a finding, beside its record. */
-static int take_finding(struct taking *t, const struct observation *theirs, const struct observation *ours, const char *machine)
-{
-        int r = take_counts(t, theirs, ours);
-
-        t->numbers[theirs->number] = ours->number;
-        if (r == 0)
-                r = take_localized(t, theirs, ours, machine);
-        return r < 0 ? r : take_reduced(t, theirs);
 }
 
 static int take(struct taking *t, enum observation_series series, uint32_t number)
@@ -218,7 +192,8 @@ static int take(struct taking *t, enum observation_series series, uint32_t numbe
         dots = series == OF_WATCHES ? strstr(theirs->target, "..") : NULL;
         if (!taking_has_version(t, theirs->reference) || !taking_has_version(t, dots ? dots + 2 : theirs->target)) {
                 t->report->absent++;
-                return source_note_missing(t->source, t->there->recipe->name);
+                source_note_missing(t->source, t->there->recipe->name);
+                return 0;
         }
         campaign = series == OF_CAMPAIGNS ? taking_find_campaign(t, theirs->origin) : NULL;
         r = translate(t, series, campaign, number, &ours);
@@ -233,7 +208,13 @@ static int take(struct taking *t, enum observation_series series, uint32_t numbe
                 *(is_known ? &t->report->known_findings : &t->report->findings) += 1;
         if (is_known)
                 r = take_mark(t, theirs, ours->number);
-        return r < 0 || series == OF_WATCHES ? r : take_finding(t, theirs, ours, campaign ? campaign->machine : "");
+        if (r < 0 || series == OF_WATCHES)
+                return r;
+        t->numbers[number] = ours->number;
+        r = take_counts(t, theirs, ours);
+        if (r == 0)
+                r = take_localized(t, theirs, ours, campaign ? campaign->machine : "");
+        return r < 0 ? r : take_reduced(t, theirs);
 }
 
 static int take_series(struct taking *t, enum observation_series series)
@@ -242,9 +223,8 @@ static int take_series(struct taking *t, enum observation_series series)
         int r = 0;
 
         if (series == OF_CAMPAIGNS) {
-                t->numbers = calloc((size_t)n + 1, sizeof(*t->numbers));
+                t->numbers = allocate((size_t)n + 1, sizeof(*t->numbers));
                 t->n_numbers = n;
-                r = t->numbers ? 0 : -ENOMEM;
         }
         for (uint32_t number = 1; r == 0 && number <= n; number++) {
                 r = progress_step(t->source->progress, series == OF_WATCHES ? "import alarms" : "import findings", number - 1, n);
@@ -256,17 +236,9 @@ static int take_series(struct taking *t, enum observation_series series)
 
 /* -- classes of commits that were set by hand -- */
 
-static const struct culprit *find_culprit(const struct culprits *all, uint32_t commit)
-{
-        for (size_t i = 0; i < all->n; i++)
-                if (all->list[i].commit == commit)
-                        return &all->list[i];
-        return NULL;
-}
-
 static int take_class(const struct taking *t, const struct culprit *theirs, const struct culprits *all)
 {
-        const struct culprit *ours;
+        const struct culprit *ours = NULL;
         struct commit c;
         uint32_t commit;
         int r = history_commit(t->there->history, theirs->commit, &c);
@@ -275,8 +247,10 @@ static int take_class(const struct taking *t, const struct culprit *theirs, cons
                 r = history_number(t->here->history, &c.oid, &commit);
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
-        ours = find_culprit(all, commit);
-        if (!ours) /* what was localized there shows under another recipe */
+        for (size_t i = 0; i < all->n; i++)
+                if (all->list[i].commit == commit)
+                        ours = &all->list[i];
+        if (!ours) /* the localization shows under another recipe */
                 return 0;
         if ((theirs->is_class_set && ours->is_class_set && theirs->class != ours->class) ||
             (theirs->is_intent_set && ours->is_intent_set && theirs->intent != ours->intent))
@@ -311,7 +285,7 @@ static void taking_done(struct taking *t)
         solver_unref(t->here);
 }
 
-/* A solver that is not here: how much is passed over. */
+/* Counts the observations and campaigns of a solver that is not here. */
 static int pass_over(struct taking *t)
 {
         char **names = NULL;
@@ -322,7 +296,9 @@ static int pass_over(struct taking *t)
         n += observations_last(t->source->there, OF_CAMPAIGNS, t->there->number);
         n += observations_last(t->source->there, OF_WATCHES, t->there->number);
         t->report->absent += n;
-        return r < 0 || n == 0 ? r : source_note_missing(t->source, t->there->recipe->name);
+        if (r == 0 && n > 0)
+                source_note_missing(t->source, t->there->recipe->name);
+        return r;
 }
 
 static int take_solver(struct store_source *source, struct solver *theirs, struct study_import *report)
