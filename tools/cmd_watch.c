@@ -76,29 +76,19 @@ static int ask_all(struct watching *watching)
         return r == -ECANCELED && command_interrupted() ? -EINTR : r;
 }
 
-static int keep_alarms(struct watching *watching)
-{
-        size_t n;
-        struct observation *const *list = watching_alarms(watching, &n);
-        int r = 0;
-
-        for (size_t i = 0; i < n && r >= 0; i++)
-                r = observation_add(common.workspace, list[i]);
-        return r < 0 ? r : 0;
-}
-
 static int watch_fresh(const struct watched_stretch *stretch, const struct case_selection *cases, uint32_t *ret_base)
 {
         cleanup_watching struct watching *watching = watching_new(common.workspace, common.solver, stretch, cases->list, cases->n);
+        const struct watching_result *found = watching_result(watching);
         int r = ask_all(watching);
 
-        if (r == 0)
-                r = keep_alarms(watching);
+        for (size_t i = 0; r >= 0 && i < found->n_alarms; i++)
+                r = observation_add(common.workspace, found->alarms[i]);
         if (r < 0)
                 return r;
-        if (*watching_notes(watching))
-                note("%.*s", (int)strlen(watching_notes(watching)) - 1, watching_notes(watching));
-        *ret_base = watching_base(watching);
+        if (found->notes.size > 0)
+                note("%.*s", (int)found->notes.size - 1, found->notes.data);
+        *ret_base = found->base;
         return 0;
 }
 

@@ -72,19 +72,11 @@ static int open_campaign(struct campaign *c)
         return 0;
 }
 
-static int begin_hunt(struct campaign *c)
-{
-        int r = c->settings->corpus ? corpus_read(c) : 0;
-
-        if (r == 0 && c->solver->recipe->dialect)
-                r = dialect_parse(slice_string(c->solver->recipe->dialect), &c->dialect);
-        return r < 0 ? r : c->hunt->begin(c);
-}
-
 static void campaign_done(struct campaign *c)
 {
         campaign_journal_close(c->journal);
-        campaign_close_localizer(c);
+        closep(&c->localize_timer);
+        closep(&c->localize_end);
         campaign_close_reducer(c);
         if (c->state)
                 c->hunt->end(c);
@@ -141,8 +133,12 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
         int r = campaign_check_machine(c), k;
         bool has_time;
 
+        if (r == 0 && full->corpus)
+                r = corpus_read(c);
+        if (r == 0 && c->solver->recipe->dialect)
+                r = dialect_parse(slice_string(c->solver->recipe->dialect), &c->dialect);
         if (r == 0)
-                r = begin_hunt(c);
+                r = c->hunt->begin(c);
         if (r == 0)
                 r = campaign_check_fingerprint(c, full);
         if (r == 0)
@@ -167,8 +163,9 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
         c->ended_ns = now_ns(); /* the time of localizing and reducing is not the search's */
         pthread_mutex_unlock(&c->lock);
         campaign_limit_localizer(c);
-        campaign_end_reducer(c);
-        campaign_end_localizer(c);
+        for (enum beside who = 0; who < N_BESIDE; who++)
+                if (c->has_beside[who])
+                        pthread_join(c->beside[who], NULL);
         if (r == 0)
                 r = c->error;
         if (r == 0 && has_time) /* the last input began earlier: without this record the same command would find time left */

@@ -15,16 +15,17 @@
 #include "core/engine/engine.h"
 #include "core/study/observation/campaign_store.h"
 
-/* Called by one thread at a time, of the campaign's. */
+/* Called by the campaign's threads, one at a time. */
 struct campaign_watch {
         void (*status)(void *user, const struct campaign_status *s); /* about once a second */
-        void (*line)(void *user, const char *line);                  /* for each finding, and what else the log gets */
+        void (*line)(void *user, const char *line);                  /* for each line of the log */
         void *user;
 };
 
 /* Runs a new campaign, or goes on with the one of that name (whose settings must be the same, but for `seconds` and `jobs`: -EEXIST with what
  * differs). Ends when its time is over, the inputs are, or cancel_fd becomes readable (-ECANCELED; it can be taken up again).
- * -EKEYREJECTED: its inputs would be others than those that its journal is of (campaign_check_fingerprint()). -EBUSY: it is running elsewhere. -EINVAL: versions that cannot be compared. -ENODATA: one cannot be built, or the corpus has no input.
+ * -EKEYREJECTED: its inputs would not be those of its journal (campaign_check_fingerprint()). -EBUSY: it is running elsewhere. -EINVAL: versions that
+ * cannot be compared. -ENODATA: one cannot be built, or the corpus has no input.
  * -ESTALE: the solver was removed. `watch` may be NULL. */
 int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const struct campaign_settings *settings,
                  const struct campaign_watch *watch, int cancel_fd);

@@ -91,7 +91,7 @@ struct campaign {
         FILE *log;
 
         pthread_mutex_t lock;
-        pthread_cond_t changed;
+        pthread_cond_t changed; /* signalled five times a second while the search goes on, and when something happened */
         /* under lock */
         void *state; /* the hunt's; of a hunt for slowdowns the struct strategy */
         struct campaign_journal *journal;
@@ -117,8 +117,8 @@ struct campaign {
         struct campaign_record *open; /* owned; the journal's records of unfinished inputs, but for EVENT_NEXT */
         size_t n_open;
 
-        pthread_t localizer;
-        bool has_localizer;
+        pthread_t beside[N_BESIDE];
+        bool has_beside[N_BESIDE];
         struct reducer *reducer; /* owned; NULL: it shall not reduce */
         int localize_timer, localize_end; /* owned; readable when the time for localizing is over; then, or when it is cancelled. -1: none */
 };
@@ -136,18 +136,19 @@ int campaign_note(struct campaign *c, const struct campaign_record *r);
 
 /* Reads, checks and builds the versions of the settings, and holds their programs. */
 int campaign_hold_versions(struct campaign *c);
+int campaign_note_conditions(struct campaign *c); /* once: the machine, and the versions as their makers call them */
 
 /* -- campaign_resume.c -- */
 
 /* Is it the campaign that is there? Its decisions follow from these settings, so none may change: -EEXIST with a sentence. */
 int campaign_check_settings(const struct campaign_settings *there, const struct campaign_settings *s);
-/* The journal names inputs by number only. Its outcomes hold as long as the hunt makes the same inputs of the same corpus, seed and rules, and the programs
- * are the same. Where one of these differs: -EKEYREJECTED with a sentence, and nothing is changed. Else full->fingerprint is set: a word "PART:HASH" for
+/* The journal names inputs by number only. Its outcomes hold as long as the hunt makes the same inputs of the same corpus, seed and rules, and the
+ * programs are the same. Where one of these differs: -EKEYREJECTED with a sentence, and nothing is changed. Else full->fingerprint is set: a word "PART:HASH" for
  * each of them. A fingerprint of an earlier solverfs has fewer parts, or is a hash of seeds and rules alone. */
 int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *full);
 /* Opens the journal and replays it to the hunt; a session begins. */
 int campaign_resume(struct campaign *c);
-bool campaign_is_under_way(const struct campaign *c, uint64_t id); /* while the journal is replayed */
+struct strategy_input *campaign_find_left(const struct campaign *c, uint64_t id); /* while the journal is replayed; NULL: the input is finished */
 /* Completes *r by what a cut-off session noted of an unfinished input: the same event, id, step, version and kind. Takes and leaves the lock. */
 bool campaign_recall(struct campaign *c, struct campaign_record *r);
 /* Under the lock: the input is finished, and the journal's records of it are not needed any more. */
@@ -157,12 +158,12 @@ void campaign_drop_open(struct campaign *c, uint64_t id);
 
 /* Until the time is over, the inputs are, or somebody cancels. An error that ended a worker is in c->error. */
 int campaign_search(struct campaign *c);
-int campaign_start_thread(pthread_t *ret, void *(*run)(void *user), void *user);
+/* Starts the thread of one that works beside the search; campaign_run() joins it. */
+int campaign_start_beside(struct campaign *c, enum beside who, void *(*run)(void *user), void *user);
 
 /* -- campaign_progress.c -- */
 
 void campaign_say(struct campaign *c, const char *format, ...) printf_like(2, 3); /* to the log and the watch */
-void campaign_say_line(void *user, const char *line);                             /* the campaign is the user */
 /* Says that n findings were not `done` to the end within the time of the `option`, and what to do `next`. Nothing for n = 0. */
 void campaign_say_open(struct campaign *c, size_t n, const char *done, double seconds, const char *option, const char *next);
 /* Syncs the journal, then writes the status to the store and to the tables beside the journal. */
@@ -197,20 +198,11 @@ int campaign_check_machine(struct campaign *c);
 /* Waits until the search and the other side have had theirs. When the search is over, there are no turns: all go on. */
 void campaign_begin_turn(struct campaign *c, enum beside who);
 void campaign_end_turn(struct campaign *c, enum beside who); /* nothing where it has none */
-bool campaign_turn_is_long(const struct campaign *c);        /* it shall begin no further work */
-void campaign_await_change(struct campaign *c);              /* a moment, or until something happened */
-
-/* -- campaign_conditions.c -- */
-
-int campaign_note_conditions(struct campaign *c);
-
 /* -- campaign_localize.c -- */
 
 int campaign_start_localizer(struct campaign *c); /* nothing where it shall not localize */
-void campaign_close_localizer(struct campaign *c);   /* nothing where it has ended */
 /* The search for inputs is over: from now on the time for localizing runs. */
 void campaign_limit_localizer(struct campaign *c);
-void campaign_end_localizer(struct campaign *c);  /* waits for its search, when the campaign is over */
 /* Localizes all findings that are not localized yet, once, within the time for it; says how many are left. */
 int campaign_localize_all(struct campaign *c);
 /* Under the lock. */
@@ -222,7 +214,6 @@ uint64_t campaign_count_causes(const struct campaign *c); /* distinct ones */
 
 /* Beside the search, within the time of its settings; nothing where it shall not reduce. */
 int campaign_start_reducer(struct campaign *c);
-void campaign_end_reducer(struct campaign *c); /* when the search is over: waits for the reduction that has begun */
 void campaign_close_reducer(struct campaign *c);
 /* Reduces the other findings within the time that is left, then says how many there are to report. -ECANCELED: the same call goes on. */
 int campaign_reduce_all(struct campaign *c);

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <xxhash.h>
 
 #include "cache/base/fault.h"
@@ -16,7 +15,7 @@
 
 struct campaign_journal {
         int fd;
-        uint64_t size; /* of what is whole */
+        uint64_t size; /* of the whole records */
         bool is_dirty;
 };
 
@@ -30,7 +29,7 @@ static bool has_step(enum campaign_event e)
         return e == EVENT_STEP || e == EVENT_FOUND || e == EVENT_AGAIN;
 }
 
-/* This format, or an earlier one. */
+/* Is the file of this format, or of an earlier one? */
 static bool is_readable(const struct blob *b)
 {
         const char *p = b->data;
@@ -130,7 +129,7 @@ static int read_records(int fd, const char *path, campaign_replay_fn replay, voi
         if (r < 0)
                 return errorf(r, "cannot read %s: %s", path, strerror(-r));
         if (b.size < MAGIC_SIZE && memcmp(b.data, MAGIC, b.size) == 0)
-                return 0; /* its making was broken off */
+                return 0; /* a crash while the file was made */
         if (!is_readable(&b))
                 return errorf(-EPROTONOSUPPORT, "%s is no journal of a campaign, or one of another solverfs", path);
         while (r == 0 && decode(SLICE((const char *)b.data + at, b.size - at), &record, &n)) {

@@ -73,14 +73,12 @@ static int learn(struct campaign *c)
         return 0;
 }
 
-/* -- turns -- */
-
 static void await_turn(void *user)
 {
         struct campaign *c = user;
 
         pthread_mutex_lock(&c->lock);
-        if (!c->is_over && campaign_turn_is_long(c) && c->has_item) {
+        if (!c->is_over && now_ns() - c->turns.began >= c->turns.most && c->has_item) {
                 campaign_end_turn(c, BESIDE_LOCALIZER);
                 campaign_begin_turn(c, BESIDE_LOCALIZER);
         }
@@ -94,8 +92,6 @@ static unsigned width(void *user)
 
         return campaign_is_over(c) ? campaign_count_seats(c) : 1;
 }
-
-/* -- the bound of its end -- */
 
 static bool is_time_over(void *user)
 {
@@ -124,12 +120,6 @@ static int make_end(struct campaign *c)
         return r < 0 ? r : watch_fd(c->localize_end, c->cancel_fd);
 }
 
-void campaign_close_localizer(struct campaign *c)
-{
-        closep(&c->localize_timer);
-        closep(&c->localize_end);
-}
-
 void campaign_limit_localizer(struct campaign *c)
 {
         uint64_t ns = MAX((uint64_t)(c->settings->localize_seconds * 1e9), UINT64_C(1));
@@ -147,8 +137,8 @@ static bool is_left_out(void *user, const struct observation *f)
         bool is_tried = false;
 
         pthread_mutex_lock(&c->lock);
-        for (size_t i = 0; i < c->n_found && !is_tried; i++)
-                is_tried = c->found[i].finding == f->number && c->found[i].is_tried;
+        for (size_t i = 0; i < c->n_found; i++)
+                is_tried |= c->found[i].finding == f->number && c->found[i].is_tried;
         pthread_mutex_unlock(&c->lock);
         return is_tried;
 }
@@ -164,13 +154,18 @@ static void note_tried(void *user, const struct observation *f)
         pthread_mutex_unlock(&c->lock);
 }
 
+static void say(void *user, const char *line)
+{
+        campaign_say(user, "%s", line);
+}
+
 static int localize(struct campaign *c, size_t *ret_open)
 {
         const struct localizing how = {.width = width,
                                        .await_turn = await_turn,
                                        .is_left_out = is_left_out,
                                        .ended = note_tried,
-                                       .tell = campaign_say_line,
+                                       .tell = say,
                                        .is_over = is_time_over,
                                        .user = c,
                                        .end_fd = c->localize_end};
@@ -189,7 +184,6 @@ int campaign_localize_all(struct campaign *c)
         size_t n = 0;
         int r = c->settings->localize ? localize(c, &n) : 0;
 
-        campaign_close_localizer(c);
         if (r == 0)
                 campaign_say_open(c, n, "localized", c->settings->localize_seconds, "--localize-for", "the same command goes on");
         return r;
@@ -206,7 +200,7 @@ static void *localizer(void *user)
         pthread_mutex_lock(&c->lock);
         while (r == 0) {
                 while (!c->is_over && !is_unexplained(c))
-                        campaign_await_change(c);
+                        pthread_cond_wait(&c->changed, &c->lock);
                 if (c->is_over)
                         break;
                 campaign_begin_turn(c, BESIDE_LOCALIZER);
@@ -224,16 +218,6 @@ int campaign_start_localizer(struct campaign *c)
 {
         int r = c->settings->localize ? make_end(c) : 0;
 
-        if (r < 0 || !c->settings->localize)
-                return r;
-        r = campaign_start_thread(&c->localizer, localizer, c);
-        c->has_localizer = r == 0;
-        return r;
+        return r == 0 && c->settings->localize ? campaign_start_beside(c, BESIDE_LOCALIZER, localizer, c) : r;
 }
 
-void campaign_end_localizer(struct campaign *c)
-{
-        if (c->has_localizer)
-                pthread_join(c->localizer, NULL);
-        c->has_localizer = false;
-}

@@ -1,4 +1,4 @@
-/* Finds the operators of the rules that the versions support. */
+/* Finds which operators of the rules the versions support. */
 #include "core/study/campaign/campaign_unknown.h"
 
 #define PROBE_SECONDS 10.0
@@ -9,29 +9,21 @@ struct probe {
         struct buffer *left; /* owned; of each compared version: the operators that it does not decide */
 };
 
-/* A timeout says nothing of the operator. */
-static int ask_version(struct probe *p, unsigned v, struct slice text, bool *ret)
-{
-        struct recipe_limits limits = p->campaign->versions[v]->solver->recipe->limits;
-        struct run_result result = {0};
-        int r;
-
-        limits.wall_ns = limits.cpu_ns = (uint64_t)(PROBE_SECONDS * 1e9);
-        r = seat_run(&p->seat, v, 0, &limits, text, &result);
-        *ret = r == 0 && (verdict_is_decided(result.verdict) || result.verdict == VERDICT_TIMEOUT);
-        if (r == 0)
-                run_result_done(&result);
-        return r;
-}
-
+/* Asks every version. A timeout says nothing of the operator. */
 static int ask_all(struct probe *p, const struct buffer *text, const char *name, bool *ret_unsupported)
 {
         for (unsigned v = 0; v < p->campaign->n_compared; v++) {
+                struct recipe_limits limits = p->campaign->versions[v]->solver->recipe->limits;
+                struct run_result result = {0};
                 bool is_supported;
-                int r = ask_version(p, v, SLICE(text->data, text->size), &is_supported);
+                int r;
 
+                limits.wall_ns = limits.cpu_ns = (uint64_t)(PROBE_SECONDS * 1e9);
+                r = seat_run(&p->seat, v, 0, &limits, SLICE(text->data, text->size), &result);
                 if (r < 0)
                         return r;
+                is_supported = verdict_is_decided(result.verdict) || result.verdict == VERDICT_TIMEOUT;
+                run_result_done(&result);
                 if (is_supported)
                         continue;
                 *ret_unsupported = true;
@@ -59,13 +51,6 @@ static int probe_operators(struct probe *p, struct unknown_hunt *h, enum dialect
                 if (r == 0)
                         r = ask_all(p, &text, operator_name(op, dialect), &h->unsupported[op]);
         }
-        return r;
-}
-
-static int probe_quantifiers(struct probe *p, struct unknown_hunt *h, enum dialect dialect)
-{
-        int r = 0;
-
         for (unsigned i = 0; r == 0 && i < 2; i++) {
                 cleanup_buffer struct buffer text = {0};
 
@@ -83,8 +68,6 @@ static int probe_all(struct campaign *c, struct unknown_hunt *h)
 
         if (r == 0)
                 r = probe_operators(&p, h, c->dialect);
-        if (r == 0)
-                r = probe_quantifiers(&p, h, c->dialect);
         for (size_t v = 0; v < c->n_compared; v++) {
                 if (r == 0 && p.left[v].size > 0)
                         campaign_say(c, "left out, as %s does not decide them: %s", c->versions[v]->name, p.left[v].data);
@@ -93,21 +76,6 @@ static int probe_all(struct campaign *c, struct unknown_hunt *h)
         seat_leave(&p.seat);
         free(p.left);
         return r;
-}
-
-/* -- kept -- */
-
-/* A chain that goes on must have the operators that it began with, so the answers are kept: the number of each operator that is left out, a line each, and
- * a last line for quantifiers. */
-static int keep(const char *path, const struct unknown_hunt *h)
-{
-        cleanup_buffer struct buffer b = {0};
-
-        for (int op = 0; op < N_OPS; op++)
-                if (h->unsupported[op])
-                        buffer_addf(&b, "%d\n", op);
-        buffer_addf(&b, "quantifiers %d\n", h->no_quantifier);
-        return write_file_atomic(path, b.data, b.size, 0600);
 }
 
 static int take_up(const char *path, struct unknown_hunt *h)
@@ -133,9 +101,12 @@ static int take_up(const char *path, struct unknown_hunt *h)
         return 0;
 }
 
+/* A chain that goes on must have the operators that it began with, so the answers are kept: the number of each operator that is left out, a line each, and
+ * a last line for quantifiers. */
 int operators_probe(struct campaign *c)
 {
         struct unknown_hunt *h = unknown_hunt_of(c);
+        cleanup_buffer struct buffer left_out = {0};
         char path[PATH_SIZE];
         int r = path_join(path, c->folder, "left-out");
 
@@ -144,5 +115,9 @@ int operators_probe(struct campaign *c)
         if (r != -ENOENT)
                 return r;
         r = probe_all(c, h);
-        return r < 0 ? r : keep(path, h);
+        for (int op = 0; op < N_OPS; op++)
+                if (h->unsupported[op])
+                        buffer_addf(&left_out, "%d\n", op);
+        buffer_addf(&left_out, "quantifiers %d\n", h->no_quantifier);
+        return r < 0 ? r : write_file_atomic(path, left_out.data, left_out.size, 0600);
 }

@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 
-/* -- the log -- */
-
 void campaign_say(struct campaign *c, const char *format, ...)
 {
         char line[PATH_SIZE + 600], stamp[32];
@@ -24,11 +22,6 @@ void campaign_say(struct campaign *c, const char *format, ...)
                 c->watch->line(c->watch->user, line);
 }
 
-void campaign_say_line(void *user, const char *line)
-{
-        campaign_say(user, "%s", line);
-}
-
 void campaign_say_open(struct campaign *c, size_t n, const char *done, double seconds, const char *option, const char *next)
 {
         char limit[32];
@@ -37,8 +30,6 @@ void campaign_say_open(struct campaign *c, size_t n, const char *done, double se
         if (n > 0)
                 campaign_say(c, "%zu finding%s not %s to the end in %s (%s); %s", n, n == 1 ? " is" : "s are", done, limit, option, next);
 }
-
-/* -- tables and status -- */
 
 static void write_progress(const struct campaign *c, const struct campaign_status *s, uint64_t culprits)
 {
@@ -56,20 +47,10 @@ static void write_progress(const struct campaign *c, const struct campaign_statu
         fclose(f);
 }
 
-static void write_table(struct campaign *c)
-{
-        cleanup_buffer struct buffer b = {0};
-        char path[PATH_SIZE];
-
-        pthread_mutex_lock(&c->lock);
-        c->hunt->print_table(c, &b);
-        pthread_mutex_unlock(&c->lock);
-        if (path_join(path, c->folder, c->hunt->table) == 0)
-                write_file_atomic(path, b.data, b.size, 0600);
-}
-
 int campaign_record_status(struct campaign *c, enum campaign_state state)
 {
+        cleanup_buffer struct buffer table = {0};
+        char path[PATH_SIZE];
         struct campaign_status s;
         uint64_t culprits;
         int r;
@@ -81,9 +62,11 @@ int campaign_record_status(struct campaign *c, enum campaign_state state)
         s = c->status;
         culprits = campaign_count_causes(c);
         r = campaign_journal_sync(c->journal);
+        c->hunt->print_table(c, &table);
         pthread_mutex_unlock(&c->lock);
         write_progress(c, &s, culprits);
-        write_table(c);
+        if (path_join(path, c->folder, c->hunt->table) == 0)
+                write_file_atomic(path, table.data, table.size, 0600);
         if (r == 0 && c->hunt->record)
                 r = c->hunt->record(c);
         return r < 0 ? r : campaign_put_status(c->workspace, c->solver->number, c->settings->name, &s);

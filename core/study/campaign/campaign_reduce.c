@@ -20,47 +20,41 @@
 #define QUICK_MOST   60.0 /* seconds at most */
 
 struct reducible {
-        struct observation *finding; /* a reference */
-        uint64_t size;           /* bytes, by now */
-        double seconds;          /* of its reduction so far */
-        double earlier, spent;   /* seconds before this session; and of this session */
-        unsigned turns;          /* in this session */
-        bool is_representative;
-        bool is_over; /* minimal, or it cannot be reduced */
+        const struct finding_choice *choice; /* the reducer's */
+        double seconds;                      /* of its reduction so far */
+        double earlier, spent;               /* seconds before this session; and of this session */
+        unsigned turns;                      /* in this session */
+        bool is_over;                        /* minimal, or it cannot be reduced */
 };
 
 /* The findings of the campaign. They belong to the thread while the search goes on, then to the campaign. */
 struct reducer {
         struct campaign *campaign;
-        struct reducible *list; /* owned */
+        struct finding_choice *choices; /* owned; of all campaigns */
+        size_t n_choices;
+        struct reducible *list; /* owned; of this campaign */
         size_t n;
         uint64_t n_seen; /* findings of the campaign when they were grouped last */
-        pthread_t thread;
-        bool has_thread;
+        struct reducible *current; /* the one that is reduced, */
+        uint64_t most_ns;          /* for so long in all */
 };
-
-static void drop_list(struct reducible *list, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                observation_unref(list[i].finding);
-        free(list);
-}
 
 void campaign_close_reducer(struct campaign *c)
 {
         if (!c->reducer)
                 return;
-        drop_list(c->reducer->list, c->reducer->n);
+        free(c->reducer->list);
+        finding_choices_free(c->reducer->choices, c->reducer->n_choices);
         free(c->reducer);
         c->reducer = NULL;
 }
 
-/* Reads how far its reduction is. */
-static int look(const struct reducer *p, struct reducible *f)
+/* Reads how far the finding's reduction is. */
+static int look(const struct reducer *p, const struct observation *finding, struct reducible *f)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup_reduction struct reduction known = {0};
-        int r = finding_query_reduced(p->campaign->workspace, p->campaign->solver, f->finding, 1, 0, &q);
+        int r = finding_query_reduced(p->campaign->workspace, p->campaign->solver, finding, 1, 0, &q);
 
         if (r == 0)
                 r = reduction_find(q, &known);
@@ -71,71 +65,50 @@ static int look(const struct reducer *p, struct reducible *f)
         return 0;
 }
 
-static const struct reducible *find(const struct reducer *p, const struct observation *f)
-{
-        for (size_t i = 0; i < p->n; i++)
-                if (p->list[i].finding->number == f->number)
-                        return &p->list[i];
-        return NULL;
-}
-
-static int add_choice(const struct reducer *p, const struct finding_choice *choice, struct reducible *ret)
-{
-        const struct reducible *known = find(p, choice->finding);
-        int r;
-
-        *ret = known ? *known : (struct reducible){0};
-        ret->finding = observation_ref(choice->finding);
-        ret->size = choice->reduced > 0 ? choice->reduced : choice->size;
-        ret->is_representative = choice->is_representative;
-        r = look(p, ret);
-        if (!known)
-                ret->earlier = ret->seconds;
-        return r;
-}
-
-/* Replaces the list by the campaign's own findings among the choices. */
-static int take_choices(struct reducer *p, const struct finding_choice *choices, size_t n)
-{
-        struct reducible *list = allocate(n, sizeof(*list));
-        size_t n_list = 0, n_distinct = 0;
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < n; i++) {
-                if (strcmp(choices[i].finding->origin, p->campaign->settings->name) != 0)
-                        continue;
-                r = add_choice(p, &choices[i], &list[n_list]);
-                n_distinct += list[n_list++].is_representative;
-        }
-        if (r < 0) {
-                drop_list(list, n_list);
-                return r;
-        }
-        drop_list(p->list, p->n);
-        p->list = list;
-        p->n = n_list;
-        pthread_mutex_lock(&p->campaign->lock);
-        p->campaign->status.distinct = n_distinct;
-        pthread_mutex_unlock(&p->campaign->lock);
-        return 0;
-}
-
-/* Groups the findings anew. */
+/* Groups the findings anew, and takes the campaign's own. */
 static int group(struct reducer *p)
 {
         struct campaign *c = p->campaign;
         struct finding_choice *choices = NULL;
-        size_t n = 0;
+        struct reducible *list;
+        size_t n_choices = 0, n = 0, n_distinct = 0;
         int r;
 
         pthread_mutex_lock(&c->lock);
         p->n_seen = campaign_count_findings(&c->status);
         pthread_mutex_unlock(&c->lock);
-        r = findings_select(c->workspace, c->solver, &choices, &n);
-        if (r == 0)
-                r = take_choices(p, choices, n);
-        finding_choices_free(choices, n);
-        return r;
+        r = findings_select(c->workspace, c->solver, &choices, &n_choices);
+        list = allocate(n_choices, sizeof(*list));
+        for (size_t i = 0; r == 0 && i < n_choices; i++) {
+                struct reducible *f = &list[n];
+
+                if (strcmp(choices[i].finding->origin, c->settings->name) != 0)
+                        continue;
+                for (size_t k = 0; k < p->n; k++)
+                        if (p->list[k].choice->finding->number == choices[i].finding->number)
+                                *f = p->list[k];
+                r = look(p, choices[i].finding, f);
+                if (!f->choice)
+                        f->earlier = f->seconds;
+                f->choice = &choices[i];
+                n_distinct += choices[i].is_representative;
+                n++;
+        }
+        if (r < 0) {
+                free(list);
+                finding_choices_free(choices, n_choices);
+                return r;
+        }
+        free(p->list);
+        finding_choices_free(p->choices, p->n_choices);
+        p->choices = choices;
+        p->n_choices = n_choices;
+        p->list = list;
+        p->n = n;
+        pthread_mutex_lock(&c->lock);
+        c->status.distinct = n_distinct;
+        pthread_mutex_unlock(&c->lock);
+        return 0;
 }
 
 static double seconds_left(const struct reducer *p)
@@ -149,10 +122,14 @@ static double seconds_left(const struct reducer *p)
 
 static bool is_open(const struct reducible *f)
 {
-        return f->is_representative && !f->is_over;
+        return f->choice->is_representative && !f->is_over;
 }
 
-/* The smallest of those with the fewest turns, and how many of them there are. NULL: none is open. */
+static uint64_t size_of(const struct reducible *f) /* bytes, as reduced as it is */
+{
+        return f->choice->reduced > 0 ? f->choice->reduced : f->choice->size;
+}
+
 static struct reducible *choose(const struct reducer *p, size_t *ret_n)
 {
         struct reducible *best = NULL;
@@ -164,40 +141,32 @@ static struct reducible *choose(const struct reducer *p, size_t *ret_n)
                 if (!is_open(f) || (best && f->turns > best->turns))
                         continue;
                 *ret_n = best && f->turns == best->turns ? *ret_n + 1 : 1;
-                if (!best || f->turns < best->turns || f->size < best->size)
+                if (!best || f->turns < best->turns || size_of(f) < size_of(best))
                         best = f;
         }
         return best;
 }
 
-/* -- one reduction -- */
-
-struct reducing {
-        struct reducer *reducer;
-        struct reducible *finding;
-        uint64_t most_ns;
-};
-
 static int make(void *user, size_t, struct query **ret)
 {
-        struct reducing *r = user;
-        struct campaign *c = r->reducer->campaign;
+        const struct reducer *p = user;
+        struct campaign *c = p->campaign;
 
-        return finding_query_reduced(c->workspace, c->solver, r->finding->finding, r->most_ns, campaign_is_over(c) ? c->settings->jobs : 1, ret);
+        return finding_query_reduced(c->workspace, c->solver, p->current->choice->finding, p->most_ns, campaign_is_over(c) ? c->settings->jobs : 1, ret);
 }
 
 /* A finding that cannot be reduced does not end the others. */
 static int answered(void *user, size_t, int r, struct value *v, const char *reason)
 {
-        struct reducing *reducing = user;
-        const struct observation *f = reducing->finding->finding;
+        struct reducer *p = user;
+        const struct observation *f = p->current->choice->finding;
         const struct reduction *reduction = r == 0 ? &((struct reduced_value *)v)->reduction : NULL;
-        struct campaign *c = reducing->reducer->campaign;
+        struct campaign *c = p->campaign;
 
         if (r == -ECANCELED || r == -ENOSPC || r == -ENOMEM)
                 return errorf(r, "%s", reason);
         if (r < 0) {
-                reducing->finding->is_over = true;
+                p->current->is_over = true;
                 campaign_say(c, "not reduced: %s/%u: %s", observation_folder(f->kind), f->number, reason);
                 return 0;
         }
@@ -209,14 +178,15 @@ static int answered(void *user, size_t, int r, struct value *v, const char *reas
 static int reduce_one(struct reducer *p, struct reducible *f, double seconds)
 {
         struct campaign *c = p->campaign;
-        struct reducing reducing = {.reducer = p, .finding = f, .most_ns = (uint64_t)((f->seconds + seconds) * 1e9)};
         double before = f->seconds;
         uint64_t began = now_ns();
-        int r = ask_many(c->engine, &(struct asking){.n = 1, .make = make, .answered = answered, .user = &reducing}, PRIORITY_BATCH,
-                         c->cancel_fd);
+        int r;
 
+        p->current = f;
+        p->most_ns = (uint64_t)((f->seconds + seconds) * 1e9);
+        r = ask_many(c->engine, &(struct asking){.n = 1, .make = make, .answered = answered, .user = p}, PRIORITY_BATCH, c->cancel_fd);
         if (r == 0)
-                r = look(p, f);
+                r = look(p, f->choice->finding, f);
         f->turns++;
         f->spent += (double)(now_ns() - began) / 1e9;
         f->is_over |= f->seconds <= before; /* an earlier call had allowed it more time already */
@@ -224,14 +194,6 @@ static int reduce_one(struct reducer *p, struct reducible *f, double seconds)
 }
 
 /* -- while it searches for inputs -- */
-
-/* Seconds of the next reduction: at least as long as the search had the core, which is often minutes while it confirms candidates. */
-static double quick(const struct reducer *p, const struct reducible *f)
-{
-        double seconds = fmin(p->campaign->settings->reduce_seconds / QUICK_SHARES, QUICK_MOST), turn = (double)p->campaign->turns.most / 1e9;
-
-        return fmin(fmax(ldexp(seconds, (int)MIN(f->turns, 10U)), turn), seconds_left(p));
-}
 
 /* Called under the lock, which it gives up while it works. 1: there is nothing to do before more is found. */
 static int take_turn(struct reducer *p)
@@ -251,7 +213,9 @@ static int take_turn(struct reducer *p)
         campaign_begin_turn(c, BESIDE_REDUCER);
         if (c->is_over)
                 return 1;
-        seconds = quick(p, next);
+        /* at least as long as the search had the core, which is often minutes while it confirms candidates */
+        seconds = ldexp(fmin(c->settings->reduce_seconds / QUICK_SHARES, QUICK_MOST), (int)MIN(next->turns, 10U));
+        seconds = fmin(fmax(seconds, (double)c->turns.most / 1e9), seconds_left(p));
         pthread_mutex_unlock(&c->lock);
         r = reduce_one(p, next, seconds);
         pthread_mutex_lock(&c->lock);
@@ -268,7 +232,7 @@ static void *reduce_beside(void *user)
         pthread_mutex_lock(&c->lock);
         while (r >= 0) {
                 while (!c->is_over && r == 1 && campaign_count_findings(&c->status) == p->n_seen)
-                        campaign_await_change(c);
+                        pthread_cond_wait(&c->changed, &c->lock);
                 if (c->is_over)
                         break;
                 r = take_turn(p);
@@ -281,23 +245,11 @@ static void *reduce_beside(void *user)
 
 int campaign_start_reducer(struct campaign *c)
 {
-        int r;
-
         if (c->settings->reduce_seconds <= 0)
                 return 0;
         c->reducer = allocate(1, sizeof(*c->reducer));
         c->reducer->campaign = c;
-        r = campaign_start_thread(&c->reducer->thread, reduce_beside, c->reducer);
-        c->reducer->has_thread = r == 0;
-        return r;
-}
-
-void campaign_end_reducer(struct campaign *c)
-{
-        if (!c->reducer || !c->reducer->has_thread)
-                return;
-        pthread_join(c->reducer->thread, NULL);
-        c->reducer->has_thread = false;
+        return campaign_start_beside(c, BESIDE_REDUCER, reduce_beside, c->reducer);
 }
 
 /* -- at its end -- */

@@ -1,11 +1,11 @@
-/* A campaign taken up again: it must be the one that is there, and its journal told again leaves its hunt where it was. */
+/* A campaign taken up again. Its settings and inputs must be those of the one in the store; replaying the journal brings the hunt where it was. */
 #include "core/study/campaign/campaign_internal.h"
 
 #include <inttypes.h>
 
 #include "cache/store/store.h"
 
-/* -- is it the same? -- */
+/* -- the settings -- */
 
 static int check_list(const char *what, char *const *a, char *const *b)
 {
@@ -37,7 +37,7 @@ int campaign_check_settings(const struct campaign_settings *there, const struct 
         return errorf(-EEXIST, "the campaign '%s' is there with other settings; give this one another --name. It has:\n%s", s->name, has.data);
 }
 
-/* -- does the journal fit? -- */
+/* -- the fingerprint -- */
 
 static const struct fingerprint_part {
         const char *name, *what, *otherwise;
@@ -48,7 +48,7 @@ static const struct fingerprint_part {
         {"inputs", "this solverfs generates other inputs", "use the one that began it"},
 };
 
-/* The programs, and what the hunt said of its inputs. */
+/* The part of the programs, then the hunt's parts. */
 static char *whole_fingerprint(const struct campaign *c)
 {
         struct hasher *h = hasher_new();
@@ -92,19 +92,14 @@ int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *ful
         return 0;
 }
 
-/* -- the journal told again -- */
+/* -- replay of the journal -- */
 
-static struct strategy_input *find_left(const struct campaign *c, uint64_t id)
+struct strategy_input *campaign_find_left(const struct campaign *c, uint64_t id)
 {
         for (size_t i = 0; i < c->n_left; i++)
                 if (c->left[i].id == id)
                         return &c->left[i];
         return NULL;
-}
-
-bool campaign_is_under_way(const struct campaign *c, uint64_t id)
-{
-        return find_left(c, id) != NULL;
 }
 
 void campaign_drop_open(struct campaign *c, uint64_t id)
@@ -136,7 +131,7 @@ bool campaign_recall(struct campaign *c, struct campaign_record *r)
 static int replay(void *user, const struct campaign_record *r)
 {
         struct campaign *c = user;
-        struct strategy_input *left = find_left(c, r->id), input;
+        struct strategy_input *left = campaign_find_left(c, r->id), input;
         int k;
 
         c->worked_before = r->now;

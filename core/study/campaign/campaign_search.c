@@ -1,4 +1,4 @@
-/* The search for inputs: a thread for each seat takes inputs from the hunt and tries them, while one watches over the time. */
+/* The search for inputs: a thread for each seat takes inputs from the hunt and tries them, and the campaign's own thread watches the time. */
 #include "core/study/campaign/campaign_internal.h"
 
 #include "cache/base/fault.h"
@@ -6,8 +6,6 @@
 #define LOOK_NS   (200 * NSEC_PER_MSEC) /* between two looks at the time and at the cancel descriptor */
 #define TELL_NS   NSEC_PER_SEC
 #define RECORD_NS (10 * NSEC_PER_SEC)
-
-/* -- workers -- */
 
 /* Under the lock. 0: *ret is an input; 1: there are no more. */
 static int take_input(struct campaign *c, struct strategy_input *ret)
@@ -120,8 +118,6 @@ static void *worker(void *user)
         return NULL;
 }
 
-/* -- time -- */
-
 /* Waits a moment, then looks whether the search is over. Under the lock. */
 static void look(struct campaign *c)
 {
@@ -140,7 +136,7 @@ static void look(struct campaign *c)
         pthread_cond_broadcast(&c->changed);
 }
 
-/* Until the workers have ended. */
+/* Watches the time, and records the status now and then, until the workers have ended. */
 static int watch_over(struct campaign *c, unsigned n)
 {
         uint64_t told = now_ns(), recorded = told;
@@ -170,11 +166,19 @@ static int watch_over(struct campaign *c, unsigned n)
         return r;
 }
 
-int campaign_start_thread(pthread_t *ret, void *(*run)(void *user), void *user)
+static int start_thread(pthread_t *ret, void *(*run)(void *user), void *user)
 {
         int r = pthread_create(ret, NULL, run, user);
 
         return r == 0 ? 0 : errorf(-r, "cannot start a thread: %s", strerror(r));
+}
+
+int campaign_start_beside(struct campaign *c, enum beside who, void *(*run)(void *user), void *user)
+{
+        int r = start_thread(&c->beside[who], run, user);
+
+        c->has_beside[who] = r == 0;
+        return r;
 }
 
 int campaign_search(struct campaign *c)
@@ -183,7 +187,7 @@ int campaign_search(struct campaign *c)
         cleanup_free pthread_t *threads = allocate(n, sizeof(*threads));
         int r = 0, k;
 
-        while (started < n && (r = campaign_start_thread(&threads[started], worker, c)) == 0)
+        while (started < n && (r = start_thread(&threads[started], worker, c)) == 0)
                 started++;
         if (r < 0)
                 campaign_end(c);

@@ -1,8 +1,6 @@
-/* Seats: where inputs are run, each on a slot of its own. All seats of a campaign are on one machine, in all its sessions. At a cluster that is one kind of
- * machine, and every worker gives all its slots. */
+/* Seats: where inputs are run, each on a slot of its own. All seats of a campaign are on one machine, in all its sessions. At a cluster that is one kind
+ * of machine, and every worker gives all its slots. */
 #include "core/study/campaign/campaign_internal.h"
-
-#include <poll.h>
 
 #include "core/cases/cases.h"
 #include "core/engine/ask.h"
@@ -22,8 +20,6 @@ unsigned campaign_count_seats(const struct campaign *c)
         cores = (unsigned)host_cores(cpus, ARRAY_SIZE(cpus));
         return jobs > 0 ? MIN(jobs, cores) : cores;
 }
-
-/* -- slots -- */
 
 static bool is_over(void *user)
 {

@@ -9,14 +9,6 @@ static struct known_finding *find(struct unknown_hunt *h, const char *signature)
         return NULL;
 }
 
-struct known_finding *signature_of(struct unknown_hunt *h, uint32_t number)
-{
-        for (size_t i = 0; number != 0 && i < h->n_known; i++)
-                if (h->known[i].number == number)
-                        return &h->known[i];
-        return NULL;
-}
-
 static struct known_finding *add(struct unknown_hunt *h, const char *signature)
 {
         list_grow(h->known, h->n_known);
@@ -52,10 +44,10 @@ int signatures_load(struct campaign *c)
         return r;
 }
 
-enum claim signature_claim(struct campaign *c, const char *signature, uint64_t size, uint32_t *ret_number)
+bool signature_claim(struct campaign *c, const char *signature, uint64_t size, uint32_t *ret_number)
 {
         struct unknown_hunt *h = unknown_hunt_of(c);
-        enum claim claim = CLAIM_STORE;
+        bool is_claimed = true;
         struct known_finding *k;
 
         pthread_mutex_lock(&c->lock);
@@ -65,10 +57,10 @@ enum claim signature_claim(struct campaign *c, const char *signature, uint64_t s
                 add(h, signature);
         else if (k->number != 0 && 2 * size > k->size && !(k->is_own && !k->is_counted)) {
                 *ret_number = k->number;
-                claim = CLAIM_DUPLICATE;
+                is_claimed = false;
         }
         pthread_mutex_unlock(&c->lock);
-        return claim;
+        return is_claimed;
 }
 
 bool signature_stored(struct campaign *c, const char *signature, uint32_t number, uint64_t size)

@@ -1,8 +1,7 @@
-/* The hunt for slowdowns, of time, memory or effort. An input runs on the versions that the strategy asks for. A candidate is confirmed, and a find is kept.
+/* The hunt for slowdowns, of time, memory or effort. An input runs on the versions that the strategy asks for. Candidates are confirmed, finds are kept.
  *
  * A strategy counts seconds. For another measure it is told the amount on judge_scale() instead, so that its threshold is a ratio and its limit
- * the recipe's. Its decisions stay the same, but no run is cut short: a limit of memory also limits addresses, and a program may reserve many more than it
- * uses. */
+ * the recipe's. Its decisions stay the same, but no run is cut short: a limit of memory is also one of addresses, and a program may reserve many more. */
 #include "core/study/campaign/campaign_internal.h"
 
 #include <inttypes.h>
@@ -14,7 +13,7 @@
 #include "core/study/judge/judge.h"
 
 #define MOST_PAIRS  24   /* of a confirmation */
-#define FALSE_FINDS 0.05 /* of candidates; localizing verifies what is kept once more */
+#define FALSE_FINDS 0.05 /* of candidates; localizing verifies each find once more */
 
 static double scale(const struct campaign *c, double amount)
 {
@@ -25,8 +24,6 @@ static double threshold_of(const struct campaign *c)
 {
         return judge_scale_threshold(c->settings->measure, c->settings->threshold);
 }
-
-/* -- running -- */
 
 /* Runs the input on the versions that the strategy asks for. */
 static int run_wanted(struct trial *t)
@@ -88,18 +85,7 @@ static int disguise(const struct trial *t, const struct confirmation *p, uint64_
         return r;
 }
 
-static struct judge_run judged_run(const struct campaign *c, const struct answer *a)
-{
-        return (struct judge_run){.is_known = true,
-                                  .verdict = a->verdict,
-                                  .limit = c->settings->timeout,
-                                  .seconds = a->seconds,
-                                  .cpu_seconds = NAN,
-                                  .memory = c->settings->measure == JUDGE_MEMORY ? a->amount : NAN,
-                                  .effort = c->settings->measure == JUDGE_EFFORT ? a->amount : NAN};
-}
-
-/* Both versions once, the order by turns. 1: two versions contradict each other. */
+/* Runs both versions once; which one is first alternates. 1: two versions contradict each other. */
 static int run_pair(struct trial *t, struct confirmation *p)
 {
         const struct campaign *c = t->seat->campaign;
@@ -117,7 +103,13 @@ static int run_pair(struct trial *t, struct confirmation *p)
 
                 r = trial_run_again(&once, (unsigned)p->n + 1, version, seed, &answers[version]);
                 p->last[is_target] = answers[version];
-                p->pairs[p->n].run[is_target] = judged_run(c, &answers[version]);
+                p->pairs[p->n].run[is_target] = (struct judge_run){.is_known = true,
+                                                                   .verdict = answers[version].verdict,
+                                                                   .limit = c->settings->timeout,
+                                                                   .seconds = answers[version].seconds,
+                                                                   .cpu_seconds = NAN,
+                                                                   .memory = c->settings->measure == JUDGE_MEMORY ? answers[version].amount : NAN,
+                                                                   .effort = c->settings->measure == JUDGE_EFFORT ? answers[version].amount : NAN};
                 (is_target ? p->slow : p->fast)[p->n] = answers[version].amount;
                 if (p->n == 0)
                         t->answers[version] = answers[version];
@@ -211,19 +203,6 @@ static bool choose_pair(const struct trial *t, struct confirmation *p)
         return any;
 }
 
-/* Takes the runs of this input from a session that was cut off. The strategy knows them and does not ask for them again. */
-static void take_answers(struct trial *t)
-{
-        struct campaign *c = t->seat->campaign;
-
-        for (unsigned v = 0; v < c->n_versions; v++) {
-                struct campaign_record r = {.event = EVENT_RAN, .id = t->input->id, .version = v};
-
-                if (campaign_recall(c, &r))
-                        t->answers[v] = (struct answer){.ran = true, .seconds = r.seconds, .amount = r.amount, .verdict = r.verdict};
-        }
-}
-
 /* Runs the pair again, and keeps it if it is a find: 1. 0: it is none, or the same bytes were found before. */
 static int confirm_and_keep(struct trial *t, struct confirmation *p, uint32_t *ret_finding)
 {
@@ -252,7 +231,12 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
         double score;
         int r;
 
-        take_answers(&t);
+        for (unsigned v = 0; v < c->n_versions; v++) { /* runs of a cut-off session: the strategy knows them and does not ask for them again */
+                struct campaign_record record = {.event = EVENT_RAN, .id = input->id, .version = v};
+
+                if (campaign_recall(c, &record))
+                        answers[v] = (struct answer){.ran = true, .seconds = record.seconds, .amount = record.amount, .verdict = record.verdict};
+        }
         r = run_wanted(&t);
         if (r == 0)
                 r = trial_look_for_errors(&t);
@@ -303,19 +287,6 @@ static int check(const struct campaign_settings *s)
         return 0;
 }
 
-/* Could the target take so much more? For time the strategy checks that. */
-static int check_reach(const struct campaign *c)
-{
-        const struct campaign_settings *s = c->settings;
-
-        if (s->measure == JUDGE_TIME || threshold_of(c) < scale(c, trial_most(c)))
-                return 0;
-        return errorf(-EINVAL,
-                      "no run can take %g times %s, which is the least that a threshold of %g looks for: its limit is %s",
-                      s->threshold, judge_amount_text(s->measure, judge_least(s->measure)).s, s->threshold,
-                      judge_amount_text(s->measure, trial_most(c)).s);
-}
-
 static int begin(struct campaign *c)
 {
         const struct campaign_settings *s = c->settings;
@@ -323,10 +294,11 @@ static int begin(struct campaign *c)
         struct strategy_options o = strategy_defaults;
         struct strategy *strategy = NULL;
         uint64_t inputs;
-        int r = check_reach(c);
+        int r;
 
-        if (r < 0)
-                return r;
+        if (s->measure != JUDGE_TIME && threshold_of(c) >= scale(c, trial_most(c))) /* for time the strategy says so */
+                return errorf(-EINVAL, "no run can take %g times %s, which is the least that a threshold of %g looks for: its limit is %s", s->threshold,
+                              judge_amount_text(s->measure, judge_least(s->measure)).s, s->threshold, judge_amount_text(s->measure, trial_most(c)).s);
         o.versions = (unsigned)c->n_compared;
         o.timeout = scale(c, trial_most(c));
         o.threshold = threshold_of(c);
@@ -344,7 +316,7 @@ static int begin(struct campaign *c)
                 return r;
         c->fingerprint = format_string("corpus:%016" PRIx64 " inputs:%016" PRIx64, c->corpus.hash, inputs);
         r = observations_read(c->workspace, c->solver->number, observation_folder(FINDING_CRASH), &known);
-        for (size_t i = 0; r == 0 && i < known.n; i++) { /* what is kept counts, also where a session was killed before it could note it */
+        for (size_t i = 0; r == 0 && i < known.n; i++) { /* stored findings count, also those that a killed session could not note */
                 const struct observation *f = known.list[i];
 
                 if (strcmp(f->origin, s->name) != 0)
@@ -404,7 +376,7 @@ static int replay(struct campaign *c, const struct campaign_record *r)
                                 break;
                         }
         } else if (r->event == EVENT_CONFIRMED) {
-                if (!campaign_is_under_way(c, r->id)) /* format 1 has it behind the end of the input */
+                if (!campaign_find_left(c, r->id)) /* format 1 has it behind the end of the input */
                         replay_confirmed(c, r);
         } else {
                 return errorf(-EIO, "the campaign's journal has a record of another kind of campaign");

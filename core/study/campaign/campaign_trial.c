@@ -66,8 +66,6 @@ int trial_run(struct trial *t, unsigned version, uint64_t seed, double seconds, 
         return 0;
 }
 
-/* -- keeping -- */
-
 static void name_input(const struct trial *t, char ret[200])
 {
         snprintf(ret, 200, "%s-%" PRIu64 ".smt2", t->seat->campaign->settings->name, t->input->id);
@@ -131,8 +129,6 @@ void trial_add_answers(struct trial *t, struct observation *f)
                         observation_add_runs(f, c->versions[v]->text, t->answers[v].verdict, &t->answers[v].seconds, 1);
 }
 
-/* -- running once more -- */
-
 int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t seed, struct answer *ret)
 {
         struct campaign *c = t->seat->campaign;
@@ -155,9 +151,7 @@ int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t 
         return r;
 }
 
-/* -- crashes -- */
-
-/* The same for all crashes at one place. Chains write it alike (chain_finding.c), so that both kinds of hunt find the same crash once. */
+/* The same for all crashes at one place. Chains write it alike (chain_judge.c), so that both kinds of hunt find the same crash once. */
 static void crash_signature(const struct trial *t, unsigned version, const char *ending, struct buffer *ret)
 {
         buffer_addf(ret, "%s\t%s\t-\t-\t-\t", observation_kind_name(FINDING_CRASH), t->seat->campaign->versions[version]->text);
@@ -226,8 +220,6 @@ static int note_crash(struct trial *t, unsigned version)
         return is_first ? keep_crash(t, version, &again, signature.data) : 0;
 }
 
-/* -- contradictions -- */
-
 static int note_contradiction(struct trial *t, unsigned one, unsigned other)
 {
         struct campaign *c = t->seat->campaign;
@@ -235,7 +227,7 @@ static int note_contradiction(struct trial *t, unsigned one, unsigned other)
         char what[400];
         int r = 0;
 
-        for (unsigned v = 0; r == 0 && v < c->n_versions; v++) /* who else says what, above all the oracles */
+        for (unsigned v = 0; r == 0 && v < c->n_versions; v++) /* the answers of all others, above all the oracles */
                 if (!t->answers[v].ran || !verdict_is_decided(t->answers[v].verdict))
                         r = trial_run_again(t, 0, v, 0, &t->answers[v]);
         if (r < 0)

@@ -6,21 +6,12 @@
 #define TURN_LEAST NSEC_PER_SEC
 #define TURN_MOST  (60 * NSEC_PER_SEC)
 
-void campaign_await_change(struct campaign *c)
-{
-        pthread_cond_wait(&c->changed, &c->lock); /* signalled five times a second by watch_over() */
-}
-
-static bool has_rested(const struct campaign_turns *t, uint64_t n_tried)
-{
-        return t->ended == 0 || (now_ns() - t->ended >= t->took && n_tried != t->n_tried);
-}
-
 static bool may_begin(const struct campaign *c, enum beside who)
 {
         const struct campaign_turns *t = &c->turns;
+        bool has_rested = t->ended == 0 || (now_ns() - t->ended >= t->took && c->n_tried != t->n_tried);
 
-        return !t->is_taken && has_rested(t, c->n_tried) && !(t->last == who && t->n_waiting[!who] > 0);
+        return !t->is_taken && has_rested && !(t->last == who && t->n_waiting[!who] > 0);
 }
 
 void campaign_begin_turn(struct campaign *c, enum beside who)
@@ -30,12 +21,12 @@ void campaign_begin_turn(struct campaign *c, enum beside who)
 
         t->n_waiting[who]++;
         while (!c->is_over && !may_begin(c, who))
-                campaign_await_change(c);
+                pthread_cond_wait(&c->changed, &c->lock);
         t->n_waiting[who]--;
         t->last = who;
         t->is_taken = !c->is_over;
         while (!c->is_over && !t->has_room) /* the worker's input may take minutes more, which are not the turn's */
-                campaign_await_change(c);
+                pthread_cond_wait(&c->changed, &c->lock);
         t->began = now_ns();
         rested = t->ended > 0 ? t->began - t->ended : 0;
         t->most = MIN(MAX(rested, TURN_LEAST), TURN_MOST);
@@ -54,7 +45,3 @@ void campaign_end_turn(struct campaign *c, enum beside who)
         pthread_cond_broadcast(&c->changed);
 }
 
-bool campaign_turn_is_long(const struct campaign *c)
-{
-        return now_ns() - c->turns.began >= c->turns.most;
-}

@@ -1,6 +1,5 @@
-/* Shared by the files of the hunt for unknowns: campaign_unknown.c (its life, chains in their order, replay of the journal), unknown_seed.c (seeds and
- * their expected answers), unknown_count.c, chain.h (one chain), campaign_signature.c (duplicates) and campaign_probe.c (operators that a version
- * does not support).
+/* Shared by the files of the hunt for unknowns: campaign_unknown.c (its life, chains in their order, counts, replay of the journal), unknown_seed.c (seeds
+ * and their expected answers), chain.h (one chain), campaign_signature.c (duplicates) and campaign_probe.c (operators that a version does not support).
  *
  * A chain begins at a seed that the target decides, and makes it weaker (sat) or stronger (unsat) step by step. The next step begins at the last mutant
  * that the target decided. A mutant that comes back unknown is a regression where a reference decides it, else an implication. The steps of a chain
@@ -70,6 +69,8 @@ struct chain_place {
 };
 struct chain_place chain_place_of(struct campaign *c, uint64_t id);
 int chain_try(struct bench_seat *seat, const struct strategy_input *input);
+/* Under the lock: counts a step or a find, from a worker or the journal. */
+void unknown_hunt_count(struct campaign *c, const struct campaign_record *r);
 
 /* -- unknown_seed.c -- */
 
@@ -78,24 +79,15 @@ int seeds_read(struct campaign *c, struct unknown_hunt *h);
 /* Under the lock: decides whether chains can begin there, once the answers of all versions on the seed itself are known. */
 void seed_judge(struct campaign *c, struct chain_place at);
 
-/* -- unknown_count.c -- */
-
-/* Under the lock: counts a step or a find, from a worker or the journal. */
-void unknown_hunt_count(struct campaign *c, const struct campaign_record *r);
-
 /* -- signatures -- */
 
-enum claim {
-        CLAIM_DUPLICATE, /* counted: *ret_number stands for it */
-        CLAIM_STORE      /* the caller stores it, then calls signature_stored() */
-};
 /* Reads the signatures of the findings in the store. */
 int signatures_load(struct campaign *c);
-/* Takes and leaves the lock. A find that is much smaller is stored, too. */
-enum claim signature_claim(struct campaign *c, const char *signature, uint64_t size, uint32_t *ret_number);
+/* True: the caller stores the find, then calls signature_stored(). False: it is a duplicate of the finding *ret_number, and not much smaller. Takes and
+ * leaves the lock. */
+bool signature_claim(struct campaign *c, const char *signature, uint64_t size, uint32_t *ret_number);
 /* number 0: the find did not show again. True: it is new to this campaign. Takes and leaves the lock. */
 bool signature_stored(struct campaign *c, const char *signature, uint32_t number, uint64_t size);
-struct known_finding *signature_of(struct unknown_hunt *h, uint32_t number);
 /* Stores how many finds each finding represents. */
 int signatures_keep(struct campaign *c);
 

@@ -1,4 +1,5 @@
-/* The versions that a campaign compares: read, checked, built, and held while it runs. */
+/* The versions that a campaign compares: read, checked, built, and held while it runs; and the conditions of their times. */
+#include "core/run/host.h"
 #include "core/study/campaign/campaign_internal.h"
 
 static int add_version(struct campaign *c, const char *text)
@@ -13,7 +14,7 @@ static int add_version(struct campaign *c, const char *text)
         return 0;
 }
 
-/* True if `b` can be reached from `a` by parents: `a` is the newer one. */
+/* Is `b` on the line of first parents of `a`? */
 static bool is_ancestor(struct history *h, uint32_t a, uint32_t b)
 {
         cleanup_free uint32_t *line = NULL;
@@ -70,5 +71,37 @@ int campaign_hold_versions(struct campaign *c)
                 if (r == 0)
                         r = version_hold(c->workspace, c->versions[i], &c->programs[i]);
         }
+        return r;
+}
+
+/* -- conditions: the machine, and what each version prints for --version. Kept beside the journal, once, for reports of the findings -- */
+
+int campaign_note_conditions(struct campaign *c)
+{
+        struct bench_seat seat = BENCH_SEAT(c);
+        struct run_away *away;
+        json_t *conditions, *versions;
+        int r;
+
+        if (campaign_has_conditions(c->workspace, c->solver->recipe->name, c->settings->name))
+                return 0;
+        versions = json_object();
+        conditions = json_pack("{so}", "versions", versions);
+        r = seat_take(&seat);
+        away = r == 0 && seat.away ? cluster_slot_away(seat.away) : NULL;
+        for (size_t i = 0; r == 0 && i < c->n_versions; i++) {
+                char line[VERSION_LINE];
+                int k = version_ask(c->workspace, c->versions[i], &c->programs[i], away ? NULL : &seat.slot.cpus, away, c->cancel_fd, line);
+
+                if (k == 0 && *line)
+                        json_object_set_new(versions, c->versions[i]->text, json_string(line));
+                r = k == -ECANCELED ? k : 0; /* a version that cannot be asked has no entry */
+        }
+        if (r == 0)
+                json_object_set_new(conditions, "machine", away && away->facts ? json_deep_copy(away->facts) : host_facts());
+        seat_leave(&seat);
+        if (r == 0)
+                r = campaign_put_conditions(c->workspace, c->solver->recipe->name, c->settings->name, conditions);
+        json_decref(conditions);
         return r;
 }

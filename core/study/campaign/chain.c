@@ -3,6 +3,93 @@
 
 #include "core/smtlib/print.h"
 
+#define SIZE_MOST 100000 /* nodes of an assertion; a larger seed may grow by half */
+
+/* -- the terms that a step may bring in -- */
+
+static bool is_literal(const struct term *t)
+{
+        return t->kind == TERM_LITERAL || (t->op == OP_NEGATE && t->args[0]->kind == TERM_LITERAL);
+}
+
+static bool is_nonlinear(const struct term *t)
+{
+        size_t n = 0;
+
+        if (t->op == OP_TIMES)
+                for (size_t i = 0; i < t->n_args; i++)
+                        n += !is_literal(t->args[i]);
+        if (t->op == OP_DIVIDE || t->op == OP_INT_DIV || t->op == OP_MOD || t->op == OP_REM)
+                return !is_literal(t->args[1]);
+        return n > 1;
+}
+
+/* Is the term one that the versions support, and the seed's logic allows? The chain is the user. */
+static bool chain_allows(void *user, const struct term *t)
+{
+        const struct chain *ch = user;
+        cleanup_term_list struct term_list all = {0};
+
+        if (t->has_quantifier && (ch->quantifier_free || ch->hunt->no_quantifier))
+                return false;
+        if (term_subterms(&t, 1, &all) < 0)
+                return false;
+        for (size_t i = 0; i < all.n; i++)
+                if ((all.list[i]->kind == TERM_OPERATOR && ch->hunt->unsupported[all.list[i]->op]) ||
+                    (ch->linear && is_nonlinear(all.list[i])))
+                        return false;
+        return true;
+}
+
+/* -- runs, and the chain's part of the journal: runs and finds that a cut-off session noted are not repeated -- */
+
+int chain_note(struct chain *ch, struct campaign_record *r)
+{
+        struct campaign *c = ch->campaign;
+        int k;
+
+        r->id = ch->id;
+        r->step = ch->step;
+        pthread_mutex_lock(&c->lock);
+        k = campaign_note(c, r);
+        if (k == 0)
+                unknown_hunt_count(c, r);
+        pthread_mutex_unlock(&c->lock);
+        return k;
+}
+
+/* Runs every compared version on the chain's text, and notes the answers. */
+static int chain_run_all(struct chain *ch)
+{
+        int k = 0;
+
+        memset(ch->trial.answers, 0, ch->campaign->n_versions * sizeof(*ch->trial.answers));
+        for (unsigned v = 0; k == 0 && v < ch->campaign->n_compared; v++) {
+                struct answer *a = &ch->trial.answers[v];
+                struct campaign_record r = {.event = EVENT_STEP, .id = ch->id, .step = ch->step, .version = v};
+
+                if (campaign_recall(ch->campaign, &r)) {
+                        *a = (struct answer){.ran = true, .seconds = r.seconds, .verdict = r.verdict};
+                        continue;
+                }
+                k = trial_run_text(&ch->trial, v, 0, ch->input.text, ch->campaign->settings->timeout, a, NULL);
+                r.seconds = a->seconds;
+                r.verdict = a->verdict;
+                r.rule = ch->step > 0 ? (unsigned)ch->applied.rule : JOURNAL_NO_RULE;
+                r.direction = ch->applied.direction;
+                if (k == 0)
+                        k = chain_note(ch, &r);
+        }
+        return k;
+}
+
+bool chain_has_filed(const struct chain *ch, enum observation_kind kind, unsigned version)
+{
+        struct campaign_record r = {.event = EVENT_FOUND, .id = ch->id, .step = ch->step, .version = version, .kind = kind};
+
+        return campaign_recall(ch->campaign, &r);
+}
+
 static void chain_done(struct chain *ch)
 {
         script_free(ch->now);
@@ -80,6 +167,8 @@ static int chain_open(struct bench_seat *seat, const struct strategy_input *inpu
 {
         struct campaign *c = seat->campaign;
         const struct buffer *text;
+        const char *logic;
+        uint64_t largest = 0;
         int r;
 
         *ch = (struct chain){.campaign = c,
@@ -94,7 +183,16 @@ static int chain_open(struct bench_seat *seat, const struct strategy_input *inpu
                         &ch->now);
         if (r < 0)
                 return r;
-        chain_set_bounds(ch);
+        logic = ch->place.seed->logic;
+        if (ch->place.mode == LOGIC_STATED && *logic && strcmp(logic, "ALL") != 0) {
+                ch->quantifier_free = strncmp(logic, "QF_", 3) == 0;
+                logic += ch->quantifier_free ? 3 : 0;
+                ch->linear = strchr(logic, 'L') && !strchr(logic, 'N');
+        }
+        for (size_t i = 0; i < ch->now->n_commands; i++)
+                if (ch->now->commands[i].kind == COMMAND_ASSERT)
+                        largest = MAX(largest, ch->now->commands[i].term->tree_size);
+        ch->size_most = MAX((uint64_t)SIZE_MOST, largest + largest / 2);
         buffer_add(&ch->now_text, text->data, text->size);
         buffer_add(&ch->text, text->data, text->size);
         ch->input = (struct strategy_input){.id = input->id, .text = SLICE(ch->text.data, ch->text.size), .source = "seed"};

@@ -1,9 +1,175 @@
-/* The meaning of the answers to a mutant: unknown where it should be decided, a crash, an answer that contradicts the chain's. */
+/* The meaning of the answers to a mutant: unknown where it should be decided, a crash, an answer that contradicts the chain's. Each is stored as a
+ * finding, or counted where one of its signature is there. */
 #include "core/study/campaign/chain.h"
+
+#include <inttypes.h>
+
+#include "cache/base/fault.h"
 
 #define REASON_MOST 160
 
-/* -- unknown -- */
+struct chain_find {
+        enum observation_kind kind;
+        int reference; /* a version that is right; -1: none */
+        unsigned version;
+        const char *reason; /* why it is unknown, how it crashed, what it says */
+};
+
+static void add_operators(const struct script *s, bool has[N_OPS + 2])
+{
+        cleanup_term_list struct term_list roots = {0}, all = {0};
+
+        for (size_t i = 0; i < s->n_commands; i++)
+                if (s->commands[i].kind == COMMAND_ASSERT)
+                        term_list_add(&roots, s->commands[i].term);
+        if (term_subterms(roots.list, roots.n, &all) < 0)
+                return;
+        for (size_t i = 0; i < all.n; i++)
+                if (all.list[i]->kind == TERM_OPERATOR)
+                        has[all.list[i]->op] = true;
+                else if (all.list[i]->kind == TERM_FORALL || all.list[i]->kind == TERM_EXISTS)
+                        has[N_OPS + (all.list[i]->kind == TERM_EXISTS)] = true;
+}
+
+/* The operators and quantifiers that the last step brought in. */
+static void print_operators(const struct chain *ch, struct buffer *ret)
+{
+        bool before[N_OPS + 2] = {0}, after[N_OPS + 2] = {0};
+        size_t n = 0;
+
+        if (ch->next) {
+                add_operators(ch->now, before);
+                add_operators(ch->next, after);
+        }
+        for (enum op op = OP_NONE + 1; op < N_OPS; op++)
+                if (after[op] && !before[op])
+                        buffer_addf(ret, "%s%s", n++ > 0 ? " " : "", operator_name(op, DIALECT_2_6));
+        for (unsigned i = 0; i < 2; i++)
+                if (after[N_OPS + i] && !before[N_OPS + i])
+                        buffer_addf(ret, "%s%s", n++ > 0 ? " " : "", i ? "exists" : "forall");
+        if (n == 0)
+                buffer_adds(ret, "-");
+}
+
+static const struct rule_row *rule_of(const struct chain *ch)
+{
+        return weaken_rule(ch->hunt->weaken, ch->applied.rule);
+}
+
+static void print_signature(const struct chain *ch, const struct chain_find *find, struct buffer *ret)
+{
+        const char *version = ch->campaign->versions[find->version]->text, *stated = *ch->place.seed->logic ? ch->place.seed->logic : "-";
+        buffer_addf(ret, "%s\t%s\t", observation_kind_name(find->kind), version);
+        if (find->kind == FINDING_CRASH) { /* the place in the program tells more than the rule */
+                buffer_adds(ret, "-\t-\t-");
+        } else {
+                buffer_addf(ret, "%s\t", ch->place.mode == LOGIC_ALL ? "ALL" : stated);
+                if (ch->next)
+                        buffer_addf(ret, "%s %s\t", rule_of(ch)->name, ch->applied.direction == WEAKEN ? "weaken" : "strengthen");
+                else
+                        buffer_adds(ret, "-\t");
+                print_operators(ch, ret);
+        }
+        buffer_adds(ret, "\t");
+        buffer_add_printable(ret, find->reason);
+}
+
+static int add_case(const struct chain *ch, const char *name, const struct buffer *text, uint32_t *ret)
+{
+        return cases_add_unlisted(workspace_cases(ch->campaign->workspace), name, SLICE(text->data, text->size), ret);
+}
+
+static int fill(struct chain *ch, struct observation *f, const struct chain_find *find, const char *signature)
+{
+        struct campaign *c = ch->campaign;
+        const struct seed *seed = ch->place.seed;
+        cleanup_buffer struct buffer chain = {0};
+        char name[200];
+        int r;
+
+        f->kind = find->kind;
+        buffer_add(&chain, ch->lines.data, ch->lines.size);
+        if (ch->next)
+                weaken_step_print(ch->hunt->weaken, &ch->applied, &chain);
+        observation_set(&f->chain, chain.data);
+        observation_set(&f->reason, find->reason);
+        observation_set(&f->signature, signature);
+        trial_set_versions(f, find->reference < 0 ? NULL : c->versions[find->reference], c->versions[find->version]);
+        trial_add_answers(&ch->trial, f);
+        r = add_case(ch, seed->name, &seed->text[ch->place.mode], &f->seed_id);
+        /* The formula that the target decided is reduced together with the one that follows from it. */
+        snprintf(name, sizeof(name), "%s-%" PRIu64 "-%u-decided.smt2", c->settings->name, ch->id, ch->step);
+        if (r == 0 && ch->next && (find->kind == FINDING_IMPLICATION || find->kind == FINDING_SOUNDNESS))
+                r = add_case(ch, name, &ch->now_text, &f->decided_id);
+        return r;
+}
+
+/* The line in the log: "unknown where 1.8 says sat: (reason)". */
+static void describe(const struct chain *ch, const struct chain_find *find, struct buffer *ret)
+{
+        struct version *const *versions = ch->campaign->versions;
+        const struct answer *a = ch->trial.answers;
+        const char *name = versions[find->version]->name;
+
+        buffer_addf(ret, "%s: ", observation_kind_name(find->kind));
+        if (find->kind == FINDING_CRASH)
+                buffer_addf(ret, "%s crashed (%s)", name, find->reason);
+        else if (find->kind == FINDING_SOUNDNESS)
+                buffer_addf(ret, "%s says %s, %s is implied", name, verdict_name(a[find->version].verdict),
+                            verdict_name(ch->implied));
+        else if (find->kind == FINDING_REGRESSION)
+                buffer_addf(ret, "%s says %s, %s unknown: %s", versions[find->reference]->name,
+                            verdict_name(a[find->reference].verdict), name, find->reason);
+        else
+                buffer_addf(ret, "%s decided it before the last rule, and says unknown: %s", name, find->reason);
+        buffer_addf(ret, "; %s from %s", ch->next ? rule_of(ch)->name : "as it is", ch->place.seed->name);
+}
+
+/* Runs the reference again, and the version too unless its reason was asked for in another run. Nothing is claimed on one run. */
+static int is_repeated(struct chain *ch, const struct chain_find *find, bool *ret)
+{
+        bool is_asked = find->kind == FINDING_REGRESSION || find->kind == FINDING_IMPLICATION;
+        int r = 0;
+
+        *ret = true;
+        for (unsigned v = 0; r == 0 && *ret && v < ch->campaign->n_compared; v++) {
+                struct answer again;
+
+                if ((int)v != find->reference && (v != find->version || is_asked))
+                        continue;
+                r = trial_run_text(&ch->trial, v, 0, ch->input.text, ch->campaign->settings->timeout, &again, NULL);
+                *ret = r == 0 && again.verdict == ch->trial.answers[v].verdict;
+        }
+        return r;
+}
+
+/* Stores the find, or counts it where one of its signature is there. */
+static int file_find(struct chain *ch, const struct chain_find *find)
+{
+        struct campaign *c = ch->campaign;
+        cleanup_observation struct observation *f = observation_new();
+        cleanup_buffer struct buffer signature = {0}, what = {0};
+        struct campaign_record r = {.event = EVENT_FOUND, .version = find->version, .kind = find->kind};
+        bool is_so = false;
+        uint32_t number = 0; /* stays 0 where the find does not show again */
+        int k = 0;
+
+        print_signature(ch, find, &signature);
+        if (signature_claim(c, signature.data, ch->text.size, &number)) {
+                k = is_repeated(ch, find, &is_so);
+                if (k == 0 && is_so)
+                        k = fill(ch, f, find, signature.data);
+                if (k == 0 && is_so) {
+                        describe(ch, find, &what);
+                        k = trial_keep(&ch->trial, f, what.data);
+                        number = k < 0 ? 0 : f->number;
+                        k = k < 0 ? k : fault_at("campaign.found");
+                }
+                r.is_find = signature_stored(c, signature.data, k < 0 ? 0 : number, ch->text.size);
+        }
+        r.cause = number;
+        return k < 0 ? k : chain_note(ch, &r);
+}
 
 /* Reads "(:reason-unknown …)" from the output, without quotes; "" where there is none. */
 static void read_reason(const struct buffer *output, char ret[REASON_MOST])
@@ -20,7 +186,7 @@ static void read_reason(const struct buffer *output, char ret[REASON_MOST])
         end = at + strcspn(at, "\n");
         while (end > at && strchr(" \"|)\r", end[-1]) && !(end[-1] == ')' && memchr(at, '(', (size_t)(end - at))))
                 end--;
-        /* "(incomplete (theory arithmetic))": the parenthesis that closes the attribute goes, its own stay */
+        /* "(incomplete (theory arithmetic))": drop the parenthesis that closes the attribute, keep the reason's own */
         for (size_t open = 0, i = 0; at + i < end; i++) {
                 open += at[i] == '(';
                 if (at[i] == ')' && open-- == 0)
@@ -80,11 +246,9 @@ static int judge_unknown(struct chain *ch)
         r = ask_reason(ch, ch->target, reason, &is_so);
         if (r < 0)
                 return r;
-        return is_so ? chain_file(ch, &(struct chain_find){kind, reference, ch->target, reason})
+        return is_so ? file_find(ch, &(struct chain_find){kind, reference, ch->target, reason})
                      : chain_note(ch, &(struct campaign_record){.event = EVENT_FOUND, .version = ch->target, .kind = kind});
 }
-
-/* -- crashes and contradictions -- */
 
 static int who_says(const struct chain *ch, enum verdict answer)
 {
@@ -105,7 +269,7 @@ static int judge_crash(struct chain *ch, unsigned version)
                 r = trial_run_text(&ch->trial, version, 0, ch->input.text, ch->campaign->settings->timeout, a, NULL);
         if (r < 0 || a->verdict != VERDICT_CRASH)
                 return r;
-        return chain_file(ch, &(struct chain_find){FINDING_CRASH, -1, version, a->ending});
+        return file_find(ch, &(struct chain_find){FINDING_CRASH, -1, version, a->ending});
 }
 
 /* 1: an answer contradicts what is implied. */
@@ -123,7 +287,7 @@ static int judge_errors(struct chain *ch)
                         continue;
                 is_wrong = true;
                 if (!chain_has_filed(ch, FINDING_SOUNDNESS, v))
-                        r = chain_file(ch, &(struct chain_find){FINDING_SOUNDNESS, who_says(ch, ch->implied), v, verdict_name(a->verdict)});
+                        r = file_find(ch, &(struct chain_find){FINDING_SOUNDNESS, who_says(ch, ch->implied), v, verdict_name(a->verdict)});
         }
         return r < 0 ? r : is_wrong;
 }

@@ -24,20 +24,6 @@ static int clean_script(struct script *s)
         return has_check ? 0 : script_add_check(s);
 }
 
-static int print_in_all(struct campaign *c, struct script *s, struct buffer *ret)
-{
-        const struct symbol *all = symbol_of(s->bank, slice_string("ALL"));
-
-        if (!all)
-                return -ENOMEM;
-        for (size_t i = 0; i < s->n_commands; i++)
-                if (s->commands[i].kind == COMMAND_SET_LOGIC) {
-                        s->commands[i].symbol = all;
-                        s->commands[i].text = slice_string("(set-logic ALL)");
-                }
-        return script_print(s, &(struct print_options){.dialect = c->dialect}, ret);
-}
-
 static bool begins_with(const char *name, const char *what)
 {
         return strncmp(name, what, strlen(what)) == 0 && !isalnum((unsigned char)name[strlen(what)]);
@@ -77,9 +63,16 @@ static int seed_init(struct campaign *c, struct seed *seed, struct script *s, co
         r = clean_script(s);
         if (r == 0)
                 r = script_print(s, &(struct print_options){.dialect = c->dialect}, &seed->text[LOGIC_STATED]);
-        if (r == 0 && s->logic && strcmp(seed->logic, "ALL") != 0)
-                r = print_in_all(c, s, &seed->text[LOGIC_ALL]);
-        return r;
+        if (r < 0 || !s->logic || strcmp(seed->logic, "ALL") == 0)
+                return r;
+        for (size_t i = 0; i < s->n_commands; i++)
+                if (s->commands[i].kind == COMMAND_SET_LOGIC) {
+                        s->commands[i].symbol = symbol_of(s->bank, slice_string("ALL"));
+                        s->commands[i].text = slice_string("(set-logic ALL)");
+                        if (!s->commands[i].symbol)
+                                return -ENOMEM;
+                }
+        return script_print(s, &(struct print_options){.dialect = c->dialect}, &seed->text[LOGIC_ALL]);
 }
 
 int seeds_read(struct campaign *c, struct unknown_hunt *h)

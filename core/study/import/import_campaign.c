@@ -1,9 +1,8 @@
-/* Campaigns of another store: which is which, and their files. */
+/* Campaigns of another store: which of them are here already, and their files. */
 #include "core/study/import/import_internal.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 
 #include "cache/base/fault.h"
 #include "core/study/campaign/campaign_journal.h"
@@ -23,7 +22,7 @@ const struct taken_campaign *taking_find_campaign(const struct taking *t, const 
         return NULL;
 }
 
-/* -- which is which -- */
+/* -- names and identity -- */
 
 static void add_strings(struct hasher *h, char *const *list)
 {
@@ -120,7 +119,7 @@ static int choose_name(const struct taking *t, struct taken_campaign *c, const s
         return 0;
 }
 
-/* Settings and status under its name here. */
+/* Stores settings and status under the name here. */
 static int put_rows(const struct taking *t, const struct taken_campaign *c)
 {
         struct campaign_settings settings = c->settings;
@@ -210,32 +209,24 @@ struct copying {
         struct campaign_journal *journal;
 };
 
-/* Gives the record the finding's number here. 1: the finding is not here: it was made after the findings were read, or was passed over. */
-static int translate(const struct taking *t, struct campaign_record *r)
-{
-        uint64_t number = r->event == EVENT_CONFIRMED ? r->finding : r->event == EVENT_FOUND ? r->cause : 0;
-
-        if (number == 0)
-                return 0;
-        if (number > t->n_numbers || t->numbers[number] == 0)
-                return 1;
-        if (r->event == EVENT_CONFIRMED)
-                r->finding = t->numbers[number];
-        else
-                r->cause = t->numbers[number];
-        return 0;
-}
-
+/* Copies a record with the finding's number here. 1: the finding is not here: it was made after the findings were read, or was passed over. */
 static int copy_record(void *user, const struct campaign_record *record)
 {
         const struct copying *c = user;
+        const struct taking *t = c->taking;
         struct campaign_record ours = *record;
-        int r = translate(c->taking, &ours);
+        uint64_t number = ours.event == EVENT_CONFIRMED ? ours.finding : ours.event == EVENT_FOUND ? ours.cause : 0;
 
-        return r == 0 ? campaign_journal_add(c->journal, &ours) : r;
+        if (number != 0 && (number > t->n_numbers || t->numbers[number] == 0))
+                return 1;
+        if (number != 0 && ours.event == EVENT_CONFIRMED)
+                ours.finding = t->numbers[number];
+        else if (number != 0)
+                ours.cause = t->numbers[number];
+        return campaign_journal_add(c->journal, &ours);
 }
 
-/* Writes it with the numbers that findings have here, up to where it is whole. */
+/* Copies the whole records, with the numbers that findings have here. */
 static int copy_journal(const struct taking *t, const char *from, const char *to)
 {
         cleanup(campaign_journal_closep) struct campaign_journal *journal = NULL;
@@ -382,32 +373,25 @@ static int compare(const struct places *p, enum progress_here *ret)
         return 0;
 }
 
-/* Nobody runs it here while the lock is held. *ret_fd -1: there is no journal yet. */
-static int lock_journal(const char *path, int *ret_fd)
-{
-        *ret_fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (*ret_fd < 0)
-                return errno == ENOENT ? 0 : errorf(-errno, "cannot open %s: %s", path, strerror(errno));
-        return flock(*ret_fd, LOCK_EX | LOCK_NB) < 0 ? -EBUSY : 0;
-}
-
 static int copy_campaign(struct taking *t, const struct taken_campaign *c)
 {
         const char *solver = t->here->recipe->name;
         enum progress_here progress = NOT_BEHIND;
-        cleanup_close int lock = -1;
+        cleanup_close int lock = -1; /* nobody runs it here while it is held; -1: there is no journal yet */
         struct places p;
         int r = find_places(t, c, &p);
 
-        if (r == 0)
-                r = lock_journal(p.journal_here, &lock);
-        if (r == -EBUSY) {
+        if (r < 0)
+                return r;
+        lock = open(p.journal_here, O_RDONLY | O_CLOEXEC);
+        if (lock < 0 && errno != ENOENT)
+                return errorf(-errno, "cannot open %s: %s", p.journal_here, strerror(errno));
+        if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0) {
                 source_say(t->source, "%s: the campaign '%s' is running here, and stays as it is", solver, c->here);
                 t->report->known_campaigns++;
                 return 0;
         }
-        if (r == 0)
-                r = copy_journal(t, p.journal_there, p.fresh);
+        r = copy_journal(t, p.journal_there, p.fresh);
         if (r == 0)
                 r = compare(&p, &progress);
         if (r == 0 && progress == BEHIND)

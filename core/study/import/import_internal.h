@@ -21,7 +21,7 @@ struct taking {
         struct solver *there, *here; /* refs */
         struct taken_campaign *campaigns; /* owned */
         size_t n_campaigns;
-        uint32_t *numbers; /* owned; numbers[that of a finding there]: its number here; 0: it is passed over */
+        uint32_t *numbers; /* owned; from a finding's number there to its number here; 0: it is passed over */
         uint32_t n_numbers;
         bool has_other_recipe; /* and it was said */
 };
@@ -31,10 +31,10 @@ bool taking_has_version(const struct taking *t, const char *version);
 
 /* -- import_campaign.c -- */
 
-/* Reads the campaigns, gives each a name here and keeps it for it: there is nothing of it yet but settings and status. */
+/* Reads the campaigns and gives each a name here. A new one has only its settings and status then. */
 int taking_read_campaigns(struct taking *t);
 void taken_campaign_done(struct taken_campaign *c);
 /* NULL: there is none of that name. */
 const struct taken_campaign *taking_find_campaign(const struct taking *t, const char *there);
-/* Their files, once all findings have their numbers. */
+/* Copies their files, once all findings have their numbers. */
 int taking_copy_campaigns(struct taking *t);

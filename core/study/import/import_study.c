@@ -13,8 +13,6 @@ bool taking_has_version(const struct taking *t, const char *version)
         return !*version || !version_is_of_history(version) || version_commit(t->here, version, &commit) == 0;
 }
 
-/* -- inputs -- */
-
 /* The id here of a case there; 0 stays 0. */
 static int take_input(const struct taking *t, uint32_t theirs, uint32_t *ret)
 {
@@ -38,7 +36,7 @@ static int take_input(const struct taking *t, uint32_t theirs, uint32_t *ret)
         return r < 0 ? r : cases_add_unlisted(here, info->name, SLICE(text.data, text.size), ret);
 }
 
-/* -- what was found out about it -- */
+/* -- localizations, reductions, counts -- */
 
 /* Takes the localization under its key there, with the case's id here and the machine of its times. The key has the recipe: where the solver has another
  * recipe here, the localization shows under the one there. */
@@ -261,21 +259,6 @@ static int take_class(const struct taking *t, const struct culprit *theirs, cons
                            theirs->is_intent_set && !ours->is_intent_set ? &theirs->intent : NULL);
 }
 
-static int take_classes(const struct taking *t)
-{
-        cleanup_culprits struct culprits theirs = {0}, ours = {0};
-        int r = culprits_read(t->source->there, t->there, &theirs);
-
-        if (r == 0)
-                r = culprits_read(t->source->here, t->here, &ours);
-        for (size_t i = 0; r == 0 && i < theirs.n; i++)
-                if (theirs.list[i].is_class_set || theirs.list[i].is_intent_set)
-                        r = take_class(t, &theirs.list[i], &ours);
-        return r;
-}
-
-/* -- all of it -- */
-
 static void taking_done(struct taking *t)
 {
         for (size_t i = 0; i < t->n_campaigns; i++)
@@ -304,6 +287,7 @@ static int pass_over(struct taking *t)
 static int take_solver(struct store_source *source, struct solver *theirs, struct study_import *report)
 {
         cleanup(taking_done) struct taking t = {.source = source, .report = report, .there = theirs};
+        cleanup_culprits struct culprits classes_there = {0}, classes_here = {0};
         int r = workspace_solver(source->here, theirs->recipe->name, &t.here);
 
         if (r == -ENOENT)
@@ -313,7 +297,12 @@ static int take_solver(struct store_source *source, struct solver *theirs, struc
         if (r == 0)
                 r = take_series(&t, OF_CAMPAIGNS);
         if (r == 0)
-                r = take_classes(&t);
+                r = culprits_read(source->there, theirs, &classes_there);
+        if (r == 0)
+                r = culprits_read(source->here, t.here, &classes_here);
+        for (size_t i = 0; r == 0 && i < classes_there.n; i++)
+                if (classes_there.list[i].is_class_set || classes_there.list[i].is_intent_set)
+                        r = take_class(&t, &classes_there.list[i], &classes_here);
         if (r == 0)
                 r = taking_copy_campaigns(&t);
         if (r == 0)

@@ -178,22 +178,15 @@ static void add_count(struct buffer *b, const char *label, size_t n, const char 
         add_figure(b, label, value, unit);
 }
 
-static const struct report_column *newest_column(const struct report *r)
+static void write_figures(const struct report *r, size_t n_wrong, struct buffer *b)
 {
         const struct report_column *newest = NULL;
+        char text[96], label[160];
+        size_t slower = 0;
 
         for (size_t k = 0; k < r->n_columns; k++)
                 if (r->columns[k].of->on_line || !newest)
                         newest = &r->columns[k];
-        return newest;
-}
-
-static void write_figures(const struct report *r, size_t n_wrong, struct buffer *b)
-{
-        const struct report_column *newest = newest_column(r);
-        char text[96], label[160];
-        size_t slower = 0;
-
         for (size_t i = 0; i < r->n_steps; i++)
                 slower += r->steps[i].is_slower;
         buffer_adds(b, "<dl class=\"figures\">\n");
@@ -234,19 +227,6 @@ static int write_top(struct report *r, struct buffer *b)
         return e;
 }
 
-static void write_end(const struct report *r, struct buffer *b)
-{
-        buffer_adds(b, "<footer>\n");
-        if (r->left_out.size > 0) {
-                buffer_adds(b, "<h3>What is left out</h3>\n<ul>\n");
-                buffer_add(b, r->left_out.data, r->left_out.size);
-                buffer_adds(b, "</ul>\n");
-        }
-        buffer_adds(b, "<p>Made by solverfs from what is stored; nothing was measured for it.</p>\n</footer>\n");
-}
-
-/* -- the page ------------------------------------------------------------------------------------------------------ */
-
 int solver_report(const struct solver_report_options *options, struct buffer *ret, int64_t *ret_mtime)
 {
         cleanup_report struct report r = {.options = options, .workspace = options->workspace, .solver = options->solver};
@@ -274,7 +254,13 @@ int solver_report(const struct solver_report_options *options, struct buffer *re
         buffer_adds(ret, "<main>\n");
         buffer_add(ret, body.data, body.size);
         buffer_adds(ret, "</main>\n");
-        write_end(&r, ret);
+        buffer_adds(ret, "<footer>\n");
+        if (r.left_out.size > 0) {
+                buffer_adds(ret, "<h3>What is left out</h3>\n<ul>\n");
+                buffer_add(ret, r.left_out.data, r.left_out.size);
+                buffer_adds(ret, "</ul>\n");
+        }
+        buffer_adds(ret, "<p>Made by solverfs from what is stored; nothing was measured for it.</p>\n</footer>\n");
         html_page_end(ret);
         *ret_mtime = r.newest;
         return e < 0 ? e : buffer_error(ret);

@@ -7,7 +7,6 @@ struct alarms {
         struct html_table *table;
         struct buffer *to;
         uint32_t from; /* number of the first that is shown */
-        size_t n;
 };
 
 static void add_side(const struct observation *alarm, const struct observed_runs *s, struct buffer *to)
@@ -20,7 +19,7 @@ static void add_side(const struct observation *alarm, const struct observed_runs
                 alarm_print_side(alarm, s, to);
 }
 
-/* Its worst case. */
+/* The cell of the alarm's worst case. */
 static void add_worst(const struct alarms *a, const struct observation *alarm)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
@@ -46,7 +45,6 @@ static void add_alarm(struct alarms *a, const struct observation *alarm)
         report_newer(a->report, alarm->changed);
         if (alarm->number < a->from)
                 return;
-        a->n++;
         html_row_begin(a->to, a->table);
         report_cell_number(a->report, a->table, alarm, "", a->to);
         html_cell(a->to, a->table, observation_kind_name(alarm->kind));
@@ -89,6 +87,6 @@ int report_write_alarms(struct report *r, struct buffer *b)
         }
         buffer_adds(b, "</section>\n");
         if (a.from > 1)
-                report_left_out(r, "The table of alarms has the newest %zu of %u; the mount has all in alarms/.", a.n, last);
+                report_left_out(r, "The table of alarms has the newest %d of %u; the mount has all in alarms/.", REPORT_ROWS, last);
         return e;
 }

@@ -2,7 +2,6 @@
 #include "core/study/observation/finding_localized.h"
 #include "core/study/page/solver_report_internal.h"
 
-/* -- a row -------------------------------------------------------------------------------------------------------- */
 struct row {
         const struct report *report;
         const struct observation *finding;
@@ -37,22 +36,15 @@ static int add_culprits(struct row *row)
         return e == -ENOENT ? 0 : e;
 }
 
-static void add_size(const struct row *row)
-{
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
-        char shown[32] = "–";
-        bool is_there = cases_get(workspace_cases(row->report->workspace), row->finding->case_id, &info) == 0;
-
-        if (is_there)
-                snprintf(shown, sizeof(shown), "%llu", (unsigned long long)info->size);
-        html_cell_number(row->to, row->table, is_there ? (double)info->size : NAN, shown);
-}
-
 static void add_end(const struct row *row)
 {
         const struct observation *f = row->finding;
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
 
-        add_size(row);
+        if (cases_get(workspace_cases(row->report->workspace), f->case_id, &info) == 0)
+                html_cell_count(row->to, row->table, info->size);
+        else
+                html_cell_number(row->to, row->table, NAN, "–");
         html_cell(row->to, row->table, report_date(f->found).s);
         html_cell(row->to, row->table, f->origin);
         report_cell_mark(row->table, f, row->to);
@@ -98,8 +90,6 @@ static int add_other(struct row *row)
         html_row_end(row->to);
         return e;
 }
-
-/* -- the tables --------------------------------------------------------------------------------------------------- */
 
 static int write_group(struct report *r, const char *folder, const char *caption, struct buffer *b)
 {

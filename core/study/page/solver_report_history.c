@@ -3,7 +3,7 @@
 
 /* -- data for the plots ------------------------------------------------------------------------------------------- */
 
-/* A cell as page.js reads it: a dot where nothing is known; else a digit for how it ended (verdict_plot.h), and the logarithm of the seconds from LEAST
+/* A cell as page.js reads it: a dot where nothing is known; else a digit for its verdict (verdict_plot.h), and the logarithm of the seconds from LEAST
  * over DECADES powers of ten in two digits of base 64. So twenty thousand cells take sixty kilobytes, half a per cent off at most. */
 #define LEAST   1e-4
 #define DECADES 9.0
@@ -46,17 +46,6 @@ static json_t *column_data(const struct report *r, size_t k)
         if (c->tags.size > 0)
                 json_object_set_new(j, "tags", html_string(c->tags.data));
         return j;
-}
-
-static json_t *set_data(const struct report *r)
-{
-        json_t *solved = json_array(), *par2 = json_array();
-
-        for (size_t k = 0; k < r->n_columns; k++) {
-                json_array_append_new(solved, json_integer((json_int_t)r->columns[k].solved));
-                json_array_append_new(par2, json_real(r->columns[k].par2));
-        }
-        return json_pack("{sI so so}", "total", (json_int_t)r->cases.n, "solved", solved, "par2", par2);
 }
 
 /* The column shown at or before a commit, or behind it. */
@@ -104,20 +93,21 @@ static void add_data(const struct report *r, struct buffer *b)
         static const enum verdict ends[N_VERDICT_PLOTS] = {[VERDICT_PLOT_SAT] = VERDICT_SAT,         [VERDICT_PLOT_WRONG] = VERDICT_SAT,
                                                            [VERDICT_PLOT_UNSAT] = VERDICT_UNSAT,     [VERDICT_PLOT_UNKNOWN] = VERDICT_UNKNOWN,
                                                            [VERDICT_PLOT_FAILED] = VERDICT_CRASH, [VERDICT_PLOT_TIMEOUT] = VERDICT_TIMEOUT};
-        json_t *columns = json_array(), *cases = json_array(), *kinds = json_array();
+        json_t *columns = json_array(), *cases = json_array(), *kinds = json_array(), *solved = json_array(), *par2 = json_array();
 
-        for (size_t k = 0; k < r->n_columns; k++)
+        for (size_t k = 0; k < r->n_columns; k++) {
                 json_array_append_new(columns, column_data(r, k));
+                json_array_append_new(solved, json_integer((json_int_t)r->columns[k].solved));
+                json_array_append_new(par2, json_real(r->columns[k].par2));
+        }
         for (size_t i = 0; i < r->cases.n; i++)
                 json_array_append_new(cases, case_data(r, i));
         for (int k = 0; k < N_VERDICT_PLOTS; k++)
                 json_array_append_new(kinds, json_string(verdict_plot_name(ends[k], k == VERDICT_PLOT_WRONG)));
         html_data(b, "history-data",
-                  json_pack("{ss? so so so so so sI}", "folder", r->options->commits, "columns", columns, "cases", cases, "kinds", kinds, "set", set_data(r),
-                            "steps", steps_data(r), "shown", (json_int_t)most_steps(r)));
+                  json_pack("{ss? so so so s{sI so so} so sI}", "folder", r->options->commits, "columns", columns, "cases", cases, "kinds", kinds, "set",
+                            "total", (json_int_t)r->cases.n, "solved", solved, "par2", par2, "steps", steps_data(r), "shown", (json_int_t)most_steps(r)));
 }
-
-/* -- the plots' frame --------------------------------------------------------------------------------------------- */
 
 static void add_legend(struct buffer *b)
 {
@@ -212,15 +202,6 @@ static struct ends ends_of(const struct report *r, size_t case_index)
         return e;
 }
 
-static void count_steps(const struct report *r, size_t case_index, size_t *next, size_t *slower, size_t *faster)
-{
-        *slower = *faster = 0;
-        for (; *next < r->n_steps && r->steps[*next].case_index == case_index; ++*next) {
-                *slower += r->steps[*next].is_slower;
-                *faster += !r->steps[*next].is_slower;
-        }
-}
-
 static void add_seconds(struct buffer *b, struct html_table *t, const struct report_cell *c)
 {
         html_cell_number(b, t, c ? (double)c->seconds : NAN, html_seconds(c ? (double)c->seconds : NAN).s);
@@ -231,11 +212,12 @@ static void add_case_row(const struct report *r, size_t i, size_t *next_step, st
         const struct case_info *info = r->cases.list[i];
         cleanup_buffer struct buffer path = {0};
         struct ends e = ends_of(r, i);
-        size_t slower, faster;
+        size_t steps[2] = {0}; /* faster, slower */
         double ratio = e.first && cell_is_solved(e.first) && cell_is_solved(e.last) ? (double)e.last->seconds / (double)e.first->seconds : NAN;
         char id[16];
 
-        count_steps(r, i, next_step, &slower, &faster);
+        for (; *next_step < r->n_steps && r->steps[*next_step].case_index == i; ++*next_step)
+                steps[r->steps[*next_step].is_slower]++;
         snprintf(id, sizeof(id), "%u", info->id);
         html_row_begin(b, t);
         html_cell_begin(b, t);
@@ -256,8 +238,8 @@ static void add_case_row(const struct report *r, size_t i, size_t *next_step, st
         if (e.last)
                 buffer_addf(b, e.last->is_wrong ? "<strong class=\"up\">WRONG: %s</strong>" : "%s", verdict_name((enum verdict)e.last->verdict));
         html_cell_end(b, t);
-        html_cell_count(b, t, slower);
-        html_cell_count(b, t, faster);
+        html_cell_count(b, t, steps[true]);
+        html_cell_count(b, t, steps[false]);
         html_cell_count(b, t, e.measured);
         html_row_end(b);
 }

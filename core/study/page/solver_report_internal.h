@@ -57,7 +57,6 @@ struct report {
 
         struct commit_order *order; /* a ref */
         struct ref_list *refs;      /* a ref */
-        uint32_t *line, n_line;     /* owned; first parents of HEAD, oldest first */
         struct report_commit *commits; /* owned; in the order of the history */
         uint32_t *of_commit;           /* owned; of every commit: the index of the measured commit that stands for it, or NOT_SHOWN */
         size_t n_commits, unbuildable;

@@ -18,7 +18,6 @@ void report_done(struct report *r)
         free(r->by_seed);
         free(r->steps);
         free(r->commits);
-        free(r->line);
         free(r->of_commit);
         commit_order_unref(r->order);
         ref_list_unref(r->refs);
@@ -34,28 +33,11 @@ void report_newer(struct report *r, int64_t seconds)
 
 /* -- cases -------------------------------------------------------------------------------------------------------- */
 
-/* Keeps every second, third … so that at most REPORT_CASES are left. */
-static void thin_cases(struct report *r)
-{
-        size_t n = r->cases.n, every = (n + REPORT_CASES - 1) / REPORT_CASES, kept = 0;
-
-        r->all_cases = n;
-        if (n <= REPORT_CASES)
-                return;
-        for (size_t i = 0; i < n; i++)
-                if (i % every == 0)
-                        r->cases.list[kept++] = r->cases.list[i];
-                else
-                        case_info_unref(r->cases.list[i]);
-        r->cases.n = kept;
-        report_left_out(r, "%zu of the %zu cases are shown, one in %zu; 'solverfs report %s --set SET' makes a page of a set.", kept, n, every,
-                        r->solver->recipe->name);
-}
-
 static int read_cases(struct report *r)
 {
         cleanup(case_set_unrefp) struct case_set *set = NULL;
         char *word = (char *)(r->options->set ? r->options->set : "all");
+        size_t n, every;
         int e = r->options->set ? sets_get(workspace_sets(r->workspace), r->options->set, &set) : 0;
 
         if (e < 0)
@@ -66,13 +48,23 @@ static int read_cases(struct report *r)
         if (e < 0)
                 return e == -ENOENT ? 0 : e; /* an empty set */
         case_selection_keep(&r->cases, r->solver->recipe->format);
-        for (size_t i = 0; i < r->cases.n; i++)
+        n = r->all_cases = r->cases.n;
+        every = n > REPORT_CASES ? (n + REPORT_CASES - 1) / REPORT_CASES : 1; /* keeps every second, third … of a larger set */
+        r->cases.n = 0;
+        for (size_t i = 0; i < n; i++) {
                 report_newer(r, r->cases.list[i]->added);
-        thin_cases(r);
+                if (i % every == 0)
+                        r->cases.list[r->cases.n++] = r->cases.list[i];
+                else
+                        case_info_unref(r->cases.list[i]);
+        }
+        if (every > 1)
+                report_left_out(r, "%zu of the %zu cases are shown, one in %zu; 'solverfs report %s --set SET' makes a page of a set.", r->cases.n, n,
+                                every, r->solver->recipe->name);
         return 0;
 }
 
-/* -- which commits are measured ----------------------------------------------------------------------------------- */
+/* -- the commits that are measured -------------------------------------------------------------------------------- */
 
 static int any_run(void *, const struct digest *, struct fact *)
 {
@@ -87,7 +79,7 @@ struct finding_commits {
         uint32_t last;     /* index of the last measured commit on the line, or NOT_SHOWN */
 };
 
-/* Is it a program of its own, with anything measured? A commit with the program of its first parent is one with that. */
+/* Is it a program of its own, with anything measured? A commit with the program of its first parent is counted as the parent. */
 static int look_at_commit(struct finding_commits *f, uint32_t place)
 {
         struct report *r = f->report;
@@ -148,16 +140,20 @@ static int count_unbuildable(struct finding_commits *f)
 static int find_commits(struct report *r)
 {
         struct finding_commits f = {.report = r, .last = NOT_SHOWN};
-        int e = commit_programs(r->workspace, r->solver, &f.programs, &f.n_programs);
+        cleanup_free uint32_t *line = NULL; /* first parents of HEAD, oldest first */
+        size_t n_line = 0;
+        int e = history_line(r->solver->history, COMMIT_NONE, &line, &n_line);
 
+        if (e == 0 || e == -ENOENT) /* a history without a HEAD has no such line */
+                e = commit_programs(r->workspace, r->solver, &f.programs, &f.n_programs);
         f.line_at = allocate(r->order->n, sizeof(*f.line_at));
         r->of_commit = allocate(r->order->n, sizeof(*r->of_commit));
         r->commits = allocate(r->order->n, sizeof(*r->commits));
         for (size_t i = 0; i < r->order->n; i++)
                 f.line_at[i] = r->of_commit[i] = NOT_SHOWN;
-        for (uint32_t i = 0; i < r->n_line; i++)
-                if (r->line[i] < r->order->n)
-                        f.line_at[r->line[i]] = i;
+        for (uint32_t i = 0; i < n_line; i++)
+                if (line[i] < r->order->n)
+                        f.line_at[line[i]] = i;
         for (uint32_t i = 0; e == 0 && i < r->order->n; i++)
                 e = look_at_commit(&f, i);
         if (e == 0)
@@ -167,7 +163,7 @@ static int find_commits(struct report *r)
         return e;
 }
 
-/* -- which of them are shown -------------------------------------------------------------------------------------- */
+/* -- the commits that are shown ----------------------------------------------------------------------------------- */
 
 struct report_commit *report_commit_of(const struct report *r, uint32_t number)
 {
@@ -185,7 +181,7 @@ static bool keep(struct report_commit *c)
         return is_new;
 }
 
-/* First, last and tags, then every second, third … of the others. */
+/* Chooses first, last and tags, then every second, third … of the others. */
 static void choose_commits(struct report *r)
 {
         const size_t most = r->cases.n * REPORT_COMMITS > REPORT_CELLS ? REPORT_CELLS / r->cases.n : REPORT_COMMITS;
@@ -224,9 +220,9 @@ static void make_columns(struct report *r)
         }
 }
 
-/* -- what is measured of them ------------------------------------------------------------------------------------- */
+/* -- cells -------------------------------------------------------------------------------------------------------- */
 
-struct case_place { /* which case has these bytes, first: for digest_compare() */
+struct case_place { /* the case with these bytes; the digest is first for digest_compare() */
         struct digest sha256;
         uint32_t index;
 };
@@ -234,7 +230,7 @@ struct case_place { /* which case has these bytes, first: for digest_compare() *
 struct reading_column {
         struct report *report;
         const struct case_place *places;
-        struct report_column *column; /* counts them; NULL: nobody does */
+        struct report_column *column; /* its counts; NULL: they are not wanted */
         struct report_cell *cells;    /* of the column */
         size_t known;
 };
@@ -260,8 +256,6 @@ static int add_run(void *user, const struct digest *sha256, struct fact *f)
         }
         return 0;
 }
-
-/* -- under seeds ---------------------------------------------------------------------------------------------------- */
 
 /* 1: something is known under this seed. */
 static int read_seed(struct report *r, const struct case_place *places, unsigned seed)
@@ -297,7 +291,7 @@ static int read_cells(struct report *r)
                 if (e < 0)
                         return e;
                 r->columns[i].of->column = r->columns[i].measured > 0 ? (uint32_t)kept : NOT_SHOWN;
-                if (r->columns[i].measured > 0) /* of these cases; else the next one takes its place */
+                if (r->columns[i].measured > 0) /* where none of these cases is measured, the next column takes its place */
                         r->columns[kept++] = r->columns[i];
         }
         r->n_columns = kept;
@@ -323,15 +317,7 @@ static void add_tags(struct report *r)
         }
 }
 
-static bool have_same_cases(const struct report *r, size_t k, size_t m)
-{
-        for (size_t i = 0; i < r->cases.n; i++)
-                if (report_cell(r, k, i)->is_known != report_cell(r, m, i)->is_known)
-                        return false;
-        return true;
-}
-
-/* Each by the cases that were measured there. */
+/* A column's score is over the cases that were measured there. */
 static void score_columns(struct report *r)
 {
         size_t before = NOT_SHOWN;
@@ -340,18 +326,17 @@ static void score_columns(struct report *r)
                 struct report_column *c = &r->columns[k];
                 double sum = 0;
 
+                c->is_comparable = c->of->on_line && before != NOT_SHOWN;
                 for (size_t i = 0; i < r->cases.n; i++) {
                         const struct report_cell *cell = report_cell(r, k, i);
 
+                        c->is_comparable &= before == NOT_SHOWN || cell->is_known == report_cell(r, before, i)->is_known;
                         c->solved += cell_is_solved(cell);
                         if (cell->is_known)
                                 sum += cell_is_solved(cell) ? (double)cell->seconds : 2 * r->limit;
                 }
                 c->par2 = sum / (double)c->measured;
-                if (!c->of->on_line)
-                        continue;
-                c->is_comparable = before != NOT_SHOWN && have_same_cases(r, before, k);
-                before = k;
+                before = c->of->on_line ? k : before;
         }
 }
 
@@ -361,7 +346,6 @@ int report_read(struct report *r)
         uint32_t n = history_count(h);
         struct recipe_limits limits;
         struct commit newest;
-        size_t n_line = 0;
         int e = read_cases(r);
 
         cell_limits(&(struct cell){.solver = r->solver}, &limits);
@@ -372,11 +356,7 @@ int report_read(struct report *r)
                 e = history_order(h, &r->order);
         if (e == 0)
                 e = history_refs(h, &r->refs);
-        if (e < 0)
-                return e;
-        e = history_line(h, COMMIT_NONE, &r->line, &n_line);
-        r->n_line = (uint32_t)n_line;
-        if (e == 0 || e == -ENOENT) /* a history without a HEAD has no such line */
+        if (e == 0)
                 e = find_commits(r);
         if (e < 0)
                 return e;

@@ -8,7 +8,7 @@
 struct series { /* of one case: its measured commits on the line, in order */
         const struct report_commit **commits; /* owned */
         struct step_point *points;            /* owned, with the outcomes of each */
-        size_t n, room;
+        size_t n;
 };
 
 static void series_done(struct series *s)
@@ -20,16 +20,14 @@ static void series_done(struct series *s)
 }
 #define cleanup_series cleanup(series_done)
 
-/* `room` for all that is added. */
-static void series_make(struct series *s, size_t room)
+static struct series series_with_room(size_t most)
 {
-        *s = (struct series){.commits = allocate(room, sizeof(*s->commits)), .points = allocate(room, sizeof(*s->points)), .room = room};
+        return (struct series){.commits = allocate(most, sizeof(const struct report_commit *)), .points = allocate(most, sizeof(struct step_point))};
 }
 
-/* Takes the outcomes. */
+/* Takes ownership of the outcomes. */
 static void series_add(struct series *s, const struct report_commit *c, const struct localize_outcome *by_seed, size_t n)
 {
-        assert(s->n < s->room);
         s->commits[s->n] = c;
         s->points[s->n++] = (struct step_point){by_seed, n};
 }
@@ -117,14 +115,14 @@ static int find_coarse(const struct report *r, size_t case_index, struct series 
 {
         int e = 0;
 
-        series_make(coarse, r->n_columns);
+        *coarse = series_with_room(r->n_columns);
         add_columns(r, case_index, coarse);
         steps_find(coarse->points, coarse->n, 0, steps);
         if (steps->n_apart == 0 || r->solver->recipe->seed)
                 return 0;
         steps_done(steps);
         series_done(coarse);
-        series_make(coarse, r->n_columns);
+        *coarse = series_with_room(r->n_columns);
         for (size_t k = 0; k < r->n_columns && e == 0; k++)
                 if (report_cell(r, k, case_index)->is_known && r->columns[k].of->on_line)
                         e = add_commit(r, case_index, r->columns[k].of, coarse);
@@ -147,7 +145,7 @@ int report_find_steps(struct report *r)
                         keep_steps(r, i, &coarse, &steps);
                         continue;
                 }
-                series_make(&fine, r->n_commits);
+                fine = series_with_room(r->n_commits);
                 e = add_between(r, i, &coarse, &steps, &fine);
                 steps_find(fine.points, fine.n, 0, &again);
                 keep_steps(r, i, &fine, &again);
@@ -155,7 +153,7 @@ int report_find_steps(struct report *r)
         return e;
 }
 
-/* -- showing them: a row for all steps of one direction between the same two commits ---------------------------------- */
+/* -- the table: a row for all steps of one direction between the same two commits ---------------------------------- */
 
 static double ratio_of(const struct report_step *s)
 {
@@ -182,11 +180,6 @@ static int by_commit(const void *a, const void *b)
         return (x->case_index > y->case_index) - (x->case_index < y->case_index);
 }
 
-static bool is_one_row(const struct report_step *x, const struct report_step *y)
-{
-        return x->after == y->after && x->before == y->before && x->is_slower == y->is_slower;
-}
-
 /* No commit lies between the two stretches of programs. */
 static bool is_one_commit(const struct report_step *s)
 {
@@ -206,23 +199,18 @@ static void add_commits(const struct report *r, const struct report_step *s, str
 
 #define CASES_SHOWN 20 /* of a row */
 
-static void add_case(const struct report *r, const struct report_step *s, struct buffer *b)
-{
-        const struct case_info *info = r->cases.list[s->case_index];
-        struct html_number before = html_seconds(s->seconds_before), after = html_seconds(s->seconds_after);
-        cleanup_buffer struct buffer path = {0};
-
-        html_link(b, report_path(r, &path, "cases/%u/history.svg", info->id), info->name);
-        buffer_addf(b, ": %s → %s", isnan(s->seconds_before) ? "no answer" : before.s, isnan(s->seconds_after) ? "no answer" : after.s);
-}
-
 static void add_cases(const struct report *r, const struct report_step *s, size_t n, struct buffer *b)
 {
         if (n > 1)
                 buffer_addf(b, "<details><summary>%zu cases</summary><ul>", n);
         for (size_t i = 0; i < n && i < CASES_SHOWN; i++) {
+                const struct case_info *info = r->cases.list[s[i].case_index];
+                struct html_number before = html_seconds(s[i].seconds_before), after = html_seconds(s[i].seconds_after);
+                cleanup_buffer struct buffer path = {0};
+
                 buffer_adds(b, n > 1 ? "<li>" : "");
-                add_case(r, &s[i], b);
+                html_link(b, report_path(r, &path, "cases/%u/history.svg", info->id), info->name);
+                buffer_addf(b, ": %s → %s", isnan(s[i].seconds_before) ? "no answer" : before.s, isnan(s[i].seconds_after) ? "no answer" : after.s);
                 buffer_adds(b, n > 1 ? "</li>" : "");
         }
         if (n > CASES_SHOWN)
@@ -273,7 +261,9 @@ void report_write_steps(struct report *r, struct buffer *b)
                        "every commit is measured.</p>\n");
         html_table_begin(b, &t);
         for (size_t i = 0, n; i < r->n_steps; i += n, rows++) {
-                for (n = 1; i + n < r->n_steps && is_one_row(&list[i], &list[i + n]);)
+                const struct report_step *first = &list[i], *s = first + 1;
+
+                for (n = 1; i + n < r->n_steps && s->after == first->after && s->before == first->before && s->is_slower == first->is_slower; s++)
                         n++;
                 if (rows < REPORT_ROWS)
                         add_row(r, &t, &list[i], n, b);

@@ -10,7 +10,7 @@ struct version {
         struct buffer name; /* of a tag, or several; else the first digits of the commit's sha */
 };
 struct versions {
-        struct version list[REPORT_TAGS]; /* oldest first */
+        struct version list[REPORT_TAGS]; /* newest first */
         size_t n;
         size_t unmeasured; /* tags newer than the newest of these */
         bool are_tags;
@@ -23,7 +23,7 @@ static void versions_done(struct versions *v)
 }
 #define cleanup_versions cleanup(versions_done)
 
-/* -- which ones --------------------------------------------------------------------------------------------------- */
+/* -- choosing the versions --------------------------------------------------------------------------------------------------- */
 
 struct tag {
         const struct ref *ref;
@@ -39,26 +39,16 @@ static int by_date(const void *a, const void *b)
         return strcmp(y->ref->name, x->ref->name);
 }
 
-static struct tag *read_tags(const struct report *r, size_t *ret_n)
-{
-        struct tag *list = allocate(r->refs->n, sizeof(*list));
-
-        *ret_n = 0;
-        for (size_t i = 0; i < r->refs->n; i++) {
-                list[*ret_n].ref = &r->refs->list[i];
-                if (r->refs->list[i].kind == REF_TAG && history_commit(r->solver->history, r->refs->list[i].commit, &list[*ret_n].commit) == 0)
-                        ++*ret_n;
-        }
-        sort_list(list, *ret_n, sizeof(*list), by_date);
-        return list;
-}
-
-/* Newest first. */
 static void choose_tags(const struct report *r, struct versions *v)
 {
-        size_t n;
-        cleanup_free struct tag *tags = read_tags(r, &n);
+        cleanup_free struct tag *tags = allocate(r->refs->n, sizeof(*tags));
+        size_t n = 0;
 
+        for (size_t i = 0; i < r->refs->n; i++) {
+                tags[n].ref = &r->refs->list[i];
+                n += r->refs->list[i].kind == REF_TAG && history_commit(r->solver->history, r->refs->list[i].commit, &tags[n].commit) == 0;
+        }
+        sort_list(tags, n, sizeof(*tags), by_date);
         for (size_t i = 0; i < n; i++) {
                 const struct report_commit *c = report_commit_of(r, tags[i].ref->commit);
                 struct version *same = NULL;
@@ -89,8 +79,8 @@ static void choose_commits(const struct report *r, struct versions *v)
         versions_done(v);
         for (size_t k = 0; k < r->n_columns; k++)
                 if (r->columns[k].of->on_line) {
-                        ends[0] = ends[0] ? ends[0] : r->columns[k].of;
-                        ends[1] = r->columns[k].of;
+                        ends[0] = r->columns[k].of;
+                        ends[1] = ends[1] ? ends[1] : r->columns[k].of;
                 }
         v->n = ends[0] == ends[1] ? 0 : 2;
         for (size_t i = 0; i < v->n; i++) {
@@ -99,52 +89,7 @@ static void choose_commits(const struct report *r, struct versions *v)
         }
 }
 
-static void choose(const struct report *r, struct versions *v)
-{
-        choose_tags(r, v);
-        v->are_tags = v->n >= 2;
-        if (!v->are_tags)
-                choose_commits(r, v);
-        for (size_t i = 0; v->are_tags && i < v->n / 2; i++) {
-                struct version swapped = v->list[i];
-
-                v->list[i] = v->list[v->n - 1 - i];
-                v->list[v->n - 1 - i] = swapped;
-        }
-}
-
-/* -- comparing ---------------------------------------------------------------------------------------------------- */
-
-static int compare(struct report *r, const struct version *a, const struct version *b, struct comparing **ret)
-{
-        struct comparing_options options = {.workspace = r->workspace,
-                                            .version = {{r->solver, a->number}, {r->solver, b->number}},
-                                            .cases = r->cases.list,
-                                            .n = r->cases.n,
-                                            .set = r->options->set,
-                                            .most_pairs = JUDGE_PAIRS};
-        int e = comparing_new(&options, ret);
-
-        if (e == 0)
-                e = comparing_read(*ret);
-        if (e == 0)
-                report_newer(r, comparing_table(*ret)->newest);
-        return e;
-}
-
 /* -- the table ---------------------------------------------------------------------------------------------------- */
-
-/* The row of a version beside the one before it; side 1 of the comparison, or side 0 for the first. */
-static void add_counts(struct html_table *t, const struct judged_set *s, int side, struct buffer *b)
-{
-        html_cell_count(b, t, s->compared);
-        html_cell_count(b, t, s->solved[side]);
-        html_cell_count(b, t, s->verdicts[side][VERDICT_SAT]);
-        html_cell_count(b, t, s->verdicts[side][VERDICT_UNSAT]);
-        html_cell_count(b, t, s->verdicts[side][VERDICT_TIMEOUT]);
-        html_cell_count(b, t, s->wrong[side]);
-        html_cell_number(b, t, s->par2[side], html_seconds(s->par2[side]).s);
-}
 
 static void add_ratio(struct html_table *t, const struct judged_set *s, struct buffer *b)
 {
@@ -174,6 +119,7 @@ static void add_version_row(const struct report *r, const struct version *v, con
                             struct html_table *t, struct buffer *b)
 {
         cleanup_buffer struct buffer path = {0}, room = {0};
+        int side = before ? 1 : 0;
 
         if (before && r->options->commits) {
                 buffer_addf(&path, "compare/%s..", git_oid_tostr_s(&before->commit.oid));
@@ -182,7 +128,13 @@ static void add_version_row(const struct report *r, const struct version *v, con
         html_row_begin(b, t);
         html_cell_link(b, t, report_commit_path(r, git_oid_tostr_s(&v->commit.oid), &room), v->name.data);
         html_cell(b, t, report_date(v->commit.committed).s);
-        add_counts(t, s, before ? 1 : 0, b);
+        html_cell_count(b, t, s->compared);
+        html_cell_count(b, t, s->solved[side]);
+        html_cell_count(b, t, s->verdicts[side][VERDICT_SAT]);
+        html_cell_count(b, t, s->verdicts[side][VERDICT_UNSAT]);
+        html_cell_count(b, t, s->verdicts[side][VERDICT_TIMEOUT]);
+        html_cell_count(b, t, s->wrong[side]);
+        html_cell_number(b, t, s->par2[side], html_seconds(s->par2[side]).s);
         add_ratio(t, before ? s : NULL, b);
         add_linked_count(t, path.data, before, s->regressions, b);
         add_linked_count(t, path.data, before, s->improvements, b);
@@ -198,12 +150,13 @@ static void add_versions(struct report *r, const struct versions *v, struct comp
         struct html_table t = {.caption = v->are_tags ? "The last tags" : "First and last", .columns = columns, .n = ARRAY_SIZE(columns)};
 
         html_table_begin(b, &t);
-        for (size_t i = v->n; i-- > 0;) /* newest first */
-                add_version_row(r, &v->list[i], i > 0 ? &v->list[i - 1] : NULL, &comparing_table(list[i > 0 ? i - 1 : 0])->judgement.set, &t, b);
+        for (size_t i = 0; i + 1 < v->n; i++)
+                add_version_row(r, &v->list[i], &v->list[i + 1], &comparing_table(list[i])->judgement.set, &t, b);
+        add_version_row(r, &v->list[v->n - 1], NULL, &comparing_table(list[v->n - 2])->judgement.set, &t, b);
         html_table_end(b);
 }
 
-/* -- what changed between the last two ----------------------------------------------------------------------------- */
+/* -- the changes between the last two ----------------------------------------------------------------------------- */
 
 static void add_run(struct html_table *t, const struct comparing_table *of, size_t i, int side, struct buffer *b)
 {
@@ -244,7 +197,7 @@ static void add_changes(struct report *r, const struct versions *v, const struct
 
         if (n == 0)
                 return;
-        buffer_addf(&caption, "What changed from %s to %s", v->list[v->n - 2].name.data, v->list[v->n - 1].name.data);
+        buffer_addf(&caption, "What changed from %s to %s", v->list[1].name.data, v->list[0].name.data);
         t.caption = caption.data;
         html_table_begin(b, &t);
         for (size_t k = 0; k < of->options->n && shown < REPORT_ROWS; k++) {
@@ -290,7 +243,7 @@ static int add_pictures(const struct report *r, const struct versions *v, const 
         plot_axis_x(p, "cases solved", PLOT_COUNT);
         plot_axis_y(p, "seconds for each", PLOT_LOG);
         plot_range_x(p, 0, NAN);
-        for (size_t i = v->n; i-- > 0;)
+        for (size_t i = 0; i < v->n; i++)
                 add_curve(r, &v->list[i], p);
         buffer_adds(b, "<div class=\"pair\">\n<figure>");
         e = plot_write(p, b);
@@ -303,8 +256,6 @@ static int add_pictures(const struct report *r, const struct versions *v, const 
         buffer_adds(b, "</div>\n");
         return e;
 }
-
-/* -- the section -------------------------------------------------------------------------------------------------- */
 
 static void add_words(const struct report *r, const struct versions *v, struct buffer *b)
 {
@@ -325,14 +276,25 @@ static int write_versions(struct report *r, const struct versions *v, struct buf
         struct comparing *list[REPORT_TAGS] = {NULL};
         int e = 0;
 
-        for (size_t i = 0; i + 1 < v->n && e == 0; i++)
-                e = compare(r, &v->list[i], &v->list[i + 1], &list[i]);
+        for (size_t i = 0; i + 1 < v->n && e == 0; i++) {
+                e = comparing_new(&(struct comparing_options){.workspace = r->workspace,
+                                                              .version = {{r->solver, v->list[i + 1].number}, {r->solver, v->list[i].number}},
+                                                              .cases = r->cases.list,
+                                                              .n = r->cases.n,
+                                                              .set = r->options->set,
+                                                              .most_pairs = JUDGE_PAIRS},
+                                  &list[i]);
+                if (e == 0)
+                        e = comparing_read(list[i]);
+                if (e == 0)
+                        report_newer(r, comparing_table(list[i])->newest);
+        }
         if (e == 0) {
                 add_versions(r, v, list, b);
-                e = add_pictures(r, v, comparing_table(list[v->n - 2]), b);
+                e = add_pictures(r, v, comparing_table(list[0]), b);
         }
         if (e == 0)
-                add_changes(r, v, comparing_table(list[v->n - 2]), b);
+                add_changes(r, v, comparing_table(list[0]), b);
         for (size_t i = 0; i < ARRAY_SIZE(list); i++)
                 comparing_freep(&list[i]);
         return e;
@@ -343,7 +305,10 @@ int report_write_tags(struct report *r, struct buffer *b)
         cleanup_versions struct versions v = {0};
         int e = 0;
 
-        choose(r, &v);
+        choose_tags(r, &v);
+        v.are_tags = v.n >= 2;
+        if (!v.are_tags)
+                choose_commits(r, &v);
         buffer_adds(b, "<section id=\"versions\"><h2>Versions</h2>\n");
         if (v.n < 2) {
                 buffer_adds(b, "<p>Fewer than two versions are measured.</p>\n");

@@ -26,7 +26,7 @@ void alarm_print_factor(const struct observation *a, const struct observed_runs 
                 buffer_addf(ret, factor < 10 ? "%.2f" : "%.1f", factor);
 }
 
-/* The last commit of A..B, or the commit. */
+/* The last commit of the range A..B, or the one commit. */
 static const char *last_commit(const struct observation *a)
 {
         const char *dots = strstr(a->target, "..");
@@ -75,59 +75,33 @@ void alarm_print_line(const struct solver *s, const struct observation *a, struc
                 buffer_addf(ret, ": %s", a->reason);
 }
 
-static int add_name(struct workspace *w, uint32_t id, struct buffer *ret)
+/* The columns of a case, each behind its label; "-" in all of them where there is no case. */
+static int add_columns(struct workspace *w, const struct observation *a, const struct observed_runs *c, const char *const labels[5], struct buffer *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
-        int r = cases_get(workspace_cases(w), id, &info);
+        int r = c ? cases_get(workspace_cases(w), c->case_id, &info) : 0;
 
-        if (r < 0 && r != -ENOENT)
-                return r;
-        buffer_add_printable(ret, info ? info->name : "-");
-        return 0;
-}
-
-/* A case's columns, separated by `between`, but for its name. */
-static void add_columns(const struct observation *a, const struct observed_runs c[2], const char *const between[4], struct buffer *ret)
-{
-        buffer_addf(ret, "%s%" PRIu32 "%s", between[0], c->case_id, between[1]);
-        alarm_print_side(a, &c[0], ret);
-        buffer_adds(ret, between[2]);
-        alarm_print_side(a, &c[1], ret);
-        buffer_adds(ret, between[3]);
-        alarm_print_factor(a, c, ret);
-}
-
-static int print_case(struct workspace *w, const struct observation *a, struct buffer *ret)
-{
-        int r;
-
-        if (!alarm_case(a, 0)) {
-                buffer_adds(ret, "case      -\nbefore    -\nafter     -\nfactor    -\nname      -\n");
-                return 0;
+        for (int i = 0; i < 5; i++) {
+                buffer_adds(ret, labels[i]);
+                if (!c || (i == 4 && !info))
+                        buffer_adds(ret, "-");
+                else if (i == 0)
+                        buffer_addf(ret, "%" PRIu32, c->case_id);
+                else if (i < 3)
+                        alarm_print_side(a, &c[i - 1], ret);
+                else if (i == 3)
+                        alarm_print_factor(a, c, ret);
+                else
+                        buffer_add_printable(ret, info->name);
         }
-        add_columns(a, alarm_case(a, 0), (const char *const[]){"case      ", "\nbefore    ", "\nafter     ", "\nfactor    "}, ret);
-        buffer_adds(ret, "\nname      ");
-        r = add_name(w, a->case_id, ret);
         buffer_adds(ret, "\n");
-        return r;
-}
-
-static int print_table(struct workspace *w, const struct observation *a, struct buffer *ret)
-{
-        int r = 0;
-
-        buffer_adds(ret, "\ncase\tbefore\tafter\tfactor\tname\n");
-        for (size_t i = 0; r == 0 && alarm_case(a, i); i++) {
-                add_columns(a, alarm_case(a, i), (const char *const[]){"", "\t", "\t", "\t"}, ret);
-                buffer_adds(ret, "\t");
-                r = add_name(w, alarm_case(a, i)->case_id, ret);
-                buffer_adds(ret, "\n");
-        }
-        return r;
+        return r == -ENOENT ? 0 : r;
 }
 
 int alarm_print(struct workspace *w, const struct solver *s, const struct observation *a, struct buffer *ret)
 {
+        static const char *const lines[] = {"case      ", "\nbefore    ", "\nafter     ", "\nfactor    ", "\nname      "};
+        static const char *const row[] = {"", "\t", "\t", "\t", "\t"};
         cleanup_buffer struct buffer name = {0};
         char date[32];
         int r;
@@ -138,14 +112,15 @@ int alarm_print(struct workspace *w, const struct solver *s, const struct observ
                     "number    %" PRIu32 "\nkind      %s\nsolver    %s\nbranch    %s\ncommit    %s\nparent    %s\nsubject   %s\n",
                     a->number, observation_kind_name(a->kind), s->recipe->name, name.data && *name.data ? name.data : "-", a->target,
                     *a->reference ? a->reference : "-", *a->subject ? a->subject : "-");
-        r = print_case(w, a, ret);
+        r = add_columns(w, a, alarm_case(a, 0), lines, ret);
         buffer_addf(ret, "cases     %zu\nfound     %s\nreproduce ", a->n_runs / 2, date);
         alarm_print_reproduce(s, a, ret);
         if (*a->reason)
                 buffer_addf(ret, "\ndetail    %s", a->reason);
-        buffer_addf(ret, "\nmark      %s%s%s\n", a->mark != MARK_NONE ? observation_mark_name(a->mark) : "-", *a->url ? " " : "",
-                    a->url);
-        if (r == 0 && alarm_case(a, 1))
-                r = print_table(w, a, ret);
+        buffer_addf(ret, "\nmark      %s%s%s\n", a->mark != MARK_NONE ? observation_mark_name(a->mark) : "-", *a->url ? " " : "", a->url);
+        if (alarm_case(a, 1))
+                buffer_adds(ret, "\ncase\tbefore\tafter\tfactor\tname\n");
+        for (size_t i = 0; r == 0 && alarm_case(a, 1) && alarm_case(a, i); i++)
+                r = add_columns(w, a, alarm_case(a, i), row, ret);
         return r < 0 ? r : buffer_error(ret);
 }

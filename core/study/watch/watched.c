@@ -19,18 +19,16 @@ void watched_stretches_done(struct watched_stretches *s)
 
 /* -- branches -- */
 
-static void branch_prefix(uint32_t solver, struct buffer *key)
-{
-        record_put_u8(key, 'b');
-        record_put_u32(key, solver);
-}
-
+/* `name` NULL: the prefix of all branches. */
 static void branch_key(uint32_t solver, const char *name, struct buffer *key)
 {
         struct digest digest;
 
+        record_put_u8(key, 'b');
+        record_put_u32(key, solver);
+        if (!name)
+                return;
         digest_of(name, strlen(name), &digest);
-        branch_prefix(solver, key);
         buffer_add(key, digest.bytes, DIGEST_SIZE);
 }
 
@@ -44,7 +42,7 @@ static bool watched_before(struct workspace *w, uint32_t solver)
         cleanup_txn struct store_txn *t = NULL;
         cleanup_buffer struct buffer prefix = {0};
 
-        branch_prefix(solver, &prefix);
+        branch_key(solver, NULL, &prefix);
         return store_read(workspace_store(w), &t) == 0 &&
                store_each(t, TABLE_ALARMS, SLICE(prefix.data, prefix.size), SLICE("", 0), false, find_any, NULL) == 1;
 }
@@ -102,7 +100,7 @@ static int put_branches(void *user, struct store_txn *t)
         return r;
 }
 
-/* -- looking ------------------------------------------------------------------------------------------------------- */
+/* -- finding the branches that moved ------------------------------------------------------------------------------------------------------- */
 
 struct looking {
         struct workspace *workspace;
@@ -121,8 +119,6 @@ static bool is_wanted(const struct looking *l, const char *branch)
                         return true;
         return !l->patterns || !*l->patterns;
 }
-
-/* -- seen lines --------------------------------------------------------------------------------------------------- */
 
 /* Marks the commits of every line that was seen; once. */
 static int mark_seen(struct looking *l)
@@ -156,9 +152,7 @@ static int mark_seen(struct looking *l)
         return r;
 }
 
-/* -- a branch ----------------------------------------------------------------------------------------------------- */
-
-/* Its commits since it left a line that was seen. */
+/* Of a new branch: its commits since it left a line that was seen. */
 static int stretch_new(struct looking *l, struct watched_stretch *s)
 {
         size_t n, from;
@@ -207,7 +201,7 @@ static int stretch_moved(struct looking *l, struct watched_stretch *s)
         if (r == 0 && !git_oid_is_zero(&s->state.base))
                 r = history_number(h, &s->state.base, &base);
         if (r == -ENOENT)
-                return stretch_new(l, s); /* the index was made anew without it */
+                return stretch_new(l, s); /* the index was made anew, without the commit */
         if (r == 0)
                 r = revision_range(l->solver, seen, s->head, &range);
         if (r < 0)
@@ -273,8 +267,6 @@ static int begin(const struct looking *l)
         }
         return store_update(workspace_store(l->workspace), put_branches, &(struct branching){l->solver->number, names, list, n});
 }
-
-/* -- all of them -------------------------------------------------------------------------------------------------- */
 
 static int compare_heads(const void *a, const void *b, void *history)
 {

@@ -2,8 +2,6 @@
 
 #include "core/study/steps/history_plan.h"
 
-/* -- life --------------------------------------------------------------------------------------------------------- */
-
 void watching_free(struct watching *w)
 {
         if (!w)
@@ -16,12 +14,12 @@ void watching_free(struct watching *w)
         }
         for (size_t i = 0; i < w->n_cases; i++)
                 case_info_unref(w->cases[i]);
-        for (size_t i = 0; i < w->n_alarms; i++)
-                observation_unref(w->alarms[i]);
+        for (size_t i = 0; i < w->result.n_alarms; i++)
+                observation_unref(w->result.alarms[i]);
         comparing_free(w->comparing);
         localization_free(w->localization);
         solver_unref(w->solver);
-        buffer_done(&w->notes);
+        buffer_done(&w->result.notes);
         free(w->branch);
         free(w->cases);
         free(w->places);
@@ -30,7 +28,7 @@ void watching_free(struct watching *w)
         free(w->suspects);
         free(w->group);
         free(w->group_cases);
-        free(w->alarms);
+        free(w->result.alarms);
         free(w);
 }
 
@@ -42,7 +40,7 @@ struct watching *watching_new(struct workspace *workspace, struct solver *s, con
         w->workspace = workspace;
         w->solver = solver_ref(s);
         w->branch = copy_string(stretch->branch);
-        w->base = COMMIT_NONE;
+        w->result.base = COMMIT_NONE;
         w->n_known = stretch->n_known;
         w->n_places = stretch->n_known + stretch->n_fresh;
         w->places = allocate(w->n_places, sizeof(*w->places));
@@ -72,12 +70,12 @@ struct observation *watching_alarm(struct watching *w, enum observation_kind kin
         cleanup_buffer struct buffer subject = {0};
         struct observation *a;
 
-        for (size_t i = 0; i < w->n_alarms; i++)
-                if (w->alarms[i]->kind == kind && *before && strcmp(w->alarms[i]->target, commit) == 0 &&
-                    strcmp(w->alarms[i]->reference, before) == 0)
-                        return w->alarms[i];
-        list_grow(w->alarms, w->n_alarms);
-        a = w->alarms[w->n_alarms++] = observation_new();
+        for (size_t i = 0; i < w->result.n_alarms; i++)
+                if (w->result.alarms[i]->kind == kind && *before && strcmp(w->result.alarms[i]->target, commit) == 0 &&
+                    strcmp(w->result.alarms[i]->reference, before) == 0)
+                        return w->result.alarms[i];
+        list_grow(w->result.alarms, w->result.n_alarms);
+        a = w->result.alarms[w->result.n_alarms++] = observation_new();
         history_subject(w->solver->history, subject_of, &subject);
         observation_set(&a->target, commit);
         observation_set(&a->reference, before);
@@ -240,7 +238,7 @@ static void alarm_unbuildable(struct watching *w, const struct boundary *b)
         struct observation *a;
 
         if (!b->is_parent) {
-                buffer_addf(&w->notes, "%s %.12s cannot be built, nor can its parent: no alarm\n", w->solver->recipe->name, commit.s);
+                buffer_addf(&w->result.notes, "%s %.12s cannot be built, nor can its parent: no alarm\n", w->solver->recipe->name, commit.s);
                 return;
         }
         a = watching_alarm(w, ALARM_UNBUILDABLE, commit.s, watching_hex(w, b->parent).s, p->commit);
@@ -267,16 +265,14 @@ static int find_unbuildable(struct watching *w, struct asking *ret)
                 return r;
         for (size_t i = 0; i < w->n_places; i++)
                 if (w->places[i].state == PLACE_BUILT)
-                        w->base = w->places[i].commit;
+                        w->result.base = w->places[i].commit;
         for (size_t i = 0; i < w->n_boundaries; i++) {
-                if (w->boundaries[i].is_parent && w->base == COMMIT_NONE)
-                        w->base = w->boundaries[i].parent;
+                if (w->boundaries[i].is_parent && w->result.base == COMMIT_NONE)
+                        w->result.base = w->boundaries[i].parent;
                 alarm_unbuildable(w, &w->boundaries[i]);
         }
         return 0;
 }
-
-/* -- stages ------------------------------------------------------------------------------------------------------- */
 
 static int (*const stages[])(struct watching *w, struct asking *ret) = {
         measure, find_unbuildable, watching_suspect, watching_confirm, watching_localize, watching_dispute,
@@ -293,18 +289,8 @@ int watching_next(struct watching *w, struct asking *ret)
         return 0;
 }
 
-struct observation *const *watching_alarms(const struct watching *w, size_t *ret_n)
+const struct watching_result *watching_result(const struct watching *w)
 {
-        *ret_n = w->n_alarms;
-        return w->alarms;
+        return &w->result;
 }
 
-const char *watching_notes(const struct watching *w)
-{
-        return w->notes.data ? w->notes.data : "";
-}
-
-uint32_t watching_base(const struct watching *w)
-{
-        return w->base;
-}

@@ -4,7 +4,7 @@
  *     w = watching_new(workspace, solver, &stretch, cases, n_cases)
  *     while ((r = watching_next(w, &asking)) > 0)
  *             r = ask_many(engine, &asking, PRIORITY_BATCH, signals);
- *     for each of watching_alarms(w): observation_add()
+ *     for each alarm of watching_result(w): observation_add()
  *
  * How.
  *   1. At most nine of the new commits are built and measured, spread evenly (history_plan.h), the newest first, and the commits that were measured
@@ -38,11 +38,14 @@ DEFINE_CLEANUP(struct watching *, watching_free)
 /* 1: *ret is to be asked to its end, then this again. 0: finished. -errno: a build or a run failed for a reason that is not the
  * commit's; the same stretch is to be watched again later. */
 int watching_next(struct watching *w, struct asking *ret);
-/* When it has finished; owned by the watching, and observation_add() may number them. */
-struct observation *const *watching_alarms(const struct watching *w, size_t *ret_n);
-const char *watching_notes(const struct watching *w); /* lines about changes that are no alarm; may be "" */
-/* The newest commit that was built, COMMIT_NONE: none. */
-uint32_t watching_base(const struct watching *w);
+struct watching_result {
+        struct observation **alarms; /* observation_add() may number them */
+        size_t n_alarms;
+        struct buffer notes; /* lines about changes that are no alarm; may be empty */
+        uint32_t base;       /* the newest commit that was built, COMMIT_NONE: none */
+};
+/* When it has finished; owned by the watching. */
+const struct watching_result *watching_result(const struct watching *w);
 
 /* The judgement of two neighbours: the kind of the alarm that `after` is suspected of, N_OBSERVATION_KINDS: none. `before` NULL: nothing older is
  * known. More memory is a suspicion of its own. */
@@ -82,5 +85,5 @@ void watched_stretches_done(struct watched_stretches *s);
  * of a solver begins with the last commit of the default branch, or of each branch that matches where patterns are given. The heads of the others are
  * noted as seen. A new branch has its commits since it left a branch that was seen. */
 int watched_stretches(struct workspace *w, struct solver *s, char *const *patterns, struct watched_stretches *ret);
-/* Notes that the stretch was looked at up to its head; `base` as watching_base() has it. */
+/* Notes that the stretch was looked at up to its head; `base` as watching_result() has it. */
 int watched_stretch_done(struct workspace *w, struct solver *s, const struct watched_stretch *of, uint32_t base);

@@ -54,10 +54,7 @@ struct watching {
         struct comparing *comparing;
         struct localization *localization;
 
-        uint32_t base;
-        struct observation **alarms;
-        size_t n_alarms;
-        struct buffer notes;
+        struct watching_result result;
 };
 
 /* Stages: 1: *ret is to be asked, then the stage again; 0: done; -errno. */

@@ -117,8 +117,8 @@ static bool is_measured(const struct suspect *s)
         return alarm_is_growth(s->kind) || s->kind == ALARM_LOST;
 }
 
-/* Chooses the next suspects that are asked together: those of one measure between the same neighbours, the newest first. A suspect by its answer is a group
- * of its own. False: none is left. */
+/* Chooses the next suspects that are asked together: those of one measure between the same neighbours, the newest first. A suspect by its answer is a
+ * group of its own. False: none is left. */
 static bool next_group(struct watching *w, bool measured_only)
 {
         const struct suspect *first = NULL;
@@ -157,19 +157,6 @@ static void finish_group(struct watching *w)
 
 /* -- confirming --------------------------------------------------------------------------------------------------- */
 
-static int begin_comparing(struct watching *w)
-{
-        const struct suspect *s = of_group(w, 0);
-
-        return comparing_new(&(struct comparing_options){.workspace = w->workspace,
-                                                         .version = {{w->solver, w->places[s->before].commit}, {w->solver, w->places[s->after].commit}},
-                                                         .cases = w->group_cases,
-                                                         .n = w->n_group,
-                                                         .measure = measure_of(s),
-                                                         .most_pairs = JUDGE_PAIRS},
-                             &w->comparing);
-}
-
 static void take_judgements(struct watching *w)
 {
         const struct comparing_table *t = comparing_table(w->comparing);
@@ -190,7 +177,7 @@ static void take_judgements(struct watching *w)
                 cleared += s->kind == N_OBSERVATION_KINDS;
         }
         if (cleared > 0)
-                buffer_addf(&w->notes, "%s %s: %zu %s looked %s at first; runs in turn did not show it\n", w->solver->recipe->name, w->branch,
+                buffer_addf(&w->result.notes, "%s %s: %zu %s looked %s at first; runs in turn did not show it\n", w->solver->recipe->name, w->branch,
                             cleared, cleared == 1 ? "case" : "cases", t->options->measure == JUDGE_MEMORY ? "larger" : "slower or lost");
 }
 
@@ -201,8 +188,18 @@ int watching_confirm(struct watching *w, struct asking *ret)
         while (r == 0) {
                 if (!w->comparing && !next_group(w, true))
                         break;
-                if (!w->comparing)
-                        r = begin_comparing(w);
+                if (!w->comparing) {
+                        const struct suspect *s = of_group(w, 0);
+
+                        r = comparing_new(
+                                &(struct comparing_options){.workspace = w->workspace,
+                                                            .version = {{w->solver, w->places[s->before].commit}, {w->solver, w->places[s->after].commit}},
+                                                            .cases = w->group_cases,
+                                                            .n = w->n_group,
+                                                            .measure = measure_of(s),
+                                                            .most_pairs = JUDGE_PAIRS},
+                                &w->comparing);
+                }
                 if (r == 0)
                         r = comparing_next(w->comparing, ret);
                 if (r == 0) {
@@ -269,7 +266,8 @@ static void alarm_unlocalized(struct watching *w, const struct suspect *s, const
         bool is_next;
 
         if (is_measured(s)) {
-                buffer_addf(&w->notes, "%s: case %" PRIu32 " is %s at %.12s, compared with %.12s, and no commit between them was found responsible: %s\n",
+                buffer_addf(&w->result.notes,
+                            "%s: case %" PRIu32 " is %s at %.12s, compared with %.12s, and no commit between them was found responsible: %s\n",
                             w->solver->recipe->name, w->cases[s->test]->id, observation_kind_name(s->kind), after.s, before.s, why);
                 return;
         }
@@ -351,24 +349,19 @@ int watching_localize(struct watching *w, struct asking *ret)
 
 /* -- contradictions with what others say -------------------------------------------------------------------------- */
 
-static bool has_suspect(const struct watching *w, size_t test)
-{
-        for (size_t i = 0; i < w->n_suspects; i++)
-                if (w->suspects[i].test == test && w->suspects[i].kind == ALARM_CONTRADICTION)
-                        return true;
-        return false;
-}
-
 static int dispute_case(struct watching *w, size_t test)
 {
         cleanup_buffer struct buffer line = {0};
         size_t newest = NO_PLACE;
         int r;
 
+        for (size_t i = 0; i < w->n_suspects; i++)
+                if (w->suspects[i].test == test && w->suspects[i].kind == ALARM_CONTRADICTION)
+                        return 0;
         for (size_t i = 0; i < w->n_places; i++)
                 if (fact_at(w, i, test))
                         newest = i;
-        if (newest == NO_PLACE || !verdict_is_decided(verdict_at(w, newest, test)) || has_suspect(w, test))
+        if (newest == NO_PLACE || !verdict_is_decided(verdict_at(w, newest, test)))
                 return 0;
         r = dispute_find(w->workspace, w->cases[test]->id, &line);
         if (r > 0)
