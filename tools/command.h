@@ -78,7 +78,6 @@ int cmd_portfolio_run(int argc, char **argv);
 int cmd_portfolio_reset(int argc, char **argv);
 int cmd_portfolio_remove(int argc, char **argv);
 int cmd_portfolio_features(int argc, char **argv);
-int cmd_portfolio_replay(int argc, char **argv);
 int cmd_fsck(int argc, char **argv);
 int cmd_gc(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

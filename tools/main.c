@@ -59,7 +59,6 @@ static const struct command commands[] = {
         {"portfolio reset", "NAME...", "forget what portfolios have learned", cmd_portfolio_reset},
         {"portfolio remove", "NAME...", "take portfolios out of the config", cmd_portfolio_remove},
         {"portfolio features", "CASE...", "print what portfolios learn from", cmd_portfolio_features},
-        {"portfolio replay", "TABLE...", "measure a portfolio on recorded runs", cmd_portfolio_replay},
         {"fsck", "", "check the whole store and repair it", cmd_fsck},
         {"gc", "", "free disk space; never drops a measurement", cmd_gc},
         {"doctor", "", "say what this machine and this store can do", cmd_doctor},

@@ -1,4 +1,4 @@
-/* A case's features, as a portfolio sees them: SMT-LIB's and DIMACS's behind each other, those of the other format not known. */
+/* A case's features, as a portfolio sees them: those of SMT-LIB, then those of DIMACS. */
 #include "core/portfolio/portfolio_internal.h"
 
 #include <math.h>
@@ -29,19 +29,18 @@ static int read_features(struct workspace *w, const struct case_info *info, stru
 int portfolio_features(struct workspace *w, const struct case_info *info, size_t *ret_n, double **ret)
 {
         cleanup_features struct features f = {0};
-        size_t n = portfolio_n_features(), smt;
-        cleanup_free double *values = calloc(n, sizeof(*values));
-        int r = values ? read_features(w, info, &f) : -ENOMEM;
+        size_t smt;
+        int r = read_features(w, info, &f);
 
-        if (r < 0 && r != -EINVAL) /* a case that does not parse has none that are known */
+        if (r < 0 && r != -EINVAL)
                 return r;
         smt_features(&smt);
-        for (size_t i = 0; i < n; i++)
-                values[i] = NAN;
+        *ret_n = portfolio_n_features();
+        *ret = allocate(*ret_n, sizeof(**ret));
+        for (size_t i = 0; i < *ret_n; i++)
+                (*ret)[i] = NAN;
         for (size_t i = 0; r == 0 && i < f.n; i++)
-                values[i + (info->format == FORMAT_CNF ? smt : 0)] = f.values[i];
-        *ret_n = n;
-        *ret = steal_pointer(values);
+                (*ret)[i + (info->format == FORMAT_CNF ? smt : 0)] = f.values[i];
         return 0;
 }
 

@@ -17,23 +17,20 @@
 #define VARIANCE        1.0
 #define LEVEL_MOST      6.0
 
-int hardness_init(struct hardness *h, size_t arms, double limit)
+void hardness_init(struct hardness *h, size_t arms, double limit)
 {
         normal_prepare();
         *h = (struct hardness){.arms = arms, .limit = limit, .variance = VARIANCE};
-        h->location = calloc(arms, sizeof(*h->location));
-        h->spread = calloc(arms, sizeof(*h->spread));
-        h->predictive = calloc(arms, sizeof(*h->predictive));
-        h->never = calloc(arms, sizeof(*h->never));
-        if (!h->location || !h->spread || !h->predictive || !h->never)
-                return -ENOMEM;
+        h->location = allocate(arms, sizeof(*h->location));
+        h->spread = allocate(arms, sizeof(*h->spread));
+        h->predictive = allocate(arms, sizeof(*h->predictive));
+        h->never = allocate(arms, sizeof(*h->never));
         for (size_t a = 0; a < arms; a++) {
                 h->location[a] = log(limit * LOCATION_PART);
                 h->spread[a] = NOISE;
                 h->predictive[a] = sqrt(NOISE * NOISE + LOCATION_SPREAD * LOCATION_SPREAD);
                 h->never[a] = NEVER;
         }
-        return 0;
 }
 
 void hardness_done(struct hardness *h)
@@ -42,7 +39,6 @@ void hardness_done(struct hardness *h)
         free(h->spread);
         free(h->predictive);
         free(h->never);
-        *h = (struct hardness){0};
 }
 
 double hardness_level(size_t g)
@@ -60,13 +56,13 @@ double hardness_survival(const struct hardness *h, size_t arm, double log_second
         return still(h, arm, log_seconds, h->location[arm] + offset + level, h->predictive[arm]);
 }
 
-/* Runs of no time tell nothing, and have no logarithm. */
+/* A run of no time has no logarithm. */
 static double log_time(const struct hardness *h, const struct attempt *a)
 {
         return log(fmax(a->seconds, h->limit * 1e-6));
 }
 
-/* The small numbers: one strange run must not decide all. */
+/* The small constants: one strange run must not decide everything. */
 static double likelihood(const struct hardness *h, size_t arm, const struct attempt *a, double log_seconds, double location)
 {
         if (a->ending == ENDING_SOLVED)
@@ -103,7 +99,7 @@ static void find_levels(const struct hardness *h, const struct attempt *attempts
                 for (size_t g = 0; g < HARDNESS_LEVELS; g++)
                         ret[g] *= likelihood(h, a, &attempts[a], log_seconds,
                                              h->location[a] + (offset ? offset[a] : 0) + hardness_level(g));
-                make_sum_one(ret); /* now, as the product over many arms would be too small */
+                make_sum_one(ret); /* for each arm: the product over many would be too small */
         }
 }
 
@@ -135,8 +131,8 @@ struct hardness_seen hardness_look(const struct hardness *h, const struct attemp
         return seen;
 }
 
-/* The sums of a round for one arm: runs (censored ones for the part they tell), their locations, squares of the noise, runs that would
- * have been solved, and those that never would. */
+/* The sums of one round for one arm: runs (a censored one counts for what it tells), their locations, squares of the noise, runs that would
+ * have been solved, runs that never would. */
 struct gathered {
         double runs, locations, squares, solvable, never;
 };
@@ -195,9 +191,9 @@ static void maximize(struct hardness *h, const struct gathered *sums)
 
 void hardness_fit(struct hardness *h, const struct past *p, const double *predicted, unsigned rounds)
 {
-        struct gathered *sums = calloc(h->arms, sizeof(*sums));
+        cleanup_free struct gathered *sums = allocate(h->arms, sizeof(*sums));
 
-        for (unsigned round = 0; sums && round < rounds; round++) { /* no memory: the last fit stays */
+        for (unsigned round = 0; round < rounds; round++) {
                 memset(sums, 0, h->arms * sizeof(*sums));
                 for (size_t i = 0; i < p->n; i++) {
                         const struct attempt *attempts = past_attempts(p, i);
@@ -210,5 +206,4 @@ void hardness_fit(struct hardness *h, const struct past *p, const double *predic
                 }
                 maximize(h, sums);
         }
-        free(sums);
 }

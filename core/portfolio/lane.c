@@ -21,7 +21,7 @@ int arm_hold(struct workspace *w, const struct arm *a, struct held *ret)
         return r < 0 ? r : held_build(w, record, ret);
 }
 
-/* The memory of arms that stand still is subtracted from what the next one may have. */
+/* Of the portfolio's memory, without what stopped arms hold. */
 static uint64_t memory_left(const struct running *run)
 {
         const struct portfolio *p = run->query->portfolio;
@@ -34,7 +34,7 @@ static uint64_t memory_left(const struct running *run)
 
 #define MEMORY_LEAST (UINT64_C(64) << 20)
 
-/* Ends the arm that holds most while it stands still, until another one has room. It has failed, for this case. */
+/* Ends the stopped arm that holds most, until another one has room. It has failed on this case. */
 static void make_room(struct running *run)
 {
         const struct portfolio *p = run->query->portfolio;
@@ -82,17 +82,6 @@ int lane_begin(struct running *run, size_t arm)
         return r < 0 ? r : runner_start(l->runner, &(struct run_input){.path = run->case_path, .questions = run->query->info->n_expected});
 }
 
-static void conclude(struct running *run, size_t arm, const struct run_result *result)
-{
-        struct attempt *a = &run->attempts[arm];
-
-        a->seconds = (double)result->run.wall_ns / NSEC_PER_SEC;
-        run->trial->runs[arm].verdict = result->verdict;
-        a->ending = verdict_is_decided(result->verdict)  ? ENDING_SOLVED
-                    : result->verdict == VERDICT_TIMEOUT ? ENDING_STOPPED
-                                                         : ENDING_FAILED;
-}
-
 int lane_go_on(struct running *run, const struct step *step)
 {
         struct lane *lane = &run->lanes[step->arm];
@@ -106,7 +95,8 @@ int lane_go_on(struct running *run, const struct step *step)
         if (r < 0)
                 return r;
         if (r == 1) {
-                conclude(run, step->arm, &result);
+                *a = (struct attempt){ending_of(result.verdict), (double)result.run.wall_ns / NSEC_PER_SEC};
+                run->trial->runs[step->arm].verdict = result.verdict;
                 run_result_done(&result);
                 lane_end(lane);
                 return 0;

@@ -4,8 +4,7 @@
 
 #include "core/portfolio/portfolio_internal.h"
 
-/* Kept at most: one for each core, of a portfolio or two. */
-#define LEARNED_MOST 16
+#define LEARNED_MOST 16 /* kept: one for each core, of a portfolio or two */
 
 struct pool {
         pthread_mutex_t lock;
@@ -34,10 +33,9 @@ static void pool_free(void *kept)
 
 static void *pool_new(void)
 {
-        struct pool *pool = calloc(1, sizeof(*pool));
+        struct pool *pool = allocate(1, sizeof(*pool));
 
-        if (pool)
-                pthread_mutex_init(&pool->lock, NULL);
+        pthread_mutex_init(&pool->lock, NULL);
         return pool;
 }
 
@@ -63,7 +61,6 @@ static struct learned *take_latest(struct pool *pool, const struct digest *epoch
         return found;
 }
 
-/* Those that were wrong are asked no more. */
 static int leave_out(struct workspace *w, const struct portfolio *p, struct learned *l)
 {
         for (uint32_t a = 0; a < p->n_arms; a++) {
@@ -78,65 +75,54 @@ static int leave_out(struct workspace *w, const struct portfolio *p, struct lear
 
 static int make(const struct portfolio *p, size_t features, struct learned **ret)
 {
-        struct learner_settings settings = portfolio_learner_settings(p);
-        struct learned *l = calloc(1, sizeof(*l));
-        int r;
+        const struct learner_settings settings = {.method = p->method, .limit = (double)p->wall_ns / NSEC_PER_SEC, .seed = p->seed};
+        struct learned *l = allocate(1, sizeof(*l));
+        int r = learner_new(&settings, p->n_arms, features, &l->learner);
 
-        if (!l)
-                return -ENOMEM;
         l->epoch = p->epoch;
         l->features = features;
-        r = learner_new(&settings, p->n_arms, features, &l->learner);
-        if (r < 0)
-                learned_free(l);
-        else
-                *ret = l;
+        *ret = l;
         return r;
 }
 
-static int tell(struct learned *l, const struct portfolio *p, const struct trial *t, struct attempt *attempts)
+static void tell(struct learned *l, const struct portfolio *p, const struct trial *t, struct attempt *attempts)
 {
         bool has_expected = t->n_expected > 0 && t->n_expected == learner_expectations(l->learner);
 
         l->next = t->number + 1;
         if (t->n_features != l->features || t->n_arms != p->n_arms)
-                return 0; /* a record of another version; its numbers mean something else */
+                return; /* a record of another version, whose numbers mean something else */
         for (size_t a = 0; a < p->n_arms; a++)
                 attempts[a] = t->runs[a].attempt;
-        return learner_tell(l->learner, t->features, has_expected ? t->expected : NULL, attempts);
+        learner_tell(l->learner, t->features, has_expected ? t->expected : NULL, attempts);
 }
 
 static int tell_all(struct workspace *w, const struct portfolio *p, struct learned *l)
 {
         cleanup_trial_list struct trial_list trials = {0};
-        cleanup_free struct attempt *attempts = calloc(p->n_arms, sizeof(*attempts));
-        int r = attempts ? trials_read(w, p, l->next, &trials) : -ENOMEM;
+        cleanup_free struct attempt *attempts = allocate(p->n_arms, sizeof(*attempts));
+        int r = trials_read(w, p, l->next, &trials);
 
         for (size_t i = 0; r == 0 && i < trials.n; i++)
-                r = tell(l, p, trials.list[i], attempts);
+                tell(l, p, trials.list[i], attempts);
         return r;
 }
 
 int learned_take(struct workspace *w, const struct portfolio *p, size_t features, struct learned **ret)
 {
-        struct pool *pool = pool_of(w);
-        uint64_t taken_back = trials_taken_back(w, p); /* before they are read: one that is taken back meanwhile is told at most once more */
-        struct learned *l;
+        uint64_t taken_back = trials_taken_back(w, p); /* before the trials are read: so one taken back meanwhile is told at most once more */
+        struct learned *l = take_latest(pool_of(w), &p->epoch, features);
         int r = 0;
 
-        if (!pool)
-                return -ENOMEM;
-        l = take_latest(pool, &p->epoch, features);
-        if (l && l->taken_back != taken_back) { /* it was told what is no longer so */
+        if (l && l->taken_back != taken_back) { /* it was told an answer that is taken back */
                 learned_free(l);
                 l = NULL;
         }
         if (!l)
                 r = make(p, features, &l);
-        if (r == 0) {
-                l->taken_back = taken_back;
+        l->taken_back = taken_back;
+        if (r == 0)
                 r = tell_all(w, p, l);
-        }
         if (r == 0)
                 r = leave_out(w, p, l);
         if (r < 0)
@@ -160,5 +146,5 @@ void learned_give(struct workspace *w, struct learned *l)
         last = *at;
         *at = NULL;
         pthread_mutex_unlock(&pool->lock);
-        learned_free(last); /* one more than there is room for, never two */
+        learned_free(last); /* one too many at most, as each call adds one */
 }

@@ -1,5 +1,5 @@
-/* Learners that were told what a portfolio has learned. They stay with the workspace from case to case, so that each trial is told once; a case
- * that runs has one to itself. Threads: any. */
+/* Learners that know the trials of a portfolio. They stay with the workspace from case to case, so that each trial is told once. A case that runs
+ * has one to itself. Threads: any. */
 #pragma once
 
 #include "core/portfolio/portfolio.h"
@@ -14,6 +14,6 @@ struct learned {
         struct learned *older;
 };
 
-/* One that was told all trials of the epoch. It is the caller's until learned_give(). */
+/* A learner that was told all trials of the epoch. It is the caller's until learned_give(). */
 int learned_take(struct workspace *w, const struct portfolio *p, size_t features, struct learned **ret);
 void learned_give(struct workspace *w, struct learned *l);

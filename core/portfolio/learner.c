@@ -3,8 +3,8 @@
 #include <math.h>
 
 const struct method learner_methods[] = {
-        {"survival", "schedule", "survival curves of similar queries, by turns (the default)", &selector_survival, NULL},
-        {"10nn", "expo", "MedleySolver's: the fastest arms on the 10 nearest queries", &selector_10nn, &allocation_expo},
+        {"survival", "schedule", &selector_survival, NULL},
+        {"10nn", "expo", &selector_10nn, &allocation_expo},
         {0},
 };
 
@@ -19,56 +19,32 @@ int learner_method(const char *name, const struct method **ret)
                 }
                 buffer_addf(&list, "%s%s", m == learner_methods ? "" : ", ", m->name);
         }
-        return buffer_error(&list) < 0 ? -ENOMEM : errorf(-EINVAL, "no selector '%s'; there are %s", name, list.data);
-}
-
-static int make_states(struct learner *l)
-{
-        int r;
-
-        l->selecting = calloc(1, l->selector->size + 1);
-        if (!l->selecting)
-                return -ENOMEM;
-        r = l->selector->init ? l->selector->init(l, l->selecting) : 0;
-        if (r < 0 || !l->allocation)
-                return r;
-        l->allocating = calloc(1, l->allocation->size + 1);
-        if (!l->allocating)
-                return -ENOMEM;
-        return l->allocation->init ? l->allocation->init(l, l->allocating) : 0;
+        return errorf(-EINVAL, "no selector '%s'; there are %s", name, list.data);
 }
 
 int learner_new(const struct learner_settings *settings, size_t arms, size_t features, struct learner **ret)
 {
         const struct method *method = settings->method ? settings->method : learner_methods;
-        cleanup_learner struct learner *l = calloc(1, sizeof(*l));
-        int r;
+        struct learner *l;
 
-        if (!l)
-                return -ENOMEM;
         if (arms == 0)
                 return errorf(-EINVAL, "a portfolio needs at least one arm");
         if (!(settings->limit > 0) || !isfinite(settings->limit))
                 return errorf(-EINVAL, "the limit of a query must be a number of seconds greater than zero");
-        l->settings = *settings;
-        l->selector = method->selector;
-        l->allocation = method->allocation;
-        l->arms = arms;
-        l->features = features;
+        *ret = l = allocate(1, sizeof(*l));
+        *l = (struct learner){.settings = *settings, .selector = method->selector, .allocation = method->allocation, .arms = arms, .features = features};
         random_seed(&l->random, settings->seed);
-        l->order = calloc(arms, sizeof(*l->order));
-        l->shares = calloc(arms, sizeof(*l->shares));
-        l->score = calloc(arms, sizeof(*l->score));
-        l->left_out = calloc(arms, sizeof(*l->left_out));
-        l->attempts = calloc(arms, sizeof(*l->attempts));
-        if (!l->order || !l->shares || !l->score || !l->left_out || !l->attempts)
-                return -ENOMEM;
-        r = past_init(&l->past, arms, features);
-        if (r == 0)
-                r = make_states(l);
-        if (r < 0)
-                return r;
-        *ret = steal_pointer(l);
+        l->order = allocate(arms, sizeof(*l->order));
+        l->score = allocate(arms, sizeof(*l->score));
+        l->left_out = allocate(arms, sizeof(*l->left_out));
+        l->attempts = allocate(arms, sizeof(*l->attempts));
+        past_init(&l->past, arms, features);
+        l->selecting = allocate(1, l->selector->size + 1);
+        if (l->selector->init)
+                l->selector->init(l, l->selecting);
+        l->allocating = allocate(1, l->allocation ? l->allocation->size + 1 : 1);
+        if (l->allocation && l->allocation->init)
+                l->allocation->init(l, l->allocating);
         return 0;
 }
 
@@ -76,15 +52,14 @@ void learner_free(struct learner *l)
 {
         if (!l)
                 return;
-        if (l->selecting && l->selector->done)
+        if (l->selector->done)
                 l->selector->done(l->selecting);
-        if (l->allocating && l->allocation->done)
+        if (l->allocation && l->allocation->done)
                 l->allocation->done(l->allocating);
         free(l->selecting);
         free(l->allocating);
         past_done(&l->past);
         free(l->order);
-        free(l->shares);
         free(l->score);
         free(l->left_out);
         free(l->attempts);
@@ -109,36 +84,27 @@ static void seed_query(struct learner *l, bool ends)
         random_seed_part(&l->random, l->settings.seed, 2 * (uint64_t)l->past.n + 1 + ends);
 }
 
-static int begin(struct learner *l, const double *features, const double *expected)
+static void begin(struct learner *l, const double *features, const double *expected)
 {
-        int r = past_begin(&l->past, features);
-
-        if (r < 0)
-                return r;
+        past_begin(&l->past, features);
         seed_query(l, false);
         l->at = 0;
-        if (expected && l->selector->expect) {
+        if (expected && l->selector->expect)
                 l->selector->expect(l, l->selecting, expected);
-                return 0;
-        }
-        return l->selector->begin ? l->selector->begin(l, l->selecting) : 0;
+        else if (l->selector->begin)
+                l->selector->begin(l, l->selecting);
 }
 
-int learner_begin(struct learner *l, const double *features)
+void learner_begin(struct learner *l, const double *features)
 {
-        int r = begin(l, features, NULL);
-
-        if (r < 0 || !l->allocation)
-                return r;
+        begin(l, features, NULL);
         for (uint32_t a = 0; a < l->arms; a++)
                 l->order[a] = a;
-        l->selector->order(l, l->selecting, l->order);
-        for (uint32_t a = 0; a < l->arms; a++)
-                l->shares[a] = fmin(fmax(l->allocation->share(l, l->allocating, a), 0), l->settings.limit);
-        return 0;
+        if (l->allocation)
+                l->selector->order(l, l->selecting, l->order);
 }
 
-/* The time that a query may still cost. A rest below rounding counts as none. */
+/* The seconds that a query may still cost. A rest that may come from rounding counts as none. */
 static double time_left(const struct learner *l, const struct attempt *attempts)
 {
         double left = l->settings.limit;
@@ -177,24 +143,21 @@ bool learner_next(struct learner *l, const struct attempt *attempts, struct step
                 uint32_t arm = l->order[l->at++];
                 bool is_last = next_in_order(l, l->attempts, l->at) == l->arms;
 
-                *ret = (struct step){arm, is_last ? left : fmin(left, l->shares[arm])};
+                *ret = (struct step){arm, is_last ? left : fmin(left, l->allocation->share(l, l->allocating, arm))};
                 if (ret->until > 0)
                         return true;
         }
         return false;
 }
 
-int learner_end(struct learner *l, const struct attempt *attempts)
+void learner_end(struct learner *l, const struct attempt *attempts)
 {
-        int r;
-
         seed_query(l, true);
-        r = l->selector->learn ? l->selector->learn(l, l->selecting, attempts) : 0;
-        if (r == 0 && l->allocation && l->allocation->learn)
-                r = l->allocation->learn(l, l->allocating, attempts);
-        if (r == 0)
-                past_end(&l->past, attempts);
-        return r;
+        if (l->selector->learn)
+                l->selector->learn(l, l->selecting, attempts);
+        if (l->allocation && l->allocation->learn)
+                l->allocation->learn(l, l->allocating, attempts);
+        past_end(&l->past, attempts);
 }
 
 size_t learner_expectations(const struct learner *l)
@@ -208,9 +171,8 @@ void learner_expected(const struct learner *l, double *ret)
                 l->selector->expected(l, l->selecting, ret);
 }
 
-int learner_tell(struct learner *l, const double *features, const double *expected, const struct attempt *attempts)
+void learner_tell(struct learner *l, const double *features, const double *expected, const struct attempt *attempts)
 {
-        int r = begin(l, features, expected);
-
-        return r < 0 ? r : learner_end(l, attempts);
+        begin(l, features, expected);
+        learner_end(l, attempts);
 }

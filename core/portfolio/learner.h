@@ -1,20 +1,34 @@
-/* An online learner: for each query it says which arm runs next and for how long, and learns from what came of it.
+/* An online learner: for each query it says which arm runs next and for how long, and learns from the outcome.
  *
  *     learner_begin(l, features);
  *     while (learner_next(l, attempts, &step))
- *             run arm step.arm until it has had step.until seconds, put what came of it into attempts[step.arm]; leave when it is solved
+ *             run arm step.arm until it has had step.until seconds; put the outcome into attempts[step.arm]; leave when it is solved
  *     learner_end(l, attempts);
  *
- * A query that begins and does not end leaves no trace. learner_tell() is learner_begin() and learner_end() in one; it is cheaper where the
- * caller hands in the expectation that the query began with.
+ * A query that begins and does not end leaves no trace. learner_tell() is learner_begin() and learner_end() in one. It is cheaper when the
+ * caller passes the expectation that the query began with.
  *
- * A learner knows only what these calls told it: the same calls and the same seed give the same steps, and a learner is saved by
- * saving its queries' features, attempts and expectations, and loaded by telling them to a new one.
+ * A learner knows only what these calls told it: equal calls and an equal seed give equal steps. To save a learner, save the features,
+ * attempts and expectations of its queries; to load it, tell them to a new one.
  *
- * Not thread-safe per learner; nothing is shared between learners. */
+ * Threads: one at a time per learner; learners share nothing. */
 #pragma once
 
-#include "core/portfolio/run_table.h"
+#include "cache/base/util.h"
+
+/* How running an arm on a query ended. */
+enum ending {
+        ENDING_NONE,    /* it was not run */
+        ENDING_SOLVED,  /* sat or unsat after `seconds` */
+        ENDING_FAILED,  /* it ended by itself without an answer: unknown, error, crash, memout, unbuildable */
+        ENDING_STOPPED, /* still running when its time was over */
+};
+
+/* One arm on one query; `seconds` are the arm's own, over all its turns. */
+struct attempt {
+        enum ending ending;
+        double seconds;
+};
 
 struct learner;
 
@@ -27,9 +41,9 @@ enum {
         WITHOUT_GUARD = 16,   /* however far it is behind its best arm */
 };
 
-/* How a learner chooses: a selector and an allocation, which learner_internal.h defines. tests/bench measures others beside these. */
+/* How a learner chooses: a selector and an allocation (learner_internal.h). tests/bench/baselines.h has others, to compare with. */
 struct method {
-        const char *name, *allocation_name, *summary;
+        const char *name, *allocation_name;
         const struct selector *selector;
         const struct allocation *allocation; /* NULL: the selector's own plan, which may come back to an arm */
 };
@@ -39,34 +53,34 @@ int learner_method(const char *name, const struct method **ret);
 
 struct learner_settings {
         const struct method *method; /* NULL: the default; only learner_new() looks at it */
-        double limit;                /* T: seconds for all arms of a query together; > 0 */
+        double limit;                /* seconds for all arms of a query together; > 0 */
         uint64_t seed;
         unsigned without; /* WITHOUT_*; for the default */
 };
 
-/* -EINVAL: a limit out of range, no arm. */
+/* -EINVAL: the limit is out of range, or there is no arm. */
 int learner_new(const struct learner_settings *settings, size_t arms, size_t features, struct learner **ret);
 void learner_free(struct learner *l);
 DEFINE_CLEANUP(struct learner *, learner_free)
 #define cleanup_learner cleanup(learner_freep)
 
-/* The arm gets no turn any more, or does again. */
+/* Whether the arm gets turns. */
 void learner_leave_out(struct learner *l, uint32_t arm, bool is_left_out);
 
 struct step {
         uint32_t arm;
-        double until; /* seconds the arm shall have had then, all its turns together */
+        double until; /* seconds of the arm at the end of this turn, over all its turns */
 };
 
-/* A query with these features comes (NaN: not known). -ENOMEM. */
-int learner_begin(struct learner *l, const double *features);
-/* The next step for a query that is not solved yet. False: the limit is used up, or no arm is left. */
+/* A query with these features comes (NaN: not known). */
+void learner_begin(struct learner *l, const double *features);
+/* The next step for a query that is not solved yet. False: the limit is used up, or every arm has ended. */
 bool learner_next(struct learner *l, const struct attempt *attempts, struct step *ret);
-/* Tells the outcome of the query that began last. -ENOMEM: nothing was learned. */
-int learner_end(struct learner *l, const struct attempt *attempts);
+/* The outcome of the query that began last. */
+void learner_end(struct learner *l, const struct attempt *attempts);
 
-/* The method's expectation of the query that began last, as so many numbers. 0: it has none. */
+/* What the method expected of the query that began last: how many numbers (0: none), and the numbers. */
 size_t learner_expectations(const struct learner *l);
 void learner_expected(const struct learner *l, double *ret);
-/* Tells the outcome of a query that began with this expectation (NULL: work it out as of now). -ENOMEM: nothing was learned. */
-int learner_tell(struct learner *l, const double *features, const double *expected, const struct attempt *attempts);
+/* The outcome of a query that began with this expectation (NULL: worked out now). */
+void learner_tell(struct learner *l, const double *features, const double *expected, const struct attempt *attempts);

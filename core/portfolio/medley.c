@@ -1,5 +1,5 @@
-/* The method of MedleySolver (Pimpalkhare, Mora, Polgreen, Seshia, SAT 2021) that did best on its own tables: the order by nearest neighbours (section
- * 4.3), and how long each may run by exponential distributions (section 5). */
+/* The method of MedleySolver (Pimpalkhare, Mora, Polgreen, Seshia, SAT 2021) that did best in that paper: nearest neighbours give the order
+ * (section 4.3), exponential distributions the time of each arm (section 5). */
 #include "core/portfolio/learner_internal.h"
 
 #include <math.h>
@@ -16,9 +16,9 @@ static bool was_solved(const struct past *p, size_t i, uint32_t arm)
         return false;
 }
 
-/* As in the published code: of the arms that solved the ten nearest queries, the one that was fastest on any of them is tried first. (Counting how many
- * each solved has the arm that comes first get all the tallies, and so come first for ever.) Arms without a neighbour come last, in random order;
- * the first queries are mostly tried in random order, as there is nothing near yet. */
+/* As in the published code: the arm with the fastest answer on any of the ten nearest queries is tried first. (A count of how many each solved
+ * would favour the arm that comes first, as it gets all the runs.) Arms without an answer there come last, in random order. The first queries
+ * are mostly tried in random order. */
 static void nearest_ten_order(struct learner *l, void *state, uint32_t *ret)
 {
         struct neighbour list[NEIGHBOURS];
@@ -43,9 +43,9 @@ const struct selector selector_10nn = {.order = nearest_ten_order};
 
 #define DELTA .05 /* how likely an arm may be to solve the query later */
 
-/* The least t with P(t < u < T) <= DELTA for a runtime u of the rate that is most likely, with runs of which some were stopped: those that solved something
- * over the time of all, as the distribution has no memory. (The published code gives a stopped run its expected rest, which comes to the same.) The
- * first rate, at which the arms in sequence take T, weighs as one run, and is an arm's until it has solved something. */
+/* The least t with P(t < u < T) <= DELTA, where u is a runtime and T the limit. The rate is the most likely one: runs that solved something
+ * over the time of all runs, as the distribution has no memory. (The published code gives a stopped run its expected rest, which is the
+ * same.) A first rate, at which the arms in sequence take T, weighs as one run. */
 double exponential_share(const struct learner *l, double solved, double seconds)
 {
         double limit = l->settings.limit, first_rate = (double)l->arms / limit, rate = (solved + 1) / (seconds + 1 / first_rate);
@@ -57,13 +57,12 @@ struct samples {
         double *solved, *seconds; /* of each arm */
 };
 
-static int expo_init(struct learner *l, void *state)
+static void expo_init(struct learner *l, void *state)
 {
         struct samples *s = state;
 
-        s->solved = calloc(l->arms, sizeof(*s->solved));
-        s->seconds = calloc(l->arms, sizeof(*s->seconds));
-        return s->solved && s->seconds ? 0 : -ENOMEM;
+        s->solved = allocate(l->arms, sizeof(*s->solved));
+        s->seconds = allocate(l->arms, sizeof(*s->seconds));
 }
 
 static void expo_done(void *state)
@@ -81,7 +80,7 @@ static double expo_share(struct learner *l, void *state, uint32_t arm)
         return exponential_share(l, s->solved[arm], s->seconds[arm]);
 }
 
-static int expo_learn(struct learner *l, void *state, const struct attempt *attempts)
+static void expo_learn(struct learner *l, void *state, const struct attempt *attempts)
 {
         struct samples *s = state;
 
@@ -90,7 +89,6 @@ static int expo_learn(struct learner *l, void *state, const struct attempt *atte
                         s->solved[a] += attempts[a].ending == ENDING_SOLVED;
                         s->seconds[a] += attempts[a].seconds;
                 }
-        return 0;
 }
 
 const struct allocation allocation_expo = {
@@ -100,4 +98,3 @@ const struct allocation allocation_expo = {
         .share = expo_share,
         .learn = expo_learn,
 };
-

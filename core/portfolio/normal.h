@@ -1,6 +1,5 @@
-/* The standard normal distribution, read off tables that are made once: what a model of runtimes asks for millions of times. Errors are below
- * 1e-5 in absolute terms, and below a thousandth of the value between -8 and 8; beyond that the value at the border is taken.
- * Threads: any, behind normal_prepare(). */
+/* The standard normal distribution from tables, which are made once, as a model of runtimes asks for it millions of times. Errors are below 1e-5, and
+ * below a thousandth of the value between -8 and 8; beyond, the value at the border is taken. Threads: any, after normal_prepare(). */
 #pragma once
 
 #include <math.h>
@@ -13,10 +12,10 @@ struct normal_tables {
         double density[NORMAL_SIZE];
         double tail[NORMAL_SIZE];       /* the chance of more than u */
         double mean_above[NORMAL_SIZE]; /* the mean of what lies above u: the inverse Mills ratio */
-        double told_above[NORMAL_SIZE]; /* how much knowing that it lies above u tells of where: 0 nothing, 1 all */
+        double told_above[NORMAL_SIZE]; /* how much "above u" tells of the value: 0 nothing, 1 all */
 };
 extern struct normal_tables normal_tables;
-void normal_prepare(void); /* as often as one likes */
+void normal_prepare(void); /* any number of times */
 
 static inline double normal_read(const double *table, double u)
 {

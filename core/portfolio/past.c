@@ -2,14 +2,13 @@
 
 #include <math.h>
 
-int past_init(struct past *p, size_t arms, size_t features)
+void past_init(struct past *p, size_t arms, size_t features)
 {
         *p = (struct past){.arms = arms, .features = features};
-        p->sum = calloc(features + 1, sizeof(*p->sum));
-        p->known = calloc(features + 1, sizeof(*p->known));
-        p->now = calloc(features + 1, sizeof(*p->now));
-        p->inverse = calloc(features + 1, sizeof(*p->inverse));
-        return p->sum && p->known && p->now && p->inverse ? 0 : -ENOMEM;
+        p->sum = allocate(features, sizeof(*p->sum));
+        p->known = allocate(features, sizeof(*p->known));
+        p->now = allocate(features, sizeof(*p->now));
+        p->inverse = allocate(features, sizeof(*p->inverse));
 }
 
 void past_done(struct past *p)
@@ -23,27 +22,7 @@ void past_done(struct past *p)
         *p = (struct past){0};
 }
 
-static int make_room(struct past *p)
-{
-        size_t capacity = p->capacity * 2 + 64;
-        double *values;
-        struct attempt *attempts;
-
-        if (p->n < p->capacity)
-                return 0;
-        values = reallocarray(p->values, capacity, (p->features + 1) * sizeof(*values));
-        if (values)
-                p->values = values;
-        attempts = reallocarray(p->attempts, capacity, p->arms * sizeof(*attempts));
-        if (attempts)
-                p->attempts = attempts;
-        if (!values || !attempts)
-                return -ENOMEM;
-        p->capacity = capacity;
-        return 0;
-}
-
-/* The running mean of a feature, the present query's among them. */
+/* The mean of a feature over the queries seen and the present one. */
 static double mean(const struct past *p, size_t j)
 {
         bool now = !isnan(p->now[j]);
@@ -52,22 +31,18 @@ static double mean(const struct past *p, size_t j)
         return n > 0 ? (p->sum[j] + (now ? p->now[j] : 0)) / n : 0;
 }
 
-int past_begin(struct past *p, const double *features)
+void past_begin(struct past *p, const double *features)
 {
-        int r = make_room(p);
-
-        if (r < 0)
-                return r;
         for (size_t j = 0; j < p->features; j++) {
                 p->now[j] = isfinite(features[j]) ? features[j] : NAN;
                 p->inverse[j] = isnan(p->now[j]) || mean(p, j) == 0 ? 0 : 1 / mean(p, j);
         }
-        return 0;
 }
 
 void past_end(struct past *p, const struct attempt *attempts)
 {
-        assert(p->n < p->capacity);
+        list_grow_sized(&p->values, p->n, (p->features + 1) * sizeof(*p->values));
+        list_grow_sized(&p->attempts, p->n, p->arms * sizeof(*p->attempts));
         for (size_t j = 0; j < p->features; j++)
                 if (!isnan(p->now[j])) {
                         p->sum[j] += p->now[j];

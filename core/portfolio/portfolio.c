@@ -19,7 +19,7 @@ static void arm_done(struct arm *a)
         recipe_unref(a->recipe);
 }
 
-/* An arm's words are kept apart by blanks: "z3@HEAD seed=3". The name of a command stands in front of a colon and a blank. */
+/* The command of "NAME: COMMAND"; NULL: the arm is a solver's, "z3@HEAD seed=3". */
 static const char *command_of(const char *text)
 {
         const char *colon = strchr(text, ':'), *blank = strchr(text, ' ');
@@ -45,28 +45,27 @@ static int find_program(const char *word, char ret[PATH_SIZE])
         return -ENOENT;
 }
 
-static int set_problem(struct arm *a, const char *what, const char *why)
+static void set_problem(struct arm *a, const char *what, const char *why)
 {
-        return asprintf(&a->problem, "%s: %s", what, why) < 0 ? -ENOMEM : 0;
+        a->problem = format_string("%s: %s", what, why);
 }
 
-/* By its bytes and arguments; its path tells nothing, as it runs under another one in the sandbox. */
-static int identify_command(struct arm *a)
+/* By its bytes and arguments. Its path does not count, as it runs under another one in the sandbox. */
+static void identify_command(struct arm *a)
 {
         struct digest program;
         struct hasher *h;
         int r = program_digest(a->program, &program);
 
         if (r < 0) {
-                a->problem = strdup(error_message(r));
-                return a->problem ? 0 : -ENOMEM;
+                a->problem = copy_string(error_message(r));
+                return;
         }
         h = hasher_new();
         hasher_string(h, "command");
         hasher_string(h, a->recipe->run);
         hasher_add(h, program.bytes, DIGEST_SIZE);
         hasher_finish(h, &a->identity);
-        return 0;
 }
 
 static int command_recipe(const char *label, const char *name, char *const *arguments, struct recipe **ret)
@@ -85,12 +84,8 @@ static int command_recipe(const char *label, const char *name, char *const *argu
         }
         if (!sees_case)
                 buffer_adds(&run, " {case}");
-        if (buffer_error(&run) < 0)
-                return -ENOMEM;
         buffer_adds(&text, "[solver]\n\tbuild = true\n\toutput = program\n\tsamples = 1\n");
         gitconfig_line(&text, "\t", "run", run.data);
-        if (buffer_error(&text) < 0)
-                return -ENOMEM;
         r = recipe_parse(text.data, label, name, &list, &n);
         if (r == 0)
                 *ret = recipe_ref(list[0]);
@@ -103,40 +98,32 @@ static int open_command(const char *label, unsigned line, struct arm *a, const c
         char **words = NULL;
         int r = recipe_split(command, &words);
 
-        a->name = strndup(a->text, (size_t)(command - 2 - a->text));
-        if (r == 0 && !a->name)
-                r = -ENOMEM;
-        if (r == -EINVAL) {
-                cleanup_free char *why = strdup(error_message(r));
-
-                return errorf(r, "%s:%u: the arm '%s': %s", label, line, a->text, why ? why : "wrong");
-        }
+        a->name = copy_prefix(a->text, (size_t)(command - 2 - a->text));
+        if (r == -EINVAL)
+                return errorf(r, "%s:%u: the arm '%s': %s", label, line, a->text, error_message(r));
         if (r == 0 && !words[0])
                 r = errorf(-EINVAL, "%s:%u: the arm '%s' has no command", label, line, a->name);
         if (r == 0)
                 r = command_recipe(label, a->name, words + 1, &a->recipe);
-        if (r == 0 && (r = find_program(words[0], a->program)) < 0)
-                r = set_problem(a, words[0], strerror(-r));
-        else if (r == 0)
-                r = identify_command(a);
+        if (r == 0 && (r = find_program(words[0], a->program)) < 0) {
+                set_problem(a, words[0], strerror(-r));
+                r = 0;
+        } else if (r == 0) {
+                identify_command(a);
+        }
         strings_free(words);
         return r;
 }
 
 static int open_solver(struct workspace *w, const char *label, unsigned line, struct arm *a)
 {
-        cleanup_free char *copy = strdup(a->text);
-        char *rest = copy, *who = NULL, *word, *revision;
+        cleanup_free char *copy = copy_string(a->text);
+        char *rest = copy, *who = strsep(&rest, " "), *word, *revision;
         struct digest build;
         struct hasher *h;
         int r;
 
-        if (!copy)
-                return -ENOMEM;
-        who = strsep(&rest, " ");
-        a->name = strdup(a->text);
-        if (!a->name)
-                return -ENOMEM;
+        a->name = copy_string(a->text);
         while ((word = strsep(&rest, " "))) {
                 char *end;
 
@@ -160,8 +147,10 @@ static int open_solver(struct workspace *w, const char *label, unsigned line, st
                 r = history_resolve(a->solver->history, revision && *revision ? revision : "HEAD", &a->commit);
         if (r == 0)
                 r = build_key(a->solver->history, a->commit, a->solver->recipe, &build);
-        if (r == -ENOENT || r == -ENOTUNIQ || r == -ENODATA)
-                return set_problem(a, a->text, error_message(r));
+        if (r == -ENOENT || r == -ENOTUNIQ || r == -ENODATA) {
+                set_problem(a, a->text, error_message(r));
+                return 0;
+        }
         if (r < 0)
                 return r;
         a->recipe = recipe_ref((struct recipe *)solver_recipe_at(a->solver, a->commit));
@@ -178,14 +167,11 @@ static int add_arm(struct workspace *w, const char *label, unsigned line, const 
 {
         const char *command;
         struct arm *a;
-        int r = list_grow(p->arms, p->n_arms);
+        int r;
 
-        if (r < 0)
-                return r;
+        list_grow(p->arms, p->n_arms);
         a = &p->arms[p->n_arms++];
-        *a = (struct arm){.text = strdup(text)};
-        if (!a->text)
-                return -ENOMEM;
+        *a = (struct arm){.text = copy_string(text)};
         command = command_of(a->text);
         r = command ? open_command(label, line, a, command) : open_solver(w, label, line, a);
         for (size_t i = 0; r == 0 && i + 1 < p->n_arms; i++)
@@ -208,15 +194,10 @@ static bool is_section_of(const struct gitconfig_section *s, const char *name)
         return is_portfolio(s->name) && s->subsection && strcmp(s->subsection, name) == 0;
 }
 
-static int config_path(struct workspace *w, char ret[PATH_SIZE])
-{
-        return path_join(ret, workspace_dir(w), "config");
-}
-
 static int read_sections(struct workspace *w, char path[PATH_SIZE], struct gitconfig *ret)
 {
         cleanup_config_text struct config_text text = {0};
-        int r = config_path(w, path);
+        int r = path_join(path, workspace_dir(w), "config");
 
         if (r == 0)
                 r = config_text_read(workspace_store(w), path, &text);
@@ -237,11 +218,11 @@ static int portfolio_name_check(const char *name)
 static int take_text(char **field, const char *value)
 {
         free(*field);
-        *field = strdup(value);
-        return *field ? 0 : -ENOMEM;
+        *field = copy_string(value);
+        return 0;
 }
 
-/* Of earlier versions; tests/bench still measures them. */
+/* Settings of earlier versions; tests/bench measures these methods. */
 static const char *const selectors_gone[] = {"static", "1nn", "thompson", "epsilon", "linucb", "exp3", "neural", "random", "fixed", NULL},
                   *const allocations[] = {"schedule", "expo", "nearest", "linear", "constant", "none", NULL};
 
@@ -279,43 +260,36 @@ static int take_setting(const char *path, const struct gitconfig_entry *e, struc
         return r == -EINVAL ? errorf(r, "%s:%u: '%s' is no value for '%s'", path, e->line, v, e->key) : r;
 }
 
-static int note_gone(const char *path, unsigned line, struct portfolio *p, const char *key, const char *value, const char *instead)
+static void note_gone(const char *path, unsigned line, struct portfolio *p, const char *key, const char *value, const char *instead)
 {
-        if (asprintf(&p->notice,
-                     "%s:%u: [portfolio \"%s\"] cannot have the %s '%s' any more, %s takes its place; answers stay (take the setting out to begin anew)",
-                     path, line, p->name, key, value, instead) < 0)
-                p->notice = NULL;
-        return p->notice ? 0 : -ENOMEM;
+        p->notice = format_string(
+                "%s:%u: [portfolio \"%s\"] cannot have the %s '%s' any more, %s takes its place; answers stay (take the setting out to begin anew)", path,
+                line, p->name, key, value, instead);
 }
 
-/* The names are checked where the section's line is known. */
 static int find_method(const char *path, unsigned line, struct portfolio *p)
 {
         int r;
 
-        if (p->selector && is_listed(p->selector, selectors_gone))
-                return note_gone(path, line, p, "selector", p->selector, p->method->name);
-        r = p->selector ? learner_method(p->selector, &p->method) : 0;
-        if (r == -EINVAL) {
-                cleanup_free char *why = strdup(error_message(r));
-
-                return errorf(r, "%s:%u: [portfolio \"%s\"]: %s", path, line, p->name, why ? why : "wrong");
+        if (p->selector && is_listed(p->selector, selectors_gone)) {
+                note_gone(path, line, p, "selector", p->selector, p->method->name);
+                return 0;
         }
-        if (r < 0 || !p->allocation || strcmp(p->allocation, p->method->allocation_name) == 0)
-                return r;
+        r = p->selector ? learner_method(p->selector, &p->method) : 0;
+        if (r < 0)
+                return errorf(r, "%s:%u: [portfolio \"%s\"]: %s", path, line, p->name, error_message(r));
+        if (!p->allocation || strcmp(p->allocation, p->method->allocation_name) == 0)
+                return 0;
         if (!is_listed(p->allocation, allocations))
                 return errorf(-EINVAL, "%s:%u: [portfolio \"%s\"]: no allocation '%s'; leave it out", path, line, p->name, p->allocation);
-        return note_gone(path, line, p, "allocation", p->allocation, p->method->allocation_name);
+        note_gone(path, line, p, "allocation", p->allocation, p->method->allocation_name);
+        return 0;
 }
 
-struct learner_settings portfolio_learner_settings(const struct portfolio *p)
+static struct slice resets_key(const char *name, struct buffer *b)
 {
-        return (struct learner_settings){.method = p->method, .limit = (double)p->wall_ns / NSEC_PER_SEC, .seed = p->seed};
-}
-
-static void resets_key(const char *name, struct buffer *ret)
-{
-        buffer_addf(ret, "resets/%s", name);
+        buffer_addf(b, "resets/%s", name);
+        return SLICE(b->data, b->size);
 }
 
 static uint64_t count_resets(struct workspace *w, const char *name)
@@ -323,11 +297,7 @@ static uint64_t count_resets(struct workspace *w, const char *name)
         cleanup_buffer struct buffer key = {0};
         cleanup_blob struct blob value = {0};
 
-        resets_key(name, &key);
-        if (buffer_error(&key) < 0 || store_fetch(workspace_store(w), TABLE_PORTFOLIOS, SLICE(key.data, key.size), &value) < 0 ||
-            value.size != 8)
-                return 0;
-        return key_get_u64(value.data);
+        return store_fetch(workspace_store(w), TABLE_PORTFOLIOS, resets_key(name, &key), &value) < 0 || value.size != 8 ? 0 : key_get_u64(value.data);
 }
 
 static void find_epoch(struct workspace *w, struct portfolio *p)
@@ -379,49 +349,18 @@ static int read_portfolio(struct workspace *w, const char *path, const struct gi
         return find_method(path, line, p);
 }
 
-static int portfolio_new(const char *name, uint64_t wall_ns, struct portfolio **ret)
-{
-        cleanup_portfolio struct portfolio *p = calloc(1, sizeof(*p));
-
-        if (!p)
-                return -ENOMEM;
-        *p = (struct portfolio){
-                .refs = 1, .name = strdup(name), .method = learner_methods, .wall_ns = wall_ns, .memory = UINT64_C(4) << 30, .seed = 1};
-        if (!p->name)
-                return -ENOMEM;
-        *ret = steal_pointer(p);
-        return 0;
-}
-
 int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret)
 {
-        cleanup_portfolio struct portfolio *p = NULL;
+        cleanup_portfolio struct portfolio *p = allocate(1, sizeof(*p));
         cleanup_gitconfig struct gitconfig config = {0};
         char path[PATH_SIZE];
-        int r = portfolio_new(name, 20 * NSEC_PER_SEC, &p);
+        int r;
 
-        if (r == 0)
-                r = read_sections(w, path, &config);
+        *p = (struct portfolio){
+                .refs = 1, .name = copy_string(name), .method = learner_methods, .wall_ns = 20 * NSEC_PER_SEC, .memory = UINT64_C(4) << 30, .seed = 1};
+        r = read_sections(w, path, &config);
         if (r == 0)
                 r = read_portfolio(w, path, &config, p);
-        if (r < 0)
-                return r;
-        find_epoch(w, p);
-        *ret = steal_pointer(p);
-        return 0;
-}
-
-int portfolio_of_arms(struct workspace *w, const char *name, const char *const *arms, size_t n, uint64_t wall_ns,
-                      struct portfolio **ret)
-{
-        cleanup_portfolio struct portfolio *p = NULL;
-        int r = portfolio_new(name, wall_ns, &p);
-
-        for (size_t i = 0; i < n && r == 0; i++) {
-                r = add_arm(w, name, (unsigned)i + 1, arms[i], p);
-                if (r == 0 && p->arms[i].problem)
-                        r = errorf(-ENOENT, "%s", p->arms[i].problem);
-        }
         if (r < 0)
                 return r;
         find_epoch(w, p);
@@ -464,19 +403,13 @@ int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n)
 
         if (r < 0)
                 return r;
-        names = calloc(config.n_sections + 1, sizeof(*names));
-        if (!names)
-                return -ENOMEM;
+        names = allocate(config.n_sections + 1, sizeof(*names));
         for (size_t i = 0; i < config.n_sections; i++) {
                 const char *name = config.sections[i].subsection;
 
-                if (!is_portfolio(config.sections[i].name) || !name || portfolio_name_check(name) < 0 || is_listed(name, (const char *const *)names))
-                        continue; /* a section may come again */
-                names[n] = strdup(name);
-                if (!names[n++]) {
-                        strings_free(names);
-                        return -ENOMEM;
-                }
+                if (is_portfolio(config.sections[i].name) && name && portfolio_name_check(name) == 0 &&
+                    !is_listed(name, (const char *const *)names)) /* a section may come again */
+                        names[n++] = copy_string(name);
         }
         sort_list(names, n, sizeof(*names), compare_names);
         *ret = names;
@@ -486,7 +419,7 @@ int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n)
 
 /* -- changing it -- */
 
-/* Copies the text without the portfolio's sections. Returns the line of the first one, 0 when there is none. */
+/* Copies the text without the portfolio's sections. Returns the line of the first one; 0: there is none. */
 static unsigned copy_others(const struct gitconfig *g, struct slice text, const char *name, struct buffer *ret)
 {
         unsigned line = 0;
@@ -514,10 +447,10 @@ static int edit(struct workspace *w, const char *name, const struct buffer *sect
         cleanup_gitconfig struct gitconfig config = {0}, again = {0};
         char path[PATH_SIZE];
         unsigned line = 0;
-        int lock, r = config_path(w, path);
+        int lock, r = path_join(path, workspace_dir(w), "config");
 
         if (r == 0)
-                r = lock_wait(workspace_dir(w), ".config.writing", false, &lock); /* as who writes solvers into it */
+                r = lock_wait(workspace_dir(w), ".config.writing", false, &lock); /* solvers are written into it under the same lock */
         if (r < 0)
                 return r;
         r = read_file(path, CONFIG_SIZE_MAX, &text);
@@ -533,7 +466,7 @@ static int edit(struct workspace *w, const char *name, const struct buffer *sect
                 buffer_addf(&out, "%s%s", out.size > 0 && out.data[out.size - 1] != '\n' ? "\n" : "", section->data);
         if (r == 0)
                 r = buffer_error(&out);
-        if (r == 0) /* what cannot be read back is not written */
+        if (r == 0) /* a text that cannot be read back is not written */
                 r = gitconfig_parse(path, SLICE(out.data, out.size), is_portfolio, &again);
         if (r == 0)
                 r = write_file_atomic(path, out.data, out.size, 0600);
@@ -562,42 +495,35 @@ int portfolio_add(struct workspace *w, const char *name, char *const *arms, cons
                 gitconfig_line(&section, "\t", s[0], s[1]);
         }
         if (r == 0)
-                r = buffer_error(&section);
-        if (r == 0)
                 r = edit(w, name, &section);
         if (r < 0)
                 return r;
         r = portfolio_open(w, name, &p);
-        if (r < 0) { /* what is wrong with it is said with its line; the config is as it was */
-                cleanup_free char *why = strdup(error_message(r));
+        if (r < 0) { /* the sentence names the line; the config is as it was */
+                cleanup_free char *why = copy_string(error_message(r));
 
                 portfolio_remove(w, name);
-                return errorf(r, "%s", why ? why : strerror(-r));
+                return errorf(r, "%s", why);
         }
         return 0;
 }
 
 static int reset_in(void *user, struct store_txn *t)
 {
-        const struct buffer *key = user;
+        const struct slice *key = user;
         cleanup_blob struct blob old = {0};
         uint8_t value[8];
-        uint64_t n = 0;
 
-        if (store_get(t, TABLE_PORTFOLIOS, SLICE(key->data, key->size), &old) == 0 && old.size == 8)
-                n = key_get_u64(old.data);
-        key_u64(value, n + 1);
-        return store_put(t, TABLE_PORTFOLIOS, SLICE(key->data, key->size), SLICE(value, sizeof(value)));
+        key_u64(value, 1 + (store_get(t, TABLE_PORTFOLIOS, *key, &old) == 0 && old.size == 8 ? key_get_u64(old.data) : 0));
+        return store_put(t, TABLE_PORTFOLIOS, *key, SLICE(value, sizeof(value)));
 }
 
 int portfolio_reset(struct workspace *w, const char *name)
 {
-        cleanup_buffer struct buffer key = {0};
+        cleanup_buffer struct buffer b = {0};
         cleanup_portfolio struct portfolio *p = NULL;
+        struct slice key = resets_key(name, &b);
         int r = portfolio_open(w, name, &p);
 
-        if (r < 0)
-                return r;
-        resets_key(name, &key);
-        return buffer_error(&key) < 0 ? -ENOMEM : store_update(workspace_store(w), reset_in, &key);
+        return r < 0 ? r : store_update(workspace_store(w), reset_in, &key);
 }

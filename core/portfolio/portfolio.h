@@ -6,23 +6,23 @@
  *             arm = cvc5: /usr/bin/cvc5 --strings-exp {case}
  *             timeout = 10s
  *
- * An arm is a solver or variant of the store at a revision (HEAD unless told), with a seed perhaps; or, behind a name and a colon, a command whose
- * first word is a program of this machine. {case} is put at its end where it has none.
+ * An arm is a solver or variant of the store at a revision (HEAD unless told), perhaps with a seed; or a name, a colon and a command, whose
+ * first word is a program of this machine. {case} is added at its end where it has none.
  *
  *   key         default    meaning
  *   arm                    repeated; in the order of listings
  *   timeout     20s        T: for all arms of a case together
- *   memory      4g         for all arms of a case together, those that stand still included
+ *   memory      4g         for all arms of a case together, stopped ones included
  *   selector    survival   or 10nn (learner.h)
  *   seed        1
  *
- * Of earlier versions: `allocation` and `reward`, and other selectors. They are read still, so that answers of such a portfolio stay; where they ask for
- * what is no more, the default or the selector's own allocation takes the place, and `notice` says so.
+ * `allocation`, `reward` and other selectors are settings of earlier versions. They are still read, so that the answers of such a portfolio stay. Where
+ * the method is gone, the default or the selector's own allocation takes its place, and `notice` says so.
  *
- * The learned state is the list of trials: a record for each case the portfolio answered, with its features and what every arm did. A learner is made
- * by telling it the trials in their order. A record is put in one transaction, under the portfolio's epoch and the next number, and noted for
- * the case: it is both the cell's value and what is learned from it, so that no crash comes between. The epoch is a digest of all above (revisions as
- * commits) and of how often the portfolio was reset; whatever changes it begins anew, and what was is kept under the old one.
+ * The learned state is the list of trials: a record for each case that the portfolio answered, with its features and what every arm did. A learner
+ * is made by telling it the trials in order. One transaction puts a record under the portfolio's epoch and the next number, and notes it for the
+ * case. So the answer and what is learned from it are one, and no crash comes between. The epoch is a digest of all settings (revisions as
+ * commits) and of how often the portfolio was reset. Another epoch begins anew; the old one's records stay.
  *
  * Threads: any. */
 #pragma once
@@ -42,7 +42,7 @@ struct arm {
         struct recipe *recipe;   /* owns a ref; the solver's, or made of the command */
         char program[PATH_SIZE]; /* the command's first word, found */
         struct digest identity;  /* of the arm: commit, recipe and seed; or command and the program's bytes */
-        char *problem;           /* why it cannot be run at all (no such revision, no such program); NULL: none */
+        char *problem;           /* why it cannot be run (no such revision, no such program); NULL: it can */
 };
 
 struct portfolio {
@@ -54,7 +54,7 @@ struct portfolio {
         const struct method *method;
         char *selector, *allocation; /* as configured, for the epoch; NULL: not */
         bool has_exponential_reward; /* likewise */
-        char *notice;                /* what it is configured for and cannot have any more; NULL: nothing */
+        char *notice;                /* which setting has no effect any more; NULL: none */
         struct digest epoch;
 };
 struct portfolio *portfolio_ref(struct portfolio *p);
@@ -62,15 +62,15 @@ struct portfolio *portfolio_unref(struct portfolio *p); /* NULL */
 DEFINE_CLEANUP(struct portfolio *, portfolio_unref)
 #define cleanup_portfolio cleanup(portfolio_unrefp)
 
-/* -ENOENT: no such portfolio; -EINVAL with file and line: it is defined wrongly. An arm that cannot be run is no error: its `problem` says why. */
+/* -ENOENT: no such portfolio; -EINVAL with file and line: its definition is wrong. An arm that cannot be run is no error: see `problem`. */
 int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret);
 /* The names in the config, sorted; strings_free(). */
 int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n);
-/* Writes it into the config; -EEXIST when there is one. `settings`: "key = value" lines' keys and values, alternating, NULL behind. -EINVAL: one is wrong,
- * or is only read for portfolios of earlier versions. */
+/* Writes it into the config. `settings`: keys and values, alternating, NULL at the end. -EEXIST: there is one; -EINVAL: a setting is wrong, or of an
+ * earlier version. */
 int portfolio_add(struct workspace *w, const char *name, char *const *arms, const char *const *settings);
 int portfolio_remove(struct workspace *w, const char *name);
-/* Forgets: the next trial is the first of a new epoch. */
+/* Begins a new epoch. */
 int portfolio_reset(struct workspace *w, const char *name);
 
 /* -- trials ------------------------------------------------------------------------------------------------------ */
@@ -78,7 +78,7 @@ int portfolio_reset(struct workspace *w, const char *name);
 struct trial_run {
         struct attempt attempt;
         enum verdict verdict; /* when it ended by itself */
-        bool known;           /* a fact said so, nothing was run */
+        bool known;           /* from a fact: nothing was run */
 };
 struct turn {
         uint32_t arm;
@@ -99,31 +99,31 @@ struct trial {
         int64_t measured;
         char *alarm; /* two arms, or an arm and the case itself, disagree; "" when not */
 };
+struct trial *trial_new(size_t n_arms); /* of one reference */
 struct trial *trial_ref(struct trial *t);
 struct trial *trial_unref(struct trial *t); /* NULL */
 DEFINE_CLEANUP(struct trial *, trial_unref)
 #define cleanup_trial cleanup(trial_unrefp)
 
-/* Puts it as the next one of the epoch, unless the case has one already that stands: then *ret is that, which counts. Sets the number, to at least
- * what it was: that many trials are known to be there. */
+/* Puts it as the next one of the epoch and sets its number, to at least what it was. Where the case already has one that stands, *ret is that. */
 int trial_put(struct workspace *w, const struct portfolio *p, const struct case_info *info, struct trial *t, struct trial **ret);
-/* -ENOENT: there is none, or its answer is taken back: the arm that gave it was wrong since, or another one is known to contradict it. */
+/* -ENOENT: there is none, or its answer is taken back, as its arm was wrong since or another one contradicts it. */
 int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret);
-int trial_find_any(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret); /* one that is taken back, too */
-uint64_t trials_taken_back(struct workspace *w, const struct portfolio *p); /* and replaced; only ever more */
+int trial_find_any(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret); /* also one that is taken back */
+uint64_t trials_taken_back(struct workspace *w, const struct portfolio *p); /* how many were taken back and replaced */
 struct trial_list {
         struct trial **list; /* by number */
         size_t n;
 };
 void trial_list_done(struct trial_list *l);
 #define cleanup_trial_list cleanup(trial_list_done)
-/* Those with this number or a higher one. */
+/* From this number on. */
 int trials_read(struct workspace *w, const struct portfolio *p, uint32_t from, struct trial_list *ret);
 
-/* An arm alone: a command's run to its end or to T, kept under the arm's identity; a solver's fact. -ENOENT: not known. */
+/* The run of an arm alone, for so many seconds at most: a solver's fact, or a command's as arm_keep() kept it. -ENOENT: not known. */
 int arm_known(struct workspace *w, const struct portfolio *p, const struct arm *a, const struct case_info *info, double seconds,
               struct trial_run *ret);
-/* The cell that a solver's arm alone is, under this limit; borrows solver and case. */
+/* The cell of a solver's arm alone under this limit; borrows solver and case. */
 struct cell arm_cell(const struct arm *a, const struct case_info *info, uint64_t wall_ns);
 int arm_keep(struct workspace *w, const struct portfolio *p, const struct arm *a, const struct case_info *info,
              const struct trial_run *run);
@@ -136,7 +136,7 @@ struct trial_value {
 };
 /* The case's trial: runs the portfolio when there is none. */
 int query_trial(struct workspace *w, struct portfolio *p, struct case_info *info, struct query **ret);
-/* One arm alone on the case for T seconds: the trial has that arm's run only, and is not learned from. */
+/* One arm alone on the case, up to the limit. The trial has only that arm's run, and nothing is learned from it. */
 int query_arm(struct workspace *w, struct portfolio *p, size_t arm, struct case_info *info, struct query **ret);
 extern const struct query_type query_trial_type;
 
@@ -154,9 +154,3 @@ enum trial_file {
 void trial_print(const struct portfolio *p, const struct trial *t, enum trial_file file, struct buffer *ret);
 /* cases/<case>/features.tsv: name and value. -EINVAL: the case does not parse. */
 int case_features_print(struct workspace *w, const struct case_info *info, struct buffer *ret);
-/* The facts of a store as a recorded table (run_table.h): a row for each case that has a run of every arm. */
-int portfolio_table(struct workspace *w, const struct portfolio *p, struct case_info *const *cases, size_t n,
-                    struct run_table **ret, size_t *ret_left_out);
-/* One that is in no config: these arms, the other settings by default. For what is asked of a store's facts. */
-int portfolio_of_arms(struct workspace *w, const char *name, const char *const *arms, size_t n, uint64_t wall_ns,
-                      struct portfolio **ret);

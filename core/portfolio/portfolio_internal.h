@@ -3,11 +3,9 @@
 
 #include "core/portfolio/portfolio.h"
 
-struct learner_settings portfolio_learner_settings(const struct portfolio *p);
-/* The case's features; a case that cannot be read has none that are known. */
+/* The case's features: those of SMT-LIB, then those of DIMACS. NaN: not known, as all of a case that does not parse. */
 int portfolio_features(struct workspace *w, const struct case_info *info, size_t *ret_n, double **ret);
-/* The same arms' features for either format: the table's length. */
-size_t portfolio_n_features(void);
+size_t portfolio_n_features(void); /* of both formats together */
 
 /* An answer that is not the case's :status. */
 static inline bool is_wrong(enum verdict v, const struct case_info *info)
@@ -15,10 +13,15 @@ static inline bool is_wrong(enum verdict v, const struct case_info *info)
         return info->n_expected == 1 && verdict_is_decided(v) && verdict_is_decided(info->expected[0]) && info->expected[0] != v;
 }
 
+static inline enum ending ending_of(enum verdict v)
+{
+        return verdict_is_decided(v) ? ENDING_SOLVED : v == VERDICT_TIMEOUT ? ENDING_STOPPED : ENDING_FAILED;
+}
+
 /* -- trust.c -- */
 
-/* An arm that answered against a case's :status is asked no more in this epoch, and what it answered is taken back. -ENOENT: it was never wrong, or
- * that :status is in doubt since (JUDGED_CONTRADICTED). ret_why: free(), or NULL. */
+/* An arm that answered against a case's :status is asked no more in this epoch, and its answers are taken back. -ENOENT: it was never wrong, or that
+ * :status is in doubt since (JUDGED_CONTRADICTED). ret_why: free(), or NULL. */
 int arm_note_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t case_id, const char *why);
 int arm_was_wrong(struct workspace *w, const struct portfolio *p, size_t arm, char **ret_why);
 
@@ -29,12 +32,11 @@ enum judgement {
          * :status. Nobody knows who is right. */
         JUDGED_CONTRADICTED
 };
-/* The arm's answer beside the :status and all other answers, runs[p->n_arms]. Where any differs *ret_why (NULL or allocated before, free()) says so,
- * also where the answer stands. */
-int answer_judge(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *runs,
-                 enum judgement *ret, char **ret_why);
-/* Each arm's known answer, in this trial (NULL: none) or alone; zero where nothing is known. */
-void answers_known(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t,
-                   struct trial_run *ret);
-/* False: its answer is taken back, by what is known now. */
+/* The arm's answer beside the :status and the other answers, runs[p->n_arms]. Where any differs, *ret_why (allocated, or NULL before) says so, also
+ * where the answer stands. */
+enum judgement answer_judge(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *runs,
+                            char **ret_why);
+/* Each arm's known answer, of this trial (NULL: none) or alone; zero where nothing is known. free() the list. */
+struct trial_run *answers_known(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t);
+/* False: by what is known now its answer is taken back. */
 bool trial_stands(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t);

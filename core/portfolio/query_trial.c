@@ -3,12 +3,9 @@
 
 static struct value *value_of(struct trial *t)
 {
-        struct trial_value *v = calloc(1, sizeof(*v));
+        struct trial_value *v = allocate(1, sizeof(*v));
 
-        if (!v)
-                return NULL;
-        v->value = (struct value){.type = &query_trial_type, .refs = 1};
-        v->trial = trial_ref(t);
+        *v = (struct trial_value){.value = {.type = &query_trial_type, .refs = 1}, .trial = trial_ref(t)};
         return &v->value;
 }
 
@@ -21,27 +18,20 @@ static void trial_value_free(struct value *v)
 static int alone_find(const struct trial_query *q, struct trial **ret)
 {
         const struct portfolio *p = q->portfolio;
-        cleanup_trial struct trial *t = NULL;
         struct trial_run run = {0};
+        struct trial *t;
         int r = arm_known(q->workspace, p, &p->arms[q->alone], q->info, (double)p->wall_ns / NSEC_PER_SEC, &run);
 
         if (r < 0)
                 return r;
-        t = calloc(1, sizeof(*t));
-        if (!t)
-                return -ENOMEM;
-        t->refs = 1;
-        t->n_arms = p->n_arms;
-        t->runs = calloc(p->n_arms, sizeof(*t->runs));
-        if (!t->runs)
-                return -ENOMEM;
+        t = trial_new(p->n_arms);
         t->runs[q->alone] = run;
         t->winner = (uint32_t)(run.attempt.ending == ENDING_SOLVED ? q->alone : p->n_arms);
         t->verdict = run.verdict;
         t->seconds = run.attempt.seconds;
         if (t->winner < t->n_arms)
                 trial_find_alarm(q, t);
-        *ret = steal_pointer(t);
+        *ret = t;
         return 0;
 }
 
@@ -54,10 +44,10 @@ static int trial_query_find(struct query *query, struct value **ret)
         if (r < 0)
                 return r;
         *ret = value_of(t);
-        return *ret ? 0 : -ENOMEM;
+        return 0;
 }
 
-/* A build within a case's limit would be the arm's time, so the build comes first. An arm alone is a cell, which is measured and kept as such. */
+/* The build comes first, or its time would be the arm's. An arm alone is a cell, which is measured and kept as such. */
 static int arm_before(const struct trial_query *q, const struct arm *a, struct query **ret)
 {
         struct cell cell = arm_cell(a, q->info, q->portfolio->wall_ns);
@@ -98,16 +88,13 @@ static int trial_query_need(struct query *query, struct query_list *ret)
         return place && !trial_is_alone(q) ? running_need_away(q, ret) : need_here(q, ret);
 }
 
-/* Meanwhile the arm was wrong on another case. The stored trial is taken back: another arm has to answer. */
-static int withhold(const struct portfolio *p, struct trial *t)
+/* The arm was wrong on another case meanwhile. The stored trial is taken back: another arm has to answer. */
+static void withhold(const struct portfolio *p, struct trial *t)
 {
         free(t->alarm);
-        t->alarm = NULL;
-        if (asprintf(&t->alarm, "%s answered, and was wrong on another case meanwhile: ask again", p->arms[t->winner].name) < 0)
-                t->alarm = NULL;
+        t->alarm = format_string("%s answered, and was wrong on another case meanwhile: ask again", p->arms[t->winner].name);
         t->winner = (uint32_t)t->n_arms;
         t->verdict = VERDICT_UNKNOWN;
-        return t->alarm ? 0 : -ENOMEM;
 }
 
 /* *ret_stands: false when the answer was withheld. */
@@ -119,12 +106,12 @@ static int compute(struct trial_query *q, struct running *run, struct value **re
         if (r == 0 && !trial_is_alone(q))
                 r = trial_put(q->workspace, q->portfolio, q->info, run->trial, &kept);
         *ret_stands = trial_is_alone(q) || (r == 0 && trial_stands(q->workspace, q->portfolio, q->info, kept));
-        if (r == 0 && !*ret_stands)
-                r = withhold(q->portfolio, kept);
         if (r < 0)
                 return r;
+        if (!*ret_stands)
+                withhold(q->portfolio, kept);
         *ret = value_of(kept ? kept : run->trial);
-        return *ret ? 0 : -ENOMEM;
+        return 0;
 }
 
 static int trial_query_compute(struct query *query, struct job *j, struct value **ret)
@@ -197,17 +184,14 @@ const struct query_type query_trial_type = {
 
 int query_arm(struct workspace *w, struct portfolio *p, size_t arm, struct case_info *info, struct query **ret)
 {
-        struct trial_query *q = calloc(1, sizeof(*q));
-        struct hasher *h;
+        struct trial_query *q = allocate(1, sizeof(*q));
+        struct hasher *h = hasher_new();
 
-        if (!q)
-                return -ENOMEM;
-        q->query = (struct query){.type = &query_trial_type, .refs = 1};
-        q->workspace = w;
-        q->portfolio = portfolio_ref(p);
-        q->info = case_info_ref(info);
-        q->alone = arm;
-        h = hasher_new();
+        *q = (struct trial_query){.query = {.type = &query_trial_type, .refs = 1},
+                                  .workspace = w,
+                                  .portfolio = portfolio_ref(p),
+                                  .info = case_info_ref(info),
+                                  .alone = arm};
         hasher_string(h, "trial");
         hasher_add(h, p->epoch.bytes, DIGEST_SIZE);
         hasher_number(h, arm);

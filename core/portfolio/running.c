@@ -1,4 +1,4 @@
-/* A trial under way: the arms take turns, as the learner says; then what came of it. */
+/* A trial under way: the arms take turns, as the learner says. */
 #include "core/portfolio/running.h"
 
 #include <math.h>
@@ -16,30 +16,24 @@ void running_done(struct running *r)
                 close(r->case_fd);
 }
 
-int running_begin(struct running *run)
+void running_begin(struct running *run)
 {
         const struct trial_query *q = run->query;
         size_t n = q->portfolio->n_arms;
 
-        run->lanes = calloc(n, sizeof(*run->lanes));
-        run->attempts = calloc(n, sizeof(*run->attempts));
-        run->trial = calloc(1, sizeof(*run->trial));
-        if (!run->lanes || !run->attempts || !run->trial)
-                return -ENOMEM;
-        run->trial->refs = 1;
+        run->lanes = allocate(n, sizeof(*run->lanes));
+        run->attempts = allocate(n, sizeof(*run->attempts));
+        run->trial = trial_new(n);
         run->trial->case_id = q->info->id;
-        run->trial->n_arms = n;
-        run->trial->runs = calloc(n, sizeof(*run->trial->runs));
-        return run->trial->runs ? 0 : -ENOMEM;
 }
 
 int running_open_case(struct running *run)
 {
         const struct trial_query *q = run->query;
-        int r = running_begin(run);
+        int r;
 
-        if (r == 0)
-                r = cases_open_bytes(workspace_cases(q->workspace), q->info, &run->case_fd, run->case_path);
+        running_begin(run);
+        r = cases_open_bytes(workspace_cases(q->workspace), q->info, &run->case_fd, run->case_path);
         return r < 0 ? r : path_join(run->scratch, workspace_dir(q->workspace), "scratch");
 }
 
@@ -48,7 +42,7 @@ static bool runs_away(const struct arm *a)
         return a->solver && a->solver->place;
 }
 
-/* It is learned to be avoided. */
+/* The arm fails at once. */
 static int give_up(struct running *run, size_t arm, enum verdict verdict)
 {
         run->attempts[arm] = (struct attempt){ENDING_FAILED, 0};
@@ -56,7 +50,7 @@ static int give_up(struct running *run, size_t arm, enum verdict verdict)
         return 0;
 }
 
-/* -ENODATA: it cannot be built. TURN_WAITS: its run elsewhere has to be asked for first. */
+/* -ENODATA: the arm cannot be built. TURN_WAITS: its run elsewhere has to be asked for first. */
 static int begin_turn(struct running *run, const struct step *step)
 {
         const struct trial_query *q = run->query;
@@ -74,7 +68,7 @@ static int begin_turn(struct running *run, const struct step *step)
                               q->portfolio->name);
 }
 
-/* Of one elsewhere all is known or nothing. */
+/* A run elsewhere has no partial result. */
 static int find_known(const struct trial_query *q, const struct arm *arm, double until, struct trial_run *ret)
 {
         double limit = (double)q->portfolio->wall_ns / NSEC_PER_SEC;
@@ -85,7 +79,7 @@ static int find_known(const struct trial_query *q, const struct arm *arm, double
         return r;
 }
 
-/* begin_turn()'s TURN_WAITS. */
+/* TURN_WAITS: as begin_turn(). */
 static int take_turn(struct running *run, const struct step *step)
 {
         const struct trial_query *q = run->query;
@@ -109,54 +103,40 @@ static int take_turn(struct running *run, const struct step *step)
         return r == 0 ? lane_go_on(run, step) : r;
 }
 
-static int note_turn(struct trial *t, const struct step *step)
+static void note_turn(struct trial *t, const struct step *step)
 {
-        if (t->n_turns > 0 && t->turns[t->n_turns - 1].arm == step->arm) { /* it goes on */
-                t->turns[t->n_turns - 1].until = step->until;
-                return 0;
-        }
-        if (list_grow(t->turns, t->n_turns) < 0)
-                return -ENOMEM;
-        t->turns[t->n_turns++] = (struct turn){step->arm, step->until};
-        return 0;
+        bool goes_on = t->n_turns > 0 && t->turns[t->n_turns - 1].arm == step->arm;
+
+        if (!goes_on)
+                list_grow(t->turns, t->n_turns++);
+        t->turns[t->n_turns - 1] = (struct turn){step->arm, step->until};
 }
 
 void trial_find_alarm(const struct trial_query *q, struct trial *t)
 {
-        const struct portfolio *p = q->portfolio;
-        cleanup_free struct trial_run *known = calloc(p->n_arms + 1, sizeof(*known));
-        enum judgement judgement;
+        cleanup_free struct trial_run *known = answers_known(q->workspace, q->portfolio, q->info, t);
 
-        if (!known)
-                return;
-        answers_known(q->workspace, p, q->info, t, known);
-        if (answer_judge(q->workspace, p, q->info, t->winner, known, &judgement, &t->alarm) == 0 && judgement == JUDGED_WRONG)
-                arm_note_wrong(q->workspace, p, t->winner, t->case_id, t->alarm);
+        if (answer_judge(q->workspace, q->portfolio, q->info, t->winner, known, &t->alarm) == JUDGED_WRONG)
+                arm_note_wrong(q->workspace, q->portfolio, t->winner, t->case_id, t->alarm);
 }
 
-/* An arm has answered. An answer that is wrong or contradicted is none: the arm has failed, and the next one gets its turn. */
+/* An arm has answered. If the answer is wrong or contradicted, the arm has failed, and the next one gets its turn. */
 static int judge(struct running *run, size_t arm)
 {
         const struct trial_query *q = run->query;
-        const struct portfolio *p = q->portfolio;
         struct trial *t = run->trial;
-        cleanup_free struct trial_run *known = calloc(p->n_arms, sizeof(*known));
+        cleanup_free struct trial_run *known = NULL;
         enum judgement judgement;
-        int r;
 
-        if (!known)
-                return -ENOMEM;
         t->runs[arm].attempt = run->attempts[arm];
-        answers_known(q->workspace, p, q->info, t, known);
-        r = answer_judge(q->workspace, p, q->info, arm, known, &judgement, &t->alarm);
-        if (r < 0 || judgement == JUDGED_STANDS)
-                return r;
-        run->attempts[arm].ending = t->runs[arm].attempt.ending = ENDING_FAILED;
-        if (judgement == JUDGED_WRONG) {
-                learner_leave_out(run->learned->learner, (uint32_t)arm, true);
-                r = arm_note_wrong(q->workspace, p, arm, t->case_id, t->alarm);
-        }
-        return r;
+        known = answers_known(q->workspace, q->portfolio, q->info, t);
+        judgement = answer_judge(q->workspace, q->portfolio, q->info, arm, known, &t->alarm);
+        if (judgement != JUDGED_STANDS)
+                run->attempts[arm].ending = t->runs[arm].attempt.ending = ENDING_FAILED;
+        if (judgement != JUDGED_WRONG)
+                return 0;
+        learner_leave_out(run->learned->learner, (uint32_t)arm, true);
+        return arm_note_wrong(q->workspace, q->portfolio, arm, t->case_id, t->alarm);
 }
 
 static void sum_up(struct running *run)
@@ -177,13 +157,12 @@ static void sum_up(struct running *run)
         if (trial_is_alone(run->query) && t->winner < t->n_arms)
                 trial_find_alarm(run->query, t);
         if (!trial_is_alone(run->query) && t->n_turns == 0)
-                t->alarm = strdup("no arm is left, as every arm was wrong before ('solverfs portfolio show'): correct a :status that is wrong, and reset it");
+                t->alarm = copy_string("no arm is left, as every arm was wrong before ('solverfs portfolio show'): correct a :status that is wrong, and reset it");
         if (t->alarm)
                 log_warning("portfolio %s, case %u: %s", run->query->portfolio->name, t->case_id, t->alarm);
 }
 
-/* Seconds; less is not worth stopping for. */
-#define TURN_LEAST .02
+#define TURN_LEAST .02 /* seconds; a shorter turn is not worth stopping for */
 
 static double time_left(const struct running *run)
 {
@@ -194,17 +173,7 @@ static double time_left(const struct running *run)
         return fmax(0, left);
 }
 
-static int keep_expected(const struct learner *l, struct trial *t)
-{
-        t->n_expected = learner_expectations(l);
-        t->expected = calloc(t->n_expected + 1, sizeof(*t->expected));
-        if (!t->expected)
-                return -ENOMEM;
-        learner_expected(l, t->expected);
-        return 0;
-}
-
-/* Arms elsewhere begin again with each run that has come. */
+/* Arms elsewhere begin again with each run that comes. */
 static void forget_turns(struct running *run)
 {
         struct trial *t = run->trial;
@@ -228,11 +197,14 @@ static int begin_portfolio(struct running *run)
         if (r < 0)
                 return r;
         t->number = run->learned->next;
-        r = learner_begin(run->learned->learner, t->features);
-        return r < 0 ? r : keep_expected(run->learned->learner, t);
+        learner_begin(run->learned->learner, t->features);
+        t->n_expected = learner_expectations(run->learned->learner);
+        t->expected = allocate(t->n_expected, sizeof(*t->expected));
+        learner_expected(run->learned->learner, t->expected);
+        return 0;
 }
 
-/* The arms in turn, as the learner says, which is told what came of it when the trial is in the store. TURN_WAITS: for the run of `step`'s arm. */
+/* The arms in turn, as the learner says. It is told the outcome when the trial is in the store. TURN_WAITS: for the run of `step`'s arm. */
 static int run_arms(struct running *run)
 {
         struct step *step = &run->step;
@@ -241,9 +213,8 @@ static int run_arms(struct running *run)
         while (r == 0 && learner_next(run->learned->learner, run->attempts, step)) {
                 step->until = fmin(fmax(step->until, run->attempts[step->arm].seconds + TURN_LEAST),
                                    run->attempts[step->arm].seconds + time_left(run));
-                r = note_turn(run->trial, step);
-                if (r == 0)
-                        r = take_turn(run, step);
+                note_turn(run->trial, step);
+                r = take_turn(run, step);
                 if (r == 0 && run->attempts[step->arm].ending == ENDING_SOLVED)
                         r = judge(run, step->arm);
                 if (run->attempts[step->arm].ending == ENDING_SOLVED)

@@ -1,6 +1,6 @@
 /* A trial under way, shared by query_trial.c, running.c (turns), lane.c (an arm that is run here) and running_away.c (arms that are run elsewhere).
  *
- * The arms take turns on one core, each stopped (SIGSTOP) and not ended when its turn is over, until one has an answer or the limit is used up.
+ * The arms take turns on one core until one has an answer or the limit is used up. At the end of a turn the arm is stopped (SIGSTOP), not ended.
  *
  * Threads: a trial is one job's. */
 #pragma once
@@ -18,7 +18,7 @@ struct trial_query {
         struct portfolio *portfolio; /* owns a ref */
         struct case_info *info;      /* owns a ref */
         size_t alone;                /* one arm only; n_arms: the portfolio */
-        struct running *away; /* owned; how far it has come whose arms run elsewhere; NULL: it has not begun, or they run here */
+        struct running *away; /* owned; of arms that run elsewhere; NULL: not begun, or the arms run here */
 };
 
 static inline bool trial_is_alone(const struct trial_query *q)
@@ -46,37 +46,37 @@ struct running {
         int case_fd; /* owned; -1: none */
 };
 
-/* A turn has to wait for the arm's run elsewhere, which is to be asked for first. */
+/* A turn needs the arm's run elsewhere, which has to be asked for first. */
 #define TURN_WAITS 1
 
 /* -- running.c -- */
 
-int running_begin(struct running *run);
+void running_begin(struct running *run);
 int running_open_case(struct running *run); /* for arms that are run here; begins it, too */
 void running_done(struct running *run);
-/* All turns, with what is learned by now. TURN_WAITS: for the run of run->step.arm. */
+/* Takes all turns, with what is learned by now. TURN_WAITS: for the run of run->step.arm. */
 int running_take_turns(struct running *run);
-/* To the answer. -ENOENT: a run elsewhere is missing. */
+/* Up to the answer. -ENOENT: a run elsewhere is missing. */
 int running_portfolio(struct running *run);
 int running_alone(struct running *run); /* the one arm of the query */
-/* Sets t->alarm where the answer contradicts others; else it is NULL. */
+/* Sets t->alarm (NULL before) where the answer contradicts others. */
 void trial_find_alarm(const struct trial_query *q, struct trial *t);
 
 /* -- lane.c -- */
 
 /* A solver's programs or the arm's own, held until held_done(). -ENODATA: its commit cannot be built. */
 int arm_hold(struct workspace *w, const struct arm *a, struct held *ret);
-/* Starts the arm. Where those that stand still hold too much memory, the largest of them are ended. -ENODATA: it cannot be built. */
+/* Starts the arm. If the stopped ones hold too much memory, the largest of them are ended first. -ENODATA: it cannot be built. */
 int lane_begin(struct running *run, size_t arm);
-/* Until step->until, or its end. */
+/* Runs it until step->until, or its end. */
 int lane_go_on(struct running *run, const struct step *step);
 void lane_end(struct lane *l);
 
 /* -- running_away.c -- */
 
-/* Where the arms run; NULL: here. -ENOTSUP with a sentence: on two machines, whose times are not compared. */
+/* Where the arms run; NULL: here. -ENOTSUP with a sentence: on two machines, whose times cannot be compared. */
 int running_place(const struct portfolio *p, struct run_place **ret);
-/* Goes as far as the runs that are known allow, and adds the next one to `ret`. What is learned is not held meanwhile: hundreds of cases may wait, for
+/* Takes turns as far as the known runs allow, and adds the next run to `ret`. The learner is not held while it waits: hundreds of cases may wait for
  * hours. */
 int running_need_away(struct trial_query *q, struct query_list *ret);
 struct running *running_end_away(struct running *away); /* NULL, which `away` may be */

@@ -1,5 +1,5 @@
-/* Arms whose runs are done elsewhere. They take no turns there: each that has a turn is run alone, up to the portfolio's limit, as a cell like any
- * other, and the turns are counted off the times of these. They are asked for one after the other, so that an arm which has no turn is not run. */
+/* Arms that run elsewhere. They take no turns there: an arm that gets a turn is run alone, up to the portfolio's limit, as a cell like any other, and
+ * the turns are counted off its time. The runs are asked for one after the other, so that an arm without a turn is not run. */
 #include "core/portfolio/running.h"
 
 int running_place(const struct portfolio *p, struct run_place **ret)
@@ -25,15 +25,6 @@ int running_place(const struct portfolio *p, struct run_place **ret)
         return 0;
 }
 
-static int begin_away(struct trial_query *q)
-{
-        q->away = calloc(1, sizeof(*q->away));
-        if (!q->away)
-                return -ENOMEM;
-        *q->away = (struct running){.query = q, .case_fd = -1};
-        return running_begin(q->away);
-}
-
 struct running *running_end_away(struct running *away)
 {
         if (away)
@@ -47,9 +38,14 @@ int running_need_away(struct trial_query *q, struct query_list *ret)
         cleanup(query_unrefp) struct query *next = NULL;
         struct cell cell;
         uint32_t arm;
-        int r = q->away ? 0 : begin_away(q);
+        int r = 0;
 
-        if (r == 0 && !q->away->is_over)
+        if (!q->away) {
+                q->away = allocate(1, sizeof(*q->away));
+                *q->away = (struct running){.query = q, .case_fd = -1};
+                running_begin(q->away);
+        }
+        if (!q->away->is_over)
                 r = running_take_turns(q->away);
         if (r != TURN_WAITS) {
                 if (r < 0)

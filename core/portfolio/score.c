@@ -3,9 +3,7 @@
 
 #include <math.h>
 
-#include "core/portfolio/replay.h"
 #include "core/report/plot.h"
-#include "core/smtlib/feature.h"
 
 static void print_problem(struct workspace *w, const struct portfolio *p, size_t arm, struct buffer *ret)
 {
@@ -118,16 +116,12 @@ struct score {
         size_t first_best, alarms;
 };
 
-static void scored_done(struct scored *c)
-{
-        free(c->arms);
-        free(c->alarm);
-}
-
 static void score_done(struct score *s)
 {
-        for (size_t i = 0; s->cases && i < s->trials.n; i++)
-                scored_done(&s->cases[i]);
+        for (size_t i = 0; s->cases && i < s->trials.n; i++) {
+                free(s->cases[i].arms);
+                free(s->cases[i].alarm);
+        }
         free(s->cases);
         free(s->arms);
         free(s->known_arms);
@@ -141,7 +135,7 @@ static void stand(struct standing *s, double score, double limit)
         s->cases++;
 }
 
-/* The arm's run by itself: a fact, or its own run in the trial when that came to its end. -ENOENT: it is not known. */
+/* The arm's run alone: a fact, or its run in the trial if that came to its end. -ENOENT: not known. */
 static int find_run(const struct portfolio *p, size_t arm, const struct trial *t, const struct case_info *info, double limit,
                     const struct trial_run *fact, struct trial_run *ret)
 {
@@ -157,53 +151,37 @@ static int find_run(const struct portfolio *p, size_t arm, const struct trial *t
                        : 0;
 }
 
-/* PAR-2 of an arm's run; an answer that is wrong or contradicted solves nothing. *ret_why: as of answer_judge(). */
-static int score_run(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *run,
-                     const struct trial_run *answers, double limit, double *ret, char **ret_why)
+/* PAR-2 of each arm; an answer that is wrong or contradicted solves nothing. `info`: NULL when the case is gone. */
+static void score_arms(struct workspace *w, const struct portfolio *p, const struct trial *t, const struct case_info *info, double limit, struct scored *c)
 {
-        enum judgement judgement = JUDGED_STANDS;
-        int r = 0;
+        cleanup_free struct trial_run *answers = info ? answers_known(w, p, info, t) : NULL;
 
-        if (info && run->attempt.ending == ENDING_SOLVED)
-                r = answer_judge(w, p, info, arm, answers, &judgement, ret_why);
-        *ret = judgement == JUDGED_STANDS ? par2(&run->attempt, limit) : 2 * limit;
-        return r;
-}
-
-static int score_arms(struct workspace *w, const struct portfolio *p, const struct trial *t, const struct case_info *info, double limit,
-                      struct scored *c)
-{
-        cleanup_free struct trial_run *answers = calloc(p->n_arms, sizeof(*answers)), *facts = calloc(p->n_arms, sizeof(*facts));
-        int r = answers && facts ? 0 : -ENOMEM;
-
-        for (size_t a = 0; a < p->n_arms && r == 0 && info; a++)
-                arm_known(w, p, &p->arms[a], info, limit, &facts[a]);
-        if (r == 0 && info)
-                answers_known(w, p, info, t, answers);
-        for (size_t a = 0; a < p->n_arms && r == 0; a++) {
-                struct trial_run run;
-                char **why = a == t->winner ? &c->alarm : &(char *){NULL};
+        for (size_t a = 0; a < p->n_arms; a++) {
+                struct trial_run fact = {0}, run;
+                cleanup_free char *why = NULL;
+                bool is_solved;
 
                 c->arms[a] = NAN;
-                if (find_run(p, a, t, info, limit, &facts[a], &run) == 0)
-                        r = score_run(w, p, info, a, &run, answers, limit, &c->arms[a], why);
-                if (a != t->winner)
-                        free(*why);
+                if (info)
+                        arm_known(w, p, &p->arms[a], info, limit, &fact);
+                if (find_run(p, a, t, info, limit, &fact, &run) < 0)
+                        continue;
+                is_solved = run.attempt.ending == ENDING_SOLVED;
+                if (is_solved && info)
+                        is_solved = answer_judge(w, p, info, a, answers, a == t->winner ? &c->alarm : &why) == JUDGED_STANDS;
+                c->arms[a] = is_solved ? run.attempt.seconds : 2 * limit;
         }
-        return r;
 }
 
-static int score_case(struct workspace *w, const struct portfolio *p, const struct trial *t, double limit, struct scored *c)
+static void score_case(struct workspace *w, const struct portfolio *p, const struct trial *t, double limit, struct scored *c)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         uint32_t first = t->n_turns > 0 ? t->turns[0].arm : 0;
-        int r;
 
-        c->arms = calloc(p->n_arms, sizeof(*c->arms));
-        if (!c->arms || (*t->alarm && !(c->alarm = strdup(t->alarm))))
-                return -ENOMEM;
+        c->arms = allocate(p->n_arms, sizeof(*c->arms));
+        c->alarm = *t->alarm ? copy_string(t->alarm) : NULL;
         cases_get(workspace_cases(w), t->case_id, &info);
-        r = score_arms(w, p, t, info, limit, c);
+        score_arms(w, p, t, info, limit, c);
         c->is_taken_back = info && !trial_stands(w, p, info, t);
         c->portfolio = t->winner < t->n_arms && !c->is_taken_back ? t->seconds : 2 * limit;
         c->best = 2 * limit;
@@ -214,7 +192,6 @@ static int score_case(struct workspace *w, const struct portfolio *p, const stru
                         c->best = c->arms[a];
         }
         c->first_was_best = first < p->n_arms && c->arms[first] <= c->best && c->best < 2 * limit;
-        return r;
 }
 
 static int score_all(struct workspace *w, const struct portfolio *p, struct score *s)
@@ -225,23 +202,19 @@ static int score_all(struct workspace *w, const struct portfolio *p, struct scor
 
         if (r < 0)
                 return r;
-        for (size_t i = 0; i < s->trials.n; i++) /* none of another number of arms: the epoch would be another */
+        for (size_t i = 0; i < s->trials.n; i++) /* another number of arms would be another epoch */
                 if (s->trials.list[i]->n_arms == p->n_arms)
                         s->trials.list[n++] = s->trials.list[i];
                 else
                         trial_unref(s->trials.list[i]);
         s->trials.n = n;
-        s->cases = calloc(n + 1, sizeof(*s->cases));
-        s->arms = calloc(p->n_arms, sizeof(*s->arms));
-        s->known_arms = calloc(p->n_arms, sizeof(*s->known_arms));
-        if (!s->cases || !s->arms || !s->known_arms)
-                return -ENOMEM;
+        s->cases = allocate(n, sizeof(*s->cases));
+        s->arms = allocate(p->n_arms, sizeof(*s->arms));
+        s->known_arms = allocate(p->n_arms, sizeof(*s->known_arms));
         for (size_t i = 0; i < n; i++) {
                 struct scored *c = &s->cases[i];
 
-                r = score_case(w, p, s->trials.list[i], limit, c);
-                if (r < 0)
-                        return r;
+                score_case(w, p, s->trials.list[i], limit, c);
                 s->alarms += c->alarm != NULL;
                 stand(&s->portfolio, c->portfolio, limit);
                 for (size_t a = 0; a < p->n_arms; a++) {
@@ -269,8 +242,8 @@ static void print_standing(const char *what, const struct standing *s, double be
                 buffer_adds(ret, "-\n");
 }
 
-/* Over the cases where every arm is known, so that all lines are about the same; those the portfolio answered besides are counted apart. The
- * parallel portfolio of section 6.2: all arms at once on a core each, so that it costs the virtual best's time for each arm. */
+/* All lines are over the cases where every arm is known. The parallel portfolio (MedleySolver, section 6.2) has all arms at once on a core each, so
+ * it costs the virtual best's time for each arm. */
 int portfolio_print_score(struct workspace *w, const struct portfolio *p, struct buffer *ret)
 {
         cleanup(score_done) struct score s = {0};
@@ -291,8 +264,6 @@ int portfolio_print_score(struct workspace *w, const struct portfolio *p, struct
                 cleanup_buffer struct buffer name = {0};
 
                 buffer_addf(&name, "only %s", p->arms[a].name);
-                if (buffer_error(&name) < 0)
-                        return -ENOMEM;
                 print_standing(name.data, &s.known_arms[a], s.virtual_best.par2, ret);
         }
         buffer_addf(ret, "parallel portfolio\t%zu\t%.3f\t%zu\t-\n", s.compared.cases, parallel, s.virtual_best.solved);
@@ -314,30 +285,26 @@ int portfolio_print_score(struct workspace *w, const struct portfolio *p, struct
         return buffer_error(ret);
 }
 
-/* Figure 5 of the paper: PAR-2 summed up over the queries as they came. */
+/* MedleySolver, figure 5: PAR-2 summed up over the queries as they came. */
 int portfolio_plot_score(struct workspace *w, const struct portfolio *p, struct buffer *ret)
 {
         cleanup(score_done) struct score s = {0};
         cleanup_plot struct plot *plot = NULL;
-        struct plot_series **series;
-        double sum = 0, best = 0, *sums;
+        cleanup_free struct plot_series **series = NULL;
+        cleanup_free double *sums = NULL;
+        double sum = 0, best = 0;
         size_t n = 0;
         int r = score_all(w, p, &s);
 
         if (r < 0)
                 return r;
-        series = calloc(p->n_arms + 2, sizeof(struct plot_series *));
-        sums = calloc(p->n_arms, sizeof(*sums));
+        series = allocate(p->n_arms + 2, sizeof(*series));
+        sums = allocate(p->n_arms, sizeof(*sums));
         plot = plot_new(p->name, 0, 0);
         plot_axis_x(plot, "cases seen", PLOT_COUNT);
         plot_axis_y(plot, "PAR-2 so far, seconds", PLOT_LINEAR);
-        for (size_t a = 0; series && a < p->n_arms; a++)
+        for (size_t a = 0; a < p->n_arms; a++)
                 series[a] = plot_series(plot, PLOT_LINE, p->arms[a].name);
-        if (!series || !sums) {
-                free(series);
-                free(sums);
-                return -ENOMEM;
-        }
         series[p->n_arms] = plot_series(plot, PLOT_LINE, "virtual best");
         series[p->n_arms + 1] = plot_series(plot, PLOT_LINE, "portfolio");
         for (size_t i = 0; i < s.trials.n; i++) {
@@ -351,73 +318,7 @@ int portfolio_plot_score(struct workspace *w, const struct portfolio *p, struct 
                 plot_point(series[p->n_arms], (double)n, best += c->best, NULL);
                 plot_point(series[p->n_arms + 1], (double)n, sum += c->portfolio, NULL);
         }
-        free(series);
-        free(sums);
         if (n < s.trials.n)
                 plot_note(plot, "cases on which an arm is not known alone are left out");
         return plot_write(plot, ret);
-}
-
-/* -- facts as a table -------------------------------------------------------------------------------------------- */
-
-static int table_row(struct workspace *w, const struct portfolio *p, struct case_info *info, struct buffer *b)
-{
-        const double limit = (double)p->wall_ns / NSEC_PER_SEC;
-        cleanup_buffer struct buffer runs = {0};
-        cleanup_free double *features = NULL;
-        size_t n;
-        int r;
-
-        for (size_t a = 0; a < p->n_arms; a++) {
-                struct trial_run run = {0};
-
-                r = arm_known(w, p, &p->arms[a], info, limit, &run);
-                if (r < 0)
-                        return r;
-                buffer_addf(&runs, "\t%s\t%.6f", run.attempt.ending == ENDING_STOPPED ? "timeout" : verdict_name(run.verdict),
-                            run.attempt.seconds);
-        }
-        r = portfolio_features(w, info, &n, &features);
-        if (r < 0)
-                return r;
-        buffer_addf(b, "%u\t%s", info->id, info->n_expected == 1 ? verdict_name(info->expected[0]) : "unknown");
-        for (size_t i = 0; i < n; i++)
-                buffer_addf(b, "\t%.17g", features[i]);
-        buffer_add(b, runs.data ? runs.data : "", runs.size);
-        buffer_adds(b, "\n");
-        return buffer_error(&runs);
-}
-
-int portfolio_table(struct workspace *w, const struct portfolio *p, struct case_info *const *cases, size_t n,
-                    struct run_table **ret, size_t *ret_left_out)
-{
-        cleanup_buffer struct buffer b = {0};
-        size_t smt, cnf;
-        const struct feature *names[] = {smt_features(&smt), cnf_features(&cnf)};
-
-        *ret_left_out = 0;
-        buffer_adds(&b, "query\tstatus");
-        for (size_t i = 0; i < smt; i++)
-                buffer_addf(&b, "\t%s", names[0][i].name);
-        for (size_t i = 0; i < cnf; i++)
-                buffer_addf(&b, "\tcnf:%s", names[1][i].name);
-        for (size_t a = 0; a < p->n_arms; a++)
-                buffer_addf(&b, "\t%s_result\t%s_seconds", p->arms[a].name, p->arms[a].name);
-        buffer_adds(&b, "\n");
-        for (size_t i = 0; i < n; i++) {
-                int r = table_row(w, p, cases[i], &b);
-
-                if (r == -ENOENT)
-                        ++*ret_left_out;
-                else if (r < 0)
-                        return r;
-        }
-        if (buffer_error(&b) < 0)
-                return -ENOMEM;
-        if (*ret_left_out == n)
-                return errorf(
-                        -ENOENT,
-                        "no case has a run of every arm of '%s' under its limit; see 'solverfs portfolio run %s CASE... --alone'",
-                        p->name, p->name);
-        return run_table_parse(p->name, SLICE(b.data, b.size), ret);
 }

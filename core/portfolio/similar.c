@@ -4,25 +4,22 @@
 
 #define COLUMN_NONE UINT32_MAX
 
-/* Four at once, as every machine has them. */
+/* Vectors of four floats, which every machine has. */
 #define LANES 4
 typedef float lanes __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 typedef int32_t lane_bits __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
-int similar_init(struct similar *s, size_t features)
+void similar_init(struct similar *s, size_t features)
 {
         *s = (struct similar){.features = features};
-        s->column = calloc(features + 1, sizeof(*s->column));
-        s->common = calloc(features + 1, sizeof(*s->common));
-        s->log_sum = calloc(features + 1, sizeof(*s->log_sum));
-        s->log_squares = calloc(features + 1, sizeof(*s->log_squares));
-        s->log_known = calloc(features + 1, sizeof(*s->log_known));
-        s->now = calloc(features + 1, sizeof(*s->now));
-        if (!s->column || !s->common || !s->log_sum || !s->log_squares || !s->log_known || !s->now)
-                return -ENOMEM;
+        s->column = allocate(features, sizeof(*s->column));
+        s->common = allocate(features, sizeof(*s->common));
+        s->log_sum = allocate(features, sizeof(*s->log_sum));
+        s->log_squares = allocate(features, sizeof(*s->log_squares));
+        s->log_known = allocate(features, sizeof(*s->log_known));
+        s->now = allocate(features, sizeof(*s->now));
         for (size_t j = 0; j < features; j++)
                 s->column[j] = COLUMN_NONE;
-        return 0;
 }
 
 void similar_done(struct similar *s)
@@ -36,7 +33,6 @@ void similar_done(struct similar *s)
         free(s->now);
         free(s->row);
         free(s->scale);
-        *s = (struct similar){0};
 }
 
 /* -- looking ----------------------------------------------------------------------------------------------------- */
@@ -113,17 +109,11 @@ size_t similar_nearest(const struct similar *s, size_t most, struct neighbour *r
 
 /* -- adding ------------------------------------------------------------------------------------------------------ */
 
-static int set_size(struct similar *s, size_t capacity, size_t stride)
+static void set_size(struct similar *s, size_t capacity, size_t stride)
 {
-        float *rows = calloc(capacity, (2 * stride + 1) * sizeof(*rows)), *row = calloc(2 * stride + 1, sizeof(*row)),
-              *scale = calloc(2 * stride + 1, sizeof(*scale));
+        float *rows = allocate(capacity, (2 * stride + 1) * sizeof(*rows)), *row = allocate(2 * stride + 1, sizeof(*row)),
+              *scale = allocate(2 * stride + 1, sizeof(*scale));
 
-        if (!rows || !row || !scale) {
-                free(rows);
-                free(row);
-                free(scale);
-                return -ENOMEM;
-        }
         for (size_t i = 0; i < 2 * s->n && s->stride > 0; i++) /* halves of rows */
                 memcpy(&rows[i * stride], &s->rows[i * s->stride], s->stride * sizeof(*rows));
         for (size_t i = 0; i < 2 && s->stride > 0; i++) {
@@ -138,20 +128,15 @@ static int set_size(struct similar *s, size_t capacity, size_t stride)
         s->scale = scale;
         s->capacity = capacity;
         s->stride = stride;
-        return 0;
 }
 
-/* The feature differs for the first time: it gets a column, in which all queries seen have what was common to them. */
-static int add_column(struct similar *s, size_t feature)
+/* The feature differs for the first time. It gets a column, in which all queries seen have the value that was common to them. */
+static void add_column(struct similar *s, size_t feature)
 {
         uint32_t c = (uint32_t)s->columns;
 
-        if (s->columns == s->stride) {
-                int r = set_size(s, s->capacity, s->stride + s->stride / 2 / LANES * LANES + LANES);
-
-                if (r < 0)
-                        return r;
-        }
+        if (s->columns == s->stride)
+                set_size(s, s->capacity, s->stride + s->stride / 2 / LANES * LANES + LANES);
         for (size_t i = 0; i < s->n; i++) {
                 s->rows[2 * i * s->stride + c] = log_of(s->common[feature]);
                 s->rows[(2 * i + 1) * s->stride + c] = sign_of(s->common[feature]);
@@ -160,49 +145,27 @@ static int add_column(struct similar *s, size_t feature)
         s->row[s->stride + c] = sign_of(s->now[feature]);
         s->column[feature] = c;
         s->columns++;
-        return 0;
 }
 
-static bool values_are_equal(double a, double b)
+void similar_add(struct similar *s)
 {
-        return a == b || (isnan(a) && isnan(b));
-}
-
-static int add_columns(struct similar *s)
-{
-        int r = 0;
-
+        if (s->n == s->capacity)
+                set_size(s, 2 * s->capacity + 64, s->stride);
         if (s->n == 0)
                 memcpy(s->common, s->now, s->features * sizeof(*s->common));
-        for (size_t j = 0; j < s->features && r == 0; j++)
-                if (s->column[j] == COLUMN_NONE && !values_are_equal(s->now[j], s->common[j]))
-                        r = add_column(s, j);
-        return r;
-}
+        for (size_t j = 0; j < s->features; j++) {
+                double now = s->now[j], common = s->common[j], log;
 
-static void add_logs(struct similar *s)
-{
-        for (size_t j = 0; j < s->features; j++)
-                if (!isnan(s->now[j]) && s->now[j] != 0) {
-                        double log = (double)log_of(s->now[j]);
-
-                        s->log_sum[j] += log;
-                        s->log_squares[j] += log * log;
-                        s->log_known[j]++;
-                }
-}
-
-int similar_add(struct similar *s)
-{
-        int r = s->n == s->capacity ? set_size(s, 2 * s->capacity + 64, s->stride) : 0;
-
-        if (r == 0)
-                r = add_columns(s);
-        if (r < 0)
-                return r;
+                if (s->column[j] == COLUMN_NONE && now != common && !(isnan(now) && isnan(common)))
+                        add_column(s, j);
+                if (isnan(now) || now == 0)
+                        continue;
+                log = (double)log_of(now);
+                s->log_sum[j] += log;
+                s->log_squares[j] += log * log;
+                s->log_known[j]++;
+        }
         if (s->stride > 0)
                 memcpy(&s->rows[2 * s->n * s->stride], s->row, 2 * s->stride * sizeof(*s->row));
-        add_logs(s);
         s->n++;
-        return 0;
 }

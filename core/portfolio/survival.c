@@ -1,22 +1,21 @@
-/* The default selector. It keeps, for each arm, how likely a query like this one is to be solved in the next moment, given what every arm has
- * already been given for it, and runs the arm whose chance per second is the highest, for as long as makes it so.
+/* The default selector. For each arm it estimates how likely the present query is to be solved in the next moment, given what every arm has
+ * already had. It runs the arm with the highest chance per second, for as long as makes it so.
  *
- * Hazards. Time is cut into bins that grow geometrically. The hazard of a bin, the chance of being solved in it when not solved before, is
- * counted among the nearest queries seen, each weighing by its distance; a run that was stopped counts for the bins it lived through. (Beran,
- * "Nonparametric regression with randomly censored survival data", 1981; solved and given up are competing risks.) A neighbour on
- * which an arm was done sooner than it has already been running now weighs little: it is not of this query's kind. Where little was counted
- * the model of hardness.h fills in: it is worth PRIOR_RUNS runs.
+ * Hazards. Time is cut into bins that grow geometrically. The hazard of a bin is the chance of being solved in it when not solved before. It is
+ * counted among the nearest queries seen, weighted by distance; a stopped run counts for the bins it lived through. (Beran, "Nonparametric
+ * regression with randomly censored survival data", 1981; solved and given up are competing risks.) A neighbour on which an arm ended sooner
+ * than it has been running now counts little, as it is of another kind. Where little was counted the model of hardness.h fills in, with the
+ * weight of PRIOR_RUNS runs.
  *
- * Schedule. For independent arms that can be paused, the order that minimizes the expected time to the first success is the one that always
- * continues the arm with the highest ratio of chance to expected time over the best horizon (Sevcik's rule for jobs of random length; as
- * Streeter and Golovin's greedy schedule for arms that are known, 2008). After each turn the hazards are worked out anew, with what the turn
- * told.
+ * Schedule. For independent arms that can be paused, the expected time to the first success is least when the arm with the highest ratio of
+ * chance to expected time, over its best horizon, always continues (Sevcik's rule for jobs of random length; Streeter and Golovin's greedy
+ * schedule for known arms, 2008). After each turn the hazards are computed anew.
  *
- * Guard. The schedule is greedy, and knows little at first: where every arm needs a large part of the limit, it divides the limit among all until
- * none has enough. So it is held against its best arm. Each query is also charged what each arm alone would have cost, as far as that ran, and
- * beyond by the arm's own curve (Kaplan and Meier, 1958). While the schedule is behind by more than GUARD_SHARE and GUARD_LIMITS, or nothing
- * was solved yet, one arm has the query to itself. It is drawn by Thompson sampling from these costs: the less often an arm came to its end, the
- * wider the draw. An arm that has solved something has a query to itself, too, while less than EXPLORE of all time went to it. */
+ * Guard. The schedule is greedy and knows little at first: where every arm needs a large part of the limit, it divides the limit among all until
+ * none has enough. So it is compared with its best arm. Each query is also charged what each arm alone would have cost: as far as the arm ran
+ * that is known, beyond it follows from the arm's own curve (Kaplan and Meier, 1958). While the schedule is behind by more than GUARD_SHARE and
+ * GUARD_LIMITS, or nothing was solved yet, one arm gets the whole query. Thompson sampling from these costs draws it: the fewer of its runs
+ * ended, the wider the draw. An arm that has solved something also gets a whole query while less than EXPLORE of all time went to it. */
 #include "core/portfolio/hardness.h"
 #include "core/portfolio/learner_internal.h"
 #include "core/portfolio/similar.h"
@@ -31,15 +30,14 @@
 #define FLAT_HAZARD    .03 /* without a model */
 #define HARDNESS_PRIOR 2.0 /* queries of hardness 0 among the similar ones */
 #define OFFSET_PRIOR   3.0 /* runs of no offset among the similar ones */
-/* How much a neighbour counts on which an arm was done sooner than it has been running now; on which one gave up there; which it was
- * stopped before, or not run at all. */
-#define DONE_SOONER .1
+/* How much a neighbour counts, by what the arm did on it. */
+#define DONE_SOONER .1 /* solved it sooner than it has been running now */
 #define GAVE_UP     .3
-#define NOT_KNOWN   .7
-/* How far behind its best arm the schedule may be, in part of that arm's cost, and in limits besides; what is expected of an arm that nothing is
- * known of, in limits, and how far the draw of its cost may be off. */
+#define NOT_KNOWN   .7 /* was stopped before, or not run */
+/* How far behind its best arm the schedule may be: a part of that arm's cost, and so many limits. */
 #define GUARD_SHARE  .05
 #define GUARD_LIMITS 10
+/* The expected cost of an arm that never ran, and the spread of its draw, in limits. */
 #define ALONE        1.3
 #define ALONE_SPREAD .3
 #define EXPLORE      .02 /* of all time, at least, for each arm that has solved anything */
@@ -53,17 +51,16 @@ struct survival {
         double edge[BINS + 1], log_edge[BINS + 1];
         struct hardness hardness;
         /* For each query seen. */
-        size_t capacity;
         double *predicted, *level; /* hardness beforehand and afterwards */
         double *residual, *weight; /* × arms */
         unsigned char *bin;        /* × arms: where the attempt ended, BINS when it had not begun */
         size_t fitted;             /* when the hardness was fitted last */
         struct similar similar;
-        struct curve *all; /* each arm's over all of them, unweighted; for its failures, and for: */
+        struct curve *all; /* each arm's over all of them, unweighted */
         double cost;       /* PAR-2 of all of them, */
-        double *alone;     /* and what each arm alone would have cost */
+        double *alone;     /* and of each arm alone, as far as known */
         double *spent;     /* seconds that each arm had */
-        size_t *ended, *solved; /* on how many it came to its end, and to an answer */
+        size_t *ended, *solved; /* queries on which it ended; which it solved */
         /* Of the present query. */
         struct neighbour near[NEAREST];
         double base[NEAREST];
@@ -72,33 +69,31 @@ struct survival {
         double *still; /* arms × levels × (BINS + 1): the model's survival at the bins' edges */
         struct curve *near_curve;
         uint32_t *tie;
-        size_t only; /* the arm that has it to itself, arms: none; */
-        double head; /* but for this part of the limit, which comes first and is the schedule's */
+        size_t only; /* the arm that gets the whole query; arms: none */
+        double head; /* the part of the limit that the schedule has first, all the same */
 };
 
 #define STILL(s, arm, g) (&(s)->still[((arm)*HARDNESS_LEVELS + (g)) * (BINS + 1)])
 
-static int survival_init(struct learner *l, void *state)
+static void survival_init(struct learner *l, void *state)
 {
         struct survival *s = state;
-        int r = hardness_init(&s->hardness, l->arms, l->settings.limit);
 
-        if (r == 0)
-                r = similar_init(&s->similar, l->features);
+        hardness_init(&s->hardness, l->arms, l->settings.limit);
+        similar_init(&s->similar, l->features);
         for (int b = 1; b <= BINS; b++)
                 s->edge[b] = l->settings.limit * pow(FIRST_BIN, 1 - (double)(b - 1) / (BINS - 1));
         for (int b = 0; b <= BINS; b++)
                 s->log_edge[b] = log(s->edge[b]);
-        s->all = calloc(l->arms, sizeof(*s->all));
-        s->alone = calloc(l->arms, sizeof(*s->alone));
-        s->spent = calloc(l->arms, sizeof(*s->spent));
-        s->ended = calloc(l->arms, sizeof(*s->ended));
-        s->solved = calloc(l->arms, sizeof(*s->solved));
-        s->offset = calloc(l->arms, sizeof(*s->offset));
-        s->still = calloc(l->arms * HARDNESS_LEVELS * (BINS + 1), sizeof(*s->still));
-        s->near_curve = calloc(l->arms, sizeof(*s->near_curve));
-        s->tie = calloc(l->arms, sizeof(*s->tie));
-        return r < 0 || !s->all || !s->alone || !s->spent || !s->ended || !s->solved || !s->offset || !s->still || !s->near_curve || !s->tie ? -ENOMEM : 0;
+        s->all = allocate(l->arms, sizeof(*s->all));
+        s->alone = allocate(l->arms, sizeof(*s->alone));
+        s->spent = allocate(l->arms, sizeof(*s->spent));
+        s->ended = allocate(l->arms, sizeof(*s->ended));
+        s->solved = allocate(l->arms, sizeof(*s->solved));
+        s->offset = allocate(l->arms, sizeof(*s->offset));
+        s->still = allocate(l->arms * HARDNESS_LEVELS * (BINS + 1), sizeof(*s->still));
+        s->near_curve = allocate(l->arms, sizeof(*s->near_curve));
+        s->tie = allocate(l->arms, sizeof(*s->tie));
 }
 
 static void survival_done(void *state)
@@ -125,7 +120,7 @@ static void survival_done(void *state)
 
 /* -- bins -------------------------------------------------------------------------------------------------------- */
 
-/* Bins lived through: the first that is not over after `seconds`. Turns end at edges, up to rounding. */
+/* How many bins are over after `seconds`. Turns end at edges, up to rounding. */
 static int bins_over(const struct survival *s, double seconds)
 {
         int b = 0;
@@ -135,7 +130,7 @@ static int bins_over(const struct survival *s, double seconds)
         return b;
 }
 
-/* Where an attempt ended: the bin it was solved or given up in, or the last it lived through; BINS: none. */
+/* The bin in which an attempt was solved or given up, or the last that it lived through; BINS: none. */
 static unsigned char last_bin(const struct survival *s, const struct attempt *a)
 {
         int over = bins_over(s, a->seconds);
@@ -151,7 +146,7 @@ static void count(struct curve *c, enum ending ending, unsigned char bin, double
 {
         if (bin == BINS)
                 return;
-        c->running[bin] += weight; /* for now only its last; sum_running() adds those before */
+        c->running[bin] += weight; /* only the last bin; sum_running() adds those before */
         if (ending == ENDING_SOLVED)
                 c->solved[bin] += weight;
         else if (ending == ENDING_FAILED)
@@ -166,9 +161,9 @@ static void sum_running(struct curve *c)
 
 /* -- guard ------------------------------------------------------------------------------------------------------- */
 
-/* What the arm alone would have cost, PAR-2; beyond where it was stopped by all of its own runs, of which KAPLAN_MEIER keeps a bin apart that
- * few have reached. */
-#define KAPLAN_MEIER .05
+#define KAPLAN_MEIER .05 /* runs; keeps bins that few have reached from deciding much */
+
+/* PAR-2 of the arm alone. Beyond where it was stopped, its own runs say what would have happened. */
 static double cost_alone(const struct learner *l, const struct survival *s, size_t arm, const struct attempt *a)
 {
         const struct curve *all = &s->all[arm];
@@ -186,7 +181,7 @@ static double cost_alone(const struct learner *l, const struct survival *s, size
         return sum + (running + failed) * 2 * limit;
 }
 
-/* The best arm by what each alone would have cost; arms: none has solved anything. */
+/* The arm that alone would have cost least; arms: none has solved anything. */
 static size_t find_leader(const struct learner *l, const struct survival *s)
 {
         size_t leader = l->arms;
@@ -225,7 +220,7 @@ static void charge_anew(const struct learner *l, struct survival *s)
                 charge(l, s, past_attempts(&l->past, i));
 }
 
-/* The arm that seems cheapest in a draw. */
+/* The arm that a draw of costs makes the cheapest. */
 static size_t draw_arm(struct learner *l, const struct survival *s)
 {
         double least = INFINITY, limit = l->settings.limit;
@@ -243,7 +238,7 @@ static size_t draw_arm(struct learner *l, const struct survival *s)
         return ret;
 }
 
-/* An arm that has solved something and got less than EXPLORE of the time; of several the one that got least. arms: none. */
+/* Of the arms that solved something and got less than EXPLORE of the time the one that got least; arms: none. */
 static size_t find_neglected(const struct learner *l, const struct survival *s)
 {
         size_t ret = l->arms;
@@ -289,7 +284,7 @@ static void find_similar(const struct learner *l, struct survival *s)
         }
 }
 
-/* Estimates this query's hardness, and each arm's behaviour on it, from similar queries. */
+/* Estimates the hardness of the query, and each arm's offset on it, from similar queries. */
 static void predict(const struct learner *l, struct survival *s)
 {
         double sum = 0, weights = HARDNESS_PRIOR;
@@ -323,7 +318,7 @@ static void find_still(const struct learner *l, struct survival *s)
                 }
 }
 
-static int survival_begin(struct learner *l, void *state)
+static void survival_begin(struct learner *l, void *state)
 {
         struct survival *s = state;
 
@@ -335,7 +330,6 @@ static int survival_begin(struct learner *l, void *state)
         for (uint32_t a = 0; a < l->arms; a++)
                 s->tie[a] = a;
         random_shuffle(&l->random, s->tie, l->arms);
-        return 0;
 }
 
 /* The mean of the hardness, and the arms' offsets. */
@@ -363,7 +357,7 @@ static void survival_expect(struct learner *l, void *state, const double *expect
 
 /* -- hazards ----------------------------------------------------------------------------------------------------- */
 
-/* How well a query seen goes with what the arms have done on this one so far. */
+/* How well a query seen agrees with what the arms have done on the present one. */
 static double likeness(const struct learner *l, const struct attempt *seen, const struct attempt *now)
 {
         double ret = 1;
@@ -398,7 +392,7 @@ static void count_similar(const struct learner *l, struct survival *s, const str
                 sum_running(&s->near_curve[a]);
 }
 
-/* The chances of the levels of hardness, given that arms that were stopped have not solved it so far. */
+/* The chances of the levels of hardness, given that the arms that were stopped have not solved it. */
 static void weigh_levels(const struct learner *l, const struct survival *s, const struct attempt *now,
                          double ret[HARDNESS_LEVELS])
 {
@@ -417,7 +411,7 @@ static void weigh_levels(const struct learner *l, const struct survival *s, cons
                 ret[g] /= sum;
 }
 
-/* The model's hazard of the arm's bin b when it has lived through those before `from`. */
+/* The model's hazard of bin b, for an arm that has lived through the bins before `from`. */
 static double model_hazard(const struct survival *s, size_t arm, int from, int b, const double levels[HARDNESS_LEVELS])
 {
         double ending = 0, running = 1e-12;
@@ -451,7 +445,7 @@ static struct hazards hazards_of(const struct learner *l, const struct survival 
 
 /* -- schedule ---------------------------------------------------------------------------------------------------- */
 
-/* The best ratio of chance to expected time of the arm's next turn, and up to where that turn goes. */
+/* The best ratio of chance to expected time of the arm's next turn, and the end of that turn. */
 static double best_turn(const struct learner *l, const struct survival *s, size_t arm, double ran, double left,
                         const double levels[HARDNESS_LEVELS], double *ret_until)
 {
@@ -512,31 +506,6 @@ static bool survival_next(struct learner *l, void *state, const struct attempt *
 
 /* -- learning ---------------------------------------------------------------------------------------------------- */
 
-static int grow(void *list, size_t n, size_t size)
-{
-        void *old, *grown;
-
-        memcpy(&old, list, sizeof(old));
-        grown = reallocarray(old, n, size);
-        if (!grown)
-                return -ENOMEM;
-        memcpy(list, &grown, sizeof(grown));
-        return 0;
-}
-
-static int make_room(const struct learner *l, struct survival *s)
-{
-        size_t n = s->capacity * 2 + 64;
-
-        if (l->past.n < s->capacity)
-                return 0;
-        if (grow(&s->predicted, n, sizeof(*s->predicted)) < 0 || grow(&s->level, n, sizeof(*s->level)) < 0 || grow(&s->residual, n, l->arms * sizeof(*s->residual)) < 0 ||
-            grow(&s->weight, n, l->arms * sizeof(*s->weight)) < 0 || grow(&s->bin, n, l->arms * sizeof(*s->bin)) < 0)
-                return -ENOMEM;
-        s->capacity = n;
-        return 0;
-}
-
 static void add_curves(const struct learner *l, struct survival *s, const struct attempt *attempts)
 {
         for (size_t a = 0; a < l->arms; a++) {
@@ -552,7 +521,7 @@ static void add_curves(const struct learner *l, struct survival *s, const struct
         }
 }
 
-/* The hardness as it came out, against what was predicted: how far predictions are to be trusted. */
+/* The hardness that was found, against the prediction: how far predictions can be trusted. */
 static void add_hardness(const struct learner *l, struct survival *s, const struct attempt *attempts)
 {
         size_t i = l->past.n;
@@ -566,7 +535,7 @@ static void add_hardness(const struct learner *l, struct survival *s, const stru
                 fmax(HARDNESS_VARIANCE_LEAST, s->hardness.variance + (miss * miss + seen.variance - s->hardness.variance) / n);
 }
 
-/* A fit goes over all that was seen; each time there is a tenth more, it is done again. */
+/* A fit goes over all queries seen. It is done again when there is a tenth more of them. */
 static void refit(const struct learner *l, struct survival *s)
 {
         if ((double)l->past.n < 1.1 * (double)s->fitted + 1)
@@ -580,20 +549,20 @@ static void refit(const struct learner *l, struct survival *s)
         charge_anew(l, s);
 }
 
-static int survival_learn(struct learner *l, void *state, const struct attempt *attempts)
+static void survival_learn(struct learner *l, void *state, const struct attempt *attempts)
 {
         struct survival *s = state;
-        int r = make_room(l, s);
 
-        if (r == 0)
-                r = similar_add(&s->similar);
-        if (r < 0)
-                return r;
+        list_grow(s->predicted, l->past.n);
+        list_grow(s->level, l->past.n);
+        list_grow_sized(&s->residual, l->past.n, l->arms * sizeof(*s->residual));
+        list_grow_sized(&s->weight, l->past.n, l->arms * sizeof(*s->weight));
+        list_grow_sized(&s->bin, l->past.n, l->arms * sizeof(*s->bin));
+        similar_add(&s->similar);
         refit(l, s);
         add_curves(l, s, attempts);
         add_hardness(l, s, attempts);
         charge(l, s, attempts);
-        return 0;
 }
 
 const struct selector selector_survival = {

@@ -1,10 +1,18 @@
-/* Trials as the store keeps them. Keys: epoch ‖ 't' ‖ number → trial; epoch ‖ 'c' ‖ case → number; an arm's identity ‖ 'a' ‖ case's sha256 ‖ limits →
- * trial of that arm alone; epoch ‖ 'b' → how many were taken back. */
+/* Trials in the store. Keys: epoch ‖ 't' ‖ number → trial; epoch ‖ 'c' ‖ case → number; epoch ‖ 'b' → how many were taken back;
+ * an arm's identity ‖ 'a' ‖ case's sha256 ‖ limits → trial of that arm alone. */
 #include "core/portfolio/portfolio_internal.h"
 
 #include "cache/base/record.h"
 
 #define VERSION 2
+
+struct trial *trial_new(size_t n_arms)
+{
+        struct trial *t = allocate(1, sizeof(*t));
+
+        *t = (struct trial){.refs = 1, .n_arms = n_arms, .runs = allocate(n_arms, sizeof(*t->runs))};
+        return t;
+}
 
 struct trial *trial_ref(struct trial *t)
 {
@@ -25,7 +33,7 @@ struct trial *trial_unref(struct trial *t)
         return NULL;
 }
 
-static int trial_encode(const struct trial *t, struct buffer *ret)
+static void trial_encode(const struct trial *t, struct buffer *ret)
 {
         record_put_u8(ret, VERSION);
         record_put_u32(ret, t->number);
@@ -53,10 +61,9 @@ static int trial_encode(const struct trial *t, struct buffer *ret)
                 record_put_real(ret, t->turns[i].until);
         }
         buffer_adds(ret, t->alarm ? t->alarm : "");
-        return buffer_error(ret);
 }
 
-/* A count that what is left could hold, each of so many bytes. */
+/* A count of items of so many bytes, if what is left has room for them. */
 static size_t get_count(struct record *r, size_t each)
 {
         size_t n = record_u32(r);
@@ -77,19 +84,19 @@ static enum verdict get_verdict(struct record *r)
         return v < N_VERDICTS ? (enum verdict)v : VERDICT_ERROR;
 }
 
-static int get_reals(struct record *r, size_t n, size_t *ret_n, double **ret)
+static void get_reals(struct record *r, size_t n, size_t *ret_n, double **ret)
 {
         *ret = allocate(n + 1, sizeof(**ret));
         *ret_n = n;
         for (size_t i = 0; i < n; i++)
                 (*ret)[i] = record_real(r);
-        return 0;
 }
 
-static int get_runs(struct record *r, struct trial *t)
+static void get_runs(struct record *r, struct trial *t)
 {
         t->n_arms = get_count(r, 11);
-        t->runs = allocate(t->n_arms + 1, sizeof(*t->runs));
+        free(t->runs);
+        t->runs = allocate(t->n_arms, sizeof(*t->runs));
         for (size_t i = 0; i < t->n_arms; i++) {
                 uint8_t ending = record_u8(r);
 
@@ -100,32 +107,27 @@ static int get_runs(struct record *r, struct trial *t)
                 t->runs[i].known = record_bool(r);
                 t->runs[i].attempt.seconds = record_real(r);
         }
-        return 0;
 }
 
-static int get_turns(struct record *r, struct trial *t)
+static void get_turns(struct record *r, struct trial *t)
 {
         t->n_turns = get_count(r, 12);
-        t->turns = allocate(t->n_turns + 1, sizeof(*t->turns));
+        t->turns = allocate(t->n_turns, sizeof(*t->turns));
         for (size_t i = 0; i < t->n_turns; i++) {
                 t->turns[i].arm = record_u32(r);
                 t->turns[i].until = record_real(r);
                 if (t->turns[i].arm >= t->n_arms)
                         record_fail(r);
         }
-        return 0;
 }
 
 /* -EBADMSG. */
 static int trial_decode(struct slice bytes, struct trial **ret)
 {
-        cleanup_trial struct trial *t = calloc(1, sizeof(*t));
+        cleanup_trial struct trial *t = trial_new(0);
         struct record r = record_of(bytes);
         int result;
 
-        if (!t)
-                return -ENOMEM;
-        t->refs = 1;
         record_version(&r, VERSION);
         t->number = record_u32(&r);
         t->case_id = record_u32(&r);
@@ -133,9 +135,10 @@ static int trial_decode(struct slice bytes, struct trial **ret)
         t->verdict = get_verdict(&r);
         t->winner = record_u32(&r);
         t->seconds = record_real(&r);
-        if (get_reals(&r, get_count(&r, 8), &t->n_features, &t->features) < 0 ||
-            get_reals(&r, get_count(&r, 8), &t->n_expected, &t->expected) < 0 || get_runs(&r, t) < 0 || get_turns(&r, t) < 0)
-                return -ENOMEM;
+        get_reals(&r, get_count(&r, 8), &t->n_features, &t->features);
+        get_reals(&r, get_count(&r, 8), &t->n_expected, &t->expected);
+        get_runs(&r, t);
+        get_turns(&r, t);
         t->alarm = record_string(&r, record_left(&r));
         result = record_end(&r, "a trial of a portfolio");
         if (result < 0)
@@ -165,7 +168,7 @@ static int find_in(struct store_txn *t, const struct digest *epoch, uint32_t cas
         if (r < 0)
                 return r;
         if (number.size != 4)
-                return -ENOENT; /* damaged: it is run again */
+                return -ENOENT; /* it is damaged: the case is run again */
         r = store_get(t, TABLE_PORTFOLIOS, make_key(key, epoch, 't', key_get_u32(number.data)), &value);
         return r < 0 ? r : trial_decode(SLICE(value.data, value.size), ret);
 }
@@ -216,7 +219,7 @@ struct putting {
         const struct trial *instead; /* of this one, which is taken back; NULL: none */
 };
 
-/* Learners that were told of it are made anew (learned.c). */
+/* Learners that were told the trial are made anew (learned.c). */
 static int take_back(struct store_txn *t, const struct digest *epoch, const struct trial *old)
 {
         uint8_t key[KEY_SIZE], value[8];
@@ -255,9 +258,8 @@ static int put_in(void *user, struct store_txn *t)
         if (r < 0)
                 return r;
         p->trial->number = next;
-        r = trial_encode(p->trial, &b);
-        if (r == 0)
-                r = store_put(t, TABLE_PORTFOLIOS, make_key(key, epoch, 't', next), SLICE(b.data, b.size));
+        trial_encode(p->trial, &b);
+        r = store_put(t, TABLE_PORTFOLIOS, make_key(key, epoch, 't', next), SLICE(b.data, b.size));
         key_u32(number, next);
         return r < 0 ? r
                      : store_put(t, TABLE_PORTFOLIOS, make_key(key, epoch, 'c', p->trial->case_id),
@@ -282,14 +284,10 @@ int trial_put(struct workspace *w, const struct portfolio *p, const struct case_
 static int add_trial(void *user, struct slice key, struct slice value)
 {
         struct trial_list *l = user;
-        int r = list_grow(l->list, l->n);
 
-        if (r == 0)
-                r = trial_decode(value, &l->list[l->n]);
-        if (r == -EBADMSG)
-                return 0; /* fsck says so; what it told is not learned */
-        l->n += r == 0;
-        return r;
+        list_grow(l->list, l->n);
+        l->n += trial_decode(value, &l->list[l->n]) == 0; /* a damaged one is left out; fsck reports it */
+        return 0;
 }
 
 int trials_read(struct workspace *w, const struct portfolio *p, uint32_t from, struct trial_list *ret)
@@ -365,10 +363,7 @@ static int fact_known(struct workspace *w, const struct arm *a, const struct cas
         if (r < 0)
                 return r;
         ret->verdict = f->verdict;
-        ret->attempt.seconds = (double)f->wall_ns / NSEC_PER_SEC;
-        ret->attempt.ending = verdict_is_decided(f->verdict)  ? ENDING_SOLVED
-                              : f->verdict == VERDICT_TIMEOUT ? ENDING_STOPPED
-                                                              : ENDING_FAILED;
+        ret->attempt = (struct attempt){ending_of(f->verdict), (double)f->wall_ns / NSEC_PER_SEC};
         return 0;
 }
 
@@ -385,7 +380,7 @@ int arm_known(struct workspace *w, const struct portfolio *p, const struct arm *
         ret->known = true;
         if (ret->attempt.seconds > seconds || ret->attempt.ending == ENDING_STOPPED) {
                 if (ret->attempt.ending == ENDING_STOPPED && ret->attempt.seconds < seconds * (1 - 1e-9))
-                        return -ENOENT; /* it does not say what happens later */
+                        return -ENOENT; /* what happens later is not known */
                 ret->attempt = (struct attempt){ENDING_STOPPED, seconds};
         }
         return 0;
@@ -403,7 +398,7 @@ int arm_keep(struct workspace *w, const struct portfolio *p, const struct arm *a
                           .seconds = run->attempt.seconds};
         cleanup_buffer struct buffer b = {0};
         uint8_t key[ARM_KEY_SIZE];
-        int r = trial_encode(&t, &b);
 
-        return r < 0 ? r : store_set(workspace_store(w), TABLE_PORTFOLIOS, arm_key(key, p, a, info), SLICE(b.data, b.size));
+        trial_encode(&t, &b);
+        return store_set(workspace_store(w), TABLE_PORTFOLIOS, arm_key(key, p, a, info), SLICE(b.data, b.size));
 }

@@ -25,13 +25,12 @@ int arm_note_wrong(struct workspace *w, const struct portfolio *p, size_t arm, u
 
         if (r != -ENOENT)
                 return r;
-        if (asprintf(&line, "case %u: %s", case_id, why) < 0)
-                return -ENOMEM;
+        line = format_string("case %u: %s", case_id, why);
         log_warning("portfolio %s: %s is asked no more: %s", p->name, p->arms[arm].name, line);
         return store_set(workspace_store(w), TABLE_PORTFOLIOS, wrong_key(key, p, (uint32_t)arm), slice_string(line));
 }
 
-/* As it was noted, with the case it was wrong on. -ENOENT. */
+/* The note, and the case that the arm was wrong on. -ENOENT. */
 static int find_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t *ret_case, char **ret_why)
 {
         cleanup_blob struct blob value = {0};
@@ -40,9 +39,7 @@ static int find_wrong(struct workspace *w, const struct portfolio *p, size_t arm
 
         if (r < 0)
                 return r;
-        *ret_why = strndup(value.data, value.size);
-        if (!*ret_why)
-                return -ENOMEM;
+        *ret_why = copy_prefix(value.data, value.size);
         if (sscanf(*ret_why, "case %" SCNu32 ":", ret_case) != 1)
                 *ret_case = 0;
         return 0;
@@ -71,7 +68,7 @@ static bool is_same_solver(const struct arm *a, const struct arm *b)
         return !a->solver && !b->solver && strcmp(a->program, b->program) == 0;
 }
 
-/* Two arms of different solvers that both answer against the :status: then it is not they who are doubted. */
+/* Two arms of different solvers that both answer against the :status. */
 static bool find_witnesses(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial_run *runs, size_t ret[2])
 {
         for (ret[0] = 0; ret[0] < p->n_arms; ret[0]++) {
@@ -89,13 +86,13 @@ static bool is_status_doubted(struct workspace *w, const struct portfolio *p, ui
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_trial struct trial *t = NULL;
-        cleanup_free struct trial_run *known = calloc(p->n_arms + 1, sizeof(*known));
+        cleanup_free struct trial_run *known = NULL;
         size_t witnesses[2];
 
-        if (!known || cases_get(workspace_cases(w), case_id, &info) < 0)
+        if (cases_get(workspace_cases(w), case_id, &info) < 0)
                 return false;
         trial_find_any(w, p, case_id, &t);
-        answers_known(w, p, info, t, known);
+        known = answers_known(w, p, info, t);
         return find_witnesses(w, p, info, known, witnesses);
 }
 
@@ -114,74 +111,63 @@ int arm_was_wrong(struct workspace *w, const struct portfolio *p, size_t arm, ch
 
 /* -- an answer --------------------------------------------------------------------------------------------------- */
 
-static int write_why(const struct portfolio *p, size_t arm, enum verdict verdict, const char *other, enum verdict says, char **ret)
+static void write_why(const struct portfolio *p, size_t arm, enum verdict verdict, const char *other, enum verdict says, char **ret)
 {
-        if (*ret)
-                return 0;
-        if (asprintf(ret, "%s says %s, %s %s", p->arms[arm].name, verdict_name(verdict), other, verdict_name(says)) < 0)
-                *ret = NULL;
-        return *ret ? 0 : -ENOMEM;
+        if (!*ret)
+                *ret = format_string("%s says %s, %s %s", p->arms[arm].name, verdict_name(verdict), other, verdict_name(says));
 }
 
-static int write_doubt(const struct portfolio *p, const size_t witnesses[2], const struct case_info *info, enum verdict verdict, char **ret)
-{
-        free(*ret);
-        if (asprintf(ret, "%s and %s say %s, the case's :status is %s: one of them is wrong", p->arms[witnesses[0]].name, p->arms[witnesses[1]].name,
-                     verdict_name(verdict), verdict_name(info->expected[0])) < 0)
-                *ret = NULL;
-        return *ret ? 0 : -ENOMEM;
-}
-
-int answer_judge(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *runs,
-                 enum judgement *ret, char **ret_why)
+enum judgement answer_judge(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *runs,
+                            char **ret_why)
 {
         enum verdict verdict = runs[arm].verdict;
-        char other[300];
+        enum judgement judgement = JUDGED_STANDS;
         size_t witnesses[2];
-        int r = 0;
 
-        *ret = JUDGED_STANDS;
         if (find_witnesses(w, p, info, runs, witnesses)) {
-                *ret = JUDGED_CONTRADICTED;
-                return write_doubt(p, witnesses, info, runs[witnesses[0]].verdict, ret_why);
+                free(*ret_why);
+                *ret_why = format_string("%s and %s say %s, the case's :status is %s: one of them is wrong", p->arms[witnesses[0]].name,
+                                         p->arms[witnesses[1]].name, verdict_name(runs[witnesses[0]].verdict), verdict_name(info->expected[0]));
+                return JUDGED_CONTRADICTED;
         }
         if (is_wrong(verdict, info)) {
-                *ret = JUDGED_WRONG;
-                return write_why(p, arm, verdict, "the case's :status is", info->expected[0], ret_why);
+                write_why(p, arm, verdict, "the case's :status is", info->expected[0], ret_why);
+                return JUDGED_WRONG;
         }
-        for (size_t i = 0; i < p->n_arms && r == 0; i++) {
+        for (size_t i = 0; i < p->n_arms; i++) {
+                char other[300];
+
                 if (i == arm || !says(&runs[i]) || runs[i].verdict == verdict)
                         continue;
-                snprintf(other, sizeof(other), "%s says", p->arms[i].name);
                 if (!is_wrong(runs[i].verdict, info) && arm_was_wrong(w, p, i, NULL) < 0)
-                        *ret = JUDGED_CONTRADICTED;
-                r = write_why(p, arm, verdict, other, runs[i].verdict, ret_why);
+                        judgement = JUDGED_CONTRADICTED;
+                snprintf(other, sizeof(other), "%s says", p->arms[i].name);
+                write_why(p, arm, verdict, other, runs[i].verdict, ret_why);
         }
-        return r;
+        return judgement;
 }
 
-void answers_known(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t,
-                   struct trial_run *ret)
+struct trial_run *answers_known(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t)
 {
-        for (size_t i = 0; i < p->n_arms; i++) {
-                ret[i] = (struct trial_run){0};
+        struct trial_run *ret = allocate(p->n_arms, sizeof(*ret));
+
+        for (size_t i = 0; i < p->n_arms; i++)
                 if (t && i < t->n_arms && says(&t->runs[i]))
                         ret[i] = t->runs[i];
                 else
                         arm_known(w, p, &p->arms[i], info, (double)p->wall_ns / NSEC_PER_SEC, &ret[i]);
-        }
+        return ret;
 }
 
 bool trial_stands(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t)
 {
-        cleanup_free struct trial_run *known = calloc(p->n_arms + 1, sizeof(*known));
+        cleanup_free struct trial_run *known = NULL;
         cleanup_free char *why = NULL;
-        enum judgement judgement;
 
         if (t->winner >= p->n_arms || t->n_arms != p->n_arms)
                 return true; /* it answers nothing */
-        if (!known || arm_was_wrong(w, p, t->winner, NULL) != -ENOENT)
+        if (arm_was_wrong(w, p, t->winner, NULL) != -ENOENT)
                 return false;
-        answers_known(w, p, info, t, known);
-        return answer_judge(w, p, info, t->winner, known, &judgement, &why) == 0 && judgement == JUDGED_STANDS;
+        known = answers_known(w, p, info, t);
+        return answer_judge(w, p, info, t->winner, known, &why) == JUDGED_STANDS;
 }

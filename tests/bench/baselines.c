@@ -31,16 +31,15 @@ struct tallies {
         double *runs;
 };
 
-static int tallies_init(struct learner *l, void *state)
+static void tallies_init(struct learner *l, void *state)
 {
         struct tallies *t = state;
 
-        t->gained = calloc(2 * l->arms, sizeof(*t->gained));
+        t->gained = allocate(2 * l->arms, sizeof(*t->gained));
         t->runs = t->gained + l->arms;
-        return t->gained ? 0 : -ENOMEM;
 }
 
-static int tallies_learn(struct learner *l, void *state, const struct attempt *attempts)
+static void tallies_learn(struct learner *l, void *state, const struct attempt *attempts)
 {
         struct tallies *t = state;
 
@@ -49,7 +48,6 @@ static int tallies_learn(struct learner *l, void *state, const struct attempt *a
                         t->gained[a] += reward(&attempts[a]);
                         t->runs[a]++;
                 }
-        return 0;
 }
 
 /* The prior is uniform: alpha = beta = 1. */
@@ -102,16 +100,15 @@ struct exp3 {
         double *chance;     /* of being drawn first, for the present query */
 };
 
-static int exp3_init(struct learner *l, void *state)
+static void exp3_init(struct learner *l, void *state)
 {
         struct exp3 *e = state;
 
-        e->log_weight = calloc(2 * l->arms, sizeof(*e->log_weight));
+        e->log_weight = allocate(2 * l->arms, sizeof(*e->log_weight));
         e->chance = e->log_weight + l->arms;
-        return e->log_weight ? 0 : -ENOMEM;
 }
 
-static int exp3_begin(struct learner *l, void *state)
+static void exp3_begin(struct learner *l, void *state)
 {
         struct exp3 *e = state;
         double most = e->log_weight[0], sum = 0;
@@ -122,7 +119,6 @@ static int exp3_begin(struct learner *l, void *state)
                 sum += exp(e->log_weight[a] - most);
         for (size_t a = 0; a < l->arms; a++)
                 e->chance[a] = (1 - EXP3_GAMMA) * exp(e->log_weight[a] - most) / sum + EXP3_GAMMA / (double)l->arms;
-        return 0;
 }
 
 /* The order is drawn one by one without putting back: the least of exponential variables, each divided by its arm's chance. */
@@ -135,14 +131,13 @@ static void exp3_order(struct learner *l, void *state, uint32_t *ret)
         learner_rank(l, l->score, ret);
 }
 
-static int exp3_learn(struct learner *l, void *state, const struct attempt *attempts)
+static void exp3_learn(struct learner *l, void *state, const struct attempt *attempts)
 {
         struct exp3 *e = state;
 
         for (size_t a = 0; a < l->arms; a++)
                 if (attempt_ran(&attempts[a]))
                         e->log_weight[a] += EXP3_GAMMA * reward(&attempts[a]) / e->chance[a] / (double)l->arms;
-        return 0;
 }
 
 static const struct selector selector_exp3 = {
@@ -199,21 +194,18 @@ struct linucb {
         size_t d; /* features and a constant */
 };
 
-static int linucb_init(struct learner *l, void *state)
+static void linucb_init(struct learner *l, void *state)
 {
         struct linucb *u = state;
         const size_t d = u->d = l->features + 1;
 
-        u->inverse = calloc((l->arms * (d + 1) + 2) * d, sizeof(*u->inverse));
-        if (!u->inverse)
-                return -ENOMEM;
+        u->inverse = allocate((l->arms * (d + 1) + 2) * d, sizeof(*u->inverse));
         u->gained = u->inverse + l->arms * d * d;
         u->x = u->gained + l->arms * d;
         u->product = u->x + d;
         for (size_t a = 0; a < l->arms; a++)
                 for (size_t j = 0; j < d; j++)
                         u->inverse[(a * d + j) * d + j] = 1;
-        return 0;
 }
 
 /* The arm's inverse times x; x times that. */
@@ -247,7 +239,7 @@ static void linucb_order(struct learner *l, void *state, uint32_t *ret)
         learner_rank(l, l->score, ret);
 }
 
-static int linucb_learn(struct learner *l, void *state, const struct attempt *attempts)
+static void linucb_learn(struct learner *l, void *state, const struct attempt *attempts)
 {
         struct linucb *u = state;
 
@@ -264,7 +256,6 @@ static int linucb_learn(struct learner *l, void *state, const struct attempt *at
                 for (size_t j = 0; j < u->d; j++)
                         u->gained[a * u->d + j] += reward(&attempts[a]) * u->x[j];
         }
-        return 0;
 }
 
 static const struct selector selector_linucb = {
@@ -311,13 +302,12 @@ struct linear {
         double *seen;    /* runs of each arm */
 };
 
-static int linear_init(struct learner *l, void *state)
+static void linear_init(struct learner *l, void *state)
 {
         struct linear *m = state;
 
-        m->weights = calloc(l->arms * (l->features + 2), sizeof(*m->weights));
+        m->weights = allocate(l->arms * (l->features + 2), sizeof(*m->weights));
         m->seen = m->weights + l->arms * (l->features + 1);
-        return m->weights ? 0 : -ENOMEM;
 }
 
 static double linear_predict(const struct learner *l, const double *weights)
@@ -340,7 +330,7 @@ static double linear_share(struct learner *l, void *state, uint32_t arm)
 
 /* A run that did not solve the query counts for the whole limit: if it counted for the time it got, arms that are cut short would seem fast. A step is as
  * long as the input allows: a query with a feature a hundred times the mean would throw a fixed one off. */
-static int linear_learn(struct learner *l, void *state, const struct attempt *attempts)
+static void linear_learn(struct learner *l, void *state, const struct attempt *attempts)
 {
         struct linear *m = state;
         double norm = 1;
@@ -358,7 +348,6 @@ static int linear_learn(struct learner *l, void *state, const struct attempt *at
                         w[j] -= fmin(LINEAR_RATE, .5 / norm) * (error * (j < l->features ? baseline_scaled(l, j) : 1) + LINEAR_DECAY * w[j]);
                 m->seen[a]++;
         }
-        return 0;
 }
 
 static const struct allocation allocation_linear = {
@@ -417,7 +406,7 @@ bool baseline_method(const char *selector, const char *allocation, struct method
 
                         if (!suits || strcmp(s->name, selector) != 0 || (allocation && strcmp(a->name, allocation) != 0))
                                 continue;
-                        *ret = (struct method){s->name, a->name, NULL, s->selector, a->allocation};
+                        *ret = (struct method){s->name, a->name, s->selector, a->allocation};
                         return true;
                 }
         return false;

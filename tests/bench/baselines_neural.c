@@ -21,20 +21,17 @@ struct neural {
         double hidden[HIDDEN + 1];
 };
 
-static int neural_init(struct learner *l, void *state)
+static void neural_init(struct learner *l, void *state)
 {
         struct neural *m = state;
 
         m->d = l->features + 1;
-        m->first = calloc((HIDDEN + 1) * m->d + l->arms * (HIDDEN + 2), sizeof(*m->first));
-        if (!m->first)
-                return -ENOMEM;
+        m->first = allocate((HIDDEN + 1) * m->d + l->arms * (HIDDEN + 2), sizeof(*m->first));
         m->second = m->first + HIDDEN * m->d;
         m->chance = m->second + l->arms * (HIDDEN + 1);
         m->x = m->chance + l->arms;
         for (size_t i = 0; i < HIDDEN * m->d; i++)
                 m->first[i] = random_normal(&l->random) / sqrt((double)m->d);
-        return 0;
 }
 
 static void neural_done(void *state)
@@ -99,33 +96,22 @@ static void neural_order(struct learner *l, void *state, uint32_t *ret)
         learner_rank(l, m->chance, ret);
 }
 
-static int add_example(struct neural *m, uint32_t label)
+static void add_example(struct neural *m, uint32_t label)
 {
-        if ((m->n & (m->n + 1)) == 0) { /* as list_grow() */
-                double *inputs = reallocarray(m->inputs, 2 * m->n + 2, m->d * sizeof(*inputs));
-
-                if (!inputs)
-                        return -ENOMEM;
-                m->inputs = inputs;
-        }
-        if (list_grow(m->labels, m->n) < 0)
-                return -ENOMEM;
+        list_grow_sized(&m->inputs, m->n, m->d * sizeof(*m->inputs));
+        list_grow(m->labels, m->n);
         memcpy(&m->inputs[m->n * m->d], m->x, m->d * sizeof(*m->x));
         m->labels[m->n++] = label;
-        return 0;
 }
 
-static int neural_learn(struct learner *l, void *state, const struct attempt *attempts)
+static void neural_learn(struct learner *l, void *state, const struct attempt *attempts)
 {
         struct neural *m = state;
 
         baseline_inputs(l, m->x);
         for (uint32_t a = 0; a < l->arms; a++)
                 if (attempts[a].ending == ENDING_SOLVED) {
-                        int r = add_example(m, a);
-
-                        if (r < 0)
-                                return r;
+                        add_example(m, a);
                         descend(l, m, m->x, a);
                         for (int i = 0; i < REPLAY; i++) {
                                 size_t again = random_below(&l->random, m->n);
@@ -133,7 +119,6 @@ static int neural_learn(struct learner *l, void *state, const struct attempt *at
                                 descend(l, m, &m->inputs[again * m->d], m->labels[again]);
                         }
                 }
-        return 0;
 }
 
 const struct selector selector_neural = {

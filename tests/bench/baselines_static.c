@@ -22,15 +22,14 @@ struct static_schedule {
         int *at;           /* each arm's next bin */
 };
 
-static int static_init(struct learner *l, void *state)
+static void static_init(struct learner *l, void *state)
 {
         struct static_schedule *s = state;
 
         for (int b = 1; b <= BINS; b++)
                 s->edge[b] = l->settings.limit * pow(FIRST_BIN, 1 - (double)(b - 1) / (BINS - 1));
-        s->hazard = calloc(l->arms, sizeof(*s->hazard));
-        s->at = calloc(l->arms, sizeof(*s->at));
-        return s->hazard && s->at ? 0 : -ENOMEM;
+        s->hazard = allocate(l->arms, sizeof(*s->hazard));
+        s->at = allocate(l->arms, sizeof(*s->at));
 }
 
 static void static_done(void *state)
@@ -126,12 +125,11 @@ static double best_turn(const struct learner *l, const struct static_schedule *s
         return best;
 }
 
-static int compute(struct learner *l, struct static_schedule *s)
+static void compute(struct learner *l, struct static_schedule *s)
 {
-        double used = 0, *uncovered = reallocarray(s->uncovered, l->past.n + 1, sizeof(*uncovered));
+        double used = 0, *uncovered = allocate(l->past.n + 1, sizeof(*uncovered));
 
-        if (!uncovered)
-                return -ENOMEM;
+        free(s->uncovered);
         s->uncovered = uncovered;
         for (size_t i = 0; i <= l->past.n; i++)
                 uncovered[i] = 1;
@@ -144,8 +142,7 @@ static int compute(struct learner *l, struct static_schedule *s)
 
                 if (best_turn(l, s, &arm, &end) <= 0)
                         break;
-                if (list_grow(s->steps, s->n) < 0)
-                        return -ENOMEM;
+                list_grow(s->steps, s->n);
                 s->steps[s->n++] = (struct step){arm, s->edge[end]};
                 used += s->edge[end] - s->edge[s->at[arm]];
                 for (size_t i = 0; i <= l->past.n; i++) {
@@ -157,14 +154,14 @@ static int compute(struct learner *l, struct static_schedule *s)
                 s->at[arm] = end;
         }
         s->computed = l->past.n;
-        return 0;
 }
 
-static int static_begin(struct learner *l, void *state)
+static void static_begin(struct learner *l, void *state)
 {
         struct static_schedule *s = state;
 
-        return s->n == 0 || (double)l->past.n >= 1.1 * (double)s->computed + 1 ? compute(l, s) : 0;
+        if (s->n == 0 || (double)l->past.n >= 1.1 * (double)s->computed + 1)
+                compute(l, s);
 }
 
 /* Time that arms left over by giving up goes to the first that may still use it. */

@@ -7,7 +7,7 @@
 #include <getopt.h>
 #include <math.h>
 
-#include "core/portfolio/replay.h"
+#include "tests/bench/replay.h"
 
 /* Pearson's, over the queries that know the feature. NaN where nothing varies. */
 static double correlation(const struct run_table *t, size_t feature, size_t arm, size_t other, double limit, size_t *ret_n)

@@ -1,4 +1,4 @@
-/* The learner of portfolios beside those that it was chosen from, and without its parts, on recorded runs (the tables of docs/portfolios.md):
+/* The learner of portfolios beside those that it was chosen from, and without its parts, on recorded runs (the tables of docs/evidence/portfolios.md):
  *
  *     bench_selectors [--selector NAME|all] [--allocation NAME|all] [--without PART,...] [--seeds 10] [--limit 60] [--order file] [--json] TABLE...
  *
@@ -7,7 +7,7 @@
  * with one selector and no allocation, the first that it goes with. */
 #include <getopt.h>
 
-#include "core/portfolio/replay.h"
+#include "tests/bench/replay.h"
 #include "tests/bench/baselines.h"
 
 #define TABLES_MOST 16
@@ -112,6 +112,9 @@ int main(int argc, char **argv)
         }
         for (; optind < argc && o.replay.n < TABLES_MOST && r == 0; optind++) {
                 r = run_table_read(argv[optind], &tables[o.replay.n]);
+                if (r == 0 && tables[o.replay.n]->alarms > 0)
+                        fprintf(stderr, "%s:%u: one arm says sat and another one unsat (on %zu queries of this table)\n", argv[optind],
+                                tables[o.replay.n]->first_alarm, tables[o.replay.n]->alarms);
                 o.replay.n += r == 0;
         }
         o.replay.tables = (const struct run_table *const *)tables;

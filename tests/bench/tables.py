@@ -3,7 +3,7 @@
 
     tests/bench/tables.py FOLDER [QUERIES [SEED]]
 
-Writes FOLDER/KIND.tsv for each kind; `solverfs portfolio replay FOLDER/KIND.tsv` replays it (drift: --order file). The limit is 60 s.
+Writes FOLDER/KIND.tsv for each kind; `build/tests/bench/bench_selectors FOLDER/KIND.tsv` replays it (drift: --order file). The limit is 60 s.
 
 A runtime is exp(the arm's location on the query's family + the query's hardness + noise); with some probability the arm never solves it, or gives
 up soon. Features follow family and hardness as well as a kind says.

@@ -50,19 +50,16 @@ static const struct case_info question;
 static int put_one(struct workspace *w, const struct portfolio *p, const struct case_info *info, struct learner *l, struct random *random,
                    uint32_t number, size_t differ)
 {
-        struct trial *t = calloc(1, sizeof(*t)), *kept = NULL;
+        struct trial *t = trial_new(ARMS), *kept = NULL;
         double hardness = random_normal(random);
         int r;
 
-        if (!t)
-                return -ENOMEM;
-        *t = (struct trial){.refs = 1, .number = number, .case_id = number + 1, .n_features = portfolio_n_features(), .n_arms = ARMS};
-        t->features = calloc(t->n_features, sizeof(*t->features));
-        t->runs = calloc(ARMS, sizeof(*t->runs));
+        t->number = number;
+        t->case_id = number + 1;
+        t->n_features = portfolio_n_features();
+        t->features = allocate(t->n_features, sizeof(*t->features));
         t->n_expected = learner_expectations(l);
-        t->expected = calloc(t->n_expected + 1, sizeof(*t->expected));
-        if (!t->features || !t->runs || !t->expected)
-                return -ENOMEM;
+        t->expected = allocate(t->n_expected, sizeof(*t->expected));
         make_features(random, t->n_features, differ, t->features);
         for (int i = 0; i < 2; i++)
                 make_run(random, hardness, (double)p->wall_ns / NSEC_PER_SEC, &t->runs[random_below(random, ARMS)]);
@@ -90,7 +87,7 @@ static void measure(struct workspace *w, const struct portfolio *p, uint32_t n, 
         for (uint32_t i = 0; i < 100; i++) {
                 make_features(&random, features, differ, now);
                 begin = cpu_ms();
-                check(learner_begin(l->learner, now), "beginning");
+                learner_begin(l->learner, now);
                 learner_next(l->learner, attempts, &step);
                 took = i == 0 ? cpu_ms() - begin : fmin(took, cpu_ms() - begin);
         }

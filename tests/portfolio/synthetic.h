@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "cache/base/random.h"
-#include "core/portfolio/run_table.h"
+#include "tests/bench/run_table.h"
 #include "tests/support/test.h"
 
 static inline void add_run(struct buffer *b, double seconds, double limit)

@@ -1,5 +1,5 @@
 /* Replays: scores worked out by hand, and what the options mean. */
-#include "core/portfolio/replay.h"
+#include "tests/bench/replay.h"
 
 #include "tests/bench/baselines.h"
 #include "tests/portfolio/synthetic.h"

@@ -1,5 +1,5 @@
 /* Recorded tables: what is read, and that what is wrong is named with its file and line. */
-#include "core/portfolio/run_table.h"
+#include "tests/bench/run_table.h"
 
 #include <math.h>
 

@@ -18,7 +18,6 @@ test_that "a number that cannot be counted is wrong usage" 'run 2 export --seed 
 test_that "one of several words is told which there are" \
 	'run 2 incompleteness toy --oracle maybe && has err "oracle is .sat., .unsat. or .auto., not .maybe.$"'
 test_that "one of two words is told which there are" 'run 2 localize toy 1 --clock sun && has err "clock is .wall. or .cpu., not .sun.$"'
-test_that "a fraction that is none is wrong usage" 'run 2 portfolio replay --limit nan x.tsv && has err "limit .nan. is not a number"'
 test_that "words for a command that takes none are wrong usage" 'run 2 gc toy && has err "Too many arguments"'
 test_that "--help lists the commands" 'run 0 --help && has out "solver add NAME REPO" && has out "Exit status" && empty err'
 for command in init "solver add" "solver list" "solver update" "solver try" "recipe draft" "recipe list" "recipe show" snapshot "case add" "case list" "case remove" "set add" "set list" "set remove" mount unmount build run history compare fuzz incompleteness findings localize steps status fsck gc doctor version; do

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Portfolios from outside: defined, run, frozen, forgotten; bad input; replays. Prints TAP. Usage: test_portfolio.sh SOLVERFS
+# Portfolios from outside: defined, run, frozen, forgotten; bad input. Prints TAP. Usage: test_portfolio.sh SOLVERFS
 . "$(dirname "$0")/command.sh"
 
 make_mount
@@ -146,22 +146,6 @@ earlier much "allocation = much"
 test_that "so is such an allocation" 'run 2 portfolio run much both.smt2 && has err "no allocation .much.; leave it out"'
 run 0 portfolio remove old nearest paper best much
 
-# -- replay --
-
-printf 'query\tf\ta_result\ta_seconds\tb_result\tb_seconds\n' >heading.tsv
-{ cat heading.tsv; for i in $(seq 60); do printf 'q%d\t%d\tsat\t%d\tsat\t%d\n' "$i" $((i % 2)) $((1 + 8 * (i % 2))) $((9 - 8 * (i % 2))); done; } >t.tsv
-test_that "a replay, and what it is measured against" 'run 0 portfolio replay t.tsv --limit 20 && has out "^survival	schedule	" && has out "^only a	-	300.0" && has out "^virtual best	-	60.0"'
-test_that "its JSON" 'run 0 portfolio replay t.tsv --limit 20 --json && has out "\"par2\":" && has out "\"solved\":60.0" && has out "\"par2_deviation\":"'
-test_that "the same seeds, the same numbers" 'run 0 portfolio replay t.tsv --limit 20 --selector all && cp out once && run 0 portfolio replay t.tsv --limit 20 --selector survival,10nn && cmp out once && has out "^10nn	expo	" && [ "$(wc -l <out)" = 4 ]'
-test_that "no table" 'run 2 portfolio replay && has err "no table given"'
-test_that "an empty one" ': >e.tsv; run 2 portfolio replay e.tsv && has err "e.tsv: the table is empty"'
-test_that "one without queries" 'run 2 portfolio replay heading.tsv && has err "a heading and no query"'
-test_that "a row that is cut off" '{ cat t.tsv; printf "x\t1\tsat\n"; } >c.tsv; run 2 portfolio replay c.tsv && has err "c.tsv:62: 3 columns, where the heading has 6"'
-test_that "a number that is none" 'sed "5s/sat/maybe/" t.tsv >m.tsv; run 2 portfolio replay m.tsv && has err "m.tsv:5: .maybe. is no result"'
-test_that "features that are not known are taken" 'sed "s/^\(q[0-9]*\)	1	/\1	nan	/" t.tsv >n.tsv; run 0 portfolio replay n.tsv --limit 20'
-test_that "a selector that is none" 'run 2 portfolio replay t.tsv --selector best && has err "no selector .best."'
-test_that "arms that disagree are told" '{ cat t.tsv; printf "x\t1\tsat\t1\tunsat\t2\n"; } >d.tsv; run 0 portfolio replay d.tsv --limit 20 && has err "d.tsv:62: one arm says sat and another one unsat"'
-
 # -- a store's facts --
 
 make_toy
@@ -169,18 +153,15 @@ printf '; answer: sat\n(check-sat)\n' >fact.smt2
 printf '; answer: unsat\n(check-sat)\n' >other.smt2
 run 0 case add fact.smt2 other.smt2
 run 0 solver add toy toy --recipe recipes/toy.recipe -q
-test_that "what was not measured is said" 'run 3 portfolio replay --arms toy@v1,toy@HEAD --set fact.smt2 --limit 5 && has err "no case has a run of every arm"'
-test_that "what was measured replays, but for a case on which they contradict each other" '
-	{ run 0 run toy v1 HEAD fact.smt2 other.smt2 --timeout 5s || true; } && run 0 portfolio replay --arms toy@v1,toy@HEAD --set fact.smt2 --set other.smt2 --limit 5 &&
-	has out "^survival	schedule	.*	1.0	"'
-test_that "--set and --arms go together" 'run 2 portfolio replay --set fact.smt2 t.tsv && has err "goes with --arms"'
-test_that "a portfolio of solvers takes their facts" 'run 0 portfolio add s toy@v1 "toy@HEAD" --timeout 5s && run 0 portfolio run s fact.smt2 && [ "$(field 2)" = sat ]'
+test_that "a portfolio of solvers takes their facts" '
+	{ run 0 run toy v1 HEAD fact.smt2 other.smt2 --timeout 5s || true; } &&
+	run 0 portfolio add s toy@v1 "toy@HEAD" --timeout 5s && run 0 portfolio run s fact.smt2 && [ "$(field 2)" = sat ]'
 
 printf '; answer: unknown\n(check-sat)\n' >undecided.smt2
 run 0 case add undecided.smt2
 test_that "a solver that ran alone has its fact, also when it gave up" '
 	run 0 portfolio run s undecided.smt2 --alone && [ "$(field 2 | tr "\n" " ")" = "unknown sat " ] &&
-	run 0 portfolio replay --arms toy@v1,toy@HEAD --set undecided.smt2 --limit 5 && has out "^survival	schedule	.*	1.0	"'
+	run 0 portfolio run s undecided.smt2 && run 0 portfolio show s && has out "^virtual best	2	.*	2	"'
 
 test_that "an arm that cannot be built fails at once, and is learned to be avoided" '
 	for i in 1 2 3 4 5 6 7 8; do printf "; a: 0 sat\n; %s\n(check-sat)\n" $i >easy$i.smt2; done && run 0 case add easy?.smt2 &&

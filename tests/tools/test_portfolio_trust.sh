@@ -73,21 +73,4 @@ run 0 portfolio add one "$(arm honest)" "again: '$top/honest.sh' {case} --again"
 test_that "two arms of one solver are one witness" '
 	run 1 portfolio run one misjudged1.smt2 --alone && run 0 portfolio show one && has out "^honest.*asked no more" && has out "^again.*asked no more"'
 
-# -- replays --
-
-row() { printf '%s\t%s\t1\t%s\t%s\t%s\t%s\n' "$@"; }
-printf 'query\tstatus\tf\tliar_result\tliar_seconds\thonest_result\thonest_seconds\n' >t.tsv
-for i in $(seq 50); do row "q$i" unsat sat 0.1 unsat 2; done >>t.tsv
-test_that "a replay judges by the status: a lie solves nothing, and is asked for once" '
-	run 0 portfolio replay t.tsv --limit 20 && [ "$(head -1 out | cut -f 5)" = 50.0 ] && has out "^only honest	-	100.0	0.0	50.0" &&
-	awk -F"\t" "NR == 1 && \$3 > 100.2 { exit 1 }" out'
-cut -f 1,3- t.tsv >open.tsv
-test_that "without a status, answers that contradict each other solve nothing" 'run 0 portfolio replay open.tsv --limit 20 && has out "^virtual best	-	2000.0	0.0	0.0"'
-
-printf 'query\tstatus\tf\ta_result\ta_seconds\tb_result\tb_seconds\n' >doubted.tsv
-row q0 unsat sat 0.1 sat 2 >>doubted.tsv
-for i in $(seq 49); do row "q$i" sat sat 0.1 sat 2; done >>doubted.tsv
-test_that "a replay doubts a status that two solvers contradict: it solves nothing, and nobody is left out" '
-	run 0 portfolio replay doubted.tsv --limit 20 && has out "^only a	-	44.9	0.0	49.0" && [ "$(head -1 out | cut -f 5)" = 49.0 ]'
-
 echo "1..$n"

@@ -119,7 +119,6 @@ _solverfs() {
 		"portfolio list") own="--json" ;;
 		"portfolio run") own="--alone --on --json" ;;
 		"portfolio features") own="--list" ;;
-		"portfolio replay") own="--arms --set --selector --seeds --seed --split --order --limit --json" ;;
 		worker) own="--folder --keep --slots --for" ;;
 		fsck) own="--look-only --dry-run --json" ;;
 		gc) own="--keep --lost-cases --dry-run --json" ;;
@@ -132,8 +131,7 @@ _solverfs() {
 	"") COMPREPLY=($(compgen -W "init solver recipe snapshot case set mount unmount build run fuzz incompleteness findings triage noise localize reduce history compare watch alarms export import steps report portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update try remove" -- "$cur")) ;;
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
-	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features replay" -- "$cur")) ;;
-	"portfolio "*) [ "$command" != "portfolio replay" ] || COMPREPLY=($(compgen -f -- "$cur")) ;;
+	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features" -- "$cur")) ;;
 	recipe) COMPREPLY=($(compgen -W "draft list show" -- "$cur")) ;;
 	"recipe draft")
 		[ $n = 0 ] && _solverfs_lines "$cur" < <(_solverfs_solvers)

@@ -1,4 +1,4 @@
-#include "core/portfolio/replay.h"
+#include "tests/bench/replay.h"
 
 #include <math.h>
 #include <time.h>
@@ -104,18 +104,17 @@ static size_t fastest(const struct replaying *p, size_t table, size_t query, dou
         return best;
 }
 
-static int replay_query(struct replaying *p, struct learner *l, size_t table, size_t query, struct tally *to)
+static void replay_query(struct replaying *p, struct learner *l, size_t table, size_t query, struct tally *to)
 {
         const struct run_table *t = p->r->tables[table];
         double used = 0, best_par2;
         size_t best = fastest(p, table, query, &best_par2), turns = 0;
         bool solved = false;
         struct step step;
-        int r;
 
         memset(p->attempts, 0, p->arms * sizeof(*p->attempts));
-        r = learner_begin(l, &t->values[query * t->features]);
-        while (r == 0 && !solved && learner_next(l, p->attempts, &step)) {
+        learner_begin(l, &t->values[query * t->features]);
+        while (!solved && learner_next(l, p->attempts, &step)) {
                 struct attempt *a = &p->attempts[step.arm];
 
                 used -= a->seconds;
@@ -132,7 +131,7 @@ static int replay_query(struct replaying *p, struct learner *l, size_t table, si
         to->solved += solved;
         to->solvable += best < p->arms;
         to->turns += (double)turns;
-        return r < 0 ? r : learner_end(l, p->attempts);
+        learner_end(l, p->attempts);
 }
 
 /* Tables from `first` on, `n` of them, in one stream. */
@@ -145,15 +144,11 @@ static int replay_stream(struct replaying *p, size_t first, size_t n, uint64_t s
         struct random random;
         int r;
 
-        begin = calloc(n + 1, sizeof(*begin));
-        if (!begin)
-                return -ENOMEM;
+        begin = allocate(n + 1, sizeof(*begin));
         for (size_t i = 0; i < n; i++)
                 begin[i + 1] = begin[i] + (uint32_t)p->r->tables[first + i]->queries;
         total = begin[n];
-        order = calloc(total, sizeof(*order));
-        if (!order)
-                return -ENOMEM;
+        order = allocate(total, sizeof(*order));
         for (size_t i = 0; i < total; i++)
                 order[i] = (uint32_t)i;
         random_seed_part(&random, seed, first);
@@ -166,7 +161,7 @@ static int replay_stream(struct replaying *p, size_t first, size_t n, uint64_t s
 
                 while (order[i] >= begin[table + 1])
                         table++;
-                r = replay_query(p, l, first + table, order[i] - begin[table], to);
+                replay_query(p, l, first + table, order[i] - begin[table], to);
         }
         return r;
 }
@@ -238,10 +233,8 @@ int replay_run(const struct replay *r, struct replay_score *ret)
                 return result;
         p.arms = r->tables[0]->arms;
         p.features = r->tables[0]->features;
-        p.map = calloc(r->n * p.arms, sizeof(*p.map));
-        p.attempts = calloc(p.arms, sizeof(*p.attempts));
-        if (!p.map || !p.attempts)
-                return -ENOMEM;
+        p.map = allocate(r->n * p.arms, sizeof(*p.map));
+        p.attempts = allocate(p.arms, sizeof(*p.attempts));
         if ((result = map_arms(&p)) < 0 || (result = check_limits(r)) < 0)
                 return result;
         *ret = (struct replay_score){0};

@@ -1,26 +1,17 @@
 /* Recorded runs of several arms on many queries: what a replay asks instead of running a solver.
  *
- * Tab-separated, a heading first: `query`, perhaps `status` (the right answer, or unknown), the features under names of their own, then for each arm `<arm>_result` and `<arm>_seconds`. A
- * result is sat, unsat, unknown, timeout, memout, crash or error. A feature that is no finite number (`nan`) is one that is not known.
- * An answer against the status is wrong; one that an arm which is nowhere wrong contradicts, where no status is known, is worth nothing; and so is
- * every answer where two arms of different solvers that are nowhere else wrong agree against the status. All these are failures. A table is read once and never changed: any number of threads may use it. */
+ * Tab-separated, a heading first: `query`, perhaps `status` (the right answer, or unknown), the features under names of their own, then for
+ * each arm `<arm>_result` and `<arm>_seconds`. A result is sat, unsat, unknown, timeout, memout, crash or error. A feature that is no finite
+ * number (`nan`) is not known. Arms named NAME@REVISION are versions of one solver.
+ *
+ * Answers are judged as a portfolio judges them. An answer against the status is wrong. Where no status is known, an answer counts nothing
+ * that an arm contradicts which is nowhere wrong. Where two arms of different solvers that are nowhere else wrong agree against the status, no
+ * answer counts. All these are failures.
+ *
+ * Threads: a table is read once and never changed; any number may use it. */
 #pragma once
 
-#include "cache/base/util.h"
-
-/* How running an arm on a query ended. */
-enum ending {
-        ENDING_NONE,    /* it was not run */
-        ENDING_SOLVED,  /* sat or unsat after `seconds` */
-        ENDING_FAILED,  /* it ended by itself without an answer: unknown, error, crash, memout, unbuildable */
-        ENDING_STOPPED, /* still running when its time was over */
-};
-
-/* One arm on one query, as recorded; `seconds` are the arm's own, over all its turns. */
-struct attempt {
-        enum ending ending;
-        double seconds;
-};
+#include "core/portfolio/learner.h"
 
 struct run_table {
         char *name; /* of the file */

@@ -1,4 +1,4 @@
-#include "core/portfolio/run_table.h"
+#include "tests/bench/run_table.h"
 
 #include <math.h>
 
@@ -39,22 +39,19 @@ void run_table_free(struct run_table *t)
         free(t);
 }
 
-static int split(struct reading *r, char *line)
+static void split(struct reading *r, char *line)
 {
         r->n = 0;
         for (char *next = line; next;) {
-                if (list_grow(r->cells, r->n) < 0)
-                        return -ENOMEM;
+                list_grow(r->cells, r->n);
                 r->cells[r->n++] = strsep(&next, "\t");
         }
-        return 0;
 }
 
 static int add_name(char ***names, size_t *n, const char *name, size_t size)
 {
-        if (list_grow(*names, *n) < 0 || !((*names)[*n] = strndup(name, size)))
-                return -ENOMEM;
-        ++*n;
+        list_grow(*names, *n);
+        (*names)[(*n)++] = copy_prefix(name, size);
         return 0;
 }
 
@@ -130,15 +127,6 @@ static int read_ending(struct reading *r, size_t arm, const char *result, const 
                 result, r->t->arm[arm]);
 }
 
-static int grow(char **list, size_t size)
-{
-        char *grown = realloc(*list, size);
-
-        if (grown)
-                *list = grown;
-        return grown ? 0 : -ENOMEM;
-}
-
 static char answer_of(const char *result)
 {
         return strcmp(result, "sat") == 0 ? 's' : strcmp(result, "unsat") == 0 ? 'u' : 0;
@@ -152,20 +140,10 @@ static int read_row(struct reading *r)
 
         if (r->n != columns)
                 return refuse(r, "%zu columns, where the heading has %zu", r->n, columns);
-        if ((q & (q + 1)) == 0) { /* as list_grow() */
-                double *values = reallocarray(t->values, 2 * q + 2, (t->features + 1) * sizeof(*values));
-                struct attempt *runs;
-
-                if (!values)
-                        return -ENOMEM;
-                t->values = values;
-                runs = reallocarray(t->runs, 2 * q + 2, t->arms * sizeof(*runs));
-                if (!runs)
-                        return -ENOMEM;
-                t->runs = runs;
-                if (grow(&r->answers, (2 * q + 2) * t->arms) < 0 || grow(&r->status, 2 * q + 2) < 0)
-                        return -ENOMEM;
-        }
+        list_grow_sized(&t->values, q, (t->features + 1) * sizeof(*t->values));
+        list_grow_sized(&t->runs, q, t->arms * sizeof(*t->runs));
+        list_grow_sized(&r->answers, q, t->arms);
+        list_grow(r->status, q);
         r->status[q] = r->has_status ? answer_of(r->cells[1]) : 0;
         for (size_t i = 0; i < t->features; i++) {
                 double *value = &t->values[q * t->features + i];
@@ -237,14 +215,12 @@ static void find_wrong(struct reading *r, bool *is_liar)
 }
 
 /* As a portfolio does (answer_judge()). */
-static int judge(struct reading *r)
+static void judge(struct reading *r)
 {
         struct run_table *t = r->t;
-        cleanup_free bool *is_liar = calloc(t->arms, sizeof(*is_liar));
+        cleanup_free bool *is_liar = allocate(t->arms, sizeof(*is_liar));
 
-        t->wrong = calloc(t->queries * t->arms, sizeof(*t->wrong));
-        if (!t->wrong || !is_liar)
-                return -ENOMEM;
+        t->wrong = allocate(t->queries * t->arms, sizeof(*t->wrong));
         find_wrong(r, is_liar);
         for (size_t q = 0; q < t->queries; q++) {
                 bool in_doubt = is_doubted(t, q, is_liar);
@@ -255,7 +231,6 @@ static int judge(struct reading *r)
                         t->wrong[i] &= !in_doubt;
                 }
         }
-        return 0;
 }
 
 static int read_lines(struct reading *r, char *text)
@@ -266,9 +241,8 @@ static int read_lines(struct reading *r, char *text)
                 line = strsep(&next, "\n");
                 line[strcspn(line, "\r")] = '\0';
                 r->line++;
-                ret = split(r, line);
-                if (ret == 0)
-                        ret = r->line == 1 ? read_heading(r) : read_row(r);
+                split(r, line);
+                ret = r->line == 1 ? read_heading(r) : read_row(r);
                 if (ret < 0)
                         return ret;
         }
@@ -279,18 +253,17 @@ static int read_lines(struct reading *r, char *text)
 
 int run_table_parse(const char *name, struct slice text, struct run_table **ret)
 {
-        cleanup_run_table struct run_table *t = calloc(1, sizeof(*t));
-        cleanup_free char *copy = strndup(text.data, text.size);
+        cleanup_run_table struct run_table *t = allocate(1, sizeof(*t));
+        cleanup_free char *copy = copy_prefix(text.data, text.size);
         struct reading r = {.t = t, .name = name};
         int result;
 
-        if (!t || !copy || !(t->name = strdup(name)))
-                return -ENOMEM;
+        t->name = copy_string(name);
         if (memchr(text.data, '\0', text.size))
                 return errorf(-EINVAL, "%s: a NUL byte in it; this is no table of text", name);
         result = read_lines(&r, copy);
         if (result == 0)
-                result = judge(&r);
+                judge(&r);
         free(r.cells);
         free(r.answers);
         free(r.status);

@@ -1,7 +1,7 @@
 /* A learner measured on recorded runs: no solver runs, the table says what would have happened. */
 #pragma once
 
-#include "core/portfolio/learner.h"
+#include "tests/bench/run_table.h"
 
 struct replay {
         const struct run_table *const *tables; /* with the same arms and as many features; -EINVAL otherwise */
