@@ -1,6 +1,6 @@
 #include "core/weaken/parity.h"
 
-/* Of argument `arg`, if the whole application is positive. */
+/* The parity of argument `arg`, if that of the application is positive. */
 static enum parity of_operator(const struct term *t, size_t arg)
 {
         switch ((int)t->op) {
@@ -42,31 +42,27 @@ static enum parity of_argument(const struct term *t, size_t arg, bool names_are_
         case TERM_ANNOTATED:
                 if (arg > 0)
                         return PARITY_NONE;
-                return names_are_used && t->symbol->name.size == 6 && memcmp(t->symbol->name.data, ":named", 6) == 0
-                               ? PARITY_BOTH
-                               : PARITY_POSITIVE;
+                return names_are_used && term_is_named(t) ? PARITY_BOTH : PARITY_POSITIVE;
         default:
                 return PARITY_BOTH;
         }
 }
 
-int parity_of(const struct term_places *p, bool names_are_used, signed char **ret)
+signed char *parity_of(const struct term_places *p, bool names_are_used)
 {
-        signed char *list = malloc(p->n + 1);
+        signed char *list = allocate(p->n, 1);
 
-        if (!list)
-                return -ENOMEM;
         for (size_t i = 0; i < p->n; i++) {
                 const struct term_place *at = &p->list[i];
-                int around = i == at->parent ? PARITY_POSITIVE : list[at->parent], here;
+                int around, here;
 
                 if (i == at->parent) {
                         list[i] = PARITY_POSITIVE;
                         continue;
                 }
+                around = list[at->parent];
                 here = of_argument(p->list[at->parent].term, at->arg, names_are_used);
                 list[i] = (signed char)(around == PARITY_NONE || here == PARITY_NONE ? PARITY_NONE : around * here);
         }
-        *ret = list;
-        return 0;
+        return list;
 }

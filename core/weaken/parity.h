@@ -1,5 +1,5 @@
-/* Parity of places: what a weaker or stronger term there makes of the whole formula (Bringolf, Winterer, Su, ASE 2022, definition 3,
- * carried on through the other connectives, and through regular expressions: a larger language is a weaker one). */
+/* Parity of places: whether a weaker term there makes the whole formula weaker or stronger (Bringolf, Winterer, Su, ASE 2022, definition 3,
+ * extended to all connectives and to regular expressions, of which the larger language is the weaker one). */
 #pragma once
 
 #include "core/smtlib/term.h"
@@ -8,9 +8,13 @@ enum parity {
         PARITY_NEGATIVE = -1, /* the whole becomes stronger where the part becomes weaker */
         PARITY_BOTH = 0,      /* equivalent terms only */
         PARITY_POSITIVE = 1,
-        PARITY_NONE = 2 /* nothing is to change there: the patterns of a quantifier */
+        PARITY_NONE = 2 /* no change allowed: the patterns of a quantifier */
 };
 
-/* Of every place; free(*ret). `names_are_used`: names given by (! t :named n) are used as terms somewhere, so that what they stand for is
- * in other places too. 0 or -ENOMEM. */
-int parity_of(const struct term_places *p, bool names_are_used, signed char **ret);
+/* The parity of every place; free(). `names_are_used`: names given by (! t :named n) are used as terms, so that t is in other places, too. */
+signed char *parity_of(const struct term_places *p, bool names_are_used);
+
+static inline bool term_is_named(const struct term *t) /* (! t :named n) */
+{
+        return t->kind == TERM_ANNOTATED && t->symbol->name.size == 6 && memcmp(t->symbol->name.data, ":named", 6) == 0;
+}

@@ -77,7 +77,7 @@ static const struct term *build_variable(struct application *a, const struct nod
 
 /* -- applications -- */
 
-/* The run that an each goes over. */
+/* The run below a NODE_EACH. */
 static const struct node *run_of(const struct application *a, const struct node *n)
 {
         if (n->kind == NODE_VARIABLE && a->rule->variables[n->number].is_run)
@@ -94,19 +94,20 @@ static const struct node *run_of(const struct application *a, const struct node 
 static int add_each(struct application *a, const struct node *n, struct term_list *args)
 {
         const struct node *run = run_of(a, n->args[0]);
-        int r = 0;
 
         if (!run || !a->bindings[run->number].is_set)
                 return -ENOENT;
-        for (size_t i = 0; r == 0 && i < a->bindings[run->number].n; i++) {
+        for (size_t i = 0; i < a->bindings[run->number].n; i++) {
                 const struct term *t;
 
                 a->each = i;
                 t = rule_build(a, n->args[0]);
                 a->each = SIZE_MAX;
-                r = t ? term_list_add(args, t) : -ENOENT;
+                if (!t)
+                        return -ENOENT;
+                term_list_add(args, t);
         }
-        return r;
+        return 0;
 }
 
 static int build_args(struct application *a, const struct node *n, struct term_list *args)
@@ -121,14 +122,16 @@ static int build_args(struct application *a, const struct node *n, struct term_l
 
                         if (!run->is_set)
                                 return -ENOENT;
-                        for (size_t k = 0; r == 0 && k < run->n; k++)
-                                r = term_list_add(args, run->list[k]);
+                        for (size_t k = 0; k < run->n; k++)
+                                term_list_add(args, run->list[k]);
                 } else if (x->kind == NODE_EACH) {
                         r = add_each(a, x, args);
                 } else {
                         const struct term *t = rule_build(a, x);
 
-                        r = t ? term_list_add(args, t) : -ENOENT;
+                        if (!t)
+                                return -ENOENT;
+                        term_list_add(args, t);
                 }
         }
         return r;
@@ -169,10 +172,13 @@ static const struct term *build_pairs(struct application *a, const struct node *
         if (!x->is_set || !y->is_set || x->n != y->n)
                 return NULL;
         for (size_t i = 0; i < x->n; i++) {
-                const struct term *t = x->list[i] == y->list[i] ? NULL : term_op2(a->bank, OP_EQUAL, x->list[i], y->list[i]);
+                const struct term *t;
 
-                if (x->list[i] != y->list[i] && (!t || term_list_add(&list, t) < 0))
+                if (x->list[i] == y->list[i])
+                        continue;
+                if (!(t = term_op2(a->bank, OP_EQUAL, x->list[i], y->list[i])))
                         return NULL;
+                term_list_add(&list, t);
         }
         return term_and(a->bank, list.list, list.n);
 }
@@ -211,8 +217,8 @@ static const struct term *build_kept(struct application *a, const struct node *n
         return body ? term_quantifier(a->bank, n->quantifier, a->kept->args, a->kept->n_bound, body) : NULL;
 }
 
-/* Does a quantifier in it bind a variable that is free in the other? Then the substitution would have to rename, and a replay in another
- * bank would give other names. */
+/* Does a quantifier in `t` bind a variable that is free in `other`? Then a substitution would rename it, and a replay in another bank would give
+ * other names. */
 static bool binds_free_of(const struct term *t, const struct term *other)
 {
         cleanup_term_list struct term_list subterms = {0}, variables = {0};
@@ -238,12 +244,14 @@ static const struct term *build_instance(struct application *a)
         if (!q || (at = random_below(a->random, q->n_bound), q->args[at]->sort->has_unknown))
                 return NULL;
         with = a->draw(a, q->args[at]->sort, false);
-        if (!with || binds_free_of(term_body(q), with) || term_list_add(&order, q->args[at]) < 0)
+        if (!with || binds_free_of(term_body(q), with))
                 return NULL;
+        term_list_add(&order, q->args[at]);
         for (size_t i = 0; i < q->n_bound; i++) {
-                if (i != at && term_list_add(&order, q->args[i]) < 0)
-                        return NULL;
-                if (i != at && with->is_open &&
+                if (i == at)
+                        continue;
+                term_list_add(&order, q->args[i]);
+                if (with->is_open &&
                     binds_free_of(term_quantifier(a->bank, TERM_FORALL, &q->args[i], 1, term_body(q)), with))
                         return NULL;
         }

@@ -17,7 +17,7 @@ static bool is_positive_literal(const struct term *t)
         }
 }
 
-/* The sort that Num or Any stands for; it may be bound here. */
+/* The sort that Num or Any stands for, which the first use fixes. */
 static bool unify(const struct sort **is, const struct sort *sort)
 {
         if (!*is)
@@ -25,7 +25,7 @@ static bool unify(const struct sort **is, const struct sort *sort)
         return *is == sort;
 }
 
-bool variable_fits(struct application *a, const struct rule_variable *v, const struct term *t)
+static bool variable_fits(struct application *a, const struct rule_variable *v, const struct term *t)
 {
         static const enum sort_kind simple[] = {[OF_BOOL] = SORT_BOOL,
                                                 [OF_INT] = SORT_INT,
@@ -108,7 +108,7 @@ static bool match_each(struct application *a, const struct node *n, const struct
         return count > 0 && count <= RUN_MOST;
 }
 
-/* Arguments against patterns of which two at most are runs; the first run takes `first` arguments. */
+/* Arguments against patterns, at most two of which are runs. The first run takes `first` arguments, the other the rest of `spare`. */
 static bool match_split(struct application *a, const struct node *n, const struct term *const *args, size_t count, size_t first,
                         size_t spare)
 {
@@ -187,17 +187,12 @@ static bool match_call(struct application *a, const struct node *n, const struct
         return match_args(a, n, t->args, t->n_args);
 }
 
-static const struct sort *new_sort(struct application *a, size_t i)
-{
-        return sort_simple(a->bank, a->rule->new_sorts[i] == OF_BOOL ? SORT_BOOL : SORT_STRING);
-}
-
 static bool match_quantifier(struct application *a, const struct node *n, const struct term *t)
 {
         if (t->kind != n->quantifier || t->n_bound != a->rule->n_new)
                 return false;
         for (size_t i = 0; i < t->n_bound; i++) {
-                if (t->args[i]->sort != new_sort(a, i))
+                if (t->args[i]->sort != sort_simple(a->bank, a->rule->new_sorts[i] == OF_BOOL ? SORT_BOOL : SORT_STRING))
                         return false;
                 a->new_variables[i] = t->args[i];
         }

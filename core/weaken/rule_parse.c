@@ -27,26 +27,21 @@ static void node_free(struct node *n)
 }
 DEFINE_CLEANUP(struct node *, node_free)
 
-static struct node *node_new(struct reader *r, enum node_kind kind)
+static struct node *node_new(enum node_kind kind)
 {
-        struct node *n = calloc(1, sizeof(*n));
+        struct node *n = allocate(1, sizeof(*n));
 
-        if (n)
-                n->kind = kind;
-        else
-                r->error = -ENOMEM;
+        n->kind = kind;
         return n;
 }
 
-/* Takes the argument over. */
-static void add_arg(struct reader *r, struct node *n, struct node *arg)
+/* Takes over `arg`, which may be NULL after an error. */
+static void add_arg(struct node *n, struct node *arg)
 {
-        if (n && arg && list_grow(n->args, n->n_args) == 0) {
-                n->args[n->n_args++] = arg;
+        if (!arg)
                 return;
-        }
-        node_free(arg);
-        r->error = r->error ? r->error : -ENOMEM;
+        list_grow(n->args, n->n_args);
+        n->args[n->n_args++] = arg;
 }
 
 static enum token_kind next(struct reader *r)
@@ -65,7 +60,7 @@ static bool is_word(const struct reader *r, const char *word)
         return r->token.kind == TOKEN_SYMBOL && token_is(&r->token, word);
 }
 
-/* The token at hand but for `skip` bytes. */
+/* The text without its first `skip` bytes. */
 static void copy_word(struct reader *r, struct slice text, size_t skip, char ret[16])
 {
         ret[0] = '\0';
@@ -114,16 +109,14 @@ static bool drop_end(struct slice *text, const char *end)
         return has;
 }
 
-/* ?x, ?x:Sort, ?x:Sort+, each with dots behind it if it is a run */
+/* ?x, ?x:Sort, ?x:Sort+; a run has dots behind it */
 static struct node *read_variable(struct reader *r)
 {
         struct slice text = SLICE((const char *)r->token.text.data + 1, r->token.text.size - 1), sort;
-        struct node *n = node_new(r, drop_end(&text, "...") ? NODE_RUN : NODE_VARIABLE);
+        struct node *n = node_new(drop_end(&text, "...") ? NODE_RUN : NODE_VARIABLE);
         const char *colon = memchr(text.data, ':', text.size);
         struct rule_variable *v;
 
-        if (!n)
-                return NULL;
         sort = colon ? SLICE(colon + 1, text.size - (size_t)(colon + 1 - (const char *)text.data)) : SLICE("", 0);
         n->number = variable_named(r, colon ? SLICE(text.data, text.size - sort.size - 1) : text);
         v = &r->rule->variables[n->number];
@@ -142,11 +135,11 @@ static void read_args(struct reader *r, struct node *n)
 {
         while (r->error == 0 && next(r) != TOKEN_CLOSE) {
                 bool is_each = is_word(r, "...") && n->n_args > 0;
-                struct node *x = is_each ? node_new(r, NODE_EACH) : read_node(r);
+                struct node *x = is_each ? node_new(NODE_EACH) : read_node(r);
 
                 if (is_each)
-                        add_arg(r, x, n->args[--n->n_args]);
-                add_arg(r, n, x);
+                        add_arg(x, n->args[--n->n_args]);
+                add_arg(n, x);
         }
 }
 
@@ -211,10 +204,8 @@ static struct node *read_application(struct reader *r)
                    {"pairs", NODE_PAIRS},
                    {"wider", NODE_WIDER},
                    {"narrower", NODE_NARROWER}};
-        cleanup(node_freep) struct node *n = node_new(r, NODE_OPERATOR);
+        cleanup(node_freep) struct node *n = node_new(NODE_OPERATOR);
 
-        if (!n)
-                return NULL;
         next(r);
         for (size_t i = 0; i < ARRAY_SIZE(own); i++)
                 if (is_word(r, own[i].name))
@@ -243,18 +234,18 @@ static struct node *read_application(struct reader *r)
 
 static struct node *read_new(struct reader *r)
 {
-        struct node *n = node_new(r, NODE_NEW);
+        struct node *n = node_new(NODE_NEW);
         char name[16];
 
         copy_word(r, r->token.text, 1, name);
-        for (; n && n->number < r->rule->n_new; n->number++)
+        for (; n->number < r->rule->n_new; n->number++)
                 if (strcmp(r->rule->new_names[n->number], name) == 0)
                         return n;
         free(n);
         return failed(r, "no quantifier has this variable");
 }
 
-/* That begins with the token at hand; behind it its last one is. */
+/* The node that begins with the token at hand; afterwards its last token is at hand. */
 static struct node *read_node(struct reader *r)
 {
         const char first = r->token.text.size > 0 ? *(const char *)r->token.text.data : '\0';
@@ -263,15 +254,15 @@ static struct node *read_node(struct reader *r)
         if (r->token.kind == TOKEN_OPEN)
                 return read_application(r);
         if (r->token.kind == TOKEN_STRING)
-                return node_new(r, NODE_EMPTY);
+                return node_new(NODE_EMPTY);
         if (r->token.kind == TOKEN_SYMBOL && first == '?')
                 return read_variable(r);
         if (r->token.kind == TOKEN_SYMBOL && first == '!')
                 return read_new(r);
-        n = node_new(r, r->token.kind == TOKEN_NUMERAL ? NODE_NUMBER : NODE_OPERATOR);
-        if (n && n->kind == NODE_NUMBER)
+        n = node_new(r->token.kind == TOKEN_NUMERAL ? NODE_NUMBER : NODE_OPERATOR);
+        if (n->kind == NODE_NUMBER)
                 n->number = (uint32_t)atoi(r->token.text.data);
-        else if (n)
+        else
                 find_operator(r, n);
         if (r->error == 0)
                 return n;

@@ -12,14 +12,13 @@ static const struct weaken_options defaults;
 
 int weaken_new(const struct rule_row *rows, size_t n, struct weaken **ret)
 {
-        cleanup_weaken struct weaken *w = calloc(1, sizeof(*w));
+        cleanup_weaken struct weaken *w = allocate(1, sizeof(*w));
 
         if (!rows) {
                 rows = rule_table;
                 n = rule_table_n;
         }
-        if (!w || !(w->rules = calloc(n + 1, sizeof(*w->rules))))
-                return -ENOMEM;
+        w->rules = allocate(n, sizeof(*w->rules));
         for (; w->n_rules < n; w->n_rules++) {
                 int r = rule_parse(&rows[w->n_rules], &w->rules[w->n_rules]);
 
@@ -79,27 +78,21 @@ static void subject_done(struct subject *s)
 }
 #define cleanup_subject cleanup(subject_done)
 
-static bool is_named(const struct term *t)
-{
-        return t->kind == TERM_ANNOTATED && t->symbol->name.size == 6 && memcmp(t->symbol->name.data, ":named", 6) == 0;
-}
-
 /* Are names given by :named used as terms in the script? */
 static int find_names(const struct script *s, bool *ret)
 {
         cleanup_term_list struct term_list roots = {0};
         cleanup_free const struct function **functions = NULL;
         size_t n = 0;
-        int r = 0;
+        int r;
 
-        for (size_t i = 0; r == 0 && i < s->n_commands; i++) {
+        for (size_t i = 0; i < s->n_commands; i++) {
                 if (s->commands[i].kind == COMMAND_ASSERT)
-                        r = term_list_add(&roots, s->commands[i].term);
-                for (size_t k = 0; r == 0 && s->commands[i].kind == COMMAND_CHECK_SAT_ASSUMING && k < s->commands[i].n_terms; k++)
-                        r = term_list_add(&roots, s->commands[i].terms[k]);
+                        term_list_add(&roots, s->commands[i].term);
+                for (size_t k = 0; s->commands[i].kind == COMMAND_CHECK_SAT_ASSUMING && k < s->commands[i].n_terms; k++)
+                        term_list_add(&roots, s->commands[i].terms[k]);
         }
-        if (r == 0)
-                r = term_functions(roots.list, roots.n, &functions, &n);
+        r = term_functions(roots.list, roots.n, &functions, &n);
         for (size_t i = 0; r == 0 && i < n; i++)
                 *ret |= functions[i]->kind == FUNCTION_NAMED;
         return r;
@@ -112,21 +105,27 @@ static int subject_open(const struct script *s, size_t command, const struct wea
         *ret = (struct subject){.script = s, .options = options, .command = command};
         r = term_places(s->commands[command].term, PLACES_MOST, &ret->places);
         for (size_t i = 0; r == 0 && !ret->has_names && i < ret->places.n; i++)
-                ret->has_names = is_named(ret->places.list[i].term);
+                ret->has_names = term_is_named(ret->places.list[i].term);
         if (r == 0 && ret->has_names)
                 r = find_names(s, &ret->names_are_used);
-        return r < 0 ? r : parity_of(&ret->places, ret->names_are_used, &ret->parity);
+        if (r == 0)
+                ret->parity = parity_of(&ret->places, ret->names_are_used);
+        return r;
 }
 
 /* -- parameters: terms of the file -- */
 
 struct position {
         const struct subject *subject;
-        size_t at;
-        struct term_list bound;
+        struct term_list bound; /* variables bound around it; owned */
 };
 
-/* The terms of this assertion, and the constants declared before it: all that is certain to be declared there. */
+static void position_done(struct position *p)
+{
+        term_list_done(&p->bound);
+}
+
+/* A term of this assertion, or a constant declared before it; else a literal. */
 static const struct term *draw_parameter(struct application *a, const struct sort *sort, bool is_literal)
 {
         const struct position *p = a->user;
@@ -163,10 +162,10 @@ static const struct term *drop_name(void *user, struct bank *b, const struct ter
 {
         (void)user;
         (void)b;
-        return is_named(t) ? t->args[0] : t;
+        return term_is_named(t) ? t->args[0] : t;
 }
 
-/* A name is given once. What a rule writes twice, or takes as a parameter, leaves it away; used names stay where they are. */
+/* A name is given once, so a term that a rule writes twice or takes as a parameter loses it. NULL: a name would be lost that is used. */
 static const struct term *without_names(const struct subject *s, struct bank *b, const struct term *old, const struct term *t)
 {
         if (!s->has_names || !t)
@@ -182,12 +181,12 @@ static const struct term *apply_at(const struct weaken *w, const struct subject 
         const struct term *run_store[VARIABLES_MOST][RUN_MOST];
         struct bank *b = s->script->bank;
         struct random random;
-        cleanup_term_list struct term_list bound = {0};
-        struct position position = {.subject = s, .at = at};
+        cleanup(position_done) struct position position = {.subject = s};
         struct application a = {.bank = b,
                                 .rule = &w->rules[rule],
                                 .random = &random,
                                 .draw = draw_parameter,
+                                .user = &position,
                                 .seed = seed,
                                 .run_store = run_store};
         const struct term *old = s->places.list[at].term, *with, *root;
@@ -205,10 +204,8 @@ static const struct term *apply_at(const struct weaken *w, const struct subject 
                 from = 1 - from;
         if (!a.rule->matches[from] || !rule_match(&a, a.rule->side[from], old))
                 return NULL;
-        if (term_variables_at(&s->places, at, &bound) < 0)
+        if (term_variables_at(&s->places, at, &position.bound) < 0)
                 return NULL;
-        position.bound = bound;
-        a.user = &position;
         with = without_names(s, b, old, rule_build(&a, a.rule->side[1 - from]));
         if (!with || with == old || with->sort != old->sort || (s->options->keeps && !s->options->keeps(s->options->user, with)))
                 return NULL;
@@ -218,7 +215,7 @@ static const struct term *apply_at(const struct weaken *w, const struct subject 
         return root;
 }
 
-/* Can it be, by its head alone? Most places are left out here. */
+/* Could the rule apply there, by the head of the term alone? Most places fail this test. */
 static bool may_match(const struct weaken *w, const struct subject *s, size_t rule, size_t at)
 {
         const struct rule *r = &w->rules[rule];
@@ -251,32 +248,25 @@ static int finish(const struct subject *s, const struct term *root, struct scrip
         return r;
 }
 
-static int record(const struct subject *s, size_t rule, enum weaken_direction direction, size_t at, uint32_t seed,
-                  struct weaken_step *ret)
+static struct weaken_step record(const struct subject *s, size_t rule, enum weaken_direction direction, size_t at, uint32_t seed)
 {
         size_t n = s->places.list[at].depth;
-        uint32_t *path = malloc((n + 1) * sizeof(*path));
+        uint32_t *path = allocate(n, sizeof(*path));
 
-        if (!path)
-                return -ENOMEM;
-        *ret = (struct weaken_step){
-                .rule = rule, .direction = direction, .command = s->command, .path = path, .n_path = n, .seed = seed};
-        for (size_t i = at; n > 0; i = s->places.list[i].parent)
-                path[--n] = s->places.list[i].arg;
-        return 0;
+        for (size_t i = at, k = n; k > 0; i = s->places.list[i].parent)
+                path[--k] = s->places.list[i].arg;
+        return (struct weaken_step){.rule = rule, .direction = direction, .command = s->command, .path = path, .n_path = n, .seed = seed};
 }
 
 /* -- a random step -- */
 
-/* The assertions, each as likely to be first as it is large, up to a bound. */
-static int assertion_order(const struct script *s, struct random *random, uint32_t **ret, size_t *ret_n)
+/* The assertions; the first is drawn by its size, up to a bound. free() */
+static uint32_t *assertion_order(const struct script *s, struct random *random, size_t *ret_n)
 {
-        uint32_t *list = malloc((s->n_commands + 1) * sizeof(*list));
+        uint32_t *list = allocate(s->n_commands, sizeof(*list));
         double sum = 0, x;
         size_t n = 0;
 
-        if (!list)
-                return -ENOMEM;
         for (size_t i = 0; i < s->n_commands; i++)
                 if (s->commands[i].kind == COMMAND_ASSERT) {
                         list[n++] = (uint32_t)i;
@@ -285,28 +275,25 @@ static int assertion_order(const struct script *s, struct random *random, uint32
         random_shuffle(random, list, n);
         x = random_uniform(random) * sum;
         for (size_t i = 0; i < n; i++) {
-                x -= (double)MIN(s->commands[list[i]].term->tree_size, PLACES_MOST);
-                if (x < 0) {
-                        uint32_t first = list[i];
+                uint32_t here = list[i];
 
+                x -= (double)MIN(s->commands[here].term->tree_size, PLACES_MOST);
+                if (x < 0) {
                         list[i] = list[0];
-                        list[0] = first;
+                        list[0] = here;
                         break;
                 }
         }
-        *ret = list;
         *ret_n = n;
-        return 0;
+        return list;
 }
 
 static int step_in(const struct weaken *w, const struct subject *s, enum weaken_direction direction, struct random *random,
                    struct script **ret, struct weaken_step *step)
 {
-        cleanup_free uint32_t *order = malloc((w->n_rules + 1) * sizeof(*order));
+        cleanup_free uint32_t *order = allocate(w->n_rules, sizeof(*order));
         size_t n = 0;
 
-        if (!order)
-                return -ENOMEM;
         for (size_t i = 0; i < w->n_rules; i++)
                 if (!s->options->rules || s->options->rules[i])
                         order[n++] = (uint32_t)i;
@@ -318,7 +305,6 @@ static int step_in(const struct weaken *w, const struct subject *s, enum weaken_
                         size_t at = (start + k) % s->places.n;
                         uint32_t seed;
                         const struct term *root;
-                        int r;
 
                         if (!may_match(w, s, order[i], at))
                                 continue;
@@ -328,8 +314,9 @@ static int step_in(const struct weaken *w, const struct subject *s, enum weaken_
                                 return -ENOMEM;
                         if (!root)
                                 continue;
-                        r = step ? record(s, order[i], direction, at, seed, step) : 0;
-                        return r < 0 ? r : finish(s, root, ret);
+                        if (step)
+                                *step = record(s, order[i], direction, at, seed);
+                        return finish(s, root, ret);
                 }
         }
         return -ENOENT;
@@ -338,22 +325,19 @@ static int step_in(const struct weaken *w, const struct subject *s, enum weaken_
 int weaken_step(const struct weaken *w, const struct script *s, enum weaken_direction direction, struct random *random,
                 const struct weaken_options *options, struct script **ret, struct weaken_step *step)
 {
-        cleanup_free uint32_t *order = NULL;
         size_t n = 0;
-        int r = assertion_order(s, random, &order, &n);
+        cleanup_free uint32_t *order = assertion_order(s, random, &n);
 
-        for (size_t i = 0; r == 0 && i < n; i++) {
+        for (size_t i = 0; i < n; i++) {
                 cleanup_subject struct subject subject = {0};
+                int r = subject_open(s, order[i], options ? options : &defaults, &subject);
 
-                r = subject_open(s, order[i], options ? options : &defaults, &subject);
-                if (r < 0)
-                        return r;
-                r = step_in(w, &subject, direction, random, ret, step);
+                if (r == 0)
+                        r = step_in(w, &subject, direction, random, ret, step);
                 if (r != -ENOENT)
                         return r;
-                r = 0;
         }
-        return r < 0 ? r : errorf(-ENOENT, "no rule can be applied to this formula");
+        return errorf(-ENOENT, "no rule can be applied to this formula");
 }
 
 /* -- steps again -- */
@@ -425,9 +409,8 @@ int weaken_each(const struct weaken *w, const struct script *s, size_t rule, enu
 
                         if (!root)
                                 continue;
-                        r = record(&subject, rule, direction, at, seed, &step);
-                        if (r == 0)
-                                r = finish(&subject, root, &with);
+                        step = record(&subject, rule, direction, at, seed);
+                        r = finish(&subject, root, &with);
                         if (r == 0)
                                 r = found(user, with, &step);
                 }
@@ -446,7 +429,7 @@ void weaken_step_print(const struct weaken *w, const struct weaken_step *s, stru
         buffer_addf(ret, "@%08x\n", s->seed);
 }
 
-/* All of the text. */
+/* False unless all of the text is one. */
 static bool read_number(const char *text, int base, uint32_t *ret)
 {
         char *end;
@@ -456,7 +439,7 @@ static bool read_number(const char *text, int base, uint32_t *ret)
         return isxdigit((unsigned char)*text) && *end == '\0' && n <= UINT32_MAX;
 }
 
-/* COMMAND/ARGUMENT/…, which is cut up. */
+/* COMMAND/ARGUMENT/…; changes the text. */
 static int read_place(char *place, struct weaken_step *ret)
 {
         uint32_t n;
@@ -466,21 +449,18 @@ static int read_place(char *place, struct weaken_step *ret)
         for (ret->command = n; place; ret->path[ret->n_path++] = n) {
                 if (!read_number(strsep(&place, "/"), 10, &n))
                         return -EINVAL;
-                if (list_grow(ret->path, ret->n_path) < 0)
-                        return -ENOMEM;
+                list_grow(ret->path, ret->n_path);
         }
         return 0;
 }
 
 int weaken_step_parse(const struct weaken *w, struct slice line, struct weaken_step *ret)
 {
-        cleanup_free char *text = strndup(line.data, line.size);
+        cleanup_free char *text = copy_prefix(line.data, line.size);
         cleanup_weaken_step struct weaken_step step = {0};
         char *rest = text, *rule, *direction, *place;
         int r;
 
-        if (!text)
-                return -ENOMEM;
         text[strcspn(text, "\n")] = '\0';
         rule = strsep(&rest, "\t");
         direction = strsep(&rest, "\t");
@@ -493,11 +473,8 @@ int weaken_step_parse(const struct weaken *w, struct slice line, struct weaken_s
         step.direction = strcmp(direction, "weaken") == 0 ? WEAKEN : STRENGTHEN;
         if (step.direction == STRENGTHEN && strcmp(direction, "strengthen") != 0)
                 return errorf(-EINVAL, "the direction of a step is 'weaken' or 'strengthen'");
-        r = rest && read_number(rest, 16, &step.seed) ? read_place(place, &step) : -EINVAL;
-        if (r == -EINVAL)
+        if (!rest || !read_number(rest, 16, &step.seed) || read_place(place, &step) < 0)
                 return errorf(-EINVAL, "the place of a step is COMMAND/ARGUMENT/…@SEED");
-        if (r < 0)
-                return r;
         *ret = step;
         step = (struct weaken_step){0};
         return 0;

@@ -1,15 +1,13 @@
 /* Weakening and strengthening of formulas, one step at a time (Bringolf, Winterer, Su, ASE 2022, section 3.3).
  *
- * A step applies a rule (rules.h) at one place of one assertion, so that the whole conjunction of the assertions becomes weaker: every
- * model of the old one is a model of the new one; or stronger: the other way round. Which way the rule is read there follows from the
- * parity of the place (parity.h). The result is always well-sorted and another formula. The new script shares the old one's bank; the
- * old one stays as it was.
+ * A step applies a rule (rules.h) at one place of one assertion. The conjunction of the assertions becomes weaker (every model of the old one is a
+ * model of the new one) or stronger (the other way round). The parity of the place (parity.h) says in which direction the rule is read. The
+ * result is always well-sorted and another formula. The new script shares the old one's bank; the old script stays as it was.
  *
- * A step is its rule, its direction, its place and a number that everything drawn in it follows from: which of several matches, which
- * parameters, the names of new variables. Hence a recorded chain, applied to the same formula, gives the same formulas again, in another
- * bank or program too, as long as the rule is the same.
+ * A step is its rule, its direction, its place and a seed, which everything drawn in it follows from: matches, parameters, names of new variables. So
+ * a recorded chain, applied to the same formula, gives the same formulas again, also in another bank or program, while its rules stay.
  *
- * Threads: a struct weaken is only read and may be shared; scripts and their banks belong to one thread at a time. */
+ * Threads: a struct weaken is only read and may be shared; a script and its bank belong to one thread at a time. */
 #pragma once
 
 #include "cache/base/random.h"
@@ -35,16 +33,16 @@ int weaken_find(const struct weaken *w, struct slice name, size_t *ret);
 
 /* The operators that its rules can write. */
 void weaken_operators(const struct weaken *w, bool ret[N_OPS]);
-/* A formula that a solver decides at once if it supports the operator: one application to constants. -ENOENT: none is known, as it takes
- * sorts with widths or formats, which come from the formulas themselves. */
+/* A formula that a solver decides at once if it supports the operator: one application to constants. -ENOENT: none is known, as the operator takes
+ * sorts with widths or formats. */
 int weaken_probe(enum op op, enum dialect dialect, struct buffer *ret);
 /* The same with a quantifier. */
 int weaken_probe_quantifier(enum term_kind kind, enum dialect dialect, struct buffer *ret);
 
 struct weaken_options {
-        uint64_t size_most;      /* nodes of an assertion, written out: a step that makes a larger one is not done. 0: no limit */
+        uint64_t size_most;      /* nodes of an assertion as a tree; a step that makes a larger one is not done. 0: no limit */
         const bool *rules;       /* weaken_n_rules() of them, which to use; NULL: all */
-        bool (*keeps)(void *user, const struct term *t); /* NULL: all. A step whose new part this refuses is not done */
+        bool (*keeps)(void *user, const struct term *t); /* a step whose new part it refuses is not done; NULL: all are */
         void *user;
 };
 
@@ -65,8 +63,8 @@ int weaken_step(const struct weaken *w, const struct script *s, enum weaken_dire
 /* The same step again. -ENOENT with a sentence when it cannot be done in this script. The options must be those it was made with. */
 int weaken_apply(const struct weaken *w, const struct script *s, const struct weaken_step *step,
                  const struct weaken_options *options, struct script **ret);
-/* A rule at every place where it can be applied, one after the other, each to `s` as it is: `found` gets each new script, which it owns,
- * and its step, which it does not; anything but 0 ends it and is returned. Algorithm 1 of the paper stands on it. */
+/* Applies a rule to `s` at each place where that is possible, one at a time. `found` gets each new script, which it owns, and its step, which it does
+ * not; another result than 0 ends it and is returned. Algorithm 1 of the paper uses it. */
 int weaken_each(const struct weaken *w, const struct script *s, size_t rule, enum weaken_direction direction,
                 struct random *random, const struct weaken_options *options,
                 int (*found)(void *user, struct script *with, const struct weaken_step *step), void *user);

@@ -14,7 +14,7 @@ enum node_kind {
         NODE_VARIABLE,
         NODE_RUN,        /* ?x... */
         NODE_EACH,       /* (f ?x)... */
-        NODE_OPERATOR,   /* several operators may have one name: the first, see node_operator() */
+        NODE_OPERATOR,   /* the first of those with this name (operator_next()) */
         NODE_CALL,       /* (?f …) */
         NODE_NUMBER,     /* an Int */
         NODE_EMPTY,      /* "" */
@@ -102,21 +102,19 @@ struct application {
         struct random *random;
         struct binding bindings[VARIABLES_MOST];
         const struct term *new_variables[NEW_MOST];
-        const struct sort *number, *any; /* what Num and Any are here */
+        const struct sort *number, *any; /* of Num and Any */
         const struct term *kept;         /* the quantifier that (forall @ …) matched */
-        enum op called;                  /* what (?f …) matched */
-        const struct term *call;
+        const struct term *call;         /* what (?f …) matched */
         size_t each; /* index in the runs, below NODE_EACH; else SIZE_MAX */
         const struct term *(*run_store)[RUN_MOST];
-        /* A parameter. NULL: none. */
+        /* Draws a parameter; NULL: there is none. */
         const struct term *(*draw)(struct application *a, const struct sort *sort, bool is_literal);
         void *user;
         uint32_t seed; /* names of new variables */
 };
 
 bool rule_match(struct application *a, const struct node *side, const struct term *t);
-/* NULL: it cannot be; bank_error() is -ENOMEM when that is why. */
+/* NULL: it cannot be built; bank_error() is -ENOMEM if that is why. */
 const struct term *rule_build(struct application *a, const struct node *side);
-bool variable_fits(struct application *a, const struct rule_variable *v, const struct term *t);
 const struct term *literal_draw(struct bank *b, const struct sort *sort, struct random *random, bool is_positive);
 bool character_of(const struct term *t, uint32_t *ret); /* of a string literal of one */
