@@ -1,5 +1,7 @@
 #include "core/fuzz/enumerate.h"
 
+#include "core/fuzz/generate.h"
+
 #define ARGS_MOST 5
 #define SIZE_MOST 32
 
@@ -26,11 +28,10 @@ struct enumeration {
         struct bank *bank; /* a reference */
         struct production *productions;
         size_t n_productions;
-        struct term_list terms[N_SORT_KINDS][SIZE_MOST + 1]; /* by size; those of size `ready` and below are whole */
+        struct term_list terms[N_SORT_KINDS][SIZE_MOST + 1]; /* by size; complete up to the size `ready` */
         unsigned ready;
         struct cursor cursor;
         const struct term *variables[3]; /* x, y, i */
-        uint64_t count;
 };
 
 /* Sorts of terms; RegLan has no variables. */
@@ -38,110 +39,68 @@ static const enum sort_kind sorts[] = {SORT_BOOL, SORT_INT, SORT_STRING, SORT_RE
 
 /* -- the grammar -- */
 
-static bool place_kind(enum place_sort place, enum sort_kind same, enum sort_kind *ret)
+/* The grammar has one sort of numbers. */
+static enum sort_kind kind_at(enum place_sort place, enum sort_kind same)
 {
-        switch ((int)place) {
-        case PLACE_BOOL:
-                *ret = SORT_BOOL;
-                return true;
-        case PLACE_INT:
-                *ret = SORT_INT;
-                return true;
-        case PLACE_STRING:
-                *ret = SORT_STRING;
-                return true;
-        case PLACE_REGLAN:
-                *ret = SORT_REGLAN;
-                return true;
-        case PLACE_NUMBER:
-                *ret = SORT_INT;
-                return true;
-        case PLACE_SAME:
-                *ret = same;
-                return true;
-        default:
-                return false;
-        }
+        return place == PLACE_NUMBER ? SORT_INT : place == PLACE_SAME ? same : place_kind(place);
 }
 
-static bool is_wanted(const struct enumeration *e, enum op op)
+static bool is_wanted(enum op op)
 {
-        const struct operator_row *row = operator_row(op);
-
-        if (row->theory != THEORY_CORE && row->theory != THEORY_STRINGS && row->theory != THEORY_ARITHMETIC)
-                return false;
-        if (row->flags & OPERATOR_EXTENSION && !e->options.extensions)
-                return false;
         /* Each of these says what another one says with as many nodes, or is not linear. */
-        switch ((int)op) {
-        case OP_TRUE:
-        case OP_FALSE:
-        case OP_GE:
-        case OP_GT:
-        case OP_DISTINCT:
-        case OP_IMPLIES:
-        case OP_XOR:
-        case OP_NEGATE:
-        case OP_TIMES:
-        case OP_INT_DIV:
-        case OP_MOD:
-        case OP_ABS:
-        case OP_REM:
-        case OP_POWER:
-        case OP_DIVISIBLE:
-        case OP_IAND:
-        case OP_INT_POW2:
-                return false;
-        default:
-                return true;
-        }
+        static const enum op left_out[] = {
+                OP_TRUE,    OP_FALSE, OP_GE,  OP_GT,  OP_DISTINCT, OP_IMPLIES,   OP_XOR,  OP_NEGATE,   OP_TIMES,
+                OP_INT_DIV, OP_MOD,   OP_ABS, OP_REM, OP_POWER,    OP_DIVISIBLE, OP_IAND, OP_INT_POW2,
+        };
+        const struct operator_row *row = operator_row(op);
+
+        return (row->theory == THEORY_CORE || row->theory == THEORY_STRINGS || row->theory == THEORY_ARITHMETIC) &&
+               !(row->flags & OPERATOR_EXTENSION) && !op_is_among(op, left_out, ARRAY_SIZE(left_out));
 }
 
-static int add_production(struct enumeration *e, enum op op, enum sort_kind same, const uint32_t *index, size_t n_index)
+static void add_production(struct enumeration *e, enum op op, enum sort_kind same, const uint32_t *index, size_t n_index)
 {
         const struct operator_row *row = operator_row(op);
-        struct production p = {.op = op, .n_args = operator_n_args(op), .n_index = n_index};
+        struct production p = {.op = op, .n_args = row->shape == SHAPE_FIXED ? operator_n_args(op) : 2, .n_index = n_index};
 
-        if (row->shape != SHAPE_FIXED)
-                p.n_args = 2;
-        if (p.n_args > ARGS_MOST || !place_kind(row->result, same, &p.result))
-                return 0;
+        p.result = kind_at(row->result, same);
+        if (p.n_args > ARGS_MOST || p.result == SORT_UNKNOWN)
+                return;
         for (size_t i = 0; i < p.n_args; i++)
-                if (!place_kind(row->args[MIN(i, operator_n_args(op) - 1)], same, &p.args[i]))
-                        return 0;
+                if (!(p.args[i] = kind_at(row->args[MIN(i, operator_n_args(op) - 1)], same)))
+                        return;
         for (size_t i = 0; i < n_index; i++)
                 p.index[i] = index[i];
-        if (list_grow(e->productions, e->n_productions) < 0)
-                return -ENOMEM;
+        list_grow(e->productions, e->n_productions);
         e->productions[e->n_productions++] = p;
-        return 0;
 }
 
-static int add_operator(struct enumeration *e, enum op op)
+static void add_operator(struct enumeration *e, enum op op)
 {
         const struct operator_row *row = operator_row(op);
         bool is_generic = row->result == PLACE_SAME;
-        int r = 0;
 
-        if (!is_wanted(e, op) || !*operator_name(op, e->options.dialect))
-                return 0;
+        if (!is_wanted(op) || !*operator_name(op, e->options.dialect))
+                return;
         for (size_t i = 0; i < OPERATOR_ARGS_MOST; i++)
                 is_generic |= row->args[i] == PLACE_SAME;
-        if (op == OP_RE_POWER)
-                return e->options.dialect == DIALECT_2_6 ? add_production(e, op, SORT_REGLAN, (const uint32_t[]){2}, 1) : 0;
-        if (op == OP_RE_LOOP)
-                return add_production(e, op, SORT_REGLAN, (const uint32_t[]){1, 2}, 2);
-        if (row->indices_least > 0)
-                return 0;
-        if (!is_generic)
-                return add_production(e, op, SORT_INT, NULL, 0);
-        r = add_production(e, op, SORT_STRING, NULL, 0);
-        return r < 0 ? r : add_production(e, op, SORT_INT, NULL, 0);
+        if (op == OP_RE_POWER && e->options.dialect == DIALECT_2_6)
+                add_production(e, op, SORT_REGLAN, (const uint32_t[]){2}, 1);
+        else if (op == OP_RE_LOOP)
+                add_production(e, op, SORT_REGLAN, (const uint32_t[]){1, 2}, 2);
+        if (op == OP_RE_POWER || op == OP_RE_LOOP || row->indices_least > 0)
+                return;
+        if (is_generic)
+                add_production(e, op, SORT_STRING, NULL, 0);
+        add_production(e, op, SORT_INT, NULL, 0);
 }
 
 static int add_leaf(struct enumeration *e, const struct term *t)
 {
-        return t ? term_list_add(&e->terms[t->sort->kind][1], t) : -ENOMEM;
+        if (!t)
+                return -ENOMEM;
+        term_list_add(&e->terms[t->sort->kind][1], t);
+        return 0;
 }
 
 static const struct term *declare(struct enumeration *e, const char *name, enum sort_kind kind)
@@ -177,8 +136,8 @@ static int add_grammar(struct enumeration *e)
 
         for (int i = OP_NONE + 1; r == 0 && i < N_OPS; i++) {
                 if (operator_n_args((enum op)i) > 0)
-                        r = add_operator(e, (enum op)i);
-                else if (is_wanted(e, (enum op)i) && operator_row((enum op)i)->result == PLACE_REGLAN)
+                        add_operator(e, (enum op)i);
+                else if (is_wanted((enum op)i) && operator_row((enum op)i)->result == PLACE_REGLAN)
                         r = add_leaf(e, term_op(e->bank, (enum op)i, NULL, 0));
         }
         return r;
@@ -192,34 +151,29 @@ static const struct term_list *list_of(const struct enumeration *e, const struct
         return &e->terms[p->args[arg]][c->sizes[arg]];
 }
 
-/* The next way to give the arguments their sizes, lexicographic; `first` begins. */
+/* The next way to give the arguments their sizes, lexicographic; `first` begins. The last argument takes what the others leave. */
 static bool next_sizes(const struct production *p, struct cursor *c, bool first)
 {
-        unsigned left = c->size - 1, sum = 0;
-        size_t i = p->n_args;
+        const size_t last = p->n_args - 1;
+        unsigned left = c->size - 1;
 
         if (first) {
-                for (size_t k = 0; k + 1 < p->n_args; k++)
+                for (size_t k = 0; k < last; k++)
                         c->sizes[k] = 1;
-                if (left < p->n_args)
-                        return false;
-                c->sizes[p->n_args - 1] = left - (unsigned)p->n_args + 1;
-                return true;
+                c->sizes[last] = left - (unsigned)last;
+                return left > last;
         }
-        /* The last takes what the others leave. */
-        for (i = p->n_args - 1; i-- > 0;) {
+        for (size_t i = last; i-- > 0;) {
+                unsigned sum = 0;
+
                 c->sizes[i]++;
-                sum = 0;
-                for (size_t k = 0; k <= i; k++)
+                for (size_t k = i + 1; k < last; k++)
+                        c->sizes[k] = 1;
+                for (size_t k = 0; k < last; k++)
                         sum += c->sizes[k];
-                if (sum + (p->n_args - 1 - i) <= left) {
-                        for (size_t k = i + 1; k + 1 < p->n_args; k++) {
-                                c->sizes[k] = 1;
-                                sum++;
-                        }
-                        c->sizes[p->n_args - 1] = left - sum;
+                c->sizes[last] = left - sum;
+                if (sum < left)
                         return true;
-                }
         }
         return false;
 }
@@ -268,7 +222,7 @@ static bool cursor_next(const struct enumeration *e, struct cursor *c)
         return false;
 }
 
-/* The term at the cursor; NULL when it is a twin of another one, or useless. */
+/* The term at the cursor; NULL: another term says the same, or it says nothing. */
 static const struct term *cursor_term(struct enumeration *e, const struct cursor *c)
 {
         const struct production *p = &e->productions[c->production];
@@ -290,7 +244,7 @@ static const struct term *cursor_term(struct enumeration *e, const struct cursor
             (is_ground && p->result == SORT_REGLAN && p->args[0] == SORT_STRING))
                 return NULL;
         if (is_ground && p->result != SORT_REGLAN)
-                return NULL; /* a constant in other words */
+                return NULL; /* it is a constant */
         if (p->op == OP_RE_RANGE && (term_string_length(args[0]) != 1 || term_string_length(args[1]) != 1))
                 return NULL;
         if (term_apply(e->bank, p->op, p->n_index > 0 ? p->index : NULL, p->n_index, args, p->n_args, &t) < 0)
@@ -306,10 +260,9 @@ static int fill(struct enumeration *e, unsigned size)
 
                 while (cursor_next(e, &c)) {
                         const struct term *t = cursor_term(e, &c);
-                        int r = t ? term_list_add(&e->terms[sorts[i]][size], t) : 0;
 
-                        if (r < 0)
-                                return r;
+                        if (t)
+                                term_list_add(&e->terms[sorts[i]][size], t);
                         if (bank_memory(e->bank) > e->options.memory_most)
                                 return errorf(-ENOSPC, "formulas larger than %u nodes take more than %zu MB to enumerate", size,
                                               e->options.memory_most >> 20);
@@ -319,7 +272,7 @@ static int fill(struct enumeration *e, unsigned size)
         return 0;
 }
 
-/* True if its variables come in order: x before y. Of two formulas that differ in their names this holds of one, or of both if it has one. */
+/* True if x comes before y, or there is one of them only: so of two formulas that differ in these names one comes. */
 static int names_in_order(const struct enumeration *e, const struct term *t, bool *ret)
 {
         cleanup(term_places_done) struct term_places places = {0};
@@ -336,23 +289,6 @@ static int names_in_order(const struct enumeration *e, const struct term *t, boo
                 }
         }
         return r;
-}
-
-static int to_script(struct enumeration *e, const struct term *t, struct script **ret)
-{
-        cleanup_script struct script *s = NULL;
-        int r = script_new(e->bank, e->options.dialect, &s);
-
-        if (r == 0)
-                r = script_add_logic(s, e->options.dialect == DIALECT_2_6 ? "QF_SLIA" : "QF_S");
-        if (r == 0)
-                r = script_add_assert(s, t);
-        if (r == 0)
-                r = script_end(s);
-        if (r < 0)
-                return r;
-        *ret = steal_pointer(s);
-        return 0;
 }
 
 /* The next Boolean term that is a formula of its own. */
@@ -382,7 +318,6 @@ static int next_term(struct enumeration *e, const struct term **ret)
                         return r;
                 if (good) {
                         *ret = t;
-                        e->count++;
                         return 0;
                 }
         }
@@ -390,10 +325,21 @@ static int next_term(struct enumeration *e, const struct term **ret)
 
 int enumeration_next(struct enumeration *e, struct script **ret)
 {
+        cleanup_script struct script *s = NULL;
         const struct term *t = NULL;
         int r = next_term(e, &t);
 
-        return r < 0 ? r : to_script(e, t, ret);
+        if (r == 0)
+                r = script_new(e->bank, e->options.dialect, &s);
+        if (r == 0)
+                r = script_add_logic(s, e->options.dialect == DIALECT_2_6 ? "QF_SLIA" : "QF_S");
+        if (r == 0)
+                r = script_add_assert(s, t);
+        if (r == 0)
+                r = script_end(s);
+        if (r == 0)
+                *ret = steal_pointer(s);
+        return r;
 }
 
 unsigned enumeration_size(const struct enumeration *e)
@@ -401,18 +347,11 @@ unsigned enumeration_size(const struct enumeration *e)
         return e->cursor.size;
 }
 
-uint64_t enumeration_count(const struct enumeration *e)
-{
-        return e->count;
-}
-
 int enumeration_new(const struct enumerate_options *options, struct enumeration **ret)
 {
-        cleanup_enumeration struct enumeration *e = calloc(1, sizeof(*e));
+        cleanup_enumeration struct enumeration *e = allocate(1, sizeof(*e));
         int r;
 
-        if (!e)
-                return -ENOMEM;
         e->options = *options;
         e->options.memory_most = options->memory_most > 0 ? options->memory_most : (size_t)1 << 30;
         e->bank = bank_new();

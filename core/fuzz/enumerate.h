@@ -1,5 +1,4 @@
-/* Every small formula, smallest first (ET: "Grammar-based exhaustive testing of SMT solvers", OOPSLA 2024): what a finding shows, it shows on
- * an input that needs no reduction.
+/* Every small formula, smallest first (ET: "Grammar-based exhaustive testing of SMT solvers", OOPSLA 2024), so that a finding needs no reduction.
  *
  * A formula is one assertion over two strings, an integer and a few literals; its size is the number of its nodes. Of formulas that differ in
  * the names of their variables, or in the order of the arguments of a commutative operator, only one comes.
@@ -11,7 +10,6 @@
 
 struct enumerate_options {
         enum dialect dialect;
-        bool extensions;    /* operators of no standard theory, too */
         size_t memory_most; /* bytes of the terms that are kept to build larger ones of; 0: 1 GB */
 };
 
@@ -24,5 +22,4 @@ DEFINE_CLEANUP(struct enumeration *, enumeration_free)
 /* The next formula, in the enumeration's own bank: print or copy it before the enumeration goes. -ENOSPC: the next size would take more memory
  * than allowed; -ENOMEM. */
 int enumeration_next(struct enumeration *e, struct script **ret);
-unsigned enumeration_size(const struct enumeration *e);  /* of the last formula */
-uint64_t enumeration_count(const struct enumeration *e); /* how many came */
+unsigned enumeration_size(const struct enumeration *e); /* of the last formula */

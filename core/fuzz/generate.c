@@ -12,8 +12,8 @@ const struct generate_options generate_defaults = {
         .dialect = DIALECT_2_6,
 };
 
-/* Predicates of strings outnumber the connectives, so that depth goes into the theory. What is 0 is left out: it is a constant of its sort,
- * an extension, or of a theory whose inputs come from a corpus and whose operators only replace each other. */
+/* Predicates of strings outnumber the connectives, so that depth goes into the theory. Operators without a weight are not generated: constants,
+ * extensions, and operators of theories whose inputs come from a corpus. */
 const double generate_weights[N_OPS] = {
         [OP_NOT] = 1,
         [OP_IMPLIES] = 0.3,
@@ -107,25 +107,10 @@ const double generate_weights[N_OPS] = {
 };
 
 /* Operators that solvers of the dialects 2.0 and 2.5 do not know. */
-static bool is_newer(enum op op)
-{
-        switch ((int)op) {
-        case OP_STR_LT:
-        case OP_STR_LE:
-        case OP_STR_REPLACE_ALL:
-        case OP_STR_REPLACE_RE:
-        case OP_STR_REPLACE_RE_ALL:
-        case OP_STR_IS_DIGIT:
-        case OP_STR_TO_CODE:
-        case OP_STR_FROM_CODE:
-        case OP_RE_COMP:
-        case OP_RE_DIFF:
-        case OP_RE_POWER:
-                return true;
-        default:
-                return false;
-        }
-}
+static const enum op newer[] = {
+        OP_STR_LT,      OP_STR_LE,        OP_STR_REPLACE_ALL, OP_STR_REPLACE_RE, OP_STR_REPLACE_RE_ALL, OP_STR_IS_DIGIT,
+        OP_STR_TO_CODE, OP_STR_FROM_CODE, OP_RE_COMP,         OP_RE_DIFF,        OP_RE_POWER,
+};
 
 struct candidates { /* operators whose result can be a sort, with running sums of their weights */
         bool is_filled;
@@ -145,7 +130,7 @@ struct generator {
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/* Another choice of characters, so that formulas differ in which words overlap. */
+/* Few characters, so that words overlap; others for each formula. */
 static void choose_alphabet(struct generator *g)
 {
         uint32_t order[sizeof(letters) - 1];
@@ -172,7 +157,7 @@ int generator_configure(struct generator *g, const struct generate_options *opti
         for (size_t i = 0; i < N_OPS; i++) {
                 if (!(g->weights[i] >= 0) || isinf(g->weights[i]))
                         return errorf(-EINVAL, "the weight of %s is not a number from 0 on", operator_row((enum op)i)->name);
-                if (options->dialect != DIALECT_2_6 && is_newer((enum op)i))
+                if (options->dialect != DIALECT_2_6 && op_is_among((enum op)i, newer, ARRAY_SIZE(newer)))
                         g->weights[i] = 0;
         }
         for (size_t i = 0; i < N_SORT_KINDS; i++)
@@ -183,11 +168,9 @@ int generator_configure(struct generator *g, const struct generate_options *opti
 
 int generator_new(const struct generate_options *options, uint64_t seed, struct generator **ret)
 {
-        cleanup_generator struct generator *g = calloc(1, sizeof(*g));
+        cleanup_generator struct generator *g = allocate(1, sizeof(*g));
         int r;
 
-        if (!g)
-                return -ENOMEM;
         random_seed(&g->random, seed);
         r = generator_configure(g, options);
         if (r < 0)
@@ -223,10 +206,10 @@ static void allow(struct vocabulary *v, const struct sort *s)
                 allow(v, s->args[i]);
 }
 
-int vocabulary_add(struct vocabulary *v, const struct term *t)
+void vocabulary_add(struct vocabulary *v, const struct term *t)
 {
         allow(v, t->sort);
-        return term_list_add(&v->constants, t);
+        term_list_add(&v->constants, t);
 }
 
 int vocabulary_of(const struct script *s, struct vocabulary *ret)
@@ -237,8 +220,14 @@ int vocabulary_of(const struct script *s, struct vocabulary *ret)
         int r = script_functions_at(s, s->n_commands, &functions, &n);
 
         for (size_t i = 0; r == 0 && i < n; i++) {
-                if (functions[i]->n_args == 0 && functions[i]->kind != FUNCTION_NAMED)
-                        r = vocabulary_add(&v, term_constant(s->bank, functions[i]));
+                const struct term *t;
+
+                if (functions[i]->n_args > 0 || functions[i]->kind == FUNCTION_NAMED)
+                        continue;
+                if (!(t = term_constant(s->bank, functions[i])))
+                        r = -ENOMEM;
+                else
+                        vocabulary_add(&v, t);
         }
         if (r < 0) {
                 vocabulary_done(&v);
@@ -326,7 +315,7 @@ static const struct term *regular_leaf(struct generator *g, struct bank *b)
 
 static const struct term *literal(struct generator *g, struct bank *b, const struct sort *sort)
 {
-        switch (sort->kind) {
+        switch ((int)sort->kind) {
         case SORT_BOOL:
                 return chance(g, 0.5) ? term_true(b) : term_false(b);
         case SORT_INT:
@@ -339,43 +328,40 @@ static const struct term *literal(struct generator *g, struct bank *b, const str
                 return regular_leaf(g, b);
         case SORT_BITVEC:
                 return bitvec_literal(g, b, sort->index[0]);
-        case SORT_UNKNOWN:
-        case SORT_ROUNDING_MODE:
-        case SORT_FLOAT:
-        case SORT_ARRAY:
-        case SORT_NAMED:
-        case SORT_INDEXED:
-        case SORT_PARAMETER:
-        case N_SORT_KINDS:
-                break;
+        default:
+                return NULL;
         }
-        return NULL;
 }
 
-static const struct term *constant(struct generator *g, const struct vocabulary *v, const struct sort *sort)
+static bool fits(const struct term *t, const struct sort *sort, enum sort_kind kind)
+{
+        return sort ? t->sort == sort : t->sort->kind == kind;
+}
+
+/* A constant of this sort; where that is NULL, of any sort of this kind. NULL: there is none. */
+static const struct term *constant(struct generator *g, const struct vocabulary *v, const struct sort *sort, enum sort_kind kind)
 {
         size_t n = 0;
 
         for (size_t i = 0; i < v->constants.n; i++)
-                n += v->constants.list[i]->sort == sort;
+                n += fits(v->constants.list[i], sort, kind);
         if (n == 0)
                 return NULL;
         n = below(g, n);
-        for (size_t i = 0;; i++) {
-                if (v->constants.list[i]->sort == sort && n-- == 0)
+        for (size_t i = 0;; i++)
+                if (fits(v->constants.list[i], sort, kind) && n-- == 0)
                         return v->constants.list[i];
-        }
 }
 
 static const struct term *leaf(struct generator *g, const struct vocabulary *v, const struct sort *sort)
 {
         /* A Boolean literal would be simplified away with what is around it. */
         double literals = sort->kind == SORT_BOOL ? g->options.literals / 8 : g->options.literals;
-        const struct term *t = chance(g, literals) ? NULL : constant(g, v, sort);
+        const struct term *t = chance(g, literals) ? NULL : constant(g, v, sort, sort->kind);
 
         if (!t)
                 t = literal(g, v->bank, sort);
-        return t ? t : constant(g, v, sort);
+        return t ? t : constant(g, v, sort, sort->kind);
 }
 
 /* -- applications -- */
@@ -386,7 +372,7 @@ struct places {
         const struct sort *array;
 };
 
-/* A sort to compare at: of strings above all. */
+/* A sort to compare at: that of a constant, when there is one. */
 static const struct sort *any_sort(struct generator *g, const struct vocabulary *v, bool is_number)
 {
         const struct term *t = NULL;
@@ -403,45 +389,26 @@ static const struct sort *any_sort(struct generator *g, const struct vocabulary 
 
 static const struct sort *sort_among(struct generator *g, const struct vocabulary *v, enum sort_kind kind)
 {
-        size_t n = 0;
+        const struct term *t = constant(g, v, NULL, kind);
 
-        for (size_t i = 0; i < v->constants.n; i++)
-                n += v->constants.list[i]->sort->kind == kind;
-        if (n == 0)
-                return NULL;
-        n = below(g, n);
-        for (size_t i = 0;; i++) {
-                if (v->constants.list[i]->sort->kind == kind && n-- == 0)
-                        return v->constants.list[i]->sort;
-        }
+        return t ? t->sort : NULL;
+}
+
+enum sort_kind place_kind(enum place_sort place)
+{
+        static const enum sort_kind kinds[] = {
+                [PLACE_BOOL] = SORT_BOOL,     [PLACE_INT] = SORT_INT,       [PLACE_REAL] = SORT_REAL,   [PLACE_STRING] = SORT_STRING,
+                [PLACE_REGLAN] = SORT_REGLAN, [PLACE_BITVEC] = SORT_BITVEC, [PLACE_FLOAT] = SORT_FLOAT, [PLACE_ARRAY] = SORT_ARRAY,
+        };
+
+        return place < ARRAY_SIZE(kinds) ? kinds[place] : SORT_UNKNOWN;
 }
 
 bool place_can_hold(enum place_sort place, const struct sort *sort)
 {
-        switch ((int)place) {
-        case PLACE_BOOL:
-                return sort->kind == SORT_BOOL;
-        case PLACE_INT:
-                return sort->kind == SORT_INT;
-        case PLACE_REAL:
-                return sort->kind == SORT_REAL;
-        case PLACE_NUMBER:
-                return sort_is_number(sort);
-        case PLACE_STRING:
-                return sort->kind == SORT_STRING;
-        case PLACE_REGLAN:
-                return sort->kind == SORT_REGLAN;
-        case PLACE_BITVEC:
-                return sort->kind == SORT_BITVEC;
-        case PLACE_FLOAT:
-                return sort->kind == SORT_FLOAT;
-        case PLACE_ARRAY:
-                return sort->kind == SORT_ARRAY;
-        case PLACE_SAME:
-                return true;
-        default:
-                return false;
-        }
+        enum sort_kind kind = place_kind(place);
+
+        return place == PLACE_SAME || (place == PLACE_NUMBER ? sort_is_number(sort) : kind != SORT_UNKNOWN && kind == sort->kind);
 }
 
 /* Can an operator give `sort` when its result is declared as `place`? Notes what that says of its variables. */
@@ -458,24 +425,12 @@ static bool result_fits(enum place_sort place, const struct sort *sort, struct p
 static const struct sort *argument_sort(struct generator *g, const struct vocabulary *v, enum place_sort place, struct places *p)
 {
         switch ((int)place) {
-        case PLACE_BOOL:
-                return sort_simple(v->bank, SORT_BOOL);
-        case PLACE_INT:
-                return sort_simple(v->bank, SORT_INT);
-        case PLACE_REAL:
-                return sort_simple(v->bank, SORT_REAL);
-        case PLACE_STRING:
-                return sort_simple(v->bank, SORT_STRING);
-        case PLACE_REGLAN:
-                return sort_simple(v->bank, SORT_REGLAN);
         case PLACE_NUMBER:
-                return p->same = p->same ? p->same : any_sort(g, v, true);
         case PLACE_SAME:
-                return p->same = p->same ? p->same : any_sort(g, v, false);
+                return p->same = p->same ? p->same : any_sort(g, v, place == PLACE_NUMBER);
         case PLACE_BITVEC:
-                return p->same = p->same ? p->same : sort_among(g, v, SORT_BITVEC);
         case PLACE_FLOAT:
-                return p->same = p->same ? p->same : sort_among(g, v, SORT_FLOAT);
+                return p->same = p->same ? p->same : sort_among(g, v, place_kind(place));
         case PLACE_ARRAY:
                 return p->array = p->array ? p->array : sort_among(g, v, SORT_ARRAY);
         case PLACE_INDEX:
@@ -483,7 +438,7 @@ static const struct sort *argument_sort(struct generator *g, const struct vocabu
         case PLACE_ELEMENT:
                 return p->array ? p->array->args[1] : NULL;
         default:
-                return NULL;
+                return place_kind(place) != SORT_UNKNOWN ? sort_simple(v->bank, place_kind(place)) : NULL;
         }
 }
 
@@ -510,21 +465,12 @@ static bool choose_indices(struct generator *g, enum op op, uint32_t index[2], s
         }
 }
 
-/* Solvers take only literals in some places, and linear arithmetic only one factor that is none. */
+/* Solvers take only literals there; linear arithmetic has one factor that is none. */
 static bool wants_literal(enum op op, size_t at)
 {
-        switch ((int)op) {
-        case OP_RE_FROM_STR:
-        case OP_RE_RANGE:
-                return true;
-        case OP_TIMES:
-        case OP_DIVIDE:
-        case OP_INT_DIV:
-        case OP_MOD:
-                return at > 0;
-        default:
-                return false;
-        }
+        static const enum op factors[] = {OP_TIMES, OP_DIVIDE, OP_INT_DIV, OP_MOD};
+
+        return op == OP_RE_FROM_STR || op == OP_RE_RANGE || (at > 0 && op_is_among(op, factors, ARRAY_SIZE(factors)));
 }
 
 static bool is_literal(const struct term *t)
@@ -565,20 +511,12 @@ static const struct term *take_given(enum op op, size_t at, const struct sort *s
 static size_t choose_count(struct generator *g, enum op op, size_t n_given)
 {
         const struct operator_row *row = operator_row(op);
-        size_t n = operator_n_args(op);
 
-        switch (row->shape) {
-        case SHAPE_FIXED:
-                return n;
-        case SHAPE_LEFT:
-        case SHAPE_RIGHT:
-        case SHAPE_CHAIN:
-        case SHAPE_PAIRWISE:
-                break;
-        }
+        if (row->shape == SHAPE_FIXED)
+                return operator_n_args(op);
         if (row->flags & OPERATOR_IN_PAIRS)
                 return 2;
-        /* As many as before, if they fit, so that a mutation loses nothing. */
+        /* As many as before, so that a mutation loses nothing. */
         if (n_given >= 2 && n_given <= 8)
                 return n_given;
         return 2 + (chance(g, 0.2) ? 1 : 0);
@@ -653,23 +591,18 @@ size_t generator_operators(struct generator *g, const struct sort *sort, enum op
         return c->n;
 }
 
-static enum op choose_operator(struct generator *g, const struct candidates *c)
-{
-        double x = random_uniform(&g->random) * c->sums[c->n - 1];
-        size_t i = 0;
-
-        while (i + 1 < c->n && c->sums[i] <= x)
-                i++;
-        return c->ops[i];
-}
-
 const struct term *generate_term(struct generator *g, const struct vocabulary *v, const struct sort *sort, unsigned depth)
 {
         const struct candidates *c = depth > 0 ? candidates_of(g, sort) : NULL;
 
         for (int tries = 0; c && c->n > 0 && tries < 16; tries++) {
-                const struct term *t = generate_application(g, v, choose_operator(g, c), sort, NULL, 0, depth - 1);
+                double x = random_uniform(&g->random) * c->sums[c->n - 1];
+                const struct term *t;
+                size_t i = 0;
 
+                while (i + 1 < c->n && c->sums[i] <= x)
+                        i++;
+                t = generate_application(g, v, c->ops[i], sort, NULL, 0, depth - 1);
                 if (t)
                         return t;
         }

@@ -1,8 +1,7 @@
 /* Random formulas over strings, integers and Booleans: the generator of SPRFinder (section 4.1.3) and BanditFuzz.
  *
- * Four parameters say how complex a formula is. Every operator of the theory
- * of strings can occur. Formulas are well-sorted by construction. The depth of each argument is drawn by itself, and one argument of each
- * operator has the full depth, so that a formula of depth D really has one.
+ * Four parameters say how complex a formula is. Every operator of the theory of strings can occur. Formulas are well-sorted by construction. The
+ * depth of each argument is drawn; one argument of each operator has the full depth, so that a formula has the depth that was asked for.
  *
  * Threads: a generator belongs to one thread at a time, as its bank does. Equal seeds and options give equal formulas. */
 #pragma once
@@ -24,6 +23,13 @@ struct generate_options {
 extern const struct generate_options generate_defaults;
 extern const double generate_weights[N_OPS];
 
+static inline bool op_is_among(enum op op, const enum op *list, size_t n)
+{
+        while (n > 0 && list[n - 1] != op)
+                n--;
+        return n > 0;
+}
+
 struct generator;
 /* Copies what `options` points to. -EINVAL where a parameter is 0 or no operator with weight gives a Boolean. */
 int generator_new(const struct generate_options *options, uint64_t seed, struct generator **ret);
@@ -38,6 +44,8 @@ int generator_configure(struct generator *g, const struct generate_options *opti
 /* A whole formula in a bank of its own, with its logic and a check-sat. 0 or -ENOMEM. */
 int generate_formula(struct generator *g, struct script **ret);
 
+/* The one kind of sort that a place takes; SORT_UNKNOWN: it takes several, or its sort follows from other places. */
+enum sort_kind place_kind(enum place_sort place);
 /* Can an operator give `sort` when its result is declared as `place`, for some arguments? */
 bool place_can_hold(enum place_sort place, const struct sort *sort);
 
@@ -51,13 +59,13 @@ struct vocabulary {
         unsigned sorts; /* a bit for each sort_kind that terms may have: those of the constants, and what their theory needs */
 };
 int vocabulary_of(const struct script *s, struct vocabulary *ret);
-int vocabulary_add(struct vocabulary *v, const struct term *t); /* a bound variable, say */
+void vocabulary_add(struct vocabulary *v, const struct term *t); /* a bound variable, say */
 void vocabulary_done(struct vocabulary *v);
 #define cleanup_vocabulary cleanup(vocabulary_done)
-/* A term of a sort, at most `depth` levels of operators deep. A sort that is not of strings, integers, reals, bit-vectors or Booleans has
- * only the vocabulary's constants: NULL without errorf() when there are none. NULL with bank_error(): no memory. */
+/* A term of a sort, at most `depth` levels of operators deep. Other sorts than of strings, integers, reals, bit-vectors and Booleans have only the
+ * vocabulary's constants; NULL: there is none. NULL with bank_error(): no memory. */
 const struct term *generate_term(struct generator *g, const struct vocabulary *v, const struct sort *sort, unsigned depth);
-/* An application of `op` to terms: `given` are used where they fit, each at most once, the others are generated. Its result has the sort
- * `result`. NULL: no such application (an index it has no rule for, arguments that nothing makes). */
+/* An application of `op` with the sort `result`. Arguments are taken from `given` where they fit, each at most once; the others are generated. NULL: there
+ * is none (an index without a rule, an argument that nothing makes). */
 const struct term *generate_application(struct generator *g, const struct vocabulary *v, enum op op, const struct sort *result,
                                         const struct term *const *given, size_t n_given, unsigned depth);

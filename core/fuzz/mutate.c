@@ -17,7 +17,7 @@ static void target_done(struct target *t)
         term_places_done(&t->places);
 }
 
-/* The places of an assertion, drawn by its size; of the `skip`-th after it when there was nothing in that. -ENOENT: there are no more. */
+/* The places of an assertion: of one that is drawn by its size, or of the `skip`-th after it. -ENOENT: there are no more. */
 static int target_choose(struct generator *g, const struct script *s, size_t skip, size_t *first, struct target *ret)
 {
         double sum = 0, x;
@@ -51,7 +51,7 @@ static const struct term *here(const struct target *t, size_t at)
         return t->places.list[at].term;
 }
 
-/* A solver refuses (* x y) in QF_LIA. -ENOENT when an assertion left its logic; one that was outside before may be anything. */
+/* -ENOENT: the change took the assertion out of the logic, as (* x y) would in QF_LIA. One that was outside before may be anything. */
 static int keep_logic(const struct script *s, const struct term *before, const struct term *now)
 {
         const struct logic logic = logic_of(s->logic ? s->logic->name.data : NULL);
@@ -87,18 +87,13 @@ static int vocabulary_at(const struct script *s, const struct target *t, size_t 
         if (r == 0)
                 r = term_variables_at(&t->places, at, &bound);
         for (size_t i = 0; r == 0 && i < bound.n; i++)
-                r = vocabulary_add(ret, bound.list[i]);
+                vocabulary_add(ret, bound.list[i]);
         return r;
 }
 
 /* -- operators -- */
 
-static bool can_be_result(const struct operator_row *row, const struct sort *sort)
-{
-        return place_can_hold(row->result, sort) && !(row->result == PLACE_SAME && sort->kind == SORT_REGLAN);
-}
-
-/* Regular expressions stay constant: what stands below str.to_re is left as it is. */
+/* Regular expressions stay constant: the argument of str.to_re, or an end of a range. */
 static bool is_frozen(const struct target *t, size_t at)
 {
         const struct term_place *p = &t->places.list[at];
@@ -107,7 +102,7 @@ static bool is_frozen(const struct target *t, size_t at)
         return at != 0 && (term_is(parent, OP_RE_FROM_STR) || term_is(parent, OP_RE_RANGE));
 }
 
-/* One of all places that are good, each as likely as the others; SIZE_MAX: none. */
+/* A good place, each as likely as the others; SIZE_MAX: there is none. */
 static size_t choose_place(struct generator *g, const struct target *t,
                            bool (*is_good)(const struct target *t, size_t at, const void *user), const void *user)
 {
@@ -122,12 +117,14 @@ static size_t choose_place(struct generator *g, const struct target *t,
 static bool is_replaceable(const struct target *t, size_t at, const void *user)
 {
         const enum op *action = user;
+        enum place_sort result = operator_row(*action)->result;
         const struct term *x = here(t, at);
 
-        return x->kind == TERM_OPERATOR && x->op != *action && can_be_result(operator_row(*action), x->sort) && !is_frozen(t, at);
+        return x->kind == TERM_OPERATOR && x->op != *action && place_can_hold(result, x->sort) &&
+               !(result == PLACE_SAME && x->sort->kind == SORT_REGLAN) && !is_frozen(t, at);
 }
 
-/* -ENOENT also where what was generated for the other arguments did not fit. */
+/* -ENOENT: also where the arguments that were generated do not fit. */
 static int replace_operator(struct generator *g, const struct script *s, const struct target *t, enum op action,
                             struct script **ret)
 {
@@ -141,7 +138,10 @@ static int replace_operator(struct generator *g, const struct script *s, const s
                    ret);
 }
 
-int mutate_operator(struct generator *g, const struct script *s, enum op action, struct script **ret)
+/* Tries a change in one assertion after the other, beginning with one that is drawn. -ENOENT: it fits into none. */
+static int change_one(struct generator *g, const struct script *s,
+                      int (*change)(struct generator *g, const struct script *s, const struct target *t, enum op action, struct script **ret),
+                      enum op action, struct script **ret)
 {
         size_t first = 0;
         int r = -ENOENT;
@@ -153,9 +153,14 @@ int mutate_operator(struct generator *g, const struct script *s, enum op action,
                 if (k < 0)
                         return k;
                 for (int tries = 0; r == -ENOENT && tries < 4; tries++)
-                        r = replace_operator(g, s, &t, action, ret);
+                        r = change(g, s, &t, action, ret);
         }
         return r;
+}
+
+int mutate_operator(struct generator *g, const struct script *s, enum op action, struct script **ret)
+{
+        return change_one(g, s, replace_operator, action, ret);
 }
 
 size_t mutate_actions(struct generator *g, const struct script *s, enum op *ret)
@@ -204,7 +209,6 @@ struct words { /* what a transformer does to literals */
         enum transform kind;
         unsigned factor;
         uint32_t from[64], to[64]; /* an alphabet and its translation */
-        bool failed;
 };
 
 static const struct term *reversed(struct bank *b, uint32_t *text, size_t n)
@@ -220,10 +224,8 @@ static const struct term *reversed(struct bank *b, uint32_t *text, size_t n)
 
 static const struct term *repeated(struct bank *b, const uint32_t *text, size_t n, unsigned factor)
 {
-        cleanup_free uint32_t *more = calloc(n * factor + 1, sizeof(*more));
+        cleanup_free uint32_t *more = allocate(n * factor, sizeof(*more));
 
-        if (!more)
-                return NULL;
         for (size_t i = 0; i < n * factor; i++)
                 more[i] = text[i / factor];
         return term_string_of(b, more, n * factor);
@@ -233,12 +235,10 @@ static const struct term *repeated(struct bank *b, const uint32_t *text, size_t 
 static const struct term *edited(struct words *w, struct bank *b, const uint32_t *text, size_t n)
 {
         struct random *random = generator_random(w->g);
-        cleanup_free uint32_t *other = calloc(n + 2, sizeof(*other));
+        cleanup_free uint32_t *other = allocate(n + 1, sizeof(*other));
         size_t at = random_below(random, n + 1);
         uint32_t c = (uint32_t)(' ' + random_below(random, 95));
 
-        if (!other)
-                return NULL;
         memcpy(other, text, n * sizeof(*text));
         switch (n == 0 ? 0 : random_below(random, 3)) {
         case 0:
@@ -262,7 +262,7 @@ static const struct term *other_word(struct words *w, struct bank *b, const stru
 
         if (term_to_string(t, &text, &n) < 0)
                 return NULL;
-        switch (w->kind) {
+        switch ((int)w->kind) {
         case TRANSFORM_MULTIPLY:
                 return repeated(b, text, n, w->factor);
         case TRANSFORM_REVERSE:
@@ -282,13 +282,9 @@ static const struct term *other_word(struct words *w, struct bank *b, const stru
                 return term_string_of(b, text, n);
         case TRANSFORM_FUZZ:
                 return random_below(generator_random(w->g), 3) == 0 ? edited(w, b, text, n) : t;
-        case TRANSFORM_GRAFT:
-        case TRANSFORM_ROTATE:
-        case TRANSFORM_SWAP:
-        case N_TRANSFORMS:
-                break;
+        default:
+                return t;
         }
-        return t;
 }
 
 static const struct term *other_number(struct words *w, struct bank *b, const struct term *t)
@@ -332,10 +328,10 @@ static const struct term *backwards(struct bank *b, const struct term *t)
                 return term_op(b, OP_STR_PREFIXOF, t->args, t->n_args);
         case OP_STR_CONCAT:
         case OP_RE_CONCAT:
-                args = calloc(t->n_args, sizeof(*args));
-                for (uint32_t i = 0; args && i < t->n_args; i++)
+                args = allocate(t->n_args, sizeof(*args));
+                for (uint32_t i = 0; i < t->n_args; i++)
                         args[i] = t->args[t->n_args - 1 - i];
-                return args ? term_op(b, t->op, args, t->n_args) : NULL;
+                return term_op(b, t->op, args, t->n_args);
         default:
                 return t;
         }
@@ -354,12 +350,6 @@ static const struct term *transform_literal(void *user, struct bank *b, const st
         if (t->kind == TERM_OPERATOR && w->kind == TRANSFORM_FUZZ)
                 return other_operator(w, b, t);
         return t;
-}
-
-/* The ends of a range are one character each, and those of the translated alphabet in no order. */
-static const struct term *transform_but_ranges(void *user, struct bank *b, const struct term *t)
-{
-        return transform_literal(user, b, t);
 }
 
 static bool has_ranges(const struct term *t)
@@ -403,7 +393,7 @@ static int transform_all(struct generator *g, const struct script *s, enum trans
                 /* A range takes single characters: a longer or another word would break it. */
                 if (c->kind != COMMAND_ASSERT || has_ranges(c->term))
                         continue;
-                t = term_rewrite(s->bank, c->term, transform_but_ranges, &w);
+                t = term_rewrite(s->bank, c->term, transform_literal, &w);
                 if (!t)
                         return bank_error(s->bank) == -ENOMEM ? -ENOMEM : -ENOENT;
                 r = t == c->term ? 0 : keep_logic(s, c->term, t);
@@ -436,7 +426,7 @@ static bool is_graftable(const struct target *t, size_t at, const void *user)
 }
 
 /* A subterm becomes a literal. */
-static int graft(struct generator *g, const struct script *s, const struct target *t, struct script **ret)
+static int graft(struct generator *g, const struct script *s, const struct target *t, enum op action, struct script **ret)
 {
         cleanup_vocabulary struct vocabulary v = {.bank = s->bank};
         size_t at = choose_place(g, t, is_graftable, NULL);
@@ -458,7 +448,7 @@ static bool is_swappable(const struct target *t, size_t at, const void *user)
                (x->sort == here(t, *one)->sort && x != here(t, *one) && !is_within(t, at, *one) && !is_within(t, *one, at));
 }
 
-static int swap(struct generator *g, const struct script *s, const struct target *t, struct script **ret)
+static int swap(struct generator *g, const struct script *s, const struct target *t, enum op action, struct script **ret)
 {
         cleanup(term_places_done) struct term_places again = {0};
         size_t one = choose_place(g, t, is_swappable, NULL), other;
@@ -470,7 +460,7 @@ static int swap(struct generator *g, const struct script *s, const struct target
         other = choose_place(g, t, is_swappable, &one);
         if (other == SIZE_MAX || !t->places.is_whole)
                 return -ENOENT;
-        /* Neither is within the other, so the later place is where it was, in a tree whose numbering has moved. */
+        /* Neither is within the other: so `one`, which comes before `other`, keeps its number when `other` is replaced. */
         if (one > other) {
                 size_t x = one;
 
@@ -500,7 +490,7 @@ static bool is_rotatable(const struct target *t, size_t at, const void *user)
         return false;
 }
 
-static int rotate(struct generator *g, const struct script *s, const struct target *t, struct script **ret)
+static int rotate(struct generator *g, const struct script *s, const struct target *t, enum op action, struct script **ret)
 {
         size_t at = choose_place(g, t, is_rotatable, NULL);
         cleanup_free const struct term **args = NULL;
@@ -510,9 +500,7 @@ static int rotate(struct generator *g, const struct script *s, const struct targ
         if (at == SIZE_MAX)
                 return -ENOENT;
         x = here(t, at);
-        args = calloc(x->n_args, sizeof(*args));
-        if (!args)
-                return -ENOMEM;
+        args = allocate(x->n_args, sizeof(*args));
         first = x->args[0];
         for (uint32_t i = 0; i < x->n_args; i++) {
                 args[i] = x->args[i];
@@ -527,25 +515,14 @@ static int rotate(struct generator *g, const struct script *s, const struct targ
 
 int mutate_transform(struct generator *g, const struct script *s, enum transform kind, struct script **ret)
 {
-        static int (*const one[])(struct generator *, const struct script *, const struct target *, struct script **) = {
-                [TRANSFORM_GRAFT] = graft,
-                [TRANSFORM_ROTATE] = rotate,
-                [TRANSFORM_SWAP] = swap,
-                [N_TRANSFORMS] = NULL,
-        };
-        size_t first = 0;
-        int r = -ENOENT;
-
-        if (!one[kind])
+        switch ((int)kind) {
+        case TRANSFORM_GRAFT:
+                return change_one(g, s, graft, OP_NONE, ret);
+        case TRANSFORM_ROTATE:
+                return change_one(g, s, rotate, OP_NONE, ret);
+        case TRANSFORM_SWAP:
+                return change_one(g, s, swap, OP_NONE, ret);
+        default:
                 return transform_all(g, s, kind, ret);
-        for (size_t skip = 0; r == -ENOENT; skip++) {
-                cleanup(target_done) struct target t = {0};
-                int k = target_choose(g, s, skip, &first, &t);
-
-                if (k < 0)
-                        return k;
-                for (int tries = 0; r == -ENOENT && tries < 4; tries++)
-                        r = one[kind](g, s, &t, ret);
         }
-        return r;
 }

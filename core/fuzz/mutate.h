@@ -1,9 +1,9 @@
-/* Changing one formula into another: operator replacement (BanditFuzz, section 3.2, with the chosen node replaced and never another), and
- * the transformers of StringFuzz (Blotsky et al., CAV 2018, section 4).
+/* Changes one formula into another: by replacing an operator (BanditFuzz, section 3.2, but always the chosen one), or by the transformers of
+ * StringFuzz (Blotsky et al., CAV 2018, section 4).
  *
- * The result is always well-sorted and differs from the script given: a mutation that finds nothing to change returns -ENOENT. The new
- * script shares the old one's bank; the old one stays as it was. Works on any script; operators of theories that it does not use are not
- * brought in, nor what the arithmetic of its logic does not allow (core/smtlib/logic.h). */
+ * The result is always well-sorted and differs from the script; -ENOENT: there is nothing to change. The new script shares the old one's bank; the old
+ * script stays as it was. Any script will do. Operators of theories that it does not use are not brought in, nor arithmetic that its logic does not
+ * allow (core/smtlib/logic.h). */
 #pragma once
 
 #include "core/fuzz/generate.h"

@@ -21,7 +21,7 @@ static uint32_t magnitude(uint64_t n)
         return bits;
 }
 
-/* A term seen from above: its operator, or the kind of leaf. */
+/* The head of a term: its operator, or the kind of leaf. */
 static uint32_t head(const struct term *t)
 {
         int64_t n;
@@ -72,7 +72,7 @@ static void add_term(struct set *s, const struct term *t)
 
                 set_add(s, mix(mix(8, own), arg));
                 if (i > 0 && t->args[i] == t->args[0])
-                        set_add(s, mix(9, own)); /* something beside itself */
+                        set_add(s, mix(9, own)); /* equal arguments */
                 for (uint32_t k = 0; k < t->args[i]->n_args && k < 4; k++)
                         set_add(s, mix(mix(10, own), mix(arg, mix(head(t->args[i]->args[k]), k))));
         }
@@ -81,24 +81,21 @@ static void add_term(struct set *s, const struct term *t)
 int shape_of(const struct script *s, struct shape *ret)
 {
         cleanup(term_list_done) struct term_list roots = {0}, all = {0};
-        cleanup_free struct set *set = calloc(1, sizeof(*set));
+        cleanup_free struct set *set = allocate(1, sizeof(*set));
         size_t n = 0;
-        int r = set ? 0 : -ENOMEM;
+        int r;
 
-        for (size_t i = 0; r == 0 && i < s->n_commands; i++)
+        for (size_t i = 0; i < s->n_commands; i++)
                 if (s->commands[i].kind == COMMAND_ASSERT)
-                        r = term_list_add(&roots, s->commands[i].term);
-        if (r == 0)
-                r = term_subterms(roots.list, roots.n, &all);
+                        term_list_add(&roots, s->commands[i].term);
+        r = term_subterms(roots.list, roots.n, &all);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < all.n; i++)
                 add_term(set, all.list[i]);
         set_add(set, mix(11, magnitude(roots.n)));
         set_add(set, mix(12, magnitude(all.n)));
-        ret->parts = malloc(set->n * sizeof(*ret->parts));
-        if (!ret->parts)
-                return -ENOMEM;
+        ret->parts = allocate(set->n, sizeof(*ret->parts));
         for (uint32_t i = 0; i < SHAPE_BUCKETS; i++)
                 if (set->bits[i / 64] >> i % 64 & 1)
                         ret->parts[n++] = (uint16_t)i;
@@ -125,14 +122,12 @@ void shape_intersect(struct shape *s, const struct shape *other)
         s->n = n;
 }
 
-int shape_copy(const struct shape *s, struct shape *ret)
+struct shape shape_copy(const struct shape *s)
 {
-        ret->parts = malloc((s->n + 1) * sizeof(*ret->parts));
-        if (!ret->parts)
-                return -ENOMEM;
-        memcpy(ret->parts, s->parts, s->n * sizeof(*ret->parts));
-        ret->n = s->n;
-        return 0;
+        struct shape ret = {.parts = allocate(s->n, sizeof(*s->parts)), .n = s->n};
+
+        memcpy(ret.parts, s->parts, s->n * sizeof(*s->parts));
+        return ret;
 }
 
 bool shape_includes(const struct shape *s, const struct shape *part)
@@ -146,18 +141,6 @@ bool shape_includes(const struct shape *s, const struct shape *part)
                         return false;
         }
         return true;
-}
-
-int shape_counts_init(struct shape_counts *c)
-{
-        c->seen = calloc(SHAPE_BUCKETS, sizeof(float));
-        return c->seen ? 0 : -ENOMEM;
-}
-
-void shape_counts_done(struct shape_counts *c)
-{
-        free(c->seen);
-        c->seen = NULL;
 }
 
 void shape_counts_see(struct shape_counts *c, const struct shape *s)

@@ -1,5 +1,5 @@
-/* The parts of a formula, as a set of numbers: each operator, each operator under each other one, what leaves stand where. Formulas that
- * share a cause of slowness share some of it, so that novelty of shape is worth a run and a shape already explained is not. */
+/* The parts of a formula, as a set of numbers: operators, operators below operators, kinds of leaves. Formulas with one cause of slowness share
+ * parts, so a formula with new parts is worth a run, and one with the parts of a known cause is not. */
 #pragma once
 
 #include "core/smtlib/script.h"
@@ -16,16 +16,14 @@ void shape_done(struct shape *s);
 
 /* Keeps of `s` what `other` has, too. */
 void shape_intersect(struct shape *s, const struct shape *other);
-int shape_copy(const struct shape *s, struct shape *ret);
+struct shape shape_copy(const struct shape *s);
 /* Does `s` have all of `part`? */
 bool shape_includes(const struct shape *s, const struct shape *part);
 
 /* How many formulas had each part. */
 struct shape_counts {
-        float *seen; /* of SHAPE_BUCKETS; owned */
+        float seen[SHAPE_BUCKETS];
 };
-int shape_counts_init(struct shape_counts *c);
-void shape_counts_done(struct shape_counts *c);
 void shape_counts_see(struct shape_counts *c, const struct shape *s);
-/* How much there is to learn from running it: a part that was seen more often counts less. */
+/* How new it is: a part counts less the more often it was seen. */
 double shape_novelty(const struct shape_counts *c, const struct shape *s);

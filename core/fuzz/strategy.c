@@ -29,18 +29,13 @@ struct input *input_free(struct input *i)
 
 int input_new(const struct strategy *s, struct script *script, const char *source, struct input **ret)
 {
-        struct input *i = calloc(1, sizeof(*i));
-        int r = -ENOMEM;
+        struct input *i = allocate(1, sizeof(*i));
+        int r;
 
-        if (!i) {
-                script_free(script);
-                return -ENOMEM;
-        }
         *i = (struct input){.script = script, .source = source, .arm = SIZE_MAX, .parent = SIZE_MAX};
-        i->outcomes = calloc(s->options.versions, sizeof(*i->outcomes));
-        i->ran = calloc(s->options.versions, sizeof(*i->ran));
-        if (i->outcomes && i->ran)
-                r = script_print(script, &(struct print_options){.dialect = s->options.dialect}, &i->text);
+        i->outcomes = allocate(s->options.versions, sizeof(*i->outcomes));
+        i->ran = allocate(s->options.versions, sizeof(*i->ran));
+        r = script_print(script, &(struct print_options){.dialect = s->options.dialect}, &i->text);
         if (r < 0)
                 input_free(i);
         else
@@ -97,11 +92,10 @@ int strategy_next(struct strategy *s, struct strategy_input *ret)
         struct input *i = NULL;
         int r;
 
-        if (list_grow(s->under_way, s->n_under_way) < 0)
-                return -ENOMEM;
         r = s->rows->next(s, &i);
         if (r < 0)
                 return r;
+        list_grow(s->under_way, s->n_under_way);
         i->id = ++s->last_id;
         i->is_out = true;
         s->under_way[s->n_under_way++] = i;
@@ -126,7 +120,7 @@ void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struc
         i->ran[version] = true;
 }
 
-/* How much longer than the fastest version before it: its own time is that of an answer or of the timeout, as one that says unknown at once is not
+/* How much longer the version took than the fastest one before it. Its own time counts without an answer, too: one that says unknown at once is not
  * slow. */
 static double slowdown(const struct strategy *s, const struct input *i, unsigned version)
 {
@@ -156,7 +150,6 @@ bool strategy_finish(struct strategy *s, uint64_t id, double *ret_score)
         if (!i)
                 return false;
         score(s, i);
-        i->is_done = true;
         i->is_out = false;
         *ret_score = i->score;
         is_candidate = i->is_candidate;
@@ -189,26 +182,6 @@ size_t strategy_arms(const struct strategy *s, struct strategy_arm *ret, size_t 
         return s->rows->arms ? s->rows->arms(s, ret, most) : 0;
 }
 
-static int copy_corpus(struct strategy *s, const struct strategy_options *o)
-{
-        s->options.corpus = NULL;
-        s->options.n_corpus = 0;
-        if (o->n_corpus == 0)
-                return 0;
-        s->corpus = calloc(o->n_corpus, sizeof(*s->corpus));
-        if (!s->corpus)
-                return -ENOMEM;
-        for (size_t i = 0; i < o->n_corpus; i++) {
-                cleanup_bank struct bank *bank = bank_new();
-                int r = bank ? script_copy(o->corpus[i], bank, &s->corpus[i]) : -ENOMEM;
-
-                if (r < 0)
-                        return r;
-                s->options.n_corpus++;
-        }
-        return 0;
-}
-
 static int check_options(const struct strategy_options *o)
 {
         if (o->versions < 2)
@@ -231,17 +204,22 @@ int strategy_new(const struct strategy_options *options, struct strategy **ret)
 
         if (r < 0)
                 return r;
-        s = calloc(1, sizeof(*s));
-        if (!s)
-                return -ENOMEM;
+        s = allocate(1, sizeof(*s));
         s->options = *options;
         s->rows = options->rows ? options->rows : &strategy_novelty;
         s->generate = generate_defaults;
         s->generate.dialect = options->dialect;
         random_seed_part(&s->random, options->seed, 1);
         r = generator_new(&s->generate, options->seed, &s->generator);
-        if (r == 0)
-                r = copy_corpus(s, options);
+        s->corpus = allocate(options->n_corpus, sizeof(*s->corpus));
+        s->options.corpus = NULL;
+        s->options.n_corpus = 0; /* copied so far */
+        for (size_t i = 0; r == 0 && i < options->n_corpus; i++) {
+                cleanup_bank struct bank *bank = bank_new();
+
+                r = bank ? script_copy(options->corpus[i], bank, &s->corpus[i]) : -ENOMEM;
+                s->options.n_corpus += r == 0;
+        }
         if (r == 0)
                 r = s->rows->begin(s);
         if (r < 0)
@@ -271,7 +249,7 @@ struct strategy *strategy_free(struct strategy *s)
 
 #define FINGERPRINT_INPUTS 40
 
-/* One input, of which every fourth is slow at the end, and a find. */
+/* One input. Every fourth is slow on the last version, and a find. */
 static int probe(struct strategy *s, uint64_t *hash)
 {
         struct strategy_input input;

@@ -1,6 +1,5 @@
-/* A strategy decides which input a campaign runs next, and on which versions; it only decides. It starts nothing and reads no clock and
- * no file. Its decisions follow from its seed and from what it is told, in that order; so a campaign that keeps what it told a strategy can tell
- * it again, and goes on where it stopped.
+/* A strategy decides which input a campaign runs next, and on which versions. It starts nothing and reads no clock and no file: its decisions
+ * follow from its seed and from what it is told, in that order. So a campaign that recorded what it told a strategy can tell it again, and go on.
  *
  *     strategy_next()  ─▶ an input
  *           strategy_step()  ─▶ a version to run it on, with the most seconds that could matter; false: enough is known
@@ -8,13 +7,11 @@
  *     strategy_finish()  ─▶ is it a candidate for a find?
  *     strategy_confirmed()     whether the campaign's own, careful runs say so, too
  *
- * Several inputs may be under way at once. The last version is the target, the others are references; the score of an input is the target's
- * time minus the least of the others' (SPRFinder, definition 1); with every_version, the most of all versions' over those before them. A reference
- * that does not answer counts as not having solved.
+ * Several inputs may be under way at once. The last version is the target, the others are references. The score of an input is the target's time
+ * minus the least of the others' (SPRFinder, definition 1); with every_version, the largest such difference of a version to those before it. A
+ * reference that does not answer has not solved the input.
  *
- * The target runs first, as an input that it solves fast can be no find, and the references only as long as they could still make it one; candidates
- * come from several sources, chosen by Thompson sampling, and of a handful the one runs whose shape (shape.h) is newest and least explained by what was
- * found. Other ways to choose, which it is compared with, are in tests/support/strategies.h.
+ * strategy_novelty.c says how campaigns choose; tests/support/strategies.h has other ways, to compare with.
  *
  * Threads: a strategy belongs to one thread at a time. */
 #pragma once
@@ -24,7 +21,7 @@
 
 struct strategy_rows;
 struct strategy_options {
-        const struct strategy_rows *rows; /* a way to choose (strategy_internal.h); NULL: the one that campaigns take */
+        const struct strategy_rows *rows; /* how it chooses (strategy_internal.h); NULL: as campaigns do */
         unsigned versions;         /* at least 2 */
         double timeout, threshold; /* seconds */
         enum dialect dialect;
@@ -32,7 +29,7 @@ struct strategy_options {
         struct script *const *corpus; /* inputs to mutate beside what is generated; may be NULL; copied */
         size_t n_corpus;
         bool corpus_only;   /* generate nothing: another theory than strings */
-        bool every_version; /* a slowdown between any two versions counts (--pairs any): none is spared its run */
+        bool every_version; /* a slowdown between any two versions counts (--pairs any): every version runs */
 };
 extern const struct strategy_options strategy_defaults; /* but for versions, timeout, threshold and seed */
 
@@ -53,22 +50,21 @@ int strategy_next(struct strategy *s, struct strategy_input *ret);
 bool strategy_step(struct strategy *s, uint64_t id, unsigned *ret_version, double *ret_seconds);
 
 struct outcome {
-        double seconds;       /* of wall clock; of a timeout: the limit it had. Or what the caller counts in their place */
+        double seconds;       /* of wall clock, or what the caller counts instead; of a timeout: its limit */
         enum verdict verdict; /* VERDICT_TIMEOUT also under a limit below the timeout */
 };
 void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struct outcome *o);
 
 /* The candidate's score; false: no candidate. The input and its text are gone afterwards, but for strategy_confirmed(). */
 bool strategy_finish(struct strategy *s, uint64_t id, double *ret_score);
-/* Of a candidate. `cause`: what is known to be its cause (a number of the caller's, 0: not known); a find of a cause that was there
- * already teaches what need not be looked for again. */
+/* Whether a candidate is a find. `cause`: a number of the caller's, 0: not known. Two finds of one cause teach what need not be sought again. */
 void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t cause);
 
-/* Tells the cause of a find that was confirmed before the cause was known. */
+/* The cause of a find that was confirmed before the cause was known. */
 void strategy_learned(struct strategy *s, uint64_t id, uint64_t cause);
 
-/* The same as long as the same options lead to the same inputs: of the first that come where made-up outcomes are told. Another version of solverfs may
- * generate others. */
+/* A hash of the first inputs, where made-up outcomes are told: equal while equal options lead to equal inputs. Another version of solverfs may generate
+ * others. */
 int strategy_fingerprint(const struct strategy_options *options, uint64_t *ret);
 
 /* For progress and operators.tsv: every arm with what is expected of it. */

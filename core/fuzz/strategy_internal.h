@@ -20,7 +20,6 @@ struct input {
         struct outcome *outcomes; /* owned; of each version */
         bool *ran;                /* owned */
         bool is_out;              /* given out, not finished */
-        bool is_done;
         bool is_candidate;
         double score;
 };

@@ -1,10 +1,10 @@
-/* The default strategy. Three things make it find more causes for the same work:
+/* The strategy of campaigns. Three things make it find more causes for the same work:
  *
- * - Capping. An input that the target solves within the threshold can be no find, and most are such: the other versions never see them.
- *   Where most inputs are hard for every version it is cheaper the other way round, and the order is chosen by what was measured.
- * - Swarms (Groce et al., "Swarm testing", ISSTA 2012). Each generated formula draws which operators it may use, how long, wide and deep it is,
- *   so that rare combinations come, which an average of everything never shows.
- * - Novelty. Of several candidates the one runs whose parts were seen least, and are least part of what was found already. */
+ * - Capping. An input that the target solves within the threshold can be no find, so the other versions do not run it. Where most inputs are
+ *   hard for every version, the other order is cheaper. The times measured so far choose the order.
+ * - Swarms (Groce et al., "Swarm testing", ISSTA 2012). For each formula it is drawn which operators it may use, how long, wide and deep it is, so
+ *   that rare combinations come.
+ * - Novelty. Of several candidates the one runs whose parts were seen least, and belong least to causes that were found. */
 #include "core/fuzz/strategy_internal.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ struct pool {
         size_t n;
 };
 
-/* The parts that the finds of one cause have in common, once there were two: a formula with all of them shows nothing new. */
+/* The finds of one cause. Once there are two, a formula with all parts that they have in common shows nothing new. */
 struct cause {
         uint64_t id;
         struct shape common; /* owned */
@@ -75,24 +75,17 @@ struct novelty {
         struct unexplained *unexplained; /* owned */
         size_t n_unexplained;
         uint64_t used[N_SOURCES], won[N_SOURCES];
-        /* Of the first version of each input: what decides which version is first. */
+        /* Of the first version that ran of each input; decides which version is first. */
         double n, time, capped_time, time_below_cap, n_slow;
 };
 
 static int novelty_begin(struct strategy *s)
 {
-        struct novelty *n = calloc(1, sizeof(*n));
-        int r;
+        struct novelty *n = allocate(1, sizeof(*n));
 
-        if (!n)
-                return -ENOMEM;
         s->state = n;
-        r = shape_counts_init(&n->counts);
-        if (r == 0)
-                r = bandit_init(&n->sources, N_SOURCES);
-        if (r == 0 && !s->options.corpus_only)
-                r = enumeration_new(&(struct enumerate_options){.dialect = s->options.dialect}, &n->enumeration);
-        return r;
+        bandit_init(&n->sources, N_SOURCES);
+        return s->options.corpus_only ? 0 : enumeration_new(&(struct enumerate_options){.dialect = s->options.dialect}, &n->enumeration);
 }
 
 static void pool_done(struct pool *p)
@@ -109,7 +102,6 @@ static void novelty_end(struct strategy *s)
         pool_done(&n->slow);
         pool_done(&n->finds);
         enumeration_free(n->enumeration);
-        shape_counts_done(&n->counts);
         bandit_done(&n->sources);
         for (size_t i = 0; i < n->n_causes; i++)
                 shape_done(&n->causes[i].common);
@@ -122,7 +114,7 @@ static void novelty_end(struct strategy *s)
 
 /* -- pools -- */
 
-/* Into the place of the least worthy. In a bank of its own, so that what is kept of an input is that input. */
+/* Replaces the least worthy when it is full. The copy has a bank of its own, so that no other terms are kept. */
 static void pool_add(struct pool *p, const struct script *script, double worth)
 {
         cleanup_bank struct bank *bank = NULL;
@@ -277,18 +269,6 @@ static int make_script(struct strategy *s, enum source source, struct script **r
 
 /* -- choosing -- */
 
-static void open_sources(const struct strategy *s, bool ret[N_SOURCES])
-{
-        const struct novelty *n = s->state;
-
-        for (int i = SOURCE_SMALL; i <= SOURCE_TEMPLATE; i++)
-                ret[i] = !s->options.corpus_only;
-        ret[SOURCE_ENUMERATE] = n->enumeration != NULL;
-        ret[SOURCE_MUTATE] = n->slow.n > 0;
-        ret[SOURCE_FIND] = n->finds.n > 0;
-        ret[SOURCE_CORPUS] = s->options.n_corpus > 0;
-}
-
 static int make_input(struct strategy *s, enum source source, struct input **ret)
 {
         struct script *script = NULL;
@@ -316,9 +296,9 @@ static bool is_explained(const struct novelty *n, const struct shape *s)
         return false;
 }
 
-#define EXPLAINED 0.1 /* what is left of the novelty of a formula that has a known cause in it */
+#define EXPLAINED 0.1 /* the factor of a formula's novelty when it has a known cause in it */
 
-/* Where runs are short, so must be the choice. */
+/* The choice takes a hundredth of a run. */
 static unsigned n_candidates(const struct novelty *n)
 {
         double seconds = n->n > 0 ? n->time / n->n : 1;
@@ -329,11 +309,21 @@ static unsigned n_candidates(const struct novelty *n)
 static int novelty_next(struct strategy *s, struct input **ret)
 {
         struct novelty *n = s->state;
-        bool is_open[N_SOURCES];
+        bool generates = !s->options.corpus_only;
+        bool is_open[N_SOURCES] = {
+                [SOURCE_SMALL] = generates,
+                [SOURCE_MEDIUM] = generates,
+                [SOURCE_LARGE] = generates,
+                [SOURCE_HUGE] = generates,
+                [SOURCE_TEMPLATE] = generates,
+                [SOURCE_ENUMERATE] = n->enumeration != NULL,
+                [SOURCE_MUTATE] = n->slow.n > 0,
+                [SOURCE_FIND] = n->finds.n > 0,
+                [SOURCE_CORPUS] = s->options.n_corpus > 0,
+        };
         struct input *best = NULL;
         double most = -1;
 
-        open_sources(s, is_open);
         while (!best) {
                 size_t source = bandit_choose(&n->sources, &s->random, is_open);
 
@@ -372,7 +362,7 @@ static int novelty_next(struct strategy *s, struct input **ret)
 
 /* -- running -- */
 
-/* True if the target goes first, by the mean cost of either order as the times of the versions that went first foretell it. */
+/* Is it cheaper that the target goes first? By the times of the versions that went first so far. */
 static bool is_target_first(const struct strategy *s)
 {
         const struct novelty *n = s->state;
@@ -452,48 +442,42 @@ static void novelty_finish(struct strategy *s, struct input *i)
                           fmin(i->outcomes[0].seconds * (1 + (i->outcomes[0].verdict == VERDICT_TIMEOUT)), s->options.timeout));
         if (i->is_candidate)
                 return; /* confirmed() rewards it */
-        bandit_succeed(&n->sources, i->arm, 0.3 * share);
-        bandit_fail(&n->sources, i->arm, 0.3);
+        n->sources.successes[i->arm] += 0.3 * share;
+        n->sources.failures[i->arm] += 0.3;
         if (worth > 0)
                 pool_add(&n->slow, i->script, worth);
 }
 
-/* Notes what a find has in common with those of its cause. 1: the cause is new, 0: it is not, -ENOMEM. */
-static int note_cause(struct novelty *n, uint64_t id, const struct shape *shape)
+/* Notes what a find has in common with those of its cause. True: it is the first of the cause. */
+static bool note_cause(struct novelty *n, uint64_t id, const struct shape *shape)
 {
         for (size_t i = 0; i < n->n_causes; i++)
                 if (n->causes[i].id == id) {
                         shape_intersect(&n->causes[i].common, shape);
                         n->causes[i].finds++;
-                        return 0;
+                        return false;
                 }
-        if (list_grow(n->causes, n->n_causes) < 0)
-                return -ENOMEM;
-        n->causes[n->n_causes] = (struct cause){.id = id, .finds = 1};
-        if (shape_copy(shape, &n->causes[n->n_causes].common) < 0)
-                return -ENOMEM;
-        n->n_causes++;
-        return 1;
+        list_grow(n->causes, n->n_causes);
+        n->causes[n->n_causes++] = (struct cause){.id = id, .common = shape_copy(shape), .finds = 1};
+        return true;
 }
 
 static void novelty_confirmed(struct strategy *s, struct input *i, bool is_find, uint64_t cause)
 {
         struct novelty *n = s->state;
-        bool is_new = is_find && (cause == 0 || note_cause(n, cause, &i->shape) != 0);
+        bool is_new = is_find && (cause == 0 || note_cause(n, cause, &i->shape));
 
         if (is_new) {
                 n->won[i->arm]++;
-                bandit_succeed(&n->sources, i->arm, 1);
+                n->sources.successes[i->arm]++;
         } else {
-                bandit_fail(&n->sources, i->arm, 0.5);
+                n->sources.failures[i->arm] += 0.5;
         }
         if (is_find)
                 pool_add(&n->finds, i->script, is_new ? 2 : 1);
-        if (is_find && cause == 0 && list_grow(n->unexplained, n->n_unexplained) == 0) {
-                struct unexplained *u = &n->unexplained[n->n_unexplained];
-
-                *u = (struct unexplained){.id = i->id, .arm = i->arm};
-                n->n_unexplained += shape_copy(&i->shape, &u->shape) == 0;
+        if (is_find && cause == 0) {
+                list_grow(n->unexplained, n->n_unexplained);
+                n->unexplained[n->n_unexplained++] = (struct unexplained){.id = i->id, .arm = i->arm, .shape = shape_copy(&i->shape)};
         }
 }
 
@@ -507,8 +491,8 @@ static void novelty_learned(struct strategy *s, uint64_t id, uint64_t cause)
 
                 if (u->id != id)
                         continue;
-                if (note_cause(n, cause, &u->shape) == 0)
-                        bandit_fail(&n->sources, u->arm, 0.5);
+                if (!note_cause(n, cause, &u->shape))
+                        n->sources.failures[u->arm] += 0.5;
                 shape_done(&u->shape);
                 *u = n->unexplained[--n->n_unexplained];
                 return;

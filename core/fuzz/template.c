@@ -18,15 +18,19 @@ static const struct term *variable(struct page *p, const char *stem, unsigned n,
         return term_constant(p->bank, s ? function_of(p->bank, FUNCTION_DECLARED, s, NULL, 0, sort_simple(p->bank, kind)) : NULL);
 }
 
+/* Characters from `first` on, of so many kinds. */
+static const struct term *text(struct page *p, size_t n, char first, unsigned kinds)
+{
+        cleanup_free uint32_t *characters = allocate(n, sizeof(*characters));
+
+        for (size_t i = 0; i < n; i++)
+                characters[i] = (uint32_t)first + (uint32_t)random_below(p->random, kinds);
+        return term_string_of(p->bank, characters, n);
+}
+
 static const struct term *word(struct page *p, size_t n)
 {
-        cleanup_free uint32_t *text = calloc(n + 1, sizeof(*text));
-
-        if (!text)
-                return NULL;
-        for (size_t i = 0; i < n; i++)
-                text[i] = (uint32_t)('a' + random_below(p->random, 4));
-        return term_string_of(p->bank, text, n);
+        return text(p, n, 'a', 4);
 }
 
 static const struct term *concat(struct page *p, const struct term *x, const struct term *y)
@@ -44,17 +48,15 @@ static int assert_term(struct page *p, const struct term *t)
         return t ? script_add_assert(p->script, t) : -ENOMEM;
 }
 
-/* A balanced tree as deep as the size, or a list as long; a character of it is asked for now and then. */
+/* A balanced tree of that depth, or a list of that length, equal to a word; and some of its characters. */
 static int concats(struct page *p)
 {
         bool is_balanced = random_below(p->random, 2) == 0;
         unsigned n = is_balanced ? 1u << MIN(p->size, 10u) : p->size + 1;
-        cleanup_free const struct term **row = calloc(n, sizeof(*row));
+        cleanup_free const struct term **row = allocate(n, sizeof(*row));
         const struct term *root;
         int r;
 
-        if (!row)
-                return -ENOMEM;
         for (unsigned i = 0; i < n; i++)
                 row[i] = random_below(p->random, 4) == 0 ? word(p, 1 + random_below(p->random, 5))
                                                          : variable(p, "x", i, SORT_STRING);
@@ -160,25 +162,14 @@ static int regex(struct page *p)
         return r;
 }
 
-static const struct term *text(struct page *p, size_t n)
-{
-        cleanup_free uint32_t *characters = calloc(n + 1, sizeof(*characters));
-
-        if (!characters)
-                return NULL;
-        for (size_t i = 0; i < n; i++)
-                characters[i] = (uint32_t)(' ' + random_below(p->random, 95));
-        return term_string_of(p->bank, characters, n);
-}
-
 static int words(struct page *p)
 {
         int r = 0;
 
         for (unsigned i = 0; r == 0 && i < p->size; i++) {
                 const struct term *x = variable(p, "x", i, SORT_STRING), *y = variable(p, "x", i + 1, SORT_STRING);
-                const struct term *t = equal(p, concat(p, x, text(p, 10 + random_below(p->random, 200))),
-                                             concat(p, text(p, 10 + random_below(p->random, 200)), y));
+                const struct term *t = equal(p, concat(p, x, text(p, 10 + random_below(p->random, 200), ' ', 95)),
+                                             concat(p, text(p, 10 + random_below(p->random, 200), ' ', 95), y));
 
                 r = assert_term(p, random_below(p->random, 3) == 0 ? term_not(p->bank, t) : t);
         }
@@ -188,16 +179,16 @@ static int words(struct page *p)
 static int tree(struct page *p)
 {
         cleanup_vocabulary struct vocabulary v = {.bank = p->bank, .sorts = 1u << SORT_BOOL};
-        int r = 0;
 
-        for (unsigned i = 0; r == 0 && i < 3; i++) {
+        for (unsigned i = 0; i < 3; i++) {
                 const struct term *x = variable(p, "x", i, SORT_STRING), *n = variable(p, "n", i, SORT_INT);
 
-                r = x && n ? vocabulary_add(&v, x) : -ENOMEM;
-                if (r == 0)
-                        r = vocabulary_add(&v, n);
+                if (!x || !n)
+                        return -ENOMEM;
+                vocabulary_add(&v, x);
+                vocabulary_add(&v, n);
         }
-        return r < 0 ? r : assert_term(p, generate_term(p->g, &v, sort_simple(p->bank, SORT_BOOL), p->size));
+        return assert_term(p, generate_term(p->g, &v, sort_simple(p->bank, SORT_BOOL), p->size));
 }
 
 static int (*const templates[N_TEMPLATES])(struct page *p) = {

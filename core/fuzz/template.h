@@ -1,5 +1,5 @@
-/* Formulas of one shape each: the generators of StringFuzz (Blotsky et al., CAV 2018, section 4). They scale one thing at a time, so that a
- * solver's behaviour on it can be told from all else. */
+/* Formulas of one shape each: the generators of StringFuzz (Blotsky et al., CAV 2018, section 4). Each scales one thing, so that a solver's behaviour
+ * on it can be seen. */
 #pragma once
 
 #include "core/fuzz/generate.h"

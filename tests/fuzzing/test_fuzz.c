@@ -385,10 +385,10 @@ START_TEST(test_enumeration_is_exhaustive_and_without_twins)
                                                "(assert (str.in_re x (re.* re.allchar)))"};
         bool found[ARRAY_SIZE(expected)] = {false};
         cleanup_buffer struct buffer all = {0};
-        unsigned size = 0;
+        unsigned size = 0, n = 0;
 
         assert_ok(enumeration_new(&(struct enumerate_options){.dialect = DIALECT_2_6}, &e));
-        while (enumeration_size(e) <= 4) {
+        for (; enumeration_size(e) <= 4; n++) {
                 cleanup_script struct script *s = NULL, *again = NULL;
                 cleanup_free char *text = NULL, *assertion = NULL;
 
@@ -408,23 +408,24 @@ START_TEST(test_enumeration_is_exhaustive_and_without_twins)
         }
         for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
                 ck_assert_msg(found[i], "%s never came", expected[i]);
-        ck_assert_uint_gt(enumeration_count(e), 300);
+        ck_assert_uint_gt(n, 300);
 }
 END_TEST
 
 START_TEST(test_enumeration_says_when_memory_is_not_enough)
 {
         cleanup_enumeration struct enumeration *e = NULL;
+        unsigned n = 0;
         int r = 0;
 
         assert_ok(enumeration_new(&(struct enumerate_options){.dialect = DIALECT_2_6, .memory_most = 1 << 20}, &e));
-        while (r == 0) {
+        for (; r == 0; n++) {
                 cleanup_script struct script *s = NULL;
 
                 r = enumeration_next(e, &s);
         }
         ck_assert_int_eq(r, -ENOSPC);
-        ck_assert_uint_gt(enumeration_count(e), 100);
+        ck_assert_uint_gt(n, 100);
 }
 END_TEST
 
@@ -438,16 +439,16 @@ START_TEST(test_bandit_learns)
         unsigned chosen[3] = {0};
 
         random_seed(&random, test_seed(1));
-        assert_ok(bandit_init(&b, 3));
+        bandit_init(&b, 3);
         for (int i = 0; i < 2000; i++) {
                 static const double chance[] = {0.1, 0.5, 0.2};
                 size_t arm = bandit_choose(&b, &random, NULL);
 
                 chosen[arm]++;
                 if (random_uniform(&random) < chance[arm])
-                        bandit_succeed(&b, arm, 1);
+                        b.successes[arm]++;
                 else
-                        bandit_fail(&b, arm, 1);
+                        b.failures[arm]++;
         }
         ck_assert_uint_gt(chosen[1], 1600);
         ck_assert(fabs(bandit_mean(&b, 1) - 0.5) < 0.05);
@@ -542,7 +543,7 @@ START_TEST(test_shapes)
 {
         cleanup_script struct script *a = read_text(mixed[4]), *b = read_text(mixed[4]), *c = read_text(mixed[0]);
         cleanup_shape struct shape x = {0}, y = {0}, z = {0};
-        cleanup(shape_counts_done) struct shape_counts counts = {0};
+        static struct shape_counts counts;
         double fresh;
 
         assert_ok(shape_of(a, &x));
@@ -550,7 +551,6 @@ START_TEST(test_shapes)
         assert_ok(shape_of(c, &z));
         ck_assert_uint_eq(x.n, y.n);
         ck_assert_int_eq(memcmp(x.parts, y.parts, x.n * sizeof(*x.parts)), 0);
-        assert_ok(shape_counts_init(&counts));
         fresh = shape_novelty(&counts, &x);
         shape_counts_see(&counts, &x);
         ck_assert(shape_novelty(&counts, &x) < fresh);

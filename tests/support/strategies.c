@@ -40,7 +40,7 @@ static int begin(struct strategy *s, enum strategy_kind k)
                 return -ENOMEM;
         s->state = p;
         p->size = 2 * (size_t)POPULATION;
-        p->members = calloc(p->size, sizeof(struct input *));
+        p->members = allocate(p->size, sizeof(struct input *));
         p->found.length = s->options.versions;
         p->learns = k != STRATEGY_RANDOM;
         p->adapts = k == STRATEGY_SPRFINDER || k == STRATEGY_SPRFINDER_NO_DTW;
@@ -49,7 +49,8 @@ static int begin(struct strategy *s, enum strategy_kind k)
         adapt_init(&p->adapt,
                    &(struct adapt_options){.window = strategies_window, .timeout = s->options.timeout, .theta = THETA},
                    random_bits(&s->random), 0);
-        return p->members && bandit_init(&p->bandit, N_OPS) == 0 ? 0 : -ENOMEM;
+        bandit_init(&p->bandit, N_OPS);
+        return 0;
 }
 
 static void clear(struct population *p)
@@ -233,11 +234,11 @@ static void reward(struct strategy *s, struct input *i)
         struct population *p = s->state;
 
         if (i->parent >= p->n || i->score <= p->members[i->parent]->score) {
-                bandit_fail(&p->bandit, i->arm, 1);
+                p->bandit.failures[i->arm]++;
                 return;
         }
         p->won[i->arm]++;
-        bandit_succeed(&p->bandit, i->arm, p->is_warped ? GAMMA * distance(s, i) : 1);
+        p->bandit.successes[i->arm] += p->is_warped ? GAMMA * distance(s, i) : 1;
 }
 
 /* BanditFuzz begins anew behind a find. Members under way are finished, and then nobody's. */
@@ -247,8 +248,7 @@ static void restart(struct strategy *s)
 
         clear(p);
         bandit_done(&p->bandit);
-        if (bandit_init(&p->bandit, N_OPS) < 0)
-                p->learns = false;
+        bandit_init(&p->bandit, N_OPS);
         p->phase = PHASE_EVALUATE;
         p->n_parents = p->next = 0;
 }
