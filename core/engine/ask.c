@@ -1,5 +1,5 @@
-/* Asking for many. One consumer at a time (the asking thread, or the job's step) goes round: takes the news, hands out answers, asks for more.
- * Answers come on other threads and only join the list of news. */
+/* Asking for many. One consumer at a time, the asking thread or the job's step, goes round: it takes the news, hands out answers and asks for more.
+ * Answers come on other threads, which only add to the list of news. */
 #include "core/engine/ask.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #define OPEN_THREAD   256 /* keeps every core busy, and lets the engine see what shares a build */
 #define OPEN_JOB      64
 #define PROGRESS_MS   200
-#define LEAST_SAMPLES 3 /* answers that were worked out, before those to come are guessed from them */
+#define LEAST_SAMPLES 3 /* answers that were worked out, before the others are estimated from them */
 
 struct fanout {
         struct engine *engine;
@@ -113,20 +113,15 @@ static void hand_out(struct fanout *f, size_t i, int r, struct value *v, const c
                 end(f, MIN(enough, 0), enough < 0 ? error_message(enough) : NULL);
 }
 
-/* Lock held. */
-static void show_in_job(struct fanout *f)
-{
-        f->job->done = f->n_answered;
-        f->job->total = f->a.n;
-        f->engine->dirty = true;
-}
-
 static void take(struct fanout *f, size_t i, int r, struct value *v, const char *reason)
 {
         pthread_mutex_lock(&f->engine->lock);
         f->n_answered++;
-        if (f->job)
-                show_in_job(f);
+        if (f->job) {
+                f->job->done = f->n_answered;
+                f->job->total = f->a.n;
+                f->engine->dirty = true;
+        }
         pthread_mutex_unlock(&f->engine->lock);
         hand_out(f, i, r, v, reason);
 }
@@ -205,7 +200,7 @@ static void ask_next(struct fanout *f)
                         return;
                 }
                 if (r == -EAGAIN && f->n_open > 0) {
-                        f->full = true; /* once more when one of ours is done */
+                        f->full = true; /* asked again when one of ours is done */
                         f->refused = steal_pointer(q);
                         return;
                 }
@@ -247,7 +242,7 @@ bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most)
         if (l.n_unknown > 0)
                 return false;
         least = most = l.mean_ns;
-        if (f->next < f->a.n) { /* those to come: like those so far, and at most all unknown */
+        if (f->next < f->a.n) { /* those to come: as many known as so far, or none */
                 double n = (double)(f->a.n - f->next), variance;
 
                 if (f->n_costs < LEAST_SAMPLES)
@@ -281,24 +276,6 @@ static void tell(struct fanout *f)
 
 /* -- for a thread -- */
 
-static void wait_for_news(struct fanout *f, int cancel_fd)
-{
-        struct pollfd p[] = {{.fd = f->event, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
-        eventfd_t n;
-
-        if (poll(p, cancel_fd >= 0 ? 2 : 1, f->a.progress ? PROGRESS_MS : -1) > 0 && p[0].revents)
-                eventfd_read(f->event, &n);
-}
-
-static void cancel(struct fanout *f)
-{
-        pthread_mutex_lock(&f->engine->lock);
-        waits_leave(&f->own);
-        pthread_mutex_unlock(&f->engine->lock);
-        take_news(f);
-        end(f, -ECANCELED, "interrupted");
-}
-
 int ask_many(struct engine *e, const struct asking *a, enum priority p, int cancel_fd)
 {
         struct fanout *f = fanout_new(e, NULL, a);
@@ -315,12 +292,21 @@ int ask_many(struct engine *e, const struct asking *a, enum priority p, int canc
         }
         while (state != FANOUT_OVER) {
                 if (fd_is_readable(cancel_fd)) {
-                        cancel(f);
+                        pthread_mutex_lock(&e->lock);
+                        waits_leave(&f->own);
+                        pthread_mutex_unlock(&e->lock);
+                        take_news(f);
+                        end(f, -ECANCELED, "interrupted");
                         break;
                 }
                 state = fanout_round(f);
-                if (state == FANOUT_WAIT)
-                        wait_for_news(f, cancel_fd);
+                if (state == FANOUT_WAIT) {
+                        struct pollfd fds[] = {{.fd = f->event, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
+                        eventfd_t n;
+
+                        if (poll(fds, 2, a->progress ? PROGRESS_MS : -1) > 0 && fds[0].revents)
+                                eventfd_read(f->event, &n);
+                }
                 if (state != FANOUT_OVER && f->a.progress && now_ns() - told >= PROGRESS_MS * NSEC_PER_MSEC) {
                         tell(f);
                         told = now_ns();
@@ -361,7 +347,7 @@ int engine_get(struct engine *e, struct query *q, enum priority p, bool again, i
 
         *ret = NULL;
         r = ask_many(e, &(struct asking){.n = 1, .again = again, .make = make_single, .answered = single_answered, .user = &s}, p, cancel_fd);
-        if (r < 0) /* it was interrupted as the answer came */
+        if (r < 0) /* interrupted as the answer came */
                 *ret = value_unref(*ret);
         return r;
 }

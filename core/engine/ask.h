@@ -1,6 +1,6 @@
-/* Asking for many values at once: a number of queries open at a time, answers as they come, progress with an estimate, taken
- * back as one. The command uses it from a thread that waits (ask_many()), queries use it from step() and hold nothing while they
- * wait (job_ask_many()). engine.h says why every such wait ends.
+/* Asking for many values at once: a number of queries are open at a time, answers come as they are found, progress comes with an estimate, and all
+ * are taken back as one. The command asks from a thread that waits (ask_many()); a query asks from its step(), and holds nothing while it
+ * waits (job_ask_many()). engine.h says why every such wait ends.
  *
  * A command:
  *
@@ -31,10 +31,10 @@
  *     }
  *     const struct query_type median_type = {.name = "median", .resource = RESOURCE_STEP, .step = median_step, .free_state = free, …};
  *
- * A step returns 0 with *ret set (that is the value), 0 having called job_ask_many() once (it is called again when that has ended), or
- * -errno. It must not wait for anything but the disk. make(), answered() and step() of one job are never called at the same time, but on
- * changing threads. Between two steps another process may finish the same query; then the value is taken from the store, and no further
- * step is called. The state is freed by free_state() however the job ends.
+ * A step returns 0 with *ret set (the value); or 0 after one job_ask_many(), and is called again when that has ended; or -errno. It may wait for
+ * the disk only. make(), answered() and step() of one job are never called at the same time, but on changing threads. Another process may
+ * finish the query between two steps: then the value comes from the store, and no further step is called. free_state() frees the state however
+ * the job ends.
  *
  * Questions that follow from answers (a bisection, a sequential test) are another asking, in the next step or round.
  */
@@ -42,13 +42,13 @@
 
 #include "core/engine/engine.h"
 
-/* How far it is. The estimate is a range of the time until all is answered, from what was measured before and so far: two standard
- * deviations to both sides, over the slots of this engine, unknown until it can be said. */
+/* How far it is. The estimate is a range of the time until all is answered: two standard deviations to both sides, over the slots of this engine,
+ * from what was measured before and so far. */
 struct ask_progress {
         struct engine *engine;
         size_t n;        /* of the asking */
-        size_t answered; /* so far, */
-        size_t worked;   /* of these, worked out since it was asked; the others were known */
+        size_t answered; /* so far */
+        size_t worked;   /* of these; the others were known */
         size_t open;
         bool estimated;
         uint64_t least_ns, most_ns; /* when estimated */
@@ -57,23 +57,22 @@ struct ask_progress {
 struct asking {
         size_t n;
         unsigned open; /* at a time; 0: 256 for ask_many(), 64 for job_ask_many() */
-        bool again; /* works out anew what is there */
-        /* Query i (in order, each once): 0; -errno is its answer. */
+        bool again; /* works values out anew that are there */
+        /* Makes query i; called in order, once for each. -errno is the answer of i. */
         int (*make)(void *user, size_t i, struct query **ret);
-        /* Once for each that was made or failed to. `v` is borrowed, NULL when r < 0; `reason` then says why. 0: on; 1: enough; -errno: enough,
-         * and that is what the asking (and the job) ends with. NULL: ends with the first failure, values are only worked out. */
+        /* Once for each. `v` is borrowed, NULL when r < 0; then `reason` says why. 0: go on; 1: enough; -errno: enough, and the asking (and the job)
+         * ends with it. NULL: values are only worked out, and the first failure ends the asking. */
         int (*answered)(void *user, size_t i, int r, struct value *v, const char *reason);
         /* ask_many() only: about five times a second while it waits. -errno: enough, as above. May be NULL. */
         int (*progress)(void *user, const struct ask_progress *p);
         void *user;
 };
 
-/* Asks on the calling thread's behalf and waits; the callbacks are called by it. 0 when all is answered or answered() said it is enough;
- * -ECANCELED when cancel_fd (-1: none) became readable; else what answered() returned. When it ends early everything open has been taken
- * back. An item that the engine's full queue refuses is asked again
- * when another of the same asking is answered. To be ended before engine_close(). */
+/* Asks and waits, and calls the callbacks on the calling thread. 0: all is answered, or answered() said enough; -ECANCELED: cancel_fd (-1: none)
+ * became readable; else what answered() returned. An early end takes back everything open. A query that the engine's full queue refuses is
+ * asked again when another of the same asking is answered. It must end before engine_close(). */
 int ask_many(struct engine *e, const struct asking *a, enum priority p, int cancel_fd);
 
-/* Asks on the job's behalf; only from step(), once in each. `a` is copied; `user` must live as long as the state. Priority is the
- * job's, now and whenever it rises; nothing outlives the job. A query that waits for this job already is answered with -EDEADLK. */
+/* Asks on the job's behalf; only from step(), once in each. Returns 0. `a` is copied; `user` must live as long as the state. The priority is the job's,
+ * also when it rises; nothing outlives the job. A query that waits for this job already is answered with -EDEADLK. */
 int job_ask_many(struct job *j, const struct asking *a);

@@ -33,19 +33,6 @@ struct value *value_unref(struct value *v)
 
 /* -- asking -- */
 
-/* 0: it was known, and fn was told. -ENOENT: it must be worked out. */
-static int answer_from_store(struct engine *e, struct query *q, answer_fn fn, void *user)
-{
-        cleanup(value_unrefp) struct value *v = NULL;
-        int r = q->type->find(q, &v);
-
-        if (r == 0) {
-                __atomic_add_fetch(&e->counters.hits, 1, __ATOMIC_RELAXED);
-                fn(user, 0, v, NULL);
-        }
-        return r;
-}
-
 /* Lock held: whether one more can be begun. */
 static int has_room(struct engine *e, bool inner)
 {
@@ -54,27 +41,11 @@ static int has_room(struct engine *e, bool inner)
                 return errorf(-EROFS, "this is not known yet, and the store %s is on a read-only disk: nothing can be worked out",
                               e->place.dir);
         }
-        if (e->n_jobs >= e->options.queue && !inner) { /* what a job waits for is never refused, or it might wait for ever */
+        if (e->n_jobs >= e->options.queue && !inner) { /* a job's own query is never refused, or the job might wait for ever */
                 e->counters.refused++;
                 return errorf(-EAGAIN, "the queue is full (%u jobs); wait, or raise solverfs.queue in the store's config",
                               e->options.queue);
         }
-        return 0;
-}
-
-/* Lock held: a job with this first ticket. */
-static int begin_job(struct engine *e, struct query *q, bool again, struct ticket *t, struct ticket **ret)
-{
-        int r = has_room(e, t->inner);
-        struct job *j;
-
-        if (r < 0)
-                return r;
-        j = job_new(e, q, again);
-        job_list(j);
-        *ret = t;
-        ticket_add(j, t);
-        job_advance(j);
         return 0;
 }
 
@@ -108,8 +79,14 @@ int engine_ask_for(struct engine *e, struct job *asker, struct query *q, enum pr
         e->counters.asked++;
         j = job_listed(e, &q->key, again);
         if (!j && !again) {
+                cleanup(value_unrefp) struct value *v = NULL;
+
                 pthread_mutex_unlock(&e->lock);
-                r = answer_from_store(e, q, fn, user);
+                r = q->type->find(q, &v);
+                if (r == 0) {
+                        __atomic_add_fetch(&e->counters.hits, 1, __ATOMIC_RELAXED);
+                        fn(user, 0, v, NULL);
+                }
                 if (r != -ENOENT)
                         return r;
                 r = 0;
@@ -125,8 +102,13 @@ int engine_ask_for(struct engine *e, struct job *asker, struct query *q, enum pr
                 e->counters.joined++;
                 *ret = t;
                 ticket_add(j, t);
-        } else
-                r = begin_job(e, q, again, t, ret);
+        } else if ((r = has_room(e, asker)) == 0) {
+                j = job_new(e, q, again);
+                job_list(j);
+                *ret = t;
+                ticket_add(j, t);
+                job_advance(j);
+        }
         pthread_mutex_unlock(&e->lock);
         if (r == 0)
                 t = NULL; /* the job's, or freed by its answer */

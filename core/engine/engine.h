@@ -67,19 +67,19 @@ struct query { /* the head of every query; what the functions below need beside 
         struct digest key; /* of everything the value depends on; set by the constructor */
 };
 
-/* Slots that are not this machine's, such as those of a cluster: core/query/place.h. Their number changes, and one may be lost while it is in use:
- * a compute() that ends with -EREMOTEIO is called once more on another one, ENGINE_LOST_MOST times at most; one that ends with -ERESTART, which says
- * that nothing was begun, any number of times. */
+/* Slots that are not this machine's, such as those of a cluster (core/query/place.h). Their number changes, and one may be lost in use: a compute()
+ * that ends with -EREMOTEIO is called again on another slot, at most ENGINE_LOST_MOST times; one that ends with -ERESTART, as nothing was begun,
+ * any number of times. */
 struct engine_away {
-        /* Called under the engine's lock; it may not wait. A slot for as long as `most_ns` (0: not known); `waiting` jobs want one, this one
-         * included. -EAGAIN: engine_look_again() is going to be called when there is one; other errors are the job's end. */
+        /* A slot for as long as `most_ns` (0: not known); `waiting` jobs want one, this one included. Called under the engine's lock, so it may not
+         * wait. -EAGAIN: engine_look_again() will be called when there is one; other errors end the job. */
         int (*take)(struct engine_away *a, uint64_t most_ns, size_t waiting, void **ret_slot);
         void (*give_back)(struct engine_away *a, void *slot); /* the same */
         void (*look)(struct engine_away *a, void (*fn)(void *user, const struct away_view *v), void *user);
 };
 #define ENGINE_LOST_MOST 3
 
-/* How long work is going to occupy its slot, from what was measured. */
+/* How long work will occupy its slot, from what was measured. */
 struct cost {
         uint64_t mean_ns;
         uint64_t deviation_ns; /* standard deviation; 0: not known, taken to be as much as the mean */
@@ -96,10 +96,10 @@ struct query_type {
         enum resource (*resource_of)(const struct query *q); /* where it differs from query to query; asked once a job. NULL: `resource` */
         /* The stored value: 0; -ENOENT when it must be worked out; else an error. Must be cheap: it is called in the mount's handlers. */
         int (*find)(struct query *q, struct value **ret);
-        /* Adds the queries whose values compute() cannot do without and that are not there yet; asked until it adds none. NULL: never any. */
+        /* Adds the queries whose values compute() needs and that are not there yet; called until it adds none. NULL: never any. */
         int (*need)(struct query *q, struct query_list *ret);
-        /* Works it out and stores it. `j` gives its slot, its cancel descriptor, and takes its progress. Never called when need()'s failed.
-         * -ENOENT, and need() has something again: that has gone meanwhile; it is seen to, and compute() called once more. */
+        /* Works it out and stores it. `j` has its slot and its cancel descriptor, and takes its progress. Not called when a need failed. -ENOENT, and
+         * need() adds something again: that has gone meanwhile; it is asked for, and compute() called once more. */
         int (*compute)(struct query *q, struct job *j, struct value **ret);
         /* Instead of compute(), for a query made of asking (RESOURCE_STEP): see core/engine/ask.h. */
         int (*step)(struct query *q, struct job *j, void **state, struct value **ret);
@@ -108,7 +108,7 @@ struct query_type {
         bool (*estimate)(const struct query *q, struct cost *ret);   /* false: nothing was measured; NULL: never anything */
         /* Of RESOURCE_AWAY: whose slots, and how long it may take at most (0: not known). */
         struct engine_away *(*away)(const struct query *q, uint64_t *ret_most_ns);
-        bool (*gone)(const struct query *q); /* what it is asked of is no more: its job ends; NULL: never */
+        bool (*gone)(const struct query *q); /* its solver was removed: its job ends; NULL: never */
         void (*free_query)(struct query *q);
         void (*free_value)(struct value *v);
 };
@@ -125,8 +125,7 @@ DEFINE_CLEANUP(struct value *, value_unref)
 /* Where an engine works; workspace_engine() has that of a store. */
 struct engine_place {
         const char *dir; /* slots/, claims/ and engines/ are kept in it; copied */
-        struct store
-                *store; /* values are put into it by others too: looked at when it changes. Read-only: nothing is worked out */
+        struct store *store; /* others put values into it, too: looked at when it changes. Read-only: nothing is worked out */
         /* A number that changes when queries may have become `gone`; called a few times a second, without a lock. NULL: never any. */
         uint64_t (*changes)(void *user);
         /* All places with slots elsewhere, for showing them; NULL: there are none. */
@@ -155,15 +154,15 @@ enum priority {
 /* `reason` is the sentence that goes with a failure, else NULL. `v` is borrowed. */
 typedef void (*answer_fn)(void *user, int r, struct value *v, const char *reason);
 
-/* Asks for one value; for many see core/engine/ask.h. 0: the answer will come by `fn` (perhaps before this returns), unless engine_leave()
- * takes the ticket back first. -EAGAIN: the queue is full. -EROFS: it is not known, and the store is read-only. The ticket is freed by the
- * answer or by engine_leave(). `again` measures anew even when a value is there. *ret is set before the answer can come, and left alone when
- * it comes at once; q stays the caller's. */
+/* Asks for one value; for many see core/engine/ask.h. 0: `fn` is called with the answer (perhaps before this returns), unless engine_leave() takes the
+ * ticket back first. -EAGAIN: the queue is full; -EROFS: the value is not known, and the store is read-only. The answer or engine_leave() frees the
+ * ticket. `again` measures anew even when a value is there. *ret is set before the answer can come, and left alone when it comes at once; q stays
+ * the caller's. */
 struct ticket;
 int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, answer_fn fn, void *user, struct ticket **ret);
-/* `t` is what engine_ask() was given as `ret`: it is read under the engine's lock, so that it may still be NULL while another thread is in
- * engine_ask(). True: fn will never be called. False: not asked yet, or fn is being called. Not to be called once fn has returned, when the
- * ticket is gone: hold a lock that fn takes, too, and look under it whether fn has been there. */
+/* Takes a ticket back. `t` is the `ret` of engine_ask(): it is read under the engine's lock, so it may still be NULL while another thread is in
+ * engine_ask(). True: fn will never be called; false: not asked yet, or fn is being called. When fn has returned the ticket is gone: hold a lock
+ * that fn takes, too, and see under it whether fn was called. */
 bool engine_leave(struct engine *e, struct ticket **t);
 /* Asks and waits; -ECANCELED when cancel_fd (-1: none) becomes readable. errorf() carries the sentence. */
 int engine_get(struct engine *e, struct query *q, enum priority p, bool again, int cancel_fd, struct value **ret);
@@ -178,8 +177,8 @@ enum job_state {
         JOB_FAILED
 };
 const char *job_state_name(enum job_state s); /* "cold" … */
-/* The state of a query without touching it; *ret_job its job's number (0: none); ret_reason (free()) of a remembered failure, or who has the cores that it
- * waits for. */
+/* The state of a query, without asking for it. *ret_job: its job's number (0: none); ret_reason (free()): of a remembered failure, or who has the cores
+ * that it waits for; NULL: none. */
 enum job_state engine_peek(struct engine *e, struct query *q, uint64_t *ret_job, char **ret_reason);
 
 struct job_view {
@@ -199,11 +198,11 @@ int engine_each_job(struct engine *e, void (*fn)(void *user, const struct job_vi
 /* The same for a process without an engine: all engines alive on the store. */
 int engine_each_job_of_store(const char *store_dir, void (*fn)(void *user, const struct job_view *j), void *user);
 
-/* The cores of this machine that somebody has, of whichever store. */
+/* The cores of this machine that are taken, of all stores. */
 int engine_each_slot_of_store(const char *store_dir, void (*fn)(void *user, const struct slot_view *v), void *user);
 
 /* The slots elsewhere of this engine, or of all engines alive on a store. */
-int engine_each_away(struct engine *e, void (*fn)(void *user, const struct away_view *v), void *user);
+void engine_each_away(struct engine *e, void (*fn)(void *user, const struct away_view *v), void *user);
 int engine_each_away_of_store(const char *store_dir, void (*fn)(void *user, const struct away_view *v), void *user);
 /* "cluster lab: 2 of 20 workers, 3 waiting to begin, 1 of 2 slots at work, 1 lost; last trouble: …", without a newline. */
 void away_view_line(const struct away_view *v, struct buffer *ret);
@@ -223,18 +222,18 @@ unsigned job_slot(struct job *j);         /* number of its first slot */
 unsigned job_n_slots(struct job *j);
 size_t job_loans(struct job *j, struct core_loan *ret); /* the slots of a build, ENGINE_SLOTS_MAX at most, with their locks */
 void *job_away(struct job *j); /* its slot elsewhere, of RESOURCE_AWAY; NULL */
-/* The same, and it is the caller's from now on, who gives it back to where it is from: for a computation that outlives its slots. */
+/* The same for a computation that outlives its slots: the slot is the caller's, who gives it back to the place. */
 void *job_take_away(struct job *j);
-/* For a long computation that has use for several cores; by any thread of the job's. One more slot, when one is free and nobody waits for any:
- * -EAGAIN. Between two pieces of work its holder asks job_is_pressed(), whether a job of this engine or a person waits for a core, and drops
- * the slot. All are dropped when compute() returns. */
+/* For a long computation that can use several cores; by any thread of the job's. One more slot; -EAGAIN: none is free, or somebody waits for one.
+ * Between two pieces of work its holder asks job_is_pressed(): if a job of this engine or a person waits for a core, it drops the slot. All are
+ * dropped when compute() returns. */
 int job_add_slot(struct job *j, unsigned *ret_slot, cpu_set_t *ret_cpus);
 void job_drop_slot(struct job *j, unsigned slot);
 bool job_is_pressed(struct job *j);
-/* A batch calls it between two pieces of work: while a person waits for a core, the job's own slots go to that person. 1: the job has another
- * slot since (job_cpus(), job_slot()); 0: nobody waited; -ECANCELED. By one thread. */
+/* A batch calls it between two pieces of work: its slots go to a person who waits for a core. 1: it has another slot now (job_cpus(), job_slot());
+ * 0: nobody waited; -ECANCELED. By one thread. */
 int job_give_way(struct job *j);
 int job_cancel_fd(struct job *j); /* readable once it is cancelled */
 bool job_again(struct job *j);
-struct engine *job_engine(struct job *j); /* to ask what nobody waits for */
+struct engine *job_engine(struct job *j);
 const struct progress *job_progress(struct job *j);

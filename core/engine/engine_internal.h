@@ -16,14 +16,14 @@
 #define PHASE_SIZE       128
 #define ENGINE_BUCKETS   (1u << 14)
 
-/* Everybody who waits for a job has a ticket on it: an asker from outside, or another job (`inner`). */
+/* Whoever waits for a job has a ticket on it: an asker from outside, or another job (`inner`). */
 struct ticket {
         struct job *job; /* NULL once it is being answered; under engine->lock */
         answer_fn fn;
         void *user;
         enum priority priority;
         bool inner;
-        double worked_ns; /* set before fn is called: slots' time that was worked for the job and what it asked for; for its first ticket */
+        double worked_ns; /* set before fn is called, in the first ticket: slots' time for the job and for what it asked */
         TAILQ_ENTRY(ticket) link;
 };
 TAILQ_HEAD(ticket_list, ticket);
@@ -35,8 +35,8 @@ struct wait {
         struct fanout *fanout;  /* NULL: a need of `job` */
         struct wait_list *open; /* the list it is in until it is answered */
         struct ticket *ticket;  /* owned by the job asked for; NULL before it is asked for, and from its answer on */
-        bool asking;            /* its asker is in engine_ask(), and looks at it afterwards */
-        bool answered, left;    /* left: the answer is not wanted any more */
+        bool asking;            /* its asker is in engine_ask(), and frees it afterwards if it is to go */
+        bool answered, left;    /* left: nobody wants the answer */
         size_t i;               /* of the asking */
         int r;                  /* the answer */
         struct value *value;    /* owns a ref */
@@ -74,7 +74,7 @@ struct job {
         enum resource resource;
         uint64_t id;
         bool again;
-        /* under engine->lock: one until job_finish(), one for each wait of it, one for who looks at it without the lock */
+        /* under engine->lock: one until job_finish(), one for each wait of it, one for a look at it without the lock */
         unsigned refs;
 
         /* under engine->lock */
@@ -86,13 +86,13 @@ struct job {
         bool cancelled;          /* told to stop; never joined again */
         bool gone;               /* cancelled, as what it is asked of is no more */
         bool had_needs;          /* it waited for some */
-        bool second;             /* what it needed was gone when its turn came, and was seen to again */
+        bool second;             /* a need was gone when its turn came, and was asked for again */
         uint64_t abandoned;      /* when the last ticket left; 0: tickets wait */
         uint64_t asked, started; /* now_ns(); started: the first time */
         uint64_t next_look;      /* STAGE_ELSEWHERE: when to try the claim again */
         uint64_t look_interval;
         struct wait_list waits; /* open; owned until their answers are on the way */
-        size_t n_needs;         /* of them in this round, and one for who is asking for them */
+        size_t n_needs;         /* needs of this round that are open, and one while they are being asked for */
         struct queue *queue;    /* it is in; NULL: none */
         uint64_t added_slots;   /* a bit for each that it took while it ran */
         uint64_t mark;          /* of the last walk over the graph that came by */
@@ -191,11 +191,11 @@ void job_dequeue(struct job *j);                            /* from whichever qu
 void job_cancel(struct job *j);                             /* lock held on entry and exit, dropped in between */
 bool job_waits_for(struct job *j, const struct job *other); /* itself, or through others */
 
-/* Asks for what a wait is for, which is in no list yet: it is put into `w->open`. Lock not held. 0: it is answered, or will be, by a need's
- * round or the fan-out's news; else the wait is gone. */
+/* Asks for what a wait is for, and puts it into `w->open`. Lock not held. 0: it is or will be answered, by a need's round or the fan-out's news; else the
+ * wait is gone. */
 int wait_ask(struct wait *w, struct query *q, enum priority p, bool again);
 void wait_free(struct wait *w);
-void waits_leave(struct wait_list *open); /* takes them all back; those being answered see to themselves */
+void waits_leave(struct wait_list *open); /* takes them all back; those being answered are freed by that */
 
 /* ask.c */
 struct fanout *fanout_free(struct fanout *f); /* its open waits must have been left; lock held */

@@ -121,16 +121,6 @@ static void failure_forget(struct engine *e, const struct digest *key)
                 }
 }
 
-static void failure_remember(struct engine *e, const struct digest *key, const char *reason)
-{
-        struct failure *f;
-
-        failure_forget(e, key); /* of several sentences the last is meant */
-        f = &e->failures[e->next_failure++ % ENGINE_FAILURES];
-        free(f->reason);
-        *f = (struct failure){.key = *key, .reason = copy_string(reason)};
-}
-
 /* -- the graph "waits for" -- */
 
 static bool reaches(struct job *j, const struct job *other, uint64_t mark)
@@ -229,8 +219,12 @@ static void count_end(struct job *j, int r, const char *reason)
         if (r == -ECANCELED)
                 e->counters.cancelled++;
         else if (r < 0) {
+                struct failure *f = &e->failures[e->next_failure++ % ENGINE_FAILURES];
+
                 e->counters.failed++;
-                failure_remember(e, &j->query->key, reason);
+                failure_forget(e, &j->query->key); /* the last sentence counts */
+                free(f->reason);
+                *f = (struct failure){.key = j->query->key, .reason = copy_string(reason)};
         } else {
                 e->counters.finished++;
                 failure_forget(e, &j->query->key);
@@ -242,7 +236,7 @@ void job_finish(struct job *j, int r, struct value *v, const char *reason)
         struct engine *e = j->engine;
         struct ticket_list tickets = TAILQ_HEAD_INITIALIZER(tickets);
         struct ticket *t;
-        char text[1024]; /* `reason` may be this thread's errorf() text, which the callbacks overwrite */
+        char text[1024]; /* the callbacks may overwrite `reason`, when it is this thread's errorf() text */
 
         if (r == -ECANCELED && j->gone) {
                 r = -ENOENT;
@@ -286,7 +280,7 @@ void job_cancel(struct job *j)
         j->cancelled = true;
         job_unabandon(j);
         if (j->stage == STAGE_RUNNING) {
-                job_unlist(j); /* its worker finishes it; who asks meanwhile gets a new job, which waits for this one's claim */
+                job_unlist(j); /* its worker finishes it; another asker gets a new job, which waits for this one's claim */
                 if (j->cancel_fd >= 0)
                         eventfd_write(j->cancel_fd, 1);
                 return;
@@ -315,7 +309,7 @@ void waits_leave(struct wait_list *open)
                 TAILQ_REMOVE(open, w, link);
                 w->left = true;
                 if (!t || !t->job)
-                        continue; /* being asked for, or answered, this moment: wait_ask() and wait_answered() free it */
+                        continue; /* it is being asked for or answered: wait_ask() or wait_answered() frees it */
                 ticket_remove(t, true);
                 free(t);
                 w->ticket = NULL;
@@ -418,34 +412,23 @@ void query_list_done(struct query_list *n)
         free(n->list);
 }
 
-/* Lock not held. */
-static int job_ask_need(struct job *j, struct query *need)
-{
-        struct wait *w = allocate(1, sizeof(*w));
-        enum priority p;
-
-        *w = (struct wait){.engine = j->engine, .job = j, .open = &j->waits};
-        pthread_mutex_lock(&j->engine->lock);
-        p = j->priority;
-        j->n_needs++;
-        pthread_mutex_unlock(&j->engine->lock);
-        return wait_ask(w, need, p, false);
-}
-
-/* Asks for what is missing: 0, -errno. Lock not held; the job may have ended meanwhile. */
+/* Asks for what is missing. Lock not held; the job may have ended meanwhile. */
 static int job_ask_needs(struct job *j, const struct query_list *needs)
 {
         int r = 0;
 
-        for (size_t i = 0; i < needs->n && r == 0; i++)
-                r = job_ask_need(j, needs->list[i]);
-        return r;
-}
+        for (size_t i = 0; i < needs->n && r == 0; i++) {
+                struct wait *w = allocate(1, sizeof(*w));
+                enum priority p;
 
-/* Lock not held. */
-static int job_need(struct job *j, struct query_list *ret)
-{
-        return j->query->type->need ? j->query->type->need(j->query, ret) : 0;
+                *w = (struct wait){.engine = j->engine, .job = j, .open = &j->waits};
+                pthread_mutex_lock(&j->engine->lock);
+                p = j->priority;
+                j->n_needs++;
+                pthread_mutex_unlock(&j->engine->lock);
+                r = wait_ask(w, needs->list[i], p, false);
+        }
+        return r;
 }
 
 /* Its cost is estimated once, before it waits for anything. Lock not held. */
@@ -469,14 +452,14 @@ void job_advance(struct job *j)
         while (j->stage == STAGE_NEED && !waiting) {
                 cleanup(query_list_done) struct query_list needs = {0};
                 cleanup(value_unrefp) struct value *v = NULL;
-                bool look = j->had_needs && !j->again; /* what it needed may have been all there was to do */
+                bool look = j->had_needs && !j->again; /* its needs may have been all there was to do */
                 int r;
 
-                j->n_needs = 1; /* ours, so that they are not all there before all are asked for */
+                j->n_needs = 1; /* ours: it does not get to 0 before all are asked for */
                 pthread_mutex_unlock(&e->lock);
                 if (!j->cost.mean_ns)
                         job_estimate(j);
-                r = job_need(j, &needs);
+                r = j->query->type->need ? j->query->type->need(j->query, &needs) : 0;
                 if (r == 0)
                         r = job_ask_needs(j, &needs);
                 if (r == 0 && needs.n == 0 && look)

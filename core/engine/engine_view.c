@@ -1,8 +1,6 @@
-/* The work of engines, shown to people. Each engine keeps engines/<pid>.json up to date (a few times a second while anything changes) and
- * holds a lock on engines/<pid> while it lives, so that every process on the store can show every engine's jobs, and the files of
- * dead ones are recognized and taken away. */
+/* The work of engines, for people. Each engine keeps engines/<pid>.json up to date, a few times a second while anything changes, and holds a lock on
+ * engines/<pid> while it lives. So every process on the store can show every engine's jobs, and knows the files of dead engines. */
 #include "core/engine/engine_internal.h"
-
 
 #include "cache/base/json.h"
 #include "cache/base/lock.h"
@@ -50,50 +48,39 @@ static void view_fill(struct shown *s, struct job *j, uint64_t now)
                 snprintf(s->phase, sizeof(s->phase), "another process is at it");
 }
 
-/* Copies under the lock, descriptions outside of it. */
-static struct shown *view_take(struct engine *e, size_t *ret_n)
+static void view_each(struct engine *e, void (*fn)(void *user, const struct job_view *j), void *user)
 {
-        struct shown *list;
-        struct job *j;
+        cleanup_free struct shown *list = NULL;
         uint64_t now = now_ns();
         size_t n = 0;
+        struct job *j;
 
         pthread_mutex_lock(&e->lock);
-        list = allocate(e->n_jobs + 1, sizeof(*list));
+        list = allocate(e->n_jobs, sizeof(*list));
         TAILQ_FOREACH (j, &e->all, all_link)
-                if (list)
-                        view_fill(&list[n++], j, now);
+                view_fill(&list[n++], j, now);
         pthread_mutex_unlock(&e->lock);
-        *ret_n = n;
-        return list;
-}
-
-static void view_give_back(struct engine *e, struct shown *list, size_t n)
-{
-        pthread_mutex_lock(&e->lock);
-        for (size_t i = 0; i < n; i++)
-                job_unref(list[i].job);
-        pthread_mutex_unlock(&e->lock);
-        free(list);
-}
-
-static int view_each(struct engine *e, void (*fn)(void *user, const struct job_view *j), void *user)
-{
-        size_t n;
-        struct shown *list = view_take(e, &n);
-
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i++) { /* descriptions take no lock */
                 cleanup_buffer struct buffer what = {0};
 
                 list[i].job->query->type->describe(list[i].job->query, &what);
                 list[i].view.what = what.data ? what.data : "";
                 fn(user, &list[i].view);
         }
-        view_give_back(e, list, n);
-        return 0;
+        pthread_mutex_lock(&e->lock);
+        for (size_t i = 0; i < n; i++)
+                job_unref(list[i].job);
+        pthread_mutex_unlock(&e->lock);
 }
 
 /* -- to and from JSON -- */
+
+/* Looks at jobs, or at slots elsewhere. */
+struct looking {
+        void (*job)(void *user, const struct job_view *j);
+        void (*away)(void *user, const struct away_view *v);
+        void *user;
+};
 
 struct publishing {
         FILE *to;
@@ -102,11 +89,9 @@ struct publishing {
         bool failed;
 };
 
-/* One after the other, and not as one big value: thousands may wait. */
+/* One after the other, as thousands may wait. Takes the object over. */
 static void publish_json(struct publishing *p, json_t *o)
 {
-        if (!o)
-                return;
         if (p->more)
                 fputc(',', p->to);
         p->more = true;
@@ -117,68 +102,45 @@ static void publish_json(struct publishing *p, json_t *o)
 static void view_to_json(void *user, const struct job_view *v)
 {
         struct publishing *p = user;
-        json_t *o = json_pack("{sI sI ss ss ss ss ss sI sI sI sI sI si}", "at", (json_int_t)p->now, "id", (json_int_t)v->id, "query",
-                              v->query, "what", v->what, "state", job_state_name(v->state), "priority",
-                              v->priority == PRIORITY_PERSON ? "person" : "batch", "phase", v->phase, "done", (json_int_t)v->done,
-                              "total", (json_int_t)v->total, "age", (json_int_t)v->age_ns, "running", (json_int_t)v->running_ns,
-                              "remaining", (json_int_t)v->remaining_ns, "waiters", (int)v->waiters);
 
-        publish_json(p, o);
+        publish_json(p, json_pack("{sI sI ss ss ss ss ss sI sI sI sI sI si}", "at", (json_int_t)p->now, "id", (json_int_t)v->id, "query", v->query,
+                                  "what", v->what, "state", job_state_name(v->state), "priority",
+                                  v->priority == PRIORITY_PERSON ? "person" : "batch", "phase", v->phase, "done", (json_int_t)v->done, "total",
+                                  (json_int_t)v->total, "age", (json_int_t)v->age_ns, "running", (json_int_t)v->running_ns, "remaining",
+                                  (json_int_t)v->remaining_ns, "waiters", (int)v->waiters));
 }
 
-static uint64_t number_of(const json_t *o, const char *key)
+static void view_from_json(json_t *o, int pid, const struct looking *l)
 {
-        return (uint64_t)json_integer_value(json_object_get(o, key));
-}
+        struct job_view v = {.pid = pid, .query = "", .what = "", .phase = ""};
+        const char *state = "", *priority = "";
+        uint64_t now = now_ns(), since = now;
 
-static void view_from_json(const json_t *o, int pid, void (*fn)(void *user, const struct job_view *j), void *user)
-{
-        uint64_t now = now_ns(), at = number_of(o, "at"), since = at < now ? now - at : 0;
-        uint64_t running = number_of(o, "running"), remaining = number_of(o, "remaining");
-
-        fn(user, &(struct job_view){
-                         .id = number_of(o, "id"),
-                         .pid = pid,
-                         .query = json_text(o, "query", ""),
-                         .what = json_text(o, "what", ""),
-                         .state = strcmp(json_text(o, "state", ""), "running") == 0 ? JOB_RUNNING : JOB_QUEUED,
-                         .priority = strcmp(json_text(o, "priority", ""), "person") == 0 ? PRIORITY_PERSON : PRIORITY_BATCH,
-                         .phase = json_text(o, "phase", ""),
-                         .done = number_of(o, "done"),
-                         .total = number_of(o, "total"),
-                         .age_ns = number_of(o, "age") + since,
-                         .running_ns = running > 0 ? running + since : 0,
-                         .remaining_ns = remaining > since ? remaining - since : 0,
-                         .waiters = (unsigned)number_of(o, "waiters"),
-                 });
+        json_unpack(o, "{sI sI ss ss ss ss ss sI sI sI sI sI si}", "at", &since, "id", &v.id, "query", &v.query, "what", &v.what, "state", &state,
+                    "priority", &priority, "phase", &v.phase, "done", &v.done, "total", &v.total, "age", &v.age_ns, "running", &v.running_ns,
+                    "remaining", &v.remaining_ns, "waiters", &v.waiters);
+        since = since < now ? now - since : 0;
+        v.state = strcmp(state, "running") == 0 ? JOB_RUNNING : JOB_QUEUED;
+        v.priority = strcmp(priority, "person") == 0 ? PRIORITY_PERSON : PRIORITY_BATCH;
+        v.age_ns += since;
+        v.running_ns += v.running_ns > 0 ? since : 0;
+        v.remaining_ns -= MIN(v.remaining_ns, since);
+        l->job(l->user, &v);
 }
 
 /* -- slots elsewhere; in the same file, as objects with another first key -- */
 
-struct away_look {
-        void (*fn)(void *user, const struct away_view *v);
-        void *user;
-};
-
-static void away_show(void *user, const struct away_view *v)
-{
-        const struct away_look *l = user;
-        struct away_view own = *v;
-
-        own.pid = getpid();
-        l->fn(l->user, &own);
-}
-
 static void away_look(void *user, struct engine_away *a)
 {
-        a->look(a, away_show, user);
+        const struct looking *l = user;
+
+        a->look(a, l->away, l->user);
 }
 
-int engine_each_away(struct engine *e, void (*fn)(void *user, const struct away_view *v), void *user)
+void engine_each_away(struct engine *e, void (*fn)(void *user, const struct away_view *v), void *user)
 {
         if (e->place.each_away)
-                e->place.each_away(e->place.user, away_look, &(struct away_look){.fn = fn, .user = user});
-        return 0;
+                e->place.each_away(e->place.user, away_look, &(struct looking){.away = fn, .user = user});
 }
 
 void away_view_line(const struct away_view *v, struct buffer *ret)
@@ -201,32 +163,19 @@ void away_view_line(const struct away_view *v, struct buffer *ret)
 
 static void away_to_json(void *user, const struct away_view *v)
 {
-        struct publishing *p = user;
-        json_t *o = json_pack("{ss ss si si si si si si si sI ss ss}", "cluster", v->name, "machine", v->machine, "wanted", (int)v->wanted, "queued",
-                              (int)v->queued, "present", (int)v->present, "slots", (int)v->slots, "busy", (int)v->busy, "lost", (int)v->lost,
-                              "left-out", (int)v->left_out, "sent", (json_int_t)v->sent, "why", v->why,
-                              "uneven", v->uneven);
-
-        publish_json(p, o);
+        publish_json(user, json_pack("{ss ss si si si si si si si sI ss ss}", "cluster", v->name, "machine", v->machine, "wanted", (int)v->wanted,
+                                     "queued", (int)v->queued, "present", (int)v->present, "slots", (int)v->slots, "busy", (int)v->busy, "lost",
+                                     (int)v->lost, "left-out", (int)v->left_out, "sent", (json_int_t)v->sent, "why", v->why, "uneven", v->uneven));
 }
 
-static void away_from_json(const json_t *o, int pid, const struct away_look *l)
+static void away_from_json(json_t *o, int pid, const struct looking *l)
 {
-        l->fn(l->user, &(struct away_view){
-                               .pid = pid,
-                               .name = json_text(o, "cluster", ""),
-                               .machine = json_text(o, "machine", ""),
-                               .wanted = (unsigned)number_of(o, "wanted"),
-                               .queued = (unsigned)number_of(o, "queued"),
-                               .present = (unsigned)number_of(o, "present"),
-                               .slots = (unsigned)number_of(o, "slots"),
-                               .busy = (unsigned)number_of(o, "busy"),
-                               .lost = (unsigned)number_of(o, "lost"),
-                               .left_out = (unsigned)number_of(o, "left-out"),
-                               .sent = number_of(o, "sent"),
-                               .why = json_text(o, "why", ""),
-                               .uneven = json_text(o, "uneven", ""),
-                       });
+        struct away_view v = {.pid = pid, .name = "", .machine = "", .why = "", .uneven = ""};
+
+        json_unpack(o, "{ss ss si si si si si si si sI ss ss}", "cluster", &v.name, "machine", &v.machine, "wanted", &v.wanted, "queued", &v.queued,
+                    "present", &v.present, "slots", &v.slots, "busy", &v.busy, "lost", &v.lost, "left-out", &v.left_out, "sent", &v.sent, "why", &v.why,
+                    "uneven", &v.uneven);
+        l->away(l->user, &v);
 }
 
 /* -- publishing -- */
@@ -243,21 +192,12 @@ void view_publish(struct engine *e)
         if (!p.to)
                 return;
         fputc('[', p.to);
-        p.failed = view_each(e, view_to_json, &p) < 0 || p.failed;
+        view_each(e, view_to_json, &p);
         engine_each_away(e, away_to_json, &p);
         fputc(']', p.to);
         p.failed |= ferror(p.to) != 0;
         if (fclose(p.to) != 0 || p.failed || rename(fresh, path) < 0)
                 unlink(fresh);
-}
-
-/* The machine's. A store's own are for when the machine has no place for any. */
-static int find_slots(struct engine *e)
-{
-        char own[PATH_SIZE];
-
-        memcpy(own, e->slots_dir, sizeof(own));
-        return slot_folder(own, e->slots_dir, NULL);
 }
 
 int view_open(struct engine *e)
@@ -268,7 +208,7 @@ int view_open(struct engine *e)
         } dirs[] = {{"slots", offsetof(struct engine, slots_dir)},
                     {"claims", offsetof(struct engine, claims_dir)},
                     {"engines", offsetof(struct engine, engines_dir)}};
-        char pid[16];
+        char pid[16], own[PATH_SIZE];
         int r;
 
         for (size_t i = 0; i < ARRAY_SIZE(dirs); i++) {
@@ -280,11 +220,12 @@ int view_open(struct engine *e)
                 if (r < 0)
                         return r;
         }
-        r = find_slots(e);
+        memcpy(own, e->slots_dir, sizeof(own));
+        r = slot_folder(own, e->slots_dir, NULL); /* the machine's; the store's own where the machine has no place for any */
         if (r < 0 || store_read_only(e->place.store))
                 return r; /* there will be nothing to show */
         snprintf(pid, sizeof(pid), "%d", (int)getpid());
-        /* shared: a process may have two engines; wait: for who sweeps what the last process of that number left */
+        /* shared: a process may have two engines; waits for a sweep of what an earlier process of that number left */
         r = lock_wait(e->engines_dir, pid, true, &e->alive);
         return r < 0 ? errorf(r, "cannot lock %s/%s: %s", e->engines_dir, pid, strerror(-r)) : 0;
 }
@@ -303,13 +244,6 @@ void view_close(struct engine *e)
 
 /* -- looking -- */
 
-/* Looks at jobs, or at slots elsewhere. */
-struct looking {
-        void (*job)(void *user, const struct job_view *j);
-        void (*away)(void *user, const struct away_view *v);
-        void *user;
-};
-
 static void view_read(const char *dir, const char *pid, const struct looking *l)
 {
         char path[PATH_SIZE];
@@ -327,9 +261,9 @@ static void view_read(const char *dir, const char *pid, const struct looking *l)
                 bool is_away = json_object_get(job, "cluster");
 
                 if (is_away && l->away)
-                        away_from_json(job, atoi(pid), &(struct away_look){.fn = l->away, .user = l->user});
+                        away_from_json(job, atoi(pid), l);
                 else if (!is_away && l->job)
-                        view_from_json(job, atoi(pid), l->job, l->user);
+                        view_from_json(job, atoi(pid), l);
         }
         json_decref(jobs);
 }
@@ -360,9 +294,8 @@ static int view_each_other(const char *store_dir, int but, const struct looking 
 
 int engine_each_job(struct engine *e, void (*fn)(void *user, const struct job_view *j), void *user)
 {
-        int r = view_each(e, fn, user);
-
-        return r < 0 ? r : view_each_other(e->place.dir, getpid(), &(struct looking){.job = fn, .user = user});
+        view_each(e, fn, user);
+        return view_each_other(e->place.dir, getpid(), &(struct looking){.job = fn, .user = user});
 }
 
 int engine_each_job_of_store(const char *store_dir, void (*fn)(void *user, const struct job_view *j), void *user)

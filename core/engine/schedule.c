@@ -1,12 +1,12 @@
 /* Decides which job runs next, and on which core.
  *
- * One thread decides, a thread per running job computes. A slot is a core of the machine, and a lock that all processes, stores and users share
- * (core/run/slot.h); a crash frees it. Runs own slots and builds borrow them, so neither waits for the other. A claim is a lock named by the query's
- * key: whoever holds it works the value out; others wait until it is free and then find the value in the store. An engine in which somebody waits for
- * a slot marks that (slot_mark()), and others leave slots alone that are not their turn.
+ * One thread decides, a thread per running job computes. A slot is a core of the machine: a lock that all processes, stores and users share
+ * (core/run/slot.h), and that a crash frees. Runs own slots and builds borrow them, so neither waits for the other. A claim is a lock named by the
+ * query's key: its holder works the value out; others wait until it is free, and find the value in the store. An engine that waits for a slot
+ * marks that (slot_mark()), and others leave slots alone when it is not their turn.
  *
- * Locks of other processes cannot be waited for together with our own condition, so they are looked at again every few
- * milliseconds, and only while a job could gain from it.
+ * Locks of other processes cannot be awaited together with our own condition. So they are looked at every few milliseconds, while a job could
+ * gain from it.
  */
 #include "core/engine/engine_internal.h"
 
@@ -62,26 +62,18 @@ static void slots_release(struct job *j)
                 j->away->give_back(j->away, steal_pointer(j->away_slot));
 }
 
-/* For a build up to a quarter of the machine and at least four cores. */
-static int slots_borrow(struct job *j)
-{
-        struct engine *e = j->engine;
-        int r = -EAGAIN;
-
-        for (unsigned i = 0; i < e->n_slots && job_n_slots(j) < MAX(4u, e->n_slots / 4) && (r == 0 || r == -EAGAIN); i++)
-                r = slot_take(e, i, SLOT_BUILD, &j->slots, &j->cpus);
-        return j->slots ? 0 : r;
-}
-
-/* One slot for a run. -EAGAIN: none is free. */
+/* One slot for a run; for a build up to a quarter of the machine and at least four cores. -EAGAIN: none is free. */
 static int slots_take(struct job *j)
 {
         const enum slot_use last = j->priority == PRIORITY_PERSON ? SLOT_PERSON : SLOT_RUN;
         struct engine *e = j->engine;
         int r = -EAGAIN;
 
-        if (j->resource == RESOURCE_BUILD)
-                return slots_borrow(j);
+        if (j->resource == RESOURCE_BUILD) {
+                for (unsigned i = 0; i < e->n_slots && job_n_slots(j) < MAX(4u, e->n_slots / 4) && (r == 0 || r == -EAGAIN); i++)
+                        r = slot_take(e, i, SLOT_BUILD, &j->slots, &j->cpus);
+                return j->slots ? 0 : r;
+        }
         for (enum slot_use use = SLOT_SPARE; use <= last && r == -EAGAIN; use++)
                 for (unsigned i = 0; i < e->n_slots && r == -EAGAIN; i++)
                         r = slot_take(e, i, use, &j->slots, &j->cpus);
@@ -207,17 +199,12 @@ int job_give_way(struct job *j)
 
 /* -- claims -- */
 
-static void claim_name(const struct job *j, char ret[DIGEST_HEX_SIZE])
-{
-        digest_hex(&j->query->key, ret);
-}
-
 /* -EAGAIN: it is taken. */
 static int claim_take(struct job *j)
 {
         char name[DIGEST_HEX_SIZE];
 
-        claim_name(j, name);
+        digest_hex(&j->query->key, name);
         return lock_try(j->engine->claims_dir, name, false, &j->claim);
 }
 
@@ -227,7 +214,7 @@ static void claim_release(struct job *j)
 
         if (j->claim < 0)
                 return;
-        claim_name(j, name);
+        digest_hex(&j->query->key, name);
         lock_release_unlink(j->engine->claims_dir, name, steal_fd(&j->claim));
 }
 
@@ -284,7 +271,7 @@ static bool job_is_cancelled(void *user)
         return cancelled;
 }
 
-/* A run waits in the queue for hours, and gc takes the program meanwhile, or it turns out to be damaged when it is read. */
+/* Is something missing again that it needs? A run may wait for hours: gc takes the program, or it is damaged. */
 static bool job_lacks(struct job *j)
 {
         cleanup(query_list_done) struct query_list needs = {0};
@@ -292,7 +279,7 @@ static bool job_lacks(struct job *j)
         return !j->second && j->query->type->need && j->query->type->need(j->query, &needs) == 0 && needs.n > 0;
 }
 
-/* Its slot elsewhere was lost, or could not be used after all: another one may do it. */
+/* Its slot elsewhere was lost, or could not be used: another one may do. */
 static bool is_for_another(struct job *j, int r)
 {
         if (j->resource != RESOURCE_AWAY || j->cancelled)
@@ -363,22 +350,6 @@ static int job_work(struct job *j, struct value **ret)
         return j->query->type->step ? job_steps(j, ret) : j->query->type->compute(j->query, j, ret);
 }
 
-/* Lock held: between two steps a job holds nothing. */
-static void job_wait(struct job *j)
-{
-        if (j->cancelled)
-                job_finish(j, -ECANCELED, NULL, "nobody waits for it any more");
-        else if (fanout_has_news(j->fanout))
-                job_queue(j);
-        else
-                j->stage = STAGE_WAITS;
-}
-
-static bool has_slots(enum resource r)
-{
-        return r == RESOURCE_CORE || r == RESOURCE_BUILD || r == RESOURCE_AWAY;
-}
-
 static void *job_thread(void *user)
 {
         struct job *j = user;
@@ -406,23 +377,27 @@ static void *job_thread(void *user)
                         drop_slot(j, i);
         closep(&j->cancel_fd);
         e->running[resource]--;
-        if (has_slots(resource)) {
+        if (resource == RESOURCE_CORE || resource == RESOURCE_BUILD || resource == RESOURCE_AWAY) {
                 j->worked_ns += (double)(now_ns() - began);
                 if (r == 0)
                         cost_note(j, (double)(now_ns() - began));
         }
         engine_wake(e);
-        if (r == STEP_WAITS)
-                job_wait(j);
-        else if (is_for_another(j, r)) {
+        if (r == STEP_WAITS && j->cancelled) {
+                job_finish(j, -ECANCELED, NULL, "nobody waits for it any more");
+        } else if (r == STEP_WAITS && fanout_has_news(j->fanout)) {
+                job_queue(j);
+        } else if (r == STEP_WAITS) { /* between two steps it holds nothing */
+                j->stage = STAGE_WAITS;
+        } else if (is_for_another(j, r)) {
                 log_info("%s: it is done once more", reason ? reason : strerror(-r));
                 job_begin_again(j);
         } else if (lacks && !j->cancelled) {
                 j->second = true;
                 job_begin_again(j);
-        }
-        else
+        } else {
                 job_finish(j, r, v, reason);
+        }
         e->n_workers--;
         pthread_cond_broadcast(&e->idle);
         pthread_mutex_unlock(&e->lock);
@@ -468,19 +443,8 @@ static void sooner(uint64_t *when, uint64_t t)
                 *when = t;
 }
 
-static void job_wait_elsewhere(struct job *j, uint64_t *when)
-{
-        job_dequeue(j);
-        j->stage = STAGE_ELSEWHERE;
-        j->engine->dirty = true;
-        j->look_interval = CLAIM_LOOK_NS;
-        j->next_look = now_ns() + j->look_interval;
-        queue_add(&j->engine->elsewhere, j);
-        sooner(when, j->next_look);
-}
-
-/* A lock could not be taken, and not because another process has it: waiting would never end. The asker is told only of a full disk. Drops
- * the engine's lock for a moment. */
+/* A lock could not be taken, though no other process has it: waiting would never end. The asker is told of a full disk only. Drops the engine's
+ * lock for a moment. */
 static void job_cannot_lock(struct job *j, int r)
 {
         job_dequeue(j);
@@ -497,10 +461,17 @@ static void job_claim(struct job *j, uint64_t *when)
                 return;
         }
         slots_release(j);
-        if (r == -EAGAIN)
-                job_wait_elsewhere(j, when);
-        else
+        if (r != -EAGAIN) {
                 job_cannot_lock(j, r);
+                return;
+        }
+        job_dequeue(j);
+        j->stage = STAGE_ELSEWHERE;
+        j->engine->dirty = true;
+        j->look_interval = CLAIM_LOOK_NS;
+        j->next_look = now_ns() + j->look_interval;
+        queue_add(&j->engine->elsewhere, j);
+        sooner(when, j->next_look);
 }
 
 /* -- deciding; all with the lock held. `when` is when to look again, should nothing wake us before; 0: never -- */
@@ -537,8 +508,7 @@ static void look_abandoned(struct engine *e, uint64_t now, uint64_t *when)
                 sooner(when, j->abandoned + e->options.grace_ns);
 }
 
-/* Ends what is asked of a solver that was removed. The config is looked at without the lock; when it has changed is rare enough to look at
- * each job under it. */
+/* Ends the jobs of a solver that was removed. The config is looked at without the lock; it changes rarely, so each job is looked at under it. */
 static void look_gone(struct engine *e, uint64_t *changes, uint64_t now, uint64_t *looked, uint64_t *when)
 {
         uint64_t seen;
@@ -632,45 +602,38 @@ static size_t count_for(const struct queue *q, const struct engine_away *a)
         return n;
 }
 
-/* 1: a job was started, or ended, and the queue is another. */
-static int look_away_queue(struct engine *e, enum priority p, struct engine_away **full, size_t *n_full, uint64_t *when)
-{
-        struct queue *q = &e->queues[RESOURCE_AWAY][p];
-        struct job *j;
-
-        TAILQ_FOREACH (j, &q->jobs, queue_link) {
-                uint64_t most = 0;
-                struct engine_away *a = j->query->type->away(j->query, &most);
-                int r;
-
-                if (is_full(full, *n_full, a))
-                        continue;
-                r = a->take(a, most, count_for(&e->queues[RESOURCE_AWAY][PRIORITY_PERSON], a) + count_for(&e->queues[RESOURCE_AWAY][PRIORITY_BATCH], a),
-                            &j->away_slot);
-                if (r == -EAGAIN) {
-                        full[(*n_full)++] = a;
-                        continue;
-                }
-                j->away = a;
-                if (r == 0) {
-                        job_claim(j, when);
-                } else {
-                        job_dequeue(j);
-                        job_finish(j, r, NULL, error_message(r));
-                }
-                return 1;
-        }
-        return 0;
-}
-
 static void look_away(struct engine *e, uint64_t *when)
 {
         struct engine_away *full[PLACES_FULL];
-        size_t n = 0;
+        size_t n_full = 0;
 
-        for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++)
-                while (look_away_queue(e, p, full, &n, when))
-                        ;
+        for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++) {
+                struct queue *queues = e->queues[RESOURCE_AWAY];
+                struct job *j;
+
+        again:
+                TAILQ_FOREACH (j, &queues[p].jobs, queue_link) {
+                        uint64_t most = 0;
+                        struct engine_away *a = j->query->type->away(j->query, &most);
+                        int r;
+
+                        if (is_full(full, n_full, a))
+                                continue;
+                        r = a->take(a, most, count_for(&queues[PRIORITY_PERSON], a) + count_for(&queues[PRIORITY_BATCH], a), &j->away_slot);
+                        if (r == -EAGAIN) {
+                                full[n_full++] = a;
+                                continue;
+                        }
+                        j->away = a;
+                        if (r == 0) {
+                                job_claim(j, when);
+                        } else {
+                                job_dequeue(j);
+                                job_finish(j, r, NULL, error_message(r));
+                        }
+                        goto again; /* the queue is another */
+                }
+        }
 }
 
 static struct job *first_of(struct engine *e, enum resource r)
@@ -739,28 +702,14 @@ const char *schedule_refusal(const struct job *j)
         return r == RESOURCE_CORE || r == RESOURCE_BUILD ? refusal_of(j->engine, r)->who : "";
 }
 
-/* A job of ours has some: what waits, waits for its turn. */
-static bool has_any(const struct engine *e, enum resource r)
-{
-        return r == RESOURCE_CORE ? e->n_owned > 0 : e->running[r] > 0;
-}
-
-static void give_up(struct engine *e, enum resource r, const char *who)
-{
-        struct job *j;
-
-        while ((j = first_of(e, r))) {
-                job_dequeue(j);
-                job_finish(j, -EAGAIN, NULL, who);
-        }
-}
-
 static void look_refused(struct engine *e, enum resource r, bool is_refused, uint64_t now)
 {
         struct refusal *f = refusal_of(e, r);
         cleanup_buffer struct buffer who = {0};
+        bool has_any = r == RESOURCE_CORE ? e->n_owned > 0 : e->running[r] > 0; /* then the others wait for their turn only */
+        struct job *j;
 
-        if (!is_refused || has_any(e, r)) {
+        if (!is_refused || has_any) {
                 *f = (struct refusal){0};
                 return;
         }
@@ -773,8 +722,10 @@ static void look_refused(struct engine *e, enum resource r, bool is_refused, uin
                 f->looked = now;
                 e->dirty = true;
         }
-        if (e->options.gives_up && now - f->since >= e->options.wait_ns)
-                give_up(e, r, f->who);
+        while (e->options.gives_up && now - f->since >= e->options.wait_ns && (j = first_of(e, r))) {
+                job_dequeue(j);
+                job_finish(j, -EAGAIN, NULL, f->who);
+        }
 }
 
 static void look_slots(struct engine *e, enum resource resource, uint64_t now, uint64_t *when)
@@ -807,30 +758,15 @@ static void look_slotless(struct engine *e, enum resource r, unsigned most, uint
                 job_claim(j, when);
 }
 
-/* References to the first jobs that wait for a slot, in order of their turn. */
-static size_t queue_fronts(struct engine *e, struct job **ret, size_t most)
-{
-        size_t n = 0;
-
-        static const enum resource slots[] = {RESOURCE_CORE, RESOURCE_BUILD, RESOURCE_AWAY};
-
-        for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++)
-                for (unsigned i = 0; i < ARRAY_SIZE(slots); i++)
-                        for (struct job *j = TAILQ_FIRST(&e->queues[slots[i]][p].jobs); j && n < most; j = TAILQ_NEXT(j, queue_link)) {
-                                job_ref(j);
-                                ret[n++] = j;
-                        }
-        return n;
-}
-
 /* Another process may have worked out what waits in our queue: when the store changed, look at those at its front. */
 static void look_store(struct engine *e, uint64_t *generation, uint64_t now, uint64_t *looked, uint64_t *when)
 {
-        struct job *jobs[64];
+        static const enum resource slots[] = {RESOURCE_CORE, RESOURCE_BUILD, RESOURCE_AWAY};
+        struct job *jobs[64]; /* references to the first ones, in order of their turn */
         uint64_t g;
-        size_t n;
+        size_t n = 0;
 
-        if (!first_of(e, RESOURCE_CORE) && !first_of(e, RESOURCE_BUILD) && e->queues[RESOURCE_AWAY][PRIORITY_PERSON].n + e->queues[RESOURCE_AWAY][PRIORITY_BATCH].n == 0)
+        if (!first_of(e, RESOURCE_CORE) && !first_of(e, RESOURCE_BUILD) && !first_of(e, RESOURCE_AWAY))
                 return;
         if (now - *looked < 100 * NSEC_PER_MSEC) {
                 sooner(when, *looked + 100 * NSEC_PER_MSEC);
@@ -842,7 +778,12 @@ static void look_store(struct engine *e, uint64_t *generation, uint64_t now, uin
         if (g == *generation)
                 return;
         *generation = g;
-        n = queue_fronts(e, jobs, ARRAY_SIZE(jobs));
+        for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++)
+                for (unsigned i = 0; i < ARRAY_SIZE(slots); i++)
+                        for (struct job *j = TAILQ_FIRST(&e->queues[slots[i]][p].jobs); j && n < ARRAY_SIZE(jobs); j = TAILQ_NEXT(j, queue_link)) {
+                                job_ref(j);
+                                jobs[n++] = j;
+                        }
         for (size_t i = 0; i < n; i++) {
                 if (jobs[i]->stage == STAGE_QUEUED)
                         job_found(jobs[i]);
@@ -850,28 +791,12 @@ static void look_store(struct engine *e, uint64_t *generation, uint64_t now, uin
         }
 }
 
-static void wait_until(struct engine *e, uint64_t when)
-{
-        struct timespec t = {.tv_sec = (time_t)(when / NSEC_PER_SEC), .tv_nsec = (long)(when % NSEC_PER_SEC)};
-
-        if (when == 0)
-                pthread_cond_wait(&e->changed, &e->lock);
-        else
-                pthread_cond_timedwait(&e->changed, &e->lock, &t);
-}
-
-static void cancel_all(struct engine *e)
-{
-        struct job *j;
-
-        while ((j = TAILQ_FIRST(&e->all)))
-                job_cancel(j);
-}
-
 static void *schedule_thread(void *user)
 {
         struct engine *e = user;
         uint64_t generation = 0, looked = 0, changes = 0, config_looked = 0;
+        struct timespec t;
+        struct job *j;
 
         pthread_mutex_lock(&e->lock);
         while (!e->closing) {
@@ -898,10 +823,16 @@ static void *schedule_thread(void *user)
                 }
                 if (e->dirty)
                         sooner(&when, e->published + pause);
-                if (!e->attention) /* set whenever the lock was dropped and something happened meanwhile */
-                        wait_until(e, when);
+                t = (struct timespec){.tv_sec = (time_t)(when / NSEC_PER_SEC), .tv_nsec = (long)(when % NSEC_PER_SEC)};
+                if (e->attention) /* something happened while the lock was dropped */
+                        continue;
+                if (when == 0)
+                        pthread_cond_wait(&e->changed, &e->lock);
+                else
+                        pthread_cond_timedwait(&e->changed, &e->lock, &t);
         }
-        cancel_all(e);
+        while ((j = TAILQ_FIRST(&e->all)))
+                job_cancel(j);
         while (e->n_workers > 0)
                 pthread_cond_wait(&e->idle, &e->lock);
         pthread_mutex_unlock(&e->lock);
