@@ -13,14 +13,6 @@ void cluster_settings_done(struct cluster_settings *s)
         *s = (struct cluster_settings){0};
 }
 
-static void copy_settings(const struct cluster_settings *s, struct cluster_settings *ret)
-{
-        *ret = *s;
-        ret->name = copy_string(s->name);
-        ret->launch = copy_string(s->launch);
-        ret->worker = s->worker ? copy_string(s->worker) : NULL;
-}
-
 static struct cluster *cluster_free(struct cluster *c)
 {
         cluster_settings_done(&c->settings);
@@ -40,7 +32,10 @@ int cluster_open(const struct cluster_settings *s, struct cluster **ret)
         struct cluster *c = allocate(1, sizeof(*c));
         int r;
 
-        copy_settings(s, &c->settings);
+        c->settings = *s;
+        c->settings.name = copy_string(s->name);
+        c->settings.launch = copy_string(s->launch);
+        c->settings.worker = s->worker ? copy_string(s->worker) : NULL;
         c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         c->per_node = 1;
         c->next_id = 1;
@@ -75,7 +70,7 @@ void cluster_wake(struct cluster *c)
         eventfd_write(c->wake, 1);
 }
 
-/* Lock held. Not before anybody listens: a mount opens its store, and then goes into the background by a fork. */
+/* Lock held. Not when the cluster is opened, as a mount forks into the background after that. */
 static void start_thread(struct cluster *c)
 {
         sigset_t before;
@@ -143,7 +138,7 @@ void cluster_fail(struct cluster *c, const char *sentence)
         log_warning("cluster %s: %s", c->settings.name, c->why);
 }
 
-/* A margin for the way, for setting up and for what a run may take beyond its limit. */
+/* With a margin for the network, for setting up and for what a run may take beyond its limit. */
 static bool has_time(const struct node *n, uint64_t most_ns, uint64_t now)
 {
         return n->ends == UINT64_MAX || (n->ends > now && n->ends - now > most_ns + 10 * NSEC_PER_SEC);
@@ -157,17 +152,7 @@ static struct cluster_slot *free_slot(struct node *n)
         return NULL;
 }
 
-static bool any_present(const struct cluster *c)
-{
-        struct node *n;
-
-        TAILQ_FOREACH (n, &c->nodes, link)
-                if (n->state == NODE_PRESENT)
-                        return true;
-        return false;
-}
-
-static int find_slot(struct cluster *c, uint64_t most_ns, struct cluster_slot **ret)
+static struct cluster_slot *find_slot(struct cluster *c, uint64_t most_ns)
 {
         struct cluster_slot *best = NULL;
         uint64_t now = now_ns();
@@ -178,23 +163,20 @@ static int find_slot(struct cluster *c, uint64_t most_ns, struct cluster_slot **
 
                 if (s && !has_time(n, most_ns, now)) {
                         if (n->n_busy == 0)
-                                node_leave(n); /* another one is launched in its place, with all its time before it */
+                                node_leave(n); /* another one is launched in its place, which has all its time left */
                         continue;
                 }
-                if (s && (!best || n->n_busy > best->node->n_busy)) /* so that others become idle, and go */
+                if (s && (!best || n->n_busy > best->node->n_busy)) /* the busiest, so that others become idle, and go */
                         best = s;
         }
-        if (!best)
-                return -EAGAIN;
-        *ret = best;
-        return 0;
+        return best;
 }
 
 static int cannot_be_had(struct cluster *c, uint64_t most_ns)
 {
         char limit[32], whole[32];
 
-        if (!any_present(c) && c->failures >= CLUSTER_FAILURES)
+        if (cluster_count(c, NODE_PRESENT) == 0 && c->failures >= CLUSTER_FAILURES)
                 return errorf(-EIO, "no worker of the cluster %s can be had: %s", c->settings.name, c->why);
         if (c->fits_ns == 0 || c->fits_ns == UINT64_MAX || most_ns + 10 * NSEC_PER_SEC < c->fits_ns)
                 return -EAGAIN;
@@ -206,18 +188,21 @@ static int cannot_be_had(struct cluster *c, uint64_t most_ns)
 
 int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct cluster_slot **ret)
 {
-        int r;
+        struct cluster_slot *s;
+        int r = 0;
 
         pthread_mutex_lock(&c->lock);
-        r = c->closing ? errorf(-ECANCELED, "solverfs is being shut down") : find_slot(c, most_ns, ret);
+        s = c->closing ? NULL : find_slot(c, most_ns);
         c->demanded = now_ns();
-        if (r == 0) {
+        if (c->closing) {
+                r = errorf(-ECANCELED, "solverfs is being shut down");
+        } else if (s) {
                 c->demand = waiting - 1;
-                (*ret)->taken = true;
-                (*ret)->node->n_busy++;
-                (*ret)->node->idle_since = 0;
-        }
-        if (r == -EAGAIN) {
+                s->taken = true;
+                s->node->n_busy++;
+                s->node->idle_since = 0;
+                *ret = s;
+        } else {
                 r = cannot_be_had(c, most_ns);
                 if (c->demand != waiting) {
                         c->demand = waiting;
@@ -254,8 +239,7 @@ struct run_away *cluster_slot_away(struct cluster_slot *s)
 void cluster_look(struct cluster *c, void (*fn)(void *user, const struct away_view *v), void *user)
 {
         char machine[PATH_SIZE], why[sizeof(c->why)], uneven[sizeof(c->uneven)];
-        struct away_view v = {
-                .name = c->settings.name, .machine = machine, .why = why, .uneven = uneven, .wanted = c->settings.workers};
+        struct away_view v = {.pid = getpid(), .name = c->settings.name, .machine = machine, .why = why, .uneven = uneven, .wanted = c->settings.workers};
         struct node *n;
 
         pthread_mutex_lock(&c->lock);

@@ -43,41 +43,23 @@ static int download_path(const struct away_build *x, const struct digest *id, ch
         return x->request->downloads_dir ? path_join(ret, x->request->downloads_dir, hex) : -ENOENT;
 }
 
-static int download_size(const struct away_build *x, const struct digest *id, uint64_t *ret)
-{
-        char path[PATH_SIZE];
-        struct stat st;
-
-        if (download_path(x, id, path) < 0 || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-                return lacks_download(x);
-        *ret = (uint64_t)st.st_size;
-        return 0;
-}
-
 static int list_downloads(struct away_build *x)
 {
         char *const *lines = x->request->recipe->downloads;
-        int r = 0;
 
-        x->downloads = allocate(strings_count(lines) + 1, sizeof(*x->downloads));
-        for (size_t i = 0; r == 0 && lines[i]; i++) {
+        x->downloads = allocate(strings_count(lines), sizeof(*x->downloads));
+        for (size_t i = 0; lines[i]; i++) {
                 struct remote_file *f = &x->downloads[x->n_downloads++];
+                char path[PATH_SIZE];
                 struct slice name;
+                struct stat st;
 
                 recipe_download(lines[i], &f->id, &name);
-                r = download_size(x, &f->id, &f->size);
+                if (download_path(x, &f->id, path) < 0 || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+                        return lacks_download(x);
+                f->size = (uint64_t)st.st_size;
         }
-        return r;
-}
-
-static int write_tree(struct away_build *x)
-{
-        int r = list_downloads(x);
-
-        if (r == 0)
-                r = remote_tree_write(&(struct remote_tree){.files = x->sources->files, .downloads = x->downloads, .n_downloads = x->n_downloads}, &x->tree);
-        digest_of(x->tree.data, x->tree.size, &x->tree_id);
-        return r;
+        return 0;
 }
 
 static int make_request(struct away_build *x, const char *toolchain)
@@ -87,15 +69,21 @@ static int make_request(struct away_build *x, const char *toolchain)
         int r = recipe_print(q->recipe, &recipe);
 
         if (r == 0)
-                r = write_tree(x);
-        return r < 0 ? r
-                     : message_write(PACKET_BUILD,
-                                     &(struct remote_build){.recipe = recipe.data,
-                                                            .recipe_name = q->recipe->name,
-                                                            .toolchain = (char *)toolchain,
-                                                            .tree = {.name = (char *)"tree", .id = x->tree_id, .size = x->tree.size},
-                                                            .sandbox = q->sandbox},
-                                     &x->body);
+                r = list_downloads(x);
+        if (r == 0)
+                r = remote_tree_write(&(struct remote_tree){.files = x->sources->files, .downloads = x->downloads, .n_downloads = x->n_downloads},
+                                      &x->tree);
+        if (r < 0)
+                return r;
+        digest_of(x->tree.data, x->tree.size, &x->tree_id);
+        message_write(PACKET_BUILD,
+                      &(struct remote_build){.recipe = recipe.data,
+                                             .recipe_name = q->recipe->name,
+                                             .toolchain = (char *)toolchain,
+                                             .tree = {.name = (char *)"tree", .id = x->tree_id, .size = x->tree.size},
+                                             .sandbox = q->sandbox},
+                      &x->body);
+        return 0;
 }
 
 /* -- what the worker lacks -- */
@@ -115,7 +103,7 @@ static int send_download(struct away_build *x, const struct remote_file *f)
         return asking_give(&x->ask, f, fd, NULL);
 }
 
-/* Strikes it off the list, so that no bytes go twice. `struck` is as long as the list. */
+/* Is it wanted, and not sent yet? `struck` notes what was sent, and is as long as the list. */
 static bool take_want(const struct away_build *x, const struct digest *id, bool *struck)
 {
         const struct digest_list *wants = &x->ask.slot->wants;
@@ -155,7 +143,7 @@ static int send_wanted(void *user)
         int r = 0;
 
         digest_list_sort(wants);
-        if (r == 0 && take_want(x, &x->tree_id, struck))
+        if (take_want(x, &x->tree_id, struck))
                 r = send_bytes(x, &x->tree_id, SLICE(x->tree.data, x->tree.size));
         for (size_t i = 0; r == 0 && i < x->n_downloads; i++)
                 if (take_want(x, &x->downloads[i].id, struck))
@@ -184,13 +172,13 @@ static int put_program(struct away_build *x, const struct build_output *o)
 static int fetch(struct away_build *x, const struct build_output *o)
 {
         cleanup_buffer struct buffer body = {0};
-        int r = message_write(PACKET_FETCH, &(struct remote_file){.id = o->id, .size = o->size}, &body);
+        int r;
 
         if (o->size > PROGRAM_MOST)
                 return errorf(-EIO, "%s is of more than 2g: such programs have to be built with builds = local", o->name);
         progress_tell(x->request->progress, "storing programs", 0, 0);
-        if (r == 0)
-                r = asking_begin(&x->ask, 0, o->size);
+        message_write(PACKET_FETCH, &(struct remote_file){.id = o->id, .size = o->size}, &body);
+        r = asking_begin(&x->ask, 0, o->size);
         if (r == 0)
                 r = asking_send(&x->ask, PACKET_FETCH, SLICE(body.data, body.size));
         if (r == 0)
@@ -200,7 +188,7 @@ static int fetch(struct away_build *x, const struct build_output *o)
         return r < 0 ? r : put_program(x, o);
 }
 
-/* Names are the recipe's, whatever the worker says. */
+/* Does it have the recipe's outputs? The worker is not trusted. */
 static bool is_of_recipe(const struct build_record *b, const struct recipe *recipe)
 {
         bool is = b->n_outputs == (b->ok ? strings_count(recipe->outputs) : 0);
@@ -234,23 +222,6 @@ static int take_record(struct away_build *x, struct build_record **ret)
         return r;
 }
 
-/* One whose compilers were exchanged since it came ends: the next one says which it has. */
-static int look_at_failure(struct away_build *x, int r)
-{
-        if (x->ask.slot->answer != ANSWER_FAILED || x->ask.slot->failure != -ESTALE || r != -EIO)
-                return r;
-        asking_lose(&x->ask, "is let go: its compilers or build tools were exchanged");
-        return errorf(-ERESTART, "the compilers or build tools of the worker were exchanged");
-}
-
-static int converse(struct away_build *x, struct build_record **ret)
-{
-        const unsigned rounds = ROUNDS + (unsigned)(x->sources->files.n / REMOTE_WANTS);
-        int r = asking_converse(&x->ask, PACKET_BUILD, SLICE(x->body.data, x->body.size), ANSWER_BUILT, rounds, send_wanted, x);
-
-        return r < 0 ? look_at_failure(x, r) : take_record(x, ret);
-}
-
 int cluster_build(struct cluster_slot *s, const struct build_request *q, struct sources *sources,
                   struct build_record **ret)
 {
@@ -259,12 +230,20 @@ int cluster_build(struct cluster_slot *s, const struct build_request *q, struct 
                 .request = q,
                 .sources = sources};
         const struct recipe_limits *limits = &q->recipe->build_limits;
+        const unsigned rounds = ROUNDS + (unsigned)(sources->files.n / REMOTE_WANTS);
         int r = make_request(&x, s->node->hello.toolchain);
 
         if (r == 0)
                 r = asking_begin(&x.ask, limits->wall_ns, limits->output + (strings_count(q->recipe->build) + 2) * LOG_OF_EACH);
-        if (r == 0)
-                r = converse(&x, ret);
+        if (r == 0) {
+                r = asking_converse(&x.ask, PACKET_BUILD, SLICE(x.body.data, x.body.size), ANSWER_BUILT, rounds, send_wanted, &x);
+                if (r == 0) {
+                        r = take_record(&x, ret);
+                } else if (r == -EIO && s->answer == ANSWER_FAILED && s->failure == -ESTALE) { /* the next one says which compilers it has */
+                        asking_lose(&x.ask, "is let go: its compilers or build tools were exchanged");
+                        r = errorf(-ERESTART, "the compilers or build tools of the worker were exchanged");
+                }
+        }
         asking_end(&x.ask);
         return r;
 }

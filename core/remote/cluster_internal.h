@@ -1,6 +1,6 @@
-/* Shared by cluster.c (what is to be had), cluster_thread.c (what happens when), cluster_node.c (one worker's process and packets),
+/* Shared by cluster.c (slots), cluster_thread.c (the thread), cluster_node.c (one worker's process and packets),
  * cluster_request.c (one request and its answer), cluster_run.c (one run), cluster_build.c (one build), cluster_probe.c (which nodes are slower)
- * and cluster_try.c (one launch to see whether it works). */
+ * and cluster_try.c (one launch, to see whether it works). */
 #pragma once
 
 #include <pthread.h>
@@ -11,13 +11,13 @@
 
 #define NODE_SLOTS  256             /* of one worker, at most */
 #define NODE_AHEAD  (4u << 20)      /* bytes that may wait to be written to one worker */
-#define NODE_END_NS (10 * NSEC_PER_SEC) /* for ending, once it was told to; then it is killed */
-#define STDERR_KEPT 2048            /* bytes of the end of what a launch said */
+#define NODE_END_NS (10 * NSEC_PER_SEC) /* from being told to end until it is killed */
+#define STDERR_KEPT 2048            /* last bytes of a launch's standard error */
 #define PROGRESS_TEXT 256
 #define AHEAD_MOST  (256u << 10)    /* a file as small as this is sent before it is asked for */
 
 enum node_state {
-        NODE_LAUNCHED, /* not heard of yet */
+        NODE_LAUNCHED, /* no hello yet */
         NODE_PRESENT,
         NODE_LEAVING, /* told to end; its process is still there */
         NODE_GONE,    /* freed when its last slot is given back */
@@ -43,15 +43,15 @@ struct cluster_slot {
         enum answer answer;
         int failure;         /* of ANSWER_FAILED */
         char *sentence;      /* owned */
-        uint64_t output_most; /* of a stream; a worker that sends more is cut off */
+        uint64_t output_most; /* bytes of a stream; a worker that sends more is cut off */
         struct buffer out, err;
-        struct execute_result result; /* owns its bytes until it is handed over */
+        struct execute_result result; /* owned until it is handed over */
         struct digest_list wants; /* owned */
         struct buffer built;  /* the body of the answer to a build */
         struct remote_progress progress;
         char doing[PROGRESS_TEXT];
-        bool is_new;          /* `progress` is */
-        struct buffer said;   /* and not heard yet */
+        bool is_new;          /* `progress` was not passed on yet */
+        struct buffer said;   /* by the build, not passed on yet */
         size_t said_left;     /* of REMOTE_SAID */
 };
 
@@ -60,24 +60,23 @@ struct node {
         TAILQ_ENTRY(node) link;
         enum node_state state;
         int pid, process; /* pidfd */
-        bool waited; /* for its process */
+        bool waited; /* its process has ended */
         int in, out, err; /* its standard input, output, error; -1: closed */
         struct buffer input;      /* read from `out` */
         uint32_t in_sequence, out_sequence;
         struct buffer output;     /* to be written to `in` */
         size_t written;           /* of it */
-        char said[STDERR_KEPT];   /* the end of what it said on standard error */
+        char said[STDERR_KEPT];   /* the end of its standard error */
         size_t n_said;
         uint64_t launched, heard, pinged; /* now_ns() */
-        uint64_t ends;                    /* now_ns() by which somebody ends it; UINT64_MAX: never */
-        uint64_t whole;                   /* how long it had when it came */
+        uint64_t ends;                    /* now_ns() when its job ends; UINT64_MAX: never */
         uint64_t idle_since, kill_at;     /* 0: not */
-        bool terminated;                  /* by SIGTERM; SIGKILL is next */
+        bool terminated;                  /* it got SIGTERM; SIGKILL is next */
         struct remote_hello hello;
         json_t *facts; /* of the hello */
         struct cluster_slot *slots; /* owned */
         unsigned n_slots, n_busy;
-        pthread_mutex_t upload; /* held by who sends bytes, so that none goes twice */
+        pthread_mutex_t upload; /* held while bytes are sent, so that none are sent twice */
         struct digest_list sent; /* owned; in the order they were sent */
 };
 
@@ -95,14 +94,14 @@ struct cluster {
         void *look_user;
         TAILQ_HEAD(, node) nodes;
         unsigned n_nodes; /* not gone */
-        size_t demand;    /* slots that are wanted, */
-        uint64_t demanded; /* when that was said */
+        size_t demand;     /* slots that are wanted */
+        uint64_t demanded; /* when that was asked for last */
         bool news;         /* `look` is to be called */
         unsigned per_node; /* slots that a worker had; at first 1 */
-        uint64_t next_id, next_launch, fits_ns; /* fits_ns: the longest time any worker had when it came; 0: none came */
+        uint64_t next_id, next_launch, fits_ns; /* fits_ns: the longest time that a worker had when it came; 0: none came */
         unsigned failures; /* launches in a row */
         char machine[PATH_SIZE]; /* "": not known */
-        char kernel[256], toolchain[65]; /* of those that are present; "": none is */
+        char kernel[256], toolchain[65]; /* of the present workers; "": there is none */
         bool will_build;
         char why[4096];
         struct probed {
@@ -130,9 +129,10 @@ bool node_was_sent(const struct node *n, const struct digest *id);
 /* cluster.c */
 void cluster_fail(struct cluster *c, const char *sentence); /* lock held: a launch came to nothing */
 void cluster_wake(struct cluster *c);
+unsigned cluster_count(const struct cluster *c, enum node_state state); /* lock held: its nodes in that state */
 
 /* cluster_probe.c; with the lock held */
-int cluster_note_probe(struct cluster *c, const char *host, uint64_t ns);
+void cluster_note_probe(struct cluster *c, const char *host, uint64_t ns);
 
 /* cluster_thread.c */
 void *cluster_thread(void *cluster);
@@ -141,18 +141,18 @@ void *cluster_thread(void *cluster);
 struct asking {
         struct cluster_slot *slot;
         int cancel_fd;
-        const struct progress *progress; /* hears what the worker says of its progress; NULL: nobody does */
-        const struct listener *listener; /* and what its build has just printed; the same */
-        bool cancelled;                  /* it was, and the worker was told to end */
+        const struct progress *progress; /* of the worker; NULL: nobody wants it */
+        const struct listener *listener; /* hears what its build prints; NULL: nobody */
+        bool cancelled;                  /* the worker was told to end it */
         size_t sent_before;              /* of the node's list, when the request was sent */
 };
-/* `wall_ns`: how long it may take; -ERESTART: the worker ends before. A worker that sends more than `output_most` bytes of a stream is cut off. */
+/* `wall_ns`: how long it may take; -ERESTART: the worker ends before that. `output_most`: as in the slot. */
 int asking_begin(struct asking *a, uint64_t wall_ns, uint64_t output_most);
 int asking_send(struct asking *a, enum packet_type type, struct slice body); /* also once more, after a want */
 int asking_give(const struct asking *a, const struct remote_file *f, int fd, const char *bytes); /* all of it; fd -1: it is `bytes` */
 int asking_await(struct asking *a, enum answer expected);                    /* that, or ANSWER_WANT; else an error */
 int asking_lose(const struct asking *a, const char *why);                    /* the worker does not keep to the protocol */
-/* Sends the request until that answer comes, and what is wanted in between, so many times at most. */
+/* Sends the request until that answer comes, at most so many times, and in between what the worker wants. */
 int asking_converse(struct asking *a, enum packet_type type, struct slice body, enum answer expected, unsigned rounds, int (*send_wanted)(void *user),
                     void *user);
 void asking_end(struct asking *a);

@@ -47,27 +47,6 @@ static int launch_command(const struct cluster *c, struct buffer *ret)
         return r < 0 ? r : buffer_error(ret);
 }
 
-static void close_all(int fds[6])
-{
-        for (int i = 0; i < 6; i++)
-                closep(&fds[i]);
-}
-
-/* Only its end tells that it has gone: one that cannot be watched is not kept. */
-static int watch_process(struct node *n)
-{
-        int r;
-
-        n->process = pidfd_open(n->pid, 0);
-        if (n->process >= 0)
-                return 0;
-        r = -errno;
-        kill(-n->pid, SIGKILL);
-        while (waitpid(n->pid, NULL, 0) < 0 && errno == EINTR)
-                ;
-        return r;
-}
-
 static int start_process(struct node *n, const char *command)
 {
         int fds[6] = {-1, -1, -1, -1, -1, -1}, r = 0; /* pairs: what is read, what is written */
@@ -76,8 +55,12 @@ static int start_process(struct node *n, const char *command)
                 r = pipe2(fds + 2 * i, O_CLOEXEC) < 0 ? -errno : 0;
         if (r == 0)
                 r = spawn_shell(command, (const int[]){fds[0], fds[3], fds[5]}, environ, &n->pid); /* the launcher may need ours */
-        if (r == 0)
-                r = watch_process(n);
+        if (r == 0 && (n->process = pidfd_open(n->pid, 0)) < 0) { /* its end could not be seen */
+                r = -errno;
+                kill(-n->pid, SIGKILL);
+                while (waitpid(n->pid, NULL, 0) < 0 && errno == EINTR)
+                        ;
+        }
         if (r == 0) {
                 n->in = steal_fd(&fds[1]);
                 n->out = steal_fd(&fds[2]);
@@ -87,7 +70,8 @@ static int start_process(struct node *n, const char *command)
                 fcntl(n->err, F_SETFL, O_NONBLOCK);
                 fcntl(n->in, F_SETPIPE_SZ, 1 << 20); /* larger programs go in fewer pieces; as it is when that is refused */
         }
-        close_all(fds);
+        for (int i = 0; i < 6; i++)
+                closep(&fds[i]);
         return r;
 }
 
@@ -97,8 +81,7 @@ int node_launch(struct cluster *c)
         struct node *n = allocate(1, sizeof(*n));
         int r = launch_command(c, &command);
 
-        if (r == 0)
-                r = message_write(PACKET_HELLO, &(struct remote_hello){.protocol = REMOTE_PROTOCOL, .version = (char *)SOLVERFS_VERSION}, &body);
+        message_write(PACKET_HELLO, &(struct remote_hello){.protocol = REMOTE_PROTOCOL, .version = (char *)SOLVERFS_VERSION}, &body);
         if (r == 0) {
                 *n = (struct node){.cluster = c, .in = -1, .out = -1, .err = -1, .process = -1, .launched = now_ns()};
                 pthread_mutex_init(&n->upload, NULL);
@@ -298,38 +281,25 @@ static int make_slots(struct node *n)
         return 0;
 }
 
-static const char *own_libc(char ret[64])
-{
-        json_t *facts = host_facts();
-
-        snprintf(ret, 64, "%s", json_text(facts, "libc", ""));
-        json_decref(facts);
-        return ret;
-}
-
-/* The sentence for one that is of another machine, or false. */
+/* Is the worker's machine another one? `why` says how. */
 static bool differs(struct node *n, const char *machine, struct buffer *why)
 {
         const struct remote_hello *h = &n->hello;
         struct cluster *c = n->cluster;
-        char libc[64];
+        json_t *facts = host_facts();
+        const char *libc = json_text(facts, "libc", "");
 
         if (c->machine[0] && strcmp(c->machine, machine) != 0)
                 buffer_addf(why, "is another machine (%s, and the results of this cluster are of %s): give its partition a [cluster] of its own",
                             machine, c->machine);
         else if (c->kernel[0] && strcmp(c->kernel, h->kernel) != 0)
                 buffer_addf(why, "has the kernel %s, and the others have %s", h->kernel, c->kernel);
-        else if (strcmp(own_libc(libc), h->libc) != 0) /* programs are built here */
+        else if (strcmp(libc, h->libc) != 0) /* programs are built here */
                 buffer_addf(why, "has the C library %s, and programs are built here with %s", h->libc, libc);
         else if (c->will_build && c->toolchain[0] && strcmp(c->toolchain, h->toolchain) != 0)
                 buffer_adds(why, "has other compilers or build tools than the others, and builds are done there");
+        json_decref(facts);
         return why->size > 0;
-}
-
-static void leave_out(struct node *n, const char *why)
-{
-        n->cluster->left_out++;
-        node_lose(n, "is left out: it %s", why);
 }
 
 static void accept(struct node *n, const char *machine)
@@ -349,10 +319,7 @@ static void accept(struct node *n, const char *machine)
                 node_lose(n, "said a hello that makes no sense");
                 return;
         }
-        if (cluster_note_probe(c, h->host, h->probe_ns) < 0) {
-                node_lose(n, "came when memory was out");
-                return;
-        }
+        cluster_note_probe(c, h->host, h->probe_ns);
         c->per_node = n->n_slots;
         c->failures = 0;
         c->next_launch = 0;
@@ -376,22 +343,16 @@ static void take_hello(struct node *n, const struct packet *p)
                 node_lose(n, "has no core to run anything on");
         } else {
                 snprintf(machine, sizeof(machine), "%s/%s/%u", n->cluster->settings.name, h->cpu, h->cores);
-                if (differs(n, machine, &why))
-                        leave_out(n, why.data);
-                else
+                if (!differs(n, machine, &why)) {
                         accept(n, machine);
+                        return;
+                }
+                n->cluster->left_out++;
+                node_lose(n, "is left out: it %s", why.data);
         }
 }
 
 /* -- answers -- */
-
-static struct cluster_slot *slot_of(struct node *n, uint64_t id)
-{
-        for (unsigned i = 0; i < n->n_slots; i++)
-                if (id != 0 && n->slots[i].id == id && n->slots[i].answer == ANSWER_NONE)
-                        return &n->slots[i];
-        return NULL;
-}
 
 static int take_output(struct cluster_slot *s, const struct packet *p)
 {
@@ -437,7 +398,7 @@ static int take_progress(struct cluster_slot *s, const struct packet *p)
         return r;
 }
 
-/* It is a look and nothing more: what would be too much is left out. */
+/* Only for looking at: what would be too much is left out. */
 static int take_said(struct cluster_slot *s, const struct packet *p)
 {
         if (p->body.size > s->said_left)
@@ -446,14 +407,6 @@ static int take_said(struct cluster_slot *s, const struct packet *p)
         buffer_add(&s->said, p->body.data, p->body.size);
         eventfd_write(s->event, 1);
         return buffer_error(&s->said);
-}
-
-/* Read by who waits for it: it may be long. */
-static int take_built(struct cluster_slot *s, const struct packet *p)
-{
-        s->built.size = 0;
-        buffer_add(&s->built, p->body.data, p->body.size);
-        return buffer_error(&s->built);
 }
 
 static int take_answer(struct cluster_slot *s, const struct packet *p)
@@ -475,7 +428,9 @@ static int take_answer(struct cluster_slot *s, const struct packet *p)
                 r = remote_want_read(p->body, &s->wants);
                 answer = ANSWER_WANT;
         } else if (p->type == PACKET_BUILT) {
-                r = take_built(s, p);
+                s->built.size = 0;
+                buffer_add(&s->built, p->body.data, p->body.size); /* the asker reads it, as it may be long */
+                r = buffer_error(&s->built);
                 answer = ANSWER_BUILT;
         } else if (p->type == PACKET_SENT) {
                 answer = ANSWER_SENT;
@@ -492,17 +447,17 @@ static int take_answer(struct cluster_slot *s, const struct packet *p)
 
 static int take_packet(struct node *n, const struct packet *p)
 {
-        struct cluster_slot *s;
-
         if (p->type == PACKET_PONG)
                 return 0;
         if (p->type < PACKET_WANT)
                 return errorf(-EBADMSG, "a packet that a worker does not send");
-        s = slot_of(n, p->id);
-        return s ? take_answer(s, p) : 0; /* of a request that was given up */
+        for (unsigned i = 0; i < n->n_slots; i++)
+                if (p->id != 0 && n->slots[i].id == p->id && n->slots[i].answer == ANSWER_NONE)
+                        return take_answer(&n->slots[i], p);
+        return 0; /* of a request that was given up */
 }
 
-/* The text before the first packet is somebody's greeting. */
+/* Text in front of the first packet is a greeting of the launch. */
 static void lose_damaged(struct node *n)
 {
         if (n->state == NODE_LAUNCHED && n->in_sequence == 0) {

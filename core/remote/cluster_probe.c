@@ -1,14 +1,6 @@
 /* The nodes of a cluster that are slower than others, by the probe that each worker tells. */
 #include "core/remote/cluster_internal.h"
 
-static struct probed *find(struct cluster *c, const char *host)
-{
-        for (size_t i = 0; i < c->n_probed; i++)
-                if (strcmp(c->probed[i].host, host) == 0)
-                        return &c->probed[i];
-        return NULL;
-}
-
 static void judge(struct cluster *c)
 {
         const struct probed *least = c->probed, *most = c->probed;
@@ -27,19 +19,18 @@ static void judge(struct cluster *c)
                 log_warning("cluster %s: %s; their times stand under one machine", c->settings.name, c->uneven);
 }
 
-int cluster_note_probe(struct cluster *c, const char *host, uint64_t ns)
+void cluster_note_probe(struct cluster *c, const char *host, uint64_t ns)
 {
-        struct probed *p = find(c, host);
+        size_t i = 0;
 
         if (ns == 0)
-                return 0;
-        if (!p) {
+                return;
+        while (i < c->n_probed && strcmp(c->probed[i].host, host) != 0)
+                i++;
+        if (i == c->n_probed) {
                 list_grow(c->probed, c->n_probed);
-                p = &c->probed[c->n_probed];
-                *p = (struct probed){.host = copy_string(host), .ns = ns};
-                c->n_probed++;
+                c->probed[c->n_probed++] = (struct probed){.host = copy_string(host), .ns = ns};
         }
-        p->ns = MIN(p->ns, ns);
+        c->probed[i].ns = MIN(c->probed[i].ns, ns);
         judge(c);
-        return 0;
 }

@@ -129,16 +129,6 @@ int asking_send(struct asking *a, enum packet_type type, struct slice body)
         return r;
 }
 
-static void cancel(struct asking *a)
-{
-        struct node *n = a->slot->node;
-
-        pthread_mutex_lock(&n->cluster->lock);
-        if (!is_lost(a))
-                node_send(n, PACKET_CANCEL, a->slot->id, SLICE("", 0));
-        pthread_mutex_unlock(&n->cluster->lock);
-}
-
 /* News of a worker on its way to the answer. */
 struct news {
         bool has_progress;
@@ -158,16 +148,7 @@ static void take_news(struct cluster_slot *s, struct news *ret)
         s->said = (struct buffer){0};
 }
 
-static void pass_on(const struct asking *a, struct news *n)
-{
-        if (n->has_progress)
-                progress_tell(a->progress, n->progress.what, n->progress.done, n->progress.total);
-        if (a->listener && n->said.size > 0)
-                a->listener->hear(a->listener->user, SLICE(n->said.data, n->said.size));
-        buffer_done(&n->said);
-}
-
-/* Until there is an answer, or there can be none. One who was told to stop and does not say so is given up: nobody knows what it does. */
+/* Until there is an answer, or there can be none. A worker that was told to cancel and does not answer is given up. */
 static int await(struct asking *a)
 {
         struct node *n = a->slot->node;
@@ -181,12 +162,13 @@ static int await(struct asking *a)
                 eventfd_t old;
 
                 poll(fds, 2, until ? (int)(CANCEL_NS / NSEC_PER_MSEC) : -1);
+                pthread_mutex_lock(&n->cluster->lock);
                 if (fds[1].revents) {
                         a->cancelled = true;
                         until = now_ns() + CANCEL_NS;
-                        cancel(a);
+                        if (!is_lost(a))
+                                node_send(n, PACKET_CANCEL, a->slot->id, SLICE("", 0));
                 }
-                pthread_mutex_lock(&n->cluster->lock);
                 eventfd_read(a->slot->event, &old);
                 take_news(a->slot, &news);
                 if (a->slot->answer != ANSWER_NONE)
@@ -196,31 +178,29 @@ static int await(struct asking *a)
                 if (r == 1 && is_lost(a))
                         r = fail_lost(a);
                 pthread_mutex_unlock(&n->cluster->lock);
-                pass_on(a, &news);
+                if (news.has_progress)
+                        progress_tell(a->progress, news.progress.what, news.progress.done, news.progress.total);
+                if (a->listener && news.said.size > 0)
+                        a->listener->hear(a->listener->user, SLICE(news.said.data, news.said.size));
+                buffer_done(&news.said);
         }
         return r;
 }
 
-static int fail_as_told(const struct asking *a)
-{
-        const struct cluster_slot *s = a->slot;
-
-        if (s->failure == -ECANCELED)
-                return a->cancelled ? errorf(-ECANCELED, "cancelled") : errorf(-EREMOTEIO, "%s", s->sentence);
-        return errorf(s->failure == -EBUSY ? -ERESTART : -EIO, "%s", s->sentence);
-}
-
 int asking_await(struct asking *a, enum answer expected)
 {
+        const struct cluster_slot *s = a->slot;
         int r = await(a);
 
         if (r < 0)
                 return r;
-        if (a->slot->answer == ANSWER_FAILED)
-                return fail_as_told(a);
+        if (s->answer == ANSWER_FAILED && s->failure == -ECANCELED && !a->cancelled)
+                return errorf(-EREMOTEIO, "%s", s->sentence);
+        if (s->answer == ANSWER_FAILED && s->failure != -ECANCELED)
+                return errorf(s->failure == -EBUSY ? -ERESTART : -EIO, "%s", s->sentence);
         if (a->cancelled)
                 return errorf(-ECANCELED, "cancelled");
-        if (a->slot->answer != expected && a->slot->answer != ANSWER_WANT)
+        if (s->answer != expected && s->answer != ANSWER_WANT)
                 return asking_lose(a, "was cut off: it answered something that it was not asked");
         return 0;
 }

@@ -52,7 +52,6 @@ static void running_done(struct running *x)
         buffer_done(&x->body);
 }
 
-/* The request, but for what it borrows, is bytes. */
 static int make_request(struct running *x)
 {
         const struct run_words *w = x->words;
@@ -77,7 +76,8 @@ static int make_request(struct running *x)
                                      .sandbox = w->sandbox};
         for (size_t i = 0; i < w->n_programs; i++)
                 x->run.programs[i] = x->files[i].to;
-        return message_write(PACKET_RUN, &x->run, &x->body);
+        message_write(PACKET_RUN, &x->run, &x->body);
+        return 0;
 }
 
 /* -- sending -- */
@@ -151,7 +151,7 @@ static int send_ahead(struct running *x)
 
 /* -- the request and its answer -- */
 
-/* A dynamic linker that misses a library says nothing of the program. */
+/* A missing library is the node's fault, not an answer of the program. */
 static int check_libraries(const struct running *x, const struct execute_result *r)
 {
         static const char words[] = "error while loading shared libraries: ";
@@ -164,20 +164,6 @@ static int check_libraries(const struct running *x, const struct execute_result 
                       (int)strnlen(at, MIN((size_t)((const char *)r->err.data + r->err.size - at), (size_t)80)), at);
 }
 
-static int converse(struct running *x, struct execute_result *ret)
-{
-        struct cluster_slot *s = x->ask.slot;
-        int r = send_ahead(x);
-
-        if (r == 0)
-                r = asking_converse(&x->ask, PACKET_RUN, SLICE(x->body.data, x->body.size), ANSWER_RESULT, ROUNDS, send_wanted, x);
-        if (r < 0)
-                return r;
-        *ret = s->result;
-        s->result = (struct execute_result){0};
-        return check_libraries(x, ret);
-}
-
 int cluster_run(struct run_away *a, const struct run_words *words, int cancel_fd, struct execute_result *ret)
 {
         cleanup(running_done) struct running x = {.ask = {.slot = (struct cluster_slot *)a, .cancel_fd = cancel_fd}, .words = words};
@@ -187,7 +173,14 @@ int cluster_run(struct run_away *a, const struct run_words *words, int cancel_fd
         if (r == 0)
                 r = asking_begin(&x.ask, words->limits->wall_ns, limit ? limit + 4096 : NO_LIMIT);
         if (r == 0)
-                r = converse(&x, ret);
+                r = send_ahead(&x);
+        if (r == 0)
+                r = asking_converse(&x.ask, PACKET_RUN, SLICE(x.body.data, x.body.size), ANSWER_RESULT, ROUNDS, send_wanted, &x);
+        if (r == 0) {
+                *ret = x.ask.slot->result;
+                x.ask.slot->result = (struct execute_result){0};
+                r = check_libraries(&x, ret);
+        }
         asking_end(&x.ask);
         return r;
 }

@@ -12,33 +12,27 @@ static void sooner(uint64_t *when, uint64_t t)
 
 /* -- how many -- */
 
-static unsigned count(const struct cluster *c, enum node_state a, enum node_state b)
+unsigned cluster_count(const struct cluster *c, enum node_state state)
 {
         const struct node *n;
         unsigned k = 0;
 
         TAILQ_FOREACH (n, &c->nodes, link)
-                k += n->state == a || n->state == b;
+                k += n->state == state;
         return k;
-}
-
-static size_t count_busy(const struct cluster *c)
-{
-        const struct node *n;
-        size_t busy = 0;
-
-        TAILQ_FOREACH (n, &c->nodes, link)
-                busy += n->state == NODE_PRESENT ? n->n_busy : 0;
-        return busy;
 }
 
 static void launch(struct cluster *c, uint64_t now, uint64_t *when)
 {
-        size_t slots = c->demand + count_busy(c), nodes = (slots + c->per_node - 1) / c->per_node;
+        size_t slots = c->demand, nodes;
+        struct node *n;
 
         if (c->demand == 0 || c->closing)
                 return;
-        for (size_t there = count(c, NODE_LAUNCHED, NODE_PRESENT); there < MIN(nodes, (size_t)c->settings.workers); there++) {
+        TAILQ_FOREACH (n, &c->nodes, link)
+                slots += n->state == NODE_PRESENT ? n->n_busy : 0;
+        nodes = MIN((slots + c->per_node - 1) / c->per_node, (size_t)c->settings.workers);
+        for (size_t there = cluster_count(c, NODE_LAUNCHED) + cluster_count(c, NODE_PRESENT); there < nodes; there++) {
                 int r;
 
                 if (now < c->next_launch) {
@@ -53,7 +47,7 @@ static void launch(struct cluster *c, uint64_t now, uint64_t *when)
         }
 }
 
-/* Whoever waited may have gone: the demand is said again from time to time, or it is none. */
+/* Whoever waited may have gone: a demand has to be repeated from time to time, or it ends. */
 static void ask_again(struct cluster *c, uint64_t now, uint64_t *when)
 {
         uint64_t pause = MAX(c->settings.idle_ns / 2, NSEC_PER_MSEC);
@@ -104,7 +98,7 @@ static void look_silent(struct node *n, uint64_t now, uint64_t *when)
         }
 }
 
-/* First in a way that a launcher can hand on, as srun does. */
+/* First by SIGTERM, which a launcher such as srun hands on. */
 static void look_killed(struct node *n, uint64_t now, uint64_t *when)
 {
         if (n->kill_at == 0 || n->waited)
@@ -131,8 +125,8 @@ static void look_nodes(struct cluster *c, uint64_t now, uint64_t *when)
                         look_idle(n, now, when);
                 look_killed(n, now, when);
         }
-        if (count(c, NODE_PRESENT, NODE_PRESENT) == 0)
-                c->kernel[0] = c->toolchain[0] = '\0'; /* an update of all of them is no difference between them */
+        if (cluster_count(c, NODE_PRESENT) == 0)
+                c->kernel[0] = c->toolchain[0] = '\0'; /* all of them may have been updated */
 }
 
 /* -- events -- */
@@ -209,16 +203,6 @@ static void wait_for_events(struct cluster *c, struct polled *p, uint64_t when)
                         handle(p->nodes[i], &p->fds[i]);
 }
 
-static void free_gone(struct cluster *c)
-{
-        struct node *n = TAILQ_FIRST(&c->nodes), *next;
-
-        for (; n; n = next) {
-                next = TAILQ_NEXT(n, link);
-                node_free_if_done(n);
-        }
-}
-
 static void tell(struct cluster *c)
 {
         void (*look)(void *user) = c->look;
@@ -239,6 +223,7 @@ void *cluster_thread(void *user)
 {
         struct cluster *c = user;
         struct polled p = {0};
+        struct node *n, *next;
 
         pthread_mutex_lock(&c->lock);
         while (!c->closing || !TAILQ_EMPTY(&c->nodes)) {
@@ -253,7 +238,10 @@ void *cluster_thread(void *user)
                         collect(c, &p);
                         wait_for_events(c, &p, when);
                 }
-                free_gone(c);
+                for (n = TAILQ_FIRST(&c->nodes); n; n = next) {
+                        next = TAILQ_NEXT(n, link);
+                        node_free_if_done(n);
+                }
         }
         pthread_mutex_unlock(&c->lock);
         free(p.fds);

@@ -1,32 +1,9 @@
-/* One launch, for who wants to know whether it works. */
+/* One launch, to see whether it works. */
+#include <time.h>
+
 #include "core/remote/cluster_internal.h"
 
-struct trial {
-        pthread_mutex_t lock;
-        pthread_cond_t looked;
-        unsigned looks; /* under lock */
-};
-
-static void note_look(void *user)
-{
-        struct trial *t = user;
-
-        pthread_mutex_lock(&t->lock);
-        t->looks++;
-        pthread_cond_signal(&t->looked);
-        pthread_mutex_unlock(&t->lock);
-}
-
-static void await_look(struct trial *t, unsigned since, uint64_t until)
-{
-        uint64_t now = now_ns();
-        struct timespec when = time_in(until > now ? until - now : 0);
-
-        pthread_mutex_lock(&t->lock);
-        while (t->looks == since && pthread_cond_timedwait(&t->looked, &t->lock, &when) == 0)
-                ;
-        pthread_mutex_unlock(&t->lock);
-}
+#define LOOK_NS (20 * NSEC_PER_MSEC)
 
 static void describe(const struct cluster_slot *s, struct buffer *ret)
 {
@@ -46,39 +23,29 @@ static void describe(const struct cluster_slot *s, struct buffer *ret)
         buffer_add_printable(ret, text.data ? text.data : "");
 }
 
-static int fail_first(struct cluster *c)
+/* There has to be somebody who looks, or nothing is launched. */
+static void ignore(void *)
 {
-        int r = 0;
-
-        pthread_mutex_lock(&c->lock);
-        if (c->failures > 0)
-                r = errorf(-EIO, "%s", c->why);
-        pthread_mutex_unlock(&c->lock);
-        return r;
 }
 
-static int await_slot(struct cluster *c, struct trial *t, uint64_t until, struct cluster_slot **ret)
+static int await_slot(struct cluster *c, uint64_t until, struct cluster_slot **ret)
 {
-        int r = -EAGAIN;
+        int r;
 
-        while (r == -EAGAIN && now_ns() < until) {
-                unsigned since;
-
-                pthread_mutex_lock(&t->lock);
-                since = t->looks;
-                pthread_mutex_unlock(&t->lock);
-                r = cluster_take(c, 0, 1, ret);
-                if (r == -EAGAIN && fail_first(c) < 0)
-                        return -EIO;
-                if (r == -EAGAIN)
-                        await_look(t, since, until);
+        while ((r = cluster_take(c, 0, 1, ret)) == -EAGAIN && now_ns() < until) {
+                pthread_mutex_lock(&c->lock);
+                if (c->failures > 0) /* the first one is enough */
+                        r = errorf(-EIO, "%s", c->why);
+                pthread_mutex_unlock(&c->lock);
+                if (r != -EAGAIN)
+                        return r;
+                nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
         }
         return r == -EAGAIN ? errorf(-EAGAIN, "its worker was launched, and has not begun yet") : r;
 }
 
 int cluster_try(const struct cluster_settings *s, const char *machine, uint64_t most_ns, struct buffer *ret)
 {
-        struct trial t = {.lock = PTHREAD_MUTEX_INITIALIZER, .looked = PTHREAD_COND_INITIALIZER};
         struct cluster_settings one = *s;
         cleanup(cluster_closep) struct cluster *c = NULL;
         struct cluster_slot *slot;
@@ -90,8 +57,8 @@ int cluster_try(const struct cluster_settings *s, const char *machine, uint64_t 
                 return r;
         if (machine)
                 cluster_know_machine(c, machine);
-        cluster_attach(c, note_look, &t);
-        r = await_slot(c, &t, now_ns() + most_ns, &slot);
+        cluster_attach(c, ignore, NULL);
+        r = await_slot(c, now_ns() + most_ns, &slot);
         if (r < 0)
                 return r;
         describe(slot, ret);

@@ -50,7 +50,7 @@ struct fields {
         struct record from;
 };
 
-/* As many bytes as `most` has; more than that is never read. */
+/* In as many bytes as `most` takes; a larger one is not read. */
 static uint64_t number(struct fields *f, uint64_t n, uint64_t most)
 {
         const bool is_byte = most <= UINT8_MAX, is_long = most > UINT32_MAX;
@@ -92,8 +92,10 @@ static void digest(struct fields *f, struct digest *d)
                 record_raw(&f->from, d->bytes, DIGEST_SIZE);
 }
 
-static void bytes_of_file(struct fields *f, struct remote_file *file)
+static void bytes_of_file(struct fields *f, void *message)
 {
+        struct remote_file *file = message;
+
         digest(f, &file->id);
         long_number(f, &file->size);
 }
@@ -111,7 +113,7 @@ static void sandbox(struct fields *f, enum sandbox_kind *kind)
 
 /* -- messages ------------------------------------------------------------------------------------------------------ */
 
-/* The protocol and the version stand first for good, so that any two can say to each other that they differ. */
+/* The protocol and the version come first in every protocol, so that any two versions can say that they differ. */
 static void hello_fields(struct fields *f, void *message)
 {
         struct remote_hello *h = message;
@@ -134,7 +136,7 @@ static void hello_fields(struct fields *f, void *message)
         long_number(f, &h->left_ns);
 }
 
-/* A name that stays in the folder it is put into. */
+/* A name that leads out of no folder. */
 static bool is_plain_name(const char *name)
 {
         return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strlen(name) < 256;
@@ -179,11 +181,6 @@ static void build_fields(struct fields *f, void *message)
         sandbox(f, &b->sandbox);
 }
 
-static void fetch_fields(struct fields *f, void *message)
-{
-        bytes_of_file(f, message);
-}
-
 static void progress_fields(struct fields *f, void *message)
 {
         struct remote_progress *p = message;
@@ -225,15 +222,14 @@ static const struct message {
         [PACKET_HELLO] = {hello_fields, sizeof(struct remote_hello), "a hello"},
         [PACKET_RUN] = {run_fields, sizeof(struct remote_run), "a request for a run"},
         [PACKET_BUILD] = {build_fields, sizeof(struct remote_build), "a request for a build"},
-        [PACKET_FETCH] = {fetch_fields, sizeof(struct remote_file), "a request for bytes"},
+        [PACKET_FETCH] = {bytes_of_file, sizeof(struct remote_file), "a request for bytes"},
         [PACKET_PROGRESS] = {progress_fields, sizeof(struct remote_progress), "a progress"},
         [PACKET_RESULT] = {result_fields, sizeof(struct execute_result), "a result"},
 };
 
-int message_write(enum packet_type type, void *message, struct buffer *ret)
+void message_write(enum packet_type type, void *message, struct buffer *ret)
 {
         messages[type].fields(&(struct fields){.mode = FIELDS_WRITE, .to = ret}, message);
-        return buffer_error(ret);
 }
 
 int message_read(enum packet_type type, struct slice body, void *ret)
@@ -444,11 +440,10 @@ int remote_want_read(struct slice body, struct digest_list *ret)
         return e;
 }
 
-int remote_failure_write(int e, const char *sentence, struct buffer *ret)
+void remote_failure_write(int e, const char *sentence, struct buffer *ret)
 {
         record_put_u32(ret, (uint32_t)-e);
         put_text(ret, sentence);
-        return buffer_error(ret);
 }
 
 int remote_failure_read(struct slice body, const char *who)

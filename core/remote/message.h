@@ -1,4 +1,4 @@
-/* The bodies of packets. Reading takes bytes of an enemy: -EBADMSG with a sentence for whatever is too long, too large or makes no sense.
+/* The bodies of packets. The bytes that are read are not trusted: -EBADMSG with a sentence for what is too long, too large or makes no sense.
  * Threads: any. */
 #pragma once
 
@@ -13,13 +13,13 @@
 #define REMOTE_SAID     (16u << 20) /* bytes that a worker tells of a build while it goes on, each packet counted as REMOTE_SAID_LEAST at least */
 #define REMOTE_SAID_LEAST 256
 
-/* Those that are fields and nothing else: PACKET_HELLO is a struct remote_hello, PACKET_RUN a remote_run, PACKET_BUILD a remote_build, PACKET_FETCH a
+/* Messages that have fields only: PACKET_HELLO is a struct remote_hello, PACKET_RUN a remote_run, PACKET_BUILD a remote_build, PACKET_FETCH a
  * remote_file without a name, PACKET_PROGRESS a remote_progress, PACKET_RESULT an execute_result without its bytes. */
-int message_write(enum packet_type type, void *message, struct buffer *ret); /* leaves the message as it is */
+void message_write(enum packet_type type, void *message, struct buffer *ret); /* leaves the message as it is */
 int message_read(enum packet_type type, struct slice body, void *ret);
-void message_done(enum packet_type type, void *message); /* of one that was read, also after an error */
+void message_done(enum packet_type type, void *message); /* frees what was read, also after an error */
 
-/* The head's has the version alone. */
+/* The head's has the protocol and the version only. */
 struct remote_hello {
         uint32_t protocol;
         char *version; /* of solverfs; equal on both sides */
@@ -34,7 +34,7 @@ struct remote_hello {
         uint64_t left_ns; /* until the worker is ended by whoever gave it its time; UINT64_MAX: never */
 };
 
-/* A run, whole: the worker keeps nothing between two requests that an answer depends on. */
+/* A whole run: no answer depends on earlier requests. */
 struct remote_file {
         char *name; /* a program's, inside /solver */
         struct digest id;
@@ -70,7 +70,7 @@ int remote_tree_write(const struct remote_tree *t, struct buffer *ret);
 int remote_tree_read(struct slice bytes, struct remote_tree *ret);
 void remote_tree_done(struct remote_tree *t);
 
-/* Without its log, which came before: it is moved into *ret. */
+/* Without its log, which was sent before; `log` is moved into *ret. */
 int remote_built_write(const struct build_record *b, struct buffer *ret);
 int remote_built_read(struct slice body, struct buffer *log, struct build_record **ret);
 
@@ -89,12 +89,12 @@ struct remote_part {
 int remote_part_write(const struct digest *id, uint64_t size, uint64_t offset, struct slice bytes, struct buffer *ret);
 int remote_part_read(struct slice body, struct remote_part *ret);
 
-/* A PACKET_RESULT. Its outputs are the ones that came before, of which it says the sizes; `out` and `err` are moved into *ret. */
+/* A PACKET_RESULT. It has the sizes of the outputs, which were sent before; `out` and `err` are moved into *ret. */
 int remote_result_read(struct slice body, struct buffer *out, struct buffer *err, struct execute_result *ret);
 
 int remote_want_write(const struct digest_list *l, struct buffer *ret); /* the first REMOTE_WANTS of them */
 int remote_want_read(struct slice body, struct digest_list *ret);
 
-int remote_failure_write(int r, const char *sentence, struct buffer *ret);
-/* The -errno, its sentence kept by errorf() behind `who`. */
+void remote_failure_write(int r, const char *sentence, struct buffer *ret);
+/* Returns the -errno; errorf() keeps `who` and the sentence. */
 int remote_failure_read(struct slice body, const char *who);

@@ -1,12 +1,12 @@
-/* A packet: what head and worker send each other, as bytes. Both directions have one form:
+/* Packets, which head and worker send each other as bytes. Both directions have one form:
  *
  *     magic 4 | type 4 | id 8 | sequence 4 | size 4 | XXH3 of the body 8 | XXH3 of these 32 bytes 8 | body
  *
- * Numbers are big end first. `sequence` counts the packets of a direction from 0: one that is lost, comes twice or out of order is seen, as is
- * every other bit. A connection on which that happens is at its end: neither side tries to go on. `id` is that of the request to which a packet
- * belongs, given by the head, never twice in a connection; 0: of none.
+ * Numbers are big-endian. `sequence` counts the packets of a direction from 0. So a packet that is lost, doubled or out of order is seen, and the
+ * checksums show every wrong bit; the connection ends then. `id` is the number of the request that a packet belongs to, which the head gives,
+ * never twice in a connection; 0: none.
  *
- * Reading and writing are pure functions over bytes. Threads: any. */
+ * Threads: any. */
 #pragma once
 
 #include "cache/base/util.h"
@@ -17,16 +17,16 @@ enum packet_type {
         PACKET_BUILD,     /* to the worker: struct remote_build */
         PACKET_FETCH,     /* to the worker: send the bytes of a digest */
         PACKET_BLOB,      /* to the worker: a part of some bytes, by their digest: struct remote_blob */
-        PACKET_CANCEL,    /* to the worker: end the request of this id; its answer comes all the same */
+        PACKET_CANCEL,    /* to the worker: end the request of this id; its answer still comes */
         PACKET_PING,      /* to the worker; the answer is a PACKET_PONG */
         PACKET_PONG,
-        PACKET_WANT,   /* from the worker, an answer: it lacks these bytes; send them and ask again */
+        PACKET_WANT,   /* from the worker, an answer: it lacks these bytes; send them, and ask again */
         PACKET_OUTPUT, /* from the worker: a part of what the program printed, of a build's log or of fetched bytes, in front of the answer */
         PACKET_PROGRESS, /* from the worker: what a build does now */
-        PACKET_SAID,     /* from the worker: what a build has just printed, as it is; its log comes whole in the end */
+        PACKET_SAID,     /* from the worker: what a build has just printed; the whole log comes at the end */
         PACKET_RESULT, /* from the worker, an answer: struct execute_result without its bytes */
         PACKET_BUILT,  /* from the worker, an answer: struct build_record without its log */
-        PACKET_SENT,   /* from the worker, an answer: that were the bytes */
+        PACKET_SENT,   /* from the worker, an answer: all bytes were sent */
         PACKET_FAILED, /* from the worker, an answer: -errno and a sentence */
         PACKET_TYPES   /* one more than the last */
 };
@@ -42,6 +42,6 @@ struct packet {
 
 /* Appends. 0, -ENOMEM, -EFBIG. */
 int packet_write(enum packet_type type, uint64_t id, uint32_t sequence, struct slice body, struct buffer *ret);
-/* The packet at the beginning of `bytes` and its size. -EAGAIN: more bytes are needed; -EBADMSG with a sentence: it is none, or not the one of
- * this sequence number. */
+/* The packet at the beginning of `bytes`, and its size. -EAGAIN: more bytes are needed; -EBADMSG with a sentence: it is no packet, damaged, or out of
+ * sequence. */
 int packet_read(struct slice bytes, uint32_t sequence, struct packet *ret, size_t *ret_size);

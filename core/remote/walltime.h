@@ -1,10 +1,10 @@
-/* How long the job of a batch system has in which this process is. Threads: any; environment variables are read. */
+/* The time that is left to the batch job of this process. Threads: any; environment variables are read. */
 #pragma once
 
 #include "cache/base/util.h"
 
-/* Nanoseconds by $SLURM_JOB_END_TIME, which Slurm sets from 23.02 on, else by asking squeue once for $SLURM_JOB_ID. UINT64_MAX: in no job, in one without
- * an end, or in one of which nobody says it: then *ret_unknown is true. */
+/* Nanoseconds, from $SLURM_JOB_END_TIME, which Slurm sets since 23.02, else from squeue by $SLURM_JOB_ID. UINT64_MAX: there is no job, it has no end, or
+ * its end is not known; in the last case *ret_unknown is true. */
 uint64_t walltime_left(bool *ret_unknown);
 
 /* Reads a time as squeue prints it: "1-02:03:04", "5:00", "UNLIMITED" (UINT64_MAX). -EINVAL: anything else. */

@@ -32,8 +32,8 @@ void worker_send_failure(struct worker *w, uint64_t id, int e)
 {
         cleanup_buffer struct buffer body = {0};
 
-        if (remote_failure_write(e, error_message(e), &body) == 0)
-                worker_send(w, PACKET_FAILED, id, SLICE(body.data, body.size));
+        remote_failure_write(e, error_message(e), &body);
+        worker_send(w, PACKET_FAILED, id, SLICE(body.data, body.size));
 }
 
 static int send_hello(struct worker *w)
@@ -42,29 +42,26 @@ static int send_hello(struct worker *w)
         json_t *facts = host_facts();
         cleanup_free char *text = json_dumps(facts, JSON_COMPACT);
         char toolchain[65];
-        int r = text ? 0 : -ENOMEM;
 
         host_toolchain(toolchain);
-        if (r == 0)
-                r = message_write(
-                        PACKET_HELLO,
-                        &(struct remote_hello){
-                                .protocol = REMOTE_PROTOCOL,
-                                .version = (char *)SOLVERFS_VERSION,
-                                .host = (char *)json_text(facts, "host", "unknown"),
-                                .cpu = (char *)json_text(facts, "cpu", "unknown"),
-                                .kernel = (char *)json_text(facts, "kernel", "unknown"),
-                                .libc = (char *)json_text(facts, "libc", "unknown"),
-                                .toolchain = toolchain,
-                                .facts = text,
-                                .cores = (uint32_t)json_integer_value(json_object_get(facts, "cores")),
-                                .slots = w->n_slots,
-                                .probe_ns = host_probe(),
-                                .left_ns = w->options->left_ns,
-                        },
-                        &body);
+        message_write(PACKET_HELLO,
+                      &(struct remote_hello){
+                              .protocol = REMOTE_PROTOCOL,
+                              .version = (char *)SOLVERFS_VERSION,
+                              .host = (char *)json_text(facts, "host", "unknown"),
+                              .cpu = (char *)json_text(facts, "cpu", "unknown"),
+                              .kernel = (char *)json_text(facts, "kernel", "unknown"),
+                              .libc = (char *)json_text(facts, "libc", "unknown"),
+                              .toolchain = toolchain,
+                              .facts = text,
+                              .cores = (uint32_t)json_integer_value(json_object_get(facts, "cores")),
+                              .slots = w->n_slots,
+                              .probe_ns = host_probe(),
+                              .left_ns = w->options->left_ns,
+                      },
+                      &body);
         json_decref(facts);
-        return r < 0 ? r : worker_send(w, PACKET_HELLO, 0, SLICE(body.data, body.size));
+        return worker_send(w, PACKET_HELLO, 0, SLICE(body.data, body.size));
 }
 
 /* -- bytes that come -- */
@@ -111,7 +108,7 @@ static int arrived(void *user, const struct digest *id, struct blob *ret)
         return 0;
 }
 
-/* -EBADMSG: the head does not keep to the protocol. What else goes wrong fails the request. */
+/* -EBADMSG: the head does not keep to the protocol. Any other error fails the request. */
 static int take_part(struct worker *w, const struct packet *packet)
 {
         struct remote_part part;
@@ -176,7 +173,7 @@ static int take_hello(const struct packet *packet)
 
 static int take_packet(struct worker *w, const struct packet *p)
 {
-        switch (p->type) {
+        switch ((int)p->type) {
         case PACKET_HELLO:
                 return take_hello(p);
         case PACKET_RUN:
@@ -190,19 +187,9 @@ static int take_packet(struct worker *w, const struct packet *p)
                 return 0;
         case PACKET_PING:
                 return worker_send(w, PACKET_PONG, p->id, SLICE("", 0));
-        case PACKET_PONG:
-        case PACKET_WANT:
-        case PACKET_OUTPUT:
-        case PACKET_PROGRESS:
-        case PACKET_SAID:
-        case PACKET_RESULT:
-        case PACKET_BUILT:
-        case PACKET_SENT:
-        case PACKET_FAILED:
-        case PACKET_TYPES:
-                break;
+        default:
+                return errorf(-EBADMSG, "a packet that a head does not send");
         }
-        return errorf(-EBADMSG, "a packet that a head does not send");
 }
 
 /* -- reading -- */

@@ -112,19 +112,6 @@ static int keep_output(void *user, int fd, struct digest *ret_id, uint64_t *ret_
         return r < 0 ? r : program_folder_get(&b->worker->folder, ret_id, *ret_size, program_bytes, &fd, &kept, path);
 }
 
-/* -- cores -- */
-
-static int borrow_cores(struct building *b)
-{
-        int r = slot_borrow(b->worker->options->folder, "a build for another machine", MIN(b->worker->n_slots, (unsigned)ARRAY_SIZE(b->loans)),
-                            b->request->cancel_fd, b->loans, &b->n_loans);
-
-        CPU_ZERO(&b->cpus);
-        for (size_t i = 0; i < b->n_loans; i++)
-                CPU_SET((unsigned)b->loans[i].cpu, &b->cpus);
-        return r;
-}
-
 /* -- the build -- */
 
 static void tell(void *user, const char *what, uint64_t done, uint64_t total)
@@ -132,11 +119,11 @@ static void tell(void *user, const char *what, uint64_t done, uint64_t total)
         struct building *b = user;
         cleanup_buffer struct buffer body = {0};
 
-        if (message_write(PACKET_PROGRESS, &(struct remote_progress){.what = (char *)what, .done = done, .total = total}, &body) == 0)
-                worker_send(b->worker, PACKET_PROGRESS, b->request->id, SLICE(body.data, body.size));
+        message_write(PACKET_PROGRESS, &(struct remote_progress){.what = (char *)what, .done = done, .total = total}, &body);
+        worker_send(b->worker, PACKET_PROGRESS, b->request->id, SLICE(body.data, body.size));
 }
 
-/* So that a flood of small pieces is bounded, too. */
+/* Small pieces count as REMOTE_SAID_LEAST, so that a flood of them is bounded, too. */
 static void hear(void *user, struct slice text)
 {
         struct building *b = user;
@@ -177,7 +164,10 @@ static int build_with(struct building *b, const struct recipe *recipe)
         int r = path_join(work, b->worker->options->folder, "work");
 
         if (r == 0)
-                r = borrow_cores(b);
+                r = slot_borrow(b->worker->options->folder, "a build for another machine",
+                                MIN(b->worker->n_slots, (unsigned)ARRAY_SIZE(b->loans)), b->request->cancel_fd, b->loans, &b->n_loans);
+        for (size_t i = 0; i < b->n_loans; i++)
+                CPU_SET((unsigned)b->loans[i].cpu, &b->cpus);
         if (r == 0)
                 r = build_given(&(struct build_request){.recipe = recipe,
                                                         .work_dir = work,
@@ -195,16 +185,6 @@ static int build_with(struct building *b, const struct recipe *recipe)
         return r < 0 ? r : send_built(b, record);
 }
 
-static void give_sources(struct building *b)
-{
-        b->given = (struct build_given){.files = b->tree.files,
-                                        .toolchain = b->request->build.toolchain,
-                                        .content = content,
-                                        .output = keep_output,
-                                        .user = b};
-        b->tree.files = (struct manifest){0};
-}
-
 int worker_build(struct worker *w, struct request *q)
 {
         cleanup(building_done) struct building b = {.worker = w, .request = q};
@@ -216,7 +196,9 @@ int worker_build(struct worker *w, struct request *q)
                 r = ask_for_missing(&b);
         if (r == 0)
                 r = recipe_parse(q->build.recipe, "the head's recipe", q->build.recipe_name, &list, &n);
-        give_sources(&b);
+        b.given = (struct build_given){
+                .files = b.tree.files, .toolchain = q->build.toolchain, .content = content, .output = keep_output, .user = &b};
+        b.tree.files = (struct manifest){0};
         if (r == 0)
                 r = build_with(&b, list[0]);
         recipe_list_free(list, n);

@@ -24,7 +24,7 @@ struct request {
 };
 TAILQ_HEAD(request_list, request);
 
-/* A runner that is kept for the next run of the same words on the same core, with its programs' files. */
+/* A runner that is kept for the next request with the same digest on the same core, with its programs' files. */
 struct kept_runner {
         struct kept_runner *next;
         struct runner *runner;
@@ -67,9 +67,10 @@ struct worker {
 int worker_send(struct worker *w, enum packet_type type, uint64_t id, struct slice body);
 void worker_send_failure(struct worker *w, uint64_t id, int r);
 
-/* Files that it keeps, held by the descriptor. -ENOENT: it has it not. */
+/* A file of the folder, held by the descriptor. -ENOENT: it is not there. */
 int worker_hold(struct worker *w, const struct remote_file *f, int *ret_fd, char path[PATH_SIZE]);
-int worker_look_for(struct worker *w, const struct remote_file *f, struct digest_list *wanted, int *ret_fd); /* -1: it is wanted */
+/* The same, but adds to `wanted` what is not there; then *ret_fd is left alone. */
+int worker_look_for(struct worker *w, const struct remote_file *f, struct digest_list *wanted, int *ret_fd);
 int worker_ask(struct worker *w, uint64_t id, const struct digest_list *wanted); /* 1: something was asked for */
 int worker_send_output(struct worker *w, uint64_t id, unsigned stream, const struct blob *bytes);
 

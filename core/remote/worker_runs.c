@@ -65,38 +65,29 @@ static void kept_free(struct kept_runner *k)
 
 static struct kept_runner *kept_take(struct worker *w, int cpu)
 {
-        struct kept_runner *found = NULL;
+        struct kept_runner **p = &w->kept, *found;
 
         pthread_mutex_lock(&w->lock);
-        for (struct kept_runner **p = &w->kept; *p && !found; p = &(*p)->next)
-                if ((*p)->cpu == cpu) {
-                        found = *p;
-                        *p = found->next;
-                        break;
-                }
+        while (*p && (*p)->cpu != cpu)
+                p = &(*p)->next;
+        found = *p;
+        if (found)
+                *p = found->next;
         pthread_mutex_unlock(&w->lock);
         return found;
 }
 
-static void kept_put(struct worker *w, struct kept_runner *k)
-{
-        pthread_mutex_lock(&w->lock);
-        k->next = w->kept;
-        w->kept = k;
-        pthread_mutex_unlock(&w->lock);
-}
-
-/* Of all that the runner depends on: the request but for its input. */
-static int words_of(const struct remote_run *run, struct digest *ret)
+/* The digest of what a runner depends on: the request without its input. */
+static struct digest words_of(const struct remote_run *run)
 {
         cleanup_buffer struct buffer b = {0};
         struct remote_run words = *run;
-        int r;
+        struct digest ret;
 
         words.input = (struct remote_file){.name = run->input.name};
-        r = message_write(PACKET_RUN, &words, &b);
-        digest_of(b.data, b.size, ret);
-        return r;
+        message_write(PACKET_RUN, &words, &b);
+        digest_of(b.data, b.size, &ret);
+        return ret;
 }
 
 /* -- files -- */
@@ -184,16 +175,14 @@ static int open_runner(struct worker *w, const struct request *q, const struct s
 static int need_runner(struct worker *w, const struct request *q, const struct slot *slot, struct kept_runner **ret)
 {
         struct kept_runner *k = kept_take(w, slot->cpu);
-        struct digest words;
-        int r = words_of(&q->run, &words);
+        const struct digest words = words_of(&q->run);
+        int r;
 
-        if (r == 0 && k && digest_equal(&k->words, &words)) {
+        if (k && digest_equal(&k->words, &words)) {
                 *ret = k;
                 return 0;
         }
         kept_free(k);
-        if (r < 0)
-                return r;
         k = allocate(1, sizeof(*k));
         k->words = words;
         k->cpu = slot->cpu;
@@ -227,8 +216,7 @@ static int send_result(struct worker *w, uint64_t id, struct execute_result *x)
 
         if (r == 0)
                 r = worker_send_output(w, id, 1, &x->err);
-        if (r == 0)
-                r = message_write(PACKET_RESULT, x, &body);
+        message_write(PACKET_RESULT, x, &body);
         return r < 0 ? r : worker_send(w, PACKET_RESULT, id, SLICE(body.data, body.size));
 }
 
@@ -246,10 +234,14 @@ static int run_on(struct worker *w, struct request *q, const struct slot *slot)
                 r = runner_run(k->runner, &(struct run_input){.path = path}, q->cancel_fd, &result);
         if (r == 0)
                 r = send_result(w, q->id, &result.run);
-        if (k && r == 0)
-                kept_put(w, k);
-        else
+        if (k && r == 0) {
+                pthread_mutex_lock(&w->lock);
+                k->next = w->kept;
+                w->kept = k;
+                pthread_mutex_unlock(&w->lock);
+        } else {
                 kept_free(k);
+        }
         run_result_done(&result);
         return r;
 }
@@ -259,14 +251,11 @@ static void serve(struct worker *w, struct request *q)
         struct slot slot = {.lock = -1};
         int r;
 
-        if (q->type == PACKET_BUILD || q->type == PACKET_FETCH) {
-                r = q->type == PACKET_BUILD ? worker_build(w, q) : worker_fetch(w, q);
-                if (r < 0)
-                        worker_send_failure(w, q->id, r);
-                return;
-        }
-        r = ask_for_missing(w, q);
-        if (r == 0) {
+        if (q->type == PACKET_BUILD) {
+                r = worker_build(w, q);
+        } else if (q->type == PACKET_FETCH) {
+                r = worker_fetch(w, q);
+        } else if ((r = ask_for_missing(w, q)) == 0) {
                 r = slot_lease(w->options->folder, "a run for another machine", q->cancel_fd, &slot);
                 if (r == 0)
                         r = run_on(w, q, &slot);

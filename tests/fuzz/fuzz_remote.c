@@ -51,7 +51,7 @@ static void hello(struct input *in)
         if (message_read(PACKET_HELLO, SLICE(in->data, in->size), &h) == 0 && h.protocol == REMOTE_PROTOCOL) {
                 cleanup_buffer struct buffer b = {0};
 
-                must(message_write(PACKET_HELLO, &h, &b) == 0);
+                message_write(PACKET_HELLO, &h, &b);
                 must(b.size == in->size && memcmp(b.data, in->data, b.size) == 0);
         }
         message_done(PACKET_HELLO, &h);
@@ -67,7 +67,7 @@ static void run(struct input *in)
                 must(r.n_programs > 0 && r.n_programs <= RECIPE_OUTPUTS_MAX);
                 for (size_t i = 0; i < r.n_programs; i++)
                         must(!strchr(r.programs[i].name, '/'));
-                must(message_write(PACKET_RUN, &r, &b) == 0);
+                message_write(PACKET_RUN, &r, &b);
                 must(b.size == in->size && memcmp(b.data, in->data, b.size) == 0);
         }
         message_done(PACKET_RUN, &r);
@@ -80,7 +80,7 @@ static void build_request(struct input *in)
         if (message_read(PACKET_BUILD, SLICE(in->data, in->size), &r) == 0) {
                 cleanup_buffer struct buffer b = {0};
 
-                must(message_write(PACKET_BUILD, &r, &b) == 0);
+                message_write(PACKET_BUILD, &r, &b);
                 must(b.size <= in->size); /* but for the tree's name they are the same */
         }
         message_done(PACKET_BUILD, &r);
@@ -135,7 +135,7 @@ static void result(struct input *in)
         if (remote_result_read(SLICE(in->data, in->size), &out, &err, &x) < 0)
                 return;
         must(x.end <= END_NOEXEC && x.doubt <= DOUBT_PAUSE && x.out_cut <= x.out.size && x.err_cut <= x.err.size);
-        must(message_write(PACKET_RESULT, &x, &b) == 0);
+        message_write(PACKET_RESULT, &x, &b);
         must(b.size == in->size && memcmp(b.data, in->data, b.size) == 0);
         execute_result_done(&x);
 }
