@@ -85,26 +85,23 @@ static int make(const struct portfolio *p, size_t features, struct learned **ret
         return r;
 }
 
-static void tell(struct learned *l, const struct portfolio *p, const struct trial *t, struct attempt *attempts)
-{
-        bool has_expected = t->n_expected > 0 && t->n_expected == learner_expectations(l->learner);
-
-        l->next = t->number + 1;
-        if (t->n_features != l->features || t->n_arms != p->n_arms)
-                return; /* a record of another version, whose numbers mean something else */
-        for (size_t a = 0; a < p->n_arms; a++)
-                attempts[a] = t->runs[a].attempt;
-        learner_tell(l->learner, t->features, has_expected ? t->expected : NULL, attempts);
-}
-
 static int tell_all(struct workspace *w, const struct portfolio *p, struct learned *l)
 {
         cleanup_trial_list struct trial_list trials = {0};
         cleanup_free struct attempt *attempts = allocate(p->n_arms, sizeof(*attempts));
         int r = trials_read(w, p, l->next, &trials);
 
-        for (size_t i = 0; r == 0 && i < trials.n; i++)
-                tell(l, p, trials.list[i], attempts);
+        for (size_t i = 0; r == 0 && i < trials.n; i++) {
+                const struct trial *t = trials.list[i];
+                bool has_expected = t->n_expected > 0 && t->n_expected == learner_expectations(l->learner);
+
+                l->next = t->number + 1;
+                if (t->n_features != l->features || t->n_arms != p->n_arms)
+                        continue; /* a record of another version, whose numbers mean something else */
+                for (size_t a = 0; a < p->n_arms; a++)
+                        attempts[a] = t->runs[a].attempt;
+                learner_tell(l->learner, t->features, has_expected ? t->expected : NULL, attempts);
+        }
         return r;
 }
 

@@ -104,16 +104,6 @@ void learner_begin(struct learner *l, const double *features)
                 l->selector->order(l, l->selecting, l->order);
 }
 
-/* The seconds that a query may still cost. A rest that may come from rounding counts as none. */
-static double time_left(const struct learner *l, const struct attempt *attempts)
-{
-        double left = l->settings.limit;
-
-        for (size_t a = 0; a < l->arms; a++)
-                left -= attempts[a].seconds;
-        return left > l->settings.limit * 1e-9 ? left : 0;
-}
-
 void learner_leave_out(struct learner *l, uint32_t arm, bool is_left_out)
 {
         l->left_out[arm] = is_left_out;
@@ -129,14 +119,16 @@ static size_t next_in_order(const struct learner *l, const struct attempt *attem
 
 bool learner_next(struct learner *l, const struct attempt *attempts, struct step *ret)
 {
-        double left = time_left(l, attempts);
+        double left = l->settings.limit;
 
-        if (left == 0)
-                return false;
         memcpy(l->attempts, attempts, l->arms * sizeof(*attempts));
-        for (size_t a = 0; a < l->arms; a++)
+        for (size_t a = 0; a < l->arms; a++) {
+                left -= attempts[a].seconds;
                 if (l->left_out[a])
                         l->attempts[a].ending = ENDING_FAILED;
+        }
+        if (left <= l->settings.limit * 1e-9) /* what is left may come from rounding */
+                return false;
         if (!l->allocation)
                 return l->selector->next(l, l->selecting, l->attempts, ret);
         while ((l->at = next_in_order(l, l->attempts, l->at)) < l->arms) {

@@ -10,15 +10,6 @@
 
 /* -- arms -- */
 
-static void arm_done(struct arm *a)
-{
-        free(a->text);
-        free(a->name);
-        free(a->problem);
-        solver_unref(a->solver);
-        recipe_unref(a->recipe);
-}
-
 /* The command of "NAME: COMMAND"; NULL: the arm is a solver's, "z3@HEAD seed=3". */
 static const char *command_of(const char *text)
 {
@@ -378,8 +369,13 @@ struct portfolio *portfolio_unref(struct portfolio *p)
 {
         if (!p || __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) > 0)
                 return NULL;
-        for (size_t i = 0; i < p->n_arms; i++)
-                arm_done(&p->arms[i]);
+        for (size_t i = 0; i < p->n_arms; i++) {
+                free(p->arms[i].text);
+                free(p->arms[i].name);
+                free(p->arms[i].problem);
+                solver_unref(p->arms[i].solver);
+                recipe_unref(p->arms[i].recipe);
+        }
         free(p->arms);
         free(p->name);
         free(p->selector);

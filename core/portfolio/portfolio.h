@@ -80,10 +80,6 @@ struct trial_run {
         enum verdict verdict; /* when it ended by itself */
         bool known;           /* from a fact: nothing was run */
 };
-struct turn {
-        uint32_t arm;
-        double until; /* seconds of this arm */
-};
 struct trial {
         unsigned refs;
         uint32_t number, case_id;
@@ -92,7 +88,7 @@ struct trial {
         size_t n_expected;
         double *expected;       /* by the learner when the case began: learner_expected(); none in older records */
         struct trial_run *runs; /* one for each arm */
-        struct turn *turns;     /* as they were taken */
+        struct step *turns;     /* as they were taken */
         enum verdict verdict;   /* sat or unsat; else timeout, or unknown when every arm gave up before */
         uint32_t winner;        /* n_arms: none */
         double seconds;         /* of all arms together */

@@ -47,26 +47,22 @@ static int trial_query_find(struct query *query, struct value **ret)
         return 0;
 }
 
-/* The build comes first, or its time would be the arm's. An arm alone is a cell, which is measured and kept as such. */
-static int arm_before(const struct trial_query *q, const struct arm *a, struct query **ret)
-{
-        struct cell cell = arm_cell(a, q->info, q->portfolio->wall_ns);
-
-        return trial_is_alone(q) && recipe_takes(a->recipe, q->info->format) ? query_run(q->workspace, &cell, ret)
-                                                                   : query_build(q->workspace, a->solver, a->commit, ret);
-}
-
 static int need_here(struct trial_query *q, struct query_list *ret)
 {
         for (size_t i = 0; i < q->portfolio->n_arms; i++) {
                 const struct arm *a = &q->portfolio->arms[i];
                 cleanup(query_unrefp) struct query *before = NULL;
                 cleanup(value_unrefp) struct value *v = NULL;
+                struct cell cell;
                 int r;
 
                 if (a->problem || !a->solver || (trial_is_alone(q) && q->alone != i))
                         continue;
-                r = arm_before(q, a, &before);
+                cell = arm_cell(a, q->info, q->portfolio->wall_ns);
+                if (trial_is_alone(q) && recipe_takes(a->recipe, q->info->format)) /* a cell, which is measured and kept as such */
+                        r = query_run(q->workspace, &cell, &before);
+                else /* or its time would be the arm's */
+                        r = query_build(q->workspace, a->solver, a->commit, &before);
                 if (r == 0)
                         r = before->type->find(before, &v);
                 if (r == -ENOENT)
@@ -88,15 +84,6 @@ static int trial_query_need(struct query *query, struct query_list *ret)
         return place && !trial_is_alone(q) ? running_need_away(q, ret) : need_here(q, ret);
 }
 
-/* The arm was wrong on another case meanwhile. The stored trial is taken back: another arm has to answer. */
-static void withhold(const struct portfolio *p, struct trial *t)
-{
-        free(t->alarm);
-        t->alarm = format_string("%s answered, and was wrong on another case meanwhile: ask again", p->arms[t->winner].name);
-        t->winner = (uint32_t)t->n_arms;
-        t->verdict = VERDICT_UNKNOWN;
-}
-
 /* *ret_stands: false when the answer was withheld. */
 static int compute(struct trial_query *q, struct running *run, struct value **ret, bool *ret_stands)
 {
@@ -108,8 +95,12 @@ static int compute(struct trial_query *q, struct running *run, struct value **re
         *ret_stands = trial_is_alone(q) || (r == 0 && trial_stands(q->workspace, q->portfolio, q->info, kept));
         if (r < 0)
                 return r;
-        if (!*ret_stands)
-                withhold(q->portfolio, kept);
+        if (!*ret_stands) { /* the arm was wrong on another case meanwhile: another arm has to answer */
+                free(kept->alarm);
+                kept->alarm = format_string("%s answered, and was wrong on another case meanwhile: ask again", q->portfolio->arms[kept->winner].name);
+                kept->winner = (uint32_t)kept->n_arms;
+                kept->verdict = VERDICT_UNKNOWN;
+        }
         *ret = value_of(kept ? kept : run->trial);
         return 0;
 }

@@ -109,7 +109,7 @@ static void note_turn(struct trial *t, const struct step *step)
 
         if (!goes_on)
                 list_grow(t->turns, t->n_turns++);
-        t->turns[t->n_turns - 1] = (struct turn){step->arm, step->until};
+        t->turns[t->n_turns - 1] = *step;
 }
 
 void trial_find_alarm(const struct trial_query *q, struct trial *t)
@@ -164,34 +164,18 @@ static void sum_up(struct running *run)
 
 #define TURN_LEAST .02 /* seconds; a shorter turn is not worth stopping for */
 
-static double time_left(const struct running *run)
-{
-        double left = (double)run->query->portfolio->wall_ns / NSEC_PER_SEC;
-
-        for (size_t i = 0; i < run->query->portfolio->n_arms; i++)
-                left -= run->attempts[i].seconds;
-        return fmax(0, left);
-}
-
-/* Arms elsewhere begin again with each run that comes. */
-static void forget_turns(struct running *run)
-{
-        struct trial *t = run->trial;
-
-        memset(run->attempts, 0, t->n_arms * sizeof(*run->attempts));
-        memset(t->runs, 0, t->n_arms * sizeof(*t->runs));
-        t->n_turns = 0;
-        free(steal_pointer(t->alarm));
-        free(steal_pointer(t->expected));
-}
-
 static int begin_portfolio(struct running *run)
 {
         const struct trial_query *q = run->query;
         struct trial *t = run->trial;
         int r = t->features ? 0 : portfolio_features(q->workspace, q->info, &t->n_features, &t->features);
 
-        forget_turns(run);
+        /* Arms elsewhere begin again with each run that comes. */
+        memset(run->attempts, 0, t->n_arms * sizeof(*run->attempts));
+        memset(t->runs, 0, t->n_arms * sizeof(*t->runs));
+        t->n_turns = 0;
+        free(steal_pointer(t->alarm));
+        free(steal_pointer(t->expected));
         if (r == 0)
                 r = learned_take(q->workspace, q->portfolio, t->n_features, &run->learned);
         if (r < 0)
@@ -211,8 +195,11 @@ static int run_arms(struct running *run)
         int r = 0;
 
         while (r == 0 && learner_next(run->learned->learner, run->attempts, step)) {
-                step->until = fmin(fmax(step->until, run->attempts[step->arm].seconds + TURN_LEAST),
-                                   run->attempts[step->arm].seconds + time_left(run));
+                double had = run->attempts[step->arm].seconds, left = (double)run->query->portfolio->wall_ns / NSEC_PER_SEC;
+
+                for (size_t i = 0; i < run->query->portfolio->n_arms; i++)
+                        left -= run->attempts[i].seconds;
+                step->until = fmin(fmax(step->until, had + TURN_LEAST), had + fmax(0, left));
                 note_turn(run->trial, step);
                 r = take_turn(run, step);
                 if (r == 0 && run->attempts[step->arm].ending == ENDING_SOLVED)

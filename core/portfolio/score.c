@@ -60,7 +60,7 @@ static void print_order(const struct portfolio *p, const struct trial *t, struct
 {
         buffer_adds(ret, "turn\tarm\tuntil\tran\tresult\n");
         for (size_t i = 0; i < t->n_turns; i++) {
-                const struct turn *turn = &t->turns[i];
+                const struct step *turn = &t->turns[i];
                 const struct trial_run *run = &t->runs[turn->arm];
                 bool last = true;
 
@@ -135,20 +135,10 @@ static void stand(struct standing *s, double score, double limit)
         s->cases++;
 }
 
-/* The arm's run alone: a fact, or its run in the trial if that came to its end. -ENOENT: not known. */
-static int find_run(const struct portfolio *p, size_t arm, const struct trial *t, const struct case_info *info, double limit,
-                    const struct trial_run *fact, struct trial_run *ret)
+/* Can the arm not run on the case? Then it fails at once. */
+static bool fails_at_once(const struct arm *a, const struct case_info *info)
 {
-        const struct trial_run *own = &t->runs[arm];
-
-        *ret = (struct trial_run){.attempt = {ENDING_FAILED, 0}, .verdict = VERDICT_ERROR};
-        if (p->arms[arm].problem || (info && p->arms[arm].recipe && !recipe_takes(p->arms[arm].recipe, info->format)))
-                return 0;
-        *ret = fact->attempt.ending != ENDING_NONE ? *fact : *own;
-        return ret->attempt.ending == ENDING_NONE ||
-                               (ret->attempt.ending == ENDING_STOPPED && ret->attempt.seconds < limit * (1 - 1e-9))
-                       ? -ENOENT
-                       : 0;
+        return a->problem || (info && a->recipe && !recipe_takes(a->recipe, info->format));
 }
 
 /* PAR-2 of each arm; an answer that is wrong or contradicted solves nothing. `info`: NULL when the case is gone. */
@@ -157,19 +147,21 @@ static void score_arms(struct workspace *w, const struct portfolio *p, const str
         cleanup_free struct trial_run *answers = info ? answers_known(w, p, info, t) : NULL;
 
         for (size_t a = 0; a < p->n_arms; a++) {
-                struct trial_run fact = {0}, run;
+                struct trial_run fact = {0};
+                const struct attempt *run;
                 cleanup_free char *why = NULL;
                 bool is_solved;
 
-                c->arms[a] = NAN;
                 if (info)
                         arm_known(w, p, &p->arms[a], info, limit, &fact);
-                if (find_run(p, a, t, info, limit, &fact, &run) < 0)
-                        continue;
-                is_solved = run.attempt.ending == ENDING_SOLVED;
+                run = fact.attempt.ending != ENDING_NONE ? &fact.attempt : &t->runs[a].attempt; /* the latter when it came to its end */
+                is_solved = run->ending == ENDING_SOLVED && !fails_at_once(&p->arms[a], info);
                 if (is_solved && info)
                         is_solved = answer_judge(w, p, info, a, answers, a == t->winner ? &c->alarm : &why) == JUDGED_STANDS;
-                c->arms[a] = is_solved ? run.attempt.seconds : 2 * limit;
+                c->arms[a] = is_solved ? run->seconds : 2 * limit;
+                if (!fails_at_once(&p->arms[a], info) &&
+                    (run->ending == ENDING_NONE || (run->ending == ENDING_STOPPED && run->seconds < limit * (1 - 1e-9))))
+                        c->arms[a] = NAN;
         }
 }
 

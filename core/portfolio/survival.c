@@ -209,17 +209,6 @@ static void charge(const struct learner *l, struct survival *s, const struct att
         s->cost += is_solved ? used : 2 * l->settings.limit;
 }
 
-static void charge_anew(const struct learner *l, struct survival *s)
-{
-        s->cost = 0;
-        memset(s->alone, 0, l->arms * sizeof(*s->alone));
-        memset(s->spent, 0, l->arms * sizeof(*s->spent));
-        memset(s->ended, 0, l->arms * sizeof(*s->ended));
-        memset(s->solved, 0, l->arms * sizeof(*s->solved));
-        for (size_t i = 0; i < l->past.n; i++)
-                charge(l, s, past_attempts(&l->past, i));
-}
-
 /* The arm that a draw of costs makes the cheapest. */
 static size_t draw_arm(struct learner *l, const struct survival *s)
 {
@@ -546,7 +535,13 @@ static void refit(const struct learner *l, struct survival *s)
                 s->level[i] = hardness_look(&s->hardness, past_attempts(&l->past, i), s->predicted[i], NULL,
                                             &s->residual[i * l->arms], &s->weight[i * l->arms])
                                       .mean;
-        charge_anew(l, s);
+        s->cost = 0;
+        memset(s->alone, 0, l->arms * sizeof(*s->alone));
+        memset(s->spent, 0, l->arms * sizeof(*s->spent));
+        memset(s->ended, 0, l->arms * sizeof(*s->ended));
+        memset(s->solved, 0, l->arms * sizeof(*s->solved));
+        for (size_t i = 0; i < l->past.n; i++)
+                charge(l, s, past_attempts(&l->past, i));
 }
 
 static void survival_learn(struct learner *l, void *state, const struct attempt *attempts)

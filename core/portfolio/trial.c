@@ -219,16 +219,6 @@ struct putting {
         const struct trial *instead; /* of this one, which is taken back; NULL: none */
 };
 
-/* Learners that were told the trial are made anew (learned.c). */
-static int take_back(struct store_txn *t, const struct digest *epoch, const struct trial *old)
-{
-        uint8_t key[KEY_SIZE], value[8];
-        int r = store_delete(t, TABLE_PORTFOLIOS, make_key(key, epoch, 't', old->number));
-
-        key_u64(value, trials_taken_back_in(t, epoch) + 1);
-        return r < 0 ? r : store_put(t, TABLE_PORTFOLIOS, make_key(key, epoch, 'b', 0), SLICE(value, sizeof(value)));
-}
-
 static int last_number(void *user, struct slice key, struct slice value)
 {
         uint32_t *next = user;
@@ -242,13 +232,16 @@ static int put_in(void *user, struct store_txn *t)
         struct putting *p = user;
         const struct digest *epoch = &p->portfolio->epoch;
         cleanup_buffer struct buffer b = {0};
-        uint8_t key[KEY_SIZE], from[KEY_SIZE], number[4];
+        uint8_t key[KEY_SIZE], from[KEY_SIZE], number[4], taken_back[8];
         uint32_t next = p->number_least;
         int r = find_in(t, epoch, p->trial->case_id, &p->there);
 
         if (r == 0 && p->instead && p->there->number == p->instead->number) {
                 p->there = trial_unref(p->there);
-                r = take_back(t, epoch, p->instead);
+                r = store_delete(t, TABLE_PORTFOLIOS, make_key(key, epoch, 't', p->instead->number));
+                key_u64(taken_back, trials_taken_back_in(t, epoch) + 1); /* so that learners which know it are made anew (learned.c) */
+                if (r == 0)
+                        r = store_put(t, TABLE_PORTFOLIOS, make_key(key, epoch, 'b', 0), SLICE(taken_back, sizeof(taken_back)));
                 r = r < 0 ? r : -ENOENT;
         }
         if (r != -ENOENT)
