@@ -19,14 +19,12 @@ static void add_word(struct buffer *script, const char *name, const char *value)
         buffer_add_shell_word(script, value);
 }
 
-/* The command behind a line that says what it is told of. */
-static int make_script(const struct observation *a, const char *file, const char *command, struct buffer *ret)
+/* A line that exports the alarm's variables, and the command. */
+static void make_script(const struct observation *a, const char *file, const char *command, struct buffer *ret)
 {
         cleanup_alarm_words struct alarm_words numbers = {0};
-        int r = alarm_words(a, &numbers);
 
-        if (r < 0)
-                return r;
+        alarm_words(a, &numbers);
         buffer_addf(ret, "umask %04o; export", common.umask);
         add_word(ret, "SOLVERFS_ALARM", file);
         add_word(ret, "SOLVERFS_STORE", workspace_dir(common.workspace));
@@ -43,7 +41,6 @@ static int make_script(const struct observation *a, const char *file, const char
         add_word(ret, "AFTER", numbers.after.data);
         add_word(ret, "FACTOR", numbers.factor.data);
         buffer_addf(ret, "\n%s", command);
-        return buffer_error(ret);
 }
 
 /* The alarm in a file of its own, as alarms/<n> of the mount has it. */
@@ -70,7 +67,7 @@ static int write_alarm(const struct observation *a, char path[PATH_SIZE])
 
 /* -- running it --------------------------------------------------------------------------------------------------- */
 
-/* Its output goes to standard error, as ours is for results. */
+/* Its output goes to standard error: standard output is for results. */
 static int start(const char *script, const char *input, pid_t *ret)
 {
         cleanup_close int in = open(input, O_RDONLY | O_CLOEXEC);
@@ -120,10 +117,10 @@ int alarm_command(const struct observation *a, const char *command)
         pid_t pid;
         int r = write_alarm(a, path);
 
-        if (r == 0)
-                r = make_script(a, path, command, &script);
-        if (r == 0)
+        if (r == 0) {
+                make_script(a, path, command, &script);
                 r = start(script.data, path, &pid);
+        }
         if (r == 0)
                 r = wait_for(pid, a->number);
         if (*path)

@@ -5,7 +5,7 @@
 
 #include "core/study/steps/case_history.h"
 
-int alarm_words(const struct observation *a, struct alarm_words *ret)
+void alarm_words(const struct observation *a, struct alarm_words *ret)
 {
         static const struct observed_runs none[2] = {{.verdict = VERDICT_UNKNOWN}, {.verdict = VERDICT_UNKNOWN}};
         const struct observed_runs *c = alarm_case(a, 0) ?: none;
@@ -18,7 +18,6 @@ int alarm_words(const struct observation *a, struct alarm_words *ret)
         alarm_print_side(a, &c[0], &ret->before);
         alarm_print_side(a, &c[1], &ret->after);
         alarm_print_factor(a, c, &ret->factor);
-        return buffer_error(&ret->before) < 0 || buffer_error(&ret->after) < 0 || buffer_error(&ret->factor) < 0 ? -ENOMEM : 0;
 }
 
 void alarm_words_done(struct alarm_words *w)
@@ -50,7 +49,7 @@ static json_t *cases_json(const struct observation *a)
         return list;
 }
 
-static int show_json(const struct observation *a)
+static void show_json(const struct observation *a)
 {
         cleanup_buffer struct buffer reproduce = {0}, branch = {0}, url = {0};
         char found[32];
@@ -58,18 +57,15 @@ static int show_json(const struct observation *a)
         alarm_print_reproduce(common.solver, a, &reproduce);
         buffer_add_printable(&branch, a->origin);
         buffer_add_printable(&url, a->url);
-        if (buffer_error(&reproduce) < 0 || buffer_error(&branch) < 0 || buffer_error(&url) < 0)
-                return -ENOMEM;
         format_date(a->found, found);
         output_json(json_pack("{si ss ss ss ss ss ss so ss ss ss sb ss ss}", "number", (int)a->number, "kind",
                               observation_kind_name(a->kind), "solver", common.solver->recipe->name, "branch", branch.data ? branch.data : "",
                               "commit", a->target, "parent", a->reference, "subject", a->subject, "cases", cases_json(a), "found",
                               found, "reproduce", reproduce.data, "detail", a->reason, "told", (int)(a->told != 0), "mark",
                               observation_mark_name(a->mark), "url", url.data ? url.data : ""));
-        return 0;
 }
 
-int alarm_show(const struct observation *a, bool json)
+void alarm_show(const struct observation *a)
 {
         static const struct column columns[] = {{"N", 4, true},      {"KIND", 13, false},  {"COMMIT", 12, false},
                                                 {"CASE", 6, true},          {"CASES", 6, true},  {"BEFORE", 10, true, 1},
@@ -77,16 +73,14 @@ int alarm_show(const struct observation *a, bool json)
                                                 {"MARK", 9, false, 2},  {"SUBJECT", 0, false}};
         cleanup_alarm_words struct alarm_words w = {0};
         char found[32];
-        int r;
 
-        if (json)
-                return show_json(a);
-        r = alarm_words(a, &w);
-        if (r < 0)
-                return r;
+        if (common.json) {
+                show_json(a);
+                return;
+        }
+        alarm_words(a, &w);
         format_date(a->found, found);
         output_rowf(columns, ARRAY_SIZE(columns), "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", w.number, observation_kind_name(a->kind), a->target, w.id,
                     w.n_cases, w.before.data, w.after.data, w.factor.data, found,
                     *observation_mark_name(a->mark) ? observation_mark_name(a->mark) : "-", a->subject);
-        return 0;
 }

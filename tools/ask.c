@@ -39,8 +39,8 @@ static int answered(void *user, size_t i, int r, struct value *v, const char *re
 
 struct looking {
         bool seeks_build; /* else any job */
-        int running;      /* whichever they are */
-        int found;        /* of those sought; the rest is of the first one */
+        int running;      /* jobs of any kind */
+        int found;        /* jobs of the kind sought; what follows is of the first one */
         char what[256];
         uint64_t done, total;
 };
@@ -102,7 +102,7 @@ static int show(void *user, const struct ask_progress *p)
                 snprintf(what, sizeof(what), "%s", l.what);
         else
                 snprintf(what, sizeof(what), "%s (and %d more)", l.what, l.running - 1);
-        progress_show_range(what, s->a->n == 1 ? l.done : p->answered, s->a->n == 1 ? l.total : s->a->n,
+        progress_show(what, s->a->n == 1 ? l.done : p->answered, s->a->n == 1 ? l.total : s->a->n,
                             p->estimated ? p->least_ns : 0, p->estimated ? p->most_ns : 0);
         if (s->a->meanwhile)
                 s->a->meanwhile(s->a->user);
@@ -123,39 +123,39 @@ void ask_show(const struct ask_progress *p, const char *what, uint64_t total, ui
                 least = most = 0;
         }
         snprintf(text, sizeof(text), "%s%s%s", what, *more ? "; " : "", more);
-        progress_show_range(text, p->answered, total, least, most);
+        progress_show(text, p->answered, total, least, most);
 }
 
-int command_ask(const struct command_asking *a)
+int command_ask_all(const struct command_asking *a)
 {
         cleanup_buffer struct buffer heading = {0};
-        struct state s = {.a = a};
-        int r = command_engine();
+        cleanup_free struct buffer *texts = allocate(a->n + 1, sizeof(*texts));
+        cleanup_free bool *ready = allocate(a->n + 1, sizeof(*ready));
+        struct state s = {.a = a, .texts = texts, .ready = ready};
+        const struct asking asking = {.n = a->n, .again = a->again, .make = make, .answered = answered, .progress = show, .user = &s};
+        int r;
 
-        if (r != STATUS_OK)
-                return r;
+        command_engine();
         if (a->columns)
                 table_heading(&heading, a->columns, a->n_columns);
         output_write(&heading);
-        r = -ENOMEM;
-        s.texts = calloc(MAX(a->n, (size_t)1), sizeof(*s.texts));
-        s.ready = calloc(MAX(a->n, (size_t)1), sizeof(*s.ready));
-        if (s.texts && s.ready)
-                r = ask_many(
-                        common.engine,
-                        &(struct asking){
-                                .n = a->n, .again = a->again, .make = make, .answered = answered, .progress = show, .user = &s},
-                        a->n > 1 ? PRIORITY_BATCH : PRIORITY_PERSON, common.signals);
+        r = ask_many(common.engine, &asking, a->n > 1 ? PRIORITY_BATCH : PRIORITY_PERSON, common.signals);
         if (r == -ECANCELED && command_interrupted()) {
                 note("stopping");
                 r = -EINTR;
         }
         progress_clear();
-        while (s.texts && s.n_printed < a->n) /* what is finished behind what was interrupted is worth printing too */
+        while (s.n_printed < a->n) /* also print finished items that follow an interrupted one */
                 print_next(&s);
-        free(s.texts);
-        free(s.ready);
         return r < 0 ? fail(r) : STATUS_OK;
+}
+
+void command_ask(const struct command_asking *a)
+{
+        int status = command_ask_all(a);
+
+        if (status != STATUS_OK)
+                command_end(status);
 }
 
 int command_build(uint32_t commit, bool again, struct build_record **ret)

@@ -7,7 +7,15 @@
 #define LINES_AT_END 20
 #define BYTES_MOST   16384 /* of each of the two */
 
-/* In the words of compilers, linkers, assemblers, CMake, meson, ninja, Python and the shell. "+ COMMAND" is our own. */
+static bool has_any(struct slice text, const char *const *words, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (text.size > 0 && memmem(text.data, text.size, words[i], strlen(words[i])))
+                        return true;
+        return false;
+}
+
+/* The words of compilers, linkers, assemblers, CMake, meson, ninja, Python and the shell. Lines "+ COMMAND" are our own. */
 static bool tells_error(struct slice line)
 {
         static const char *const words[] = {"error: ",          "Error: ",        "ERROR: ",        "FAILED: ",    "CMake Error", "undefined reference to ",
@@ -15,10 +23,7 @@ static bool tells_error(struct slice line)
 
         if (line.size >= 2 && memcmp(line.data, "+ ", 2) == 0)
                 return false;
-        for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-                if (memmem(line.data, line.size, words[i], strlen(words[i])))
-                        return true;
-        return false;
+        return has_any(line, words, ARRAY_SIZE(words));
 }
 
 static const char *next_line(const char *at, const char *end)
@@ -28,7 +33,7 @@ static const char *next_line(const char *at, const char *end)
         return newline ? newline + 1 : end;
 }
 
-/* The first line that tells an error, or `end`. */
+/* The first line with an error, or `end`. */
 static const char *find_error(const char *at, const char *end)
 {
         while (at < end) {
@@ -62,14 +67,9 @@ struct build_failure build_failure_of(struct slice log)
         return f;
 }
 
-static bool says(struct slice text, const char *words)
-{
-        return text.size > 0 && memmem(text.data, text.size, words, strlen(words));
-}
-
 bool build_failure_says(const struct build_failure *f, const char *words)
 {
-        return says(f->error, words) || says(f->end, words);
+        return has_any(f->error, &words, 1) || has_any(f->end, &words, 1);
 }
 
 void build_failure_text(const struct build_failure *f, struct buffer *ret)
@@ -85,21 +85,17 @@ void build_failure_show(const struct build_failure *f)
         cleanup_buffer struct buffer text = {0};
 
         build_failure_text(f, &text);
-        if (buffer_error(&text) == 0)
-                note("%s", text.data);
+        note("%s", text.data);
 }
 
 /* -- names of files --------------------------------------------------------------------------------------------- */
 
-/* Does the line say of a file that it is not there? */
+/* Does the line say that a file is missing? */
 static bool tells_absence(struct slice line)
 {
         static const char *const words[] = {"No such file", "not exist", "not an existing", "not found", "annot find", "annot open"};
 
-        for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-                if (memmem(line.data, line.size, words[i], strlen(words[i])))
-                        return true;
-        return false;
+        return has_any(line, words, ARRAY_SIZE(words));
 }
 
 static size_t name_length(const char *at, const char *end)
@@ -111,7 +107,7 @@ static size_t name_length(const char *at, const char *end)
         return (size_t)(p - at);
 }
 
-/* A name as the recipe would have it: relative to the root of the checkout, without what ends a sentence. */
+/* A name as a recipe has it: relative to the root of the checkout, without the dot or slash at its end. */
 static bool take_name(const char *at, size_t length, char ret[PATH_SIZE])
 {
         static const char root[] = "/build/";

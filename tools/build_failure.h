@@ -1,10 +1,10 @@
-/* What the log of a failed build says of the failure: compilers and CMake go on behind an error, so its end alone may not say it. */
+/* The lines of a failed build's log that say why it failed. Compilers and CMake go on after an error, so they are not always the last ones. */
 #pragma once
 
 #include "command.h"
 
 struct build_failure {
-        struct slice error; /* the first line that tells an error, with its neighbours; empty when that is in `end`, or nowhere */
+        struct slice error; /* the first line with an error, and its neighbours; empty when that is in `end`, or nowhere */
         struct slice end;   /* the last lines */
         bool whole;         /* nothing lies before `error`, or before `end` where that is empty */
 };
@@ -16,5 +16,5 @@ bool build_failure_says(const struct build_failure *f, const char *words);
 void build_failure_text(const struct build_failure *f, struct buffer *ret);
 /* On standard error, with "..." where lines are left out. */
 void build_failure_show(const struct build_failure *f);
-/* Calls fn for each name in a line that says of a file that it is not there, as the recipe would write it, until fn returns true. */
+/* Calls fn for each name in lines that say that a file is missing, written as in a recipe, until fn returns true. */
 bool build_failure_absent(const struct build_failure *f, bool (*fn)(void *user, const char *name), void *user);

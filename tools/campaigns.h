@@ -1,4 +1,4 @@
-/* The commands that run campaigns share this: the values of their options, progress, and the end. */
+/* What the commands that run campaigns share: values of options, progress, and the result. */
 #pragma once
 
 #include "command.h"
@@ -9,10 +9,9 @@ struct campaign_command {
         struct campaign_settings settings; /* campaign_settings_new() */
         const char *on;                    /* NULL: as the config says */
         unsigned clock;                    /* --clock; 1: CPU time */
-        bool json;
 };
 
-/* Rows of the options that all campaigns describe in the same words; `c` is a struct campaign_command. */
+/* The options that all campaigns have in the same words; `c` is a struct campaign_command. */
 #define CAMPAIGN_OPTIONS(c)                                                                                                                  \
         {"clock", 0, "wall|cpu",                                                                                                             \
          "what all times count, --for too: with cpu the CPU time of the solvers, on a machine that has other work; default wall",            \
@@ -28,14 +27,14 @@ struct campaign_command {
         {"no-localize", 0, NULL, "do not look for the commits responsible", .off = &(c).settings.localize},                                  \
         {"reduce-for", 0, "TIME", "make the findings smaller for so long in all, while it runs and at the end (wall time); default half of --for", \
          .seconds = &(c).settings.reduce_seconds},                                                                                           \
-        {"json", 0, NULL, "print the end as JSON", .on = &(c).json}
+        {"json", 0, NULL, "print the end as JSON", .on = &common.json}
 
 /* For rows: --reference and --oracle add a word to a list; a text of the settings; --no-reduce. */
 void campaign_add_word(void *to, const char *text);
 void campaign_copy_text(void *to, const char *text);
 void campaign_reduce_nothing(void *to, const char *text);
 
-/* The solver's name as it was given, or `programs` where it was left out and all versions are programs; NULL: it is missing. */
+/* The solver's name as given; `programs` where it was left out and all versions are programs; else NULL. */
 const char *campaign_solver(const struct campaign_settings *s, const char *word);
-/* Runs the campaign, or goes on with it, and frees the command. Returns the exit status. */
-int campaign_command_run(struct campaign_command *c);
+/* Runs the campaign, or goes on with it, and frees the command. */
+void campaign_command_run(struct campaign_command *c);

@@ -11,7 +11,7 @@ struct building {
         /* options */
         const char *solver_name, *output;
         struct words words;
-        bool json, log, again, renew;
+        bool log, again, renew;
 
         struct revisions revisions;
         struct follower follower; /* with --log and one commit */
@@ -20,7 +20,7 @@ struct building {
 static const struct column columns[] = {{"COMMIT", 12, false}, {"BUILD", 6, false}, {"TIME (s)", 11, true},
                                         {"SIZE (B)", 10, true},    {"HOW", 17, false},  {"REASON", 0, false}};
 
-/* `released`: where a released binary came from; NULL: it was built. `changed`: which file that it used is not what it was, or NULL. */
+/* `released`: where a released binary came from; NULL: it was built. `changed`: a file of its toolchain that has changed since, or NULL. */
 static json_t *record_json(const char *commit, const struct build_record *record, const char *released, const char *changed)
 {
         char built[GIT_OID_HEXSZ + 1], id[DIGEST_HEX_SIZE];
@@ -53,7 +53,7 @@ static void show_record(const struct building *b, uint32_t number, const struct 
         cleanup_free char *changed = NULL;
         bool is_old = commit_tools_changed(common.workspace, common.solver, number, &changed);
 
-        if (b->json) {
+        if (common.json) {
                 json_row(to, record_json(commit.s, record, released, changed));
                 return;
         }
@@ -68,7 +68,7 @@ static void show_record(const struct building *b, uint32_t number, const struct 
                      commit.s, changed);
 }
 
-/* Whole; what was printed of it while it was built is not printed again. */
+/* The whole log; what was printed while it was built is not printed again. */
 static void show_log(struct building *b, uint32_t commit, struct buffer *to)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
@@ -86,7 +86,7 @@ static void show_log(struct building *b, uint32_t commit, struct buffer *to)
                 buffer_adds(to, "\n");
 }
 
-/* What a failed build's log says of the failure, for who asked for one commit. */
+/* Shows why a build failed; only when one commit was asked for. */
 static void show_failure(const struct building *b, uint32_t commit)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
@@ -150,40 +150,34 @@ static int put_program(int from, const char *path)
         return r;
 }
 
-static int copy_program(const struct building *b)
+static void copy_program(const struct building *b)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        int r = query_program(common.workspace, common.solver, b->revisions.list[0], NULL, false, &q);
 
-        if (r == 0)
-                r = engine_get(common.engine, q, PRIORITY_PERSON, false, common.signals, &v);
-        if (r < 0)
-                return fail(r);
-        r = put_program(((struct program_value *)v)->fd, b->output);
-        return r < 0 ? fail_as(STATUS_SYSTEM, r) : STATUS_OK;
+        command_must(query_program(common.workspace, common.solver, b->revisions.list[0], NULL, false, &q));
+        command_must(engine_get(common.engine, q, PRIORITY_PERSON, false, common.signals, &v));
+        command_must_as(STATUS_SYSTEM, put_program(((struct program_value *)v)->fd, b->output));
 }
 
 /* -- how many programs ------------------------------------------------------------------------------------------ */
 
-/* How many there are among the digests of the commits that were asked for, zeros left out; what they were is lost. */
+/* How many different digests, zeros left out, the commits that were asked for have. */
 static size_t count_distinct(const struct building *b, struct digest *all, uint32_t n_all)
 {
         size_t n = 0, distinct = 0;
-        struct digest *list = calloc(b->revisions.n, sizeof(*list));
+        cleanup_free struct digest *list = allocate(b->revisions.n, sizeof(*list));
 
-        for (size_t i = 0; list && i < b->revisions.n; i++)
+        for (size_t i = 0; i < b->revisions.n; i++)
                 if (b->revisions.list[i] < n_all && !digest_is_zero(&all[b->revisions.list[i]]))
                         list[n++] = all[b->revisions.list[i]];
-        if (n > 0)
-                sort_list(list, n, sizeof(*list), digest_compare);
+        sort_list(list, n, sizeof(*list), digest_compare);
         for (size_t i = 0; i < n; i++)
                 distinct += i == 0 || !digest_equal(&list[i], &list[i - 1]);
-        free(list);
         return distinct;
 }
 
-/* Commits that are the same to their recipe share a build, and builds that give the same bytes share a program and its results. */
+/* Commits that do not differ in the recipe's paths share a build. Builds of the same bytes share a program and its results. */
 static void tell_shared(const struct building *b)
 {
         cleanup_free struct digest *keys = NULL, *programs = NULL;
@@ -204,27 +198,24 @@ static void look_at_log(void *user)
         follower_look(&((struct building *)user)->follower);
 }
 
-static int run_batch(struct building *b)
+static void run_batch(struct building *b)
 {
-        int r = command_ask(&(struct command_asking){.n = b->revisions.n,
+        command_ask(&(struct command_asking){.n = b->revisions.n,
                                                      .again = b->again,
                                                      .title = "build",
-                                                     .columns = b->json || b->log ? NULL : columns,
+                                                     .columns = common.json || b->log ? NULL : columns,
                                                      .n_columns = ARRAY_SIZE(columns),
                                                      .make = make,
                                                      .answered = answered,
                                                      .meanwhile = b->log && b->revisions.n == 1 ? look_at_log : NULL,
                                                      .user = b});
 
-        if (r != STATUS_OK)
-                return r;
         if (b->output && common.status == STATUS_OK)
-                command_worse(copy_program(b));
+                copy_program(b);
         tell_shared(b);
-        return common.status;
 }
 
-int cmd_build(int argc, char **argv)
+void cmd_build(int argc, char **argv)
 {
         static const char doc[] =
                 "Build commits, unless they are built already. Prints for each: commit, ok or failed, seconds, the program's size, clean, "
@@ -232,35 +223,24 @@ int cmd_build(int argc, char **argv)
                 "they have.\v"
                 "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are not on A's, oldest first; or a pattern "
                 "over tags, in the order of the history: 'z3-4.*'. Exit status 1 when a commit cannot be built.";
-        struct building b = {.follower = {.fd = -1}};
-        int r;
+        static struct building b = {.follower = {.fd = -1}};
         const struct command_option options[] = {
                 {"again", 'a', NULL, "Build anew, without the compile cache, what is built already", .on = &b.again},
                 {"renew", 'n', NULL, "Build anew what was built with tools, headers or libraries that have changed since", .on = &b.renew},
                 {"log", 'l', NULL, "Print the build's whole output instead; of one commit that is being built, as it comes", .on = &b.log},
                 {"output", 'o', "FILE", "Copy the program to FILE (with one commit)", .text = &b.output},
-                {"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &b.json},
+                {"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &common.json},
                 {0}};
 
-        command_parse(argc, argv, "SOLVER REV...", doc, options, &b.words);
+        b.words = command_parse(argc, argv, "SOLVER REV...", doc, options);
         b.solver_name = word_next(&b.words);
-        if (b.words.n == 0)
-                command_usage("expected SOLVER REV...");
-        if (b.json && b.log)
+        if (common.json && b.log)
                 command_usage("--json and --log exclude each other");
         command_signals();
-        r = command_open_solver(0, NULL, b.solver_name);
-        if (r == STATUS_OK)
-                r = command_revisions(common.solver, b.words.list, b.words.n, &b.revisions);
-        if (r == STATUS_OK && b.output && b.revisions.n != 1) {
-                complain("--output takes exactly one commit; %zu given", b.revisions.n);
-                r = STATUS_USAGE;
-        }
-        if (r == STATUS_OK) {
-                b.follower = (struct follower){.commit = b.revisions.list[0], .fd = -1};
-                r = run_batch(&b);
-        }
-        follower_done(&b.follower);
-        revisions_done(&b.revisions);
-        return r;
+        command_open_solver(0, NULL, b.solver_name);
+        command_revisions(common.solver, b.words.list, b.words.n, &b.revisions);
+        if (b.output && b.revisions.n != 1)
+                command_refuse(STATUS_USAGE, "--output takes exactly one commit; %zu given", b.revisions.n);
+        b.follower.commit = b.revisions.list[0];
+        run_batch(&b);
 }

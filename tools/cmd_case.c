@@ -5,7 +5,6 @@
 #include <fnmatch.h>
 #include <fts.h>
 #include <limits.h>
-#include <signal.h>
 #include <sys/stat.h>
 
 static void parse_status(void *to, const char *text)
@@ -19,8 +18,7 @@ static void parse_status(void *to, const char *text)
 struct adding {
         struct cases *cases;
         enum verdict answer; /* as --status says */
-        bool json;
-        size_t total, done, n_new; /* total: files that will be tried */
+        size_t total, done; /* total: files that will be tried */
         size_t passed_over, compressed;
 };
 
@@ -31,12 +29,12 @@ static void add_failed(const char *path, int r)
         command_worse(status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED);
 }
 
-static void tell_added(struct adding *a, uint32_t id, bool is_new, const char *name)
+static void tell_added(uint32_t id, bool is_new, const char *name)
 {
         static const struct column columns[] = {{"CASE", 6, true}, {"", 5, false}, {"NAME", 0, false}};
         cleanup_free char *shown = printable(name);
 
-        if (a->json) {
+        if (common.json) {
                 output_json(json_pack("{s:i, s:b, s:s}", "id", (int)id, "new", is_new, "name", shown));
                 return;
         }
@@ -76,7 +74,7 @@ static void add_file(struct adding *a, const char *path, const char *name)
 {
         /* O_NONBLOCK: a pipe given as a case must not make us wait for its other end. */
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-        struct case_info *info = NULL;
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct stat st;
         uint32_t id;
         bool is_new;
@@ -95,13 +93,11 @@ static void add_file(struct adding *a, const char *path, const char *name)
                 add_failed(path, r);
                 return;
         }
-        a->n_new += is_new;
         r = set_status(a, id, path);
         if (r < 0)
                 add_failed(path, r);
-        r = cases_get(a->cases, id, &info); /* its name may be shorter than the given one, or another */
-        tell_added(a, id, is_new, r == 0 ? info->name : name);
-        case_info_unref(info);
+        r = cases_get(a->cases, id, &info); /* its name may differ from the given one */
+        tell_added(id, is_new, r == 0 ? info->name : name);
 }
 
 /* "*.@(smt2|cnf)" */
@@ -116,11 +112,6 @@ static bool is_case_name(const char *name)
 
         snprintf(unpacked, sizeof(unpacked), "%.*s", (int)case_unpacked_name(name), name);
         return is_called(unpacked, "*.@(smt2|smt|cnf|dimacs)");
-}
-
-static bool is_compressed_name(const char *name)
-{
-        return is_called(name, "*.@(lzma|zip|7z|lz4)");
 }
 
 static int by_name(const FTSENT **a, const FTSENT **b)
@@ -156,13 +147,10 @@ static void walk(struct adding *a, char *dir, bool add)
                 }
                 if (e->fts_info == FTS_DC && add)
                         add_failed(e->fts_path, errorf(-ELOOP, "a folder that holds itself by a symlink"));
-                if (e->fts_info != FTS_F)
-                        continue;
-                if (is_called(e->fts_name, "*.status")) /* status_beside() reads it */
+                if (e->fts_info != FTS_F || is_called(e->fts_name, "*.status")) /* status_beside() reads that */
                         continue;
                 if (!is_case_name(e->fts_name)) {
-                        a->passed_over += add && !is_compressed_name(e->fts_name);
-                        a->compressed += add && is_compressed_name(e->fts_name);
+                        *(is_called(e->fts_name, "*.@(lzma|zip|7z|lz4)") ? &a->compressed : &a->passed_over) += add;
                         continue;
                 }
                 if (!add) {
@@ -171,20 +159,13 @@ static void walk(struct adding *a, char *dir, bool add)
                 }
                 while (*name == '/')
                         name++;
-                progress_show("adding cases", a->done++, a->total, 0);
+                progress_show("adding cases", a->done++, a->total, 0, 0);
                 add_file(a, e->fts_path, name);
         }
         fts_close(fts);
 }
 
-static bool is_folder(const char *path)
-{
-        struct stat st;
-
-        return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-int cmd_case_add(int argc, char **argv)
+void cmd_case_add(int argc, char **argv)
 {
         static const char doc[] =
                 "Add benchmark instances. Prints a line for each: id, 'new' or 'known', name.\v"
@@ -194,24 +175,18 @@ int cmd_case_add(int argc, char **argv)
                 "The answer to a case is known by its :status, in DIMACS by a comment 'c status sat' before the clauses, by a file FILE.status "
                 "beside it that holds sat or unsat, or by --status.";
         struct adding a = {.answer = VERDICT_UNKNOWN};
-        struct words files = {0};
         const char *name = NULL;
-        int r;
         const struct command_option options[] = {
                 {"name", 'n', "NAME", "What to call it (with one FILE; default: the file's name)", .text = &name},
                 {"status", 's', "STATUS", "What the answer is, sat or unsat, where the file does not say so", .parse = parse_status, .to = &a.answer},
-                {"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &a.json},
+                {"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &common.json},
                 {0}};
+        struct words files = command_parse(argc, argv, "FILE|DIR...", doc, options);
 
-        command_parse(argc, argv, "FILE|DIR...", doc, options, &files);
-        if (files.n == 0)
-                command_usage("nothing given");
         if (name && files.n > 1)
                 command_usage("--name takes exactly one FILE; %zu given", files.n);
         command_stoppable();
-        r = command_open(0);
-        if (r != STATUS_OK)
-                return r;
+        command_open(0);
         a.cases = workspace_cases(common.workspace);
         for (size_t i = 0; i < files.n; i++)
                 if (is_folder(files.list[i]))
@@ -224,7 +199,7 @@ int cmd_case_add(int argc, char **argv)
                         continue;
                 }
                 if (a.total > 1)
-                        progress_show("adding cases", a.done++, a.total, 0);
+                        progress_show("adding cases", a.done++, a.total, 0, 0);
                 add_file(&a, files.list[i], name ? name : basename(files.list[i]));
         }
         progress_clear();
@@ -233,7 +208,8 @@ int cmd_case_add(int argc, char **argv)
                      a.passed_over);
         if (a.compressed > 0)
                 note("compressed files passed over: %zu; unpack them first: a case is what the solver reads", a.compressed);
-        return command_stopped() ? STATUS_INTERRUPTED : common.status;
+        if (command_stopped())
+                command_worse(STATUS_INTERRUPTED);
 }
 
 /* -- list ------------------------------------------------------------------------------------------------------- */
@@ -251,14 +227,14 @@ static json_t *case_json(const struct case_info *c, const char *name)
                          "expected", expected, "size", (json_int_t)c->size, "sha256", hex, "added", (json_int_t)c->added);
 }
 
-static void list_case(const struct case_info *c, bool json)
+static void list_case(const struct case_info *c)
 {
         static const struct column columns[] = {{"CASE", 6, true},         {"STATUS", 7, false, 1},  {"LOGIC", 10, false, 2},
                                                 {"SIZE (B)", 10, true, 3}, {"SHA256", 12, false, 4}, {"NAME", 0, false}};
         cleanup_free char *name = printable(c->name);
         char hex[DIGEST_HEX_SIZE];
 
-        if (json) {
+        if (common.json) {
                 output_json(case_json(c, name));
                 return;
         }
@@ -275,55 +251,39 @@ static bool any_case(struct cases *c)
         return cases_list(c, &ids, &n) < 0 || n > 0; /* an error shows again, with a message, at the next call */
 }
 
-int cmd_case_list(int argc, char **argv)
+void cmd_case_list(int argc, char **argv)
 {
         static const char doc[] =
                 "List the cases (default: all): id, status, logic, size in bytes, the start of its sha256, name.\v"
                 "In names, control bytes, backslashes and bytes that are not valid UTF-8 are written as \\t, \\n, \\\\ and \\xNN.";
         cleanup_case_selection struct case_selection s = {0};
         char every[] = "all", *all[] = {every};
-        struct words words = {0};
-        bool json = false;
-        int r;
-        const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &json}, {0}};
+        struct words words = command_parse(argc, argv, "[CASE...]", doc, options_json);
 
-        command_parse(argc, argv, "[CASE...]", doc, options, &words);
-        r = command_open(0);
-        if (r != STATUS_OK)
-                return r;
+        command_open(0);
         if (words.n == 0 && !any_case(workspace_cases(common.workspace)))
-                return STATUS_OK;
-        r = command_cases(words.n > 0 ? words.list : all, words.n > 0 ? words.n : 1, &s);
-        for (size_t i = 0; i < s.n && r == STATUS_OK && !output_broken(); i++)
-                list_case(s.list[i], json);
-        return r;
+                return;
+        command_cases(words.n > 0 ? words.list : all, words.n > 0 ? words.n : 1, &s);
+        for (size_t i = 0; i < s.n && !output_broken(); i++)
+                list_case(s.list[i]);
 }
 
 /* -- remove ----------------------------------------------------------------------------------------------------- */
 
-int cmd_case_remove(int argc, char **argv)
+void cmd_case_remove(int argc, char **argv)
 {
         static const char doc[] =
                 "Take cases out of listings. What was measured on them stays, their ids are not used again, and adding "
                 "the same bytes brings them back.";
         cleanup_case_selection struct case_selection s = {0};
-        struct words words = {0};
-        int r;
+        struct words words = command_parse(argc, argv, "CASE...", doc, NULL);
 
-        command_parse(argc, argv, "CASE...", doc, NULL, &words);
-        if (words.n == 0)
-                command_usage("nothing given");
-        r = command_open(0);
-        if (r == STATUS_OK)
-                r = command_cases(words.list, words.n, &s);
-        for (size_t i = 0; i < s.n && r == STATUS_OK; i++) {
+        command_open(0);
+        command_cases(words.list, words.n, &s);
+        for (size_t i = 0; i < s.n; i++) {
                 cleanup_free char *name = printable(s.list[i]->name);
-                int e = cases_remove(workspace_cases(common.workspace), s.list[i]->id);
 
-                if (e < 0)
-                        r = fail(e);
-                else
-                        note("removed case %u (%s)", s.list[i]->id, name);
+                command_must(cases_remove(workspace_cases(common.workspace), s.list[i]->id));
+                note("removed case %u (%s)", s.list[i]->id, name);
         }
-        return r;
 }

@@ -15,7 +15,7 @@ struct compare {
         struct words case_words;
         const char *scatter, *cactus, *machine_name;
         const char *on; /* NULL: as the config says */
-        bool json, markdown, has_pairs, known, keep;
+        bool markdown, has_pairs, known, keep;
         double fail_ratio; /* 0: not asked for */
         struct comparing_options options;
 
@@ -59,17 +59,15 @@ static struct solver *solver_of(const struct solver_list *l, const char *word, c
 }
 
 /* A word without a solver is a revision of the other one's, or of the only one there is. */
-static int find_versions(struct compare *o)
+static void find_versions(struct compare *o)
 {
         cleanup_solver_list struct solver_list *l = NULL;
         struct comparing_version *v = o->options.version;
         struct solver *named[2], *only = NULL;
         const char *revisions[2];
         size_t n = 0; /* solvers with a history */
-        int r = workspace_solvers(common.workspace, &l);
 
-        if (r < 0)
-                return fail(r);
+        command_must(workspace_solvers(common.workspace, &l));
         for (size_t i = 0; i < l->n; i++)
                 if (!l->list[i]->recipe->is_programs) {
                         only = l->list[i];
@@ -77,26 +75,24 @@ static int find_versions(struct compare *o)
                 }
         for (int i = 0; i < 2; i++)
                 named[i] = solver_of(l, o->words[i], &revisions[i]);
-        for (int i = 0; i < 2 && r == STATUS_OK; i++) {
+        for (int i = 0; i < 2; i++) {
                 struct solver *s = named[i] ? named[i] : named[!i] ? named[!i] : n == 1 ? only : NULL;
 
                 if (program_is_text(o->words[i])) {
-                        r = command_find_program(o->words[i], &v[i].solver, &v[i].commit);
+                        command_find_program(o->words[i], &v[i].solver, &v[i].commit);
                         continue;
                 }
-                if (!s) {
-                        complain("'%s' is no solver: with %zu solvers in the store, write SOLVER@%s", o->words[i], n, o->words[i]);
-                        return STATUS_USAGE;
-                }
+                if (!s)
+                        command_refuse(STATUS_USAGE, "'%s' is no solver: with %zu solvers in the store, write SOLVER@%s", o->words[i], n,
+                                       o->words[i]);
                 v[i].solver = solver_ref(s);
-                r = command_commit(s, "compare", revisions[i], &v[i].commit);
+                v[i].commit = command_commit(s, "compare", revisions[i]);
         }
-        for (int i = 0; i < 2 && r == STATUS_OK; i++)
-                r = command_seed_at(v[i].solver, v[i].commit, o->options.has_seed);
-        return r;
+        for (int i = 0; i < 2; i++)
+                command_seed_at(v[i].solver, v[i].commit, o->options.has_seed);
 }
 
-/* SOLVER REV REV, as other commands take them. */
+/* Are the words SOLVER REV REV, as other commands take them? */
 static bool are_solver_and_revisions(const struct compare *o)
 {
         cleanup_case_selection struct case_selection s = {0};
@@ -108,36 +104,26 @@ static bool are_solver_and_revisions(const struct compare *o)
                cases_select(common.workspace, o->case_words.list, 1, &s) < 0;
 }
 
-static int find_cases(struct compare *o)
+static void find_cases(struct compare *o)
 {
         cleanup(case_set_unrefp) struct case_set *set = NULL;
         size_t passed_over = 0;
-        int r;
 
         if (o->case_words.n == 0) {
-                r = o->options.set ? sets_get(workspace_sets(common.workspace), o->options.set, &set) : 0;
-                if (r == 0)
-                        r = comparing_cases(common.workspace, o->options.set, o->options.version, &o->cases);
-                if (r < 0)
-                        return fail(r);
-        } else if (are_solver_and_revisions(o)) {
-                complain("'%s' is no case but a revision: two versions of %s are 'solverfs compare %s@%s %s@%s'",
-                         o->case_words.list[0], o->words[0], o->words[0], o->words[1], o->words[0], o->case_words.list[0]);
-                return STATUS_USAGE;
-        } else {
-                r = command_cases(o->case_words.list, o->case_words.n, &o->cases);
-                if (r != STATUS_OK)
-                        return r;
-        }
+                if (o->options.set)
+                        command_must(sets_get(workspace_sets(common.workspace), o->options.set, &set));
+                command_must(comparing_cases(common.workspace, o->options.set, o->options.version, &o->cases));
+        } else if (are_solver_and_revisions(o))
+                command_refuse(STATUS_USAGE, "'%s' is no case but a revision: two versions of %s are 'solverfs compare %s@%s %s@%s'",
+                               o->case_words.list[0], o->words[0], o->words[0], o->words[1], o->words[0], o->case_words.list[0]);
+        else
+                command_cases(o->case_words.list, o->case_words.n, &o->cases);
         for (int side = 0; side < 2; side++)
                 passed_over += case_selection_keep(&o->cases, o->options.version[side].solver->recipe->format);
         if (passed_over > 0)
                 note("%zu %s passed over: not both solvers take them", passed_over, passed_over == 1 ? "case" : "cases");
-        if (o->cases.n == 0) {
-                complain("there are no cases that both solvers take: add some with 'solverfs case add FILE'");
-                return STATUS_ABSENT;
-        }
-        return STATUS_OK;
+        if (o->cases.n == 0)
+                command_refuse(STATUS_ABSENT, "there are no cases that both solvers take: add some with 'solverfs case add FILE'");
 }
 
 /* -- measuring ---------------------------------------------------------------------------------------------------- */
@@ -159,10 +145,9 @@ static int show(void *user, const struct ask_progress *p)
 static int measure(struct compare *o)
 {
         struct asking asking;
-        int r = command_engine();
+        int r;
 
-        if (r != STATUS_OK)
-                return r;
+        command_engine();
         while ((r = comparing_next(o->comparing, &asking)) > 0) {
                 asking.progress = show;
                 r = ask_many(common.engine, &asking, PRIORITY_BATCH, common.signals);
@@ -179,7 +164,7 @@ static int measure(struct compare *o)
 
 /* -- showing ------------------------------------------------------------------------------------------------------ */
 
-/* The lines of a table, whose first one names its columns, with a word before each. */
+/* Prints the lines of a table but its heading, with a word before each. */
 static void print_table(struct buffer *text, const char *word, const struct column *columns, size_t n)
 {
         char *rest = text->data;
@@ -189,7 +174,7 @@ static void print_table(struct buffer *text, const char *word, const struct colu
                 output_rowf(columns, n, "%s%s%s", word, *word ? "\t" : "", strsep(&rest, "\n"));
 }
 
-static int print_changes(const struct comparing_table *t)
+static void print_changes(const struct comparing_table *t)
 {
         static const struct column columns[] = {
                 {"KIND", 11, false, 6},      {"CASE", 5, true},         {"CHANGE", 9, false},        {"RESULT-A", 8, false, 2},
@@ -198,19 +183,16 @@ static int print_changes(const struct comparing_table *t)
                 {"SOLVED-A", 8, true, 7},    {"SOLVED-B", 8, true, 7},  {"EFFORT", 8, true, 7},      {"MEMORY", 8, true, 7},
                 {"BY", 6, false, 3},         {"NAME", 0, false}};
         static const char *const kinds[] = {"regression", "improvement", "differs"};
-        int r = 0;
 
-        for (enum comparison_list list = 0; list < N_COMPARISON_LISTS && r == 0; list++) {
+        for (enum comparison_list list = 0; list < N_COMPARISON_LISTS; list++) {
                 cleanup_buffer struct buffer rows = {0};
 
-                r = comparison_write_changes(t, list, true, &rows);
-                if (r == 0)
-                        print_table(&rows, kinds[list], columns, ARRAY_SIZE(columns));
+                command_must(comparison_write_changes(t, list, true, &rows));
+                print_table(&rows, kinds[list], columns, ARRAY_SIZE(columns));
         }
-        return r;
 }
 
-static int print_families(const struct comparing_table *t)
+static void print_families(const struct comparing_table *t)
 {
         static const struct column columns[] = {
                 {"KIND", 11, false, 6},   {"FAMILY", 20, false},    {"CASES", 5, true},        {"COMPARED", 8, true, 7},
@@ -219,51 +201,43 @@ static int print_families(const struct comparing_table *t)
                 {"LOW", 8, true, 4},      {"HIGH", 8, true, 4},     {"CASES-LOW", 9, true, 7}, {"CASES-HIGH", 10, true, 7},
                 {"P", 8, true, 5},        {"WORSE", 5, true, 1},    {"BETTER", 6, true, 1}};
         cleanup_buffer struct buffer rows = {0};
-        int r = t->judgement.options.n_families > 0 ? comparison_write_families(t, &rows) : 0;
 
-        if (r == 0 && rows.size > 0)
+        if (t->judgement.options.n_families > 0)
+                command_must(comparison_write_families(t, &rows));
+        if (rows.size > 0)
                 print_table(&rows, "family", columns, ARRAY_SIZE(columns));
-        return r;
 }
 
-/* The line of the set, its numbers, the families, the cases. */
-static int print_tables(const struct comparing_table *t)
+/* Prints a line on the whole set, then its numbers, the families and the cases. */
+static void print_tables(const struct comparing_table *t)
 {
         static const struct column summary[] = {{"MEASURE", 16, false}, {"A", 13, true},     {"B", 13, true},
                                                 {"RATIO", 8, true, 1},  {"LOW", 8, true, 2}, {"HIGH", 8, true, 2}};
         cleanup_buffer struct buffer line = {0}, b = {0};
-        int r = comparison_write_line(t, &line);
 
-        if (r == 0)
-                r = comparison_write_summary(t, &b);
-        if (r < 0)
-                return r;
+        command_must(comparison_write_line(t, &line));
+        command_must(comparison_write_summary(t, &b));
         output_text(line.data);
         print_table(&b, "", summary, ARRAY_SIZE(summary));
-        r = print_families(t);
-        return r < 0 ? r : print_changes(t);
+        print_families(t);
+        print_changes(t);
 }
 
-static int print(struct compare *o, const struct comparing_table *t)
+static void print(const struct compare *o, const struct comparing_table *t)
 {
-        cleanup_buffer struct buffer b = {0};
-        int r = 0;
+        cleanup_buffer struct buffer text = {0}, scatter = {0}, cactus = {0};
 
-        if (o->json)
+        if (common.json)
                 output_json(comparison_json(t));
         else if (o->markdown)
-                r = comparison_write_markdown(t, MARKDOWN_ROWS, &b);
+                command_must(comparison_write_markdown(t, MARKDOWN_ROWS, &text));
         else
-                r = print_tables(t);
-        if (r == 0)
-                output_write(&b);
-        b.size = 0;
-        if (r == 0 && o->scatter)
-                r = command_write_file(o->scatter, comparison_plot_scatter(t, COMPARISON_SCATTER_WIDTH, &b), &b);
-        b.size = 0;
-        if (r == 0 && o->cactus)
-                r = command_write_file(o->cactus, comparison_plot_cactus(t, &b), &b);
-        return r < 0 ? fail(r) : STATUS_OK;
+                print_tables(t);
+        output_write(&text);
+        if (o->scatter)
+                command_write_file(o->scatter, comparison_plot_scatter(t, COMPARISON_SCATTER_WIDTH, &scatter), &scatter);
+        if (o->cactus)
+                command_write_file(o->cactus, comparison_plot_cactus(t, &cactus), &cactus);
 }
 
 /* -- the verdict -------------------------------------------------------------------------------------------------- */
@@ -330,79 +304,58 @@ static int tell_judgement(struct compare *o, const struct comparing_table *t)
 
 /* -- keeping ------------------------------------------------------------------------------------------------------ */
 
-static int keep_changes(const struct compare *o, const struct comparing_table *t)
+static void keep_changes(const struct compare *o, const struct comparing_table *t)
 {
-        const char *name = o->options.version[0].solver->recipe->name;
         struct findings_compared kept;
-        int r = findings_add_compared(common.workspace, t, &kept);
 
-        if (r < 0)
-                return fail(r);
-        note("%zu %s kept, %zu known already; 'solverfs findings %s' lists them", kept.added, kept.added == 1 ? "regression" : "regressions", kept.known, name);
-        return STATUS_OK;
+        command_must(findings_add_compared(common.workspace, t, &kept));
+        note("%zu %s kept, %zu known already; 'solverfs findings %s' lists them", kept.added, kept.added == 1 ? "regression" : "regressions", kept.known,
+             o->options.version[0].solver->recipe->name);
 }
 
-/* What cannot be kept is known before anything is measured. */
-static int check_keep(const struct compare *o)
+/* Refuses comparisons that cannot be kept, before anything is measured. */
+static void check_keep(const struct compare *o)
 {
-        const struct comparing_options *options = &o->options;
+        const struct comparing_version *v = o->options.version;
 
         if (!o->keep)
-                return STATUS_OK;
-        if (options->most_pairs == 1)
+                return;
+        if (o->options.most_pairs == 1)
                 command_usage("--one-seed proves nothing that could be kept: --keep and --one-seed exclude each other");
-        if (options->measure == JUDGE_PACE)
+        if (o->options.measure == JUDGE_PACE)
                 command_usage("--keep is for --measure time, cpu, memory and effort");
-        if (options->version[0].solver->number == options->version[1].solver->number)
-                return STATUS_OK;
-        complain("--keep is for two versions of one solver: %s and %s are two", options->version[0].solver->recipe->name,
-                 options->version[1].solver->recipe->name);
-        return STATUS_USAGE;
+        if (v[0].solver->number != v[1].solver->number)
+                command_refuse(STATUS_USAGE, "--keep is for two versions of one solver: %s and %s are two", v[0].solver->recipe->name,
+                               v[1].solver->recipe->name);
 }
-
-/* -- the command -------------------------------------------------------------------------------------------------- */
 
 static int compare(struct compare *o)
 {
-        int r = find_versions(o), printed;
+        const struct comparing_table *t;
+        int r;
 
-        if (r == STATUS_OK)
-                r = check_keep(o);
-        if (r == STATUS_OK)
-                r = find_cases(o);
-        if (r != STATUS_OK)
-                return r;
-        r = command_machine(o->machine_name, &o->machine);
-        if (r != STATUS_OK)
-                return r;
-        o->options.machine = o->machine;
+        find_versions(o);
+        check_keep(o);
+        find_cases(o);
+        o->options.machine = o->machine = command_machine(o->machine_name);
         o->options.cases = o->cases.list;
         o->options.n = o->cases.n;
         o->options.most_wanted = o->has_pairs ? 0 : judge_usual_pairs(o->cases.n);
         r = comparing_new(&o->options, &o->comparing);
-        if (r < 0)
-                return r == -EXDEV ? fail_as(STATUS_USAGE, r) : fail(r);
-        if (!o->known)
-                r = measure(o);
-        else if ((r = comparing_read(o->comparing)) < 0)
-                r = fail(r);
-        if (r == STATUS_OK && o->case_words.n == 0 && !o->options.has_seed && o->options.wall_ns == 0 && !o->known) {
-                int noted = comparing_note(common.workspace, o->options.set, o->options.version);
-
-                if (noted < 0)
-                        return fail(noted);
-        }
-        if (r != STATUS_OK && r != STATUS_INTERRUPTED)
+        command_must_as(r == -EXDEV ? STATUS_USAGE : status_of(r), r);
+        r = o->known ? command_must(comparing_read(o->comparing)) : measure(o);
+        if (r == STATUS_OK && o->case_words.n == 0 && !o->options.has_seed && o->options.wall_ns == 0 && !o->known)
+                command_must(comparing_note(common.workspace, o->options.set, o->options.version));
+        t = comparing_table(o->comparing);
+        if (r != STATUS_OK && (r != STATUS_INTERRUPTED || t->judgement.set.compared == 0))
                 return r;
-        if (r == STATUS_INTERRUPTED && comparing_table(o->comparing)->judgement.set.compared == 0)
-                return r;
-        printed = print(o, comparing_table(o->comparing)); /* of what was interrupted, too */
-        if (r == STATUS_OK && printed == STATUS_OK && o->keep)
-                r = keep_changes(o, comparing_table(o->comparing));
-        return r != STATUS_OK ? r : printed != STATUS_OK ? printed : tell_judgement(o, comparing_table(o->comparing));
+        print(o, t); /* also after an interruption */
+        if (r == STATUS_OK && o->keep)
+                keep_changes(o, t);
+        return r != STATUS_OK ? r : tell_judgement(o, t);
 }
 
-int cmd_compare(int argc, char **argv)
+void cmd_compare(int argc, char **argv)
 {
         static const char doc[] =
                 "Measure what is missing of two versions on the same cases, under seeds 1, 2, 3, … on both sides, and say what changed: of all cases "
@@ -421,9 +374,8 @@ int cmd_compare(int argc, char **argv)
                 "  solverfs compare main HEAD --set ci --fail-on-regression 1.2 --markdown\n"
                 "  solverfs compare z3@HEAD cvc5@HEAD QF_S/ --scatter z3-cvc5.svg\n"
                 "  solverfs compare exec:/usr/bin/z3 'exec:/usr/bin/z3 smt.arith.solver=2'";
-        struct compare o = {.options.most_pairs = JUDGE_PAIRS};
+        static struct compare o = {.options.most_pairs = JUDGE_PAIRS};
         bool scramble = false;
-        int r;
         const struct command_option options[] = {
                 {"set", 0, "SET", "Compare on the cases of this set; all cases unless given", .text = &o.options.set},
                 {"pairs", 0, "N", "At most N pairs of runs of a case (60; of 20 cases or fewer 24)", .big_number = &o.options.most_pairs, .least = 1,
@@ -445,33 +397,23 @@ int cmd_compare(int argc, char **argv)
                 {"seed", 's', "N", "The first pair is under the solvers' seed N, the next ones under N + 1, N + 2, …",
                  .big_number = &o.options.seed, .most = UINT32_MAX, .is_given = &o.options.has_seed},
                 {"timeout", 't', "T", "Another time limit than the recipes': 500ms, 20s, 10m", .ns = &o.options.wall_ns},
-                {"json", 'j', NULL, "Print one JSON object with everything", .on = &o.json},
+                {"json", 'j', NULL, "Print one JSON object with everything", .on = &common.json},
                 {0}};
 
-        command_parse(argc, argv, "A B [CASE...]", doc, options, &o.case_words);
+        o.case_words = command_parse(argc, argv, "A B [CASE...]", doc, options);
         for (int i = 0; i < 2; i++)
                 o.words[i] = word_next(&o.case_words);
-        if (!o.words[1])
-                command_usage("expected A B: two versions, SOLVER@REV, REV or 'exec:PATH ARG...'");
         if (o.options.set && o.case_words.n > 0)
                 command_usage("--set and CASE... exclude each other");
         if (o.on && o.machine_name)
                 command_usage("nothing is run with --machine: --on and --machine exclude each other");
-        if (o.json && o.markdown)
+        if (common.json && o.markdown)
                 command_usage("--json and --markdown exclude each other");
         if (scramble)
                 o.options.scramble = COMPARING_SCRAMBLE;
         command_signals();
-        r = command_open(0);
+        command_open(0);
         o.options.workspace = common.workspace;
-        if (r == STATUS_OK)
-                r = command_run_on(o.on);
-        if (r == STATUS_OK)
-                r = compare(&o);
-        comparing_free(o.comparing);
-        solver_unref(o.options.version[0].solver);
-        solver_unref(o.options.version[1].solver);
-        case_selection_done(&o.cases);
-        free(o.machine);
-        return r;
+        command_run_on(o.on);
+        command_worse(compare(&o));
 }

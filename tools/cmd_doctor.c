@@ -13,9 +13,7 @@
 #define ROOM_WANTED (UINT64_C(1) << 30) /* a GiB: less is a warning */
 
 struct looking {
-        bool json;
         uint64_t patience_ns;
-        int status;
         char store[PATH_SIZE];
         size_t n_mounts;
 };
@@ -34,8 +32,8 @@ static void show(struct looking *l, const char *name, enum check_state state, co
         va_end(args);
         shown = printable(text);
         if (state == CHECK_FAILED)
-                l->status = STATUS_FAILED;
-        if (l->json)
+                command_worse(STATUS_FAILED);
+        if (common.json)
                 output_json(json_pack("{s:s, s:s, s:s}", "check", name, "state", names[state], "what", shown));
         else
                 output_rowf(columns, ARRAY_SIZE(columns), "%s\t%s\t%s", name, names[state], shown);
@@ -116,7 +114,7 @@ static void look_at_cluster(struct looking *l, struct workspace *w, const struct
 
         snprintf(name, sizeof(name), "cluster %s", s->name);
         if (store_fetch(workspace_store(w), TABLE_META, slice_string(place_key(s->name, key)), &machine) == 0)
-                known = strndup(machine.data, machine.size);
+                known = format_string("%.*s", (int)machine.size, (const char *)machine.data);
         r = cluster_try(s, known, l->patience_ns, &worker);
         if (r == 0)
                 show(l, name, CHECK_OK, "%s", worker.data);
@@ -164,43 +162,32 @@ static void look_at_mount(void *user, const char *mountpoint, const char *store,
                      mountpoint);
 }
 
-static int look_at_host(struct looking *l)
+static void look_at_host(struct looking *l)
 {
-        struct host_check *checks;
+        cleanup_free struct host_check *checks = NULL;
         size_t n;
-        int r = host_checks("", &checks, &n);
 
-        if (r < 0)
-                return fail(r);
+        command_must(host_checks("", &checks, &n));
         for (size_t i = 0; i < n; i++)
                 show(l, checks[i].name, checks[i].state, "%s", checks[i].text);
-        free(checks);
-        return STATUS_OK;
 }
 
-int cmd_doctor(int argc, char **argv)
+void cmd_doctor(int argc, char **argv)
 {
         static const char doc[] =
                 "Say what this machine and this store can do. Prints for each check: name, ok, warning or failed, what was found and what to do.\v"
                 "Exit status 1 when a check failed; a warning is no failure.";
-        struct looking l = {.status = STATUS_OK, .patience_ns = LAUNCH_NS};
-        int r;
+        struct looking l = {.patience_ns = LAUNCH_NS};
         const struct command_option options[] = {
                 {"patience", 'p', "T", "How long a cluster's worker may take to begin before that is a warning; default 30s", .ns = &l.patience_ns},
-                {"json", 'j', NULL, "Print a JSON object for each check, a line each", .on = &l.json},
+                {"json", 'j', NULL, "Print a JSON object for each check, a line each", .on = &common.json},
                 {0}};
 
-        command_parse(argc, argv, NULL, doc, options, NULL);
-        r = command_store_dir(l.store);
-        if (r == STATUS_OK)
-                r = look_at_host(&l);
-        if (r != STATUS_OK)
-                return r;
+        command_parse(argc, argv, NULL, doc, options);
+        command_store_dir(l.store);
+        look_at_host(&l);
         look_at_store(&l);
-        r = mounts_each(look_at_mount, &l);
-        if (r < 0)
-                return fail(r);
+        command_must(mounts_each(look_at_mount, &l));
         if (l.n_mounts == 0)
                 show(&l, "mount", CHECK_OK, "nothing is mounted");
-        return l.status;
 }

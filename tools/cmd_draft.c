@@ -2,40 +2,29 @@
 #include "tools/draft/draft.h"
 #include "words.h"
 
-/* A solver of the store stands for its repository there; a folder of that name goes first. */
-static int find_repository(const char *word, char ret[PATH_SIZE])
+/* A word is a folder, a URL, or a solver of the store, which stands for its repository there. */
+static void find_repository(const char *word, char ret[PATH_SIZE])
 {
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
         char dir[PATH_SIZE];
 
         if (realpath(word, ret))
-                return STATUS_OK;
+                return;
         if (snprintf(ret, PATH_SIZE, "%s", word) >= PATH_SIZE)
-                return fail(errorf(-ENAMETOOLONG, "path too long: %.200s", word));
+                command_must(errorf(-ENAMETOOLONG, "path too long: %.200s", word));
         if (strchr(word, '/') || strchr(word, ':'))
-                return STATUS_OK;
-        if (command_store_dir(dir) != STATUS_OK || workspace_find(dir) < 0) {
-                complain("there is no folder '%s', and no store that could have a solver of that name", word);
-                return STATUS_ABSENT;
-        }
-        if (workspace_open(dir, 0, &w) < 0 || workspace_solver(w, word, &s) < 0) {
-                complain("'%s' is neither a folder here nor a solver of the store; 'solverfs solver list' names those", word);
-                return STATUS_ABSENT;
-        }
-        return snprintf(ret, PATH_SIZE, "%s/repos/%s.git", dir, s->repository) >= PATH_SIZE ? fail(errorf(-ENAMETOOLONG, "path too long: %.200s", dir)) : STATUS_OK;
+                return;
+        command_store_dir(dir);
+        if (workspace_find(dir) < 0)
+                command_refuse(STATUS_ABSENT, "there is no folder '%s', and no store that could have a solver of that name", word);
+        if (workspace_open(dir, 0, &w) < 0 || workspace_solver(w, word, &s) < 0)
+                command_refuse(STATUS_ABSENT, "'%s' is neither a folder here nor a solver of the store; 'solverfs solver list' names those", word);
+        if (snprintf(ret, PATH_SIZE, "%s/repos/%s.git", dir, s->repository) >= PATH_SIZE)
+                command_must(errorf(-ENAMETOOLONG, "path too long: %.200s", dir));
 }
 
-static int write_draft(const char *output, const struct buffer *text)
-{
-        int r = output ? command_write_file(output, 0, text) : 0;
-
-        if (!output)
-                output_write(text);
-        return r < 0 ? fail(r) : STATUS_OK;
-}
-
-int cmd_recipe_draft(int argc, char **argv)
+void cmd_recipe_draft(int argc, char **argv)
 {
         static const char doc[] =
                 "Write a recipe for sources that have none: build one commit (default: HEAD) in the ways that are usual for the files in it, run "
@@ -48,7 +37,6 @@ int cmd_recipe_draft(int argc, char **argv)
         struct draft_request q = {0};
         const char *output = NULL;
         cleanup_buffer struct buffer text = {0};
-        struct words words = {0};
         char repository[PATH_SIZE];
         int status;
         const struct command_option options[] = {
@@ -56,21 +44,17 @@ int cmd_recipe_draft(int argc, char **argv)
                 {"eras", 'e', NULL, "Also find how far back it builds, and how older commits are built", .on = &q.eras},
                 {"force", 'f', NULL, "Write what was found also when no program was seen to answer", .on = &q.force},
                 {0}};
+        struct words words = command_parse(argc, argv, "REPO [REV]", doc, options);
 
-        command_parse(argc, argv, "REPO [REV]", doc, options, &words);
-        if (words.n > 2)
-                command_usage("too many arguments: expected REPO [REV]");
-        if (words.n == 0)
-                command_usage("expected REPO");
         q.shown = word_next(&words);
         q.revision = word_next(&words);
-        status = find_repository(q.shown, repository);
-        if (status != STATUS_OK)
-                return status;
+        find_repository(q.shown, repository);
         q.repository = repository;
         command_signals();
         status = recipe_draft(&q, &text);
-        if (text.size > 0 && write_draft(output, &text) != STATUS_OK)
-                status = STATUS_FAILED;
-        return status;
+        if (text.size > 0 && output)
+                command_write_file(output, 0, &text);
+        else
+                output_write(&text);
+        command_worse(status);
 }

@@ -1,6 +1,4 @@
 /* solverfs export: what is finished, as other tools read it. */
-#include <sys/stat.h>
-
 #include "core/query/cell_answer.h"
 #include "core/query/run_finder.h"
 #include "core/report/export.h"
@@ -18,14 +16,14 @@ struct exporting {
         struct cell cell; /* seed, limit and machine of all */
 
         char *machine; /* owned; NULL: this one */
-        struct revisions revisions;  /* of SOLVER; none: all that something is known of */
+        struct revisions revisions;  /* of SOLVER; none: all commits that anything is known of */
         bool has_revisions;
-        struct case_selection cases; /* of CASE...; none: all that something is known of */
+        struct case_selection cases; /* of CASE...; none: all cases that anything is known of */
         bool has_cases;
         struct exporter *exporter;
         struct case_memo *memo;
         uint64_t rows, unbuildable;
-        struct buffer missing; /* the first of those versions of which nothing is finished */
+        struct buffer missing; /* names of the first versions of which nothing is finished */
         size_t n_missing;
 };
 #define MISSING_NAMED 5
@@ -61,9 +59,6 @@ static int write_row(struct exporting *o, const struct export_version *v, const 
                 cell_effort(f, &effort);
         else
                 buffer_adds(&effort, "-");
-        r = buffer_error(&result) < 0 ? -ENOMEM : buffer_error(&effort);
-        if (r < 0)
-                return r;
         row.result = result.data;
         row.effort = effort.data;
         row.status = verdict_name(cell->info->status);
@@ -72,7 +67,7 @@ static int write_row(struct exporting *o, const struct export_version *v, const 
                 row.answer = cell_answer_json(cell, v->commit, f, build);
         else if (f && export_wants_run(o->exporter))
                 row.run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
-        r = o->format == EXPORT_JSONL && !row.answer ? -ENOMEM : export_row(o->exporter, &row);
+        r = export_row(o->exporter, &row);
         json_decref(row.answer);
         json_decref(row.run);
         o->rows += r == 0;
@@ -175,7 +170,7 @@ static int compare_places(const void *a, const void *b, void *user)
         return (x > y) - (x < y);
 }
 
-/* A version that was asked for, and of which there is nothing to write. */
+/* Notes a version that was asked for, and of which nothing is finished. */
 static void note_missing(struct exporting *o, struct solver *s, uint32_t commit)
 {
         const struct commit_sha sha = commit_sha(s, commit);
@@ -214,75 +209,58 @@ static int write_solver(struct exporting *o, struct solver *s)
         return r;
 }
 
-/* -- the command --------------------------------------------------------------------------------------------------- */
-
 static int write_piece(void *user, const struct buffer *piece)
 {
         output_write(piece);
         return output_broken() ? -EPIPE : 0;
 }
 
-static bool is_folder(const char *path)
+static bool is_meant_as_folder(const char *path)
 {
-        struct stat st;
-
-        return path[0] && (path[strlen(path) - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)));
+        return path[0] && (path[strlen(path) - 1] == '/' || is_folder(path));
 }
 
-static int open_target(struct exporting *o)
+static void open_target(struct exporting *o)
 {
         struct export_target target = {.path = o->output,
-                                       .is_folder = o->output && (o->format == EXPORT_ASV || is_folder(o->output)),
+                                       .is_folder = o->output && (o->format == EXPORT_ASV || is_meant_as_folder(o->output)),
                                        .mode = 0666 & ~common.umask,
                                        .write = write_piece,
                                        .generator = "solverfs " SOLVERFS_VERSION};
         int r;
 
-        if (o->format == EXPORT_BENCHEXEC && !(o->has_revisions && o->revisions.n <= 1)) { /* its documents are of one version each */
+        if (o->format == EXPORT_BENCHEXEC && !(o->has_revisions && o->revisions.n <= 1)) { /* each document is of one version */
                 target.is_folder = true;
-                if (!o->output) {
-                        complain("benchexec has a document for each version: name one version, or a folder with -o DIR");
-                        return STATUS_USAGE;
-                }
+                if (!o->output)
+                        command_refuse(STATUS_USAGE, "benchexec has a document for each version: name one version, or a folder with -o DIR");
         }
-        if (target.is_folder && (o->format == EXPORT_CSV || o->format == EXPORT_JSONL)) {
-                complain("%s is one file, and %s is a folder", o->format == EXPORT_CSV ? "csv" : "jsonl", o->output);
-                return STATUS_USAGE;
-        }
+        if (target.is_folder && (o->format == EXPORT_CSV || o->format == EXPORT_JSONL))
+                command_refuse(STATUS_USAGE, "%s is one file, and %s is a folder", o->format == EXPORT_CSV ? "csv" : "jsonl", o->output);
         r = export_open(o->format, &target, &o->exporter);
-        return r < 0 ? fail_as(r == -EINVAL ? STATUS_USAGE : STATUS_SYSTEM, r) : STATUS_OK;
+        command_must_as(r == -EINVAL ? STATUS_USAGE : STATUS_SYSTEM, r);
 }
 
-static int choose_solver(const struct exporting *o)
+static void choose_solver(const struct exporting *o)
 {
-        int r = o->solver_name ? command_solver(o->solver_name, &common.solver) : STATUS_OK;
-
-        if (common.solver && o->cell.has_seed && !common.solver->recipe->seed) {
-                complain("the recipe of %s has no 'seed': nothing is measured under one", o->solver_name);
-                return STATUS_USAGE;
-        }
-        return r;
+        if (o->solver_name)
+                command_solver(o->solver_name, &common.solver);
+        if (common.solver && o->cell.has_seed && !common.solver->recipe->seed)
+                command_refuse(STATUS_USAGE, "the recipe of %s has no 'seed': nothing is measured under one", o->solver_name);
 }
 
-static int choose_cases(struct exporting *o)
+static void choose_cases(struct exporting *o)
 {
         char *words[] = {(char *)o->set};
-        size_t n_revisions = 0;
-        int r = STATUS_OK;
+        size_t n_revisions = common.solver ? command_known_words(o->words.list, o->words.n, &o->revisions) : 0;
 
-        if (common.solver)
-                r = command_known_words(o->words.list, o->words.n, &n_revisions, &o->revisions);
         o->has_revisions = n_revisions > 0;
-        if (r == STATUS_OK && o->set && n_revisions < o->words.n) {
-                complain("--set and CASE... exclude each other");
-                return STATUS_USAGE;
-        }
+        if (o->set && n_revisions < o->words.n)
+                command_refuse(STATUS_USAGE, "--set and CASE... exclude each other");
         o->has_cases = o->set || n_revisions < o->words.n;
-        if (r == STATUS_OK && o->set)
-                r = command_cases(words, 1, &o->cases);
-        else if (r == STATUS_OK && o->has_cases)
-                r = command_cases(o->words.list + n_revisions, o->words.n - n_revisions, &o->cases);
-        return r;
+        if (o->set)
+                command_cases(words, 1, &o->cases);
+        else if (o->has_cases)
+                command_cases(o->words.list + n_revisions, o->words.n - n_revisions, &o->cases);
 }
 
 static void say(const struct exporting *o, uint64_t left_out)
@@ -308,20 +286,18 @@ static int export_all(struct exporting *o)
         if (r == 0)
                 r = export_end(o->exporter, &left_out);
         if (r == -EPIPE && output_broken())
-                return STATUS_OK; /* output_end() says it */
+                return STATUS_OK; /* output_end() says so */
         if (r < 0)
                 return fail_as(status_of(r) == STATUS_INTERRUPTED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
         progress_clear();
         say(o, left_out);
-        if (o->n_missing > 0) {
-                complain("nothing is finished of %zu of the versions that were asked for: %s%s; 'solverfs run' measures it", o->n_missing, o->missing.data,
-                         o->n_missing > MISSING_NAMED ? ", …" : "");
-                return STATUS_FAILED;
-        }
+        if (o->n_missing > 0)
+                command_refuse(STATUS_FAILED, "nothing is finished of %zu of the versions that were asked for: %s%s; 'solverfs run' measures it",
+                               o->n_missing, o->missing.data, o->n_missing > MISSING_NAMED ? ", …" : "");
         return STATUS_OK;
 }
 
-int cmd_export(int argc, char **argv)
+void cmd_export(int argc, char **argv)
 {
         static const char doc[] =
                 "Write what is finished for other tools, and start no work. Without SOLVER: all solvers; without REV: all commits that anything is "
@@ -333,7 +309,7 @@ int cmd_export(int argc, char **argv)
                 "  solverfs export --format csv -o results.csv\n"
                 "  solverfs export --format benchexec z3 'z3-4.8.*' --set mine -o tables/\n"
                 "  solverfs export --format hyperfine z3 z3-4.8.8 z3-4.8.9 17 -o two.json";
-        struct exporting o = {0};
+        static struct exporting o;
         int r;
         const struct command_option options[] = {
                 {"format", 'f', "FORMAT", "One of " EXPORT_FORMATS, .parse = parse_format, .to = &o.format, .is_given = &o.has_format},
@@ -344,7 +320,7 @@ int cmd_export(int argc, char **argv)
                 {"timeout", 't', "T", "What holds under this time limit; the recipe's unless given", .ns = &o.cell.wall_ns},
                 {0}};
 
-        command_parse(argc, argv, "[SOLVER [REV...] [CASE...]]", doc, options, &o.words);
+        o.words = command_parse(argc, argv, "[SOLVER [REV...] [CASE...]]", doc, options);
         if (o.output && !*o.output)
                 command_usage("--output takes a file or a folder, not ''");
         if (o.output && strcmp(o.output, "-") == 0)
@@ -356,26 +332,14 @@ int cmd_export(int argc, char **argv)
                 command_usage("asv knows one project: name a SOLVER");
         if (o.format == EXPORT_ASV && !o.output)
                 command_usage("asv's results are a folder: name it with -o DIR");
-        r = command_open(0);
-        if (r == STATUS_OK)
-                r = command_machine(o.machine_name, &o.machine);
-        o.cell.machine = o.machine;
-        if (r == STATUS_OK)
-                r = choose_solver(&o);
-        if (r == STATUS_OK)
-                r = choose_cases(&o);
-        if (r == STATUS_OK && case_memo_new(workspace_cases(common.workspace), &o.memo) < 0)
-                r = fail(-ENOMEM);
-        if (r == STATUS_OK)
-                r = open_target(&o); /* of a pipe, that waits for its reader: a signal ends it */
+        command_open(0);
+        o.cell.machine = o.machine = command_machine(o.machine_name);
+        choose_solver(&o);
+        choose_cases(&o);
+        command_must(case_memo_new(workspace_cases(common.workspace), &o.memo));
+        open_target(&o); /* opening a pipe waits for its reader; a signal ends that */
         command_stoppable();
-        if (r == STATUS_OK)
-                r = export_all(&o);
-        case_memo_free(o.memo);
+        r = export_all(&o);
         export_close(o.exporter);
-        free(o.machine);
-        case_selection_done(&o.cases);
-        revisions_done(&o.revisions);
-        buffer_done(&o.missing);
-        return r;
+        command_worse(r);
 }

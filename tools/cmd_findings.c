@@ -10,7 +10,7 @@
 struct listing {
         const char *solver_name;
         uint32_t number;
-        bool json, all;
+        bool all;
         bool kinds[N_FINDING_KINDS]; /* none: all of them */
         const char *campaign;
 };
@@ -32,7 +32,7 @@ static const struct column columns[] = {{"ID", 5, true},         {"KIND", 11, fa
                                         {"TARGET", 12, false, 1},   {"COUNT", 6, true},  {"CULPRIT", 12, false},
                                         {"CAMPAIGN", 16, false, 4}, {"MARK", 10, false}, {"URL", 24, false}, {"HOLDS", 0, false}};
 
-static void show_json(const struct listing *l, const struct finding_choice *c)
+static void show_json(const struct finding_choice *c)
 {
         const struct observation *f = c->finding;
         unsigned pairs, held = observation_held(f, &pairs);
@@ -44,30 +44,29 @@ static void show_json(const struct listing *l, const struct finding_choice *c)
                               observation_mark_name(f->mark), "url", f->url, "found", (json_int_t)f->found, "count",
                               (json_int_t)c->count, "culprit", c->culprit, "reason", f->reason, "signature", f->signature);
 
-        if (j && f->measure != JUDGE_TIME)
+        if (f->measure != JUDGE_TIME)
                 json_object_set_new(j, "measure", json_string(judge_measure_name(f->measure)));
-        if (j && pairs > 0) {
+        if (pairs > 0) {
                 json_object_set_new(j, "held", json_integer((json_int_t)held));
                 json_object_set_new(j, "pairs", json_integer((json_int_t)pairs));
         }
-        if (j && c->reduced > 0)
+        if (c->reduced > 0)
                 json_object_set_new(j, "reduced", json_integer((json_int_t)c->reduced));
-        if (j && campaign_is_elsewhere(common.workspace, common.solver->recipe->name, f->origin, machine))
+        if (campaign_is_elsewhere(common.workspace, common.solver->recipe->name, f->origin, machine))
                 json_object_set_new(j, "machine", json_string(machine));
         output_json(j);
 }
 
-static void show(const struct listing *l, const struct finding_choice *c)
+static void show(const struct finding_choice *c)
 {
         const struct observation *f = c->finding;
-        cleanup_free char *reference = *f->reference ? version_brief(common.solver, f->reference) : strdup("-"), *target = version_brief(common.solver, f->target);
-
+        cleanup_free char *reference = *f->reference ? version_brief(common.solver, f->reference) : copy_string("-"), *target = version_brief(common.solver, f->target);
         unsigned pairs, held = observation_held(f, &pairs);
         char holds[32] = "-", kind[32];
         int digits = f->measure == JUDGE_TIME ? 6 : 0;
 
-        if (l->json) {
-                show_json(l, c);
+        if (common.json) {
+                show_json(c);
                 return;
         }
         if (pairs > 0)
@@ -99,12 +98,12 @@ static int show_all(const struct listing *l)
 
         for (size_t i = 0; i < n && !output_broken(); i++)
                 if (is_wanted(l, &choices[i]))
-                        show(l, &choices[i]);
+                        show(&choices[i]);
         finding_choices_free(choices, n);
         return r;
 }
 
-int cmd_findings(int argc, char **argv)
+void cmd_findings(int argc, char **argv)
 {
         static const char doc[] =
                 "Lists what campaigns found, the most worth reporting first.\v"
@@ -113,7 +112,6 @@ int cmd_findings(int argc, char **argv)
                 "Example:\n"
                 "  solverfs findings z3 --mark 12 reported https://example.org/issues/1";
         struct listing l = {0};
-        struct words words = {0};
         int r;
         const struct command_option options[] = {
                 {"mark", 0, "ID", "keep what became of a finding: reported, confirmed, fixed or rejected, and where",
@@ -122,20 +120,21 @@ int cmd_findings(int argc, char **argv)
                  .parse = parse_kind, .to = l.kinds},
                 {"campaign", 0, "NAME", "only what this campaign found", .text = &l.campaign},
                 {"all", 0, NULL, "those, too, that another finding stands for", .on = &l.all},
-                {"json", 0, NULL, "an object a line", .on = &l.json},
+                {"json", 0, NULL, "an object a line", .on = &common.json},
                 {0}};
+        struct words words = command_parse(argc, argv, "SOLVER\nSOLVER --mark ID reported|confirmed|fixed|rejected [URL]", doc, options);
 
-        command_parse(argc, argv, "SOLVER\nSOLVER --mark ID reported|confirmed|fixed|rejected [URL]", doc, options, &words);
         l.solver_name = word_next(&words);
         if (!l.solver_name)
                 command_usage("expected SOLVER");
-        if (l.number != 0)
-                return command_mark(OF_CAMPAIGNS, l.solver_name, l.number, &words, "expected SOLVER");
+        if (l.number != 0) {
+                command_mark(OF_CAMPAIGNS, l.solver_name, l.number, &words, "expected SOLVER");
+                return;
+        }
         if (words.n > 0)
                 command_usage("expected SOLVER");
-        r = command_open_solver(STORE_READ_ONLY, NULL, l.solver_name);
-        if (r != STATUS_OK)
-                return r;
+        command_open_solver(STORE_READ_ONLY, NULL, l.solver_name);
         r = show_all(&l);
-        return r < 0 && r != -EPIPE ? fail(r) : STATUS_OK;
+        if (r != -EPIPE)
+                command_must(r);
 }

@@ -2,26 +2,21 @@
 #include "command.h"
 #include "core/care/care.h"
 
-struct checking {
-        bool look_only, json;
-};
-
 static const struct column columns[] = {{"STATE", 8, false}, {"AREA", 12, false}, {"WHAT", 0, false}};
 
 static void found(void *user, const struct care_finding *f)
 {
-        const struct checking *c = user;
         cleanup_free char *text = printable(f->text);
 
-        if (c->json)
+        if (common.json)
                 output_json(json_pack("{s:s, s:s, s:s}", "state", care_kind_name(f->kind), "area", f->area, "what", text));
         else
                 output_rowf(columns, ARRAY_SIZE(columns), "%s\t%s\t%s", care_kind_name(f->kind), f->area, text);
 }
 
-static void conclude(const struct checking *c, const struct care_report *r)
+static void conclude(const struct care_report *r)
 {
-        if (c->json) {
+        if (common.json) {
                 output_json(json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "state", "done", "ok",
                                       r->damaged == 0, "damaged", (json_int_t)r->damaged, "repaired", (json_int_t)r->repaired,
                                       "values", (json_int_t)r->store.values, "journal_records",
@@ -42,31 +37,29 @@ static void conclude(const struct checking *c, const struct care_report *r)
                 note("%llu repaired, %llu damaged still", (unsigned long long)r->repaired, (unsigned long long)r->damaged);
 }
 
-int cmd_fsck(int argc, char **argv)
+void cmd_fsck(int argc, char **argv)
 {
         static const char doc[] =
                 "Check every value, measurement, program, case and repository of the store, and repair what can be. Prints what it found: repaired, "
                 "damaged or note; the area; what.\v"
                 "A damaged index is made anew from the journal; a value that the journal lost is worked out again when asked for. Exit status 0 when "
                 "nothing is damaged now and nothing was, 1 otherwise.";
-        struct checking c = {0};
+        bool look_only = false;
         struct care_report report;
         int r;
         const struct command_option options[] = {
-                {"look-only", 'n', NULL, "Repair nothing", .on = &c.look_only},
+                {"look-only", 'n', NULL, "Repair nothing", .on = &look_only},
                 {"dry-run", .is_alias = true},
-                {"json", 'j', NULL, "Print a JSON object for each finding and one at the end, a line each", .on = &c.json},
+                {"json", 'j', NULL, "Print a JSON object for each finding and one at the end, a line each", .on = &common.json},
                 {0}};
 
-        command_parse(argc, argv, NULL, doc, options, NULL);
+        command_parse(argc, argv, NULL, doc, options);
         command_stoppable();
-        r = command_open(c.look_only ? STORE_READ_ONLY : STORE_CHECK);
-        if (r != STATUS_OK)
-                return r;
-        r = care_check(common.workspace, c.look_only, &(struct care_watch){.found = found, .user = &c, .progress = &command_progress}, &report);
+        command_open(look_only ? STORE_READ_ONLY : STORE_CHECK);
+        r = care_check(common.workspace, look_only, &(struct care_watch){.found = found, .progress = &command_progress}, &report);
         progress_clear();
-        if (r < 0)
-                return fail_as(r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
-        conclude(&c, &report);
-        return report.damaged + report.repaired > 0 ? STATUS_FAILED : STATUS_OK;
+        command_must_as(r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
+        conclude(&report);
+        if (report.damaged + report.repaired > 0)
+                command_worse(STATUS_FAILED);
 }

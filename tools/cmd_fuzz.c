@@ -21,7 +21,7 @@ static void read_threshold(struct campaign_settings *s, const char *text)
                               judge_measure_name(s->measure), text);
 }
 
-int cmd_fuzz(int argc, char **argv)
+void cmd_fuzz(int argc, char **argv)
 {
         static const char doc[] =
                 "Looks for inputs on which the target is slower than a reference by the threshold, or takes more memory or effort, and keeps them as findings "
@@ -35,7 +35,7 @@ int cmd_fuzz(int argc, char **argv)
                 "  solverfs fuzz --reference exec:/opt/z3-4.8 --target exec:/usr/bin/z3 --for 1h";
         struct campaign_command c = {0};
         struct campaign_settings *s = &c.settings;
-        struct words words = {0};
+        struct words words;
         const char *threshold = NULL;
         unsigned pairs = 1;
         const struct command_option options[] = {
@@ -58,7 +58,7 @@ int cmd_fuzz(int argc, char **argv)
                 {0}};
 
         campaign_settings_new(s);
-        command_parse(argc, argv, "[SOLVER] --reference VERSION --target VERSION --for TIME", doc, options, &words);
+        words = command_parse(argc, argv, "[SOLVER] --reference VERSION --target VERSION --for TIME", doc, options);
         s->any_pair = pairs == 0;
         read_threshold(s, threshold);
         if (words.n > 1)
@@ -70,5 +70,5 @@ int cmd_fuzz(int argc, char **argv)
                 command_usage("a campaign compares versions: --reference REV --target REV");
         if (s->seconds <= 0)
                 command_usage("how long? --for 10m, --for 12h");
-        return campaign_command_run(&c);
+        campaign_command_run(&c);
 }

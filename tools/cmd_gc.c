@@ -5,11 +5,6 @@
 #include "command.h"
 #include "core/care/care.h"
 
-struct collecting {
-        struct care_plan plan;
-        bool json;
-};
-
 /* A bare number is bytes, and nobody means ten of them. */
 static void parse_keep(void *to, const char *arg)
 {
@@ -29,11 +24,11 @@ static void found(void *user, const struct care_finding *f)
         note("%s", text);
 }
 
-static void show(const struct collecting *c, const char *name, const struct care_part *p)
+static void show(const char *name, const struct care_part *p)
 {
         static const struct column columns[] = {{"WHAT", 10, false}, {"FREED", 8, true}, {"BYTES", 14, true}, {"LEFT", 14, true}};
 
-        if (c->json) {
+        if (common.json) {
                 output_json(json_pack("{s:s, s:I, s:I, s:I}", "what", name, "freed", (json_int_t)p->n, "bytes",
                                       (json_int_t)p->bytes, "left", (json_int_t)p->left));
                 return;
@@ -53,7 +48,7 @@ static bool says_yes(void)
         return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
 }
 
-/* Is every program to go, that is said first, and on a terminal asked. False: leave everything. */
+/* Where every program would be freed, says so first, and asks on a terminal. False: free nothing. */
 static bool everything_may_go(const struct care_plan *plan)
 {
         struct care_plan look = *plan;
@@ -66,49 +61,45 @@ static bool everything_may_go(const struct care_plan *plan)
         r = care_collect(common.workspace, &look, &(struct care_watch){.found = ignore, .progress = &command_progress}, &freed);
         progress_clear();
         if (r < 0 || freed.programs.n == 0 || freed.programs.left > 0)
-                return true; /* the collection itself says an error */
+                return true; /* an error comes again, and is reported, in the collection itself */
         note("this frees every built program: %llu, %llu KiB in all; each is built again when a new run needs it",
              (unsigned long long)freed.programs.n, (unsigned long long)(freed.programs.bytes >> 10));
         return common.quiet || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || says_yes();
 }
 
-int cmd_gc(int argc, char **argv)
+void cmd_gc(int argc, char **argv)
 {
         static const char doc[] =
                 "Free disk space. Prints for each part: name, how many were freed, their bytes, the bytes that are left.\v"
                 "Takes what nothing refers to any more (also a scrambled input that no measurement is of after a day), copies of programs that are not in "
                 "use, and what killed builds left, and downloads that no recipe names; with --keep also programs, which are built again when asked for. Never takes a measurement, a "
                 "build's log, a case or a repository.";
-        struct collecting c = {0};
+        struct care_plan plan = {0};
         struct care_freed freed;
         int r;
         const struct command_option options[] = {
                 {"keep", 'k', "SIZE",
                  "Let programs, worktrees and ccache take at most SIZE (like 20g) in all; those built longest ago go first. Says so before it "
-                 "frees every program, and asks on a terminal", .parse = parse_keep, .to = &c.plan},
+                 "frees every program, and asks on a terminal", .parse = parse_keep, .to = &plan},
                 {"lost-cases", 'l', NULL, "Also delete case files that no case owns, such as those left by an interrupted 'case add'",
-                 .on = &c.plan.lost_cases},
-                {"dry-run", 'n', NULL, "Only print what would be freed", .on = &c.plan.dry_run},
-                {"json", 'j', NULL, "Print a JSON object for each part, a line each", .on = &c.json},
+                 .on = &plan.lost_cases},
+                {"dry-run", 'n', NULL, "Only print what would be freed", .on = &plan.dry_run},
+                {"json", 'j', NULL, "Print a JSON object for each part, a line each", .on = &common.json},
                 {0}};
 
-        command_parse(argc, argv, NULL, doc, options, NULL);
+        command_parse(argc, argv, NULL, doc, options);
         command_stoppable();
-        r = command_open(0);
-        if (r != STATUS_OK)
-                return r;
-        if (!everything_may_go(&c.plan))
-                return STATUS_OK;
-        r = care_collect(common.workspace, &c.plan, &(struct care_watch){.found = found, .user = &c, .progress = &command_progress}, &freed);
+        command_open(0);
+        if (!everything_may_go(&plan))
+                return;
+        r = care_collect(common.workspace, &plan, &(struct care_watch){.found = found, .progress = &command_progress}, &freed);
         progress_clear();
-        if (r < 0)
-                return fail_as(r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
-        show(&c, "leftovers", &freed.leftovers);
-        show(&c, "copies", &freed.copies);
-        show(&c, "worktrees", &freed.worktrees);
-        show(&c, "ccache", &freed.ccache);
-        show(&c, "programs", &freed.programs);
-        show(&c, "downloads", &freed.downloads);
-        show(&c, "journal", &freed.journal);
-        return STATUS_OK;
+        command_must_as(r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
+        show("leftovers", &freed.leftovers);
+        show("copies", &freed.copies);
+        show("worktrees", &freed.worktrees);
+        show("ccache", &freed.ccache);
+        show("programs", &freed.programs);
+        show("downloads", &freed.downloads);
+        show("journal", &freed.journal);
 }

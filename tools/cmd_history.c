@@ -26,7 +26,6 @@ struct recording {
         struct words words; /* CASE... */
         enum mode mode;
         enum judge_measure measure;
-        bool json;
         uint64_t step, seeds;
         struct cell cell; /* seed, limit and machine of all */
 
@@ -107,25 +106,22 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         }
 }
 
-static int add_want(struct recording *o, size_t place, size_t test, unsigned seed)
+static void add_want(struct recording *o, size_t place, size_t test, unsigned seed)
 {
-        if (list_grow(o->wants, o->n_wants) < 0)
-                return -ENOMEM;
+        list_grow(o->wants, o->n_wants);
         o->wants[o->n_wants++] = (struct want){place, test, seed};
-        return 0;
 }
 
 /* All cases on a commit, one commit after the other, so that each build is used at once. */
-static int plan_grid(struct recording *o)
+static void plan_grid(struct recording *o)
 {
         size_t step = o->mode == MODE_BISECTING ? history_step(o->line.n, GRID) : o->step, n = 0;
         cleanup_free size_t *grid = NULL;
-        int r = history_grid(o->line.n, step, &grid, &n);
 
-        for (size_t i = 0; i < n && r == 0; i++)
-                for (size_t test = 0; test < o->cases.n && r == 0; test++)
-                        r = add_want(o, grid[i], test, 0);
-        return r;
+        command_must(history_grid(o->line.n, step, &grid, &n));
+        for (size_t i = 0; i < n; i++)
+                for (size_t test = 0; test < o->cases.n; test++)
+                        add_want(o, grid[i], test, 0);
 }
 
 static int compare_wants(const void *a, const void *b)
@@ -135,32 +131,26 @@ static int compare_wants(const void *a, const void *b)
         return x->place != y->place ? (x->place > y->place) - (x->place < y->place) : (x->test > y->test) - (x->test < y->test);
 }
 
-static int plan_halves(struct recording *o)
+static void plan_halves(struct recording *o)
 {
         for (size_t test = 0; test < o->cases.n; test++) {
                 cleanup_free size_t *middles = NULL;
                 size_t n = 0;
-                int r = history_halve(o->cells[test], o->line.n, &middles, &n);
 
-                for (size_t i = 0; i < n && r == 0; i++)
-                        r = add_want(o, middles[i], test, 0);
-                if (r < 0)
-                        return r;
+                command_must(history_halve(o->cells[test], o->line.n, &middles, &n));
+                for (size_t i = 0; i < n; i++)
+                        add_want(o, middles[i], test, 0);
         }
         sort_list(o->wants, o->n_wants, sizeof(*o->wants), compare_wants);
-        return 0;
 }
 
-/* What was measured, under the other seeds. */
-static int plan_seeds(struct recording *o)
+/* Plans the other seeds of the cells that were measured. */
+static void plan_seeds(struct recording *o)
 {
-        int r = 0;
-
         for (size_t place = 0; place < o->line.n; place++)
                 for (size_t test = 0; test < o->cases.n; test++)
-                        for (unsigned seed = 1; seed < o->seeds && o->cells[test][place].seen == HISTORY_MEASURED && r == 0; seed++)
-                                r = add_want(o, place, test, seed);
-        return r;
+                        for (unsigned seed = 1; seed < o->seeds && o->cells[test][place].seen == HISTORY_MEASURED; seed++)
+                                add_want(o, place, test, seed);
 }
 
 static int measure_round(struct recording *o)
@@ -170,57 +160,49 @@ static int measure_round(struct recording *o)
         snprintf(title, sizeof(title), o->n_wants > 0 && o->wants[0].seed > 0 ? "history, under seeds"
                                        : o->round == 0                        ? "history"
                                                                               : "history, between what differs (%u)", o->round);
-        return command_ask(&(struct command_asking){.n = o->n_wants,
-                                                    .title = title,
-                                                    .make = make,
-                                                    .answered = answered,
-                                                    .user = o});
+        return command_ask_all(&(struct command_asking){.n = o->n_wants, .title = title, .make = make, .answered = answered, .user = o});
 }
 
 static int measure_missing(struct recording *o)
 {
-        int r = plan_grid(o), status = STATUS_OK;
+        int status = STATUS_OK;
 
-        while (r == 0 && status == STATUS_OK && o->n_wants > 0) {
+        plan_grid(o);
+        while (status == STATUS_OK && o->n_wants > 0) {
                 status = measure_round(o);
                 o->n_wants = 0;
                 o->round++;
                 if (status == STATUS_OK && o->mode == MODE_BISECTING && common.status < STATUS_ABSENT)
-                        r = plan_halves(o);
+                        plan_halves(o);
         }
-        if (r == 0 && status == STATUS_OK)
-                r = plan_seeds(o);
-        if (r == 0 && status == STATUS_OK && o->n_wants > 0)
+        if (status == STATUS_OK)
+                plan_seeds(o);
+        if (status == STATUS_OK && o->n_wants > 0)
                 status = measure_round(o);
         if (status == STATUS_INTERRUPTED)
                 note("what was measured is kept; the same command goes on from there");
-        return r < 0 ? fail(r) : status;
+        return status;
 }
 
 /* -- cases -------------------------------------------------------------------------------------------------- */
 
-static int keep_format(struct recording *o)
+static void keep_format(struct recording *o)
 {
         const enum format format = common.solver->recipe->format;
         size_t n = case_selection_keep(&o->cases, format);
 
         if (n > 0)
                 note("%zu %s passed over: %s takes %s", n, n == 1 ? "case" : "cases", o->solver_name, format_notation(format));
-        return o->cases.n > 0 ? STATUS_OK : STATUS_ABSENT;
+        if (o->cases.n == 0)
+                command_end(STATUS_ABSENT);
 }
 
-static int make_room(struct recording *o)
+static void make_room(struct recording *o)
 {
-        o->unbuildable = calloc(o->line.n + 1, sizeof(*o->unbuildable));
-        o->cells = calloc(o->cases.n + 1, sizeof(*o->cells));
-        if (!o->unbuildable || !o->cells)
-                return fail(-ENOMEM);
-        for (size_t i = 0; i < o->cases.n; i++) {
-                o->cells[i] = calloc(o->line.n + 1, sizeof(**o->cells));
-                if (!o->cells[i])
-                        return fail(-ENOMEM);
-        }
-        return STATUS_OK;
+        o->unbuildable = allocate(o->line.n + 1, sizeof(*o->unbuildable));
+        o->cells = allocate(o->cases.n + 1, sizeof(*o->cells));
+        for (size_t i = 0; i < o->cases.n; i++)
+                o->cells[i] = allocate(o->line.n + 1, sizeof(**o->cells));
 }
 
 /* -- showing ------------------------------------------------------------------------------------------------------ */
@@ -232,12 +214,12 @@ static const char *step_at(const struct case_history *h, const struct steps *ste
                         return judge_change_name(steps->list[k].is_slower ? JUDGE_MORE : JUDGE_LESS, h->measure);
         for (size_t k = 0; k < steps->n_apart; k++)
                 if (points[steps->apart[k]] == i)
-                        return "differs"; /* at this seed; nothing is shown over seeds */
+                        return "differs"; /* at this seed; no step over seeds is proven */
         return "-";
 }
 
-/* The rows of history.tsv, with the case before and the step behind. */
-static int print_rows(const struct case_history *h, const struct steps *steps, const size_t *points)
+/* Prints the rows of history.tsv, with the case in front and the step at the end. */
+static void print_rows(const struct case_history *h, const struct steps *steps, const size_t *points)
 {
         static const struct column columns[] = {{"CASE", 6, true},             {"COMMIT", 12, false},    {"DATE", 20, false, 2},
                                                 {"RESULT", 8, false},          {"TIME (s)", 11, true},   {"CPUTIME (s)", 11, true, 3},
@@ -245,16 +227,11 @@ static int print_rows(const struct case_history *h, const struct steps *steps, c
 
         for (size_t i = 0; i < h->n; i++) {
                 cleanup_buffer struct buffer row = {0};
-                int r = case_history_row(h, i, &row);
 
-                if (r == 0)
-                        r = buffer_error(&row);
-                if (r < 0)
-                        return r;
+                command_must(case_history_row(h, i, &row));
                 output_rowf(columns, ARRAY_SIZE(columns), "%u\t%.*s\t%s", h->info->id, (int)strcspn(row.data, "\n"), row.data,
                             step_at(h, steps, points, i));
         }
-        return 0;
 }
 
 static json_t *point_json(const struct case_history *h, size_t i, const char *step)
@@ -268,7 +245,7 @@ static json_t *point_json(const struct case_history *h, size_t i, const char *st
         format_date(c.committed, date);
         j = json_pack("{ss ss ss ss}", "commit", commit_sha(h->solver, h->list[i].commit).s, "date", date, "result",
                       verdict_name(f ? f->verdict : VERDICT_UNBUILDABLE), "step", step);
-        if (f && j)
+        if (f)
                 cell_numbers(f, j);
         return j;
 }
@@ -284,7 +261,7 @@ static void print_json(const struct case_history *h, const struct steps *steps, 
                               step_shape_name(steps->shape), "history", list));
 }
 
-static int write_svg(struct recording *o, const struct case_history *h)
+static void write_svg(const struct recording *o, const struct case_history *h)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_buffer struct buffer b = {0};
@@ -292,10 +269,10 @@ static int write_svg(struct recording *o, const struct case_history *h)
 
         if (r == 0)
                 r = case_history_plot(h, order->place, &b);
-        return command_write_file(o->svg, r, &b);
+        command_write_file(o->svg, r, &b);
 }
 
-/* Results stay when tools are upgraded, and that is said once for all cases. */
+/* Results stay when tools are upgraded. Says so, once for all cases. */
 static void tell_changed(const struct recording *o, const struct revisions *known)
 {
         cleanup_free char *path = NULL;
@@ -307,72 +284,50 @@ static void tell_changed(const struct recording *o, const struct revisions *know
                 note("toolchain changed: %s is not what %zu of the commits %s built with; solverfs build --renew builds them anew", path, n, n == 1 ? "was" : "were");
 }
 
-static int show_case(struct recording *o, size_t test, const struct revisions *known)
+static void show_case(const struct recording *o, size_t test, const struct revisions *known)
 {
         cleanup_case_history struct case_history h = {0};
         cleanup_steps struct steps steps = {0};
         cleanup_free size_t *points = NULL;
         struct cell cell = cell_of(o, 0, test);
-        int r = case_history_read(common.workspace, &cell, known->list, known->n, NULL, 0, o->measure, &h);
 
-        if (r == 0)
-                r = case_history_steps(&h, &steps, &points);
-        if (r == 0 && o->svg)
-                r = write_svg(o, &h);
-        if (r < 0)
-                return r;
+        command_must(case_history_read(common.workspace, &cell, known->list, known->n, NULL, 0, o->measure, &h));
+        command_must(case_history_steps(&h, &steps, &points));
+        if (o->svg)
+                write_svg(o, &h);
         if (h.n == 0)
                 note("nothing is measured of case %u on this line", h.info->id);
-        if (o->json)
+        if (common.json)
                 print_json(&h, &steps, points);
         else
-                r = print_rows(&h, &steps, points);
-        return r;
+                print_rows(&h, &steps, points);
 }
-
-static int show(struct recording *o)
-{
-        cleanup_revisions struct revisions known = {0};
-        int r = command_known(o->machine, &o->line, &known);
-
-        for (size_t i = 0; i < o->cases.n && r == 0; i++)
-                r = show_case(o, i, &known);
-        if (r == 0)
-                tell_changed(o, &known);
-        return r < 0 ? fail(r) : STATUS_OK;
-}
-
-/* -- the command -------------------------------------------------------------------------------------------------- */
 
 static int record(struct recording *o)
 {
-        int r = command_machine(o->machine_name, &o->machine), shown;
+        cleanup_revisions struct revisions known = {0};
+        int r = STATUS_OK;
 
-        if (r == STATUS_OK)
-                r = command_seed(common.solver, o->cell.has_seed);
-        if (r == STATUS_OK)
-                r = command_line(o->from, o->to, &o->line);
-        if (r == STATUS_OK)
-                r = command_cases(o->words.list, o->words.n, &o->cases);
-        if (r == STATUS_OK)
-                r = keep_format(o);
-        if (r == STATUS_OK && o->svg && o->cases.n != 1) {
-                complain("--svg takes exactly one case; %zu given", o->cases.n);
-                r = STATUS_USAGE;
-        }
-        if (r == STATUS_OK)
-                r = make_room(o);
-        if (r != STATUS_OK)
-                return r;
+        o->machine = command_machine(o->machine_name);
+        command_seed(common.solver, o->cell.has_seed);
+        command_line(o->from, o->to, &o->line);
+        command_cases(o->words.list, o->words.n, &o->cases);
+        keep_format(o);
+        if (o->svg && o->cases.n != 1)
+                command_refuse(STATUS_USAGE, "--svg takes exactly one case; %zu given", o->cases.n);
+        make_room(o);
         o->cell.solver = common.solver;
         o->cell.machine = o->machine;
         if (o->mode != MODE_KNOWN)
                 r = measure_missing(o);
-        shown = show(o); /* of what was interrupted, too */
-        return MAX(MAX(r, shown), common.status);
+        command_known(o->machine, &o->line, &known);
+        for (size_t i = 0; i < o->cases.n; i++) /* also after an interruption */
+                show_case(o, i, &known);
+        tell_changed(o, &known);
+        return MAX(r, common.status);
 }
 
-int cmd_history(int argc, char **argv)
+void cmd_history(int argc, char **argv)
 {
         static const char doc[] =
                 "Measure cases along the line of first parents, and show how their times moved. Prints a line for each case and commit, oldest "
@@ -385,9 +340,8 @@ int cmd_history(int argc, char **argv)
                 "  solverfs history z3 17\n"
                 "  solverfs history z3 --from z3-4.8.8 --to z3-4.8.9 --step 20 QF_S/\n"
                 "  solverfs history z3 17 --known --svg 17.svg";
-        struct recording o = {0};
+        static struct recording o;
         bool bisecting = false, all = false, known = false;
-        int r;
         const struct command_option options[] = {
                 {"from", 'f', "REV", "Begin here; the first commit unless given", .text = &o.from},
                 {"to", 'o', "REV", "End here; HEAD unless given", .text = &o.to},
@@ -405,15 +359,13 @@ int cmd_history(int argc, char **argv)
                 {"machine", 0, "NAME", "What is known of this machine; measures nothing", .text = &o.machine_name, .is_given = &known},
                 {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
                 {"svg", 0, "FILE", "Write the picture, as history.svg of the mount has it; one case", .text = &o.svg},
-                {"json", 'j', NULL, "Print a JSON object for each case: its history, a step at each commit that has one", .on = &o.json},
+                {"json", 'j', NULL, "Print a JSON object for each case: its history, a step at each commit that has one", .on = &common.json},
                 {0}};
 
-        command_parse(argc, argv, "SOLVER CASE...", doc, options, &o.words);
+        o.words = command_parse(argc, argv, "SOLVER CASE...", doc, options);
         o.solver_name = word_next(&o.words);
         if ((o.step > 0) + all + bisecting + known > 1)
                 command_usage("--step, --all, --bisecting and --known exclude each other");
-        if (o.words.n == 0)
-                command_usage("expected SOLVER CASE...");
         if (known && o.seeds > 1)
                 command_usage("nothing is measured with --known and --machine: no --seeds");
         if (o.machine_name && o.on)
@@ -421,18 +373,7 @@ int cmd_history(int argc, char **argv)
         o.mode = known ? MODE_KNOWN : all ? MODE_ALL : o.step > 0 ? MODE_STEP : MODE_BISECTING;
         o.step = all ? 1 : o.step;
         command_signals();
-        r = command_open_solver(0, o.on, o.solver_name);
-        if (r == STATUS_OK)
-                r = command_need_history();
-        if (r == STATUS_OK)
-                r = record(&o);
-        for (size_t i = 0; o.cells && i < o.cases.n; i++)
-                free(o.cells[i]);
-        free(o.cells);
-        free(o.wants);
-        free(o.unbuildable);
-        free(o.machine);
-        case_selection_done(&o.cases);
-        revisions_done(&o.line);
-        return r;
+        command_open_solver(0, o.on, o.solver_name);
+        command_need_history();
+        command_worse(record(&o));
 }

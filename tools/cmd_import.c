@@ -1,6 +1,5 @@
 /* solverfs import: results of other machines and tools taken into the store. */
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include "core/study/import/import_study.h"
 #include "words.h"
@@ -10,13 +9,13 @@ struct taking {
         const char *solver, *revision, *machine;
         struct words files;
         const char *format; /* NULL: other stores */
-        bool json, has_seed;
+        bool has_seed;
         uint64_t seed;
 };
 
 /* -- what it is of ------------------------------------------------------------------------------------------------- */
 
-/* The solver and the commit: as the options say, else as the document does. */
+/* Finds the solver and the commit, by the options or else by the document. */
 static int choose(struct taking *o, const char *file, const struct benchexec_results *b, struct solver **ret, uint32_t *ret_commit)
 {
         const char *name = o->solver ? o->solver : b->tool;
@@ -35,7 +34,7 @@ static int choose(struct taking *o, const char *file, const struct benchexec_res
         if (r < 0)
                 return fail(r);
         if (o->revision)
-                return command_commit(*ret, "--revision", revision, ret_commit);
+                return find_commit(*ret, "--revision", revision, ret_commit);
         if (revision && *revision && history_resolve((*ret)->history, revision, ret_commit) == 0)
                 return STATUS_OK;
         complain("%s is of version '%s', which is no revision of %s; --revision REV says which one it is", file, revision ? revision : "",
@@ -45,13 +44,13 @@ static int choose(struct taking *o, const char *file, const struct benchexec_res
 
 /* -- showing ------------------------------------------------------------------------------------------------------- */
 
-static void show(const struct taking *o, const char *file, const struct import_report *r, uint64_t unfinished)
+static void show(const char *file, const struct import_report *r, uint64_t unfinished)
 {
         static const struct column columns[] = {{"IMPORTED", 9, true},   {"KNOWN", 7, true},     {"NO-CASE", 8, true},
                                                 {"UNFINISHED", 10, true}, {"MACHINE", 40, false}, {"FILE", 0, false}};
         cleanup_free char *name = printable(file);
 
-        if (o->json) {
+        if (common.json) {
                 output_json(json_pack("{ss ss sI sI sI sI sI}", "file", name, "machine", r->machine, "imported", (json_int_t)r->imported, "known",
                                       (json_int_t)r->known, "no-case", (json_int_t)r->absent, "unfinished", (json_int_t)unfinished, "wrong",
                                       (json_int_t)r->wrong));
@@ -79,23 +78,20 @@ static void tell(const char *file, const struct import_report *r, uint64_t unfin
                 command_worse(STATUS_ABSENT);
 }
 
-/* -- the command --------------------------------------------------------------------------------------------------- */
-
 static int import_file(struct taking *o, const char *file)
 {
         cleanup_benchexec struct benchexec_results results = {0};
         cleanup_import_report struct import_report report = {0};
         cleanup_solver struct solver *s = NULL;
         cleanup_close int fd = open(file, O_RDONLY | O_CLOEXEC);
-        struct stat st;
         uint32_t commit;
         int r;
 
-        if (fd < 0 || fstat(fd, &st) < 0) {
+        if (fd < 0) {
                 complain("cannot open %s: %s", file, strerror(errno));
                 return STATUS_ABSENT;
         }
-        if (S_ISDIR(st.st_mode)) {
+        if (is_folder(file)) {
                 complain("%s is a folder: name the files in it", file);
                 return STATUS_USAGE;
         }
@@ -124,7 +120,7 @@ static int import_file(struct taking *o, const char *file)
                 return fail_as(STATUS_INTERRUPTED, r);
         if (r < 0)
                 return r == -EINVAL || r == -EEXIST || r == -ENOTUNIQ ? fail_as(STATUS_FAILED, r) : fail(r);
-        show(o, file, &report, results.unfinished);
+        show(file, &report, results.unfinished);
         tell(file, &report, results.unfinished);
         return STATUS_OK;
 }
@@ -136,7 +132,7 @@ static void tell_line(void *, const char *line)
         note("%s", line);
 }
 
-static void show_store(const struct taking *o, const char *dir, const struct store_import *r, const struct study_import *f)
+static void show_store(const char *dir, const struct store_import *r, const struct study_import *f)
 {
         static const struct column columns[] = {{"CASES", 8, true},        {"RESULTS", 9, true},  {"BUILDS", 8, true},     {"KNOWN", 9, true},
                                                 {"PASSED-OVER", 11, true}, {"FINDINGS", 8, true}, {"CAMPAIGNS", 9, true},
@@ -145,7 +141,7 @@ static void show_store(const struct taking *o, const char *dir, const struct sto
         uint64_t absent = r->absent + f->absent;
         cleanup_free char *name = printable(dir);
 
-        if (o->json) {
+        if (common.json) {
                 output_json(json_pack("{ss sI sI sI sI sI sI sI sI sI sI sI sI sI sI sI sI}", "store", name, "cases", (json_int_t)r->cases, "known-cases",
                                       (json_int_t)r->known_cases, "results", (json_int_t)r->facts, "known-results", (json_int_t)r->known_facts,
                                       "passed-over", (json_int_t)absent, "builds", (json_int_t)r->builds, "known-builds",
@@ -174,15 +170,14 @@ static int take_all(struct store_source *source, const char *dir, struct store_i
         return r < 0 ? r : import_results(source, results);
 }
 
-static int take_store(struct taking *o, const char *dir)
+static int take_store(const char *dir)
 {
         struct store_source source = {.here = common.workspace, .say = tell_line, .progress = &command_progress};
         struct store_import results = {0};
         struct study_import found = {0};
-        struct stat st;
         int r;
 
-        if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode)) {
+        if (access(dir, F_OK) == 0 && !is_folder(dir)) {
                 complain("%s is a file and no store; results of BenchExec are taken in with '--format benchexec'", dir);
                 return STATUS_USAGE;
         }
@@ -194,7 +189,7 @@ static int take_store(struct taking *o, const char *dir)
         } else if (r < 0) {
                 r = r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
         } else {
-                show_store(o, dir, &results, &found);
+                show_store(dir, &results, &found);
                 if (found.damaged > 0)
                         r = STATUS_FAILED;
         }
@@ -202,7 +197,7 @@ static int take_store(struct taking *o, const char *dir)
         return r;
 }
 
-int cmd_import(int argc, char **argv)
+void cmd_import(int argc, char **argv)
 {
         static const char doc[] =
                 "Take in what other stores know: cases and sets of them, results with their machines, what builds came to, findings, campaigns and alarms. Prints for each: cases, "
@@ -218,17 +213,16 @@ int cmd_import(int argc, char **argv)
                 "  solverfs import --format benchexec r.xml.bz2 --solver cvc5 --revision v1.1\n"
                 "  solverfs run cvc5 cvc5-1.1.2 all --machine apollon001";
         struct taking o = {0};
-        int r;
         const struct command_option options[] = {
                 {"format", 'f', "FORMAT", "benchexec: files of another tool; without it, other stores", .text = &o.format},
                 {"solver", 0, "NAME", "Whose results they are; as the file says unless given", .text = &o.solver},
                 {"revision", 0, "REV", "Of which commit; as the file says unless given", .text = &o.revision},
                 {"machine", 0, "NAME", "What to call the machine that ran; as the file says unless given", .text = &o.machine},
                 {"seed", 's', "N", "Under which random seed of the solver", .big_number = &o.seed, .most = UINT32_MAX, .is_given = &o.has_seed},
-                {"json", 'j', NULL, "Print a JSON object for each file, a line each", .on = &o.json},
+                {"json", 'j', NULL, "Print a JSON object for each file, a line each", .on = &common.json},
                 {0}};
 
-        command_parse(argc, argv, "STORE...\n--format benchexec FILE...", doc, options, &o.files);
+        o.files = command_parse(argc, argv, "STORE...\n--format benchexec FILE...", doc, options);
         if (o.format && strcmp(o.format, "benchexec") != 0)
                 command_usage("--format takes benchexec, not '%s'", o.format);
         if (o.machine && !*o.machine)
@@ -238,10 +232,9 @@ int cmd_import(int argc, char **argv)
         if (!o.format && (o.solver || o.revision || o.machine || o.has_seed))
                 command_usage("--solver, --revision, --machine and --seed go with --format: a store says all that itself");
         command_stoppable();
-        r = command_open(0);
-        for (size_t i = 0; i < o.files.n && r == STATUS_OK && !command_stopped(); i++)
-                command_worse(o.format ? import_file(&o, o.files.list[i]) : take_store(&o, o.files.list[i]));
-        if (r == STATUS_OK && command_stopped())
-                r = STATUS_INTERRUPTED;
-        return MAX(r, common.status);
+        command_open(0);
+        for (size_t i = 0; i < o.files.n && !command_stopped(); i++)
+                command_worse(o.format ? import_file(&o, o.files.list[i]) : take_store(o.files.list[i]));
+        if (command_stopped())
+                command_worse(STATUS_INTERRUPTED);
 }

@@ -1,7 +1,7 @@
 /* solverfs incompleteness: a campaign for formulas that should be decided and come back unknown. */
 #include "campaigns.h"
 
-/* The one version that is looked at: by --at alone, by --target beside a --reference. */
+/* The version that is examined: --at, or --target together with a --reference. */
 static void parse_version(void *to, const char *text)
 {
         char **target = to;
@@ -29,7 +29,7 @@ static void check(const struct campaign_command *c, bool has_at)
                 command_usage("how long? --for 10m, --for 12h");
 }
 
-int cmd_incompleteness(int argc, char **argv)
+void cmd_incompleteness(int argc, char **argv)
 {
         static const char doc[] =
                 "Makes formulas weaker or stronger, step by step, and looks for those that should be decided and come back unknown: by the target "
@@ -43,7 +43,7 @@ int cmd_incompleteness(int argc, char **argv)
         static const enum verdict labels[] = {VERDICT_SAT, VERDICT_UNSAT, VERDICT_UNKNOWN};
         struct campaign_command c = {0};
         struct campaign_settings *s = &c.settings;
-        struct words words = {0};
+        struct words words;
         bool has_at = false;
         unsigned label = 2;
         const struct command_option options[] = {
@@ -69,12 +69,12 @@ int cmd_incompleteness(int argc, char **argv)
         campaign_settings_new(s);
         s->kind = CAMPAIGN_UNKNOWNS;
         s->timeout = 10;
-        command_parse(argc, argv, "[SOLVER] --reference VERSION --target VERSION --seeds DIR --for TIME\n[SOLVER] --at VERSION --seeds DIR --for TIME",
-                      doc, options, &words);
+        words = command_parse(argc, argv, "[SOLVER] --reference VERSION --target VERSION --seeds DIR --for TIME\n[SOLVER] --at VERSION --seeds DIR --for TIME",
+                      doc, options);
         s->label = labels[label];
         if (words.n > 1)
                 command_usage("expected one SOLVER; versions follow --reference, --target and --at");
         c.solver_name = campaign_solver(s, word_next(&words));
         check(&c, has_at);
-        return campaign_command_run(&c);
+        campaign_command_run(&c);
 }

@@ -8,17 +8,16 @@ struct localizing {
         const char *solver_name, *reference, *target, *log;
         const char *on; /* NULL: as the config says */
         struct words words; /* CASE... */
-        bool json;
         struct localization_options options;
 
         struct localization *search;
         struct localized **results; /* [cases]; owns refs; NULL: none */
-        size_t *place;    /* of the search's cases among all */
+        size_t *place;    /* [cases of the search] their places among all cases */
 };
 
 /* -- what is known already -------------------------------------------------------------------------------------- */
 
-static int find_kept(struct localizing *o, struct case_info *info, struct localized **ret)
+static struct localized *find_kept(const struct localizing *o, struct case_info *info)
 {
         struct localization_options one = o->options;
         cleanup(query_unrefp) struct query *q = NULL;
@@ -27,17 +26,16 @@ static int find_kept(struct localizing *o, struct case_info *info, struct locali
 
         one.cases = &info;
         one.n = 1;
-        r = query_localized(&one, &q);
-        if (r == 0)
-                r = q->type->find(q, &v);
-        if (r == 0 && localized_is_final((struct localized *)v))
-                *ret = (struct localized *)steal_pointer(v);
-        return r == -ENOENT ? 0 : r;
+        command_must(query_localized(&one, &q));
+        r = q->type->find(q, &v);
+        if (r != -ENOENT)
+                command_must(r);
+        return r == 0 && localized_is_final((struct localized *)v) ? (struct localized *)steal_pointer(v) : NULL;
 }
 
 /* -- searching ---------------------------------------------------------------------------------------------------- */
 
-/* `user` is the asking's: the search. */
+/* `user` is the search. */
 static int show(void *user, const struct ask_progress *p)
 {
         struct localization_progress l;
@@ -126,45 +124,39 @@ static void tell_unbuildable(const struct localizing *o)
         }
 }
 
-static int write_log(struct localizing *o)
+static void write_log(const struct localizing *o)
 {
         cleanup_buffer struct buffer b = {0};
         int r = 0;
 
         for (size_t i = 0; i < o->options.n && r >= 0; i++)
                 r = localization_log(o->search, i, &b);
-        return command_write_file(o->log, MIN(r, 0), &b);
+        command_write_file(o->log, MIN(r, 0), &b);
 }
 
-/* Everything that is not kept, in one search. */
+/* Searches for all cases whose result is not kept, in one search. */
 static int localize(struct localizing *o, const struct case_selection *cases)
 {
-        cleanup_free struct case_info **open = calloc(cases->n + 1, sizeof(*open));
+        cleanup_free struct case_info **open = allocate(cases->n + 1, sizeof(*open));
         bool unbuildable = false;
         uint32_t start;
-        int r = open ? 0 : -ENOMEM;
+        int r;
 
-        for (size_t i = 0; i < cases->n && r == 0; i++) {
-                if (!o->log) /* which is written of a search, not of what one came to */
-                        r = find_kept(o, cases->list[i], &o->results[i]);
+        for (size_t i = 0; i < cases->n; i++) {
+                if (!o->log) /* a log needs a search, not only its result */
+                        o->results[i] = find_kept(o, cases->list[i]);
                 if (o->results[i])
                         continue;
                 o->place[o->options.n] = i;
                 open[o->options.n++] = cases->list[i];
         }
-        if (r < 0)
-                return fail(r);
         if (o->options.n == 0)
                 return STATUS_OK;
         o->options.cases = open;
-        r = localization_new(&o->options, &o->search);
-        if (r < 0)
-                return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
+        command_must_usage(localization_new(&o->options, &o->search));
         tell_start(o);
         start = localization_start(o->search);
-        r = command_engine();
-        if (r != STATUS_OK)
-                return r;
+        command_engine();
         r = search(o);
         if (localization_start(o->search) != start)
                 tell_start(o);
@@ -177,13 +169,13 @@ static int localize(struct localizing *o, const struct case_selection *cases)
         if (unbuildable)
                 tell_unbuildable(o);
         if (r >= 0 && o->log)
-                r = write_log(o);
+                write_log(o);
         return r < 0 ? fail(r) : STATUS_OK;
 }
 
 /* -- showing ------------------------------------------------------------------------------------------------------ */
 
-static int print(struct localizing *o, size_t n)
+static int print(const struct localizing *o, size_t n)
 {
         static const char *const heads[][2] = {
                 [JUDGE_TIME] = {"BEFORE (s)", "AFTER (s)"}, [JUDGE_MEMORY] = {"BEFORE (B)", "AFTER (B)"}, [JUDGE_EFFORT] = {"BEFORE", "AFTER"}};
@@ -198,75 +190,49 @@ static int print(struct localizing *o, size_t n)
         for (size_t i = 0; i < n; i++) {
                 const struct localized *l = o->results[i];
 
-                if (!l || (l->state == LOCALIZE_OPEN && !o->json))
+                if (!l || (l->state == LOCALIZE_OPEN && !common.json))
                         continue;
                 if (l->state != LOCALIZE_FOUND)
                         status = STATUS_FAILED;
-                if (o->json)
+                if (common.json)
                         output_json(localized_json(l));
-                else if (localized_rows(l, &rows) < 0)
-                        return fail(-ENOMEM);
+                else
+                        command_must(localized_rows(l, &rows));
         }
         for (char *rest = rows.data; rest && *rest;)
                 output_rowf(columns, ARRAY_SIZE(columns), "%s", strsep(&rest, "\n"));
         return status;
 }
 
-static int localize_and_print(struct localizing *o, const struct case_selection *cases)
-{
-        int r, shown;
-
-        o->results = calloc(cases->n + 1, sizeof(*o->results));
-        o->place = calloc(cases->n + 1, sizeof(*o->place));
-        r = o->results && o->place ? localize(o, cases) : fail(-ENOMEM);
-        shown = o->results ? print(o, cases->n) : STATUS_OK; /* what is finished, of what was interrupted too */
-        return MAX(r, shown);
-}
-
-static void localizing_done(struct localizing *o, size_t n_cases)
-{
-        for (size_t i = 0; o->results && i < n_cases; i++)
-                localized_unref(o->results[i]);
-        free(o->results);
-        free(o->place);
-        localization_free(o->search);
-}
-
-/* Takes a reference; a case is there once. */
-static int add_case(struct case_selection *to, struct case_info *info)
+/* A case is there once. */
+static void add_case(struct case_selection *to, struct case_info *info)
 {
         for (size_t i = 0; i < to->n; i++)
                 if (to->list[i]->id == info->id)
-                        return STATUS_OK;
-        if (list_grow(to->list, to->n) < 0)
-                return fail(-ENOMEM);
+                        return;
+        list_grow(to->list, to->n);
         to->list[to->n++] = case_info_ref(info);
-        return STATUS_OK;
 }
 
-/* A word is as for all commands, or a finding: its input is a case that no list has. */
-static int choose_cases(const struct localizing *o, struct case_selection *ret)
+/* A word names cases, or a finding, whose input is a case that is not listed. */
+static void choose_cases(const struct localizing *o, struct case_selection *ret)
 {
         for (size_t i = 0; i < o->words.n; i++) {
                 cleanup_case_selection struct case_selection more = {0};
                 cleanup_observation struct observation *f = NULL;
                 cleanup(case_info_unrefp) struct case_info *input = NULL;
-                int r = command_finding(o->words.list[i], &f);
 
-                if (r == 1)
-                        r = cases_get(workspace_cases(common.workspace), f->case_id, &input);
-                if (r < 0)
-                        return fail(r);
-                r = input ? add_case(ret, input) : command_cases(&o->words.list[i], 1, &more);
-                for (size_t k = 0; r == STATUS_OK && k < more.n; k++)
-                        r = add_case(ret, more.list[k]);
-                if (r != STATUS_OK)
-                        return r;
+                if (command_must(command_finding(o->words.list[i], &f)) == 1) {
+                        command_must(cases_get(workspace_cases(common.workspace), f->case_id, &input));
+                        add_case(ret, input);
+                } else
+                        command_cases(&o->words.list[i], 1, &more);
+                for (size_t k = 0; k < more.n; k++)
+                        add_case(ret, more.list[k]);
         }
-        return STATUS_OK;
 }
 
-int cmd_localize(int argc, char **argv)
+void cmd_localize(int argc, char **argv)
 {
         static const char doc[] =
                 "Find the commits that made cases slow. Prints a line for each case and culprit: case, commit, seconds before it, seconds after it "
@@ -279,10 +245,10 @@ int cmd_localize(int argc, char **argv)
                 "The exit status is 1 when a case has no culprit, got faster, cannot be decided, or an end cannot be built.\n\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 17 42\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 slow/ -t 20s";
-        struct case_selection cases = {0};
+        static struct case_selection cases;
         unsigned clock = 0;
-        struct localizing o = {0};
-        int r;
+        static struct localizing o;
+        int r, shown;
         const struct command_option options[] = {
                 {"reference", 0, "REV", "The version that is fast", .text = &o.reference},
                 {"target", 0, "REV", "The later version that is slow", .text = &o.target},
@@ -294,35 +260,28 @@ int cmd_localize(int argc, char **argv)
                 {"clock", 0, "wall|cpu", "Times and their limit are wall time (default), or CPU time of the solver", .choice = &clock},
                 {"log", 0, "FILE", "Write the search as a git bisect log, for 'git bisect replay'", .text = &o.log},
                 {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
-                {"json", 'j', NULL, "Print a JSON object for each case, a line each, with everything found", .on = &o.json},
+                {"json", 'j', NULL, "Print a JSON object for each case, a line each, with everything found", .on = &common.json},
                 {0}};
 
-        command_parse(argc, argv, "SOLVER CASE|FINDING...", doc, options, &o.words);
+        o.words = command_parse(argc, argv, "SOLVER CASE|FINDING...", doc, options);
         o.solver_name = word_next(&o.words);
         o.options.is_cpu_time = clock == 1;
-        if (o.words.n == 0)
-                command_usage("expected SOLVER CASE...");
         if (o.options.is_cpu_time && o.options.measure != JUDGE_TIME)
                 command_usage("--clock chooses between times: with --measure %s it says nothing", judge_measure_name(o.options.measure));
         if (!o.reference || !o.target)
                 command_usage("expected --reference REV and --target REV: a fast version and a later, slow one");
         command_signals();
-        r = command_open_solver(0, o.on, o.solver_name);
-        if (r == STATUS_OK)
-                r = command_need_history();
+        command_open_solver(0, o.on, o.solver_name);
+        command_need_history();
         o.options.workspace = common.workspace;
         o.options.solver = common.solver;
-        if (r == STATUS_OK)
-                r = command_seed(common.solver, o.options.has_seed);
-        if (r == STATUS_OK)
-                r = command_commit(common.solver, "--reference", o.reference, &o.options.reference);
-        if (r == STATUS_OK)
-                r = command_commit(common.solver, "--target", o.target, &o.options.target);
-        if (r == STATUS_OK)
-                r = choose_cases(&o, &cases);
-        if (r == STATUS_OK)
-                r = localize_and_print(&o, &cases);
-        localizing_done(&o, cases.n);
-        case_selection_done(&cases);
-        return r;
+        command_seed(common.solver, o.options.has_seed);
+        o.options.reference = command_commit(common.solver, "--reference", o.reference);
+        o.options.target = command_commit(common.solver, "--target", o.target);
+        choose_cases(&o, &cases);
+        o.results = allocate(cases.n + 1, sizeof(*o.results));
+        o.place = allocate(cases.n + 1, sizeof(*o.place));
+        r = localize(&o, &cases);
+        shown = print(&o, cases.n); /* also after an interruption: what is finished */
+        command_worse(MAX(r, shown));
 }

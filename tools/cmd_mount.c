@@ -19,7 +19,7 @@ struct mounting {
         bool foreground;
 
         char store[PATH_SIZE], mountpoint[PATH_SIZE];
-        int ready; /* the pipe to who waits for us in the foreground; -1 */
+        int ready; /* a pipe to the process in the foreground that waits for us; -1 */
 };
 
 static void add_options(void *to, const char *text)
@@ -31,40 +31,29 @@ static void add_options(void *to, const char *text)
 
 /* -- where ------------------------------------------------------------------------------------------------------ */
 
-static int check_place(struct mounting *m)
+static void check_place(struct mounting *m)
 {
         char absolute[PATH_SIZE];
         struct stat st;
-        int r = command_store_dir(absolute);
+        int r;
 
-        if (r == STATUS_OK)
-                r = command_need_store(absolute);
-        if (r != STATUS_OK)
-                return r;
+        command_store_dir(absolute);
+        command_need_store(absolute);
         if (!realpath(absolute, m->store))
-                return fail_as(STATUS_SYSTEM, errorf(-errno, "cannot find the store %s: %s", absolute, strerror(errno)));
+                command_must_as(STATUS_SYSTEM, errorf(-errno, "cannot find the store %s: %s", absolute, strerror(errno)));
         r = session_mountpoint(m->dir, m->mountpoint);
-        if (r == -ENOENT) {
-                complain("no folder %s to mount at: make it with 'mkdir -p %s'", m->dir, m->dir);
-                return STATUS_ABSENT;
-        }
+        if (r == -ENOENT)
+                command_refuse(STATUS_ABSENT, "no folder %s to mount at: make it with 'mkdir -p %s'", m->dir, m->dir);
         if (r < 0)
-                return fail(errorf(r, "cannot mount at %s: %s", m->dir, strerror(-r)));
-        if (stat(m->mountpoint, &st) == 0 && !S_ISDIR(st.st_mode)) {
-                complain("%s is not a folder: a mount needs one", m->dir);
-                return STATUS_FAILED;
-        }
-        if (path_is_in(m->mountpoint, m->store)) {
-                complain("%s is inside the store %s, whose files solverfs needs for itself: choose a folder elsewhere",
-                         m->mountpoint, m->store);
-                return STATUS_FAILED;
-        }
-        if (path_is_in(m->store, m->mountpoint)) {
-                complain("the store %s is inside %s, and the mount would cover it: choose a folder elsewhere", m->store,
-                         m->mountpoint);
-                return STATUS_FAILED;
-        }
-        return STATUS_OK;
+                command_must(errorf(r, "cannot mount at %s: %s", m->dir, strerror(-r)));
+        if (stat(m->mountpoint, &st) == 0 && !S_ISDIR(st.st_mode))
+                command_refuse(STATUS_FAILED, "%s is not a folder: a mount needs one", m->dir);
+        if (path_is_in(m->mountpoint, m->store))
+                command_refuse(STATUS_FAILED, "%s is inside the store %s, whose files solverfs needs for itself: choose a folder elsewhere",
+                               m->mountpoint, m->store);
+        if (path_is_in(m->store, m->mountpoint))
+                command_refuse(STATUS_FAILED, "the store %s is inside %s, and the mount would cover it: choose a folder elsewhere", m->store,
+                               m->mountpoint);
 }
 
 /* -- telling that it answers ------------------------------------------------------------------------------------ */
@@ -89,7 +78,7 @@ static void notify(const char *text)
                 log_warning("cannot tell the service manager at %s: %s", path, strerror(errno));
 }
 
-/* A status and a sentence to who started us. */
+/* Sends a status and a sentence to the process that started us. */
 static void answer(struct mounting *m, int status, const char *sentence)
 {
         cleanup_close int fd = steal_fd(&m->ready);
@@ -101,7 +90,7 @@ static void answer(struct mounting *m, int status, const char *sentence)
         (void)!write(fd, text, strlen(text));
 }
 
-/* In the foreground, where a daemon in the background has its log. */
+/* A daemon that begins anew stays in the foreground, and keeps its log. */
 static void begin_again_when_lost(struct mounting *m)
 {
         char *argv[16] = {(char *)"solverfs", (char *)"--store", m->store, (char *)"mount", (char *)"--foreground"};
@@ -192,13 +181,13 @@ static void become_daemon(struct mounting *m)
         FILE *log = open_log(m->store);
         int null = open("/dev/null", O_RDWR | O_CLOEXEC), r;
 
-        lost_output(); /* who waits for our answer would not have that of another */
+        lost_output(); /* a process that began anew could not answer the one that waits */
         setsid();
         if (chdir("/") < 0 || null < 0)
                 _exit(STATUS_SYSTEM);
         dup2(null, STDIN_FILENO);
         dup2(null, STDOUT_FILENO);
-        dup2(log ? fileno(log) : null, STDERR_FILENO); /* what libraries say goes where the log goes */
+        dup2(log ? fileno(log) : null, STDERR_FILENO); /* messages of libraries go to the log */
         if (log) {
                 setvbuf(log, NULL, _IOLBF, 0);
                 log_set(common.verbose > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO, log);
@@ -246,8 +235,7 @@ static int await(struct mounting *m, pid_t daemon, int from)
                 waitpid(daemon, &end, 0);
                 if (WIFSIGNALED(end) && WTERMSIG(end) == SIGTERM)
                         return STATUS_INTERRUPTED;
-                complain("the daemon of %s ended before it answered; %s/log may say why", m->mountpoint, m->store);
-                return STATUS_SYSTEM;
+                command_refuse(STATUS_SYSTEM, "the daemon of %s ended before it answered; %s/log may say why", m->mountpoint, m->store);
         }
         status = strtol(text, &sentence, 10);
         if (status != STATUS_OK) {
@@ -261,16 +249,15 @@ static int await(struct mounting *m, pid_t daemon, int from)
 
 static int in_background(struct mounting *m)
 {
-        int ends[2];
+        int ends[2], r;
         pid_t daemon;
-        int r;
 
         if (pipe2(ends, O_CLOEXEC) < 0)
-                return fail_as(STATUS_SYSTEM, errorf(-errno, "cannot make a pipe: %s", strerror(errno)));
+                command_must_as(STATUS_SYSTEM, errorf(-errno, "cannot make a pipe: %s", strerror(errno)));
         fflush(stdout);
-        daemon = fork(); /* before there are threads or an open LMDB, neither of which outlives it */
+        daemon = fork(); /* before there are threads or an open LMDB, which do not survive a fork */
         if (daemon < 0)
-                return fail_as(STATUS_SYSTEM, errorf(-errno, "cannot fork: %s", strerror(errno)));
+                command_must_as(STATUS_SYSTEM, errorf(-errno, "cannot fork: %s", strerror(errno)));
         if (daemon == 0) {
                 close(ends[0]);
                 m->ready = ends[1];
@@ -282,13 +269,12 @@ static int in_background(struct mounting *m)
         return r;
 }
 
-int cmd_mount(int argc, char **argv)
+void cmd_mount(int argc, char **argv)
 {
         static const char doc[] =
                 "Mount the store at DIR, an existing folder outside of it. Returns when the mount answers; the daemon's log is STORE/log.\v"
                 "'solverfs unmount DIR' ends it. For fstab see mount.solverfs(8).";
         struct mounting m = {.ready = -1};
-        struct words words = {0};
         int r;
         const struct command_option options[] = {
                 {"foreground", 'f', NULL, "Stay in the foreground; tells systemd ($NOTIFY_SOCKET) when it answers", .on = &m.foreground},
@@ -296,17 +282,11 @@ int cmd_mount(int argc, char **argv)
                  "Mount options: cached (only what is finished, to be read: for backups, indexers and plots), allow_other, allow_root, nonempty "
                  "(over a folder with files in it), max_threads=N, and the kernel's", .parse = add_options, .to = &m.options},
                 {0}};
+        struct words words = command_parse(argc, argv, "DIR", doc, options);
 
-        command_parse(argc, argv, "DIR", doc, options, &words);
-        if (words.n > 1)
-                command_usage("one DIR at a time");
         m.dir = word_next(&words);
-        if (!m.dir)
-                command_usage("expected DIR");
-        r = check_place(&m);
-        if (r == STATUS_OK) {
-                r = buffer_error(&m.options) < 0 ? fail(-ENOMEM) : m.foreground ? in_foreground(&m) : in_background(&m);
-        }
+        check_place(&m);
+        r = m.foreground ? in_foreground(&m) : in_background(&m);
         buffer_done(&m.options);
-        return r;
+        command_worse(r);
 }

@@ -14,7 +14,6 @@ struct noisy {
         struct words words; /* REV... CASE... */
         unsigned runs;
         uint64_t timeout;
-        bool json;
 
         struct revisions revisions;
         struct case_selection cases;
@@ -27,7 +26,7 @@ struct noisy {
 
 /* -- measuring -- */
 
-/* Each version's build; behind them, where runs are done elsewhere, the machine that samples stand under. */
+/* Item i is the build of version i; the last one, where runs are done elsewhere, is the machine under which samples are kept. */
 static int make_before(void *user, size_t i, struct query **ret)
 {
         struct noisy *o = user;
@@ -88,29 +87,20 @@ static void sample_answered(void *user, size_t i, int r, struct value *v, const 
         o->answered[i] = true;
 }
 
-static int measure(struct noisy *o)
+static void measure(struct noisy *o)
 {
         size_t n = o->revisions.n * o->cases.n * o->runs;
-        int r;
 
-        o->seconds = calloc(n, sizeof(*o->seconds));
-        o->decided = calloc(n, sizeof(*o->decided));
-        o->answered = calloc(n, sizeof(*o->answered));
-        o->unbuildable = calloc(o->revisions.n, sizeof(*o->unbuildable));
-        if (!o->seconds || !o->decided || !o->answered || !o->unbuildable)
-                return fail(-ENOMEM);
-        r = command_ask(&(struct command_asking){.n = o->revisions.n + (common.solver->place != NULL),
-                                                 .title = "build",
-                                                 .make = make_before,
-                                                 .answered = before_answered,
-                                                 .user = o});
-        if (r == STATUS_OK)
-                r = command_ask(&(struct command_asking){.n = n,
-                                                         .title = "noise",
-                                                         .make = make_sample,
-                                                         .answered = sample_answered,
-                                                         .user = o});
-        return r;
+        o->seconds = allocate(n, sizeof(*o->seconds));
+        o->decided = allocate(n, sizeof(*o->decided));
+        o->answered = allocate(n, sizeof(*o->answered));
+        o->unbuildable = allocate(o->revisions.n, sizeof(*o->unbuildable));
+        command_ask(&(struct command_asking){.n = o->revisions.n + (common.solver->place != NULL),
+                                             .title = "build",
+                                             .make = make_before,
+                                             .answered = before_answered,
+                                             .user = o});
+        command_ask(&(struct command_asking){.n = n, .title = "noise", .make = make_sample, .answered = sample_answered, .user = o});
 }
 
 /* -- showing -- */
@@ -159,10 +149,9 @@ static void show(const struct noisy *o, size_t revision)
         const struct noise sum = version_noise(o, revision);
         const struct commit_sha sha = commit_sha(common.solver, o->revisions.list[revision]);
         char more_than[32] = "-";
-        double threshold;
+        const double threshold = noise_threshold(&sum);
 
-        threshold = noise_threshold(&sum);
-        if (o->json) {
+        if (common.json) {
                 output_json(json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:o, s:I, s:I, s:o}", "commit", sha.s, "cases",
                                       (json_int_t)sum.cases, "runs", (json_int_t)o->runs, "avg-time", sum.mean, "avg-diff",
                                       sum.mean_difference, "max-diff", sum.most_difference, "threshold",
@@ -213,7 +202,7 @@ static double most_threshold(const struct noisy *o)
 }
 
 /* A point for each case and version: its mean time, and by how much its runs differ. */
-static int write_picture(const struct noisy *o)
+static void write_picture(const struct noisy *o)
 {
         cleanup_buffer struct buffer svg = {0};
         cleanup_plot struct plot *p = NULL;
@@ -232,7 +221,7 @@ static int write_picture(const struct noisy *o)
         }
         snprintf(text, sizeof(text), "%zu case%s, %u runs of each", o->cases.n, o->cases.n == 1 ? "" : "s", o->runs);
         plot_note(p, text);
-        return command_write_file(o->svg, plot_write(p, &svg), &svg);
+        command_write_file(o->svg, plot_write(p, &svg), &svg);
 }
 
 static int show_all(struct noisy *o)
@@ -250,12 +239,8 @@ static int show_all(struct noisy *o)
                          sha.s);
                 status = STATUS_FAILED;
         }
-        if (o->svg) {
-                int r = write_picture(o);
-
-                if (r < 0)
-                        status = fail(r);
-        }
+        if (o->svg)
+                write_picture(o);
         return status;
 }
 
@@ -271,7 +256,7 @@ static struct words behind_head(const struct words *words)
         return all;
 }
 
-int cmd_noise(int argc, char **argv)
+void cmd_noise(int argc, char **argv)
 {
         static const char doc[] =
                 "Run the same version (HEAD, unless one is named) on the same cases ten times, and tell how much the times differ. Prints for each commit: commit, cases that "
@@ -280,45 +265,30 @@ int cmd_noise(int argc, char **argv)
                 "others did not.\v"
                 "Samples are kept: an interrupted call goes on, and the same call answers at once.\n\n"
                 "  solverfs noise z3 z3-4.8.7 z3-4.8.9 --set strings --timeout 20s";
-        struct noisy o = {.runs = 10};
-        struct words words = {0}, sets = {0}, versions, of_head = {0};
-        size_t n_revisions;
-        int r;
+        static struct noisy o = {.runs = 10};
+        struct words words, sets = {0}, versions;
         const struct command_option options[] = {
                 {"set", 'S', "SET", "The cases of this set; as if it stood among the cases", .each = &sets},
                 {"runs", 'n', "N", "Run each case so often; default 10", .number = &o.runs, .least = 2, .most = 1000},
                 {"timeout", 't', "T", "Another time limit than the recipe's: 500ms, 20s, 10m", .ns = &o.timeout},
                 {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
-                {"json", 'j', NULL, "Print a JSON object for each commit, with all samples", .on = &o.json},
+                {"json", 'j', NULL, "Print a JSON object for each commit, with all samples", .on = &common.json},
                 {"svg", 0, "FILE", "Write a picture: each case's mean time, and by how much its runs differ", .text = &o.svg},
                 {0}};
 
-        command_parse(argc, argv, "SOLVER [REV...] CASE...\n'exec:PATH ARG...'... CASE...", doc, options, &words);
+        words = command_parse(argc, argv, "SOLVER [REV...] CASE...\n'exec:PATH ARG...'... CASE...", doc, options);
         while (words.n > 0)
                 words_add(&o.words, word_next(&words));
         for (size_t i = 0; i < sets.n; i++) /* the last words are cases: a set is one */
                 words_add(&o.words, sets.list[i]);
-        free(sets.list);
         if (o.words.n < 2)
                 command_usage("expected SOLVER [REV...] CASE..., or SOLVER [REV...] --set SET");
         command_signals();
         versions = o.words;
-        r = command_open_versions(o.on, &versions);
-        if (r == STATUS_OK && (versions.n == 1 || command_begins_with_case(versions.list, versions.n)))
-                versions = of_head = behind_head(&versions);
-        if (r == STATUS_OK)
-                r = command_revisions_and_cases(versions.list, versions.n, &n_revisions, &o.revisions, &o.cases);
-        if (r == STATUS_OK)
-                r = measure(&o);
-        if (r == STATUS_OK)
-                r = show_all(&o);
-        free(o.seconds);
-        free(o.decided);
-        free(o.answered);
-        free(o.unbuildable);
-        free(o.words.list);
-        free(of_head.list);
-        case_selection_done(&o.cases);
-        revisions_done(&o.revisions);
-        return r;
+        command_open_versions(o.on, &versions);
+        if (versions.n == 1 || command_begins_with_case(versions.list, versions.n))
+                versions = behind_head(&versions);
+        command_revisions_and_cases(versions.list, versions.n, &o.revisions, &o.cases);
+        measure(&o);
+        command_worse(show_all(&o));
 }

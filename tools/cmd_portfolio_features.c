@@ -16,18 +16,18 @@ static void list_features(void)
         }
 }
 
-static int print_cases(const struct words *words)
+static void print_cases(const struct words *words)
 {
         cleanup_case_selection struct case_selection cases = {0};
-        int r = command_cases(words->list, words->n, &cases), status = STATUS_OK;
 
-        for (size_t i = 0; i < cases.n && r == STATUS_OK; i++) {
+        command_cases(words->list, words->n, &cases);
+        for (size_t i = 0; i < cases.n; i++) {
                 cleanup_buffer struct buffer text = {0}, rows = {0};
                 int k = case_features_print(common.workspace, cases.list[i], &text);
 
                 if (k < 0) {
                         complain("case %u: %s", cases.list[i]->id, error_message(k));
-                        status = MAX(status, k == -EINVAL ? STATUS_FAILED : STATUS_SYSTEM);
+                        command_worse(k == -EINVAL ? STATUS_FAILED : STATUS_SYSTEM);
                         continue;
                 }
                 for (char *next = text.data, *line; next && (line = strsep(&next, "\n")) && *line;)
@@ -37,26 +37,23 @@ static int print_cases(const struct words *words)
                                 buffer_addf(&rows, "%u\t%s\n", cases.list[i]->id, line);
                 output_write(&rows);
         }
-        return MAX(r, status);
 }
 
-int cmd_portfolio_features(int argc, char **argv)
+void cmd_portfolio_features(int argc, char **argv)
 {
         static const char doc[] =
                 "Print the features of cases: the numbers that portfolios learn from (features.tsv in the mount).\v"
                 "Example: solverfs portfolio features QF_S/";
-        struct words words = {0};
         bool list = false;
-        int r;
         const struct command_option options[] = {{"list", 'l', NULL, "Say what each feature means", .on = &list}, {0}};
+        struct words words = command_parse(argc, argv, "[CASE...]", doc, options);
 
-        command_parse(argc, argv, "[CASE...]", doc, options, &words);
         if (words.n == 0 && !list)
                 command_usage("no case given");
         if (list)
                 list_features();
         if (words.n == 0)
-                return STATUS_OK;
-        r = command_open(STORE_READ_ONLY);
-        return r == STATUS_OK ? print_cases(&words) : r;
+                return;
+        command_open(STORE_READ_ONLY);
+        print_cases(&words);
 }

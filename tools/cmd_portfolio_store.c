@@ -5,11 +5,6 @@
 #include "core/query/programs.h"
 #include "words.h"
 
-static int status_of_definition(int r)
-{
-        return r == -EINVAL || r == -EEXIST ? fail_as(STATUS_USAGE, r) : fail(r);
-}
-
 static int open_portfolio(const char *name, struct portfolio **ret)
 {
         int r = portfolio_open(common.workspace, name, ret);
@@ -19,30 +14,25 @@ static int open_portfolio(const char *name, struct portfolio **ret)
         return r;
 }
 
-/* A program of the machine is an arm as its commit of `programs`. */
-static int name_arms(char **arms, size_t n)
+/* Replaces programs of the machine by their commits of `programs`. */
+static void name_arms(char **arms, size_t n)
 {
-        int r = STATUS_OK;
-
-        for (size_t i = 0; i < n && r == STATUS_OK; i++) {
+        for (size_t i = 0; i < n; i++) {
+                cleanup_free char *arm = NULL;
                 const char *name = arms[i];
 
                 if (!program_is_text(name))
                         continue;
-                r = command_program(&name);
-                if (r != STATUS_OK)
-                        break;
-                cleanup_free char *arm = format_string(RECIPE_PROGRAMS "@%s", name);
-
+                command_program(&name);
+                arm = format_string(RECIPE_PROGRAMS "@%s", name);
                 strings_add(&common.names, arm);
                 arms[i] = common.names[strings_count(common.names) - 1];
         }
-        return r;
 }
 
 /* -- add, remove, reset ------------------------------------------------------------------------------------------ */
 
-int cmd_portfolio_add(int argc, char **argv)
+void cmd_portfolio_add(int argc, char **argv)
 {
         static const char doc[] =
                 "Define a portfolio: arms, of which an online learner chooses for each case which one runs, and for how long.\v"
@@ -51,73 +41,55 @@ int cmd_portfolio_add(int argc, char **argv)
                 "'cvc5: /usr/bin/cvc5 --strings-exp {case}'. It is written into the store's config as [portfolio \"NAME\"].\n\n"
                 "Example: solverfs portfolio add p z3@z3-4.8.9 z3@HEAD 'cvc5: cvc5 {case}' --timeout 10s";
         const char *timeout = NULL, *memory = NULL, *selector = NULL, *seed = NULL, *settings[9];
-        struct words words = {0};
+        cleanup_portfolio struct portfolio *p = NULL;
         size_t n = 0;
-        int r;
         const struct command_option options[] = {
                 {"timeout", 't', "T", "Time for all arms of a case together; 20s unless told", .text = &timeout},
                 {"memory", 'm', "SIZE", "Memory for all arms of a case together; 4g unless told", .text = &memory},
                 {"selector", 's', "NAME", "Who chooses: survival unless told, or 10nn", .text = &selector},
                 {"seed", 'S', "N", "Of the learner; 1 unless told", .text = &seed},
                 {0}};
+        struct words words = command_parse(argc, argv, "NAME ARM...", doc, options);
 
-        command_parse(argc, argv, "NAME ARM...", doc, options, &words);
-        if (words.n < 2)
-                command_usage("too few arguments");
-        r = command_open(0);
-        if (r == STATUS_OK)
-                r = name_arms(words.list + 1, words.n - 1);
-        if (r != STATUS_OK)
-                return r;
+        command_open(0);
+        name_arms(words.list + 1, words.n - 1);
         for (const struct command_option *o = options; o->name; o++)
                 if (*o->text) {
                         settings[n++] = o->name;
                         settings[n++] = *o->text;
                 }
         settings[n] = NULL;
-        r = portfolio_add(common.workspace, words.list[0], words.list + 1, settings);
-        if (r < 0)
-                return status_of_definition(r);
-        cleanup_portfolio struct portfolio *p = NULL;
+        command_must_usage(portfolio_add(common.workspace, words.list[0], words.list + 1, settings));
         if (portfolio_open(common.workspace, words.list[0], &p) == 0)
                 for (size_t i = 0; i < p->n_arms; i++)
                         if (p->arms[i].problem)
                                 complain("%s", p->arms[i].problem);
-        return STATUS_OK;
 }
 
-static int each_name(int argc, char **argv, const char *doc, int (*change)(struct workspace *w, const char *name))
+static void each_name(int argc, char **argv, const char *doc, int (*change)(struct workspace *w, const char *name))
 {
-        struct words names = {0};
-        int r, status = STATUS_OK;
+        struct words names = command_parse(argc, argv, "NAME...", doc, NULL);
 
-        command_parse(argc, argv, "NAME...", doc, NULL, &names);
-        if (names.n == 0)
-                command_usage("no portfolio given");
-        r = command_open(0);
-        if (r != STATUS_OK)
-                return r;
+        command_open(0);
         for (size_t i = 0; i < names.n; i++) {
-                r = change(common.workspace, names.list[i]);
+                int r = change(common.workspace, names.list[i]);
+
                 if (r < 0)
-                        status = MAX(status, status_of_definition(r));
+                        command_worse(fail_usage(r));
         }
-        return status;
 }
 
-int cmd_portfolio_reset(int argc, char **argv)
+void cmd_portfolio_reset(int argc, char **argv)
 {
-        return each_name(argc, argv,
-                         "Forget what portfolios have learned, and their answers: the next case is the first again. What their "
-                         "arms did alone is kept.",
-                         portfolio_reset);
+        each_name(argc, argv,
+                  "Forget what portfolios have learned, and their answers: the next case is the first again. What their "
+                  "arms did alone is kept.",
+                  portfolio_reset);
 }
 
-int cmd_portfolio_remove(int argc, char **argv)
+void cmd_portfolio_remove(int argc, char **argv)
 {
-        return each_name(argc, argv,
-                         "Take portfolios out of the config. One that is added again as it was has learned what it had.",
-                         portfolio_remove);
+        each_name(argc, argv, "Take portfolios out of the config. One that is added again as it was has learned what it had.", portfolio_remove);
 }
 
 /* -- list, show -------------------------------------------------------------------------------------------------- */
@@ -125,7 +97,7 @@ int cmd_portfolio_remove(int argc, char **argv)
 static const struct column list_columns[] = {
         {"PORTFOLIO", 20, false}, {"ARMS", 5, true}, {"TIMEOUT", 8, true}, {"LEARNED", 8, true}};
 
-static int list_one(const char *name, bool json)
+static void list_one(const char *name)
 {
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_trial_list struct trial_list trials = {0};
@@ -134,70 +106,46 @@ static int list_one(const char *name, bool json)
 
         if (r == 0)
                 r = trials_read(common.workspace, p, 0, &trials);
-        if (r < 0)
-                return r;
+        if (r < 0) {
+                command_worse(fail_usage(r));
+                return;
+        }
         format_duration(p->wall_ns, timeout);
-        if (json)
+        if (common.json)
                 output_json(json_pack("{s:s, s:I, s:s, s:I}", "portfolio", name, "arms", (json_int_t)p->n_arms, "timeout",
                                       timeout, "learned", (json_int_t)trials.n));
         else
                 output_rowf(list_columns, ARRAY_SIZE(list_columns), "%s\t%zu\t%s\t%zu", name, p->n_arms, timeout, trials.n);
-        return 0;
 }
 
-int cmd_portfolio_list(int argc, char **argv)
+void cmd_portfolio_list(int argc, char **argv)
 {
-        struct words words = {0};
-        bool json = false;
         char **names = NULL;
         size_t n = 0;
-        int r, status = STATUS_OK;
-        const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &json}, {0}};
 
-        command_parse(argc, argv, "", "List the portfolios: name, arms, time limit, cases learned from.", options, &words);
-        r = command_open(STORE_READ_ONLY);
-        if (r != STATUS_OK)
-                return r;
-        r = portfolio_names(common.workspace, &names, &n);
-        if (r < 0)
-                return status_of_definition(r);
-        for (size_t i = 0; i < n; i++) {
-                r = list_one(names[i], json);
-                if (r < 0)
-                        status = status_of_definition(r);
-        }
+        command_parse(argc, argv, "", "List the portfolios: name, arms, time limit, cases learned from.", options_json);
+        command_open(STORE_READ_ONLY);
+        command_must_usage(portfolio_names(common.workspace, &names, &n));
+        for (size_t i = 0; i < n; i++)
+                list_one(names[i]);
         strings_free(names);
-        return status;
 }
 
-int cmd_portfolio_show(int argc, char **argv)
+void cmd_portfolio_show(int argc, char **argv)
 {
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_buffer struct buffer arms = {0}, score = {0};
-        struct words names = {0};
-        int r;
+        static const char doc[] =
+                "Show a portfolio: its arms, and how it stands against each of them and the virtual best (arms.tsv and score.tsv of the mount).";
+        struct words names = command_parse(argc, argv, "NAME", doc, NULL);
 
-        command_parse(argc, argv, "NAME",
-                      "Show a portfolio: its arms, and how it stands against each of them and the virtual best (arms.tsv and score.tsv of the mount).",
-                      NULL, &names);
-        if (names.n == 0)
-                command_usage("no portfolio given");
-        r = command_open(STORE_READ_ONLY);
-        if (r != STATUS_OK)
-                return r;
-        r = portfolio_open(common.workspace, names.list[0], &p);
-        if (r == 0)
-                r = portfolio_print_arms(common.workspace, p, &arms);
-        if (r == 0)
-                r = portfolio_print_score(common.workspace, p, &score);
-        if (r == 0 && (buffer_error(&arms) < 0 || buffer_error(&score) < 0))
-                r = -ENOMEM;
-        if (r < 0)
-                return status_of_definition(r);
+        command_open(STORE_READ_ONLY);
+        command_must_usage(portfolio_open(common.workspace, names.list[0], &p));
+        command_must_usage(portfolio_print_arms(common.workspace, p, &arms));
+        command_must_usage(portfolio_print_score(common.workspace, p, &score));
         output_table(arms.data);
         output_write(&(struct buffer){.data = (char *)"\n", .size = 1});
         output_table(score.data);
-        return STATUS_OK;
 }
 
 /* -- run --------------------------------------------------------------------------------------------------------- */
@@ -205,7 +153,7 @@ int cmd_portfolio_show(int argc, char **argv)
 struct asking {
         struct portfolio *portfolio;
         struct case_selection cases;
-        bool json, alone;
+        bool alone;
 };
 
 static const struct column run_columns[] = {
@@ -215,7 +163,7 @@ static int make(void *user, size_t i, struct query **ret)
 {
         struct asking *a = user;
 
-        if (a->alone) /* arm by arm on each case, so that noise of the machine meets them alike */
+        if (a->alone) /* all arms on a case in turn, so that noise of the machine affects them alike */
                 return query_arm(common.workspace, a->portfolio, i % a->portfolio->n_arms, a->cases.list[i / a->portfolio->n_arms],
                                  ret);
         return query_trial(common.workspace, a->portfolio, a->cases.list[i], ret);
@@ -229,6 +177,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         cleanup_free char *name = printable(info->name);
         const struct trial *t;
         const char *solver;
+        char id[16], seconds[32];
 
         if (r < 0) {
                 complain("portfolio %s on case %u: %s", p->name, info->id, reason);
@@ -236,34 +185,33 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 return;
         }
         t = ((const struct trial_value *)v)->trial;
+        snprintf(id, sizeof(id), "%u", info->id);
+        snprintf(seconds, sizeof(seconds), "%.6f", t->seconds);
         solver = a->alone ? p->arms[i % p->n_arms].name : t->winner < p->n_arms ? p->arms[t->winner].name : "-";
-        if (a->json)
+        if (common.json)
                 json_row(to, json_pack("{s:s, s:i, s:s, s:s, s:f, s:s, s:s}", "portfolio", p->name, "case", (int)info->id, "name",
                                        name, "result", verdict_name(t->verdict), "time", t->seconds, "solver", solver, "alarm",
                                        t->alarm ? t->alarm : ""));
         else
-                table_rowf(to, run_columns, ARRAY_SIZE(run_columns), "%u\t%s\t%.6f\t%s\t%s", info->id, verdict_name(t->verdict), t->seconds,
-                           solver, name);
+                table_row(to, run_columns, ARRAY_SIZE(run_columns), (const char *[]){id, verdict_name(t->verdict), seconds, solver, name});
         if (t->alarm && *t->alarm) {
                 alarm_line("SOUNDNESS: case %u (%s): %s", info->id, name, t->alarm);
                 command_worse(STATUS_FAILED);
         }
 }
 
-static int run_all(struct asking *a)
+static void run_all(struct asking *a)
 {
-        int r = command_ask(&(struct command_asking){.n = a->cases.n * (a->alone ? a->portfolio->n_arms : 1),
-                                                     .title = "portfolio",
-                                                     .columns = a->json ? NULL : run_columns,
-                                                     .n_columns = ARRAY_SIZE(run_columns),
-                                                     .make = make,
-                                                     .answered = answered,
-                                                     .user = a});
-
-        return r != STATUS_OK ? r : common.status;
+        command_ask(&(struct command_asking){.n = a->cases.n * (a->alone ? a->portfolio->n_arms : 1),
+                                             .title = "portfolio",
+                                             .columns = common.json ? NULL : run_columns,
+                                             .n_columns = ARRAY_SIZE(run_columns),
+                                             .make = make,
+                                             .answered = answered,
+                                             .user = a});
 }
 
-int cmd_portfolio_run(int argc, char **argv)
+void cmd_portfolio_run(int argc, char **argv)
 {
         static const char doc[] =
                 "Let a portfolio answer cases, unless it has already. Prints for each: case, result, seconds of all arms together, the arm that "
@@ -272,32 +220,21 @@ int cmd_portfolio_run(int argc, char **argv)
                 "other, or an arm and the case's own :status, are reported on standard error, and the exit status is 1.\n\n"
                 "Example: solverfs portfolio run p QF_S/";
         cleanup_portfolio struct portfolio *p = NULL;
-        struct words words = {0};
         struct asking a = {0};
         const char *on = NULL;
-        int r;
         const struct command_option options[] = {
                 {"alone", 'A', NULL, "Run each arm alone on each case instead, for comparison; nothing is learned from that", .on = &a.alone},
                 {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &on},
-                {"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &a.json},
+                {"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &common.json},
                 {0}};
+        struct words words = command_parse(argc, argv, "NAME CASE...", doc, options);
 
-        command_parse(argc, argv, "NAME CASE...", doc, options, &words);
-        if (words.n < 2)
-                command_usage("too few arguments");
         command_signals();
-        r = command_open(0);
-        if (r == STATUS_OK)
-                r = command_run_on(on);
-        if (r == STATUS_OK) {
-                r = open_portfolio(words.list[0], &p);
-                r = r < 0 ? status_of_definition(r) : STATUS_OK;
-        }
+        command_open(0);
+        command_run_on(on);
+        command_must_usage(open_portfolio(words.list[0], &p));
         a.portfolio = p;
-        if (r == STATUS_OK)
-                r = command_cases(words.list + 1, words.n - 1, &a.cases);
-        if (r == STATUS_OK)
-                r = run_all(&a);
+        command_cases(words.list + 1, words.n - 1, &a.cases);
+        run_all(&a);
         case_selection_done(&a.cases);
-        return r;
 }

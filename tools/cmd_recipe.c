@@ -11,7 +11,7 @@ static void describe(const char *path, struct buffer *ret)
         const char *p;
         size_t n;
 
-        buffer_add(ret, "", 0);
+        buffer_adds(ret, "");
         if (read_file(path, 1 << 20, &text) < 0 || text.size < 2 || *(const char *)text.data != '#')
                 return;
         p = (const char *)text.data + 1;
@@ -24,60 +24,46 @@ static void describe(const char *path, struct buffer *ret)
 static void list_one(void *user, const char *name, const char *path)
 {
         static const struct column columns[] = {{"RECIPE", 14, false}, {"FILE", 40, false}, {"ABOUT", 0, false}};
-        const bool *json = user;
         cleanup_buffer struct buffer about = {0};
         cleanup_free char *shown = NULL, *file = printable(path);
 
         describe(path, &about);
-        if (buffer_error(&about) < 0)
-                return;
         shown = printable(about.data);
-        if (*json)
+        if (common.json)
                 output_json(json_pack("{s:s, s:s, s:s}", "name", name, "file", file, "about", shown));
         else
                 output_rowf(columns, ARRAY_SIZE(columns), "%s\t%s\t%s", name, file, *shown ? shown : "-");
 }
 
-int cmd_recipe_list(int argc, char **argv)
+void cmd_recipe_list(int argc, char **argv)
 {
-        bool json = false;
-        const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &json}, {0}};
-
         command_parse(argc, argv, NULL, "List the recipes that 'solver add --recipe' takes by name: name, file, what its first line says.\v"
-                                     "They are looked for in the folders of $SOLVERFS_RECIPES, and where solverfs was installed.", options, NULL);
-        recipes_each(list_one, &json);
-        return STATUS_OK;
+                                     "They are looked for in the folders of $SOLVERFS_RECIPES, and where solverfs was installed.", options_json);
+        recipes_each(list_one, NULL);
 }
 
 /* -- show ------------------------------------------------------------------------------------------------------- */
 
-int cmd_recipe_show(int argc, char **argv)
+void cmd_recipe_show(int argc, char **argv)
 {
         cleanup_blob struct blob text = {0};
         cleanup_buffer struct buffer shown = {0};
         struct recipe **list;
-        struct words words = {0};
         char path[PATH_SIZE];
         size_t n;
         int r;
+        static const char doc[] =
+                "Print a recipe as it is written, to begin one of your own with, and check it.\v"
+                "Exit status 1 when the recipe has mistakes, which are told. For a solver of the store, 'config' in its folder of "
+                "the mount has the recipe in force.";
+        struct words words = command_parse(argc, argv, "NAME|FILE", doc, NULL);
 
-        command_parse(argc, argv, "NAME|FILE", "Print a recipe as it is written, to begin one of your own with, and check it.\v"
-                                     "Exit status 1 when the recipe has mistakes, which are told. For a solver of the store, 'config' in its folder of "
-                                     "the mount has the recipe in force.", NULL, &words);
-        if (words.n > 1)
-                command_usage("too many arguments: expected NAME");
-        if (words.n == 0)
-                command_usage("expected NAME");
         r = recipes_find(words.list[0], path);
         if (r == 0)
                 r = read_file(path, 1 << 20, &text);
-        if (r < 0)
-                return fail_as(r == -ENOENT ? STATUS_ABSENT : status_of(r), r);
+        command_must_as(r == -ENOENT ? STATUS_ABSENT : status_of(r), r);
         buffer_add(&shown, text.data, text.size);
         output_write(&shown);
-        r = recipe_read(path, NULL, &list, &n);
-        if (r < 0)
-                return fail_as(STATUS_FAILED, r);
+        command_must_as(STATUS_FAILED, recipe_read(path, NULL, &list, &n));
         recipe_list_free(list, n);
-        return STATUS_OK;
 }

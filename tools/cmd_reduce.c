@@ -20,13 +20,13 @@ struct reducing {
         double floor, ratio;    /* 0: not given */
         uint64_t time, timeout; /* likewise */
         unsigned jobs;
-        bool has_seed, json, again;
+        bool has_seed, again;
         uint64_t seed;
 
         struct blob input;
-        char name[NAME_MAX + 1]; /* of the input, as a file */
-        char file[PATH_SIZE];    /* of the tree, which has the result; or "" */
-        char names[2][80];       /* of the versions, for people */
+        char name[NAME_MAX + 1]; /* a name for the input as a file */
+        char file[PATH_SIZE];    /* the file of the mount that has the result; or "" */
+        char names[2][80];       /* the versions as shown to people */
         uint64_t shown;
 };
 
@@ -106,7 +106,7 @@ static int read_word(struct reducing *o, const char *word, struct case_info **re
 
 /* -- what is asked ---------------------------------------------------------------------------------------------- */
 
-/* Does it ask for something else than what the finding shows? */
+/* Do the options ask for anything that the finding does not say itself? */
 static bool has_own_wishes(const struct reducing *o)
 {
         return o->reference || o->target || o->interest != INTEREST_ANY || o->floor > 0 || o->ratio > 0 || o->timeout > 0 ||
@@ -127,7 +127,7 @@ static void name_version(const char *text, char ret[80])
         snprintf(ret, 80, "%s", brief ? brief : "?");
 }
 
-/* As the options say; a finding (NULL: none) says what they leave out. */
+/* The query that the options ask for; a finding, unless `f` is NULL, gives what they leave out. */
 static int query_of_options(struct reducing *o, const struct observation *f, struct reduction_options *options, struct query **ret)
 {
         struct solver *s = common.solver;
@@ -213,13 +213,12 @@ static int make_query(struct reducing *o, struct query **ret)
 
 /* -- telling ---------------------------------------------------------------------------------------------------- */
 
-static int write_text(const struct reducing *o, const struct buffer *text)
+static void write_text(const struct reducing *o, const struct buffer *text)
 {
         if (o->output)
-                return command_write_file(o->output, 0, text);
-        if (!o->json)
+                command_write_file(o->output, 0, text);
+        else if (!common.json)
                 output_write(text);
-        return 0;
 }
 
 static json_t *status_json(const struct reducing *o, uint64_t before, const struct buffer *text, double seconds, bool is_minimal)
@@ -240,7 +239,7 @@ static void note_size(uint64_t before, size_t now, uint64_t tests, double second
 
 /* -- between versions ------------------------------------------------------------------------------------------- */
 
-/* The text that is the finding: of an implication what the rule makes of the reduced formula. */
+/* The result. Of an implication it is the text that the rule makes of the reduced formula. */
 static const struct buffer *result_text(const struct reduction *r)
 {
         return r->interest == INTEREST_IMPLICATION ? &r->implied : &r->text;
@@ -283,7 +282,7 @@ static void tell(const struct reducing *o, const struct reduction *r)
                                                                                  : r->is_cpu_time ? "CPU time"
                                                                                                   : "wall time";
 
-        if (o->json) {
+        if (common.json) {
                 tell_json(o, r);
                 return;
         }
@@ -326,11 +325,11 @@ static void answered(void *user, size_t, int r, struct value *v, const char *rea
         struct asked *a = user;
 
         a->r = r;
-        a->reason = reason ? strdup(reason) : NULL;
+        a->reason = reason ? copy_string(reason) : NULL;
         a->value = v ? value_ref(v) : NULL;
 }
 
-/* The smallest that an interrupted reduction has left. */
+/* Writes the smallest text that an interrupted reduction has kept. */
 static int write_rest(const struct reducing *o, const struct asked *a)
 {
         cleanup_reduction struct reduction rest = {0};
@@ -339,9 +338,7 @@ static int write_rest(const struct reducing *o, const struct asked *a)
         note("interrupted; the same command goes on from here");
         if (r < 0 || rest.has_ended || rest.interest == INTEREST_IMPLICATION) /* the rule is applied at the end */
                 return STATUS_INTERRUPTED;
-        r = write_text(o, &rest.text);
-        if (r < 0)
-                return fail(r);
+        write_text(o, &rest.text);
         return STATUS_INTERRUPTED;
 }
 
@@ -354,17 +351,16 @@ static int reduce_between(struct reducing *o)
 {
         cleanup(asked_done) struct asked asked = {0};
         const struct reduction *reduction;
-        int status, r = make_query(o, &asked.query);
+        int status;
 
-        if (r < 0)
-                return r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
-        status = command_ask(&(struct command_asking){.n = 1,
+        command_must_usage(make_query(o, &asked.query));
+        status = command_ask_all(&(struct command_asking){.n = 1,
                                                       .again = o->again,
                                                       .title = "reduce",
                                                       .make = make,
                                                       .answered = answered,
                                                       .user = &asked});
-        common.engine = engine_close(common.engine); /* what was being worked out has ended, and is kept */
+        common.engine = engine_close(common.engine); /* ends the reduction, which keeps what it has */
         if (status == STATUS_INTERRUPTED || (status == STATUS_OK && asked.r == -ECANCELED))
                 return write_rest(o, &asked);
         if (status != STATUS_OK)
@@ -372,9 +368,7 @@ static int reduce_between(struct reducing *o)
         if (asked.r < 0)
                 return refuse(errorf(asked.r, "%s", asked.reason ? asked.reason : strerror(-asked.r)));
         reduction = &((struct reduced_value *)asked.value)->reduction;
-        r = write_text(o, result_text(reduction));
-        if (r < 0)
-                return fail(r);
+        write_text(o, result_text(reduction));
         tell(o, reduction);
         return STATUS_OK;
 }
@@ -391,7 +385,7 @@ static void show(void *user, const struct reduce_status *s)
                 return;
         o->shown = now;
         snprintf(what, sizeof(what), "reduce: %zu of %zu bytes, %" PRIu64 " tests (%s)", s->now, s->before, s->tests, s->stage);
-        progress_show(what, s->before - MIN(s->now, s->before), s->before, 0);
+        progress_show(what, s->before - MIN(s->now, s->before), s->before, 0, 0);
 }
 
 static int reduce_with(struct reducing *o, const struct reduce_test *test)
@@ -399,16 +393,14 @@ static int reduce_with(struct reducing *o, const struct reduce_test *test)
         cleanup_reduce_result struct reduce_result result = {0};
         uint64_t began = now_ns(), most = o->time > 0 ? o->time : 900 * NSEC_PER_SEC;
         struct reduce_options options = {.deadline_ns = began + most, .status = show, .user = o};
-        int r = reduce(SLICE(o->input.data, o->input.size), test, &options, &result), k;
+        int r = reduce(SLICE(o->input.data, o->input.size), test, &options, &result);
         double seconds = (double)(now_ns() - began) / 1e9;
 
         progress_clear();
         if (r < 0 && r != -ECANCELED)
                 return r == -ENODATA ? fail_as(STATUS_FAILED, r) : fail(r);
-        k = write_text(o, &result.text);
-        if (k < 0)
-                return fail(k);
-        if (o->json) {
+        write_text(o, &result.text);
+        if (common.json) {
                 json_t *j = status_json(o, o->input.size, &result.text, seconds, result.is_minimal);
 
                 json_object_set_new(j, "tests", json_integer((json_int_t)result.status.tests));
@@ -444,6 +436,7 @@ static int reduce_by_command(struct reducing *o)
                 return fail(-ENAMETOOLONG);
         if (!mkdtemp(folder))
                 return fail(errorf(-errno, "cannot make a folder like %s: %s", folder, strerror(errno)));
+        common.scratch = folder;
         r = reduce_command_open(&options, SLICE(o->input.data, o->input.size), common.signals, &c);
         if (r == 0) {
                 test = reduce_command_test(c);
@@ -455,23 +448,23 @@ static int reduce_by_command(struct reducing *o)
                 status = refuse(r);
         }
         c = reduce_command_close(c);
-        remove_tree(folder);
+        command_close();
         return status;
 }
 
-static int open_solver(struct reducing *o)
+static void open_solver(struct reducing *o)
 {
         const char *name = o->words.n == 1 ? RECIPE_PROGRAMS : o->words.list[0];
-        int status = command_open(0);
 
-        if (status == STATUS_OK && strcmp(name, RECIPE_PROGRAMS) == 0 && o->target)
-                status = command_program(&o->target);
-        if (status == STATUS_OK && strcmp(name, RECIPE_PROGRAMS) == 0 && o->reference)
-                status = command_program(&o->reference);
-        return status == STATUS_OK ? command_open_solver(0, o->on, name) : status;
+        command_open(0);
+        if (strcmp(name, RECIPE_PROGRAMS) == 0 && o->target)
+                command_program(&o->target);
+        if (strcmp(name, RECIPE_PROGRAMS) == 0 && o->reference)
+                command_program(&o->reference);
+        command_open_solver(0, o->on, name);
 }
 
-int cmd_reduce(int argc, char **argv)
+void cmd_reduce(int argc, char **argv)
 {
         static const char doc[] =
                 "Makes an input smaller that is slow on one version and fast on another, crashes one, or that versions answer differently; or any "
@@ -506,15 +499,15 @@ int cmd_reduce(int argc, char **argv)
                 {"output", 'o', "FILE", "Write the result to FILE; default: standard output", .text = &o.output},
                 {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
                 {"again", 0, NULL, "Begin anew, though the result is known", .on = &o.again},
-                {"json", 0, NULL, "Print what came of it as JSON; the text too, without -o", .on = &o.json},
+                {"json", 0, NULL, "Print what came of it as JSON; the text too, without -o", .on = &common.json},
                 {0}};
 
-        command_parse(argc, argv, "SOLVER FOUND|CASE [--reference VERSION --target VERSION]\nCASE --reference 'exec:PATH ARG...' --target 'exec:PATH ARG...'\nFILE --command COMMAND", doc, options, &o.words);
+        o.words = command_parse(argc, argv, "SOLVER FOUND|CASE [--reference VERSION --target VERSION]\nCASE --reference 'exec:PATH ARG...' --target 'exec:PATH ARG...'\nFILE --command COMMAND", doc, options);
         check_usage(&o);
         command_signals();
-        status = o.command ? reduce_by_command(&o) : open_solver(&o);
-        if (status == STATUS_OK && !o.command)
-                status = reduce_between(&o);
+        if (!o.command)
+                open_solver(&o);
+        status = o.command ? reduce_by_command(&o) : reduce_between(&o);
         blob_done(&o.input);
-        return status;
+        command_worse(status);
 }

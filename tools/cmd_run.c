@@ -12,7 +12,7 @@ struct running {
         /* options */
         const char *machine_name;
         struct words words; /* REV... CASE... */
-        bool json, again, print;
+        bool again, print;
         const char *on; /* NULL: as the config says */
         enum cell_file file; /* to print */
         struct cell cell;    /* seed, limit and machine of all */
@@ -45,18 +45,17 @@ static bool has_effort(void)
 }
 
 /* The first eight are always there, in these places. */
-static int choose_columns(struct running *o)
+static void choose_columns(struct running *o)
 {
         memcpy(o->columns, always, sizeof(always));
         o->n_columns = COLUMNS_ALWAYS;
         if (has_effort())
                 o->columns[o->n_columns++] = (struct column){"EFFORT", 12, true, 4};
         if (o->revisions.n > 1) {
-                o->subjects = calloc(o->revisions.n, sizeof(*o->subjects));
+                o->subjects = allocate(o->revisions.n, sizeof(*o->subjects));
                 o->columns[o->n_columns++] = (struct column){"SUBJECT", 50, false, 7};
         }
         o->columns[o->n_columns++] = (struct column){"DISTURBED", 9, false, 3};
-        return o->subjects || o->revisions.n <= 1 ? 0 : -ENOMEM;
 }
 
 static struct cell cell_of(const struct running *o, size_t i)
@@ -115,9 +114,7 @@ static void add_row(struct running *o, size_t i, const struct cell *cell, const 
         if (o->subjects)
                 cells[n++] = subject_of(o, i / o->cases.n);
         cells[n++] = f && f->disturbed ? "disturbed" : "-";
-        to->failed |= results.failed || effort.failed;
-        if (!to->failed)
-                table_row(to, o->columns, n, cells);
+        table_row(to, o->columns, n, cells);
 }
 
 static void tell_wrong(struct running *o, const struct cell *cell, const struct fact *f)
@@ -127,10 +124,10 @@ static void tell_wrong(struct running *o, const struct cell *cell, const struct 
         wrong_line(cell, f, &line);
         o->n_wrong++;
         command_worse(STATUS_FAILED);
-        alarm_line("%s: %s", answer_alarm_name(ANSWER_WRONG), buffer_error(&line) < 0 ? "no memory left to say which" : line.data);
+        alarm_line("%s: %s", answer_alarm_name(ANSWER_WRONG), line.data);
 }
 
-/* Some other cell contradicts it, and nobody knows which one is right. Told once for each case. */
+/* Does another cell contradict it, so that nobody knows which one is right? Said once for each case. */
 static bool is_disputed(struct running *o, size_t i, const struct cell *cell, const struct fact *f)
 {
         bool *told = &o->disputed[i % o->cases.n];
@@ -169,7 +166,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 return;
         }
         disputed = is_disputed(o, i, &cell, run->fact);
-        if (o->json)
+        if (common.json)
                 json_row(to, cell_answer_json(&cell, sha.s, run->fact, run->build));
         else if (!o->print)
                 add_row(o, i, &cell, run->fact, disputed, to);
@@ -180,8 +177,6 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         else if (run->fact->wrong)
                 tell_wrong(o, &cell, run->fact);
 }
-
-/* -- the command ------------------------------------------------------------------------------------------------ */
 
 /* Complains about each case named in a format that the solver does not take; the exit status shows it, too. */
 static void refuse_named(struct running *o)
@@ -202,7 +197,7 @@ static void refuse_named(struct running *o)
         }
 }
 
-/* Cases of the other format are left out when there are some of ours; when there are none, the first one's answer says why. */
+/* Leaves out cases of the other format, unless no case would be left: then the first answer says why. */
 static void keep_format(struct running *o)
 {
         const struct recipe *recipe = common.solver->recipe;
@@ -224,14 +219,13 @@ static int run_cells(struct running *o)
         int r;
 
         keep_format(o);
-        o->unbuildable = calloc(o->revisions.n + 1, sizeof(*o->unbuildable));
-        o->disputed = calloc(o->cases.n + 1, sizeof(*o->disputed));
-        if (!o->unbuildable || !o->disputed || choose_columns(o) < 0)
-                return fail(-ENOMEM);
-        r = command_ask(&(struct command_asking){.n = o->revisions.n * o->cases.n,
+        o->unbuildable = allocate(o->revisions.n + 1, sizeof(*o->unbuildable));
+        o->disputed = allocate(o->cases.n + 1, sizeof(*o->disputed));
+        choose_columns(o);
+        r = command_ask_all(&(struct command_asking){.n = o->revisions.n * o->cases.n,
                                                  .again = o->again,
                                                  .title = "run",
-                                                 .columns = o->json || o->print ? NULL : o->columns,
+                                                 .columns = common.json || o->print ? NULL : o->columns,
                                                  .n_columns = o->n_columns,
                                                  .make = make,
                                                  .answered = answered,
@@ -241,19 +235,7 @@ static int run_cells(struct running *o)
         return r != STATUS_OK ? r : common.status;
 }
 
-static void running_done(struct running *o)
-{
-        for (size_t i = 0; o->subjects && i < o->revisions.n; i++)
-                buffer_done(&o->subjects[i]);
-        free(o->subjects);
-        free(o->unbuildable);
-        free(o->disputed);
-        free(o->machine);
-        case_selection_done(&o->cases);
-        revisions_done(&o->revisions);
-}
-
-int cmd_run(int argc, char **argv)
+void cmd_run(int argc, char **argv)
 {
         static const char doc[] =
                 "Measure commits on cases, unless that is known already. Prints for each: case, result, time, cputime (seconds), memory (bytes), "
@@ -273,39 +255,33 @@ int cmd_run(int argc, char **argv)
                 "  solverfs run z3 z3-4.8.8 z3-4.8.17 7-12\n"
                 "  solverfs run z3 'z3-4.*' QF_S/ --timeout 5s\n"
                 "  solverfs run 'exec:/usr/bin/z3 -st' exec:/usr/bin/cvc5 all";
-        struct running o = {0};
-        int r;
+        static struct running o;
         const struct command_option options[] = {
                 {"seed", 's', "N", "Fix the solver's random seed to N", .big_number = &o.cell.seed, .most = UINT32_MAX, .is_given = &o.cell.has_seed},
                 {"timeout", 't', "T", "Another time limit than the recipe's: 500ms, 20s, 10m", .ns = &o.cell.wall_ns},
                 {"again", 'a', NULL, "Measure once more what is known already; a cell's value is the median of its runs", .on = &o.again},
                 {"machine", 0, "NAME", "What is known of this machine; measures nothing", .text = &o.machine_name},
                 {"on", 'o', "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
-                {"json", 'j', NULL, "Print a JSON object for each, a line each, with everything known of the run", .on = &o.json},
+                {"json", 'j', NULL, "Print a JSON object for each, a line each, with everything known of the run", .on = &common.json},
                 {"print", 'p', "FILE",
                  "Print only what this file of the mount holds: time, cputime, memory, result, effort, stdout, stderr, run.json",
                  .parse = parse_print, .to = &o.file, .is_given = &o.print},
                 {0}};
 
-        command_parse(argc, argv, "SOLVER REV... CASE...\n'exec:PATH ARG...'... CASE...", doc, options, &o.words);
+        o.words = command_parse(argc, argv, "SOLVER REV... CASE...\n'exec:PATH ARG...'... CASE...", doc, options);
         if (o.words.n < 2 || (o.words.n < 3 && !program_is_text(o.words.list[0])))
                 command_usage("expected SOLVER REV... CASE..., or 'exec:PATH ARG...'... CASE...; CASE may be 'all'");
-        if (o.json && o.print)
+        if (common.json && o.print)
                 command_usage("--json and --print exclude each other");
         if (o.again && o.machine_name)
                 command_usage("nothing can be measured anew on another machine: --again and --machine exclude each other");
         command_signals();
-        r = command_open_versions(o.on, &o.words);
-        if (r == STATUS_OK)
-                r = command_machine(o.machine_name, &o.machine);
-        if (r == STATUS_OK)
-                r = command_revisions_and_cases(o.words.list, o.words.n, &o.n_revisions, &o.revisions, &o.cases);
-        for (size_t i = 0; i < o.revisions.n && r == STATUS_OK; i++)
-                r = command_seed_at(common.solver, o.revisions.list[i], o.cell.has_seed);
+        command_open_versions(o.on, &o.words);
+        o.machine = command_machine(o.machine_name);
+        o.n_revisions = command_revisions_and_cases(o.words.list, o.words.n, &o.revisions, &o.cases);
+        for (size_t i = 0; i < o.revisions.n; i++)
+                command_seed_at(common.solver, o.revisions.list[i], o.cell.has_seed);
         o.cell.solver = common.solver;
         o.cell.machine = o.machine;
-        if (r == STATUS_OK)
-                r = run_cells(&o);
-        running_done(&o);
-        return r;
+        command_worse(run_cells(&o));
 }

@@ -2,7 +2,7 @@
 #include "mounts.h"
 #include "words.h"
 
-int cmd_snapshot(int argc, char **argv)
+void cmd_snapshot(int argc, char **argv)
 {
         static const char doc[] =
                 "Make the working tree in DIR, with its uncommitted changes and its untracked files that are not ignored, a commit of the store, to "
@@ -11,29 +11,18 @@ int cmd_snapshot(int argc, char **argv)
                 "  solverfs snapshot kissat src/kissat --name wip\n"
                 "  solverfs run kissat HEAD wip all";
         struct snapshot_request request = {0};
-        const char *solver;
-        struct words words = {0};
         uint32_t commit;
         int r;
         const struct command_option options[] = {
                 {"name", 'n', "NAME", "A name for it, which stands for it wherever a revision does (default: the time)", .text = &request.name},
                 {"force", 'f', NULL, "Also where DIR's history has no commit in common with SOLVER's", .on = &request.force},
                 {0}};
+        struct words words = command_parse(argc, argv, "SOLVER DIR", doc, options);
 
-        command_parse(argc, argv, "SOLVER DIR", doc, options, &words);
-        if (words.n > 2)
-                command_usage("too many arguments: expected SOLVER DIR");
-        if (words.n < 2)
-                command_usage("expected SOLVER DIR");
-        solver = word_next(&words);
-        request.dir = word_next(&words);
-        r = command_open_solver(0, NULL, solver);
-        if (r != STATUS_OK)
-                return r;
+        request.dir = words.list[1];
+        command_open_solver(0, NULL, words.list[0]);
         r = history_snapshot(common.solver->history, &request, &commit);
-        if (r < 0)
-                return fail_as(status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED, r);
+        command_must_as(status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED, r);
         mounts_settle(workspace_dir(common.workspace));
         output_rowf((struct column[]){{"", 0, false}}, 1, "%s", commit_sha(common.solver, commit).s);
-        return STATUS_OK;
 }

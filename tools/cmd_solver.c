@@ -12,7 +12,7 @@ static struct commit_sha head_of(struct solver *s)
         return history_head(s->history, &head) == 0 ? commit_sha(s, head) : (struct commit_sha){""};
 }
 
-static void list_one(struct solver *s, bool json)
+static void list_one(struct solver *s)
 {
         static const struct column columns[] = {{"SOLVER", 14, false}, {"COMMITS", 8, true}, {"HEAD", 12, false},
                                                 {"FORMAT", 6, false},  {"BASE", 10, false},  {"REPOSITORY", 0, false}};
@@ -20,7 +20,7 @@ static void list_one(struct solver *s, bool json)
         const struct commit_sha head = head_of(s);
         cleanup_free char *repository = recipe->repository ? printable(recipe->repository) : NULL;
 
-        if (json) {
+        if (common.json) {
                 output_json(json_pack("{s:s, s:i, s:s?, s:s, s:s?, s:s?}", "name", recipe->name, "commits",
                                       (int)history_count(s->history), "head", *head.s ? head.s : NULL, "format",
                                       format_name(recipe->format), "base", recipe->base, "repository",
@@ -31,29 +31,21 @@ static void list_one(struct solver *s, bool json)
                     format_name(recipe->format), recipe->base ? recipe->base : "-", repository ? repository : "-");
 }
 
-int cmd_solver_list(int argc, char **argv)
+void cmd_solver_list(int argc, char **argv)
 {
         cleanup_solver_list struct solver_list *l = NULL;
-        bool json = false;
-        int r;
-        const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &json}, {0}};
 
         command_parse(argc, argv, NULL, "List the solvers: name, number of commits, HEAD, format, the solver it is a variant of, repository.",
-                      options, NULL);
-        r = command_open(0);
-        if (r != STATUS_OK)
-                return r;
-        r = workspace_solvers(common.workspace, &l);
-        if (r < 0)
-                return fail(r);
+                      options_json);
+        command_open(0);
+        command_must(workspace_solvers(common.workspace, &l));
         for (size_t i = 0; i < l->n; i++)
-                list_one(l->list[i], json);
-        return STATUS_OK;
+                list_one(l->list[i]);
 }
 
 /* -- update ----------------------------------------------------------------------------------------------------- */
 
-static int update_one(struct solver *s, bool json)
+static int update_one(struct solver *s)
 {
         static const struct column columns[] = {
                 {"SOLVER", 14, false}, {"NEW", 8, true}, {"COMMITS", 8, true}, {"HEAD", 0, false}};
@@ -69,7 +61,7 @@ static int update_one(struct solver *s, bool json)
                 return status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED;
         }
         head = head_of(s);
-        if (json) {
+        if (common.json) {
                 output_json(json_pack("{s:s, s:i, s:i, s:s?}", "name", s->recipe->name, "new", (int)n_new, "commits",
                                       (int)history_count(s->history), "head", *head.s ? head.s : NULL));
                 return STATUS_OK;
@@ -78,66 +70,49 @@ static int update_one(struct solver *s, bool json)
         return STATUS_OK;
 }
 
-int cmd_solver_update(int argc, char **argv)
+void cmd_solver_update(int argc, char **argv)
 {
         cleanup_solver_list struct solver_list *l = NULL;
-        struct words names = {0};
-        bool json = false;
-        int r;
-        const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &json}, {0}};
+        static const char doc[] =
+                "Fetch new commits of the solvers named (default: all) and index them: name, new commits, "
+                "commits, HEAD. A mount shows them at once.\v"
+                "Commits that were rewritten upstream stay readable.";
+        struct words names = command_parse(argc, argv, "[NAME...]", doc, options_json);
 
-        command_parse(argc, argv, "[NAME...]",
-                      "Fetch new commits of the solvers named (default: all) and index them: name, new commits, "
-                                     "commits, HEAD. A mount shows them at once.\v"
-                                     "Commits that were rewritten upstream stay readable.",
-                      options, &names);
         command_stoppable();
-        r = command_open(0);
-        if (r != STATUS_OK)
-                return r;
-        r = workspace_solvers(common.workspace, &l);
-        if (r < 0)
-                return fail(r);
+        command_open(0);
+        command_must(workspace_solvers(common.workspace, &l));
         for (size_t i = 0; i < names.n && !command_stopped(); i++) {
                 cleanup_solver struct solver *s = NULL;
 
-                r = command_solver(names.list[i], &s);
-                if (r == STATUS_OK)
-                        r = update_one(s, json);
-                command_worse(r);
+                command_worse(find_solver(names.list[i], &s));
+                if (s)
+                        command_worse(update_one(s));
         }
-        for (size_t i = 0; names.n == 0 && i < l->n && !command_stopped(); i++) {
-                if (l->list[i]->recipe->base) /* comes with its base */
-                        continue;
-                command_worse(update_one(l->list[i], json));
-        }
-        return command_stopped() ? STATUS_INTERRUPTED : common.status;
+        for (size_t i = 0; names.n == 0 && i < l->n && !command_stopped(); i++)
+                if (!l->list[i]->recipe->base) /* a variant comes with its base */
+                        command_worse(update_one(l->list[i]));
+        if (command_stopped())
+                command_worse(STATUS_INTERRUPTED);
 }
 
 /* -- remove ----------------------------------------------------------------------------------------------------- */
 
-int cmd_solver_remove(int argc, char **argv)
+void cmd_solver_remove(int argc, char **argv)
 {
-        struct words names = {0};
         int r;
+        static const char doc[] =
+                "Take solvers and variants out of the config, of listings and of mounts; what is being built "
+                "and run for them ends. A solver goes with its variants, or after them.\v"
+                "What was measured stays: added again with the same recipe the solver finds it. 'solverfs gc' "
+                "frees the room of its repository and of its builds' folders.";
+        struct words names = command_parse(argc, argv, "NAME...", doc, NULL);
 
-        command_parse(argc, argv, "NAME...",
-                      "Take solvers and variants out of the config, of listings and of mounts; what is being built "
-                               "and run for them ends. A solver goes with its variants, or after them.\v"
-                               "What was measured stays: added again with the same recipe the solver finds it. 'solverfs gc' "
-                               "frees the room of its repository and of its builds' folders.",
-                      NULL, &names);
-        if (names.n == 0)
-                command_usage("nothing given");
-        r = command_open(0);
-        if (r != STATUS_OK)
-                return r;
+        command_open(0);
         r = workspace_remove_solvers(common.workspace, (const char *const *)names.list, names.n);
-        if (r < 0)
-                return fail_as(r == -ENOENT ? STATUS_ABSENT : r == -EINVAL ? STATUS_FAILED : status_of(r), r);
+        command_must_as(r == -ENOENT ? STATUS_ABSENT : r == -EINVAL ? STATUS_FAILED : status_of(r), r);
         mounts_settle(workspace_dir(common.workspace));
         for (size_t i = 0; i < names.n; i++)
                 note("removed %s: what was measured stays; 'solverfs gc' frees the room of its repository and builds",
                      names.list[i]);
-        return STATUS_OK;
 }

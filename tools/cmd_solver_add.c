@@ -18,41 +18,37 @@ static void list_recipe(void *user, const char *name, const char *path)
         output_rowf(columns, ARRAY_SIZE(columns), "%s\t%s", name, path);
 }
 
-/* Is there a solver of this name, and is REPO, where it is given, its repository? A status. */
-static int look_for(const struct add_options *o, bool *ret_there)
+/* Is there a solver of this name, which gets another recipe? REPO, where it is given, must be its repository. */
+static bool is_there(const struct add_options *o)
 {
         cleanup_solver struct solver *s = NULL;
         cleanup_free char *absolute = o->repository ? realpath(o->repository, NULL) : NULL;
         const char *given = absolute ? absolute : o->repository;
 
-        *ret_there = o->replace && workspace_solver(common.workspace, o->name, &s) == 0;
-        if (!*ret_there || !given || !s->recipe->repository || strcmp(given, s->recipe->repository) == 0)
-                return STATUS_OK;
-        complain("%s comes from %s: to have it from %s, first 'solverfs solver remove %s'", o->name, s->recipe->repository,
-                 o->repository, o->name);
-        return STATUS_FAILED;
+        if (!o->replace || workspace_solver(common.workspace, o->name, &s) < 0)
+                return false;
+        if (given && s->recipe->repository && strcmp(given, s->recipe->repository) != 0)
+                command_refuse(STATUS_FAILED, "%s comes from %s: to have it from %s, first 'solverfs solver remove %s'", o->name,
+                               s->recipe->repository, o->repository, o->name);
+        return true;
 }
 
 /* A path that no commit has is a slip, or one that is still to come. */
-static void check_paths(const struct recipe *recipe)
+static void check_paths(struct solver *s)
 {
-        cleanup_solver struct solver *s = NULL;
         bool there = true;
 
-        if (workspace_solver(common.workspace, recipe->name, &s) < 0)
-                return;
-        for (char *const *p = recipe->paths; *p; p++)
+        for (char *const *p = s->recipe->paths; *p; p++)
                 if (history_has_path(s->history, paths_left_out(*p) ?: *p, &there) == 0 && !there)
-                        log_warning("paths = %s: no commit of %s has it%s", *p, recipe->name, strchr(*p, ' ') ? "; one path on each 'paths' line" : "");
+                        log_warning("paths = %s: no commit of %s has it%s", *p, s->recipe->name, strchr(*p, ' ') ? "; one path on each 'paths' line" : "");
 }
 
 /* So is an era of a revision that is not there; then no commit can be built, until it is. */
-static void check_eras(const struct recipe *recipe)
+static void check_eras(struct solver *s)
 {
-        cleanup_solver struct solver *s = NULL;
         const struct recipe *era;
 
-        if (recipe->n_eras > 0 && workspace_solver(common.workspace, recipe->name, &s) == 0 && era_of(s->history, s->recipe, COMMIT_NONE, &era) == -EIO)
+        if (s->recipe->n_eras > 0 && era_of(s->history, s->recipe, COMMIT_NONE, &era) == -EIO)
                 log_warning("%s; until it is there, no commit can be built", error_message(-EIO));
 }
 
@@ -111,26 +107,14 @@ static int find_submodules(struct recipe **list, size_t n)
         return r == 0 ? workspace_replace_recipe(common.workspace, list, n) : r;
 }
 
-/* Submodules and downloads. */
-static int fetch_elsewhere(const char *name)
-{
-        cleanup_solver struct solver *s = NULL;
-        int r = workspace_solver(common.workspace, name, &s);
-
-        if (r == 0)
-                r = workspace_fetch_elsewhere(common.workspace, s, &command_progress);
-        progress_clear();
-        return r;
-}
-
 /* What a draft came to, without its comments. */
 static void say_drafted(const struct add_options *o, const char *text)
 {
-        cleanup_free char *lines = strdup(text);
+        cleanup_free char *lines = copy_string(text);
         char *rest = lines;
 
         note("the recipe of %s, which stands in the store's config, with what was seen:", o->name);
-        for (char *line; rest && (line = strsep(&rest, "\n"));)
+        for (char *line; (line = strsep(&rest, "\n"));)
                 if (line[strspn(line, " ")] != '\0' && line[strspn(line, " ")] != '#')
                         note("%s", line);
 }
@@ -142,20 +126,17 @@ static int draft(const struct add_options *o, struct recipe ***ret, size_t *ret_
         struct draft_request q = {.repository = absolute ?: o->repository, .shown = o->repository};
         cleanup_solver struct solver *there = NULL;
         cleanup_buffer struct buffer text = {0};
-        int status, r;
+        int status;
 
-        if (!o->replace && workspace_solver(common.workspace, o->name, &there) == 0) {
-                complain("there is a solver '%s' already; choose another name, or give it another recipe with --replace", o->name);
-                return STATUS_FAILED;
-        }
+        if (!o->replace && workspace_solver(common.workspace, o->name, &there) == 0)
+                command_refuse(STATUS_FAILED, "there is a solver '%s' already; choose another name, or give it another recipe with --replace",
+                               o->name);
         note("no recipe of the name %s is known: drafting one by building HEAD", o->name);
         command_signals();
         status = recipe_draft(&q, &text);
         if (status != STATUS_OK)
                 return status;
-        r = recipe_parse(text.data, "the draft", o->name, ret, ret_n);
-        if (r < 0)
-                return fail(r);
+        command_must(recipe_parse(text.data, "the draft", o->name, ret, ret_n));
         say_drafted(o, text.data);
         return STATUS_OK;
 }
@@ -172,13 +153,11 @@ static int get_recipe(const struct add_options *o, struct recipe ***ret, size_t 
         return r < 0 ? fail_as(r == -ENOENT ? STATUS_ABSENT : STATUS_FAILED, r) : STATUS_OK;
 }
 
-static int add(const struct add_options *o, struct recipe **list, size_t n)
+static void add(const struct add_options *o, struct recipe **list, size_t n)
 {
-        bool there;
-        int r = look_for(o, &there);
+        bool there = is_there(o);
+        int r;
 
-        if (r != STATUS_OK)
-                return r;
         if (there || !o->repository)
                 r = workspace_replace_recipe(common.workspace, list, n);
         else
@@ -186,20 +165,21 @@ static int add(const struct add_options *o, struct recipe **list, size_t n)
         if (r == 0 && o->submodules)
                 r = find_submodules(list, n);
         progress_clear();
-        if (r < 0)
-                return fail_as(r == -ENOENT || r == -ENOTUNIQ ? STATUS_FAILED : status_of(r), r);
+        command_must_as(r == -ENOENT || r == -ENOTUNIQ ? STATUS_FAILED : status_of(r), r);
         mounts_settle(workspace_dir(common.workspace));
         if (there)
                 say_replaced(list, n);
         else
                 say_added(list, n);
-        check_paths(list[0]);
-        check_eras(list[0]);
-        r = fetch_elsewhere(o->name);
-        return r < 0 ? fail_as(STATUS_FAILED, r) : STATUS_OK;
+        command_solver(o->name, &common.solver);
+        check_paths(common.solver);
+        check_eras(common.solver);
+        r = workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress); /* submodules and downloads */
+        progress_clear();
+        command_must_as(STATUS_FAILED, r);
 }
 
-int cmd_solver_add(int argc, char **argv)
+void cmd_solver_add(int argc, char **argv)
 {
         static const char doc[] =
                 "Add a solver: clone REPO (a path or a URL) with its whole history into the store and index it.\v"
@@ -210,38 +190,32 @@ int cmd_solver_add(int argc, char **argv)
                 "  solverfs solver add mine ~/src/mysolver --recipe mine.recipe\n"
                 "  solverfs solver add --replace mine --recipe mine.recipe";
         struct add_options o = {0};
-        struct words words = {0};
         struct recipe **list = NULL;
         size_t n = 0;
         int r;
         const struct command_option options[] = {
                 {"recipe", 'r', "FILE|NAME", "How to build and run it: a file, or the name of a recipe that comes with solverfs (default: NAME, or else a draft)",
                  .text = &o.recipe},
-                {"replace", 'R', NULL, "Give a solver that is there this recipe; REPO may be left out", .on = &o.replace},
+                {"replace", 'R', NULL, "Give a solver that is there this recipe; REPO may be left out", .on = &o.replace, .is_other_use = true},
                 {"submodules", 's', NULL, "Fetch the submodules that its branches and tags name, for its builds", .on = &o.submodules},
-                {"list", 'l', NULL, "List the recipes that come with solverfs", .on = &o.list},
+                {"list", 'l', NULL, "List the recipes that come with solverfs", .on = &o.list, .is_other_use = true},
                 {0}};
+        struct words words = command_parse(argc, argv, "NAME REPO", doc, options);
 
-        command_parse(argc, argv, "NAME REPO", doc, options, &words);
-        if (words.n > 2)
-                command_usage("too many arguments: expected NAME REPO");
         o.name = word_next(&words);
         o.repository = word_next(&words);
         if (!o.list && (!o.name || (!o.repository && !o.replace)))
                 command_usage("expected NAME REPO");
         if (o.list) {
                 recipes_each(list_recipe, NULL);
-                return STATUS_OK;
+                return;
         }
         command_stoppable();
-        r = recipe_check_name(o.name);
-        if (r < 0)
-                return fail_as(STATUS_FAILED, r);
-        r = command_open(0);
+        command_must_as(STATUS_FAILED, recipe_check_name(o.name));
+        command_open(0);
+        r = get_recipe(&o, &list, &n);
         if (r == STATUS_OK)
-                r = get_recipe(&o, &list, &n);
-        if (r == STATUS_OK)
-                r = add(&o, list, n);
+                add(&o, list, n);
         recipe_list_free(list, n);
-        return r;
+        command_worse(r);
 }

@@ -9,7 +9,7 @@
 #define LINES_BESIDE 6 /* of a terminal: the heading, what is said below the rows, the prompt */
 
 struct looking {
-        bool json, watch;
+        bool watch;
         size_t n_running, n_queued, n_disturbed;
         size_t n_shown, n_hidden; /* rows; of waiting jobs that a terminal has no lines for */
         json_t *answer; /* --json */
@@ -58,7 +58,7 @@ static void look(void *user, const struct job_view *j)
 
         l->n_running += j->state == JOB_RUNNING;
         l->n_queued += j->state == JOB_QUEUED;
-        if (l->json)
+        if (common.json)
                 look_json(l, j);
         else if (j->state == JOB_QUEUED && l->n_shown + LINES_BESIDE >= output_lines())
                 l->n_hidden++;
@@ -72,7 +72,7 @@ static int look_wrong(void *user, enum answer_alarm a, const char *line)
 {
         struct looking *l = user;
 
-        if (l->json)
+        if (common.json)
                 add_to(l, a == ANSWER_WRONG ? "wrong" : "contradictions", json_string(line));
         else
                 alarm_line("%s: %s", answer_alarm_name(a), line);
@@ -84,7 +84,7 @@ static void look_away(void *user, const struct away_view *v)
         struct looking *l = user;
         cleanup_buffer struct buffer line = {0};
 
-        if (l->json) {
+        if (common.json) {
                 add_to(l, "clusters", json_pack("{s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:s}", "pid", v->pid, "name",
                                                              v->name, "machine", v->machine, "workers", (int)v->wanted, "waiting", (int)v->queued,
                                                              "present", (int)v->present, "slots", (int)v->slots, "busy", (int)v->busy, "lost",
@@ -113,7 +113,7 @@ static void look_slot(void *user, const struct slot_view *v)
         struct looking *l = user;
         cleanup_buffer struct buffer line = {0};
 
-        if (l->json) {
+        if (common.json) {
                 add_to(l, "cores", json_pack("{s:i, s:o, s:o}", "core", v->cpu, "run", owner_json(&v->run), "build", owner_json(&v->build)));
                 return;
         }
@@ -133,7 +133,7 @@ static int look_campaign(struct looking *l, const struct solver *s, const char *
                 return r == -ENOENT ? 0 : r;
         finds = c.finds + c.soundness + c.crashes;
         is_running = c.state == CAMPAIGN_RUNNING && campaign_is_running(common.workspace, s->recipe->name, name);
-        if (l->json)
+        if (common.json)
                 add_to(l, "campaigns", json_pack("{s:s, s:s, s:s, s:f, s:I}", "solver", s->recipe->name, "name", shown, "state",
                                                  campaign_state_name(is_running ? CAMPAIGN_RUNNING : CAMPAIGN_STOPPED), "worked", c.worked, "finds", (json_int_t)finds));
         else
@@ -161,7 +161,7 @@ static int look_campaigns(struct looking *l)
         return r;
 }
 
-static int look_once(struct looking *l)
+static void look_once(struct looking *l)
 {
         cleanup_free char *store = printable(workspace_dir(common.workspace));
         char shown[80];
@@ -184,13 +184,12 @@ static int look_once(struct looking *l)
         json_object_set_new(l->answer, "running", json_integer((json_int_t)l->n_running));
         json_object_set_new(l->answer, "queued", json_integer((json_int_t)l->n_queued));
         json_object_set_new(l->answer, "disturbed", json_integer((json_int_t)l->n_disturbed));
-        if (r == 0 && l->json)
+        if (r == 0 && common.json)
                 output_json(json_incref(l->answer));
         json_decref(l->answer);
-        if (r < 0)
-                return fail_as(STATUS_SYSTEM, r);
-        if (l->json)
-                return STATUS_OK;
+        command_must_as(STATUS_SYSTEM, r);
+        if (common.json)
+                return;
         snprintf(shown, sizeof(shown), " (%zu of them are not shown: 'solverfs status | less' has all)", l->n_hidden);
         if (l->n_running + l->n_queued == 0)
                 note("nothing runs and nothing waits");
@@ -199,29 +198,25 @@ static int look_once(struct looking *l)
         if (l->n_disturbed > 0)
                 note("%zu disturbed result%s: a mount measures %s again when the machine is quiet", l->n_disturbed,
                      l->n_disturbed == 1 ? "" : "s", l->n_disturbed == 1 ? "it" : "them");
-        return STATUS_OK;
 }
 
-int cmd_status(int argc, char **argv)
+void cmd_status(int argc, char **argv)
 {
         static const char doc[] =
                 "Show what runs and what waits, in every mount and command on the store: process, job, state, seconds it "
                 "has run, seconds left (if known), who waits for it, what it is, how far it is. The cores of this machine that anybody's runs and builds have, the workers of clusters, campaigns that run or were interrupted, known wrong answers and how many "
                 "disturbed results wait to be measured again are reported on standard error.";
         struct looking l = {0};
-        int r;
         const struct command_option options[] = {
                 {"watch", 'w', NULL, "Again every second, until interrupted", .on = &l.watch},
-                {"json", 'j', NULL, "Print a JSON object", .on = &l.json},
+                {"json", 'j', NULL, "Print a JSON object", .on = &common.json},
                 {0}};
 
-        command_parse(argc, argv, NULL, doc, options, NULL);
+        command_parse(argc, argv, NULL, doc, options);
         command_signals();
-        r = command_open(0);
-        if (r != STATUS_OK)
-                return r;
+        command_open(0);
         for (;;) {
-                const bool screen = l.watch && !l.json && isatty(STDOUT_FILENO);
+                const bool screen = l.watch && !common.json && isatty(STDOUT_FILENO);
                 struct pollfd p = {.fd = common.signals, .events = POLLIN};
                 cleanup_buffer struct buffer clear = {0};
 
@@ -229,13 +224,10 @@ int cmd_status(int argc, char **argv)
                         buffer_adds(&clear, "\033[H\033[2J");
                         output_write(&clear);
                 }
-                r = look_once(&l);
-                if (!l.watch || r != STATUS_OK || output_broken())
-                        break;
-                if (poll(&p, 1, 1000) > 0) {
-                        r = STATUS_INTERRUPTED;
-                        break;
-                }
+                look_once(&l);
+                if (!l.watch || output_broken())
+                        return;
+                if (poll(&p, 1, 1000) > 0)
+                        command_end(STATUS_INTERRUPTED);
         }
-        return r;
 }

@@ -10,39 +10,19 @@ struct stepping {
         /* options */
         const char *solver_name, *from, *to;
         struct words words; /* CASE... */
-        bool json, has_seed;
+        bool has_seed;
         uint64_t seed, timeout;
 
-        uint32_t *line; /* measured commits, oldest first */
-        size_t n_line;
+        struct revisions line; /* measured commits, oldest first */
         size_t shapes[SHAPES], measured;
         size_t *slowdowns; /* [n_slowdowns] how many cases have so many; owned */
         size_t n_slowdowns;
 };
 
-/* -- the history -------------------------------------------------------------------------------------------------- */
-
-/* Finds the measured commits on the line. */
-static int find_line(struct stepping *o)
-{
-        cleanup_revisions struct revisions line = {0}, known = {0};
-        int r = command_line(o->from, o->to, &line);
-
-        if (r != STATUS_OK)
-                return r;
-        r = command_known(NULL, &line, &known);
-        if (r < 0)
-                return fail(r);
-        o->line = steal_pointer(known.list);
-        o->n_line = known.n;
-        return STATUS_OK;
-}
-
 /* -- one case ----------------------------------------------------------------------------------------------------- */
 
 /* The commit when it follows the one measured before it, else the range between them. */
-static void name_step(const struct stepping *o, const struct case_history *h, const size_t *points, size_t at,
-                      char ret[2 * GIT_OID_HEXSZ + 3])
+static void name_step(const struct case_history *h, const size_t *points, size_t at, char ret[2 * GIT_OID_HEXSZ + 3])
 {
         const struct commit_sha before = commit_sha(common.solver, h->list[points[at - 1]].commit);
         const struct commit_sha after = commit_sha(common.solver, h->list[points[at]].commit);
@@ -55,7 +35,7 @@ static void name_step(const struct stepping *o, const struct case_history *h, co
                 snprintf(ret, 2 * GIT_OID_HEXSZ + 3, "%s..%s", before.s, after.s);
 }
 
-static void print_rows(const struct stepping *o, const struct case_history *h, const size_t *points, const struct steps *steps)
+static void print_rows(const struct case_history *h, const size_t *points, const struct steps *steps)
 {
         static const struct column columns[] = {{"CASE", 6, true},    {"COMMIT", 12, false}, {"STEP", 7, false},
                                                 {"BEFORE (s)", 11, true}, {"AFTER (s)", 11, true},   {"SUBJECT", 0, false}};
@@ -66,7 +46,7 @@ static void print_rows(const struct stepping *o, const struct case_history *h, c
 
                 seconds_text(steps->list[i].before, before);
                 seconds_text(steps->list[i].after, after);
-                name_step(o, h, points, steps->list[i].at, commit);
+                name_step(h, points, steps->list[i].at, commit);
                 history_subject(common.solver->history, h->list[points[steps->list[i].at]].commit, &subject);
                 output_rowf(columns, ARRAY_SIZE(columns), "%u\t%s\t%s\t%s\t%s\t%s", h->info->id, commit, steps->list[i].is_slower ? "slower" : "faster",
                             before, after, subject.data ? subject.data : "");
@@ -78,8 +58,7 @@ static json_t *seconds_json(double seconds)
         return isnan(seconds) ? json_null() : json_real(seconds);
 }
 
-static void print_json(const struct stepping *o, const struct case_history *h, const size_t *points, size_t measured,
-                       const struct steps *steps)
+static void print_json(const struct case_history *h, const size_t *points, size_t measured, const struct steps *steps)
 {
         cleanup_free char *name = printable(h->info->name);
         json_t *list = json_array();
@@ -88,7 +67,7 @@ static void print_json(const struct stepping *o, const struct case_history *h, c
                 const struct step *s = &steps->list[i];
                 char commit[2 * GIT_OID_HEXSZ + 3];
 
-                name_step(o, h, points, s->at, commit);
+                name_step(h, points, s->at, commit);
                 json_array_append_new(list, json_pack("{ss sb so so sf}", "commit", commit, "slower", (int)s->is_slower,
                                                       "seconds_before", seconds_json(s->before), "seconds_after",
                                                       seconds_json(s->after), "p", s->p));
@@ -98,54 +77,35 @@ static void print_json(const struct stepping *o, const struct case_history *h, c
                               "faster", (json_int_t)steps->faster, "steps", list));
 }
 
-static int count_slowdowns(struct stepping *o, size_t slower)
+static void count_slowdowns(struct stepping *o, size_t slower)
 {
         while (o->n_slowdowns <= slower) {
-                if (list_grow(o->slowdowns, o->n_slowdowns) < 0)
-                        return -ENOMEM;
+                list_grow(o->slowdowns, o->n_slowdowns);
                 o->slowdowns[o->n_slowdowns++] = 0;
         }
         o->slowdowns[slower]++;
-        return 0;
 }
 
-static int show_case(struct stepping *o, struct case_info *info)
+static void show_case(struct stepping *o, struct case_info *info)
 {
         cleanup_case_history struct case_history h = {0};
         cleanup_steps struct steps steps = {0};
         cleanup_free size_t *points = NULL;
         struct cell cell = {.solver = common.solver, .info = info, .has_seed = o->has_seed, .seed = o->seed, .wall_ns = o->timeout};
         size_t measured = 0;
-        int r = case_history_read(common.workspace, &cell, o->line, o->n_line, NULL, 0, JUDGE_TIME, &h);
 
-        if (r == 0)
-                r = case_history_steps(&h, &steps, &points);
-        if (r < 0)
-                return fail(r);
+        command_must(case_history_read(common.workspace, &cell, o->line.list, o->line.n, NULL, 0, JUDGE_TIME, &h));
+        command_must(case_history_steps(&h, &steps, &points));
         for (size_t i = 0; i < h.n; i++)
                 measured += h.list[i].fact != NULL;
         o->measured += measured >= 2;
         o->shapes[steps.shape] += measured >= 2;
-        if (measured >= 2 && count_slowdowns(o, steps.slower) < 0)
-                return fail(-ENOMEM);
-        if (o->json)
-                print_json(o, &h, points, measured, &steps);
+        if (measured >= 2)
+                count_slowdowns(o, steps.slower);
+        if (common.json)
+                print_json(&h, points, measured, &steps);
         else
-                print_rows(o, &h, points, &steps);
-        return STATUS_OK;
-}
-
-static int show_measured(struct stepping *o)
-{
-        struct case_selection cases = {0};
-        int r = find_line(o);
-
-        if (r == STATUS_OK)
-                r = command_cases(o->words.list, o->words.n, &cases);
-        for (size_t i = 0; r == STATUS_OK && i < cases.n; i++)
-                r = show_case(o, cases.list[i]);
-        case_selection_done(&cases);
-        return r;
+                print_rows(&h, points, &steps);
 }
 
 /* The paper's Figs. 5 and 7. */
@@ -162,7 +122,7 @@ static void show_counts(const struct stepping *o)
                              i == 1 ? "time" : "times");
 }
 
-int cmd_steps(int argc, char **argv)
+void cmd_steps(int argc, char **argv)
 {
         static const char doc[] =
                 "Find every step along the measured history at which cases got slower or faster. Prints a line for each: case, commit, slower or "
@@ -171,29 +131,26 @@ int cmd_steps(int argc, char **argv)
                 "A single outlier is no step. 'broken' stands for runs that end without an answer. The shapes are the paper's: monotonic or not, by "
                 "one dominant slowdown or by several.\n\n"
                 "  solverfs run z3 z3-4.8.8..z3-4.8.9 17 && solverfs steps z3 17";
-        struct stepping o = {0};
-        int r;
+        cleanup_revisions struct revisions line = {0};
+        cleanup_case_selection struct case_selection cases = {0};
+        static struct stepping o;
         const struct command_option options[] = {
                 {"from", 'f', "REV", "Begin here; the first commit unless given", .text = &o.from},
                 {"to", 'o', "REV", "End here; HEAD unless given", .text = &o.to},
                 {"seed", 's', "N", "What was measured with the random seed fixed to N",
                  .big_number = &o.seed, .most = UINT32_MAX, .is_given = &o.has_seed},
                 {"timeout", 't', "T", "What was measured under this time limit", .ns = &o.timeout},
-                {"json", 'j', NULL, "Print a JSON object for each case: its steps, how many of each kind, its shape", .on = &o.json},
+                {"json", 'j', NULL, "Print a JSON object for each case: its steps, how many of each kind, its shape", .on = &common.json},
                 {0}};
 
-        command_parse(argc, argv, "SOLVER CASE...", doc, options, &o.words);
+        o.words = command_parse(argc, argv, "SOLVER CASE...", doc, options);
         o.solver_name = word_next(&o.words);
-        if (!o.solver_name || o.words.n == 0)
-                command_usage("expected SOLVER CASE...");
-        r = command_open_solver(0, NULL, o.solver_name);
-        if (r == STATUS_OK)
-                r = command_need_history();
-        if (r == STATUS_OK)
-                r = show_measured(&o);
-        if (r == STATUS_OK)
-                show_counts(&o);
-        free(o.line);
-        free(o.slowdowns);
-        return r;
+        command_open_solver(0, NULL, o.solver_name);
+        command_need_history();
+        command_line(o.from, o.to, &line);
+        command_known(NULL, &line, &o.line);
+        command_cases(o.words.list, o.words.n, &cases);
+        for (size_t i = 0; i < cases.n; i++)
+                show_case(&o, cases.list[i]);
+        show_counts(&o);
 }

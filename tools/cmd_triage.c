@@ -8,40 +8,34 @@ struct triage {
         struct words solvers; /* names */
         const char *commit; /* --set: of the first solver */
         struct words words; /* what it is */
-        bool table, json;
+        bool table;
 };
 
 /* -- one solver -- */
 
-static int set_by_hand(const struct triage *t)
+static void set_by_hand(const struct triage *t)
 {
-        uint32_t commit;
-        int r = command_commit(common.solver, "--set", t->commit, &commit);
+        uint32_t commit = command_commit(common.solver, "--set", t->commit);
 
-        for (size_t i = 0; r == STATUS_OK && i < t->words.n; i++) {
+        for (size_t i = 0; i < t->words.n; i++) {
                 enum culprit_class class = CLASS_UNKNOWN;
                 enum culprit_intent intent = INTENT_UNKNOWN;
                 bool is_class = false;
-                int k = culprit_word_parse(t->words.list[i], &class, &is_class, &intent);
 
-                if (k < 0)
-                        return fail_as(STATUS_USAGE, k);
-                k = culprit_set(common.workspace, common.solver, commit, is_class ? &class : NULL, is_class ? NULL : &intent);
-                if (k < 0)
-                        r = fail(k);
+                command_must_as(STATUS_USAGE, culprit_word_parse(t->words.list[i], &class, &is_class, &intent));
+                command_must(culprit_set(common.workspace, common.solver, commit, is_class ? &class : NULL, is_class ? NULL : &intent));
         }
-        return r;
 }
 
 static void amount_text(enum judge_measure m, double amount, char ret[32])
 {
         if (m == JUDGE_TIME || !isfinite(amount))
-                snprintf(ret, 32, isfinite(amount) ? "%.6f" : "broken", amount);
+                seconds_text(amount, ret);
         else
                 snprintf(ret, 32, "%s", judge_amount_text(m, amount).s);
 }
 
-static void show_culprit(const struct triage *t, const struct culprit *c)
+static void show_culprit(const struct culprit *c)
 {
         static const struct column columns[] = {{"COMMIT", 12, false},  {"CLASS", 11, false}, {"INTENT", 10, false}, {"BY", 5, false},
                                                 {"FINDINGS", 8, true}, {"BEFORE (s)", 10, true, 1}, {"AFTER (s)", 10, true, 1},   {"SUBJECT", 0, false}};
@@ -51,7 +45,7 @@ static void show_culprit(const struct triage *t, const struct culprit *c)
         bool by_hand = c->is_class_set || c->is_intent_set;
 
         history_subject(common.solver->history, c->commit, &subject);
-        if (t->json) {
+        if (common.json) {
                 json_t *findings = json_array();
 
                 for (size_t i = 0; i < c->n; i++)
@@ -70,19 +64,16 @@ static void show_culprit(const struct triage *t, const struct culprit *c)
                     culprit_intent_name(c->intent), by_hand ? "hand" : "words", c->n, before, after, subject.data ? subject.data : "");
 }
 
-static int list_culprits(const struct triage *t)
+static void list_culprits(void)
 {
         cleanup_culprits struct culprits all = {0};
-        int r = culprits_read(common.workspace, common.solver, &all);
 
-        if (r < 0)
-                return fail(r);
+        command_must(culprits_read(common.workspace, common.solver, &all));
         for (size_t i = 0; i < all.n; i++)
-                show_culprit(t, &all.list[i]);
+                show_culprit(&all.list[i]);
         note("%zu commit%s responsible for %zu of %zu slowdown%s; %zu not localized yet, %zu without a single commit", all.n,
              all.n == 1 ? "" : "s", all.findings - all.open - all.unexplained, all.findings, all.findings == 1 ? "" : "s", all.open,
              all.unexplained);
-        return STATUS_OK;
 }
 
 /* -- Table 4 -- */
@@ -98,27 +89,20 @@ static void count(const struct culprits *all, size_t counts[ROWS])
         }
 }
 
-static int show_table(const struct triage *t)
+static void show_table(const struct triage *t)
 {
         static const enum culprit_class order[] = {CLASS_FIX, CLASS_ALGORITHM, CLASS_THEORY, CLASS_REFACTORING, CLASS_UNKNOWN};
-        cleanup_free size_t(*counts)[ROWS] = calloc(t->solvers.n, sizeof(*counts));
+        cleanup_free size_t(*counts)[ROWS] = allocate(t->solvers.n, sizeof(*counts));
         cleanup_buffer struct buffer b = {0};
-        int r = counts ? STATUS_OK : fail(-ENOMEM);
 
-        for (size_t i = 0; r == STATUS_OK && i < t->solvers.n; i++) {
+        for (size_t i = 0; i < t->solvers.n; i++) {
                 cleanup_culprits struct culprits all = {0};
                 cleanup_solver struct solver *s = NULL;
-                int k;
 
-                r = command_solver(t->solvers.list[i], &s);
-                if (r != STATUS_OK)
-                        break;
-                k = culprits_read(common.workspace, s, &all);
-                r = k < 0 ? fail(k) : STATUS_OK;
+                command_solver(t->solvers.list[i], &s);
+                command_must(culprits_read(common.workspace, s, &all));
                 count(&all, counts[i]);
         }
-        if (r != STATUS_OK)
-                return r;
         buffer_adds(&b, "class");
         for (size_t i = 0; i < t->solvers.n; i++)
                 buffer_addf(&b, "\t%s", t->solvers.list[i]);
@@ -136,20 +120,9 @@ static int show_table(const struct triage *t)
                 buffer_addf(&b, "\t%zu\n", total);
         }
         output_write(&b);
-        return STATUS_OK;
 }
 
-static int triage(const struct triage *t)
-{
-        int r;
-
-        if (t->table)
-                return show_table(t);
-        r = command_solver(t->solvers.list[0], &common.solver);
-        return r != STATUS_OK ? r : t->commit ? set_by_hand(t) : list_culprits(t);
-}
-
-int cmd_triage(int argc, char **argv)
+void cmd_triage(int argc, char **argv)
 {
         static const char doc[] =
                 "List the commits responsible for what campaigns found, by the kind of change: fix, algorithm, theory (another theory solver, or "
@@ -162,14 +135,13 @@ int cmd_triage(int argc, char **argv)
                 "  solverfs triage z3 --set 78feac446 algorithm compromise\n"
                 "  solverfs triage z3seq z3str3 cvc4 --table";
         struct triage t = {0};
-        int r;
         const struct command_option options[] = {
                 {"set", 0, "COMMIT", "Say what a culprit is: a class, and whether it is a compromise or a bug", .text = &t.commit},
                 {"table", 0, NULL, "Print how many commits of each class made each solver slow", .on = &t.table},
-                {"json", 0, NULL, "Print a JSON object a line", .on = &t.json},
+                {"json", 0, NULL, "Print a JSON object a line", .on = &common.json},
                 {0}};
 
-        command_parse(argc, argv, "SOLVER...\nSOLVER --set COMMIT CLASS|compromise|bug...", doc, options, &t.solvers);
+        t.solvers = command_parse(argc, argv, "SOLVER...\nSOLVER --set COMMIT CLASS|compromise|bug...", doc, options);
         if (t.commit && t.solvers.n > 0) {
                 t.words = (struct words){t.solvers.list + 1, t.solvers.n - 1};
                 t.solvers.n = 1;
@@ -182,6 +154,14 @@ int cmd_triage(int argc, char **argv)
                 command_usage("--set and --table exclude each other");
         if (t.solvers.n > 1 && !t.table)
                 command_usage("several solvers go with --table");
-        r = command_open(t.commit ? 0 : STORE_READ_ONLY);
-        return r == STATUS_OK ? triage(&t) : r;
+        command_open(t.commit ? 0 : STORE_READ_ONLY);
+        if (t.table) {
+                show_table(&t);
+                return;
+        }
+        command_solver(t.solvers.list[0], &common.solver);
+        if (t.commit)
+                set_by_hand(&t);
+        else
+                list_culprits();
 }

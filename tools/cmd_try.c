@@ -6,51 +6,43 @@
 
 struct try_options {
         const char *recipe, *name, *revision, *input; /* name: with `recipe` the repository */
-        bool json, once;
+        bool once;
 };
 
 /* -- what it is run on ------------------------------------------------------------------------------------------ */
 
 /* A file, or a case of the store. `ret` is the path; *ret_fd keeps it there. */
-static int find_input(const char *word, char ret[PATH_SIZE], int *ret_fd)
+static void find_input(const char *word, char ret[PATH_SIZE], int *ret_fd)
 {
         cleanup_case_selection struct case_selection cases = {0};
-        int r;
 
-        if (access(word, R_OK) == 0)
-                return realpath(word, ret) ? STATUS_OK : fail(-errno);
-        r = command_cases((char *[]){(char *)word}, 1, &cases);
-        if (r != STATUS_OK)
-                return r;
-        if (cases.n != 1) {
-                complain("'%s' is %zu cases; one is run", word, cases.n);
-                return STATUS_USAGE;
+        if (access(word, R_OK) == 0) {
+                command_must(realpath(word, ret) ? 0 : -errno);
+                return;
         }
-        r = cases_open_bytes(workspace_cases(common.workspace), cases.list[0], ret_fd, ret);
-        return r < 0 ? fail(r) : STATUS_OK;
+        command_cases((char *[]){(char *)word}, 1, &cases);
+        if (cases.n != 1)
+                command_refuse(STATUS_USAGE, "'%s' is %zu cases; one is run", word, cases.n);
+        command_must(cases_open_bytes(workspace_cases(common.workspace), cases.list[0], ret_fd, ret));
 }
 
 static int try_solver(const char *name, const struct try_options *o)
 {
         cleanup_close int fd = -1;
         char input[PATH_SIZE];
-        struct recipe_check t = {.json = o->json, .once = o->once};
-        int r = command_solver(name, &common.solver);
+        struct recipe_check t = {.once = o->once};
+        int r;
 
-        if (r == STATUS_OK)
-                r = command_commit(common.solver, "REV", o->revision ?: "HEAD", &t.commit);
-        if (r == STATUS_OK && o->input) {
-                r = find_input(o->input, input, &fd);
+        command_solver(name, &common.solver);
+        t.commit = command_commit(common.solver, "REV", o->revision ?: "HEAD");
+        if (o->input) {
+                find_input(o->input, input, &fd);
                 t.input = input;
         }
-        if (r == STATUS_OK)
-                r = command_engine();
-        if (r != STATUS_OK)
-                return r;
+        command_engine();
         r = recipe_check(&t);
         progress_clear();
-        if (r < 0)
-                return r == -ECANCELED ? STATUS_INTERRUPTED : fail(r);
+        command_must(r);
         note(t.problems == 0 ? "nothing is wrong" : t.problems == 1 ? "1 problem" : "%u problems", t.problems);
         return t.problems > 0 ? STATUS_FAILED : STATUS_OK;
 }
@@ -91,8 +83,7 @@ static int add_and_try(void *user)
         if (r == 0)
                 r = workspace_fetch_elsewhere(common.workspace, s, &command_progress);
         progress_clear();
-        if (r < 0)
-                return fail_as(r == -ENOENT ? STATUS_ABSENT : r == -EINVAL ? STATUS_FAILED : status_of(r), r);
+        command_must_as(r == -ENOENT ? STATUS_ABSENT : r == -EINVAL ? STATUS_FAILED : status_of(r), r);
         return try_solver(name, t->options);
 }
 
@@ -101,12 +92,11 @@ static int try_recipe(const struct try_options *o)
         char path[PATH_SIZE];
         int r = recipes_find(o->recipe, path);
 
-        if (r < 0)
-                return fail_as(r == -ENOENT ? STATUS_ABSENT : STATUS_FAILED, r);
+        command_must_as(r == -ENOENT ? STATUS_ABSENT : STATUS_FAILED, r);
         return with_scratch_store(add_and_try, &(struct trial){.options = o, .path = path});
 }
 
-int cmd_solver_try(int argc, char **argv)
+void cmd_solver_try(int argc, char **argv)
 {
         static const char doc[] =
                 "Say all that is wrong with a recipe in one go: look at its paths and eras, build one commit (default: HEAD), run it, with a seed, "
@@ -115,30 +105,19 @@ int cmd_solver_try(int argc, char **argv)
                 "1 when there is a problem.\n\n"
                 "    solverfs solver try --recipe my.recipe ~/src/solver v1.0";
         struct try_options o = {0};
-        struct words words = {0};
-        int r;
         const struct command_option options[] = {
                 {"recipe", 'r', "FILE|NAME", "Try this recipe on the repository REPO, in a store of its own that is deleted behind it",
                  .text = &o.recipe},
                 {"once", 'o', NULL, "Build once: do not look whether a second build gives the same bytes", .on = &o.once},
-                {"json", 'j', NULL, "Print a JSON object for each check, a line each", .on = &o.json},
+                {"json", 'j', NULL, "Print a JSON object for each check, a line each", .on = &common.json},
                 {0}};
+        struct words words = command_parse(argc, argv, "NAME|REPO [REV] [CASE]", doc, options);
 
-        command_parse(argc, argv, "NAME|REPO [REV] [CASE]", doc, options, &words);
-        if (words.n > 3)
-                command_usage("too many arguments: expected NAME [REV] [CASE]");
         o.name = word_next(&words);
         o.revision = word_next(&words);
         o.input = word_next(&words);
-        if (!o.name)
-                command_usage("expected NAME, or --recipe FILE REPO");
         command_signals();
-        if (o.recipe)
-                r = try_recipe(&o);
-        else {
-                r = command_open(0);
-                if (r == STATUS_OK)
-                        r = try_solver(o.name, &o);
-        }
-        return r;
+        if (!o.recipe)
+                command_open(0);
+        command_worse(o.recipe ? try_recipe(&o) : try_solver(o.name, &o));
 }

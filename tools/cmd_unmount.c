@@ -11,57 +11,48 @@ static void say_late(const char *mountpoint, pid_t daemon)
 }
 
 /* Nothing is mounted there. It may have been, and be in use still. */
-static int say_absent(const char *mountpoint, int r)
+static _Noreturn void say_absent(const char *mountpoint, int r)
 {
-        cleanup_free char *why = strdup(error_message(r));
+        cleanup_free char *why = copy_string(error_message(r));
         char given[PATH_SIZE], store[PATH_SIZE];
         pid_t daemon = 0;
 
         if (workspace_default_dir(common.store, given) == 0 && realpath(given, store))
                 daemon = mounts_detached(store, mountpoint);
         if (daemon == 0)
-                return fail_as(STATUS_ABSENT, errorf(r, "%s", why ? why : "nothing is mounted there"));
-        complain("%s is detached already; its daemon, process %d, still serves what is open there: it ends when that is closed, and at once by 'kill "
-                 "-KILL %d'",
-                 mountpoint, (int)daemon, (int)daemon);
-        return STATUS_FAILED;
+                command_end(fail_as(STATUS_ABSENT, errorf(r, "%s", why)));
+        command_refuse(STATUS_FAILED, "%s is detached already; its daemon, process %d, still serves what is open there: it ends when that is closed, and at once by 'kill "
+                                      "-KILL %d'",
+                                      mountpoint, (int)daemon, (int)daemon);
 }
 
-int cmd_unmount(int argc, char **argv)
+void cmd_unmount(int argc, char **argv)
 {
-        struct words words = {0};
-        const char *dir;
+        static const char doc[] = "Unmount DIR and wait until its daemon has gone: work in progress is cancelled, nothing finished is lost.";
         bool lazy = false;
         char mountpoint[PATH_SIZE], store[PATH_SIZE];
+        const char *dir;
         int r;
         const struct command_option options[] = {
                 {"lazy", 'l', NULL, "Detach it even while it is in use; who is inside gets to the end", .on = &lazy},
                 {0}};
+        struct words words = command_parse(argc, argv, "DIR", doc, options);
 
-        command_parse(argc, argv, "DIR",
-                      "Unmount DIR and wait until its daemon has gone: work in progress is cancelled, nothing finished is lost.", options, &words);
-        if (words.n > 1)
-                command_usage("one DIR at a time");
-        dir = word_next(&words);
-        if (!dir)
-                command_usage("expected DIR");
+        dir = words.list[0];
         r = session_mountpoint(dir, mountpoint);
         if (r < 0)
-                return fail_as(STATUS_ABSENT, errorf(r, "nothing of solverfs is mounted at %s: %s", dir, strerror(-r)));
+                command_must_as(STATUS_ABSENT, errorf(r, "nothing of solverfs is mounted at %s: %s", dir, strerror(-r)));
         r = mounts_store(mountpoint, store);
-        if (r < 0)
-                return r == -ENOENT ? say_absent(mountpoint, r) : fail(r);
+        if (r == -ENOENT)
+                say_absent(mountpoint, r);
+        command_must(r);
         r = session_unmount(mountpoint, lazy);
-        if (r == -EBUSY) {
-                complain("%s is in use: leave it and try again ('fuser -vm %s' says who is there), or use --lazy", dir, dir);
-                return STATUS_FAILED;
-        }
-        if (r < 0)
-                return fail_as(r == -EINVAL ? STATUS_ABSENT : STATUS_FAILED, r);
+        if (r == -EBUSY)
+                command_refuse(STATUS_FAILED, "%s is in use: leave it and try again ('fuser -vm %s' says who is there), or use --lazy", dir, dir);
+        command_must_as(r == -EINVAL ? STATUS_ABSENT : STATUS_FAILED, r);
         if (lazy)
-                return STATUS_OK;
+                return;
         r = mounts_end(store, mountpoint, say_late);
-        if (r == -EACCES || r == -ENOENT || r == -EROFS)
-                return STATUS_OK; /* another's store, or a source that is no store: detached, and that is all we can know */
-        return r < 0 ? fail(r) : STATUS_OK;
+        if (r != -EACCES && r != -ENOENT && r != -EROFS) /* another's store, or a source that is no store: detached, and that is all we can know */
+                command_must(r);
 }

@@ -6,15 +6,14 @@
 #include "command.h"
 #include "version.h"
 
-int cmd_version(int argc, char **argv)
+void cmd_version(int argc, char **argv)
 {
-        bool json = false;
-        const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object", .on = &json}, {0}};
+        const struct command_option options[] = {{"json", 'j', NULL, "Print a JSON object", .on = &common.json}, {0}};
         int major, minor, revision;
         char lmdb[48];
 
         command_parse(argc, argv, NULL,
-                      "Print the versions of solverfs, of the libraries it runs on, and of the libgit2 it was built with.", options, NULL);
+                      "Print the versions of solverfs, of the libraries it runs on, and of the libgit2 it was built with.", options);
         mdb_version(&major, &minor, &revision);
         snprintf(lmdb, sizeof(lmdb), "%d.%d.%d", major, minor, revision);
 
@@ -22,15 +21,14 @@ int cmd_version(int argc, char **argv)
                 {"solverfs", SOLVERFS_VERSION}, {"libfuse", fuse_pkgversion()},    {"libgit2", LIBGIT2_VERSION}, {"lmdb", lmdb},
                 {"zstd", ZSTD_versionString()}, {"jansson", jansson_version_str()}};
 
-        if (json) {
+        if (common.json) {
                 json_t *o = json_object();
 
                 for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
                         json_object_set_new(o, rows[i][0], json_string(rows[i][1]));
                 output_json(o);
-                return STATUS_OK;
+                return;
         }
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
                 output_rowf((struct column[]){{"", 10, false}, {"", 0, false}}, 2, "%s\t%s", rows[i][0], rows[i][1]);
-        return STATUS_OK;
 }

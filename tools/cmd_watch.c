@@ -16,7 +16,7 @@ struct watch {
         const char *solver_name, *set, *command;
         struct words branches; /* patterns */
         uint64_t every;
-        bool once, json;
+        bool once;
 
         unsigned told; /* alarms, by this call */
 };
@@ -30,15 +30,10 @@ static int tell(struct watch *o, const struct observation *a)
         int r;
 
         alarm_print_line(common.solver, a, &line);
-        if (buffer_error(&line) < 0)
-                return -ENOMEM;
         alarm_line("%s", line.data);
-        r = alarm_show(a, o->json);
-        if (r == 0 && output_broken())
-                r = -EPIPE;
+        alarm_show(a);
         o->told++;
-        if (r == 0 && o->command)
-                r = alarm_command(a, o->command);
+        r = output_broken() ? -EPIPE : o->command ? alarm_command(a, o->command) : 0;
         return r == 0 ? observation_set_told(common.workspace, common.solver->number, a->number, now_seconds()) : r == 1 ? 0 : r;
 }
 
@@ -130,20 +125,14 @@ static int watch_branch(struct watch *o, const struct watched_stretch *stretch, 
 
 /* -- a turn ------------------------------------------------------------------------------------------------------- */
 
-static bool is_interrupted(void *user)
-{
-        return command_interrupted();
-}
-
 /* The commits at hand can be watched when nothing can be fetched. */
 static int fetch(void)
 {
-        const struct progress progress = {.tell = output_tell, .stop = is_interrupted};
         uint32_t n_new;
-        int r = history_update(common.solver->history, false, &progress, &n_new);
+        int r = history_update(common.solver->history, false, &command_progress, &n_new);
 
         if (r == 0)
-                r = workspace_fetch_elsewhere(common.workspace, common.solver, &progress);
+                r = workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress);
         progress_clear();
         if (command_interrupted())
                 return -EINTR;
@@ -226,12 +215,9 @@ static int watch_alone(struct watch *o)
 
         snprintf(name, sizeof(name), "watch-%" PRIu32 ".lock", common.solver->number);
         r = lock_try(workspace_dir(common.workspace), name, false, &lock);
-        if (r == -EAGAIN) {
-                complain("%s is being watched by another process", o->solver_name);
-                return STATUS_FAILED;
-        }
-        if (r < 0)
-                return fail(r);
+        if (r == -EAGAIN)
+                command_refuse(STATUS_FAILED, "%s is being watched by another process", o->solver_name);
+        command_must(r);
         r = watch(o);
         lock_release_unlink(workspace_dir(common.workspace), name, lock);
         return r;
@@ -252,10 +238,9 @@ static const char help[] =
         "  solverfs watch z3 --set smoke --on-alarm 'mail -s \"$KIND $COMMIT\" me'\n"
         "  solverfs watch z3 --once --branch master --branch 'release/*'";
 
-int cmd_watch(int argc, char **argv)
+void cmd_watch(int argc, char **argv)
 {
         struct watch o = {0};
-        struct words words = {0};
         int r;
         const struct command_option options[] = {
                 {"set", 0, "NAME", "Measure the cases of this set; all cases unless given", .text = &o.set},
@@ -263,25 +248,19 @@ int cmd_watch(int argc, char **argv)
                 {"every", 0, "T", "From the beginning of a turn to the next: 90s, 15m (default), 2h", .ns = &o.every},
                 {"once", 0, NULL, "One turn, for cron and CI: see the exit status below", .on = &o.once},
                 {"on-alarm", 0, "COMMAND", "Run this for each alarm", .text = &o.command},
-                {"json", 'j', NULL, "Print a JSON object for each alarm, a line each", .on = &o.json},
+                {"json", 'j', NULL, "Print a JSON object for each alarm, a line each", .on = &common.json},
                 {0}};
+        struct words words = command_parse(argc, argv, "SOLVER", help, options);
 
-        command_parse(argc, argv, "SOLVER", help, options, &words);
-        if (words.n > 1)
-                command_usage("expected one SOLVER");
-        o.solver_name = word_next(&words);
-        if (!o.solver_name)
-                command_usage("expected SOLVER");
+        o.solver_name = words.list[0];
         if (o.once && o.every != 0)
                 command_usage("--once and --every exclude each other");
         if (o.every == 0)
                 o.every = EVERY;
         command_signals();
-        r = command_open_solver(0, NULL, o.solver_name);
-        if (r == STATUS_OK)
-                r = command_need_history();
-        if (r == STATUS_OK)
-                r = watch_alone(&o);
+        command_open_solver(0, NULL, o.solver_name);
+        command_need_history();
+        r = watch_alone(&o);
         free(o.branches.list);
-        return r;
+        command_worse(r);
 }

@@ -54,7 +54,7 @@ static int take_pipes(struct worker_options *o)
         return isatty(o->in) ? errorf(-ENOTTY, "a worker talks to a program, not to a terminal: see docs/cluster.md") : 0;
 }
 
-int cmd_worker(int argc, char **argv)
+void cmd_worker(int argc, char **argv)
 {
         static const char doc[] =
                 "Run programs for a store on another machine, over standard input and output. Started by the line 'launch' of a "
@@ -71,7 +71,7 @@ int cmd_worker(int argc, char **argv)
                  .ns = &s.options.left_ns},
                 {0}};
 
-        command_parse(argc, argv, NULL, doc, options, NULL);
+        command_parse(argc, argv, NULL, doc, options);
         lost_output(); /* what was read from the other machine would not come again */
         find_end(&s);
         r = find_folder(&s, folder);
@@ -80,5 +80,5 @@ int cmd_worker(int argc, char **argv)
         s.options.folder = folder;
         if (r == 0)
                 r = worker_serve(&s.options);
-        return r < 0 ? fail_as(STATUS_SYSTEM, r) : STATUS_OK;
+        command_must_as(STATUS_SYSTEM, r);
 }

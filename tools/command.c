@@ -1,6 +1,5 @@
 #include "command.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -9,82 +8,16 @@
 
 struct common common = {.signals = -1};
 
-int command_write_file(const char *path, int r, const struct buffer *text)
+void command_write_file(const char *path, int r, const struct buffer *text)
 {
         if (r == 0)
                 r = buffer_error(text);
         if (r == 0)
                 r = outfile_write(path, text, 0666 & ~common.umask);
-        return r < 0 ? errorf(-EIO, "cannot write %s: %s", path, strerror(-r)) : 0;
+        command_must(r < 0 ? errorf(-EIO, "cannot write %s: %s", path, strerror(-r)) : 0);
 }
 
-/* -- the store -------------------------------------------------------------------------------------------------- */
-
-int command_store_dir(char ret[PATH_SIZE])
-{
-        char dir[PATH_SIZE], here[PATH_SIZE];
-        int r = workspace_default_dir(common.store, dir);
-
-        if (r < 0)
-                return fail(r);
-        if (dir[0] == '/') {
-                memcpy(ret, dir, sizeof(dir));
-                return STATUS_OK;
-        }
-        if (!getcwd(here, sizeof(here)))
-                return fail(errorf(-errno, "cannot find the current folder: %s", strerror(errno)));
-        r = path_join(ret, here, dir);
-        return r < 0 ? fail(r) : STATUS_OK;
-}
-
-int command_need_store(const char *dir)
-{
-        int r = workspace_find(dir);
-
-        if (r == 0)
-                return STATUS_OK;
-        if (r != -ENOENT)
-                return fail(r);
-        complain("no store at %s: make one with 'solverfs %s%s%sinit'", dir, common.store ? "--store " : "",
-                 common.store ? common.store : "", common.store ? " " : "");
-        return STATUS_ABSENT;
-}
-
-int command_open(int store_flags)
-{
-        char dir[PATH_SIZE];
-        int r;
-
-        if (common.workspace)
-                return STATUS_OK;
-        r = command_store_dir(dir);
-
-        if (r == STATUS_OK)
-                r = command_need_store(dir);
-        if (r != STATUS_OK)
-                return r;
-        r = workspace_open(dir, store_flags, &common.workspace);
-        return r < 0 ? fail_as(r == -EPROTONOSUPPORT ? STATUS_FORMAT
-                               : r == -ENOENT        ? STATUS_ABSENT
-                                                     : STATUS_SYSTEM,
-                               r)
-                     : STATUS_OK;
-}
-
-int command_run_on(const char *place)
-{
-        int r = place ? workspace_run_on(common.workspace, place) : 0;
-
-        return r < 0 ? fail_as(STATUS_USAGE, r) : STATUS_OK;
-}
-
-int command_engine(void)
-{
-        const struct engine_options options = {.gives_up = common.gives_up, .wait_ns = common.wait_ns};
-        int r = common.engine ? 0 : workspace_engine(common.workspace, &options, &common.engine);
-
-        return r < 0 ? fail_as(STATUS_SYSTEM, r) : STATUS_OK;
-}
+/* -- the end ---------------------------------------------------------------------------------------------------- */
 
 void command_close(void)
 {
@@ -92,12 +25,108 @@ void command_close(void)
         common.solver = solver_unref(common.solver);
         strings_free(steal_pointer(common.names));
         common.workspace = workspace_close(common.workspace);
+        if (common.scratch && remove_tree(common.scratch) < 0)
+                complain("%s is left behind", common.scratch);
+        common.scratch = NULL;
+}
+
+void command_end(int status)
+{
+        command_close();
+        exit(output_end(status));
+}
+
+int command_must(int r)
+{
+        if (r < 0)
+                command_end(fail(r));
+        return r;
+}
+
+int command_must_as(enum status status, int r)
+{
+        if (r < 0)
+                command_end(fail_as(status, r));
+        return r;
+}
+
+int command_must_usage(int r)
+{
+        if (r < 0)
+                command_end(fail_usage(r));
+        return r;
+}
+
+void command_refuse(enum status status, const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        vcomplain(format, args);
+        va_end(args);
+        command_end(status);
 }
 
 void command_worse(int status)
 {
         common.status = MAX(common.status, status);
 }
+
+/* -- the store -------------------------------------------------------------------------------------------------- */
+
+void command_store_dir(char ret[PATH_SIZE])
+{
+        char dir[PATH_SIZE], here[PATH_SIZE];
+
+        command_must(workspace_default_dir(common.store, dir));
+        if (dir[0] == '/')
+                memcpy(ret, dir, sizeof(dir));
+        else if (!getcwd(here, sizeof(here)))
+                command_must(errorf(-errno, "cannot find the current folder: %s", strerror(errno)));
+        else
+                command_must(path_join(ret, here, dir));
+}
+
+void command_need_store(const char *dir)
+{
+        int r = workspace_find(dir);
+
+        if (r != -ENOENT) {
+                command_must(r);
+                return;
+        }
+        command_refuse(STATUS_ABSENT, "no store at %s: make one with 'solverfs %s%s%sinit'", dir, common.store ? "--store " : "",
+                       common.store ? common.store : "", common.store ? " " : "");
+}
+
+void command_open(int store_flags)
+{
+        char dir[PATH_SIZE];
+        int r;
+
+        if (common.workspace)
+                return;
+        command_store_dir(dir);
+        command_need_store(dir);
+        r = workspace_open(dir, store_flags, &common.workspace);
+        command_must_as(r == -EPROTONOSUPPORT ? STATUS_FORMAT : r == -ENOENT ? STATUS_ABSENT : STATUS_SYSTEM, r);
+}
+
+void command_run_on(const char *place)
+{
+        if (place)
+                command_must_as(STATUS_USAGE, workspace_run_on(common.workspace, place));
+}
+
+void command_engine(void)
+{
+        const struct engine_options options = {.gives_up = common.gives_up, .wait_ns = common.wait_ns};
+
+        if (!common.engine)
+                command_must_as(STATUS_SYSTEM, workspace_engine(common.workspace, &options, &common.engine));
+}
+
+/* -- signals ----------------------------------------------------------------------------------------------------- */
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
@@ -119,8 +148,7 @@ void command_signals(void)
                         sigaddset(&set, ending_signals[i]);
         sigprocmask(SIG_BLOCK, &set, NULL);
         common.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-        if (common.signals < 0)
-                exit(fail(errorf(-errno, "cannot watch for signals: %s", strerror(errno))));
+        command_must(common.signals < 0 ? errorf(-errno, "cannot watch for signals: %s", strerror(errno)) : 0);
 }
 
 bool command_interrupted(void)

@@ -5,12 +5,6 @@
 #include "core/build/live_log.h"
 #include "words.h"
 
-void follower_done(struct follower *f)
-{
-        closep(&f->fd);
-        buffer_done(&f->printed);
-}
-
 static void tell(const struct follower *f, const char *what)
 {
         note("%s %.12s %s", common.solver->recipe->name, commit_sha(common.solver, f->commit).s, what);

@@ -13,9 +13,8 @@ struct follower {
         int fd; /* of the build that goes on; -1: none */
         bool told;
         struct buffer printed;
-        size_t at; /* up to there `printed` is what the log that is read now has */
+        size_t at; /* up to here `printed` equals the log that is read now */
 };
 
-void follower_done(struct follower *f);
 void follower_look(struct follower *f);                     /* prints what has come */
-void follower_end(struct follower *f, struct slice whole); /* and what the log that is kept has beyond that */
+void follower_end(struct follower *f, struct slice whole);  /* and the rest of the whole log */

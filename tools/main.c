@@ -12,7 +12,7 @@
 /* A subcommand: its name as typed, one or two words. */
 struct command {
         const char *name, *arguments, *summary;
-        int (*run)(int argc, char **argv);
+        command_fn *run;
 };
 
 static const struct command commands[] = {
@@ -123,14 +123,10 @@ static int dispatch(const char *prefix, int argc, char **argv)
         list_commands(prefix, &doc);
         if (top)
                 buffer_addf(&doc, "\n%s", top_end);
-        if (buffer_error(&doc) < 0)
-                return fail(-ENOMEM);
         command_parse_level(&(struct argp){.parser = parse_level, .args_doc = "COMMAND [ARGUMENT...]", .doc = doc.data}, argc,
                             argv, &next);
-        if (next == argc) {
-                complain("no command given; 'solverfs %s--help' lists them", prefix);
-                return STATUS_USAGE;
-        }
+        if (next == argc)
+                command_refuse(STATUS_USAGE, "no command given; 'solverfs %s--help' lists them", prefix);
         snprintf(name, sizeof(name), "%s%s", prefix, argv[next]);
         snprintf(called, sizeof(called), "solverfs %s", name);
         if (top && strcmp(name, "help") == 0) { /* as git and others have it: `help run` is `run --help` */
@@ -145,15 +141,16 @@ static int dispatch(const char *prefix, int argc, char **argv)
         }
         argv[next] = called;
         for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-                if (strcmp(commands[i].name, name) == 0)
-                        return commands[i].run(argc - next, argv + next);
+                if (strcmp(commands[i].name, name) == 0) {
+                        commands[i].run(argc - next, argv + next);
+                        return common.status;
+                }
         strncat(name, " ", sizeof(name) - strlen(name) - 1);
         for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
                 if (top && strncmp(commands[i].name, name, strlen(name)) == 0)
                         return dispatch(name, argc - next, argv + next);
         name[strlen(name) - 1] = '\0';
-        complain("no command '%s'; 'solverfs %s--help' lists them", name, prefix);
-        return STATUS_USAGE;
+        command_refuse(STATUS_USAGE, "no command '%s'; 'solverfs %s--help' lists them", name, prefix);
 }
 
 /* A caller may have closed standard input, output or error. The next file opened would get that number, and our messages would be written
@@ -181,7 +178,6 @@ static void take_open_files(void)
 int main(int argc, char **argv)
 {
         char called[] = "solverfs";
-        int status;
 
         if (!take_standard_descriptors())
                 return STATUS_SYSTEM;
@@ -195,7 +191,5 @@ int main(int argc, char **argv)
         if (argc > 0)
                 argv[0] = called;
         output_setup();
-        status = dispatch("", argc, argv);
-        command_close();
-        return output_end(status);
+        command_end(dispatch("", argc, argv));
 }

@@ -1,13 +1,12 @@
 #include "mounts.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/xattr.h>
 
 #include "cache/base/hash.h"
 #include "cache/base/lock.h"
 #include "cache/base/mount_table.h"
+#include "cache/base/process.h"
 #include "fs/kernel/session.h"
 
 /* -- the lock --------------------------------------------------------------------------------------------------- */
@@ -22,58 +21,30 @@ static int lock_place(const char *store, const char *mountpoint, char ret_dir[PA
         return path_join(ret_dir, store, "mounts");
 }
 
-/* How a small file begins, NUL-terminated: the bytes read, or -1. */
-static ssize_t read_start(const char *path, char ret[32])
-{
-        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-        ssize_t n = fd < 0 ? -1 : read(fd, ret, 31);
-
-        ret[MAX(n, 0)] = '\0';
-        return n;
-}
-
-/* Reads a file of a process in /proc. */
-static ssize_t read_of(pid_t pid, const char *name, char ret[32])
-{
-        char path[64];
-
-        snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-        return pid > 0 ? read_start(path, ret) : -1;
-}
-
 /* The process that holds the lock, according to the file; 0 when it is free. */
 static pid_t lock_holder(const char *dir, const char *name)
 {
-        char path[PATH_SIZE], text[32];
+        char path[PATH_SIZE];
+        cleanup_blob struct blob text = {0};
 
-        if (!lock_is_held(dir, name) || path_join(path, dir, name) < 0 || read_start(path, text) <= 0)
+        if (!lock_is_held(dir, name) || path_join(path, dir, name) < 0 || read_file(path, PATH_SIZE + 32, &text) < 0 || text.size == 0)
                 return 0;
-        return (pid_t)MAX(strtol(text, NULL, 10), 0L);
+        return (pid_t)MAX(strtol(text.data, NULL, 10), 0L);
 }
 
-/* Has somebody killed it who has not been scheduled since? */
-static bool is_killed(pid_t pid)
-{
-        char path[64], line[128];
-        unsigned long long pending, all = 0;
-        FILE *f;
-
-        snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-        f = fopen(path, "re");
-        while (f && fgets(line, sizeof(line), f))
-                if (sscanf(line, "SigPnd: %llx", &pending) == 1 || sscanf(line, "ShdPnd: %llx", &pending) == 1)
-                        all |= pending;
-        if (f)
-                fclose(f);
-        return all & (1ULL << (SIGKILL - 1));
-}
-
-/* True for a process that was killed and is about to go: its memory goes before its files, and with those its locks. */
+/* True for a process that was killed and is about to go: its memory has gone, before its files and its locks; or it has not been scheduled since. */
 static bool is_dying(pid_t pid)
 {
-        char text[32];
+        char text[8192] = "";
+        unsigned long long pending, all = 0;
 
-        return pid > 0 && (read_of(pid, "cmdline", text) == 0 || is_killed(pid));
+        if (pid <= 0 || process_text(pid, "cmdline", text, sizeof(text)) == 0)
+                return pid > 0;
+        process_text(pid, "status", text, sizeof(text));
+        for (const char *line = text; line; line = strchr(line + 1, '\n'))
+                if (sscanf(line, "\nSigPnd: %llx", &pending) == 1 || sscanf(line, "\nShdPnd: %llx", &pending) == 1)
+                        all |= pending;
+        return all & (1ULL << (SIGKILL - 1));
 }
 
 /* A process number in a file may come from another PID namespace, and name another process here. */
@@ -81,7 +52,7 @@ static bool is_solverfs(pid_t pid)
 {
         char name[32];
 
-        return read_of(pid, "comm", name) > 0 && strcmp(name, "solverfs\n") == 0;
+        return pid > 0 && process_text(pid, "comm", name, sizeof(name)) > 0 && strcmp(name, "solverfs\n") == 0;
 }
 
 static bool is_mounted_at(const char *mountpoint)

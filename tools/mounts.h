@@ -7,16 +7,16 @@
 
 #include "cache/base/util.h"
 
-/* Takes the lock, which the descriptor keeps until the process ends: who waits for it waits for just that. -EBUSY: a daemon of this
- * store has that mount point; one that was just killed is waited for. */
+/* Takes the lock, which the descriptor keeps until the process ends. -EBUSY: a daemon of this store has that mount point. A daemon that was just
+ * killed is waited for. */
 int mounts_claim(const char *store, const char *mountpoint, int *ret_fd);
 /* Takes the file away, before the end. */
 void mounts_forget(const char *store, const char *mountpoint);
 
 /* The store mounted at this very path; -ENOENT when nothing of ours is. */
 int mounts_store(const char *mountpoint, char ret_store[PATH_SIZE]);
-/* Tells the daemon to end and waits until it has gone; at once when there is none. `late` is called once when that takes more than two
- * seconds: another mount namespace has something open there. */
+/* Tells the daemon, if there is one, to end, and waits until it has gone. `late` is called once when that takes more than two seconds: then another
+ * mount namespace has something open there. */
 int mounts_end(const char *store, const char *mountpoint, void (*late)(const char *mountpoint, pid_t daemon));
 
 /* Returns when all mounts of a store show what this process has changed in its config. */

@@ -83,12 +83,9 @@ static unsigned choice_of(const char *what, const char *text, const char *words)
 
 void words_add(struct words *w, char *word)
 {
-        char **list = reallocarray(w->list, w->n + 2, sizeof(*list));
-
-        if (!list)
-                exit(fail(-ENOMEM));
-        w->list = list;
+        list_grow(w->list, w->n);
         w->list[w->n++] = word;
+        list_grow(w->list, w->n);
         w->list[w->n] = NULL;
 }
 
@@ -196,32 +193,51 @@ static void parse(const struct argp *argp, unsigned flags, int argc, char **argv
 
 /* -- the command line --------------------------------------------------------------------------------------------- */
 
+const struct command_option options_json[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &common.json}, {0}};
+
 struct parsing {
         const struct command_option *options;
-        struct words *words; /* NULL: none are taken */
+        bool takes_words, is_other_use;
+        struct words words;
 };
 
 static error_t parse_row(int key, char *arg, struct argp_state *state)
 {
-        const struct parsing *p = state->input;
+        struct parsing *p = state->input;
 
-        if (key == ARGP_KEY_ARGS && p->words) {
-                *p->words = (struct words){state->argv + state->next, (size_t)(state->argc - state->next)};
+        if (key == ARGP_KEY_ARGS && p->takes_words) {
+                p->words = (struct words){state->argv + state->next, (size_t)(state->argc - state->next)};
                 return 0;
         }
         for (int i = 0; p->options[i].help || p->options[i].is_alias; i++)
                 if (key == (p->options[i].letter ? p->options[i].letter : KEY_ROW + i)) {
                         set(&p->options[i], arg);
+                        p->is_other_use |= p->options[i].is_other_use;
                         return 0;
                 }
         return ARGP_ERR_UNKNOWN;
 }
 
-void command_parse(int argc, char **argv, const char *arguments, const char *doc, const struct command_option *options, struct words *ret)
+/* How many words "NAME [CASE...]" asks for: one at least. */
+static void check_words(const char *arguments, const struct words *words)
+{
+        size_t least = 0, most = 0, depth = 0;
+
+        for (const char *p = arguments; *p; p++) {
+                depth += *p == '[';
+                depth -= *p == ']';
+                most += p == arguments || p[-1] == ' ';
+                least += (p == arguments || p[-1] == ' ') && depth == 0;
+        }
+        if (words->n < least || (words->n > most && !strstr(arguments, "...")))
+                command_usage("too %s arguments: expected %s", words->n < least ? "few" : "many", arguments);
+}
+
+struct words command_parse(int argc, char **argv, const char *arguments, const char *doc, const struct command_option *options)
 {
         static const struct command_option none[] = {{0}};
         struct argp_option table[OPTIONS_MOST + 1] = {0};
-        struct parsing p = {options ? options : none, ret};
+        struct parsing p = {options ? options : none, .takes_words = arguments && *arguments};
 
         for (int i = 0; p.options[i].help || p.options[i].is_alias; i++) {
                 const struct command_option *o = &p.options[i];
@@ -231,6 +247,9 @@ void command_parse(int argc, char **argv, const char *arguments, const char *doc
                                                 o->is_alias ? OPTION_ALIAS : 0, o->help, 0};
         }
         parse(&(struct argp){table, parse_row, arguments, doc}, 0, argc, argv, &p);
+        if (p.takes_words && !p.is_other_use && !strchr(arguments, '\n') && !strstr(arguments, "--"))
+                check_words(arguments, &p.words);
+        return p.words;
 }
 
 void command_parse_level(const struct argp *argp, int argc, char **argv, void *input)

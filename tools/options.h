@@ -5,7 +5,7 @@
 
 #include "cache/base/util.h"
 
-/* The words of a command line that are no options, and no option's. */
+/* The words of a command line that are no options, and no option's argument. */
 struct words {
         char **list; /* NULL behind the last */
         size_t n;
@@ -33,19 +33,25 @@ struct command_option {
 
         bool *is_given; /* set to true, beside one of the others; may be NULL */
         bool is_alias;  /* another name of the row before */
+        bool is_other_use; /* with it the command takes other words than its `arguments` say */
 };
 
+/* The options of a command that has --json alone. */
+extern const struct command_option options_json[];
+
 /* Parses a command's words, with --store, --wait, -q and -v among them; ends the process on --help and on wrong usage (status 2). `arguments` and
- * `doc` are argp's args_doc and doc; `options` ends with {0} and may be NULL; so may `ret`: no words are taken. */
-void command_parse(int argc, char **argv, const char *arguments, const char *doc, const struct command_option *options, struct words *ret);
+ * `doc` are argp's args_doc and doc; `options` ends with {0} and may be NULL. Returns the words; none are taken where `arguments` is NULL or "". Where it
+ * is one line of words, such as "NAME [CASE...]", it also says how many there must be: brackets hold those that may be missing, "..." means any number
+ * more. */
+struct words command_parse(int argc, char **argv, const char *arguments, const char *doc, const struct command_option *options);
 /* The same for a level that only looks for the next word: options behind it are not its own. `argp` takes its words. */
 void command_parse_level(const struct argp *argp, int argc, char **argv, void *input);
 /* Says what is wrong with the words, and where help is; ends the process. */
 _Noreturn void command_usage(const char *format, ...) printf_like(1, 2);
 
-/* The first of the words, which is taken off; NULL when there is none. */
+/* Takes the first word off; NULL when there is none. */
 char *word_next(struct words *w);
-/* Adds one to a list that is free()d; ends the process where there is no memory. */
+/* Adds one to a list that is free()d. */
 void words_add(struct words *w, char *word);
 
 /* For rows that parse by themselves; `what` as the user typed it, "--pairs". */

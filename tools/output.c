@@ -119,12 +119,17 @@ void note(const char *format, ...)
         va_end(args);
 }
 
+void vcomplain(const char *format, va_list args)
+{
+        say("solverfs: ", format, args, "\n");
+}
+
 void complain(const char *format, ...)
 {
         va_list args;
 
         va_start(args, format);
-        say("solverfs: ", format, args, "\n");
+        vcomplain(format, args);
         va_end(args);
 }
 
@@ -205,6 +210,11 @@ int fail(int r)
         return status == STATUS_INTERRUPTED || (status == STATUS_PIPE && output_broken()) ? (int)status : fail_as(status, r);
 }
 
+int fail_usage(int r)
+{
+        return r == -EINVAL || r == -EEXIST || r == -EXDEV ? fail_as(STATUS_USAGE, r) : fail(r);
+}
+
 /* -- standard output -------------------------------------------------------------------------------------------- */
 
 void output_write(const struct buffer *b)
@@ -258,11 +268,11 @@ static struct winsize terminal_size(int fd)
 void output_text(const char *text)
 {
         const unsigned most = out.output_terminal ? terminal_size(STDOUT_FILENO).ws_col : UINT_MAX;
-        cleanup_free char *words = strdup(text);
+        cleanup_free char *words = copy_string(text);
         cleanup_buffer struct buffer b = {0};
         unsigned at = 0;
 
-        for (char *rest = words, *word; words && (word = strsep(&rest, " "));) {
+        for (char *rest = words, *word; (word = strsep(&rest, " "));) {
                 unsigned width = columns_of(word);
                 bool fits = at == 0 || at + 1 + width <= most;
 
@@ -270,7 +280,6 @@ void output_text(const char *text)
                 at = fits ? at + (at > 0) + width : 2 + width;
         }
         buffer_adds(&b, "\n");
-        b.failed |= !words;
         output_write(&b);
 }
 
@@ -312,15 +321,14 @@ static char *shown_text(const char *cell)
 
         buffer_add_safe(&b, cell, strlen(cell));
         shown = to = b.data;
-        for (const char *text = shown; shown && *text;) {
+        for (const char *text = shown; *text;) {
                 size_t n = strspn(text, "0123456789abcdef"), kept = n == COMMIT_DIGITS ? COMMIT_SHOWN : MAX(n, 1);
 
                 memmove(to, text, kept);
                 to += kept;
                 text += MAX(n, 1);
         }
-        if (shown)
-                *to = '\0';
+        *to = '\0';
         return shown;
 }
 
@@ -356,17 +364,16 @@ static void table_row_aligned(struct buffer *to, const struct column *columns, s
 
                 if (left_out[i])
                         continue;
-                to->failed |= !shown;
                 if (at > 0)
                         buffer_addf(to, "%*s", GAP, "");
                 at += at > 0 ? GAP : 0;
-                used = columns_of(shown ? shown : "");
+                used = columns_of(shown);
                 pad = used < columns[i].width ? columns[i].width - used : 0;
                 if (columns[i].right)
                         buffer_addf(to, "%*s", (int)pad, "");
-                if (shown && i + 1 == n && columns[i].width == 0 && at + LAST_LEAST <= width)
+                if (i + 1 == n && columns[i].width == 0 && at + LAST_LEAST <= width)
                         add_within(to, shown, width - at);
-                else if (shown)
+                else
                         buffer_adds(to, shown);
                 if (!columns[i].right && i + 1 < n)
                         buffer_addf(to, "%*s", (int)pad, "");
@@ -400,45 +407,26 @@ void table_heading(struct buffer *to, const struct column *columns, size_t n)
         table_row(to, columns, n, names);
 }
 
-/* Cells that a format makes; the last one has all that is left. */
-__attribute__((format(printf, 4, 0))) static void table_vrowf(struct buffer *to, const struct column *columns, size_t n, const char *format, va_list args)
-{
-        const char *cells[COLUMNS_MOST];
-        cleanup_free char *line = NULL;
-        char *rest;
-
-        if (vasprintf(&line, format, args) < 0) {
-                line = NULL;
-                to->failed = true;
-                return;
-        }
-        rest = line;
-        for (size_t i = 0; i < n; i++)
-                cells[i] = (i + 1 < n ? strsep(&rest, "\t") : rest) ?: "";
-        table_row(to, columns, n, cells);
-}
-
-void table_rowf(struct buffer *to, const struct column *columns, size_t n, const char *format, ...)
-{
-        va_list args;
-
-        va_start(args, format);
-        table_vrowf(to, columns, n, format, args);
-        va_end(args);
-}
-
 void output_rowf(const struct column *columns, size_t n, const char *format, ...)
 {
         static const struct column *headed;
         cleanup_buffer struct buffer b = {0};
+        cleanup_free char *line = NULL;
+        const char *cells[COLUMNS_MOST];
         va_list args;
+        char *rest;
 
         if (headed != columns && *columns[0].name)
                 table_heading(&b, columns, n);
         headed = columns;
         va_start(args, format);
-        table_vrowf(&b, columns, n, format, args);
+        if (vasprintf(&line, format, args) < 0)
+                line = copy_string("");
         va_end(args);
+        rest = line;
+        for (size_t i = 0; i < n; i++)
+                cells[i] = (i + 1 < n ? strsep(&rest, "\t") : rest) ?: "";
+        table_row(&b, columns, n, cells);
         output_write(&b);
 }
 
@@ -463,7 +451,7 @@ static bool is_number(const char *text)
 /* A column is as wide as its widest cell, and at the right where all below the heading are numbers. A line of one cell is a remark. */
 static void measure_columns(const char *text, struct column columns[COLUMNS_MOST])
 {
-        cleanup_free char *copy = strdup(text);
+        cleanup_free char *copy = copy_string(text);
         const char *cells[COLUMNS_MOST];
         char *rest = copy;
 
@@ -474,7 +462,7 @@ static void measure_columns(const char *text, struct column columns[COLUMNS_MOST
                         cleanup_free char *shown = shown_text(cells[i]);
 
                         columns[i].name = "";
-                        columns[i].width = MAX(columns[i].width, columns_of(shown ? shown : cells[i]));
+                        columns[i].width = MAX(columns[i].width, columns_of(shown));
                         columns[i].right = line == 0 || (columns[i].right && is_number(cells[i]));
                 }
         }
@@ -537,10 +525,6 @@ char *printable(const char *name)
         struct buffer b = {0};
 
         buffer_add_printable(&b, name);
-        if (b.failed) {
-                fputs("solverfs: out of memory\n", stderr);
-                _exit(STATUS_SYSTEM);
-        }
         return b.data;
 }
 
@@ -613,11 +597,6 @@ static void format_left(uint64_t least, uint64_t most, char ret[80])
                 snprintf(ret, 80, "%s to %s left", from, to);
 }
 
-void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t left)
-{
-        progress_show_range(what, done, total, left, left);
-}
-
 /* Counts that move are no other phase. */
 static bool same_but_for_numbers(const char *a, const char *b)
 {
@@ -633,7 +612,7 @@ static bool same_but_for_numbers(const char *a, const char *b)
         }
 }
 
-void progress_show_range(const char *what, uint64_t done, uint64_t total, uint64_t least, uint64_t most)
+void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t least, uint64_t most)
 {
         cleanup_free char *shown = NULL;
         char text[80], counts[64] = "", phase[sizeof(out.what)];
@@ -683,5 +662,5 @@ void output_tell(void *user, const char *what, uint64_t done, uint64_t total)
         if (done > 0 && done < total && now - out.begun > NSEC_PER_SEC)
                 left = (uint64_t)((double)(now - out.begun) / (double)done * (double)(total - done));
         pthread_mutex_unlock(&out.lock);
-        progress_show(what, done, total, left);
+        progress_show(what, done, total, left, left);
 }

@@ -1,5 +1,5 @@
-/* The output of a command, and its exit status. Results go to standard output, made for cut and awk; everything else (notes, progress,
- * complaints) goes to standard error.
+/* The output of a command, and its exit status. Results go to standard output, for cut and awk; notes, progress and complaints go to standard
+ * error.
  *
  * Progress is a bar with an estimate when standard error is a terminal, and a plain line now and then when it is not.
  * Threads: the progress functions may be called from any thread; the rest is the main thread's. */
@@ -30,12 +30,14 @@ void output_quiet(bool quiet, unsigned verbose); /* as the options say */
 
 void note(const char *format, ...) printf_like(1, 2);       /* not with -q */
 void complain(const char *format, ...) printf_like(1, 2);   /* always, behind "solverfs: " */
+__attribute__((format(printf, 1, 0))) void vcomplain(const char *format, va_list args);
 void alarm_line(const char *format, ...) printf_like(1, 2); /* the same, red on a terminal: for what must not be overlooked */
 
 enum status status_of(int r); /* of a -errno */
-enum status status_of_value(int r); /* of one that could not be had */
+enum status status_of_value(int r); /* of a value that could not be computed */
 int fail(int r);              /* complains with error_message(r); status_of(r) */
 int fail_as(enum status status, int r);
+int fail_usage(int r); /* fail(); of what the user asked for, so that -EINVAL, -EEXIST and -EXDEV are wrong usage */
 
 /* -- results ---------------------------------------------------------------------------------------------------- */
 
@@ -45,7 +47,7 @@ struct column {
         const char *name;
         unsigned width; /* on a terminal; 0: as it comes (the last) */
         bool right;
-        unsigned rank; /* those of the highest are the first to be left out; 0: it always stays */
+        unsigned rank; /* columns of the highest rank are left out first; 0: always shown */
 };
 void table_heading(struct buffer *to, const struct column *columns, size_t n); /* nothing unless on a terminal */
 void table_row(struct buffer *to, const struct column *columns, size_t n, const char *const *cells);
@@ -55,9 +57,8 @@ void output_text(const char *text);          /* and a new line; on a terminal br
 unsigned output_lines(void);                 /* of the terminal that standard output is; UINT_MAX where it is none */
 /* A whole table of tab-separated lines, the first of which names the columns: as it is, or aligned on a terminal. */
 void output_table(const char *text);
-/* A row of cells as a format makes them, a tab between two of them: "%u\t%s". What could have a tab in it is printable(), or the last. */
-void table_rowf(struct buffer *to, const struct column *columns, size_t n, const char *format, ...) printf_like(4, 5);
-/* The same, behind a heading when the columns are others than before. */
+/* Prints a row of cells that a format makes, a tab between two of them: "%u\t%s". What could have a tab in it is printable(), or the last, which has
+ * all that is left. A heading precedes it when the columns are others than before. */
 void output_rowf(const struct column *columns, size_t n, const char *format, ...) printf_like(3, 4);
 bool output_broken(void);    /* nothing more can be printed */
 bool output_has_room(void);  /* PIPE_BUF bytes can be printed without waiting for whoever reads */
@@ -65,15 +66,13 @@ void output_json(json_t *j); /* a json_row() */
 /* The status a process ends with: `status`, unless standard output could not be written. */
 int output_end(int status);
 
-/* buffer_add_printable(); free(). Never NULL. For names that may hold a tab or a new line: other controls no table shows, and no message. */
+/* buffer_add_printable(); free(). For names that may hold a tab or a new line. Other control characters are shown by no table and no message. */
 char *printable(const char *name);
 
 /* -- progress --------------------------------------------------------------------------------------------------- */
 
-/* Shows progress: `done` of `total` (0: unknown), `left` ns still (0: unknown). Cheap: call it as often as you like. */
-void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t left);
-/* The same with a range of what is left; `most` 0: unknown. */
-void progress_show_range(const char *what, uint64_t done, uint64_t total, uint64_t least, uint64_t most);
+/* Shows progress: `done` of `total` (0: unknown), `least` to `most` ns still (`most` 0: unknown). Cheap: call it as often as you like. */
+void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t least, uint64_t most);
 void progress_clear(void); /* takes the bar off the terminal */
 /* For core's functions (struct progress): estimates from how far it came in how long. */
 void output_tell(void *user, const char *what, uint64_t done, uint64_t total);

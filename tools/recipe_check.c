@@ -23,7 +23,7 @@ void check_say(struct recipe_check *t, const char *check, enum check_outcome out
         shown = printable(text ?: "out of memory");
         t->problems += outcome == CHECK_PROBLEM;
         progress_clear();
-        if (t->json)
+        if (common.json)
                 output_json(json_pack("{s:s, s:s, s:s}", "check", check, "outcome", outcomes[outcome], "what", shown));
         else
                 output_rowf(columns, ARRAY_SIZE(columns), "%s\t%s\t%s", check, outcomes[outcome], shown);
@@ -128,8 +128,6 @@ static void show_log(struct recipe_check *t, const struct recipe *era)
                 return;
         f = build_failure_of(SLICE(whole->log.data, whole->log.size));
         add_advice(t, era, whole, &f, &advice);
-        if (buffer_error(&advice) < 0)
-                return;
         check_say(t, "build", CHECK_PROBLEM, "%s: %s", whole->reason, advice.data);
         build_failure_show(&f);
 }
@@ -141,9 +139,9 @@ static int check_build(struct recipe_check *t, const struct recipe *era, struct 
         int r = command_build(t->commit, false, ret);
 
         if (r == -EIO || r == -EINVAL || r == -ENOENT) {
-                cleanup_free char *why = strdup(error_message(r));
+                cleanup_free char *why = copy_string(error_message(r));
 
-                check_say(t, "build", CHECK_PROBLEM, "%s", why ?: "it could not be tried");
+                check_say(t, "build", CHECK_PROBLEM, "%s", why);
                 return 0;
         }
         if (r < 0)
@@ -201,9 +199,9 @@ int recipe_check(struct recipe_check *t)
         int r = era_of(common.solver->history, common.solver->recipe, t->commit, &era);
 
         if (r == -EIO) {
-                cleanup_free char *why = strdup(error_message(r));
+                cleanup_free char *why = copy_string(error_message(r));
 
-                check_say(t, "era", CHECK_PROBLEM, "%s: correct the revision", why ?: "a revision is not there");
+                check_say(t, "era", CHECK_PROBLEM, "%s: correct the revision", why);
         } else if (r < 0)
                 return r;
         check_paths(t);

@@ -1,4 +1,4 @@
-/* What is wrong with a recipe, found out by using it: one commit is looked at, built, run and built again. Each finding is a row, with what to do. */
+/* Checks a recipe by using it: one commit is looked at, built, run and built again. Each problem is a row that says what to do. */
 #pragma once
 
 #include "command.h"
@@ -7,7 +7,6 @@ struct recipe_check {
         /* Set before, as common.solver is. */
         uint32_t commit;
         const char *input; /* a file to run it on; NULL: formulas of ours */
-        bool json;
         bool once; /* does not build a second time */
 
         unsigned problems; /* found */
@@ -22,12 +21,12 @@ enum check_outcome {
 /* Prints a row, and counts a problem. */
 void check_say(struct recipe_check *t, const char *check, enum check_outcome outcome, const char *format, ...) printf_like(4, 5);
 
-/* All of it. 0, also with problems; -ECANCELED; or an error that says nothing of the recipe, with a sentence. */
+/* Makes all checks. 0, also with problems; -ECANCELED; or an error that is not the recipe's, with a sentence. */
 int recipe_check(struct recipe_check *t);
 
 /* Runs the program of a build: does it start, is its answer read, do `effort` and `seed` fit? */
 int recipe_check_runs(struct recipe_check *t, const struct build_record *record);
 
-/* "libpoly.so.0", of which the loader says that it is not there. */
+/* The library, such as "libpoly.so.0", that the loader says is missing. */
 #define RUN_WORDS 160 /* bytes of what a solver printed */
 bool run_lacks_library(const struct execute_result *x, char ret[RUN_WORDS]);

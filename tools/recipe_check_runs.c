@@ -72,8 +72,6 @@ static void say_no_answer(struct running *r, const char *what, const struct run_
         char limit[32];
 
         first_words(&x->run, &words);
-        if (buffer_error(&words) < 0)
-                return;
         switch ((int)x->run.end) {
         case END_TIMEOUT:
                 format_duration(r->recipe->limits.wall_ns, limit);
@@ -180,9 +178,7 @@ static int run_with_work(struct running *r)
         int k;
 
         formula_pigeons(FORMULA_HOLES, r->logic, &formula);
-        k = buffer_error(&formula);
-        if (k == 0)
-                k = run_one(r, formula.data, &x);
+        k = run_one(r, formula.data, &x);
         run_result_done(&x);
         return k;
 }
@@ -225,7 +221,7 @@ static int check_seed(struct running *r)
                 k = run_one(r, r->check->input ? NULL : pair->sat, &seeded);
         if (k == 0)
                 first_words(&seeded.run, &words);
-        if (k == 0 && buffer_error(&words) == 0) {
+        if (k == 0) {
                 bool same = seeded.run.end == plain.run.end && seeded.run.code == plain.run.code && has_answered(&seeded) == has_answered(&plain);
 
                 if (same)
@@ -257,17 +253,12 @@ static int run_all(struct running *r)
         return 0;
 }
 
-static bool is_interrupted(void *user)
-{
-        return command_interrupted();
-}
-
 /* Where the solver's runs are done; *ret_away is NULL here, else the slot there, to be released. */
 static int open_runner(struct recipe_check *t, const struct held *held, const char *scratch, struct cluster_slot **ret_away, struct runner **ret)
 {
         const struct recipe *recipe = common.solver->recipe;
         struct run_place *place = common.solver->place;
-        int r = place ? place_lease(place, recipe->limits.wall_ns, is_interrupted, t, ret_away) : 0;
+        int r = place ? place_lease(place, recipe->limits.wall_ns, command_progress.stop, t, ret_away) : 0;
 
         return r < 0 ? r
                      : runner_open(&(struct runner_options){.recipe = recipe,
@@ -283,12 +274,12 @@ static int open_runner(struct recipe_check *t, const struct held *held, const ch
 int recipe_check_runs(struct recipe_check *t, const struct build_record *record)
 {
         const struct recipe *recipe = common.solver->recipe;
-        cleanup_free bool *found = calloc(strings_count(recipe->effort) + 1, sizeof(*found));
+        cleanup_free bool *found = allocate(strings_count(recipe->effort) + 1, sizeof(*found));
         cleanup_held struct held held = {0};
         struct cluster_slot *away = NULL;
         struct runner *runner = NULL;
         char scratch[PATH_SIZE];
-        int r = found ? held_build(common.workspace, record, &held) : -ENOMEM;
+        int r = held_build(common.workspace, record, &held);
 
         if (r == 0)
                 r = path_join(scratch, workspace_dir(common.workspace), "scratch");

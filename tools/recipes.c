@@ -3,6 +3,7 @@
 #include <dirent.h>
 
 #include "config.h"
+#include "core/recipe/recipe.h"
 
 #define SUFFIX ".recipe"
 
@@ -13,50 +14,19 @@ static bool has_suffix(const char *name)
         return n > strlen(SUFFIX) && strcmp(name + n - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-/* Calls fn for each folder until it returns other than 0, which is returned. */
-static int each_folder(int (*fn)(void *user, const char *dir), void *user)
+/* The folders that have recipes; strings_free(). */
+static char **folders(void)
 {
-        cleanup_free char *given = NULL;
-        const char *env = getenv("SOLVERFS_RECIPES");
-        char self[PATH_SIZE];
+        cleanup_free char *given = copy_string(getenv("SOLVERFS_RECIPES") ?: "");
+        char self[PATH_SIZE], *rest = given, **list = NULL;
         ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-        int r = 0;
 
-        if (env) {
-                char *rest;
-
-                given = rest = strdup(env);
-                if (!given)
-                        return -ENOMEM;
-                for (char *dir; r == 0 && (dir = strsep(&rest, ":"));)
-                        if (*dir)
-                                r = fn(user, dir);
-        }
+        for (char *dir; (dir = strsep(&rest, ":"));)
+                if (*dir)
+                        strings_add(&list, dir);
         self[MAX(n, (ssize_t)0)] = '\0';
-        if (r == 0 && strncmp(self, SOLVERFS_BUILD_ROOT "/", strlen(SOLVERFS_BUILD_ROOT "/")) == 0)
-                return fn(user, SOLVERFS_SOURCE_RECIPES);
-        return r == 0 ? fn(user, SOLVERFS_RECIPES) : r;
-}
-
-struct looking {
-        const char *name;
-        char *ret;
-        struct buffer there; /* names seen, for the complaint */
-        struct buffer where;
-};
-
-static int look_in(void *user, const char *dir)
-{
-        struct looking *f = user;
-        char name[256], path[PATH_SIZE];
-
-        if (snprintf(name, sizeof(name), "%s" SUFFIX, f->name) >= (int)sizeof(name) || path_join(path, dir, name) < 0)
-                return 0;
-        buffer_addf(&f->where, "%s%s", f->where.size > 0 ? ", " : "", dir);
-        if (access(path, F_OK) < 0)
-                return 0;
-        memcpy(f->ret, path, PATH_SIZE);
-        return 1;
+        strings_add(&list, strncmp(self, SOLVERFS_BUILD_ROOT "/", strlen(SOLVERFS_BUILD_ROOT "/")) == 0 ? SOLVERFS_SOURCE_RECIPES : SOLVERFS_RECIPES);
+        return list;
 }
 
 static int is_recipe(const struct dirent *e)
@@ -64,34 +34,26 @@ static int is_recipe(const struct dirent *e)
         return has_suffix(e->d_name);
 }
 
-struct visiting {
-        void (*fn)(void *user, const char *name, const char *path);
-        void *user;
-};
-
-static int visit(void *user, const char *dir)
-{
-        struct visiting *v = user;
-        struct dirent **entries;
-        int n = scandir(dir, &entries, is_recipe, alphasort);
-
-        for (int i = 0; i < n; i++) {
-                char *name = entries[i]->d_name, path[PATH_SIZE];
-
-                if (path_join(path, dir, name) == 0) {
-                        name[strlen(name) - strlen(SUFFIX)] = '\0';
-                        v->fn(v->user, name, path);
-                }
-                free(entries[i]);
-        }
-        if (n >= 0)
-                free(entries);
-        return 0;
-}
-
 void recipes_each(void (*fn)(void *user, const char *name, const char *path), void *user)
 {
-        each_folder(visit, &(struct visiting){fn, user});
+        char **list = folders();
+
+        for (char **dir = list; *dir; dir++) {
+                struct dirent **entries = NULL;
+                int n = scandir(*dir, &entries, is_recipe, alphasort);
+
+                for (int i = 0; i < n; i++) {
+                        char *name = entries[i]->d_name, path[PATH_SIZE];
+
+                        if (path_join(path, *dir, name) == 0) {
+                                name[strlen(name) - strlen(SUFFIX)] = '\0';
+                                fn(user, name, path);
+                        }
+                        free(entries[i]);
+                }
+                free(entries);
+        }
+        strings_free(list);
 }
 
 static void list_name(void *user, const char *name, const char *path)
@@ -101,10 +63,25 @@ static void list_name(void *user, const char *name, const char *path)
         buffer_addf(b, "%s%s", b->size > 0 ? ", " : "", name);
 }
 
+/* The file of that name in one of the folders: 0, or -ENOENT. *ret_where: the folders that were looked into. */
+static int look_for(const char *name, char ret[PATH_SIZE], struct buffer *ret_where)
+{
+        char **list = folders(), file[256];
+        bool found = false;
+
+        for (char **dir = list; *dir && !found; dir++) {
+                if (snprintf(file, sizeof(file), "%s" SUFFIX, name) >= (int)sizeof(file) || path_join(ret, *dir, file) < 0)
+                        continue;
+                buffer_addf(ret_where, "%s%s", ret_where->size > 0 ? ", " : "", *dir);
+                found = access(ret, F_OK) == 0;
+        }
+        strings_free(list);
+        return found ? 0 : -ENOENT;
+}
+
 int recipes_find(const char *word, char ret[PATH_SIZE])
 {
-        struct looking f = {.name = word, .ret = ret};
-        int r;
+        cleanup_buffer struct buffer there = {0}, where = {0};
 
         if (strchr(word, '/') || has_suffix(word)) {
                 if (access(word, R_OK) < 0)
@@ -113,19 +90,15 @@ int recipes_find(const char *word, char ret[PATH_SIZE])
                         return errorf(-ENAMETOOLONG, "path too long: %.200s", word);
                 return 0;
         }
-        r = each_folder(look_in, &f);
-        if (r == 0) {
-                recipes_each(list_name, &f.there);
-                r = f.there.size > 0
-                            ? errorf(-ENOENT, "no recipe '%s' in %s; there are %s: give one of these or a file with --recipe; 'solverfs recipe draft REPO' "
-                                     "writes one",
-                                     word, f.where.data, f.there.data)
-                            : errorf(-ENOENT,
-                                     "no recipe '%s', nor any other, in %s: give a file with --recipe FILE ('solverfs recipe draft REPO' writes one), or the "
-                                     "folder of your recipes in $SOLVERFS_RECIPES",
-                                     word, f.where.data ? f.where.data : "any folder");
-        }
-        buffer_done(&f.there);
-        buffer_done(&f.where);
-        return r < 0 ? r : 0;
+        if (look_for(word, ret, &where) == 0)
+                return 0;
+        recipes_each(list_name, &there);
+        if (there.size > 0)
+                return errorf(-ENOENT, "no recipe '%s' in %s; there are %s: give one of these or a file with --recipe; 'solverfs recipe draft REPO' "
+                                       "writes one",
+                              word, where.data, there.data);
+        return errorf(-ENOENT,
+                      "no recipe '%s', nor any other, in %s: give a file with --recipe FILE ('solverfs recipe draft REPO' writes one), or the "
+                      "folder of your recipes in $SOLVERFS_RECIPES",
+                      word, where.data ? where.data : "any folder");
 }

@@ -4,7 +4,7 @@
 
 #include "cache/base/util.h"
 
-/* The meaning of --recipe: a path when it has a slash or ends in ".recipe", else a name. The path of the file; -ENOENT with the names
+/* Finds the file of --recipe, which is a path when it has a slash or ends in ".recipe", else a name. -ENOENT with a sentence that lists the names
  * there are. */
 int recipes_find(const char *word, char ret[PATH_SIZE]);
 /* Calls fn with each name that --recipe takes, and its file. */

@@ -14,6 +14,7 @@ int with_scratch_store(int (*fn)(void *user), void *user)
         common.workspace = NULL;
         common.solver = NULL;
         common.engine = NULL;
+        common.scratch = dir;
         r = workspace_create(dir);
         if (r == 0)
                 r = workspace_open(dir, 0, &common.workspace);
@@ -22,7 +23,5 @@ int with_scratch_store(int (*fn)(void *user), void *user)
         common.workspace = outer.workspace;
         common.solver = outer.solver;
         common.engine = outer.engine;
-        if (remove_tree(dir) < 0)
-                complain("%s is left behind", dir);
         return status;
 }

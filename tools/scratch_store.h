@@ -3,6 +3,6 @@
 
 #include "command.h"
 
-/* Calls fn, which returns a status, while it is the command's store, in the place of another one that is open. A status; where the store cannot be
- * made, why is said. */
+/* Calls fn, which returns a status, while it is the command's store, in the place of another one that is open. Also deleted where fn ends the
+ * command (command_end()). A status; where the store cannot be made, why is said. */
 int with_scratch_store(int (*fn)(void *user), void *user);

@@ -1,5 +1,5 @@
-/* Reads the words of a command line: solvers, revisions, cases (core/query/select.h has their language). Each function returns a status, and
- * has printed the reason when it is not STATUS_OK. */
+/* Reads the words of a command line: solvers, revisions, cases (core/query/select.h has their language). Where one cannot be read these end the
+ * command, and say why; those named find_... return a status instead, having said why. */
 #pragma once
 
 #include "command.h"
@@ -7,52 +7,56 @@
 #include "core/study/judge/judge.h"
 #include "core/study/observation/observation.h"
 
-int command_solver(const char *name, struct solver **ret);
-/* program_commit(): a status. */
-int command_find_program(const char *text, struct solver **ret, uint32_t *ret_commit);
+int find_solver(const char *name, struct solver **ret);
+int find_commit(struct solver *s, const char *option, const char *word, uint32_t *ret);
+void command_solver(const char *name, struct solver **ret);
+/* program_commit() */
+void command_find_program(const char *text, struct solver **ret, uint32_t *ret_commit);
 /* Puts the name of its commit of `programs` in the place of a word that is exec:PATH ARG... (core/query/programs.h); others stay. The store is open. */
-int command_program(const char **word);
-/* Of the solver and the revisions that a command takes: where programs of the machine come first, the solver is theirs, and all words are revisions
- * and cases. As command_open_solver() otherwise. */
-int command_open_versions(const char *place, struct words *words);
-/* A status, and the sentence: for commands that follow a history, which programs have not. */
-int command_need_history(void);
+void command_program(const char **word);
+/* Opens the store, and common.solver: the first word. Where that is a program of the machine, the solver is theirs, and all words are revisions and
+ * cases. */
+void command_open_versions(const char *place, struct words *words);
+/* For commands that follow a history, which programs have not. */
+void command_need_history(void);
 /* command_open(), command_run_on() and command_solver(): common.solver. */
-int command_open_solver(int store_flags, const char *place, const char *name);
+void command_open_solver(int store_flags, const char *place, const char *name);
 /* Can its recipe be told a seed, where one `is_asked` for? */
-int command_seed(const struct solver *s, bool is_asked);
-int command_seed_at(const struct solver *s, uint32_t commit, bool is_asked); /* and the commit? */
-int command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret);
-int command_cases(char *const *words, size_t n, struct case_selection *ret);
+void command_seed(const struct solver *s, bool is_asked);
+void command_seed_at(const struct solver *s, uint32_t commit, bool is_asked); /* and the commit? */
+void command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret);
+void command_cases(char *const *words, size_t n, struct case_selection *ret);
 /* "spr/3": a finding of common.solver. 1: it is one; 0: the word is none; -errno. */
 int command_finding(const char *word, struct observation **ret);
 /* Of an option --mark: opens the solver, and keeps what became of a finding or an alarm of it, as the words say: a mark, and perhaps where. `usage` is
  * for more words than these. */
-int command_mark(enum observation_series series, const char *solver, uint32_t number, struct words *words, const char *usage);
-/* Another machine by its name, as --machine has it; *ret: free(), NULL for this one or when `word` is NULL. */
-int command_machine(const char *word, char **ret);
+void command_mark(enum observation_series series, const char *solver, uint32_t number, struct words *words, const char *usage);
+/* Another machine by its name, as --machine has it; free(). NULL for this one, and when `word` is NULL. */
+char *command_machine(const char *word);
 /* What `option` takes: exactly one commit. */
-int command_commit(struct solver *s, const char *option, const char *word, uint32_t *ret);
+uint32_t command_commit(struct solver *s, const char *option, const char *word);
 /* The line of first parents of common.solver from `from` (NULL: its root) to `to` (NULL: HEAD), both included, oldest first. Where `from` is not on
  * the line of `to`, from where the two part. */
-int command_line(const char *from, const char *to, struct revisions *ret);
-/* The commits of a line that anything is known of, in its order; -errno. `machine`: as in struct cell. */
-int command_known(const char *machine, const struct revisions *line, struct revisions *ret);
+void command_line(const char *from, const char *to, struct revisions *ret);
+/* The commits of a line that anything is known of, in its order. `machine`: as in struct cell. */
+void command_known(const char *machine, const struct revisions *line, struct revisions *ret);
 /* REV... CASE..., two words at least; revisions of common.solver. The first is a revision, the last a case; between them the cases begin with the
- * first word that names one. *ret_n_revisions: words that are revisions. */
-int command_revisions_and_cases(char *const *words, size_t n, size_t *ret_n_revisions, struct revisions *ret_revisions,
-                                struct case_selection *ret_cases);
+ * first word that names one. Returns how many words are revisions. */
+size_t command_revisions_and_cases(char *const *words, size_t n, struct revisions *ret_revisions, struct case_selection *ret_cases);
 
 /* Is the first word a case, and no revision of common.solver? */
 bool command_begins_with_case(char *const *words, size_t n);
 
 /* [REV...] [CASE...], of what is known of common.solver: both may be missing. A first word that is a revision is one; behind it the cases begin with
- * the first word that names one. *ret_n_revisions: words that are revisions. */
-int command_known_words(char *const *words, size_t n, size_t *ret_n_revisions, struct revisions *ret_revisions);
+ * the first word that names one. Returns how many words are revisions. */
+size_t command_known_words(char *const *words, size_t n, struct revisions *ret_revisions);
 
 /* For the row of an option --measure; `to` is an enum judge_measure. The first takes time, memory and effort, the second all. */
 void parse_measure(void *to, const char *text);
 void parse_any_measure(void *to, const char *text);
+
+bool is_file(const char *path);
+bool is_folder(const char *path);
 
 void seconds_text(double seconds, char ret[32]); /* "broken" where there is no such number */
 struct commit_sha {

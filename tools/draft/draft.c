@@ -185,11 +185,9 @@ static int make_draft(void *user)
 
         if (r < 0)
                 status = r == -ECANCELED ? STATUS_INTERRUPTED : fail_as(r == -ENOENT ? STATUS_ABSENT : status_of(r), r);
-        if (status == STATUS_OK)
-                status = command_commit(common.solver, "REV", q->revision ?: "HEAD", &d.commit);
-        if (status == STATUS_OK)
-                status = command_engine();
         if (status == STATUS_OK) {
+                d.commit = command_commit(common.solver, "REV", q->revision ?: "HEAD");
+                command_engine();
                 r = history_repository(common.solver->history, &d.git);
                 status = end_draft(&d, q, r == 0 ? draft_commit(&d) : r, j->text);
         }

@@ -47,7 +47,7 @@ static int find_eras(struct draft *d, const struct way *way, struct era_list *re
 
                 if (command_interrupted())
                         return -ECANCELED;
-                progress_show("looking at the history", i, n, 0);
+                progress_show("looking at the history", i, n, 0, 0);
                 r = draft_commit_tree(d, line[i], NULL, &tree);
                 if (r < 0)
                         return r;

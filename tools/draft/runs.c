@@ -192,7 +192,7 @@ static int try_programs(const struct made_list *made, size_t from, const char *r
         for (size_t i = from; r == 0 && i < made->n; i++) {
                 if (made->list[i].is_library)
                         continue;
-                progress_show("looking for the solver", i, made->n, 0);
+                progress_show("looking for the solver", i, made->n, 0, 0);
                 r = try_program(made, &made->list[i], run, keys, ret);
                 *ret_at = i;
         }
