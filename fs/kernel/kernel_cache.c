@@ -1,8 +1,8 @@
 #include "fs/kernel/kernel_cache.h"
 
-#include <pthread.h>
 #include <search.h>
 
+#include "fs/tree/lock.h"
 #include "fs/tree/tree.h"
 
 #define PLACED_BITS (1u << 20)
@@ -24,27 +24,21 @@ struct kernel_cache {
         void *told;              /* files it was told of, by tsearch(); under telling */
 };
 
-int kernel_cache_new(struct kernel_cache **ret)
+struct kernel_cache *kernel_cache_new(void)
 {
-        struct kernel_cache *k = calloc(1, sizeof(*k));
+        struct kernel_cache *k = allocate(1, sizeof(*k));
 
-        if (!k)
-                return -ENOMEM;
         pthread_mutex_init(&k->lock, NULL);
         pthread_mutex_init(&k->telling, NULL);
-        *ret = k;
-        return 0;
+        return k;
 }
 
-struct kernel_cache *kernel_cache_free(struct kernel_cache *k)
+void kernel_cache_free(struct kernel_cache *k)
 {
-        if (!k)
-                return NULL;
         tdestroy(k->told, free);
         pthread_mutex_destroy(&k->telling);
         pthread_mutex_destroy(&k->lock);
         free(k);
-        return NULL;
 }
 
 static uint32_t ino_hash(uint64_t ino)
@@ -54,22 +48,18 @@ static uint32_t ino_hash(uint64_t ino)
 
 void kernel_cache_placeholder(struct kernel_cache *k, uint64_t ino)
 {
+        cleanup_unlock pthread_mutex_t *held = hold(&k->lock);
         uint32_t bit = ino_hash(ino) % PLACED_BITS;
 
-        pthread_mutex_lock(&k->lock);
         k->placed[bit / 8] |= (uint8_t)(1 << bit % 8);
-        pthread_mutex_unlock(&k->lock);
 }
 
 bool kernel_cache_had_placeholder(struct kernel_cache *k, uint64_t ino)
 {
+        cleanup_unlock pthread_mutex_t *held = hold(&k->lock);
         uint32_t bit = ino_hash(ino) % PLACED_BITS;
-        bool set;
 
-        pthread_mutex_lock(&k->lock);
-        set = k->placed[bit / 8] & 1 << bit % 8;
-        pthread_mutex_unlock(&k->lock);
-        return set;
+        return k->placed[bit / 8] & 1 << bit % 8;
 }
 
 static struct seen *seen_slot(struct seen *table, uint64_t ino)
@@ -79,39 +69,34 @@ static struct seen *seen_slot(struct seen *table, uint64_t ino)
 
 bool kernel_cache_listing(struct kernel_cache *k, uint64_t ino, uint64_t generation)
 {
+        cleanup_unlock pthread_mutex_t *held = hold(&k->lock);
         struct seen *slot = seen_slot(k->listings, ino);
-        bool same;
+        bool same = slot->ino == ino && slot->token == generation;
 
-        pthread_mutex_lock(&k->lock);
-        same = slot->ino == ino && slot->token == generation;
         if (slot->ino == ino && !same)
                 *slot = (struct seen){0};
-        pthread_mutex_unlock(&k->lock);
         return same;
 }
 
 /* A later part of a listing whose first part is not recorded here follows a part that the kernel dropped: the pages are MIXED. */
 void kernel_cache_listing_sent(struct kernel_cache *k, uint64_t ino, uint64_t generation, bool first)
 {
+        cleanup_unlock pthread_mutex_t *held = hold(&k->lock);
         struct seen *slot = seen_slot(k->listings, ino);
 
-        pthread_mutex_lock(&k->lock);
         if (slot->ino != ino)
                 *slot = (struct seen){ino, first ? generation : MIXED};
         else if (first && slot->token != generation)
                 slot->token = MIXED;
-        pthread_mutex_unlock(&k->lock);
 }
 
 bool kernel_cache_pages(struct kernel_cache *k, uint64_t ino, uint64_t token)
 {
+        cleanup_unlock pthread_mutex_t *held = hold(&k->lock);
         struct seen *slot = seen_slot(k->pages, ino);
-        bool same;
+        bool same = slot->ino == ino && slot->token == token;
 
-        pthread_mutex_lock(&k->lock);
-        same = slot->ino == ino && slot->token == token;
         *slot = (struct seen){ino, token};
-        pthread_mutex_unlock(&k->lock);
         return same;
 }
 
@@ -122,20 +107,17 @@ static int compare_inodes(const void *a, const void *b)
         return *x < *y ? -1 : *x > *y;
 }
 
-/* True if the kernel was told of this inode before; records that it is told now. Lock held. Without memory for the record, true: the kernel
- * never kept its attributes, so nearly every reader asks anew anyway. */
+/* True if the kernel was told of this inode before; records that it is told now. `telling` is held. */
 static bool told_before(struct kernel_cache *k, uint64_t ino)
 {
-        uint64_t *made, **told = tfind(&ino, &k->told, compare_inodes);
+        uint64_t *made;
 
-        made = told ? NULL : malloc(sizeof(*made));
-        if (!made)
+        if (tfind(&ino, &k->told, compare_inodes))
                 return true;
+        made = allocate(1, sizeof(*made));
         *made = ino;
-        if (tsearch(made, &k->told, compare_inodes))
-                return false;
-        free(made);
-        return true;
+        tsearch(made, &k->told, compare_inodes);
+        return false;
 }
 
 static void tell(struct fuse_session *fuse, fuse_ino_t ino, off_t pages, off_t offset, void *page, size_t n)
@@ -150,10 +132,10 @@ static void tell(struct fuse_session *fuse, fuse_ino_t ino, off_t pages, off_t o
 
 void kernel_cache_tell_size(struct kernel_cache *k, struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n)
 {
-        pthread_mutex_lock(&k->telling);
+        cleanup_unlock pthread_mutex_t *held = hold(&k->telling);
+
         if (!told_before(k, ino))
                 tell(fuse, ino, -1, offset, page, n);
-        pthread_mutex_unlock(&k->telling);
 }
 
 void kernel_cache_telling(struct kernel_cache *k)

@@ -2,8 +2,6 @@
 #include "fs/kernel/session.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -24,17 +22,14 @@ int session_mountpoint(const char *dir, char ret[PATH_SIZE])
         cleanup_free char *whole = realpath(dir, NULL), *copy = NULL, *parent = NULL;
         const char *name;
         char *slash;
-        size_t n;
 
         if (whole)
                 return snprintf(ret, PATH_SIZE, "%s", whole) < PATH_SIZE ? 0 : -ENAMETOOLONG;
         if (errno != ENOTCONN && errno != EACCES && errno != EIO)
                 return -errno;
         /* The mount point itself cannot be looked at: its parent can. */
-        copy = strdup(dir);
-        if (!copy)
-                return -ENOMEM;
-        for (n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
+        copy = copy_string(dir);
+        for (size_t n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
                 copy[n - 1] = '\0';
         slash = strrchr(copy, '/');
         name = slash ? slash + 1 : copy;
@@ -47,34 +42,30 @@ int session_mountpoint(const char *dir, char ret[PATH_SIZE])
 }
 
 struct mounted {
-        char type[64];
-        uid_t user;
-};
-
-struct looking {
         const char *path;
-        struct mounted *ret;
-        bool found;
+        char type[64]; /* "": nothing is mounted there */
+        uid_t user;
 };
 
 static int look_at_mount(void *user, const struct mount_entry *m)
 {
-        struct looking *l = user;
+        struct mounted *l = user;
 
         if (strcmp(m->path, l->path) == 0) {
-                snprintf(l->ret->type, sizeof(l->ret->type), "%s", m->type);
-                l->ret->user = m->user;
-                l->found = true;
+                snprintf(l->type, sizeof(l->type), "%s", m->type);
+                l->user = m->user;
         }
         return 0;
 }
 
-/* The last mount on `path` (absolute, resolved); false when there is none. */
-static bool mounted_at(const char *path, struct mounted *ret)
+/* The last mount on `path` (absolute, resolved). */
+static struct mounted mounted_at(const char *path)
 {
-        struct looking l = {.path = path, .ret = ret};
+        struct mounted m = {.path = path};
 
-        return mount_table_each(look_at_mount, &l) == 0 && l.found;
+        if (mount_table_each(look_at_mount, &m) < 0)
+                m.type[0] = '\0';
+        return m;
 }
 
 static int run_fusermount(const char *mountpoint, bool lazy)
@@ -122,7 +113,8 @@ int session_unmount(const char *mountpoint, bool lazy)
 
         if (r < 0)
                 return errorf(r, "%s: %s", mountpoint, strerror(-r));
-        if (!mounted_at(path, &m))
+        m = mounted_at(path);
+        if (!*m.type)
                 return errorf(-EINVAL, "nothing is mounted at %s", path);
         if (strcmp(m.type, MOUNT_TYPE) != 0)
                 return errorf(-EINVAL, "what is mounted at %s is %s, not solverfs", path, m.type);
@@ -145,20 +137,17 @@ static int mount_answers(const char *path)
 /* A folder that cannot be read counts as empty. */
 static bool is_empty(const char *path)
 {
-        DIR *dir = opendir(path);
+        cleanup_dir DIR *dir = opendir(path);
         bool empty = true;
 
         for (const struct dirent *e; dir && empty && (e = readdir(dir));)
                 empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
-        if (dir)
-                closedir(dir);
         return empty;
 }
 
 /* Takes away what a killed daemon left; refuses a living one, and a folder with files in it unless `nonempty`. */
 static int clear_mountpoint(const char *path, bool nonempty)
 {
-        struct mounted m;
         struct stat st;
         int r = mount_answers(path);
 
@@ -169,7 +158,7 @@ static int clear_mountpoint(const char *path, bool nonempty)
                 r = detach_once(path, true);
                 if (r == 0)
                         r = stat(path, &st) < 0 ? -errno : 0;
-        } else if (r == 0 && mounted_at(path, &m) && strcmp(m.type, MOUNT_TYPE) == 0)
+        } else if (r == 0 && strcmp(mounted_at(path).type, MOUNT_TYPE) == 0)
                 return errorf(-EBUSY, "solverfs is mounted at %s already", path);
         if (r < 0)
                 return errorf(r, "cannot mount at %s: %s", path, r == -ENOENT ? "no such folder; make it first" : strerror(-r));
@@ -246,7 +235,7 @@ static void *leaver_thread(void *user)
 
 struct own_options {
         unsigned threads;
-        int cached, nonempty, names; /* names: of what is mounted, which are not for the user to give */
+        int cached, nonempty, names; /* names: fsname or subtype, which the user may not give */
 };
 
 static const struct fuse_opt own_options[] = {
@@ -259,25 +248,27 @@ static const struct fuse_opt own_options[] = {
  * what the mount is known by (tools/mounts.h). */
 static int take_options(const struct session_options *o, const char *store, struct own_options *own, struct fuse_args *ret)
 {
-        cleanup_free char *source = NULL, *options = NULL, *given = NULL;
+        cleanup_free char *source = format_string("fsname=%s", store), *options = NULL, *given = NULL;
 
-        if (fuse_opt_add_arg(ret, "solverfs") < 0 ||
-            (o->options && *o->options && (fuse_opt_add_arg(ret, "-o") < 0 || fuse_opt_add_arg(ret, o->options) < 0)))
-                return -ENOMEM;
+        fuse_opt_add_arg(ret, "solverfs");
+        if (o->options && *o->options) {
+                fuse_opt_add_arg(ret, "-o");
+                fuse_opt_add_arg(ret, o->options);
+        }
         if (fuse_opt_parse(ret, own, own_options, NULL) < 0)
                 return errorf(-EINVAL, "the mount options were not accepted: %s", o->options ? o->options : "");
         if (own->names)
                 return errorf(-EINVAL,
                               "the mount options fsname and subtype are not to be given: they say which store is mounted, and "
                               "that it is one");
-        if (asprintf(&source, "fsname=%s", store) < 0 ||
-            fuse_opt_add_opt(&options, "rw,nodev,nosuid,noatime,subtype=solverfs") < 0 ||
-            fuse_opt_add_opt_escaped(&options, source) < 0 || /* a comma in the store's path is no end of it */
-            asprintf(&given, "-o%s", options) < 0 || fuse_opt_insert_arg(ret, 1, given) < 0)
-                return -ENOMEM;
+        fuse_opt_add_opt(&options, "rw,nodev,nosuid,noatime,subtype=solverfs");
+        fuse_opt_add_opt_escaped(&options, source); /* a comma in the store's path is no end of it */
+        given = format_string("-o%s", options);
+        fuse_opt_insert_arg(ret, 1, given);
         /* A cached mount is readable to every user who may enter it. Without default_permissions the kernel does not check modes, for which
          * it would ask for the attributes of every folder on the way that may grow (session_list.c). */
-        return fuse_opt_add_arg(ret, own->cached ? "-oro" : "-odefault_permissions") < 0 ? -ENOMEM : 0;
+        fuse_opt_add_arg(ret, own->cached ? "-oro" : "-odefault_permissions");
+        return 0;
 }
 
 static int serve(struct fuse_session *fuse, unsigned threads)

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "cache/base/fault.h"
+#include "fs/tree/lock.h"
 
 int new_case_open(struct cases *cases, const char *name, struct new_case **ret)
 {
@@ -13,23 +14,20 @@ int new_case_open(struct cases *cases, const char *name, struct new_case **ret)
 
         if (cases_find(cases, name, &holder) == 0)
                 return errorf(-EEXIST, "the name '%s' is taken by case %u", name, holder->id);
-        n = calloc(1, sizeof(*n));
-        if (!n)
-                return -ENOMEM;
+        n = allocate(1, sizeof(*n));
         n->refs = 1;
         n->cases = cases;
         n->number = ++last;
         n->fd = -1;
         pthread_mutex_init(&n->lock, NULL);
-        n->name = strdup(name);
-        r = n->name ? cases_stage(cases, &n->fd, n->path) : -ENOMEM;
+        n->name = copy_string(name);
+        r = cases_stage(cases, &n->fd, n->path);
         if (r < 0) {
                 n->path[0] = '\0';
-                new_case_unref(n);
-                return r;
+                n = new_case_unref(n);
         }
         *ret = n;
-        return 0;
+        return r;
 }
 
 struct new_case *new_case_ref(struct new_case *n)
@@ -54,29 +52,24 @@ struct new_case *new_case_unref(struct new_case *n)
 
 void new_case_name(struct new_case *n, char *ret, size_t size)
 {
-        pthread_mutex_lock(&n->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&n->lock);
+
         snprintf(ret, size, "%s", n->name);
-        pthread_mutex_unlock(&n->lock);
 }
 
-int new_case_rename(struct new_case *n, const char *name)
+void new_case_rename(struct new_case *n, const char *name)
 {
-        char *copy = strdup(name);
+        cleanup_unlock pthread_mutex_t *held = hold(&n->lock);
 
-        if (!copy)
-                return -ENOMEM;
-        pthread_mutex_lock(&n->lock);
         free(n->name);
-        n->name = copy;
-        pthread_mutex_unlock(&n->lock);
-        return 0;
+        n->name = copy_string(name);
 }
 
 static void new_case_written(struct new_case *n)
 {
-        pthread_mutex_lock(&n->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&n->lock);
+
         n->dirty = true;
-        pthread_mutex_unlock(&n->lock);
 }
 
 ssize_t new_case_write(struct new_case *n, const void *data, size_t size, off_t offset)
@@ -113,7 +106,7 @@ static int new_case_commit(struct new_case *n)
         if (r < 0)
                 return r;
         r = lseek(n->fd, 0, SEEK_SET) < 0 ? -errno : copy_fd(n->fd, fd);
-        if (r == 0 && n->made) { /* what an earlier flush made is a part of this: it gives the name back */
+        if (r == 0 && n->made) { /* an earlier flush made a case of a part of these bytes: take it away, and with it the name */
                 r = cases_remove(n->cases, n->id);
                 n->made = false;
         }
@@ -128,20 +121,19 @@ static int new_case_commit(struct new_case *n)
 
 int new_case_flush(struct new_case *n)
 {
+        cleanup_unlock pthread_mutex_t *held = hold(&n->lock);
         struct stat st;
-        int r = 0;
+        int r;
 
-        pthread_mutex_lock(&n->lock);
         if (fstat(n->fd, &st) < 0)
-                r = -errno;
-        else if (st.st_size == 0)
-                r = errorf(-EINVAL, "'%s' is empty: not a case", n->name);
-        else if (n->dirty)
-                r = fault_at("case.flush");
-        if (r == 0 && n->dirty)
-                r = new_case_commit(n);
+                return -errno;
+        if (st.st_size == 0)
+                return errorf(-EINVAL, "'%s' is empty: not a case", n->name);
+        if (!n->dirty)
+                return 0;
+        r = fault_at("case.flush");
         if (r == 0)
-                n->dirty = false;
-        pthread_mutex_unlock(&n->lock);
+                r = new_case_commit(n);
+        n->dirty = r < 0;
         return r;
 }

@@ -24,7 +24,7 @@ struct new_case {
         char *name;  /* owned */
         bool dirty;  /* written since the last flush */
         uint32_t id; /* the case that a flush made; 0: none yet */
-        bool made;   /* by us: there was none of its bytes, but perhaps one that had been removed */
+        bool made;   /* this file made the case: no case had these bytes, or only a removed one */
 };
 
 int new_case_open(struct cases *cases, const char *name, struct new_case **ret); /* -EEXIST */
@@ -33,7 +33,7 @@ struct new_case *new_case_unref(struct new_case *n); /* the last one closes it *
 DEFINE_CLEANUP(struct new_case *, new_case_unref)
 void new_case_name(struct new_case *n, char *ret, size_t size);
 /* Bytes written from here on become the case of this name. */
-int new_case_rename(struct new_case *n, const char *name);
+void new_case_rename(struct new_case *n, const char *name);
 /* The bytes written, or -errno; -EFBIG where a case would become larger than one may be: not only when all of it is on the disk. */
 ssize_t new_case_write(struct new_case *n, const void *data, size_t size, off_t offset);
 int new_case_truncate(struct new_case *n, off_t size);

@@ -1,8 +1,6 @@
 #include "fs/kernel/node_map.h"
 
-#include <pthread.h>
-
-#include "fs/tree/tree.h"
+#include "fs/tree/lock.h"
 
 struct move {
         uint64_t ino;
@@ -16,25 +14,19 @@ struct node_map {
         size_t n;
 };
 
-int node_map_new(struct node_map **ret)
+struct node_map *node_map_new(void)
 {
-        struct node_map *m = calloc(1, sizeof(*m));
+        struct node_map *m = allocate(1, sizeof(*m));
 
-        if (!m)
-                return -ENOMEM;
         pthread_mutex_init(&m->lock, NULL);
-        *ret = m;
-        return 0;
+        return m;
 }
 
-struct node_map *node_map_free(struct node_map *m)
+void node_map_free(struct node_map *m)
 {
-        if (!m)
-                return NULL;
         free(m->list);
         pthread_mutex_destroy(&m->lock);
         free(m);
-        return NULL;
 }
 
 static bool is_moved(uint64_t node)
@@ -64,44 +56,27 @@ static uint64_t ino_of(const struct node_map *m, uint64_t node)
 
 uint64_t node_map_node(struct node_map *m, uint64_t ino)
 {
-        uint64_t node;
+        cleanup_unlock pthread_mutex_t *held = hold(&m->lock);
 
-        pthread_mutex_lock(&m->lock);
-        node = node_of(m, ino);
-        pthread_mutex_unlock(&m->lock);
-        return node;
+        return node_of(m, ino);
 }
 
 uint64_t node_map_ino(struct node_map *m, uint64_t node)
 {
-        uint64_t ino;
+        cleanup_unlock pthread_mutex_t *held = hold(&m->lock);
 
-        pthread_mutex_lock(&m->lock);
-        ino = ino_of(m, node);
-        pthread_mutex_unlock(&m->lock);
-        return ino;
+        return ino_of(m, node);
 }
 
-/* Lock held. */
-static int add(struct node_map *m, uint64_t ino, uint64_t from)
+void node_map_on(struct node_map *m, uint64_t node)
 {
-        if (list_grow(m->list, m->n) < 0)
-                return -ENOMEM;
-        if (is_moved(from))
-                m->list[number_of(from)].last = false;
+        cleanup_unlock pthread_mutex_t *held = hold(&m->lock);
+        uint64_t ino = ino_of(m, node);
+
+        if (node_of(m, ino) != node)
+                return;
+        list_grow(m->list, m->n);
+        if (is_moved(node))
+                m->list[number_of(node)].last = false;
         m->list[m->n++] = (struct move){.ino = ino, .last = true};
-        return 0;
-}
-
-int node_map_on(struct node_map *m, uint64_t node)
-{
-        uint64_t ino;
-        int r = 0;
-
-        pthread_mutex_lock(&m->lock);
-        ino = ino_of(m, node);
-        if (node_of(m, ino) == node)
-                r = add(m, ino, node);
-        pthread_mutex_unlock(&m->lock);
-        return r;
 }

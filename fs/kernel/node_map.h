@@ -1,20 +1,20 @@
 /* Files whose value changed while they were open.
  *
- * A reader that has such a file open reads the value it opened to the end, as with a file that was replaced by rename. That value is in its
- * handle, but the kernel keeps pages and a size for each node, and those can belong to one value only. So the name gets another node: the
- * number by which the kernel knows it (not st_ino, which stays). Only such files are in here, for as long as the mount lives. Threads: any. */
+ * A reader that has such a file open reads the value it opened to the end, as with a file that was replaced by rename. The value is in its
+ * handle, but the kernel keeps pages and a size for each node, and those can belong to one value only. So the name gets another node: another
+ * number by which the kernel knows it (st_ino stays). Only such files are in the map, as long as the mount lives. Threads: any. */
 #pragma once
 
 #include "fs/tree/inode.h"
 
 struct node_map;
 
-int node_map_new(struct node_map **ret);
-struct node_map *node_map_free(struct node_map *m);
+struct node_map *node_map_new(void);
+void node_map_free(struct node_map *m);
 
 /* The node that a name with this inode number has now. */
 uint64_t node_map_node(struct node_map *m, uint64_t ino);
 /* The inode number of a node. */
 uint64_t node_map_ino(struct node_map *m, uint64_t node);
 /* Gives the name another node than this one, unless it has one already. */
-int node_map_on(struct node_map *m, uint64_t node);
+void node_map_on(struct node_map *m, uint64_t node);

@@ -2,12 +2,12 @@
 
 #include <fuse_lowlevel.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 
 #include "core/query/scrambled.h"
 #include "fs/routes/routes.h"
+#include "fs/tree/lock.h"
 
 struct notify {
         struct tree *tree;           /* borrowed */
@@ -16,11 +16,11 @@ struct notify {
         off_t pages;                 /* from where on they go: 0, or -1 for none */
         int watch, asked;            /* inotify; an eventfd: somebody is settling, or all is over */
         bool is_over;                /* atomic */
-        uint64_t seen;               /* re-measurements and builds the kernel was told of */
-        uint64_t recipes;            /* edited and removed recipes it was told of */
-        struct solver_list *solvers; /* a ref; as they were then */
-        unsigned told;               /* how often it was told of these */
-        uint64_t due;                /* when it is told again, now_ns(); 0: often enough */
+        uint64_t seen;               /* how many re-measurements and builds the kernel knows of */
+        uint64_t recipes;            /* how many edited and removed recipes it knows of */
+        struct solver_list *solvers; /* a ref; the solvers at that time */
+        unsigned told;               /* how often their names were invalidated since */
+        uint64_t due;                /* when to invalidate them again, now_ns(); 0: never */
         pthread_t thread;
 
         pthread_mutex_t lock;
@@ -85,7 +85,7 @@ struct programs_of {         /* of a solver's commits */
         uint32_t n;
 };
 
-/* One look at what was measured again: mostly many cells, for which the programs of all commits are asked for once. */
+/* One look at re-measurements. There are mostly many, so the programs of all commits are read once for all of them. */
 struct forgetting {
         struct notify *notify;
         struct programs_of *solvers; /* owned; NULL: not asked for yet */
@@ -103,7 +103,7 @@ static void forgetting_done(struct forgetting *f)
         free(f->inputs);
 }
 
-/* Of every solver: what has the same bytes has the same results, whatever it is called. */
+/* Of every solver: programs of the same bytes have the same results, whatever they are called. */
 static void find_programs(struct forgetting *f)
 {
         struct workspace *w = tree_workspace(f->notify->tree);
@@ -112,8 +112,8 @@ static void find_programs(struct forgetting *f)
         if (f->solvers || workspace_solvers(w, &l) < 0)
                 return;
         scrambled_list(w, NULL, &f->inputs, &f->n_inputs);
-        f->solvers = calloc(l->n + 1, sizeof(*f->solvers));
-        for (size_t i = 0; f->solvers && i < l->n; i++) {
+        f->solvers = allocate(l->n + 1, sizeof(*f->solvers));
+        for (size_t i = 0; i < l->n; i++) {
                 struct programs_of *p = &f->solvers[f->n];
 
                 if (commit_programs(w, l->list[i], &p->list, &p->n) < 0)
@@ -123,7 +123,7 @@ static void find_programs(struct forgetting *f)
         }
 }
 
-/* Where the case is what was made of others. */
+/* Invalidates the scrambled cells whose input this case is. */
 static void forget_scrambled(const struct forgetting *f, const struct remeasured *r, const struct case_info *info, uint32_t commit)
 {
         for (size_t i = 0; info && i < f->n_inputs && !r->has_seed; i++) {
@@ -226,15 +226,11 @@ static void look(struct notify *n)
 /* Takes the waiting requests out of the list. */
 static fuse_req_t *take_settling(struct notify *n, size_t *ret_n)
 {
-        fuse_req_t *list;
+        cleanup_unlock pthread_mutex_t *held = hold(&n->lock);
 
-        pthread_mutex_lock(&n->lock);
-        list = n->settling;
         *ret_n = n->n_settling;
-        n->settling = NULL;
         n->n_settling = 0;
-        pthread_mutex_unlock(&n->lock);
-        return list;
+        return steal_pointer(n->settling);
 }
 
 static void answer_settled(fuse_req_t *list, size_t n)
@@ -246,18 +242,15 @@ static void answer_settled(fuse_req_t *list, size_t n)
 
 void notify_settle(struct notify *n, fuse_req_t req)
 {
-        bool parked = false;
+        cleanup_unlock pthread_mutex_t *held = hold(&n->lock);
 
-        pthread_mutex_lock(&n->lock);
-        if (!n->ended && list_grow(n->settling, n->n_settling) == 0) {
-                n->settling[n->n_settling++] = req;
-                parked = true;
-        }
-        pthread_mutex_unlock(&n->lock);
-        if (parked)
-                eventfd_write(n->asked, 1);
-        else
+        if (n->ended) {
                 fuse_reply_err(req, ENODATA);
+                return;
+        }
+        list_grow(n->settling, n->n_settling);
+        n->settling[n->n_settling++] = req;
+        eventfd_write(n->asked, 1);
 }
 
 static void *notify_thread(void *user)
@@ -298,14 +291,13 @@ static void *notify_thread(void *user)
         return NULL;
 }
 
-static struct notify *notify_free(struct notify *n)
+static void notify_free(struct notify *n)
 {
         closep(&n->watch);
         closep(&n->asked);
         pthread_mutex_destroy(&n->lock);
         solver_list_unref(n->solvers);
         free(n);
-        return NULL;
 }
 
 static int watch(struct notify *n, const char *store)
@@ -325,11 +317,9 @@ static int watch(struct notify *n, const char *store)
 
 int notify_start(struct tree *t, struct node_map *nodes, struct fuse_session *fuse, bool pages, struct notify **ret)
 {
-        struct notify *n = calloc(1, sizeof(*n));
+        struct notify *n = allocate(1, sizeof(*n));
         int r;
 
-        if (!n)
-                return -ENOMEM;
         *n = (struct notify){.tree = t, .nodes = nodes, .fuse = fuse, .pages = pages ? 0 : -1, .watch = -1, .asked = -1};
         pthread_mutex_init(&n->lock, NULL);
         n->seen = runs_remeasured(tree_workspace(t));
@@ -345,12 +335,12 @@ int notify_start(struct tree *t, struct node_map *nodes, struct fuse_session *fu
         return 0;
 }
 
-struct notify *notify_stop(struct notify *n)
+void notify_stop(struct notify *n)
 {
         if (!n)
-                return NULL;
+                return;
         __atomic_store_n(&n->is_over, true, __ATOMIC_RELEASE);
         eventfd_write(n->asked, 1);
         pthread_join(n->thread, NULL);
-        return notify_free(n);
+        notify_free(n);
 }

@@ -1,6 +1,6 @@
-/* Tells the kernel what other processes changed: a cell that `solverfs run --again` measured anew has another mtime and size, and the kernel may
- * hold the old ones for good; behind an edited recipe, or a build that was done anew, that goes for all there is of its solver. A thread
- * waits for writes to the store's database and to its config (inotify) and looks whether one was of that kind. */
+/* Tells the kernel what other processes changed. A cell that `solverfs run --again` measured anew has another mtime and size, and the kernel may
+ * hold the old ones for good. After an edited recipe or a repeated build this is true of everything below the solver. A thread waits for writes to
+ * the store's database and its config (inotify), and looks for such changes. */
 #pragma once
 
 #include <fuse_lowlevel.h>
@@ -10,10 +10,10 @@
 
 struct notify;
 
-/* `pages`: drop pages too, since the daemon is not asked at opens (session_cached.c). */
+/* `pages`: also drop pages, since the daemon does not see opens (session_cached.c). */
 int notify_start(struct tree *t, struct node_map *nodes, struct fuse_session *fuse, bool pages, struct notify **ret);
-/* Answers a getxattr, by ENODATA, once the kernel has been told of all that was changed until now: a command that changed the config asks for it, so
- * that readers that come after the command find the mount as it left it. */
+/* Answers a getxattr by ENODATA once the kernel has been told of all changes so far. A command that changed the config asks for it, so that readers
+ * after the command find the mount as it left it. */
 void notify_settle(struct notify *n, fuse_req_t req);
 /* Answers every request that waits in notify_settle(). */
-struct notify *notify_stop(struct notify *n);
+void notify_stop(struct notify *n);

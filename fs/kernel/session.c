@@ -1,5 +1,5 @@
 /* FUSE on one side, the tree on the other: names, attributes, and the life of a session. */
-#include "fs/kernel/session_parts.h"
+#include "fs/kernel/session_internal.h"
 
 #include <sys/statvfs.h>
 
@@ -11,7 +11,7 @@
 
 /* -- attributes -- */
 
-/* For how long a name that is not there may be taken not to be there. */
+/* How long the kernel may remember that a name is absent. */
 static double absent_timeout(const struct node *dir)
 {
         static const double timeouts[] = {[ABSENT_BRIEFLY] = BRIEFLY, [ABSENT_FOREVER] = FOREVER, [ABSENT_NOT] = 0};
@@ -76,7 +76,7 @@ int session_error(int r, const char *what, const char *reason)
         case EMFILE:
         case ENFILE:
                 return -r;
-        case ESTALE: /* of an inode; with a reason it is of work: the repository lacks what it needs, which no new lookup finds */
+        case ESTALE: /* with a reason it is no stale inode but failed work: the repository lacks objects, which a new lookup does not find */
                 if (!reason)
                         return -r;
                 log_error("%s: %s", what, reason);
@@ -91,8 +91,8 @@ int session_error(int r, const char *what, const char *reason)
 
 /* -- init, lookup, getattr, readlink -- */
 
-/* All that is asked of the kernel, whatever this libfuse has by default. A mount of what is finished is not asked at open, so pages
- * go when a size or time is seen to be another; and it is there to be read whole, so names come with attributes however many are asked for at once. */
+/* All that is asked of the kernel, whatever this libfuse asks for by default. A mount of what is finished does not see opens, so the kernel drops
+ * pages when a size or time differs. It is there to be read whole, so names always come with attributes. */
 #define WANTED          (FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_IOCTL_DIR | FUSE_CAP_READDIRPLUS)
 #define WANTED_GROWING  (WANTED | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_EXPLICIT_INVAL_DATA)
 #define WANTED_FINISHED (WANTED | FUSE_CAP_AUTO_INVAL_DATA)
@@ -188,33 +188,29 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 
 /* -- what a mount that is only read refuses -- */
 
-static void refuse(fuse_req_t req)
+static void op_mknod(fuse_req_t req, fuse_ino_t, const char *, mode_t, dev_t)
 {
         fuse_reply_err(req, EROFS);
 }
-static void op_mknod(fuse_req_t req, fuse_ino_t, const char *, mode_t, dev_t)
-{
-        refuse(req);
-}
 static void op_mkdir(fuse_req_t req, fuse_ino_t, const char *, mode_t)
 {
-        refuse(req);
+        fuse_reply_err(req, EROFS);
 }
 static void op_rmdir(fuse_req_t req, fuse_ino_t, const char *)
 {
-        refuse(req);
+        fuse_reply_err(req, EROFS);
 }
 static void op_symlink(fuse_req_t req, const char *, fuse_ino_t, const char *)
 {
-        refuse(req);
+        fuse_reply_err(req, EROFS);
 }
 static void op_link(fuse_req_t req, fuse_ino_t, fuse_ino_t, const char *)
 {
-        refuse(req);
+        fuse_reply_err(req, EROFS);
 }
 static void op_removexattr(fuse_req_t req, fuse_ino_t, const char *)
 {
-        refuse(req);
+        fuse_reply_err(req, EROFS);
 }
 
 static void op_statfs(fuse_req_t req, fuse_ino_t)
@@ -222,7 +218,7 @@ static void op_statfs(fuse_req_t req, fuse_ino_t)
         struct session *s = session_of(req);
         struct statvfs st = {.f_bsize = 4096, .f_frsize = 4096};
 
-        statvfs(workspace_dir(tree_workspace(s->tree)), &st); /* what the store may still take is what cases/ may */
+        statvfs(workspace_dir(tree_workspace(s->tree)), &st); /* the room of the store is the room of cases/ */
         st.f_files = st.f_ffree = st.f_favail = 0;
         st.f_namemax = 255;
         fuse_reply_statfs(req, &st);
@@ -280,27 +276,21 @@ const struct fuse_lowlevel_ops session_finished_operations = {
 
 int session_new(struct workspace *w, struct engine *e, bool finished, struct session **ret)
 {
-        struct session *s = calloc(1, sizeof(*s));
-        int r;
+        struct session *s = allocate(1, sizeof(*s));
+        int r = 0;
 
-        if (!s)
-                return -ENOMEM;
         s->engine = e;
         s->finished = finished;
         pthread_mutex_init(&s->lock, NULL);
-        r = tree_open(w, e, finished, &s->tree);
-        if (r == 0)
-                r = kernel_cache_new(&s->kernel_cache);
-        if (r == 0)
-                r = node_map_new(&s->nodes);
-        if (r == 0)
-                r = writing_new(&s->writing);
-        if (r == 0 && !finished)
+        s->tree = tree_open(w, e, finished);
+        s->kernel_cache = kernel_cache_new();
+        s->nodes = node_map_new();
+        s->writing = writing_new();
+        s->contents = contents_new();
+        if (!finished)
                 r = writers_new(WRITERS, &s->writers);
         if (r == 0 && !finished)
                 r = writers_new(1, &s->namers);
-        if (r == 0)
-                r = contents_new(&s->contents);
         if (r == 0)
                 r = waiters_new(e, finished ? finished_answered : file_answered, s, &s->waiters);
         if (r < 0) {
@@ -316,13 +306,13 @@ struct session *session_free(struct session *s)
         if (!s)
                 return NULL;
         waiters_free(s->waiters);
-        s->writers = writers_free(s->writers);
-        s->namers = writers_free(s->namers);
+        writers_free(s->writers);
+        writers_free(s->namers);
         file_close_all(s);
-        s->contents = contents_free(s->contents);
-        s->writing = writing_free(s->writing);
-        s->kernel_cache = kernel_cache_free(s->kernel_cache);
-        s->nodes = node_map_free(s->nodes);
+        contents_free(s->contents);
+        writing_free(s->writing);
+        kernel_cache_free(s->kernel_cache);
+        node_map_free(s->nodes);
         tree_close(s->tree);
         pthread_mutex_destroy(&s->lock);
         free(s);
@@ -338,7 +328,8 @@ int session_attach(struct session *s, struct fuse_session *fuse)
                 return r < 0 || s->finished ? r : remeasuring_start(tree_workspace(s->tree), s->engine, &s->remeasuring);
         }
         s->remeasuring = remeasuring_stop(s->remeasuring);
-        s->notify = notify_stop(s->notify);
+        notify_stop(s->notify);
+        s->notify = NULL;
         return 0;
 }
 
@@ -358,10 +349,7 @@ void session_interrupt(struct session *s)
 
 bool session_is_idle(struct session *s)
 {
-        bool idle;
+        cleanup_unlock pthread_mutex_t *held = hold(&s->lock);
 
-        pthread_mutex_lock(&s->lock);
-        idle = LIST_EMPTY(&s->handles);
-        pthread_mutex_unlock(&s->lock);
-        return idle && writing_is_idle(s->writing);
+        return LIST_EMPTY(&s->handles) && writing_is_idle(s->writing);
 }

@@ -21,11 +21,11 @@ struct session_options {
  * one where another solverfs lives is refused: -EBUSY. */
 int session_run(struct workspace *w, struct engine *e, const struct session_options *options);
 
-/* An extended attribute of the root: asked for, it is answered (ENODATA) when the kernel has been told of all that other processes changed until then. */
+/* An extended attribute of the root. getxattr() returns (ENODATA) when the kernel has been told of all changes that other processes made so far. */
 #define SETTLED_XATTR "user.solverfs.settled"
 
-/* Asked for by the owner of the mount or root, those that wait for work now are let go (EINTR), and it is answered ENODATA; EBUSY when files are
- * open, so that letting them go would not make the mount idle. */
+/* Another one, for the owner of the mount and root: ends the readers that wait for work with EINTR, and gives ENODATA. EBUSY while files are open,
+ * when ending the readers would not make the mount idle. */
 #define RELEASE_XATTR "user.solverfs.release"
 
 /* The absolute path of a mount point, also of a stale one (where stat fails with ENOTCONN). -errno without a sentence. */

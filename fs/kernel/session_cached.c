@@ -9,9 +9,9 @@
  * differ: names have the recipe's version as their generation, the solver's folder is looked up anew every second, and at a new generation
  * the kernel drops everything below it, even files in use.
  *
- * There is no handle to keep a file's content in between its reads. So what was not read to its end, and a program's file, is kept in a few
- * places here. */
-#include "fs/kernel/session_parts.h"
+ * There is no handle that could keep a file's content between reads. So a few files that were not read to their end, and programs, are kept
+ * here. */
+#include "fs/kernel/session_internal.h"
 
 #include <fcntl.h>
 
@@ -35,12 +35,10 @@ struct contents {
 
 static struct content *content_new(void)
 {
-        struct content *c = calloc(1, sizeof(*c));
+        struct content *c = allocate(1, sizeof(*c));
 
-        if (c) {
-                c->refs = 1;
-                c->fd = -1;
-        }
+        c->refs = 1;
+        c->fd = -1;
         return c;
 }
 
@@ -63,26 +61,20 @@ static struct content *content_unref(struct content *c)
 DEFINE_CLEANUP(struct content *, content_unref)
 #define cleanup_content cleanup(content_unrefp)
 
-int contents_new(struct contents **ret)
+struct contents *contents_new(void)
 {
-        struct contents *c = calloc(1, sizeof(*c));
+        struct contents *c = allocate(1, sizeof(*c));
 
-        if (!c)
-                return -ENOMEM;
         pthread_mutex_init(&c->lock, NULL);
-        *ret = c;
-        return 0;
+        return c;
 }
 
-struct contents *contents_free(struct contents *c)
+void contents_free(struct contents *c)
 {
-        if (!c)
-                return NULL;
         for (size_t i = 0; i < KEPT; i++)
                 content_unref(c->kept[i].content);
         pthread_mutex_destroy(&c->lock);
         free(c);
-        return NULL;
 }
 
 static struct kept *kept_at(struct contents *c, uint64_t ino)
@@ -96,33 +88,25 @@ static struct kept *kept_at(struct contents *c, uint64_t ino)
 /* A ref, or NULL. */
 static struct content *contents_find(struct contents *c, uint64_t ino, uint64_t token)
 {
-        struct content *found = NULL;
-        struct kept *k;
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
+        struct kept *k = kept_at(c, ino);
 
-        pthread_mutex_lock(&c->lock);
-        k = kept_at(c, ino);
-        if (k && k->token == token)
-                found = content_ref(k->content);
-        pthread_mutex_unlock(&c->lock);
-        return found;
+        return k && k->token == token ? content_ref(k->content) : NULL;
 }
 
 /* NULL: it is not kept any more. */
 static void contents_keep(struct contents *c, uint64_t ino, uint64_t token, struct content *content)
 {
-        struct content *old = NULL;
-        struct kept *k;
+        cleanup_content struct content *old = NULL; /* given back without the lock */
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
+        struct kept *k = kept_at(c, ino);
 
-        pthread_mutex_lock(&c->lock);
-        k = kept_at(c, ino);
         if (!k && content)
                 k = &c->kept[c->next++ % KEPT];
         if (k) {
                 old = k->content;
                 *k = (struct kept){ino, token, content_ref(content)};
         }
-        pthread_mutex_unlock(&c->lock);
-        content_unref(old);
 }
 
 /* Changes whenever the content of a file with the same inode may have changed. */
@@ -174,7 +158,7 @@ void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, st
                 c = contents_find(s->contents, ino, token);
         }
         if (r == 0 && !c && n.route->kept) {
-                r = tree_query(s->tree, &n, &q); /* it is put in the folder of programs, which takes a moment */
+                r = n.route->query(s->tree, &n, &q); /* it is put in the folder of programs, which takes a moment */
                 if (r == 0) {
                         waiters_park(s->waiters, req, &p, q);
                         return;
@@ -182,7 +166,7 @@ void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, st
         }
         if (r == 0 && !c) {
                 c = content_new();
-                r = c ? content_load(s, &n, c) : -ENOMEM;
+                r = content_load(s, &n, c);
         }
         if (r == 0)
                 answer_read(s, req, &p, token, c);
@@ -197,7 +181,7 @@ void finished_answered(void *user, fuse_req_t req, const struct parked *p, int r
         cleanup_node struct node n = {0};
 
         if (r == 0)
-                r = c ? tree_node(s->tree, p->ino, &n) : -ENOMEM;
+                r = tree_node(s->tree, p->ino, &n);
         if (r == 0) {
                 c->fd = n.route->answer_fd(v);
                 r = c->fd < 0 ? -errno : 0;

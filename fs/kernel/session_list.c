@@ -3,7 +3,7 @@
  * In a mount of what is finished OPENDIR, too, is answered once by ENOSYS, where the kernel has that: most folders are cells, whose
  * listings never change. The attributes of all other folders are not kept, so the kernel asks for them before it takes a listing from its
  * pages (fuse_readdir_cached() and AUTO_INVAL_DATA). That is the time to take the pages away. */
-#include "fs/kernel/session_parts.h"
+#include "fs/kernel/session_internal.h"
 
 #include <linux/fuse.h>
 

@@ -4,10 +4,9 @@
  * name): then the next open drops them, before it is answered. If the file is still open elsewhere, its pages stay, and the new open is sent
  * to another node (node_map.h) by ESTALE, which the kernel answers by looking the name up again. For the size of a file before its value is
  * known see kernel_cache.h. */
-#include "fs/kernel/session_parts.h"
+#include "fs/kernel/session_internal.h"
 
 #include <fcntl.h>
-#include <limits.h>
 
 #include "cache/base/fault.h"
 #include "fs/kernel/reader.h"
@@ -21,30 +20,25 @@ struct handle {
         struct blob content;
         int fd;                    /* instead of content; -1 */
         fuse_ino_t node;           /* that it was opened by; 0 until it is listed */
-        bool told;                 /* the pages of its node are of its value; under the session's lock */
+        bool told;                 /* the kernel's pages of its node hold its value; under the session's lock */
         LIST_ENTRY(handle) others; /* once it is listed; under the session's lock */
 };
 
 static struct handle *handle_new(void)
 {
-        struct handle *h = calloc(1, sizeof(*h));
+        struct handle *h = allocate(1, sizeof(*h));
 
-        if (h) {
-                h->fd = -1;
-                pthread_mutex_init(&h->lock, NULL);
-        }
+        h->fd = -1;
+        pthread_mutex_init(&h->lock, NULL);
         return h;
 }
 
-static struct handle *handle_free(struct handle *h)
+static void handle_free(struct handle *h)
 {
-        if (!h)
-                return NULL;
         closep(&h->fd);
         blob_done(&h->content);
         pthread_mutex_destroy(&h->lock);
         free(h);
-        return NULL;
 }
 DEFINE_CLEANUP(struct handle *, handle_free)
 #define cleanup_handle cleanup(handle_freep)
@@ -103,52 +97,47 @@ static bool is_held_otherwise(const struct session *s, const struct handle *h, f
 static int handle_list_same(struct session *s, struct handle *h, fuse_ino_t node)
 {
         fuse_ino_t newest = node_map_node(s->nodes, node_map_ino(s->nodes, node));
-        bool other, moves;
+        cleanup_unlock pthread_mutex_t *held = hold(&s->lock);
 
-        pthread_mutex_lock(&s->lock);
-        other = is_held_otherwise(s, h, node);
-        moves = other && is_held_otherwise(s, h, newest);
-        if (!other)
+        if (!is_held_otherwise(s, h, node)) {
                 handle_list(s, h, node);
-        pthread_mutex_unlock(&s->lock);
-        if (!other)
                 return 0;
-        return moves && node_map_on(s->nodes, newest) < 0 ? -ENOMEM : -ESTALE;
+        }
+        if (is_held_otherwise(s, h, newest))
+                node_map_on(s->nodes, newest);
+        return -ESTALE;
 }
 
 /* Marks the kernel's pages as holding this handle's value. True if another open handle of the node had done so already. */
 static bool handle_told(struct session *s, struct handle *h)
 {
+        cleanup_unlock pthread_mutex_t *held = hold(&s->lock);
         const struct handle *other;
         bool told = false;
 
-        pthread_mutex_lock(&s->lock);
         LIST_FOREACH (other, &s->handles, others)
                 told |= other != h && other->node == h->node && other->told;
         h->told = true;
-        pthread_mutex_unlock(&s->lock);
         return told;
 }
 
 bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, struct stat *st)
 {
+        cleanup_unlock pthread_mutex_t *held = NULL;
         const struct handle *h;
-        bool found = false;
 
         if (!S_ISREG(st->st_mode) || !value_moves(s, n))
                 return false;
-        pthread_mutex_lock(&s->lock);
+        held = hold(&s->lock);
         LIST_FOREACH (h, &s->handles, others) {
                 struct stat file;
 
-                found = h->node == node && (h->fd < 0 ? h->content.data != NULL : fstat(h->fd, &file) == 0);
-                if (!found)
+                if (h->node != node || (h->fd < 0 ? !h->content.data : fstat(h->fd, &file) < 0))
                         continue;
                 st->st_size = h->fd < 0 ? (off_t)h->content.size : file.st_size;
-                break;
+                return true;
         }
-        pthread_mutex_unlock(&s->lock);
-        return found;
+        return false;
 }
 
 static uint64_t value_token(const struct handle *h)
@@ -176,15 +165,6 @@ static off_t last_page(const struct handle *h, char page[PAGE], size_t *ret_n)
         return offset;
 }
 
-static void tell_size(struct session *s, fuse_ino_t node, const struct handle *h)
-{
-        char page[PAGE];
-        size_t n;
-        off_t offset = last_page(h, page, &n);
-
-        kernel_cache_tell_size(s->kernel_cache, s->fuse, node, offset, page, n);
-}
-
 /* For a listed handle of a file whose value may change: when this returns, the kernel has no pages and no size of another value, whatever
  * else opens the file meanwhile. */
 static void tell_value(struct session *s, struct handle *h)
@@ -204,6 +184,9 @@ static void tell_value(struct session *s, struct handle *h)
 static void reply_open(struct session *s, fuse_req_t req, const struct node *n, fuse_ino_t node, struct handle *h)
 {
         bool live = node_type(n) == NODE_LIVE, moves = value_moves(s, n);
+        char page[PAGE];
+        size_t size;
+        off_t offset;
         struct fuse_file_info fi = {.fh = (uintptr_t)h, .direct_io = live, .keep_cache = !live, .noflush = 1};
         int r = moves ? handle_list_same(s, h, node) : 0;
 
@@ -215,8 +198,10 @@ static void reply_open(struct session *s, fuse_req_t req, const struct node *n, 
         if (moves)
                 tell_value(s, h);
         else {
-                if (s->fuse && !live && kernel_cache_had_placeholder(s->kernel_cache, inode_pack(n->inode)))
-                        tell_size(s, node, h);
+                if (s->fuse && !live && kernel_cache_had_placeholder(s->kernel_cache, inode_pack(n->inode))) {
+                        offset = last_page(h, page, &size);
+                        kernel_cache_tell_size(s->kernel_cache, s->fuse, node, offset, page, size);
+                }
                 pthread_mutex_lock(&s->lock);
                 handle_list(s, h, node);
                 h->told = true;
@@ -238,8 +223,8 @@ static int may_not_ask(struct session *s, pid_t reader)
 
 enum opening {
         OPENING_DONE,   /* the handle is complete */
-        OPENING_PUT,    /* it is known, and is put in a folder, which takes a moment */
-        OPENING_WORKED, /* it has to be worked out */
+        OPENING_PUT,    /* it is known, and must be put in a folder, which takes a moment */
+        OPENING_WORKED, /* it must be computed */
 };
 
 static int open_kept(struct session *s, const struct node *n)
@@ -275,12 +260,12 @@ void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         cleanup_node struct node n = {0};
         int r;
 
-        if (writing_is(ino)) /* of one just written: its name is taken, and its bytes are to be read by its id */
+        if (writing_is(ino)) /* just written: its name is taken, and its bytes are read by its id */
                 r = (fi->flags & O_ACCMODE) != O_RDONLY ? -EEXIST : -ENOENT;
         else if ((fi->flags & O_ACCMODE) != O_RDONLY || (fi->flags & O_TRUNC))
                 r = -EROFS;
         else
-                r = h ? session_node(s, ino, &n) : -ENOMEM;
+                r = session_node(s, ino, &n);
         if (r == 0 && (node_type(&n) == NODE_FOLDER || node_type(&n) == NODE_LINK))
                 r = -EROFS; /* no kernel asks for that */
         if (r == 0)
@@ -288,7 +273,7 @@ void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         if (r == OPENING_PUT || r == OPENING_WORKED) {
                 r = r == OPENING_PUT ? 0 : may_not_ask(s, fuse_req_ctx(req)->pid);
                 if (r == 0)
-                        r = tree_query(s->tree, &n, &q);
+                        r = n.route->query(s->tree, &n, &q);
                 if (r == 0) {
                         waiters_park(s->waiters, req, &(struct parked){.ino = ino}, q);
                         return;
@@ -324,7 +309,7 @@ void file_answered(void *user, fuse_req_t req, const struct parked *p, int r, st
         if (r == 0)
                 r = fault_at("open.answer");
         if (r == 0)
-                r = h ? session_node(s, p->ino, &n) : -ENOMEM;
+                r = session_node(s, p->ino, &n);
         if (r == 0)
                 r = handle_fill(s, &n, v, h);
         if (r == 0) {
@@ -337,17 +322,16 @@ void file_answered(void *user, fuse_req_t req, const struct parked *p, int r, st
 
 static int read_content(struct session *s, fuse_ino_t ino, struct handle *h)
 {
+        cleanup_unlock pthread_mutex_t *held = hold(&h->lock);
         cleanup_node struct node n = {0};
-        int r = 0;
+        int r;
 
-        pthread_mutex_lock(&h->lock);
-        if (!h->loaded) {
-                r = session_node(s, ino, &n);
-                if (r == 0)
-                        r = tree_content(s->tree, &n, &h->content);
-                h->loaded = r == 0;
-        }
-        pthread_mutex_unlock(&h->lock);
+        if (h->loaded)
+                return 0;
+        r = session_node(s, ino, &n);
+        if (r == 0)
+                r = tree_content(s->tree, &n, &h->content);
+        h->loaded = r == 0;
         return r;
 }
 

@@ -1,7 +1,7 @@
 /* The state of computed files, by extended attributes; asking never starts work. */
 #include "fs/kernel/notify.h"
 #include "fs/kernel/session.h"
-#include "fs/kernel/session_parts.h"
+#include "fs/kernel/session_internal.h"
 
 static const char state_prefix[] = "user.solverfs.";
 
@@ -32,17 +32,17 @@ static int node_state(struct session *s, const struct node *n, struct state *ret
                 return 0;
         if (r == -ENODATA) {
                 ret->state = JOB_FAILED;
-                ret->reason = strdup(error_message(r));
+                ret->reason = copy_string(error_message(r));
                 return 0;
         }
         if (r != -ENOENT)
                 return r;
-        r = n->route->waits_for ? n->route->waits_for(s->tree, n, &q) : tree_query(s->tree, n, &q);
+        r = n->route->waits_for ? n->route->waits_for(s->tree, n, &q) : n->route->query(s->tree, n, &q);
         if (r == 0)
                 ret->state = engine_peek(s->engine, q, &ret->job, &ret->reason);
         if (r == 0 && ret->state == JOB_READY && n->route->waits_for) {
                 ret->state = JOB_FAILED; /* there is a build, and no program */
-                ret->reason = strdup("the commit cannot be built: see build/log");
+                ret->reason = copy_string("the commit cannot be built: see build/log");
         }
         return r;
 }
@@ -72,7 +72,7 @@ static int state_value(struct session *s, fuse_ino_t ino, const char *name, stru
                 buffer_addf(ret, "%llu", (unsigned long long)state.job);
         else
                 return -ENODATA;
-        return buffer_error(ret);
+        return 0;
 }
 
 static void reply_xattr(fuse_req_t req, int r, const struct buffer *b, size_t size)
@@ -110,7 +110,6 @@ void state_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t siz
                 fuse_reply_err(req, release_waiters(s, fuse_req_ctx(req)->uid));
                 return;
         }
-
         reply_xattr(req, state_value(session_of(req), ino, name, &b), &b, size);
 }
 
@@ -125,5 +124,5 @@ void state_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
                 if (state_value(session_of(req), ino, names[i], &value) == 0)
                         buffer_add(&b, names[i], strlen(names[i]) + 1);
         }
-        reply_xattr(req, buffer_error(&b), &b, size);
+        reply_xattr(req, 0, &b, size);
 }

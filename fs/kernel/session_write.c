@@ -1,5 +1,5 @@
-/* Writing: only new cases. What waits for the disk is done by the writers (writers.h), who reply; the threads that read requests hand it over. */
-#include "fs/kernel/session_parts.h"
+/* Writing: only new cases. The threads that read requests hand these over to the writers (writers.h), which wait for the disk and reply. */
+#include "fs/kernel/session_internal.h"
 
 #include <limits.h>
 
@@ -13,7 +13,7 @@ struct written {
         struct stat st;
         char name[NAME_MAX + 1];
         uint32_t id; /* of the case that it is */
-        bool made;   /* it was none before */
+        bool made;   /* it was not a case before */
 };
 
 struct writing {
@@ -24,40 +24,31 @@ struct writing {
         unsigned next_written;
 };
 
-int writing_new(struct writing **ret)
+struct writing *writing_new(void)
 {
-        struct writing *w = calloc(1, sizeof(*w));
+        struct writing *w = allocate(1, sizeof(*w));
 
-        if (!w)
-                return -ENOMEM;
         pthread_mutex_init(&w->lock, NULL);
-        *ret = w;
-        return 0;
+        return w;
 }
 
-struct writing *writing_free(struct writing *w)
+void writing_free(struct writing *w)
 {
         struct new_case *n;
 
-        if (!w)
-                return NULL;
         while ((n = LIST_FIRST(&w->open))) {
                 LIST_REMOVE(n, others);
                 new_case_unref(n);
         }
         pthread_mutex_destroy(&w->lock);
         free(w);
-        return NULL;
 }
 
 bool writing_is_idle(struct writing *w)
 {
-        bool idle;
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
 
-        pthread_mutex_lock(&w->lock);
-        idle = LIST_EMPTY(&w->open);
-        pthread_mutex_unlock(&w->lock);
-        return idle;
+        return LIST_EMPTY(&w->open);
 }
 
 static uint64_t new_case_ino(const struct new_case *n)
@@ -65,17 +56,16 @@ static uint64_t new_case_ino(const struct new_case *n)
         return inode_other(INODE_NEW_CASE, n->number);
 }
 
-/* A ref, as RELEASE may come while it is looked at: close() does not wait for it. */
+/* Returns a ref, since close() does not wait for RELEASE, which may come meanwhile. */
 static struct new_case *new_case_of(struct writing *w, fuse_ino_t ino)
 {
-        struct new_case *found = NULL, *n;
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
+        struct new_case *n;
 
-        pthread_mutex_lock(&w->lock);
         LIST_FOREACH (n, &w->open, others)
                 if (new_case_ino(n) == ino)
-                        found = new_case_ref(n);
-        pthread_mutex_unlock(&w->lock);
-        return found;
+                        return new_case_ref(n);
+        return NULL;
 }
 
 bool writing_is(fuse_ino_t ino)
@@ -86,19 +76,15 @@ bool writing_is(fuse_ino_t ino)
 /* Finds a file just written, by name or, when that is NULL, by inode. A caller that asks by name has to check that the case still exists. */
 static bool written_find(struct writing *w, fuse_ino_t ino, const char *name, struct written *ret)
 {
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
         uint64_t now = now_ns();
-        bool found = false;
 
-        pthread_mutex_lock(&w->lock);
-        for (unsigned i = 0; i < WRITTEN_SLOTS && !found; i++) {
-                const struct written *f = &w->written[i];
-
-                found = f->until > now && (name ? strcmp(f->name, name) == 0 : f->ino == ino);
-                if (found)
+        for (const struct written *f = w->written; f < w->written + WRITTEN_SLOTS; f++)
+                if (f->until > now && (name ? strcmp(f->name, name) == 0 : f->ino == ino)) {
                         *ret = *f;
-        }
-        pthread_mutex_unlock(&w->lock);
-        return found;
+                        return true;
+                }
+        return false;
 }
 
 /* Under lock. There is one file of a name. */
@@ -111,23 +97,17 @@ static void written_drop(struct writing *w, fuse_ino_t ino, const char *name)
 
 static void written_add(struct writing *w, const struct written *f)
 {
-        pthread_mutex_lock(&w->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
+
         written_drop(w, f->ino, f->name); /* of an earlier flush, or file */
         w->written[w->next_written++ % WRITTEN_SLOTS] = *f;
-        pthread_mutex_unlock(&w->lock);
 }
 
 static void written_remove(struct writing *w, fuse_ino_t ino)
 {
-        pthread_mutex_lock(&w->lock);
-        written_drop(w, ino, NULL);
-        pthread_mutex_unlock(&w->lock);
-}
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
 
-static void written_rename(struct writing *w, struct written *f, const char *name)
-{
-        snprintf(f->name, sizeof(f->name), "%s", name);
-        written_add(w, f);
+        written_drop(w, ino, NULL);
 }
 
 int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret)
@@ -143,10 +123,8 @@ int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret)
                 return 0;
         }
         r = fault_at("case.looked");
-        if (r == 0 && fstat(n->fd, ret) < 0)
-                r = -errno;
-        if (r < 0)
-                return r;
+        if (r < 0 || fstat(n->fd, ret) < 0)
+                return r < 0 ? r : -errno;
         ret->st_ino = ino;
         ret->st_mode = S_IFREG | 0644;
         ret->st_uid = geteuid();
@@ -376,7 +354,7 @@ static bool is_cases(struct session *s, fuse_ino_t folder)
         return tree_node(s->tree, folder, &dir) == 0 && dir.route->takes;
 }
 
-/* rsync, editors and others write under a name for the meantime and rename. */
+/* rsync, editors and others write under a temporary name and rename. */
 static int rename_written(struct session *s, const char *name, const char *to)
 {
         struct cases *cases = workspace_cases(tree_workspace(s->tree));
@@ -392,17 +370,17 @@ static int rename_written(struct session *s, const char *name, const char *to)
                 return -ENAMETOOLONG;
         if (cases_find(cases, to, &holder) == 0 && holder->id != f.id)
                 return errorf(-EEXIST, "the name '%s' is taken by case %u", to, holder->id);
-        name_of_case = strndup(to, case_unpacked_name(to)); /* what was compressed is a case of the name without that */
-        if (!name_of_case)
-                return -ENOMEM;
+        name_of_case = copy_prefix(to, case_unpacked_name(to)); /* a case that was compressed has the name without .gz and the like */
         if (f.made && !holder) /* other bytes, which were a case before, keep their name */
                 r = cases_rename(cases, f.id, name_of_case);
         open = new_case_of(s->writing, f.ino);
-        if (r == 0 && open) /* it is not closed everywhere */
-                r = new_case_rename(open, to);
-        if (r == 0)
-                written_rename(s->writing, &f, to);
-        return r;
+        if (r < 0)
+                return r;
+        if (open) /* it is not closed everywhere */
+                new_case_rename(open, to);
+        snprintf(f.name, sizeof(f.name), "%s", to);
+        written_add(s->writing, &f);
+        return 0;
 }
 
 static void do_rename(const struct writing_request *w)

@@ -1,13 +1,12 @@
 #include "fs/kernel/waiters.h"
 
-#include <fcntl.h>
-#include <pthread.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/queue.h>
 
 #include "cache/base/process.h"
+#include "fs/tree/lock.h"
 
 #define LOOK_AGAIN_MS 250
 
@@ -40,15 +39,15 @@ struct waiters {
 static void waiter_reply(struct waiter *w, int r, struct value *v, const char *reason)
 {
         struct waiters *all = w->all;
+        cleanup_unlock pthread_mutex_t *held = NULL;
 
         fuse_req_interrupt_func(w->req, NULL, NULL);
         all->fn(all->user, w->req, &w->parked, r, v, reason);
         free(w);
-        pthread_mutex_lock(&all->lock);
+        held = hold(&all->lock);
         all->replying--;
         if (LIST_EMPTY(&all->list) && all->replying == 0)
                 pthread_cond_broadcast(&all->gone);
-        pthread_mutex_unlock(&all->lock);
 }
 
 static void waiter_answered(void *user, int r, struct value *v, const char *reason)
@@ -72,13 +71,9 @@ static void waiter_interrupted(fuse_req_t, void *user)
 
 void waiters_park(struct waiters *all, fuse_req_t req, const struct parked *p, struct query *q)
 {
-        struct waiter *w = calloc(1, sizeof(*w));
+        struct waiter *w = allocate(1, sizeof(*w));
         int r;
 
-        if (!w) {
-                fuse_reply_err(req, ENOMEM);
-                return;
-        }
         *w = (struct waiter){.all = all, .req = req, .parked = *p, .reader = fuse_req_ctx(req)->pid};
         pthread_mutex_lock(&all->lock);
         LIST_INSERT_HEAD(&all->list, w, parked_too);
@@ -95,14 +90,6 @@ void waiters_park(struct waiters *all, fuse_req_t req, const struct parked *p, s
 
 /* -- the thread that looks at interrupted readers -- */
 
-static bool has_signal(uint64_t set, const int *signals, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                if (set & UINT64_C(1) << (signals[i] - 1))
-                        return true;
-        return false;
-}
-
 /* A set of signals in /proc/<thread>/status. */
 static uint64_t signals_in(const char *status, const char *line)
 {
@@ -111,28 +98,30 @@ static uint64_t signals_in(const char *status, const char *line)
         return at ? strtoull(at + strlen(line), NULL, 16) : 0;
 }
 
+#define SIGNAL(s) (UINT64_C(1) << ((s)-1)) /* in a set of signals_in() */
+
 /* True if the reader is about to end, or wants out of its open. Signals that dump core do not show as SIGKILL beforehand. */
 static bool reader_is_ending(pid_t reader)
 {
-        static const int ending[] = {SIGKILL, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-        static const int dumping[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, SIGXCPU, SIGXFSZ};
+        const uint64_t ending = SIGNAL(SIGKILL) | SIGNAL(SIGINT) | SIGNAL(SIGTERM) | SIGNAL(SIGHUP) | SIGNAL(SIGQUIT);
+        const uint64_t dumping = SIGNAL(SIGABRT) | SIGNAL(SIGBUS) | SIGNAL(SIGFPE) | SIGNAL(SIGILL) | SIGNAL(SIGSEGV) | SIGNAL(SIGSYS) |
+                                 SIGNAL(SIGTRAP) | SIGNAL(SIGXCPU) | SIGNAL(SIGXFSZ);
         uint64_t due;
         char text[8192];
 
         if (reader <= 0 || process_text(reader, "status", text, sizeof(text)) < 0)
                 return true; /* gone, or in a namespace we cannot look into */
         due = (signals_in(text, "\nSigPnd:") | signals_in(text, "\nShdPnd:")) & ~signals_in(text, "\nSigBlk:");
-        return has_signal(due, ending, ARRAY_SIZE(ending)) ||
-               has_signal(due & ~signals_in(text, "\nSigCgt:"), dumping, ARRAY_SIZE(dumping));
+        return (due & ending) != 0 || (due & dumping & ~signals_in(text, "\nSigCgt:")) != 0;
 }
 
 /* Takes one ending reader out of the list and the engine; NULL when there is none. *ret_waiting: interrupted ones that wait on. */
 static struct waiter *waiters_take_ending(struct waiters *all, bool *ret_waiting)
 {
-        struct waiter *found = NULL, *w;
+        cleanup_unlock pthread_mutex_t *held = hold(&all->lock);
+        struct waiter *w;
 
         *ret_waiting = false;
-        pthread_mutex_lock(&all->lock);
         LIST_FOREACH (w, &all->list, parked_too) {
                 bool leaves = all->leaving || w->released;
 
@@ -140,16 +129,12 @@ static struct waiter *waiters_take_ending(struct waiters *all, bool *ret_waiting
                         continue;
                 *ret_waiting = true;
                 if ((!leaves && !reader_is_ending(w->reader)) || !engine_leave(all->engine, &w->ticket))
-                        continue; /* or it is being answered now, or not asked for yet: next time */
-                found = w;
-                break;
-        }
-        if (found) {
-                LIST_REMOVE(found, parked_too);
+                        continue; /* it waits on; or it is just being answered, or not asked for yet: next time */
+                LIST_REMOVE(w, parked_too);
                 all->replying++;
+                return w;
         }
-        pthread_mutex_unlock(&all->lock);
-        return found;
+        return NULL;
 }
 
 static void *waiters_thread(void *user)
@@ -189,20 +174,19 @@ void waiters_release(struct waiters *all)
 
 void waiters_drain(struct waiters *all)
 {
+        cleanup_unlock pthread_mutex_t *held = NULL;
+
         waiters_interrupt(all);
-        pthread_mutex_lock(&all->lock);
+        held = hold(&all->lock);
         while (!LIST_EMPTY(&all->list) || all->replying > 0)
                 pthread_cond_wait(&all->gone, &all->lock);
-        pthread_mutex_unlock(&all->lock);
 }
 
 int waiters_new(struct engine *e, parked_fn fn, void *user, struct waiters **ret)
 {
-        struct waiters *all = calloc(1, sizeof(*all));
+        struct waiters *all = allocate(1, sizeof(*all));
         int r;
 
-        if (!all)
-                return -ENOMEM;
         all->engine = e;
         all->fn = fn;
         all->user = user;

@@ -1,8 +1,6 @@
 #include "fs/kernel/writers.h"
 
-#include <pthread.h>
-
-#include "cache/base/util.h"
+#include "fs/tree/lock.h"
 
 struct writers {
         size_t n_threads;
@@ -20,13 +18,13 @@ struct writers {
 static void *writers_thread(void *user)
 {
         struct writers *w = user;
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
 
-        pthread_mutex_lock(&w->lock);
         for (;;) {
                 struct chore *c = w->first;
 
                 if (!c && w->ending)
-                        break;
+                        return NULL;
                 if (!c) {
                         pthread_cond_wait(&w->come, &w->lock);
                         continue;
@@ -42,35 +40,31 @@ static void *writers_thread(void *user)
                 if (!w->first && w->n_busy == 0)
                         pthread_cond_broadcast(&w->done);
         }
-        pthread_mutex_unlock(&w->lock);
-        return NULL;
 }
 
 void writers_do(struct writers *w, struct chore *c)
 {
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
+
         c->next = NULL;
-        pthread_mutex_lock(&w->lock);
         *w->end = c;
         w->end = &c->next;
         pthread_cond_signal(&w->come);
-        pthread_mutex_unlock(&w->lock);
 }
 
 void writers_drain(struct writers *w)
 {
-        pthread_mutex_lock(&w->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
+
         while (w->first || w->n_busy > 0)
                 pthread_cond_wait(&w->done, &w->lock);
-        pthread_mutex_unlock(&w->lock);
 }
 
 int writers_new(unsigned n_threads, struct writers **ret)
 {
-        struct writers *w = calloc(1, sizeof(*w) + n_threads * sizeof(w->threads[0]));
+        struct writers *w = allocate(1, sizeof(*w) + n_threads * sizeof(w->threads[0]));
         int r = 0;
 
-        if (!w)
-                return -ENOMEM;
         w->end = &w->first;
         pthread_mutex_init(&w->lock, NULL);
         pthread_cond_init(&w->come, NULL);

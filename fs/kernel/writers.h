@@ -1,8 +1,8 @@
-/* Threads for what waits for the disk: writers' requests. The threads that read requests hand them over, and go on answering everybody
- * else while cases are copied and synced. Requests are begun in the order in which they come. Threads: any.
+/* Threads for requests that wait for the disk. The threads that read requests hand these over, and go on answering others while cases are copied
+ * and synced. Requests are begun in the order in which they come. Threads: any.
  *
- * While a file is made, renamed or removed, the kernel locks its folder against everybody, readers of it too. Such a request therefore never
- * waits behind the bytes of others: there are writers of their own for it, and one thread is enough, as the kernel asks for one at a time. */
+ * While a file is made, renamed or removed, the kernel locks its folder against everybody, also against readers. So such a request must not wait
+ * behind the bytes of others: it has a thread of its own. One is enough, as the kernel sends one such request at a time. */
 #pragma once
 
 #include <stddef.h>
@@ -11,7 +11,7 @@ struct writers;
 
 struct chore {
         struct chore *next;
-        void (*fn)(struct chore *c); /* does it, replies, frees it; on a thread of ours */
+        void (*fn)(struct chore *c); /* does the work, replies and frees the chore; on one of these threads */
 };
 
 int writers_new(unsigned n_threads, struct writers **ret);

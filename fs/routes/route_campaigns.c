@@ -1,5 +1,5 @@
-/* <solver>/spr/campaigns and <solver>/incompleteness/campaigns: the campaigns. A campaign's inode has the number of its name in `item`. What a campaign writes as it goes is live: a mount of
- * what is finished has only the findings. */
+/* <solver>/spr/campaigns and <solver>/incompleteness/campaigns: the campaigns. A campaign's inode has the number of its name in `item`. What a
+ * campaign writes as it goes is live: a mount of what is finished has only the findings. */
 #include "fs/routes/routes.h"
 
 #include <limits.h>
@@ -29,8 +29,8 @@ static int campaign_name(struct tree *t, const struct node *n, char **ret)
 
         if (r < 0)
                 return r;
-        *ret = strdup(slash ? slash + 1 : whole);
-        return *ret ? 0 : -ENOMEM;
+        *ret = copy_string(slash ? slash + 1 : whole);
+        return 0;
 }
 
 static int campaign_number(struct tree *t, const struct node *dir, const char *name, struct inode *ret)
@@ -78,12 +78,11 @@ static bool has_table(struct tree *t, const struct node *dir, const struct route
 
 static int campaign_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
-        struct inode inode = dir->inode;
+        struct inode inode = inode_below(dir, row);
         char **names = NULL;
         size_t n = 0;
         int r = campaign_names(tree_workspace(t), dir->solver->number, &names, &n);
 
-        inode.kind = row->kind;
         for (size_t i = from; r == 0 && i < n; i++) {
                 if (!is_in_folder(t, dir, names[i]))
                         continue;
@@ -158,15 +157,14 @@ enum {
 };
 
 /* How many numbers the line has. */
-static int read_progress(const char *line, size_t size, double ret[N_PROGRESS])
+static int read_progress(const char *line, double ret[N_PROGRESS])
 {
-        char text[256], *at = text, *end;
+        char *end;
         int n = 0;
 
-        snprintf(text, sizeof(text), "%.*s", (int)MIN(size, sizeof(text) - 1), line);
-        for (; n < N_PROGRESS; n++, at = end) {
-                ret[n] = strtod(at, &end);
-                if (end == at)
+        for (; n < N_PROGRESS; n++, line = end) {
+                ret[n] = strtod(line, &end);
+                if (end == line)
                         break;
         }
         return n;
@@ -192,11 +190,10 @@ static int campaign_picture(struct tree *t, const struct node *n, struct buffer 
 {
         cleanup_plot struct plot *plot = NULL;
         cleanup_blob struct blob b = {0};
-        cleanup_free char *name = NULL;
-        char title[PATH_SIZE];
+        cleanup_free char *name = NULL, *lines = NULL;
+        char title[PATH_SIZE], *rest;
         struct plot_series *series[3];
         enum campaign_kind kind = CAMPAIGN_SLOWDOWNS;
-        const char *p, *end;
         int r = campaign_name(t, n, &name);
 
         if (r == 0)
@@ -212,19 +209,15 @@ static int campaign_picture(struct tree *t, const struct node *n, struct buffer 
         series[0] = plot_series(plot, PLOT_STEP, "regressions");
         series[1] = plot_series(plot, PLOT_STEP, kind == CAMPAIGN_UNKNOWNS ? "implications" : "distinct culprits");
         series[2] = plot_series(plot, PLOT_STEP, "contradictions and crashes");
-        end = (const char *)b.data + b.size;
-        for (p = b.data; p && p < end;) {
-                const char *newline = memchr(p, '\n', (size_t)(end - p));
+        rest = lines = copy_prefix(b.data ?: "", b.size);
+        while (rest) {
                 double numbers[N_PROGRESS];
-                int k = read_progress(p, (size_t)((newline ? newline : end) - p), numbers);
+                int k = read_progress(strsep(&rest, "\n"), numbers);
 
                 add_progress(series, kind == CAMPAIGN_UNKNOWNS, k, numbers);
-                p = newline ? newline + 1 : end;
         }
         return plot_write(plot, ret);
 }
-
-/* -- the rows -- */
 
 static const struct route rows[] = {
         {KIND_SPR_CAMPAIGNS, IN(KIND_SPR), .name = "campaigns", .starts = true, .type = NODE_FOLDER, .absent = ABSENT_NOT,

@@ -24,22 +24,31 @@ uint64_t cases_listing(struct tree *t, const struct node *)
 
 /* -- cases/<case> -- */
 
-int case_is_there(struct tree *t, uint32_t id, const struct solver *s)
+int case_has(struct tree *t, const struct node *dir, uint32_t id)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_get(workspace_cases(tree_workspace(t)), id, &info);
 
-        return r == 0 && s && !recipe_takes(s->recipe, info->format) ? -ENOENT : r;
+        return r == 0 && dir->solver && !recipe_takes(dir->solver->recipe, info->format) ? -ENOENT : r;
 }
 
-static int case_has(struct tree *t, const struct node *, uint32_t id)
+int case_ids(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
-        return case_is_there(t, id, NULL);
+        size_t n, kept = 0;
+        int r = cases_list(workspace_cases(tree_workspace(t)), ret, &n);
+
+        for (size_t i = 0; r == 0 && i < n; i++)
+                if (!dir->solver || case_has(t, dir, (*ret)[i]) == 0)
+                        (*ret)[kept++] = (*ret)[i];
+        *ret_n = kept;
+        return r;
 }
 
-static int case_numbers(struct tree *t, const struct node *, uint32_t **ret, size_t *ret_n)
+bool case_is_listed(struct tree *t, uint32_t id)
 {
-        return cases_list(workspace_cases(tree_workspace(t)), ret, ret_n);
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+        return cases_get(workspace_cases(tree_workspace(t)), id, &info) == 0 && !info->removed;
 }
 
 int case_mtime(struct tree *t, const struct node *n, int64_t *ret)
@@ -183,7 +192,7 @@ static int by_name_target(struct tree *t, const struct node *n, struct buffer *r
         return 0;
 }
 
-/* Read anew at each open: what is looked at on the way to a name must cost nothing. */
+/* Computed at each open, and not when the kernel looks a name up, which must cost nothing. */
 static int case_features(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
@@ -192,13 +201,11 @@ static int case_features(struct tree *t, const struct node *n, struct buffer *re
         return r < 0 ? r : case_features_print(tree_workspace(t), info, ret);
 }
 
-/* -- the rows -- */
-
 static const struct route rows[] = {
         {KIND_CASES, IN(KIND_ROOT), .name = "cases", .type = NODE_FOLDER, .takes = true, .absent = ABSENT_NOT,
          .generation = cases_listing, .about = "the benchmark instances, shared by every solver; cp a file here to add it"},
         {KIND_CASE, IN(KIND_CASES), .shown = "<case>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_FOREVER,
-         .has = case_has, .numbers = case_numbers, .mtime = case_mtime, .about = "a case, by its id"},
+         .has = case_has, .numbers = case_ids, .mtime = case_mtime, .about = "a case, by its id"},
         {KIND_CASE_INPUT, IN(KIND_CASE), .shown = "input.smt2", .type = NODE_FILE, .named = case_input_named,
          .size = case_input_size, .open = case_input_open, .mtime = case_mtime,
          .about = "the case, byte for byte (input.cnf for DIMACS)"},

@@ -47,13 +47,9 @@ enum {
 
 static int commit_text_content(struct tree *t, const struct node *n, struct buffer *ret)
 {
-        enum commit_text which = n->route->kind == KIND_MESSAGE  ? COMMIT_MESSAGE
-                                 : n->route->kind == KIND_AUTHOR ? COMMIT_AUTHOR
-                                 : n->route->kind == KIND_DATE   ? COMMIT_DATE
-                                                                 : COMMIT_CHANGES;
+        static const enum commit_text which[] = {COMMIT_MESSAGE, COMMIT_AUTHOR, COMMIT_DATE, COMMIT_CHANGES};
 
-        (void)t;
-        return history_text(n->solver->history, n->inode.commit, which, ret);
+        return history_text(n->solver->history, n->inode.commit, which[n->route->kind - KIND_MESSAGE], ret);
 }
 
 static bool build_is_known(struct tree *t, const struct node *n, uint32_t commit, struct build_record **ret)
@@ -97,7 +93,6 @@ static int parent_target(struct tree *t, const struct node *n, struct buffer *re
         size_t count;
         int r = history_parents(n->solver->history, n->inode.commit, &parents, &count);
 
-        (void)t;
         if (r == 0 && (n->inode.item < 1 || n->inode.item > count))
                 r = -ENOENT;
         if (r == 0)
@@ -159,7 +154,6 @@ static int build_so_far(struct tree *t, const struct node *n, struct buffer *ret
 /* In cached/ nothing goes on, and a search through it should not meet each log twice. */
 static bool so_far_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
-        (void)t, (void)row;
         return !dir->view.cached;
 }
 
@@ -230,7 +224,6 @@ static int program_name(struct tree *t, const struct node *n, char **ret)
 
 static bool bin_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
-        (void)row;
         for (char *const *o = outputs_of(dir); *o; o++)
                 if (output_visible(t, dir, basename(*o)))
                         return true;
@@ -248,10 +241,9 @@ static int program_match(struct tree *t, const struct node *dir, const char *nam
 static int program_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         char *const *outputs = outputs_of(dir);
-        struct inode inode = dir->inode;
+        struct inode inode = inode_below(dir, row);
         int r = 0;
 
-        inode.kind = KIND_PROGRAM;
         for (size_t i = 0; r == 0 && outputs[i]; i++) {
                 const char *name = basename(outputs[i]);
 
@@ -298,7 +290,7 @@ static int program_query(struct tree *t, const struct node *n, struct query **re
 
 /* -- cases/<case>: the cells -- */
 
-/* True if the commit cannot be built. That is the result of all its cells, which have no other values. */
+/* True if the commit cannot be built. Its cells then have a result, unbuildable, and no other values. */
 static bool commit_failed(struct tree *t, const struct node *n)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
@@ -319,7 +311,6 @@ static int cell_known(struct tree *t, const struct node *n)
 
 static bool cell_file_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
-        (void)row;
         return !dir->view.cached || cell_known(t, dir) == 0;
 }
 
@@ -341,14 +332,13 @@ static bool cells_exist(struct tree *t, const struct node *dir, const struct rou
         cleanup_free uint32_t *ids = NULL;
         size_t n;
 
-        (void)row;
         return !dir->view.cached || commit_failed(t, dir) || (cells_known(t, dir, &ids, &n) == 0 && n > 0);
 }
 
 static int cell_has(struct tree *t, const struct node *dir, uint32_t id)
 {
         struct node n = *dir;
-        int r = case_is_there(t, id, dir->solver); /* a SAT solver has no SMT-LIB cells */
+        int r = case_has(t, dir, id); /* a SAT solver has no SMT-LIB cells */
 
         n.inode.item = id;
         if (r == 0 && dir->view.cached) {
@@ -359,25 +349,9 @@ static int cell_has(struct tree *t, const struct node *dir, uint32_t id)
         return r;
 }
 
-int solver_case_ids(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
-{
-        struct cases *cases = workspace_cases(tree_workspace(t));
-        size_t n, kept = 0;
-        int r = cases_list(cases, ret, &n);
-
-        for (size_t i = 0; r == 0 && i < n; i++) {
-                cleanup(case_info_unrefp) struct case_info *info = NULL;
-
-                if (cases_get(cases, (*ret)[i], &info) == 0 && recipe_takes(dir->solver->recipe, info->format))
-                        (*ret)[kept++] = (*ret)[i];
-        }
-        *ret_n = kept;
-        return r;
-}
-
 static int cells_shown(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
-        return dir->view.cached && !commit_failed(t, dir) ? cells_known(t, dir, ret, ret_n) : solver_case_ids(t, dir, ret, ret_n);
+        return dir->view.cached && !commit_failed(t, dir) ? cells_known(t, dir, ret, ret_n) : case_ids(t, dir, ret, ret_n);
 }
 
 /* A commit that cannot be built has a result, and nothing else. */
@@ -505,10 +479,10 @@ static int by_seed_row(void *user, bool is_scrambled, uint64_t seed, const struc
         cell_effort(f, b->to);
         buffer_adds(b->to, "\n");
         b->newest = MAX(b->newest, fact_moment(f));
-        return buffer_error(b->to);
+        return 0;
 }
 
-/* As new as what was found out last, or as the cell where nothing was. */
+/* Its time is that of the newest fact in it, or the cell's where there is none. */
 static int print_by_seed(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
@@ -547,7 +521,6 @@ int case_name_match(struct tree *t, const struct node *dir, const char *name, st
 
 int case_name_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
-        (void)t;
         buffer_addf(ret, "%" PRIu32, n->inode.item);
         return 0;
 }
@@ -564,7 +537,6 @@ static int cell_name_match(struct tree *t, const struct node *dir, const char *n
 
 static bool seeds_exist(struct tree *t, const struct node *dir, const struct route *row)
 {
-        (void)t, (void)row;
         return solver_recipe_at(dir->solver, dir->inode.commit)->seed != NULL;
 }
 
@@ -609,7 +581,6 @@ static int timeout_alias_target(struct tree *t, const struct node *n, struct buf
 {
         char shortest[32];
 
-        (void)t;
         format_duration(n->view.timeout_ns, shortest);
         buffer_adds(ret, shortest);
         return 0;
@@ -631,7 +602,7 @@ static int setting_entries(struct tree *t, const struct node *dir, const struct 
         int r = 0;
 
         for (uint64_t i = from; r == 0 && tree_setting_at(t, (uint32_t)i, &v) == 0; i++) {
-                struct inode inode = dir->inode;
+                struct inode inode = inode_below(dir, row);
                 struct node found = {0};
                 char name[32];
 
@@ -640,7 +611,6 @@ static int setting_entries(struct tree *t, const struct node *dir, const struct 
                 v.cached = dir->view.cached;
                 if (setting_match(t, dir, &v, &found) < 0)
                         continue;
-                inode.kind = row->kind;
                 inode.view = found.inode.view;
                 inode.setting = found.inode.setting;
                 if (v.has_seed || v.scramble > 0)
@@ -651,8 +621,6 @@ static int setting_entries(struct tree *t, const struct node *dir, const struct 
         }
         return r;
 }
-
-/* -- the rows -- */
 
 #define COMMIT_TEXT IN(KIND_COMMIT), .type = NODE_FILE, .content = commit_text_content, .mtime = commit_time
 #define CELL_FILE                                                                                                  \

@@ -96,7 +96,7 @@ static int add_name(const struct comparing_version v[2], bool with_solvers, stru
                         buffer_addf(ret, "%s@", v[side].solver->recipe->name);
                 r = commit_name(v[side].solver, v[side].commit, ret);
         }
-        return r < 0 ? r : buffer_error(ret);
+        return r;
 }
 
 /* One half of a name. `revision` is changed. */
@@ -119,17 +119,15 @@ static int parse_version(struct tree *t, const struct node *dir, char *revision,
         return r == -EINVAL ? -ENOENT : r; /* not a revision is no such file */
 }
 
-/* 0: *ret_full says whether it is the name of the folder itself, and not of a link. */
-static int parse_pair(struct tree *t, const struct node *dir, const char *name, struct inode *ret, bool *ret_full)
+/* A comparison is a folder under its full name; every other way to write it is a link to that. */
+static int pair_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
-        cleanup_free char *copy = strdup(name);
+        cleanup_free char *copy = copy_string(name);
         cleanup_buffer struct buffer full = {0};
         struct comparing_version v[2] = {0};
-        char *dots = copy ? strstr(copy, "..") : NULL;
+        char *dots = strstr(copy, "..");
         int r;
 
-        if (!copy)
-                return -ENOMEM;
         if (!dots || dots == copy || !dots[2])
                 return -ENOENT;
         *dots = '\0';
@@ -137,29 +135,13 @@ static int parse_pair(struct tree *t, const struct node *dir, const char *name, 
         if (r == 0)
                 r = parse_version(t, dir, dots + 2, &v[1]);
         if (r == 0)
-                r = set_inode(dir, v, ret);
+                r = set_inode(dir, v, &ret->inode);
         if (r == 0)
                 r = add_name(v, !dir->solver, &full);
-        if (r == 0)
-                *ret_full = strcmp(full.data, name) == 0;
+        if (r == 0 && (strcmp(full.data, name) == 0) != (route_of(ret->inode.kind)->type == NODE_FOLDER))
+                r = -ENOENT;
         versions_done(v);
         return r;
-}
-
-static int pair_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
-{
-        bool full = false;
-        int r = parse_pair(t, dir, name, &ret->inode, &full);
-
-        return r == 0 && !full ? -ENOENT : r;
-}
-
-static int pair_link_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
-{
-        bool full = false;
-        int r = parse_pair(t, dir, name, &ret->inode, &full);
-
-        return r == 0 && full ? -ENOENT : r;
 }
 
 static int pair_link_target(struct tree *t, const struct node *n, struct buffer *ret)
@@ -176,7 +158,7 @@ static int pair_link_target(struct tree *t, const struct node *n, struct buffer 
 
 /* -- listings: what the command has compared ---------------------------------------------------------------------- */
 
-/* The versions of one that was noted; -ENOENT: its solver or a commit is no more. */
+/* The versions of a noted comparison; -ENOENT: a solver or a commit of it is gone. */
 static int noted_versions(struct tree *t, const struct comparing_noted *noted, struct comparing_version ret[2])
 {
         int r = 0;
@@ -203,10 +185,9 @@ static int emit_noted(struct tree *t, const struct node *dir, const struct route
 {
         struct comparing_version v[2] = {0};
         cleanup_buffer struct buffer name = {0};
-        struct inode inode = dir->inode;
+        struct inode inode = inode_below(dir, row);
         int r = noted_versions(t, noted, v);
 
-        inode.kind = row->kind;
         if (r == 0)
                 r = set_inode(dir, v, &inode);
         if (r == 0)
@@ -245,16 +226,14 @@ static int set_compare_match(struct tree *t, const struct node *dir, const char 
 static int set_compare_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         cleanup_free char *set = NULL;
-        struct inode inode = dir->inode;
         int r = from > 0 ? -ENOENT : tree_name(t, NAMES_SET, dir->inode.item, &set);
 
-        inode.kind = row->kind;
         for (uint32_t i = 0; r == 0; i++) {
                 cleanup_comparing_noted struct comparing_noted noted = {0};
 
                 r = comparing_noted_at(tree_workspace(t), i, &noted);
                 if (r == 0 && strcmp(noted.set, set) == 0)
-                        return tree_emit(row, "compare", inode, 0, fn, user);
+                        return tree_emit(row, "compare", inode_below(dir, row), 0, fn, user);
         }
         return r == -ENOENT ? 0 : r;
 }
@@ -299,7 +278,7 @@ static int print_file(const char *name, const struct comparing_table *table, str
         return comparison_plot_cactus(table, ret);
 }
 
-/* As new as what was found out last, or as the newer commit where nothing was. */
+/* The time of the newest fact, or of the newer commit where there is none. */
 static int newest_of(const struct comparing_table *table, int64_t *ret)
 {
         *ret = table->newest;
@@ -329,8 +308,6 @@ static int print_comparison(struct tree *t, const struct node *n, struct buffer 
         return r;
 }
 
-/* -- the rows ----------------------------------------------------------------------------------------------------- */
-
 #define PAIR_FILE   IN(KIND_PAIR), DERIVED(print_comparison)
 #define ACROSS_FILE IN(KIND_ACROSS_PAIR, KIND_SET_PAIR), DERIVED(print_comparison)
 
@@ -339,7 +316,7 @@ static const struct route rows[] = {
          .about = "any two revisions on all cases, from what is finished; never starts work"},
         {KIND_PAIR, IN(KIND_COMPARE), .shown = "<a>..<b>", .type = NODE_FOLDER, .absent = ABSENT_FOREVER, .match = pair_match,
          .list = pair_entries, .about = "those that 'solverfs compare' made are listed"},
-        {KIND_PAIR_LINK, IN(KIND_COMPARE), .shown = "<a>..<b>", .type = NODE_LINK, .moves = true, .match = pair_link_match,
+        {KIND_PAIR_LINK, IN(KIND_COMPARE), .shown = "<a>..<b>", .type = NODE_LINK, .moves = true, .match = pair_match,
          .list = no_entries, .content = pair_link_target},
         {KIND_SUMMARY, PAIR_FILE, .name = "summary.tsv", .about = "answers, PAR-2, flips; how many changed"},
         {KIND_SET_SHIFT, PAIR_FILE, .name = "set.tsv",
@@ -356,14 +333,14 @@ static const struct route rows[] = {
         {KIND_ACROSS_PAIR, IN(KIND_ACROSS), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_FOLDER, .absent = ABSENT_FOREVER,
          .match = pair_match, .list = pair_entries, .about = "the files of <solver>/compare/<a>..<b>"},
         {KIND_ACROSS_LINK, IN(KIND_ACROSS), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_LINK, .moves = true,
-         .match = pair_link_match, .list = no_entries, .content = pair_link_target},
+         .match = pair_match, .list = no_entries, .content = pair_link_target},
         {KIND_SET_COMPARE, IN(KIND_SET), .shown = "compare", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT,
          .match = set_compare_match, .list = set_compare_entries, .generation = any_listing,
          .about = "two versions on its cases: <solver>@<a>..<solver>@<b>"},
         {KIND_SET_PAIR, IN(KIND_SET_COMPARE), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_FOLDER,
          .absent = ABSENT_FOREVER, .match = pair_match, .list = pair_entries},
         {KIND_SET_LINK, IN(KIND_SET_COMPARE), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_LINK, .moves = true,
-         .match = pair_link_match, .list = no_entries, .content = pair_link_target},
+         .match = pair_match, .list = no_entries, .content = pair_link_target},
         {KIND_ACROSS_SUMMARY, ACROSS_FILE, .name = "summary.tsv"},
         {KIND_ACROSS_REGRESSIONS, ACROSS_FILE, .name = "regressions.tsv"},
         {KIND_ACROSS_IMPROVEMENTS, ACROSS_FILE, .name = "improvements.tsv"},

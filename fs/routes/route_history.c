@@ -14,17 +14,7 @@ enum {
         KIND_MEMORY_HISTORY_SVG = 354,
 };
 
-static int solver_case_has(struct tree *t, const struct node *dir, uint32_t id)
-{
-        return case_is_there(t, id, dir->solver);
-}
-
 /* -- history.tsv and history.svg -- */
-
-static int known_numbers(struct tree *t, const struct node *n, uint32_t **ret, size_t *ret_n)
-{
-        return commits_known(tree_workspace(t), n->solver, NULL, ret, ret_n);
-}
 
 static bool is_known(const struct numbers *known, uint32_t commit)
 {
@@ -39,13 +29,11 @@ static int known_in_order(struct tree *t, const struct node *n, const struct com
         cleanup_numbers struct numbers known = {0};
         /* The same for all cases; not under the folder of the cases, whose numbers are its listing. */
         struct node of = {.inode = {.kind = KIND_HISTORY_TSV, .view = n->inode.view}, .solver = n->solver};
-        int r = tree_numbers(t, &of, 0, known_numbers, &known);
+        int r = tree_numbers(t, &of, 0, known_commits, &known);
 
         if (r < 0)
                 return r;
-        *ret = calloc(known.n + 1, sizeof(**ret));
-        if (!*ret)
-                return -ENOMEM;
+        *ret = allocate(known.n + 1, sizeof(**ret));
         for (uint32_t i = 0; i < order->n && *ret_n < known.n; i++)
                 if (is_known(&known, order->list[i]))
                         (*ret)[(*ret_n)++] = order->list[i];
@@ -70,37 +58,23 @@ int read_case_history(struct tree *t, const struct node *n, const struct cell *c
         return r;
 }
 
-static int read_history(struct tree *t, const struct node *n, struct case_history *ret, struct commit_order **ret_order)
+/* The table, or a picture. */
+static int print_history(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
 {
-        enum judge_measure m = n->inode.kind == KIND_MEMORY_HISTORY_SVG ? JUDGE_MEMORY : JUDGE_TIME;
+        cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_case_history struct case_history h = {0};
         struct cell cell;
         int r = tree_cell(t, n, &cell, &info);
 
-        return r < 0 ? r : read_case_history(t, n, &cell, m, ret, ret_order);
-}
-
-static int print_table(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
-{
-        cleanup(commit_order_unrefp) struct commit_order *order = NULL;
-        cleanup_case_history struct case_history h = {0};
-        int r = read_history(t, n, &h, &order);
-
-        case_history_heading(ret);
-        for (size_t i = 0; i < h.n && r == 0; i++)
-                r = case_history_row(&h, i, ret);
-        *ret_mtime = h.newest;
-        return r;
-}
-
-static int print_picture(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
-{
-        cleanup(commit_order_unrefp) struct commit_order *order = NULL;
-        cleanup_case_history struct case_history h = {0};
-        int r = read_history(t, n, &h, &order);
-
         if (r == 0)
+                r = read_case_history(t, n, &cell, n->inode.kind == KIND_MEMORY_HISTORY_SVG ? JUDGE_MEMORY : JUDGE_TIME, &h, &order);
+        if (r == 0 && n->inode.kind != KIND_HISTORY_TSV)
                 r = case_history_plot(&h, order->place, ret);
+        else
+                case_history_heading(ret);
+        for (size_t i = 0; n->inode.kind == KIND_HISTORY_TSV && i < h.n && r == 0; i++)
+                r = case_history_row(&h, i, ret);
         *ret_mtime = h.newest;
         return r;
 }
@@ -113,22 +87,20 @@ static int print_report(struct tree *t, const struct node *n, struct buffer *ret
                              ret_mtime);
 }
 
-/* -- the rows -- */
-
 static const struct route rows[] = {
         {KIND_REPORT, IN(KIND_SOLVER), .name = "report.html", DERIVED(print_report),
          .about = "a page of all that is known of the solver, for a browser; never starts work"},
         {KIND_SOLVER_CASES, IN(KIND_SOLVER), .name = "cases", .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = cases_listing, .about = "what is known of each case along the history; never starts work"},
         {KIND_SOLVER_CASE, IN(KIND_SOLVER_CASES), .shown = "<case>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_FOREVER,
-         .has = solver_case_has, .numbers = solver_case_ids, .mtime = case_mtime, .about = "a case, by its id"},
+         .has = case_has, .numbers = case_ids, .mtime = case_mtime, .about = "a case, by its id"},
         {KIND_SOLVER_CASE_NAME, IN(KIND_SOLVER_CASES), .shown = "<name>", .type = NODE_LINK, .moves = true,
          .match = case_name_match, .list = no_entries, .content = case_name_target, .mtime = case_mtime},
-        {KIND_HISTORY_TSV, IN(KIND_SOLVER_CASE), .name = "history.tsv", DERIVED(print_table),
+        {KIND_HISTORY_TSV, IN(KIND_SOLVER_CASE), .name = "history.tsv", DERIVED(print_history),
          .about = "every finished measurement of it, in the order of the history"},
-        {KIND_HISTORY_SVG, IN(KIND_SOLVER_CASE), .name = "history.svg", DERIVED(print_picture),
+        {KIND_HISTORY_SVG, IN(KIND_SOLVER_CASE), .name = "history.svg", DERIVED(print_history),
          .about = "the same as a picture: answers, and where it got slower or faster"},
-        {KIND_MEMORY_HISTORY_SVG, IN(KIND_SOLVER_CASE), .name = "memory-history.svg", DERIVED(print_picture),
+        {KIND_MEMORY_HISTORY_SVG, IN(KIND_SOLVER_CASE), .name = "memory-history.svg", DERIVED(print_history),
          .about = "a picture of the memory that it took, and where that became more or less"},
 };
 

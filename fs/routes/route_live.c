@@ -24,7 +24,6 @@ static int version_text(struct tree *t, const struct node *n, struct buffer *ret
 {
         int major, minor, revision;
 
-        (void)t, (void)n;
         git_libgit2_version(&major, &minor, &revision);
         buffer_addf(ret, "solverfs %s\nlibfuse %s\nlibgit2 %d.%d.%d\nlmdb %s\nzstd %s\n", SOLVERFS_VERSION, fuse_pkgversion(),
                     major, minor, revision, mdb_version(NULL, NULL, NULL), ZSTD_versionString());
@@ -94,7 +93,6 @@ static int live_status(struct tree *t, const struct node *n, struct buffer *ret)
         struct engine_counters c;
         char *rest;
 
-        (void)n;
         if (!tree_engine(t)) {
                 buffer_adds(ret, "no engine\n");
                 return 0;
@@ -123,7 +121,6 @@ static void jobs_line(void *user, const struct job_view *j)
 
 static int live_jobs(struct tree *t, const struct node *n, struct buffer *ret)
 {
-        (void)n;
         buffer_adds(ret, "id\tpid\tquery\twhat\tstate\tpriority\tphase\tdone\ttotal\tage\trunning\tremaining\twaiters\n");
         return tree_engine(t) ? engine_each_job(tree_engine(t), jobs_line, ret) : 0;
 }
@@ -163,7 +160,6 @@ static int live_stats(struct tree *t, const struct node *n, struct buffer *ret)
         struct store_stats s = {0};
         struct program_bytes p = {0};
 
-        (void)n;
         if (tree_engine(t))
                 engine_counters(tree_engine(t), &c);
         metric(ret, "asked_total", "counter", "Values asked for by opens and commands.", c.asked);

@@ -66,10 +66,11 @@ static int found_numbers(struct tree *t, const struct node *dir, uint32_t **ret,
         uint32_t last = dir->inode.kind == KIND_ALARMS ? observations_last(tree_workspace(t), OF_WATCHES, dir->solver->number) : 0;
         int r = last > 0 ? 0 : observations_read(tree_workspace(t), dir->solver->number, dir->route->name, &found);
         size_t n = last > 0 ? last : found.n;
-        uint32_t *list = r == 0 ? calloc(n + 1, sizeof(*list)) : NULL;
+        uint32_t *list;
 
-        if (!list)
-                return r < 0 ? r : -ENOMEM;
+        if (r < 0)
+                return r;
+        list = allocate(n + 1, sizeof(*list));
         for (size_t i = 0; i < n; i++) /* of alarms that of a damaged one, too */
                 list[i] = last > 0 ? (uint32_t)i + 1 : found.list[i]->number;
         while (n > 0 && list[n - 1] > INODE_ITEM_MAX)
@@ -111,7 +112,7 @@ static int found_case_size(struct tree *t, const struct node *n, uint64_t *ret)
         return r < 0 ? r : case_size(t, shown_case(f, n->inode.kind), ret);
 }
 
-/* Its case along the history, on the machine and under the limit that it was found with. 1: that was another machine. */
+/* Reads the history of the finding's case, on the machine and under the limit of the campaign. Returns 1 if that was another machine. */
 static int read_found(struct tree *t, const struct node *n, struct observation **ret_found, struct case_history *ret,
                       struct commit_order **ret_order)
 {
@@ -126,7 +127,7 @@ static int read_found(struct tree *t, const struct node *n, struct observation *
                 return r;
         cell.info = info;
         cell.wall_ns = (uint64_t)((*ret_found)->timeout * 1e9);
-        /* Found on another machine: what is measured here does not belong beside its times. */
+        /* Found on another machine: times of this machine do not belong beside those. */
         if (!n->solver->place &&
             campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, (*ret_found)->origin, machine))
                 cell.machine = machine;
@@ -200,7 +201,7 @@ static int found_text(struct tree *t, const struct node *n, struct buffer *ret)
         }
 }
 
-/* Is there such a file of this finding? */
+/* Does this finding have such a file? */
 static bool found_has_file(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup_observation struct observation *f = NULL;
@@ -250,7 +251,6 @@ static int found_answer(struct tree *t, const struct node *n, struct value *v, s
 {
         const struct reduction *reduced = &((struct reduced_value *)v)->reduction;
 
-        (void)t;
         switch (n->inode.kind) {
         case KIND_FOUND_LOCALIZED:
                 return finding_print_localized((struct localized *)v, ret);
@@ -285,20 +285,18 @@ struct commits {
         size_t n;
 };
 
-static int add_commit(struct commits *c, uint32_t commit)
+static void add_commit(struct commits *c, uint32_t commit)
 {
         size_t at = c->n;
 
         for (size_t i = 0; i < c->n; i++)
                 if (c->list[i] == commit)
-                        return 0;
-        if (list_grow(c->list, c->n) < 0)
-                return -ENOMEM;
+                        return;
+        list_grow(c->list, c->n);
         for (; at > 0 && c->list[at - 1] > commit; at--)
                 c->list[at] = c->list[at - 1];
         c->list[at] = commit;
         c->n++;
-        return 0;
 }
 
 struct adding {
@@ -311,16 +309,15 @@ static int add_culprit(void *user, const struct localized_culprit *c)
         struct adding *a = user;
         uint32_t commit;
 
-        return culprit_commit(a->solver, c, &commit) < 0 ? 0 : add_commit(a->commits, commit);
+        if (culprit_commit(a->solver, c, &commit) >= 0)
+                add_commit(a->commits, commit);
+        return 0;
 }
 
-/* Commits that slowed it down; none where it is not localized, or the commit is one of several that cannot be told apart. */
-static int add_culprits(struct tree *t, const struct node *dir, const struct observation *f, struct commits *c)
+/* Adds the commits that made it slow: none where it is not localized, or where several commits cannot be told apart. */
+static void add_culprits(struct tree *t, const struct node *dir, const struct observation *f, struct commits *c)
 {
-        int r = finding_culprits(tree_workspace(t), dir->solver, f, add_culprit,
-                                 &(struct adding){.solver = dir->solver, .commits = c});
-
-        return r == -ENOMEM ? r : 0;
+        finding_culprits(tree_workspace(t), dir->solver, f, add_culprit, &(struct adding){.solver = dir->solver, .commits = c});
 }
 
 static int found_culprits(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
@@ -330,7 +327,7 @@ static int found_culprits(struct tree *t, const struct node *dir, uint32_t **ret
         int r = found_get(t, dir, &f);
 
         if (r == 0)
-                r = add_culprits(t, dir, f, &c);
+                add_culprits(t, dir, f, &c);
         *ret = c.list;
         *ret_n = c.n;
         return r;
@@ -349,18 +346,17 @@ struct gathering {
         size_t n;
 };
 
-static int add_responsible(struct gathering *g, const struct observation *f)
+static void add_responsible(struct gathering *g, const struct observation *f)
 {
         struct commits c = {0};
-        int r = f->number > INODE_ITEM_MAX ? 0 : add_culprits(g->tree, g->dir, f, &c);
 
-        for (size_t i = 0; r == 0 && i < c.n; i++) {
-                r = list_grow(g->list, g->n);
-                if (r == 0)
-                        g->list[g->n++] = (struct responsibility){.commit = c.list[i], .finding = f->number};
+        if (f->number <= INODE_ITEM_MAX)
+                add_culprits(g->tree, g->dir, f, &c);
+        for (size_t i = 0; i < c.n; i++) {
+                list_grow(g->list, g->n);
+                g->list[g->n++] = (struct responsibility){.commit = c.list[i], .finding = f->number};
         }
         free(c.list);
-        return r;
 }
 
 static int compare_responsible(const void *a, const void *b)
@@ -380,16 +376,17 @@ static int make_index(struct tree *t, const struct node *n, uint32_t **ret, size
 
         _Static_assert(sizeof(*g.list) == 2 * sizeof(**ret), "as a list of numbers");
         for (size_t i = 0; r == 0 && i < all.n; i++)
-                r = add_responsible(&g, all.list[i]);
+                add_responsible(&g, all.list[i]);
         sort_list(g.list, g.n, sizeof(*g.list), compare_responsible);
         *ret = (uint32_t *)g.list;
         *ret_n = 2 * g.n;
         return r;
 }
 
-/* The commits (whole), or the findings of one commit. */
-static int from_index(struct tree *t, const struct node *dir, bool whole, uint32_t **ret, size_t *ret_n)
+/* In by-commit/ the commits, in a folder of it the findings of that commit. */
+static int from_index(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
+        const bool whole = dir->inode.kind == KIND_BY_COMMIT;
         /* not of the folder, whose numbers are its listing */
         struct node of = {.inode = {.kind = KIND_BY_COMMIT, .view = dir->inode.view, .item = 1}, .solver = dir->solver};
         cleanup_numbers struct numbers index = {0};
@@ -401,29 +398,18 @@ static int from_index(struct tree *t, const struct node *dir, bool whole, uint32
 
                 if (whole ? i > 0 && commit == index.list[i - 2] : commit != dir->inode.commit)
                         continue;
-                r = list_grow(c.list, c.n);
-                if (r == 0)
-                        c.list[c.n++] = whole ? commit : finding;
+                list_grow(c.list, c.n);
+                c.list[c.n++] = whole ? commit : finding;
         }
         *ret = c.list;
         *ret_n = c.n;
         return r;
 }
 
-static int all_culprits(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
-{
-        return from_index(t, dir, true, ret, ret_n);
-}
-
-static int findings_of(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
-{
-        return from_index(t, dir, false, ret, ret_n);
-}
-
 /* The commits of a folder: those of a finding, or of all. */
 static numbers_fn numbers_of(unsigned kind)
 {
-        return kind == KIND_CULPRIT ? found_culprits : all_culprits;
+        return kind == KIND_CULPRIT ? found_culprits : from_index;
 }
 
 static int sha_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
@@ -444,19 +430,15 @@ static int sha_entries(struct tree *t, const struct node *dir, const struct rout
 
 static int culprit_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
-        (void)t;
         buffer_adds(ret, "../../../commits/");
         return commit_name(n->solver, n->inode.commit, ret);
 }
 
 static int by_commit_found_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
-        (void)t;
         buffer_addf(ret, "../../%u", n->inode.item);
         return 0;
 }
-
-/* -- the rows -- */
 
 static const struct route rows[] = {
         {KIND_SPR, IN(KIND_SOLVER), .name = "spr", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,
@@ -516,7 +498,7 @@ static const struct route rows[] = {
         {KIND_BY_COMMIT_SHA, IN(KIND_BY_COMMIT), .shown = "<sha>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT,
          .match = sha_match, .list = sha_entries, .generation = any_listing, .mtime = commit_time},
         {KIND_BY_COMMIT_FOUND, IN(KIND_BY_COMMIT_SHA), .shown = "<found>", .type = NODE_LINK, .moves = true,
-         .numbers = findings_of, .content = by_commit_found_target, .mtime = commit_time},
+         .numbers = from_index, .content = by_commit_found_target, .mtime = commit_time},
 };
 
 const struct subtree findings_subtree = {rows, ARRAY_SIZE(rows)};

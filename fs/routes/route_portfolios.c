@@ -2,8 +2,6 @@
  * `commit` and the case in `item`. */
 #include "fs/routes/routes.h"
 
-#include <inttypes.h>
-
 #include "core/portfolio/portfolio.h"
 
 enum {
@@ -49,7 +47,6 @@ static bool is_portfolio(struct tree *t, const char *name)
 
 static int portfolio_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
-        (void)dir;
         return is_portfolio(t, name) ? item_number(t, NAMES_PORTFOLIO, name, "portfolios", &ret->inode) : -ENOENT;
 }
 
@@ -59,10 +56,7 @@ static int portfolio_entries(struct tree *t, const struct node *dir, const struc
         size_t n = 0;
         int r = portfolio_names(tree_workspace(t), &names, &n);
 
-        if (r == 0)
-                r = emit_names(t, dir, row, from, NAMES_PORTFOLIO, "portfolios", names, n, fn, user);
-        strings_free(names);
-        return r;
+        return r < 0 ? r : emit_names(t, dir, row, from, NAMES_PORTFOLIO, "portfolios", names, n, fn, user);
 }
 
 static int portfolio_text(struct tree *t, const struct node *n, struct buffer *ret)
@@ -79,26 +73,16 @@ static int portfolio_text(struct tree *t, const struct node *n, struct buffer *r
 
 /* -- portfolios/<name>/cases/<case> -- */
 
-static int shown_ids(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
-{
-        (void)dir;
-        return cases_list(workspace_cases(tree_workspace(t)), ret, ret_n);
-}
-
 static int trial_has(struct tree *t, const struct node *, uint32_t id)
 {
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
-        int r = cases_get(workspace_cases(tree_workspace(t)), id, &info);
-
-        return r == 0 && info->removed ? -ENOENT : r;
+        return case_is_listed(t, id) ? 0 : -ENOENT;
 }
 
 static enum trial_file trial_file_of(const struct node *n)
 {
-        return n->inode.kind == KIND_TRIAL_RESULT   ? TRIAL_RESULT
-               : n->inode.kind == KIND_TRIAL_TIME   ? TRIAL_TIME
-               : n->inode.kind == KIND_TRIAL_SOLVER ? TRIAL_SOLVER
-                                                    : TRIAL_ORDER;
+        static const enum trial_file files[] = {TRIAL_RESULT, TRIAL_TIME, TRIAL_SOLVER, TRIAL_ORDER};
+
+        return files[n->inode.kind - KIND_TRIAL_RESULT];
 }
 
 static int trial_text(struct tree *t, const struct node *n, struct buffer *ret)
@@ -135,8 +119,6 @@ static int trial_query(struct tree *t, const struct node *n, struct query **ret)
         return r < 0 ? r : query_trial(tree_workspace(t), p, info, ret);
 }
 
-/* -- the rows -- */
-
 /* A reset, or another definition, gives a case's files other values: they are looked at anew. */
 #define TRIAL_FILE                                                                                                               \
         IN(KIND_PORTFOLIO_CASE), .type = NODE_COMPUTED, .moves = true, .rewritten = true, .starts = true, .content = trial_text, \
@@ -156,7 +138,7 @@ static const struct route rows[] = {
         {KIND_PORTFOLIO_CASES, IN(KIND_PORTFOLIO), .name = "cases", .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = cases_listing, .about = "what it answers"},
         {KIND_PORTFOLIO_CASE, IN(KIND_PORTFOLIO_CASES), .shown = "<case>", .type = NODE_FOLDER, .moves = true,
-         .absent = ABSENT_FOREVER, .below_item = true, .has = trial_has, .numbers = shown_ids, .mtime = case_mtime,
+         .absent = ABSENT_FOREVER, .below_item = true, .has = trial_has, .numbers = case_ids, .mtime = case_mtime,
          .about = "by id"},
         {KIND_PORTFOLIO_CASE_NAME, IN(KIND_PORTFOLIO_CASES), .shown = "<name>", .type = NODE_LINK, .moves = true,
          .below_item = true, .match = case_name_match, .list = no_entries, .content = case_name_target, .mtime = case_mtime,

@@ -54,7 +54,6 @@ static int readme_text(struct tree *t, const struct node *n, struct buffer *ret)
 {
         bool shown[INODE_KINDS] = {false};
 
-        (void)t, (void)n;
         buffer_adds(ret, readme_head);
         readme_rows(ret, KIND_ROOT, 0, shown);
         return 0;

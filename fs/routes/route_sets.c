@@ -29,7 +29,6 @@ static int set_match(struct tree *t, const struct node *dir, const char *name, s
         cleanup(case_set_unrefp) struct case_set *set = NULL;
         int r = sets_get(sets_of(t), name, &set);
 
-        (void)dir;
         return r < 0 ? r : item_number(t, NAMES_SET, name, "sets", &ret->inode);
 }
 
@@ -39,10 +38,7 @@ static int set_entries(struct tree *t, const struct node *dir, const struct rout
         size_t n = 0;
         int r = sets_names(sets_of(t), &names, &n);
 
-        if (r == 0)
-                r = emit_names(t, dir, row, from, NAMES_SET, "sets", names, n, fn, user);
-        strings_free(names);
-        return r;
+        return r < 0 ? r : emit_names(t, dir, row, from, NAMES_SET, "sets", names, n, fn, user);
 }
 
 static int set_mtime(struct tree *t, const struct node *n, int64_t *ret)
@@ -57,13 +53,6 @@ static int set_mtime(struct tree *t, const struct node *n, int64_t *ret)
 
 /* -- sets/<set>/<case> -- */
 
-static bool is_shown(struct tree *t, uint32_t id)
-{
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
-
-        return cases_get(workspace_cases(tree_workspace(t)), id, &info) == 0 && !info->removed;
-}
-
 static int shown_in_set(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
         cleanup(case_set_unrefp) struct case_set *set = NULL;
@@ -73,18 +62,11 @@ static int shown_in_set(struct tree *t, const struct node *dir, uint32_t **ret, 
         if (r < 0)
                 return r;
         for (size_t i = 0; i < set->n; i++)
-                if (set->ids[i] <= INODE_ITEM_MAX && is_shown(t, set->ids[i]))
+                if (set->ids[i] <= INODE_ITEM_MAX && case_is_listed(t, set->ids[i]))
                         set->ids[n++] = set->ids[i];
         *ret = steal_pointer(set->ids);
         *ret_n = n;
         return 0;
-}
-
-static int id_compare(const void *a, const void *b)
-{
-        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-        return x < y ? -1 : x > y;
 }
 
 static int set_has_case(struct tree *t, const struct node *dir, uint32_t id)
@@ -94,17 +76,14 @@ static int set_has_case(struct tree *t, const struct node *dir, uint32_t id)
 
         if (r < 0)
                 return r;
-        return bsearch(&id, set->ids, set->n, sizeof(id), id_compare) && is_shown(t, id) ? 0 : -ENOENT;
+        return find_in_list(&id, set->ids, set->n, sizeof(id), compare_u32) && case_is_listed(t, id) ? 0 : -ENOENT;
 }
 
 static int set_case_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
-        (void)t;
         buffer_addf(ret, "../../cases/%" PRIu32, n->inode.item);
         return 0;
 }
-
-/* -- the rows -- */
 
 static const struct route rows[] = {
         {KIND_SETS, IN(KIND_ROOT), .name = "sets", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,

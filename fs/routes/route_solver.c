@@ -26,7 +26,6 @@ static int solver_match(struct tree *t, const struct node *dir, const char *name
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;
         int r = workspace_solvers(tree_workspace(t), &l);
 
-        (void)dir;
         if (r < 0)
                 return r;
         for (size_t i = 0; i < l->n; i++)
@@ -40,7 +39,6 @@ static int solver_entries(struct tree *t, const struct node *dir, const struct r
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;
         int r = workspace_solvers(tree_workspace(t), &l);
 
-        (void)dir;
         for (size_t i = from; r == 0 && i < l->n; i++) {
                 struct inode inode = {.kind = KIND_SOLVER};
 
@@ -53,7 +51,6 @@ static int solver_entries(struct tree *t, const struct node *dir, const struct r
 
 static int solver_config(struct tree *t, const struct node *n, struct buffer *ret)
 {
-        (void)t;
         return recipe_print(n->solver->recipe, ret);
 }
 
@@ -107,7 +104,6 @@ static bool head_exists(struct tree *t, const struct node *dir, const struct rou
 {
         uint32_t commit;
 
-        (void)row;
         return history_head(dir->solver->history, &commit) == 0 && link_is_shown(t, dir, commit);
 }
 
@@ -162,10 +158,9 @@ static void group_refs_done(struct group_refs *r)
 static size_t refs_from(const void *list, const char *path)
 {
         const struct group_refs *r = list;
-        cleanup_free char *listed = NULL;
+        cleanup_free char *listed = format_string("%s%s", r->group->prefix, path);
 
-        return asprintf(&listed, "%s%s", r->group->prefix, path) < 0 ? r->list->n
-                                                                     : ref_list_from(r->list, r->group->kind, listed);
+        return ref_list_from(r->list, r->group->kind, listed);
 }
 
 static const char *ref_at(const void *list, size_t i)
@@ -237,7 +232,6 @@ static int cached_match(struct tree *t, const struct node *dir, const char *name
 {
         struct view v = dir->view;
 
-        (void)name;
         v.cached = true;
         return tree_set_view(t, &v, &ret->inode);
 }
@@ -269,18 +263,12 @@ static int commit_match(struct tree *t, const struct node *dir, const char *name
 static int emit_commit(const struct node *dir, const struct route *row, const git_oid *oid, uint32_t commit, entry_fn fn,
                        void *user)
 {
-        struct inode inode = dir->inode;
+        struct inode inode = inode_below(dir, row);
         char name[GIT_OID_HEXSZ + 1];
 
-        inode.kind = row->kind;
         inode.commit = commit;
         git_oid_tostr(name, sizeof(name), oid);
         return tree_emit(row, name, inode, commit, fn, user);
-}
-
-static int known_numbers(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
-{
-        return commits_known(tree_workspace(t), dir->solver, NULL, ret, ret_n);
 }
 
 int emit_commits(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn,
@@ -304,7 +292,7 @@ static int commit_entries(struct tree *t, const struct node *dir, const struct r
         int r = 0;
 
         if (dir->view.cached)
-                return emit_commits(t, dir, row, from, known_numbers, fn, user);
+                return emit_commits(t, dir, row, from, known_commits, fn, user);
         for (uint32_t at = (uint32_t)from; r == 0;) {
                 int n = history_oids(dir->solver->history, at, ARRAY_SIZE(oids), oids);
 
@@ -331,20 +319,16 @@ static int revision_match(struct tree *t, const struct node *dir, const char *na
 
 static int revision_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
-        (void)t;
         return commit_name(n->solver, n->inode.commit, ret);
 }
 
 static int cachedir_tag(struct tree *t, const struct node *n, struct buffer *ret)
 {
-        (void)t, (void)n;
         buffer_adds(ret, "Signature: 8a477f597d28d172789f06886806bc55\n"
                          "# Opening files below this folder builds and runs solvers; what is finished is in ../cached.\n"
                          "# This file marks the folder as one that backups leave out; see https://bford.info/cachedir/\n");
         return 0;
 }
-
-/* -- the rows -- */
 
 static const struct route rows[] = {
         {KIND_SOLVER, IN(KIND_ROOT), .shown = "<solver>", .type = NODE_FOLDER, .has_view = true, .moves = true,

@@ -1,9 +1,8 @@
 /* The subtrees: what the mount shows, a file for each.
  *
- * To add one: a file fs/routes/route_NAME.c with its kinds (an enum that begins with a number behind all others: `tests/tree/kinds` lists them, and a
- * test compares), the functions of its rows, and at its end the table of rows (fs/tree/route.h) and the struct subtree; that goes into the list in
- * routes.c, and its line into docs/tree.md. The mount's README, lookups, listings, attributes, what the kernel may keep, extended
- * attributes and opens follow from the rows.
+ * To add one, write a file fs/routes/route_NAME.c: its kinds (an enum of unused numbers; a test compares them with `tests/tree/kinds`), the functions
+ * of its rows, the table of rows (fs/tree/route.h) and the struct subtree. Add the subtree to the list in routes.c, and a line to docs/tree.md. The
+ * mount's README, lookups, listings, attributes, what the kernel may keep, extended attributes and opens follow from the rows.
  *
  *     a file that is printed   .content     its bytes; with .type = NODE_LIVE anew at each open
  *     one that takes a while   DERIVED(f), which prints it with its time
@@ -33,7 +32,7 @@ enum {
         KIND_CASE = 3,    /* cases/<case>; item: the case */
         KIND_SOLVER = 12, /* <solver> */
         KIND_COMMIT = 24, /* <solver>/commits/<sha>, and in cached/; commit */
-        KIND_SET = 65,  /* sets/<set>; item: the number of its name */
+        KIND_SET = 65,    /* sets/<set>; item: the number of its name */
         KIND_CELL = 38,   /* <solver>/commits/<sha>/cases/<case>, and below seeds/, scrambled/ and timeout/; commit, and item: the case */
         KIND_SPR = 100,   /* <solver>/spr, and its two siblings */
         KIND_SOUNDNESS = 101,
@@ -45,27 +44,31 @@ extern const struct subtree compare_subtree, root_subtree, cases_subtree, sets_s
 
 /* -- what several subtrees share --------------------------------------------------------------------------------- */
 
-/* A case's name, without a slash, as a link to its id, which is what the folder's entries are called; only of cases that the folder's solver takes, where it has one. */
+/* A case's name, without a slash, as a link to its id, which is what the folder's entries are called; only of cases that the folder's solver takes,
+ * where it has one. */
 int case_name_match(struct tree *t, const struct node *dir, const char *name, struct node *ret);
 int case_name_target(struct tree *t, const struct node *n, struct buffer *ret);
-int no_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user); /* names that are found and not listed: there is no end of them */
+/* For names that are found and not listed: there is no end of them. */
+int no_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user);
 const char *case_input_name(enum format f); /* "input.smt2" */
 uint64_t cases_listing(struct tree *t, const struct node *n);
 uint64_t history_listing(struct tree *t, const struct node *n);
 /* The number of a name, as an `item`. `what`: "sets" */
 int item_number(struct tree *t, enum name_space space, const char *name, const char *what, struct inode *ret);
-/* Entries with these names, whose numbers are their `item`. */
+/* Entries with these names, whose numbers are their `item`; takes the names. */
 int emit_names(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, enum name_space space,
-               const char *what, char *const *names, size_t n, entry_fn fn, void *user);
-/* A listing that may change at any time: it is looked at anew for each reader. */
+               const char *what, char **names, size_t n, entry_fn fn, void *user);
+/* For listings that may change at any time: each reader gets a new one. */
 uint64_t any_listing(struct tree *t, const struct node *n);
-int case_is_there(struct tree *t, uint32_t id, const struct solver *s); /* s: that takes it; NULL: any. 0, -ENOENT, … */
+/* A case, and one that the folder's solver takes, where it has one: 0, -ENOENT, … */
+int case_has(struct tree *t, const struct node *dir, uint32_t id);
 int case_size(struct tree *t, uint32_t id, uint64_t *ret);
 int case_open(struct tree *t, uint32_t id, int *ret_fd);
 int case_mtime(struct tree *t, const struct node *n, int64_t *ret);  /* item is the case */
 int commit_time(struct tree *t, const struct node *n, int64_t *ret); /* commit is the commit */
-/* Ids of the cases that the folder's solver takes: a numbers_fn. */
-int solver_case_ids(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n);
+int case_ids(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n); /* of all such cases */
+bool case_is_listed(struct tree *t, uint32_t id);                                    /* it was not removed */
+int known_commits(struct tree *t, const struct node *n, uint32_t **ret, size_t *ret_n); /* of the node's solver, that anything is known of */
 /* Where links to commits lead: "commits/", or "cached/" in a mount of what is finished, which has no other. */
 const char *commits_folder(const struct tree *t);
 /* Entries of a folder that has one for each of these commits, by its sha; the offset is the commit. */

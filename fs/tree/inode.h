@@ -1,10 +1,10 @@
 /* Inode numbers without a table.
  *
- * A number says all there is to know of a node: what kind it is (the number of its row), under which view it is seen (a solver, whether only what is
- * finished, and the setting of its cells: a seed of the solver's or of the scrambler's, or a time limit), and two numbers whose meaning is the row's: mostly
- * a commit and an item of it (a case), or the number of a name. The parts are numbers that the store gave out once and never gives again
- * (core/query/names.h, core/history/history.h, core/cases/cases.h), so inode numbers survive a remount and are never reused, and there is nothing to
- * look up. The root is 1, as FUSE has it. Five forms:
+ * A number holds everything that identifies a node: its kind (the number of its row), its view (a solver; all or only what is finished; the setting of
+ * its cells: a solver's seed, a scrambler's seed, or a time limit), and two numbers whose meaning depends on the row: mostly a commit and an item of
+ * it (a case), or the number of a name. The store gives each of these numbers once and never again (core/query/names.h, core/history/history.h,
+ * core/cases/cases.h). So inode numbers survive a remount and are never reused, and there is nothing to look up. The root is 1, as FUSE has it. There
+ * are five forms:
  *
  *     63 62 61    56 55           40 39            20 19             0
  *     [0  0][ kind  ][    view      ][    commit     ][     item     ]    kinds below 64
@@ -19,13 +19,13 @@
  *     [0  1][   1023    ][                  hash                     ]     what fits nowhere else
  *
  *     63      56 55                                                  0
- *     [  >=248  ][              counted by this mount                ]     what is no row: a case being written, a file with another node
+ *     [  >=248  ][              counted by this mount                ]     nodes without a row: a case being written, a file with another node
  *
- * The third form: settings are asked for by name, any of them, and a look must leave no trace in the store. There are few kinds of nodes below
- * a setting (their rows say a `place`), which leaves bits for the setting itself: `base` is the number of the view without it.
+ * The third form: any setting can be looked up by name, and a lookup must leave no trace in the store. There are few kinds of nodes below a setting
+ * (their rows have a `place`), which leaves bits for the setting itself: `base` is the number of the view without it.
  *
- * The fourth form: a hash of all parts, so that it is the same in every mount; whoever was given one is remembered for as long as the kernel knows
- * it (tree_hold()). It serves settings that do not fit (a seed of six digits, 1.25s, all of scrambled/), and whatever a row needs that is wider than its form.
+ * The fourth form is a hash of all parts, so that it is the same in every mount. The node of such a number is remembered for as long as the kernel
+ * knows it (tree_hold()). It serves settings that do not fit (a seed of six digits, 1.25s, all of scrambled/), and rows with wider numbers.
  *
  * Stores of older versions: the first and the third form are theirs, and mean the same. They gave a number to each view with a setting that did
  * not fit; such a view keeps that number, no other is given. The other forms have bits that they never set. */
@@ -54,19 +54,19 @@
 
 struct inode {
         uint16_t kind;
-        uint32_t view;    /* its number; of one with a setting that has no number of its own: of the view without it */
+        uint32_t view;    /* its number; where the setting is in `setting`, the number of the view without it */
         uint64_t setting; /* 0: none, or the view's number has it; a time limit in ns; or a seed, with one of the bits below */
         uint32_t commit, item;
         uint32_t more; /* what a row has beyond that; mostly 0 */
 };
 
 uint64_t inode_pack(struct inode i);
-/* False: the number is not one of a row, or is a hash, which says nothing by itself (inode_is_hash()). */
+/* False if the number belongs to no row, or is a hash, which says nothing by itself (inode_is_hash()). */
 bool inode_unpack(uint64_t n, struct inode *ret);
 bool inode_is_hash(uint64_t n);
 bool inode_equal(const struct inode *a, const struct inode *b);
 
-/* Numbers that are of no row, counted by `n`. */
+/* Numbers that belong to no row, counted by `n`. */
 enum inode_other {
         INODE_MOVED = 254,    /* a file that has another node than its inode number says: node_map.h */
         INODE_NEW_CASE = 255, /* a case being written */
@@ -80,7 +80,7 @@ static inline bool inode_is_other(uint64_t ino, enum inode_other what)
         return ino >> 56 == (uint64_t)what;
 }
 
-/* A number in the place of commit and item. */
+/* One number in place of commit and item. */
 static inline void inode_set_number(struct inode *i, uint32_t n)
 {
         i->commit = n >> INODE_ITEM_BITS;

@@ -1,10 +1,10 @@
 /* Rows: what the tree is made of.
  *
- * A row is one kind of folder, link or file, and all that is known of it: where it is, which names it has, what the kernel may keep of it, whose
- * time it has, whether anything may be written there, and what its content is or which query works it out. A subtree is a table of rows; each is
- * a file in fs/routes/ (routes.h says how to add one). Nothing else in fs/ knows of any kind by itself.
+ * A row describes one kind of folder, link or file: where it is, which names it has, what the kernel may keep of it, whose time it has, whether it
+ * can be written, and what its content is or which query computes it. A subtree is a table of rows, in a file of fs/routes/ (routes.h says how to
+ * add one). Nothing else in fs/ knows any kind.
  *
- * The functions of a row are called by any thread, look into the store, and start no work. */
+ * The functions of a row may be called by any thread. They look into the store, and start no work. */
 #pragma once
 
 #include "core/engine/engine.h"
@@ -25,15 +25,15 @@ enum node_type {
         NODE_COMPUTED, /* a query's value: opening it starts work */
 };
 
-/* For how long the kernel may take a name that is not in a folder not to be there. */
+/* How long the kernel may remember that a name is not in a folder. */
 enum absent {
         ABSENT_BRIEFLY, /* a second */
         ABSENT_FOREVER, /* all names in it are fixed */
         ABSENT_NOT,     /* it may have been made just now, and has to be found */
 };
 
-/* Where READDIRPLUS gives attributes with the names: where they are as good as free and mostly wanted next. Elsewhere they may cost (a diff, an object
- * of git) and are rarely asked for. */
+/* Whether READDIRPLUS gives attributes with the names. It does where they are almost free and mostly wanted next. Elsewhere they may cost (a diff, an
+ * object of git), and are rarely asked for. */
 enum listed {
         LISTED_NAMES,
         LISTED_WHOLE,          /* in cached/, attributes too */
@@ -41,42 +41,42 @@ enum listed {
 };
 
 struct route {
-        uint16_t kind;      /* part of inode numbers: once given it is this row's for good */
-        uint8_t place;      /* below a seed or a time limit: its place in the inode numbers of that form, from 1; for good, too */
+        uint16_t kind;      /* part of inode numbers: it stays this row's forever */
+        uint8_t place;      /* below a seed or a time limit: its number in inode numbers of that form, from 1; also forever */
         const uint16_t *in; /* kinds of the folders it is in: IN() */
         const char *name;   /* fixed, or NULL */
         const char *shown;  /* how the README shows a name that varies: "<sha>" */
         const char *about;  /* the README's line; NULL: it is described with another row */
         enum node_type type;
         bool executable;
-        bool starts;   /* leads to what starts work, or is live: a mount of what is finished has none of it */
-        bool takes;    /* a folder that takes new cases: all else is read-only */
-        bool has_view; /* the folder of a solver: all below it is seen under a view */
+        bool starts;   /* starts work or leads there, or is live: a mount of what is finished does not have it */
+        bool takes;    /* a folder that takes new cases; everything else is read-only */
+        bool has_view; /* the folder of a solver: all nodes below it have a view */
 
         /* -- what the kernel may keep -- */
-        bool moves;         /* its name may come to mean something else, or its attributes may change: ask again after a second */
-        bool rewritten;     /* a NODE_FILE whose bytes may become others: they are compared at each open */
+        bool moves;         /* the name may come to mean another file, or its attributes may change: ask again after a second */
+        bool rewritten;     /* a NODE_FILE whose bytes may change: they are compared at each open */
         enum absent absent; /* of a folder */
         enum listed listed; /* of a folder */
-        bool whole_at_once; /* a folder that is in cached/ when all in it is finished: its listing never changes there */
+        bool whole_at_once; /* a folder that is in cached/ once all in it is finished, so that its listing never changes there */
 
         /* -- names; for those that vary: numbers, or others -- */
 
-        /* All numbers in the folder; it is the `item`. And whether one is (0, -ENOENT, …), where that is to be seen sooner than by all. */
+        /* All numbers in the folder; a number is the entry's `item`. `has`: is this one there (0, -ENOENT, …)? For folders where that is quicker. */
         numbers_fn numbers;
         int (*has)(struct tree *t, const struct node *dir, uint32_t number);
         bool below_item; /* the folder's own `item` is the `commit` of what is in it */
 
         /* The one name that it has in this folder; NULL: it is not there. */
         const char *(*named)(struct tree *t, const struct node *dir);
-        /* The node of that name: *ret begins as one of this row in `dir`, and what differs (item, commit, view) is set. 0, -ENOENT, … */
+        /* Finds the node of a name: *ret is a node of this row in `dir`, whose item, commit or view is to be set. 0, -ENOENT, … */
         int (*match)(struct tree *t, const struct node *dir, const char *name, struct node *ret);
         /* The names from `from` on, entry by entry (tree_emit()). */
         int (*list)(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user);
         /* True if a row of fixed name exists in this folder; NULL: always. */
         bool (*exists)(struct tree *t, const struct node *dir, const struct route *row);
-        /* Folders: changes when the listing may have, 0: not known; NULL: it never does. Not for cached/ and what is in it, which any fact may
-         * change. */
+        /* Folders: a number that changes when the listing may have; 0: not known; NULL: the listing never changes. Not called in cached/, where any
+         * fact may change a listing. */
         uint64_t (*generation)(struct tree *t, const struct node *n);
 
         /* -- content -- */
@@ -89,9 +89,9 @@ struct route {
         int (*open)(struct tree *t, const struct node *n, int *ret_fd);
         /* Seconds; NULL: when the store was made. */
         int (*mtime)(struct tree *t, const struct node *n, int64_t *ret);
-        /* Files that are printed with their time, which takes long: a look prints nothing (tree_derived_look()), an open does, and the print is kept for a
-         * moment. In cached/, which is there to be copied, and in a mount of what is finished, where no open is asked for, a look prints all the same. Then
-         * `content` is tree_derived_content(). */
+        /* Prints a file together with its time, where that takes long. A stat prints nothing (tree_derived_look()); an open does, and the print is kept
+         * for a moment. In cached/, which is there to be copied, and in a mount of what is finished, which sees no opens, a stat prints as well. The
+         * row's `content` is tree_derived_content(). */
         derive_fn derive;
 
         /* -- work; for computed files -- */
@@ -99,8 +99,8 @@ struct route {
         int (*query)(struct tree *t, const struct node *n, struct query **ret);
         /* The file's content according to the query's value, without another look into the store. */
         int (*answer)(struct tree *t, const struct node *n, struct value *v, struct buffer *ret);
-        /* Instead of `content` and `answer`, files that the query puts in a folder, which takes a moment even when all is known: whether it is known
-         * (1, 0 or -errno), and the descriptor that the value holds. What one that is not known waits for, whose state is then shown. */
+        /* Instead of `content` and `answer`, for files that the query puts in a folder, which takes a moment even when all is known. `kept`: is it
+         * known (1, 0 or -errno)? `answer_fd`: the descriptor that the value holds. `waits_for`: the query whose state is shown while it is not known. */
         int (*kept)(struct tree *t, const struct node *n);
         int (*answer_fd)(struct value *v);
         int (*waits_for)(struct tree *t, const struct node *n, struct query **ret);
@@ -121,7 +121,7 @@ struct subtree {
 /* All of them, NULL behind the last, in the order of listings and of the README: fs/routes/routes.c. */
 extern const struct subtree *const subtrees[];
 
-/* NULL: there is none of that kind. */
+/* NULL where no row has that kind or place. */
 const struct route *route_of(unsigned kind);
 const struct route *route_at_place(unsigned place);
 /* The rows in a folder, in order, NULL behind the last. */

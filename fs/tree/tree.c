@@ -4,14 +4,11 @@
 
 #include "core/query/scrambled.h"
 
-int tree_open(struct workspace *w, struct engine *e, bool finished, struct tree **ret)
+struct tree *tree_open(struct workspace *w, struct engine *e, bool finished)
 {
-        struct tree *t = calloc(1, sizeof(*t));
+        struct tree *t = allocate(1, sizeof(*t));
         struct stat st;
-        int r;
 
-        if (!t)
-                return -ENOMEM;
         t->workspace = w;
         t->engine = e;
         t->finished = finished;
@@ -19,15 +16,9 @@ int tree_open(struct workspace *w, struct engine *e, bool finished, struct tree 
         t->gid = getegid();
         t->started = stat(workspace_dir(w), &st) == 0 ? st.st_mtime : now_seconds();
         pthread_mutex_init(&t->lock, NULL);
-        r = lookup_cache_new(&t->lookup_cache);
-        if (r == 0)
-                r = held_nodes_new(&t->held);
-        if (r < 0) {
-                tree_close(t);
-                return r;
-        }
-        *ret = t;
-        return 0;
+        t->lookup_cache = lookup_cache_new();
+        t->held = held_nodes_new();
+        return t;
 }
 
 struct tree *tree_close(struct tree *t)
@@ -56,11 +47,6 @@ struct engine *tree_engine(struct tree *t)
 bool tree_is_finished(const struct tree *t)
 {
         return t->finished;
-}
-
-uint64_t tree_generation(struct tree *t)
-{
-        return lookup_cache_generation(t);
 }
 
 bool parse_name_number(const char *name, uint64_t most, uint64_t *ret)
@@ -117,8 +103,7 @@ int tree_node(struct tree *t, uint64_t ino, struct node *ret)
         return tree_node_of(t, &inode, ret);
 }
 
-/* The inode of a row's entry that differs from its folder's only in the kind. */
-static struct inode inode_below(const struct node *dir, const struct route *row)
+struct inode inode_below(const struct node *dir, const struct route *row)
 {
         struct inode i = dir->inode;
 
@@ -256,7 +241,7 @@ uint64_t tree_list_generation(struct tree *t, const struct node *dir)
         if (dir->route->whole_at_once && dir->view.cached)
                 return LISTING_FIXED;
         if (dir->view.cached)
-                return lookup_cache_generation(t);
+                return tree_generation(t);
         return dir->route->generation ? dir->route->generation(t, dir) : LISTING_FIXED;
 }
 
@@ -343,11 +328,6 @@ bool tree_values_move(struct tree *t)
 {
         return workspace_recipes_changed(t->workspace) > 0 ||
                runs_remeasured(t->workspace) > 0;
-}
-
-int tree_query(struct tree *t, const struct node *n, struct query **ret)
-{
-        return n->route->query(t, n, ret);
 }
 
 int tree_answer(struct tree *t, const struct node *n, struct value *v, struct blob *ret)

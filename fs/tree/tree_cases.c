@@ -20,7 +20,7 @@ static int case_name_compare(const void *a, const void *b)
 
 static int case_names_read(struct tree *t, struct case_names **ret)
 {
-        cleanup(case_names_unrefp) struct case_names *c = NULL;
+        struct case_names *c;
         struct cases *cases = workspace_cases(t->workspace);
         cleanup_free uint32_t *ids = NULL;
         uint64_t generation = cases_generation(cases); /* before the list: an older number only means a needless look later */
@@ -29,44 +29,34 @@ static int case_names_read(struct tree *t, struct case_names **ret)
 
         if (r < 0)
                 return r;
-        c = calloc(1, sizeof(*c) + n * sizeof(*c->list));
-        if (!c)
-                return -ENOMEM;
+        c = allocate(1, sizeof(*c) + n * sizeof(*c->list));
         c->refs = 1;
         c->generation = generation;
         for (size_t i = 0; i < n; i++) {
                 cleanup(case_info_unrefp) struct case_info *info = NULL;
 
-                if (cases_get(cases, ids[i], &info) < 0 || info->removed)
-                        continue;
-                c->list[c->n] = (struct case_name){.name = strdup(info->name), .id = info->id};
-                if (!c->list[c->n].name)
-                        return -ENOMEM;
-                c->n++;
+                if (cases_get(cases, ids[i], &info) == 0 && !info->removed)
+                        c->list[c->n++] = (struct case_name){.name = copy_string(info->name), .id = info->id};
         }
         sort_list(c->list, c->n, sizeof(*c->list), case_name_compare);
-        *ret = steal_pointer(c);
+        *ret = c;
         return 0;
 }
 
 int tree_case_names(struct tree *t, struct case_names **ret)
 {
-        int r = 0;
+        cleanup_unlock pthread_mutex_t *held = hold(&t->lock);
 
-        pthread_mutex_lock(&t->lock);
         if (!t->case_names || t->case_names->generation != cases_generation(workspace_cases(t->workspace))) {
                 struct case_names *c;
+                int r = case_names_read(t, &c);
 
-                r = case_names_read(t, &c);
-                if (r == 0) {
-                        case_names_unref(t->case_names);
-                        t->case_names = c;
-                }
+                if (r < 0)
+                        return r;
+                case_names_unref(t->case_names);
+                t->case_names = c;
         }
-        if (r == 0) {
-                __atomic_add_fetch(&t->case_names->refs, 1, __ATOMIC_RELAXED);
-                *ret = t->case_names;
-        }
-        pthread_mutex_unlock(&t->lock);
-        return r;
+        __atomic_add_fetch(&t->case_names->refs, 1, __ATOMIC_RELAXED);
+        *ret = t->case_names;
+        return 0;
 }

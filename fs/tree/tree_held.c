@@ -14,25 +14,19 @@ struct held_nodes {
         void *held; /* by tsearch(); under lock */
 };
 
-int held_nodes_new(struct held_nodes **ret)
+struct held_nodes *held_nodes_new(void)
 {
-        struct held_nodes *h = calloc(1, sizeof(*h));
+        struct held_nodes *h = allocate(1, sizeof(*h));
 
-        if (!h)
-                return -ENOMEM;
         pthread_mutex_init(&h->lock, NULL);
-        *ret = h;
-        return 0;
+        return h;
 }
 
-struct held_nodes *held_nodes_free(struct held_nodes *h)
+void held_nodes_free(struct held_nodes *h)
 {
-        if (!h)
-                return NULL;
         tdestroy(h->held, free);
         pthread_mutex_destroy(&h->lock);
         free(h);
-        return NULL;
 }
 
 static int compare_held(const void *a, const void *b)
@@ -50,70 +44,50 @@ static struct held *held_find(struct held_nodes *h, uint64_t ino)
         return found ? *found : NULL;
 }
 
-/* Lock held. NULL: no memory. */
-static struct held *held_add(struct held_nodes *h, uint64_t ino, const struct inode *i)
-{
-        struct held *made = malloc(sizeof(*made));
-
-        if (!made)
-                return NULL;
-        *made = (struct held){.ino = ino, .inode = *i};
-        if (tsearch(made, &h->held, compare_held))
-                return made;
-        free(made);
-        return NULL;
-}
-
 int tree_hold(struct tree *t, const struct inode *i)
 {
-        struct held_nodes *h = t->held;
+        cleanup_unlock pthread_mutex_t *lock = NULL;
         uint64_t ino = inode_pack(*i);
         struct held *held;
-        int r = 0;
 
         if (!inode_is_hash(ino))
                 return 0;
-        pthread_mutex_lock(&h->lock);
-        held = held_find(h, ino);
-        if (!held)
-                held = held_add(h, ino, i);
-        if (!held)
-                r = -ENOMEM;
-        else if (!inode_equal(&held->inode, i))
-                r = errorf(-EEXIST, "two files have the same inode number, %llx; one of them cannot be shown now",
-                           (unsigned long long)ino);
-        else
-                held->times++;
-        pthread_mutex_unlock(&h->lock);
-        return r;
+        lock = hold(&t->held->lock);
+        held = held_find(t->held, ino);
+        if (held && !inode_equal(&held->inode, i))
+                return errorf(-EEXIST, "two files have the same inode number, %llx; one of them cannot be shown now", (unsigned long long)ino);
+        if (!held) {
+                held = allocate(1, sizeof(*held));
+                *held = (struct held){.ino = ino, .inode = *i};
+                tsearch(held, &t->held->held, compare_held);
+        }
+        held->times++;
+        return 0;
 }
 
 void tree_forget(struct tree *t, uint64_t ino, uint64_t times)
 {
-        struct held_nodes *h = t->held;
+        cleanup_unlock pthread_mutex_t *lock = NULL;
         struct held *held;
 
         if (!inode_is_hash(ino))
                 return;
-        pthread_mutex_lock(&h->lock);
-        held = held_find(h, ino);
+        lock = hold(&t->held->lock);
+        held = held_find(t->held, ino);
         if (held && held->times > times) {
                 held->times -= times;
         } else if (held) {
-                tdelete(held, &h->held, compare_held);
+                tdelete(held, &t->held->held, compare_held);
                 free(held);
         }
-        pthread_mutex_unlock(&h->lock);
 }
 
 int held_nodes_find(struct held_nodes *h, uint64_t ino, struct inode *ret)
 {
-        const struct held *held;
+        cleanup_unlock pthread_mutex_t *lock = hold(&h->lock);
+        const struct held *held = held_find(h, ino);
 
-        pthread_mutex_lock(&h->lock);
-        held = held_find(h, ino);
         if (held)
                 *ret = held->inode;
-        pthread_mutex_unlock(&h->lock);
         return held ? 0 : -ESTALE;
 }

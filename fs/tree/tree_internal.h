@@ -2,8 +2,7 @@
  * (what was found a moment ago) and tree_held.c (nodes whose numbers are hashes). */
 #pragma once
 
-#include <pthread.h>
-
+#include "fs/tree/lock.h"
 #include "fs/tree/tree.h"
 
 struct tree {
@@ -32,11 +31,9 @@ void tree_names_done(struct tree *t);
 /* The view of an inode, or -ENOENT. */
 int tree_inode_view(struct tree *t, const struct inode *i, struct view *ret);
 
-int held_nodes_new(struct held_nodes **ret);
-struct held_nodes *held_nodes_free(struct held_nodes *h);
+struct held_nodes *held_nodes_new(void);
+void held_nodes_free(struct held_nodes *h);
 int held_nodes_find(struct held_nodes *h, uint64_t ino, struct inode *ret); /* -ESTALE */
 
-int lookup_cache_new(struct lookup_cache **ret);
-/* Changes with the store and the recipes, on which everything in cached/ depends; 0: not known. */
-uint64_t lookup_cache_generation(struct tree *t);
-struct lookup_cache *lookup_cache_free(struct lookup_cache *r);
+struct lookup_cache *lookup_cache_new(void);
+void lookup_cache_free(struct lookup_cache *r);

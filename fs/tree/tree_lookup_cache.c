@@ -2,7 +2,7 @@
  * other; the list of a folder, when its reading continues. */
 #include "fs/tree/tree_internal.h"
 
-/* A result holds until the store is written to: for one generation of it, as it was before the look. */
+/* A result is valid for one generation of the store, the one before it was read: until the store is written to. */
 struct recent_fact {
         struct solver *solver; /* a ref; NULL: none */
         uint32_t view;
@@ -12,11 +12,11 @@ struct recent_fact {
         struct fact *fact; /* a ref */
 };
 
-/* Brief ones are small (some 500 bytes) and what `time`, sizes and times are answered from: enough for all that a table or a plot reads over
- * and over. Whole ones serve who reads all files of a cell in a row. */
+/* Brief facts are small (some 500 bytes) and answer `time`, sizes and times: there is room for all that a table or a plot reads over and over. Whole
+ * facts serve readers of all files of a cell in a row. */
 #define RECENT_BRIEF 16384
 #define RECENT_WHOLE 16          /* a few for each thread that answers */
-#define RECENT_TOP   (64 * 1024) /* bytes; who printed more is read again */
+#define RECENT_TOP   (64 * 1024) /* bytes; larger facts are not kept */
 
 struct recent_derived {
         uint64_t ino;
@@ -41,8 +41,8 @@ struct lookup_cache {
         unsigned next_dropped; /* the place whose text is dropped next, when there are too many bytes */
         uint64_t derived_bytes;
         uint64_t prints;      /* atomic */
-        uint64_t looked;      /* the generation at which a look found no print that holds, */
-        int64_t looked_time;  /* in seconds */
+        uint64_t looked;      /* the generation at which a look found no valid print, */
+        int64_t looked_time;  /* and when that was, in seconds */
 };
 
 struct derived *derived_unref(struct derived *d)
@@ -66,22 +66,17 @@ static void recent_derived_done(struct recent_derived *d)
         derived_unref(d->derived);
 }
 
-int lookup_cache_new(struct lookup_cache **ret)
+struct lookup_cache *lookup_cache_new(void)
 {
-        struct lookup_cache *r = calloc(1, sizeof(*r));
+        struct lookup_cache *r = allocate(1, sizeof(*r));
 
-        if (!r)
-                return -ENOMEM;
         pthread_mutex_init(&r->lock, NULL);
         r->looked = UINT64_MAX;
-        *ret = r;
-        return 0;
+        return r;
 }
 
-struct lookup_cache *lookup_cache_free(struct lookup_cache *r)
+void lookup_cache_free(struct lookup_cache *r)
 {
-        if (!r)
-                return NULL;
         for (size_t i = 0; i < RECENT_BRIEF; i++)
                 recent_fact_done(&r->brief[i]);
         for (size_t i = 0; i < RECENT_WHOLE; i++)
@@ -90,7 +85,6 @@ struct lookup_cache *lookup_cache_free(struct lookup_cache *r)
                 recent_derived_done(&r->derived[i / DERIVED_WAYS][i % DERIVED_WAYS]);
         pthread_mutex_destroy(&r->lock);
         free(r);
-        return NULL;
 }
 
 static uint64_t generation_now(struct tree *t)
@@ -98,7 +92,7 @@ static uint64_t generation_now(struct tree *t)
         return store_generation(workspace_store(t->workspace));
 }
 
-uint64_t lookup_cache_generation(struct tree *t)
+uint64_t tree_generation(struct tree *t)
 {
         return generation_now(t) + workspace_recipes_changed(t->workspace); /* none of them ever falls */
 }
@@ -121,30 +115,25 @@ static bool fact_is(const struct recent_fact *f, const struct recent_fact *k)
 static struct fact *fact_find(struct lookup_cache *r, const struct recent_fact *k, bool brief)
 {
         const struct recent_fact *slot = fact_slot(r, k, brief), *whole = fact_slot(r, k, false);
-        struct fact *found = NULL;
+        cleanup_unlock pthread_mutex_t *held = hold(&r->lock);
 
-        pthread_mutex_lock(&r->lock);
-        if (fact_is(slot, k))
-                found = fact_ref(slot->fact);
-        else if (fact_is(whole, k)) /* it has what a brief one has, and more */
-                found = fact_ref(whole->fact);
-        pthread_mutex_unlock(&r->lock);
-        return found;
+        /* A whole one has what a brief one has, and more. */
+        return fact_is(slot, k) ? fact_ref(slot->fact) : fact_is(whole, k) ? fact_ref(whole->fact) : NULL;
 }
 
 static void fact_keep(struct lookup_cache *r, const struct recent_fact *k, bool brief, struct fact *f)
 {
-        struct recent_fact *slot = fact_slot(r, k, brief), old;
+        cleanup(recent_fact_done) struct recent_fact old = {0}; /* given back without the lock: the last of a solver takes a while */
+        cleanup_unlock pthread_mutex_t *held = NULL;
+        struct recent_fact *slot = fact_slot(r, k, brief);
 
         if (f->out.size + f->err.size + f->json.size + f->results.size > RECENT_TOP)
                 return;
-        pthread_mutex_lock(&r->lock);
+        held = hold(&r->lock);
         old = *slot;
         *slot = *k;
         solver_ref(k->solver);
         slot->fact = fact_ref(f);
-        pthread_mutex_unlock(&r->lock);
-        recent_fact_done(&old); /* the last of a solver takes a while */
 }
 
 int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, bool brief, struct fact **ret)
@@ -187,20 +176,16 @@ static struct recent_derived *derived_of(struct lookup_cache *r, const struct no
         return NULL;
 }
 
-/* `goes_on`: of whatever generation. */
+/* `goes_on`: of any generation. */
 static struct derived *derived_find(struct lookup_cache *r, const struct node *n, uint64_t now, bool goes_on)
 {
-        struct derived *found = NULL;
-        const struct recent_derived *d;
+        cleanup_unlock pthread_mutex_t *held = hold(&r->lock);
+        const struct recent_derived *d = derived_of(r, n);
 
-        pthread_mutex_lock(&r->lock);
-        d = derived_of(r, n);
-        if (d && d->derived && (goes_on || d->generation == now)) {
-                found = d->derived;
-                __atomic_add_fetch(&found->refs, 1, __ATOMIC_RELAXED);
-        }
-        pthread_mutex_unlock(&r->lock);
-        return found;
+        if (!d || !d->derived || (!goes_on && d->generation != now))
+                return NULL;
+        __atomic_add_fetch(&d->derived->refs, 1, __ATOMIC_RELAXED);
+        return d->derived;
 }
 
 /* Lock held. A free place for another one, else one that is given away. */
@@ -222,54 +207,46 @@ static void derived_drop(struct lookup_cache *r, struct recent_derived *d)
         d->derived = derived_unref(d->derived);
 }
 
-/* Keeps the print, and drops texts of others while there are too many bytes. Their sizes and times stay. One made earlier never takes the place of a
- * later one: a reader that began with that goes on with what is newer. */
+/* Keeps the print, and drops texts of other prints while there are too many bytes; their sizes and times stay. An older print never replaces a newer
+ * one, with which a reader may have begun. */
 static void derived_keep(struct lookup_cache *r, const struct node *n, uint64_t generation, struct derived *made)
 {
-        struct recent_derived *slot;
-        struct solver *before = NULL;
+        cleanup(solver_unrefp) struct solver *before = NULL; /* given back without the lock: the last of a solver takes a while */
+        cleanup_unlock pthread_mutex_t *held = hold(&r->lock);
+        struct recent_derived *slot = derived_of(r, n);
 
-        pthread_mutex_lock(&r->lock);
-        slot = derived_of(r, n);
-        if (!slot || slot->generation <= generation) {
-                if (!slot)
-                        slot = derived_place(r, inode_pack(n->inode));
-                derived_drop(r, slot);
-                before = slot->solver;
-                for (size_t i = 0; i < RECENT_DERIVED && r->derived_bytes + made->text.size > DERIVED_BYTES;
-                     i++, r->next_dropped++)
-                        derived_drop(r, &r->derived[r->next_dropped / DERIVED_WAYS % (1 << DERIVED_BITS)]
-                                                   [r->next_dropped % DERIVED_WAYS]);
-                *slot = (struct recent_derived){.ino = inode_pack(n->inode),
-                                                .solver = n->solver ? solver_ref(n->solver) : NULL,
-                                                .generation = generation,
-                                                .size = made->text.size,
-                                                .mtime = made->mtime,
-                                                .derived = made};
-                __atomic_add_fetch(&made->refs, 1, __ATOMIC_RELAXED);
-                r->derived_bytes += made->text.size;
-        }
-        pthread_mutex_unlock(&r->lock);
-        solver_unref(before);
+        if (slot && slot->generation > generation)
+                return;
+        if (!slot)
+                slot = derived_place(r, inode_pack(n->inode));
+        derived_drop(r, slot);
+        before = slot->solver;
+        for (size_t i = 0; i < RECENT_DERIVED && r->derived_bytes + made->text.size > DERIVED_BYTES; i++, r->next_dropped++)
+                derived_drop(r, &r->derived[r->next_dropped / DERIVED_WAYS % (1 << DERIVED_BITS)][r->next_dropped % DERIVED_WAYS]);
+        *slot = (struct recent_derived){.ino = inode_pack(n->inode),
+                                        .solver = n->solver ? solver_ref(n->solver) : NULL,
+                                        .generation = generation,
+                                        .size = made->text.size,
+                                        .mtime = made->mtime,
+                                        .derived = made};
+        __atomic_add_fetch(&made->refs, 1, __ATOMIC_RELAXED);
+        r->derived_bytes += made->text.size;
 }
 
 int tree_derived_look(struct tree *t, const struct node *n, uint64_t *ret_size, int64_t *ret_mtime)
 {
         struct lookup_cache *c = t->lookup_cache;
-        const struct recent_derived *d;
         const uint64_t now = generation_now(t);
-        int r;
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
+        const struct recent_derived *d = derived_of(c, n);
+        int r = d && d->generation == now;
 
-        pthread_mutex_lock(&c->lock);
-        d = derived_of(c, n);
-        r = d && d->generation == now;
         if (!r && c->looked != now) {
                 c->looked = now;
                 c->looked_time = now_seconds();
         }
         *ret_size = d ? d->size : PLACEHOLDER_SIZE;
         *ret_mtime = r ? d->mtime : c->looked_time;
-        pthread_mutex_unlock(&c->lock);
         return r;
 }
 
@@ -306,9 +283,7 @@ static int derived_get(struct tree *t, const struct node *n, bool goes_on, deriv
         *ret = derived_find(t->lookup_cache, n, now, goes_on);
         if (*ret)
                 return 0;
-        made = calloc(1, sizeof(*made));
-        if (!made)
-                return -ENOMEM;
+        made = allocate(1, sizeof(*made));
         made->refs = 1;
         r = print ? make_print(t, n, print, made) : make_numbers(t, n, find, made);
         if (r < 0)

@@ -1,14 +1,12 @@
 /* Numbers of names, which make inode numbers; and views, whose names are settings of cells. */
-#include <inttypes.h>
-
 #include "fs/tree/tree_internal.h"
 
 /* -- numbers of names -- */
 
-#define PASSING_FIRST INODE_ITEM_MAX /* where no store that is read-only has come to */
+#define PASSING_FIRST INODE_ITEM_MAX /* downwards from here; no store has given so many numbers */
 
 /* Lock held. */
-static int passing_number(struct tree *t, enum name_space space, const char *name, uint32_t *ret)
+static uint32_t passing_number(struct tree *t, enum name_space space, const char *name)
 {
         size_t i;
 
@@ -16,44 +14,39 @@ static int passing_number(struct tree *t, enum name_space space, const char *nam
                 if (t->passing[i].space == space && strcmp(t->passing[i].name, name) == 0)
                         break;
         if (i == t->n_passing) {
-                if (list_grow(t->passing, i) < 0)
-                        return -ENOMEM;
-                t->passing[i] = (struct passing){space, strdup(name)};
-                if (!t->passing[i].name)
-                        return -ENOMEM;
+                list_grow(t->passing, i);
+                t->passing[i] = (struct passing){space, copy_string(name)};
                 t->n_passing++;
         }
-        *ret = PASSING_FIRST - (uint32_t)i;
-        return 0;
+        return PASSING_FIRST - (uint32_t)i;
 }
 
 int tree_number(struct tree *t, enum name_space space, const char *name, uint32_t *ret)
 {
+        cleanup_unlock pthread_mutex_t *held = NULL;
         struct store *s = workspace_store(t->workspace);
-        int r;
+        int r = store_read_only(s) ? names_number(s, space, name, ret) : names_intern(s, space, name, ret);
 
-        if (!store_read_only(s))
-                return names_intern(s, space, name, ret);
-        r = names_number(s, space, name, ret);
-        if (r == -ENOENT) {
-                pthread_mutex_lock(&t->lock);
-                r = passing_number(t, space, name, ret);
-                pthread_mutex_unlock(&t->lock);
-        }
-        return r;
+        if (r != -ENOENT || !store_read_only(s))
+                return r;
+        held = hold(&t->lock);
+        *ret = passing_number(t, space, name);
+        return 0;
+}
+
+/* NULL: it is not one of these. */
+static char *passing_name(struct tree *t, enum name_space space, uint32_t number)
+{
+        cleanup_unlock pthread_mutex_t *held = hold(&t->lock);
+        uint32_t i = PASSING_FIRST - number;
+
+        return number <= PASSING_FIRST && i < t->n_passing && t->passing[i].space == space ? copy_string(t->passing[i].name) : NULL;
 }
 
 int tree_name(struct tree *t, enum name_space space, uint32_t number, char **ret)
 {
-        bool passing;
-
-        pthread_mutex_lock(&t->lock);
-        passing = number <= PASSING_FIRST && PASSING_FIRST - number < t->n_passing &&
-                  t->passing[PASSING_FIRST - number].space == space;
-        if (passing)
-                *ret = strdup(t->passing[PASSING_FIRST - number].name);
-        pthread_mutex_unlock(&t->lock);
-        return !passing ? names_name(workspace_store(t->workspace), space, number, ret) : *ret ? 0 : -ENOMEM;
+        *ret = passing_name(t, space, number);
+        return *ret ? 0 : names_name(workspace_store(t->workspace), space, number, ret);
 }
 
 int tree_number_all(struct tree *t, enum name_space space, char *const *names, size_t n)
@@ -72,15 +65,13 @@ static bool view_equal(const struct view *a, const struct view *b)
 }
 
 /* Lock held. */
-static int view_add(struct tree *t, const struct view *v)
+static void view_add(struct tree *t, const struct view *v)
 {
-        if (list_grow(t->views, t->n_views) < 0)
-                return -ENOMEM;
+        list_grow(t->views, t->n_views);
         t->views[t->n_views++] = *v;
-        return 0;
 }
 
-/* Reads views that the store has and we do not: other processes give numbers, too. Lock held. */
+/* Reads the views that other processes have added to the store. Lock held. */
 static int views_refresh(struct tree *t)
 {
         for (;;) {
@@ -94,9 +85,7 @@ static int views_refresh(struct tree *t)
                         return r;
                 if (!view_parse(name, &v))
                         return errorf(-EIO, "the store's view %zu is '%s', which is not one", t->n_views, name);
-                r = view_add(t, &v);
-                if (r < 0)
-                        return r;
+                view_add(t, &v);
         }
 }
 
@@ -124,7 +113,7 @@ static int view_number(struct tree *t, const struct view *v, uint32_t *ret)
                 return r;
         view_print(v, name);
         if (store_read_only(workspace_store(t->workspace)))
-                r = view_add(t, v); /* its number is good for as long as the mount lives */
+                view_add(t, v); /* its number is good for as long as the mount lives */
         else
                 r = names_intern(workspace_store(t->workspace), NAMES_VIEW, name, &number);
         if (r == 0)
@@ -152,14 +141,12 @@ static void view_set(struct view *v, uint64_t setting)
 int tree_set_view(struct tree *t, const struct view *v, struct inode *ret)
 {
         const struct view bare = {.solver = v->solver, .cached = v->cached};
-        int r;
+        cleanup_unlock pthread_mutex_t *held = hold(&t->lock);
+        int r = view_number(t, &bare, &ret->view);
 
-        pthread_mutex_lock(&t->lock);
         ret->setting = 0;
-        r = view_number(t, &bare, &ret->view);
         if (r == 0 && !view_equal(v, &bare) && !view_known(t, v, &ret->view)) /* unless an older version gave it a number */
                 ret->setting = view_setting(v);
-        pthread_mutex_unlock(&t->lock);
         return r;
 }
 
@@ -174,27 +161,18 @@ int tree_setting_at(struct tree *t, uint32_t number, struct view *ret)
         return view_parse(name, ret) ? 0 : errorf(-EIO, "the store's setting %u is '%s', which is not one", number, name);
 }
 
-static int view_at(struct tree *t, uint32_t number, struct view *ret)
-{
-        int r = 0;
-
-        pthread_mutex_lock(&t->lock);
-        if (number >= t->n_views)
-                r = views_refresh(t);
-        if (r == 0 && number >= t->n_views)
-                r = -ENOENT;
-        if (r == 0)
-                *ret = t->views[number];
-        pthread_mutex_unlock(&t->lock);
-        return r;
-}
-
 int tree_inode_view(struct tree *t, const struct inode *i, struct view *ret)
 {
-        int r = view_at(t, i->view, ret);
+        cleanup_unlock pthread_mutex_t *held = hold(&t->lock);
+        int r = i->view >= t->n_views ? views_refresh(t) : 0;
 
-        if (r < 0 || i->setting == 0)
+        if (r < 0)
                 return r;
+        if (i->view >= t->n_views)
+                return -ENOENT;
+        *ret = t->views[i->view];
+        if (i->setting == 0)
+                return 0;
         if (ret->has_seed || ret->has_timeout || ret->scramble > 0)
                 return -ENOENT;
         view_set(ret, i->setting);

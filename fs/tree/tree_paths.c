@@ -3,13 +3,10 @@
 
 static int path_number(struct tree *t, const struct path_list *p, const char *path, size_t size, struct inode *ret)
 {
-        cleanup_free char *name = NULL;
+        cleanup_free char *name = format_string("%s%.*s", p->prefix, (int)size, path);
         uint32_t number;
-        int r;
+        int r = tree_number(t, p->space, name, &number);
 
-        if (asprintf(&name, "%s%.*s", p->prefix, (int)size, path) < 0)
-                return -ENOMEM;
-        r = tree_number(t, p->space, name, &number);
         if (r == 0)
                 inode_set_number(ret, number);
         return r;
@@ -21,14 +18,17 @@ int path_of(struct tree *t, const struct path_list *p, const struct node *n, cha
         size_t skip = strlen(p->prefix);
         int r;
 
-        if (n->route->name) /* the topmost folder */
-                return (*ret = strdup("")) ? 0 : -ENOMEM;
+        if (n->route->name) { /* the topmost folder */
+                *ret = copy_string("");
+                return 0;
+        }
         r = tree_name(t, p->space, inode_number(&n->inode), &name);
         if (r < 0)
                 return r;
         if (strncmp(name, p->prefix, skip) != 0)
                 return -EIO;
-        return asprintf(ret, "%s%s", name + skip, node_type(n) == NODE_FOLDER ? "/" : "") < 0 ? -ENOMEM : 0;
+        *ret = format_string("%s%s", name + skip, node_type(n) == NODE_FOLDER ? "/" : "");
+        return 0;
 }
 
 static bool is_below(const struct path_list *p, size_t i, const char *above)
@@ -46,10 +46,9 @@ int path_match(struct tree *t, const struct path_list *p, const struct node *dir
         size_t at;
         int r = path_of(t, p, dir, &above);
 
-        if (r == 0 && asprintf(&path, "%s%s%s", above, name, folder ? "/" : "") < 0)
-                r = -ENOMEM;
         if (r < 0)
                 return r;
+        path = format_string("%s%s%s", above, name, folder ? "/" : "");
         at = p->from(p->list, path);
         if (folder)
                 return is_below(p, at, path) ? path_number(t, p, path, strlen(path) - 1, &ret->inode) : -ENOENT;
@@ -59,7 +58,7 @@ int path_match(struct tree *t, const struct path_list *p, const struct node *dir
         return p->leaf ? p->leaf(p->list, at, &ret->inode) : path_number(t, p, path, strlen(path), &ret->inode);
 }
 
-/* Bytes of the entry that a name makes in a folder whose path is of `n`; 0: it is none of this row, or the one that the name before it made. */
+/* Bytes of the entry that a name gives in a folder with a path of `n` bytes. 0: the entry is of the other row, or the name before gave the same one. */
 static size_t entry_size(const struct path_list *p, size_t i, size_t first, size_t n, bool folders)
 {
         const char *name = p->at(p->list, i), *slash = strchr(name + n, '/');
@@ -70,24 +69,22 @@ static size_t entry_size(const struct path_list *p, size_t i, size_t first, size
         return size;
 }
 
-/* Gives a row's entries their numbers: one by one, each would be a commit of its own. */
+/* Gives a row's entries their numbers in one transaction. */
 static int number_entries(struct tree *t, const struct path_list *p, const char *above, size_t first, bool folders)
 {
         size_t n = 0, skip = strlen(above);
         char **names = NULL;
-        int r = 0;
+        int r;
 
-        for (size_t i = first; r == 0 && is_below(p, i, above); i++) {
+        for (size_t i = first; is_below(p, i, above); i++) {
                 size_t size = entry_size(p, i, first, skip, folders);
 
                 if (size == 0)
                         continue;
-                r = list_grow(names, n);
-                if (r == 0 && asprintf(&names[n++], "%s%.*s", p->prefix, (int)(skip + size), p->at(p->list, i)) < 0)
-                        r = -ENOMEM;
+                list_grow(names, n);
+                names[n++] = format_string("%s%.*s", p->prefix, (int)(skip + size), p->at(p->list, i));
         }
-        if (r == 0 && n > 0)
-                r = tree_number_all(t, p->space, names, n);
+        r = n > 0 ? tree_number_all(t, p->space, names, n) : 0;
         while (n > 0)
                 free(names[--n]);
         free(names);
@@ -110,16 +107,13 @@ int path_entries(struct tree *t, const struct path_list *p, const struct node *d
                 r = number_entries(t, p, above, first, folders);
         for (size_t i = MAX(first, from); r == 0 && is_below(p, i, above); i++) {
                 size_t size = entry_size(p, i, first, n, folders);
-                struct inode inode = dir->inode;
+                struct inode inode = inode_below(dir, row);
                 cleanup_free char *name = NULL;
 
                 if (size == 0 || (!folders && p->hides && p->hides(t, dir, p->list, i)))
                         continue;
-                name = strndup(p->at(p->list, i) + n, size);
-                inode.kind = row->kind;
-                r = !name        ? -ENOMEM
-                    : has_number ? path_number(t, p, p->at(p->list, i), n + size, &inode)
-                                 : p->leaf(p->list, i, &inode);
+                name = copy_prefix(p->at(p->list, i) + n, size);
+                r = has_number ? path_number(t, p, p->at(p->list, i), n + size, &inode) : p->leaf(p->list, i, &inode);
                 if (r == 0)
                         r = tree_emit(row, name, inode, i, fn, user);
         }

@@ -10,7 +10,7 @@ static struct tree *tree;
 static void start(void)
 {
         world_make(&world);
-        must(tree_open(world.workspace, world.engine, false, &tree) == 0);
+        tree = tree_open(world.workspace, world.engine, false);
 }
 
 struct listing {

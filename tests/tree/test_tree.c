@@ -475,7 +475,7 @@ START_TEST(test_listing_in_steps)
         world_make(NULL);
         assert_shell("for i in 1 2 3; do echo \"; do print sat; $i\" >$i.smt2; done; solverfs case add 1.smt2 2.smt2");
         tester_start(&t);
-        assert_ok(tree_open(t.workspace, t.engine, false, &tree));
+        tree = tree_open(t.workspace, t.engine, false);
         assert_listing(tree, find(&t, "tiny/commits/HEAD/cases"), "solverfs case add 3.smt2", "1 2 ");
         assert_listing(tree, find(&t, "tiny/commits/HEAD/cases"), "solverfs case remove 2", "1 2 3 ");
         assert_listing(tree, find(&t, "tiny/commits/HEAD/cases"), "solverfs run tiny HEAD 1", "1 3 ");
@@ -535,7 +535,7 @@ START_TEST(test_possible_names)
                 ck_assert_int_eq(lookup(&t, e.nodeid, "cases", &cells), 0);
         }
         ck_assert_uint_eq(names_entries(&t), before);
-        assert_ok(tree_open(t.workspace, t.engine, false, &tree));
+        tree = tree_open(t.workspace, t.engine, false);
         assert_listing(tree, timeouts, "true", "");
         assert_listing(tree, seeds, "true", "");
         tree_close(tree);
@@ -552,7 +552,7 @@ START_TEST(test_possible_names)
         tester_start(&t);
         ck_assert_uint_eq(find(&t, "tiny/commits/HEAD/timeout/10001250ms/cases/1/time"), first);
         assert_text(&t, find(&t, "tiny/commits/HEAD/timeout/10001250ms/cases/1/result"), "sat\n");
-        assert_ok(tree_open(t.workspace, t.engine, false, &tree));
+        tree = tree_open(t.workspace, t.engine, false);
         assert_listing(tree, find(&t, "tiny/commits/HEAD/timeout"), "true", "10001250ms ");
         tree_close(tree);
         tester_stop(&t);
@@ -580,7 +580,7 @@ START_TEST(test_possible_scrambles)
                 ck_assert_int_eq(lookup(&t, e.nodeid, "cases", &cells), 0);
         }
         ck_assert_uint_eq(names_entries(&t), before);
-        assert_ok(tree_open(t.workspace, t.engine, false, &tree));
+        tree = tree_open(t.workspace, t.engine, false);
         assert_listing(tree, folder, "true", "");
         tree_close(tree);
         first = find(&t, "tiny/commits/HEAD/scrambled/7/cases/1/time");
@@ -592,7 +592,7 @@ START_TEST(test_possible_scrambles)
         tester_stop(&t);
         tester_start(&t);
         ck_assert_uint_eq(find(&t, "tiny/commits/HEAD/scrambled/7/cases/1/time"), first);
-        assert_ok(tree_open(t.workspace, t.engine, false, &tree));
+        tree = tree_open(t.workspace, t.engine, false);
         assert_listing(tree, find(&t, "tiny/commits/HEAD/scrambled"), "true", "7 ");
         assert_listing(tree, find(&t, "tiny/cached/HEAD/scrambled"), "true", "7 ");
         tree_close(tree);
@@ -669,7 +669,7 @@ START_TEST(test_sets)
         world_make(NULL);
         assert_shell("for i in 1 2 3; do echo \"; do print sat; $i\" >$i.smt2; done; solverfs case add 1.smt2 2.smt2 3.smt2");
         tester_start(&t);
-        assert_ok(tree_open(t.workspace, t.engine, false, &tree));
+        tree = tree_open(t.workspace, t.engine, false);
         ck_assert_int_eq(lookup(&t, find(&t, "sets"), "small", &e), ENOENT);
         assert_shell("solverfs set add small 3 1 && solverfs set add big all");
         small = find(&t, "sets/small"); /* at once: that it is not there was not kept */
