@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
+#include "cache/base/lost.h"
+
 #define CHUNK_LEAST 4096
 #define CHUNK_MOST  ((size_t)4 << 20)
 #define HUGE_PAGE   ((size_t)2 << 20)
@@ -15,30 +17,19 @@ struct arena_chunk {
         char bytes[];
 };
 
-/* Large memory in huge pages where the kernel has them: a table is read all over, and most of the time would go into page tables. */
+/* Large memory in huge pages where the kernel has them: a table is read all over, and most of the time would go into page tables. Zeros. */
 static void *take_memory(size_t size)
 {
         size_t whole = (size + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
         void *p;
 
         if (size < 2 * HUGE_PAGE)
-                return malloc(size);
+                return allocate(1, size);
         p = aligned_alloc(HUGE_PAGE, whole);
-        if (p)
-                madvise(p, whole, MADV_HUGEPAGE);
-        return p;
-}
-
-static void *take_zeroed(size_t size)
-{
-        void *p;
-
-        if (size < 2 * HUGE_PAGE)
-                return calloc(1, size);
-        p = take_memory(size);
-        if (p)
-                memset(p, 0, size);
-        return p;
+        if (!p)
+                process_end("no memory is left");
+        madvise(p, whole, MADV_HUGEPAGE);
+        return memset(p, 0, size);
 }
 
 void *arena_take_chunk(struct arena *a, size_t size)
@@ -46,13 +37,9 @@ void *arena_take_chunk(struct arena *a, size_t size)
         struct arena_chunk *c;
         size_t next = MAX(MIN(a->size, CHUNK_MOST), (size_t)CHUNK_LEAST) - sizeof(*c), space; /* whole pages, with their header */
 
-        if (size > SIZE_MAX / 2)
-                return NULL;
         size = (size + 7) & ~(size_t)7;
         space = MAX(size, next);
         c = take_memory(sizeof(*c) + space);
-        if (!c)
-                return NULL;
         a->size += sizeof(*c) + space;
         if (space > next && a->chunks) { /* a chunk of its own, behind the one that is being filled */
                 c->next = a->chunks->next;
@@ -75,6 +62,19 @@ void arena_done(struct arena *a)
         *a = (struct arena){0};
 }
 
+void grow_sized(void *list, size_t *size, size_t each)
+{
+        size_t more = *size ? *size * 2 : 64;
+        void *old, *grown = allocate(more, each);
+
+        memcpy(&old, list, sizeof(old)); /* a pointer of any type */
+        if (old)
+                memcpy(grown, old, *size * each);
+        free(old);
+        memcpy(list, &grown, sizeof(grown));
+        *size = more;
+}
+
 static void put(struct table_slot *slots, size_t mask, struct table_slot s)
 {
         size_t at = s.hash & mask;
@@ -84,31 +84,27 @@ static void put(struct table_slot *slots, size_t mask, struct table_slot s)
         slots[at] = s;
 }
 
-int table_reserve(struct table *t, size_t more)
+static void reserve_one(struct table *t)
 {
         size_t size = t->slots ? t->mask + 1 : TABLE_LEAST;
         struct table_slot *slots;
 
-        if (t->n + more >= UINT32_MAX) /* ids are of 32 bits */
-                return -ENOMEM;
-        while ((t->n + more) * 3 > size * 2)
+        if (t->slots && (t->n + 1) * 3 <= size * 2)
+                return;
+        if (t->slots)
                 size *= 2;
-        if (t->slots && size == t->mask + 1)
-                return 0;
-        slots = take_zeroed(size * sizeof(*slots));
-        if (!slots)
-                return -ENOMEM;
+        slots = take_memory(size * sizeof(*slots));
         for (size_t i = 0; t->slots && i <= t->mask; i++)
                 if (t->slots[i].item)
                         put(slots, size - 1, t->slots[i]);
         free(t->slots);
         t->slots = slots;
         t->mask = size - 1;
-        return 0;
 }
 
 void table_add(struct table *t, uint32_t hash, void *item)
 {
+        reserve_one(t);
         put(t->slots, t->mask, (struct table_slot){hash, item});
         t->n++;
 }
@@ -132,21 +128,17 @@ static void make_seed(void)
 struct bank *bank_new(void)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
-        struct bank *b = calloc(1, sizeof(*b));
+        struct bank *b = allocate(1, sizeof(*b));
 
-        if (!b)
-                return NULL;
         pthread_once(&once, make_seed);
         b->refs = 1;
         b->seed = process_seed;
         for (enum sort_kind k = SORT_UNKNOWN; k < SORT_BITVEC; k++)
-                if (!(b->simple[k] = sort_named_kind(b, k, NULL, NULL, 0)))
-                        return bank_unref(b);
-        b->bool_terms[0] =
-                term_intern(b, &(struct term_head){.kind = TERM_OPERATOR, .op = OP_FALSE, .sort = b->simple[SORT_BOOL]}, NULL, 0);
-        b->bool_terms[1] =
-                term_intern(b, &(struct term_head){.kind = TERM_OPERATOR, .op = OP_TRUE, .sort = b->simple[SORT_BOOL]}, NULL, 0);
-        return b->bool_terms[0] && b->bool_terms[1] ? b : bank_unref(b);
+                b->simple[k] = sort_named_kind(b, k, NULL, NULL, 0);
+        for (int k = 0; k < 2; k++)
+                b->bool_terms[k] = term_intern(
+                        b, &(struct term_head){.kind = TERM_OPERATOR, .op = k ? OP_TRUE : OP_FALSE, .sort = b->simple[SORT_BOOL]}, NULL, 0);
+        return b;
 }
 
 struct bank *bank_ref(struct bank *b)
@@ -182,9 +174,4 @@ size_t bank_memory(const struct bank *b)
 int bank_error(const struct bank *b)
 {
         return b->error;
-}
-
-int bank_failed(struct bank *b, int r)
-{
-        return b->error = r;
 }

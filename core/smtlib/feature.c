@@ -185,15 +185,11 @@ static struct upward sum_up(struct pass *p, const struct term *t)
         return u;
 }
 
-static int count_terms(struct pass *p, const struct term_list *roots)
+static void count_terms(struct pass *p, const struct term_list *roots)
 {
-        int r = term_subterms(roots->list, roots->n, &p->all);
-
-        if (r < 0 || (r = term_map_init(&p->at, roots->list, roots->n)) < 0)
-                return r;
-        p->up = calloc(p->all.n + 1, sizeof(*p->up));
-        if (!p->up)
-                return -ENOMEM;
+        term_subterms(roots->list, roots->n, &p->all);
+        term_map_init(&p->at, roots->list, roots->n);
+        p->up = allocate(p->all.n, sizeof(*p->up));
         for (size_t i = 0; i < p->all.n; i++) {
                 const struct term *t = p->all.list[i];
                 size_t n_args = t->n_args - term_first_arg(t);
@@ -203,8 +199,7 @@ static int count_terms(struct pass *p, const struct term_list *roots)
                 count_sort(p, t);
                 count_kind(p, t);
                 p->up[i] = sum_up(p, t);
-                if (term_map_set(&p->at, t, (uint32_t)i + 1) < 0)
-                        return -ENOMEM;
+                term_map_set(&p->at, t, (uint32_t)i + 1);
         }
         p->v[F_DAG_SIZE] = (double)p->all.n;
         for (size_t i = 0; i < roots->n; i++) {
@@ -212,16 +207,14 @@ static int count_terms(struct pass *p, const struct term_list *roots)
                 p->v[F_TREE_SIZE] = fmin(p->v[F_TREE_SIZE] + (double)roots->list[i]->tree_size, (double)UINT64_MAX);
         }
         p->v[F_SHARING] = p->all.n > 0 ? p->v[F_TREE_SIZE] / (double)p->all.n : 0;
-        return 0;
 }
 
-static int count_commands(struct pass *p, const struct script *s, struct term_list *roots)
+static void count_commands(struct pass *p, const struct script *s, struct term_list *roots)
 {
         double level = 0;
-        int r = 0;
 
         p->v[F_COMMANDS] = (double)s->n_commands;
-        for (size_t i = 0; r == 0 && i < s->n_commands; i++) {
+        for (size_t i = 0; i < s->n_commands; i++) {
                 const struct command *c = &s->commands[i];
 
                 p->v[F_ASSERTS] += c->kind == COMMAND_ASSERT;
@@ -239,33 +232,23 @@ static int count_commands(struct pass *p, const struct script *s, struct term_li
                 if (c->kind == COMMAND_ASSERT)
                         raise_to(&p->v[F_LARGEST_ASSERT], (double)c->term->tree_size);
                 if (c->term)
-                        r = term_list_add(roots, c->term);
-                for (size_t k = 0; r == 0 && c->kind == COMMAND_CHECK_SAT_ASSUMING && k < c->n_terms; k++)
-                        r = term_list_add(roots, c->terms[k]);
+                        term_list_add(roots, c->term);
+                for (size_t k = 0; c->kind == COMMAND_CHECK_SAT_ASSUMING && k < c->n_terms; k++)
+                        term_list_add(roots, c->terms[k]);
         }
-        return r;
 }
 
-int features_of_script(const struct script *s, struct features *ret)
+void features_of_script(const struct script *s, struct features *ret)
 {
         cleanup(pass_done) struct pass p = {.n_sorts = s->bank->sorts.n};
         cleanup_term_list struct term_list roots = {0};
-        cleanup_features struct features f = {0};
-        int r;
 
-        smt_features(&f.n);
-        p.v = f.values = calloc(f.n, sizeof(*f.values));
-        p.sorts = calloc(p.n_sorts + 1, 1);
-        if (!p.v || !p.sorts)
-                return -ENOMEM;
-        r = count_commands(&p, s, &roots);
-        if (r == 0 && roots.n > 0)
-                r = count_terms(&p, &roots);
-        if (r < 0)
-                return r;
-        *ret = f;
-        f = (struct features){0};
-        return 0;
+        smt_features(&ret->n);
+        p.v = ret->values = allocate(ret->n, sizeof(*ret->values));
+        p.sorts = allocate(p.n_sorts, 1);
+        count_commands(&p, s, &roots);
+        if (roots.n > 0)
+                count_terms(&p, &roots);
 }
 
 int features_of_smt(struct slice bytes, struct features *ret)
@@ -273,5 +256,7 @@ int features_of_smt(struct slice bytes, struct features *ret)
         cleanup_script struct script *s = NULL;
         int r = script_read(bytes, NULL, &s);
 
-        return r < 0 ? r : features_of_script(s, ret);
+        if (r == 0)
+                features_of_script(s, ret);
+        return r;
 }

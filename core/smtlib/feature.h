@@ -20,7 +20,7 @@ void features_done(struct features *f);
 const struct feature *smt_features(size_t *ret_n);
 const struct feature *cnf_features(size_t *ret_n);
 
-int features_of_script(const struct script *s, struct features *ret); /* 0 or -ENOMEM */
+void features_of_script(const struct script *s, struct features *ret);
 /* Of SMT-LIB text; -EINVAL when it does not parse. */
 int features_of_smt(struct slice bytes, struct features *ret);
 /* Of DIMACS text. -EINVAL with a sentence where it is none. */

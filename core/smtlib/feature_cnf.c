@@ -25,33 +25,26 @@ static void end_clause(struct scan *s)
 }
 
 /* Room follows the variables that occur, never what the header says. */
-static int count_occurrence(struct scan *s, uint32_t variable)
+static void count_occurrence(struct scan *s, uint32_t variable)
 {
-        if (variable >= s->n_occurrences) {
-                size_t size = MAX(MAX(s->n_occurrences * 2, (size_t)1024), (size_t)variable + 1);
-                uint32_t *grown = realloc(s->occurrences, size * sizeof(*grown));
-
-                if (!grown)
-                        return -ENOMEM;
-                memset(grown + s->n_occurrences, 0, (size - s->n_occurrences) * sizeof(*grown));
-                s->occurrences = grown;
-                s->n_occurrences = size;
+        while (variable >= s->n_occurrences) {
+                list_grow(s->occurrences, s->n_occurrences);
+                s->occurrences[s->n_occurrences++] = 0;
         }
         s->v[C_VARIABLES_USED] += s->occurrences[variable]++ == 0;
         s->v[C_OCCURRENCES_MAX] = MAX(s->v[C_OCCURRENCES_MAX], (double)s->occurrences[variable]);
         s->v[C_VARIABLES] = MAX(s->v[C_VARIABLES], (double)variable);
-        return 0;
 }
 
-static int count_literal(struct scan *s, int32_t literal)
+static void count_literal(struct scan *s, int32_t literal)
 {
         if (literal == 0) {
                 end_clause(s);
-                return 0;
+                return;
         }
         s->length++;
         s->positive += literal > 0;
-        return count_occurrence(s, (uint32_t)(literal < 0 ? -literal : literal));
+        count_occurrence(s, (uint32_t)(literal < 0 ? -literal : literal));
 }
 
 int features_of_cnf(struct slice bytes, struct features *ret)
@@ -62,13 +55,10 @@ int features_of_cnf(struct slice bytes, struct features *ret)
         int32_t literal;
         int r;
 
-        s.v = f.values = calloc(f.n, sizeof(*f.values));
-        if (!f.values)
-                return -ENOMEM;
+        s.v = f.values = allocate(f.n, sizeof(*f.values));
         cnf_reader_init(&reader, bytes);
         while ((r = cnf_next(&reader, &literal)) > 0)
-                if ((r = count_literal(&s, literal)) < 0)
-                        break;
+                count_literal(&s, literal);
         free(s.occurrences);
         if (r < 0)
                 return r;

@@ -68,25 +68,23 @@ static bool is_allowed(const struct logic *l, const struct term_map *seen, const
         return !l->is_linear || t->kind != TERM_OPERATOR || is_linear(seen, t);
 }
 
-int logic_allows(const struct logic *l, const struct term *root)
+bool logic_allows(const struct logic *l, const struct term *root)
 {
         cleanup_term_list struct term_list terms = {0};
         cleanup_term_map struct term_map seen = {0};
-        int r;
 
         if (!l->is_linear && !l->no_int && !l->no_real)
-                return 1;
-        r = term_subterms(&root, 1, &terms);
-        if (r == 0)
-                r = term_map_init(&seen, &root, 1);
-        for (size_t i = 0; r == 0 && i < terms.n; i++) {
+                return true;
+        term_subterms(&root, 1, &terms);
+        term_map_init(&seen, &root, 1);
+        for (size_t i = 0; i < terms.n; i++) {
                 const struct term *t = terms.list[i];
                 bool constant = (t->kind == TERM_LITERAL || t->kind == TERM_OPERATOR || t->kind == TERM_ANNOTATED) &&
                                 count_varying(&seen, t, 0) == 0;
 
                 if (!is_allowed(l, &seen, t))
-                        return 0;
-                r = term_map_set(&seen, t, constant ? CONSTANT : VARIES);
+                        return false;
+                term_map_set(&seen, t, constant ? CONSTANT : VARIES);
         }
-        return r < 0 ? r : 1;
+        return true;
 }

@@ -10,5 +10,5 @@ struct logic {
 };
 struct logic logic_of(const char *name); /* NULL: no limits */
 
-/* Does the term keep to it? 1 or 0, or -ENOMEM. Linear in the term's graph. Only operators of arithmetic are looked at. */
-int logic_allows(const struct logic *l, const struct term *root);
+/* Does the term keep to it? Linear in the term's graph. Only operators of arithmetic are looked at. */
+bool logic_allows(const struct logic *l, const struct term *root);

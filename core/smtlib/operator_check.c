@@ -88,7 +88,7 @@ static const struct sort *width_or_unknown(struct bank *b, const struct places *
         if (p->has_unknown)
                 return sort_simple(b, SORT_UNKNOWN);
         if (width > UINT32_MAX) {
-                bank_errorf(b, -EINVAL, "a bit-vector of more than %u bits", UINT32_MAX);
+                bank_errorf(b, "a bit-vector of more than %u bits", UINT32_MAX);
                 return NULL;
         }
         return sort_bitvec(b, (uint32_t)width);
@@ -97,7 +97,7 @@ static const struct sort *width_or_unknown(struct bank *b, const struct places *
 static const struct sort *extracted(struct bank *b, const struct places *p, const uint32_t index[2])
 {
         if (index[0] < index[1] || (!p->has_unknown && index[0] >= p->widths[1])) {
-                bank_errorf(b, -EINVAL, "no bits %u to %u in a bit-vector of %u", index[0], index[1], p->widths[1]);
+                bank_errorf(b, "no bits %u to %u in a bit-vector of %u", index[0], index[1], p->widths[1]);
                 return NULL;
         }
         return width_or_unknown(b, &(struct places){0}, (uint64_t)index[0] - index[1] + 1);
@@ -183,8 +183,8 @@ static int wrong_argument(struct bank *b, enum op op, size_t at, enum place_sort
         cleanup_buffer struct buffer text = {0};
 
         sort_print(is, &text);
-        return bank_errorf(b, -EINVAL, "argument %zu of %s is %s, and should be %s", at + 1, operator_row(op)->name,
-                           text.data ? text.data : "?", place_name(place));
+        return bank_errorf(b, "argument %zu of %s is %s, and should be %s", at + 1, operator_row(op)->name,
+                           text.data, place_name(place));
 }
 
 static int wrong_number(struct bank *b, enum op op, size_t n)
@@ -193,9 +193,9 @@ static int wrong_number(struct bank *b, enum op op, size_t n)
         size_t wanted = operator_n_args(op);
 
         if (row->shape == SHAPE_FIXED)
-                return bank_errorf(b, -EINVAL, "%s takes %zu argument%s; %zu given", row->name, wanted, wanted == 1 ? "" : "s",
+                return bank_errorf(b, "%s takes %zu argument%s; %zu given", row->name, wanted, wanted == 1 ? "" : "s",
                                    n);
-        return bank_errorf(b, -EINVAL, "%s takes two arguments or more; %zu given", row->name, n);
+        return bank_errorf(b, "%s takes two arguments or more; %zu given", row->name, n);
 }
 
 /* The index of the first argument that does not fit; `n` when all do. */
@@ -214,7 +214,7 @@ static int check_ascribed(struct bank *b, enum op op, const struct sort *ascribe
         const char *name = operator_row(op)->name;
 
         if (!ascribed || (ascribed->kind != SORT_ARRAY && ascribed->kind != SORT_UNKNOWN))
-                return bank_errorf(b, -EINVAL, "%s needs its sort: ((as %s (Array …)) …)", name, name);
+                return bank_errorf(b, "%s needs its sort: ((as %s (Array …)) …)", name, name);
         if (ascribed->kind == SORT_ARRAY && !sort_agrees(ascribed->args[1], arg) &&
             !(ascribed->args[1]->kind == SORT_REAL && arg->kind == SORT_INT))
                 return wrong_argument(b, op, 0, PLACE_ELEMENT, arg);
@@ -230,7 +230,7 @@ int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n
         int r;
 
         if (n_index < row->indices_least || n_index > row->indices_most)
-                return bank_errorf(b, -EINVAL, "%s takes %u ind%s; %zu given", row->name, row->indices_least,
+                return bank_errorf(b, "%s takes %u ind%s; %zu given", row->name, row->indices_least,
                                    row->indices_least == 1 ? "ex" : "ices", n_index);
         if (!operator_takes(op, n))
                 return wrong_number(b, op, n);
@@ -240,7 +240,7 @@ int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n
         if (row->result == PLACE_ASCRIBED && (r = check_ascribed(b, op, ascribed, args[0]->sort)) < 0)
                 return r;
         *ret = result_sort(b, row->result, &p, index, ascribed);
-        return *ret ? 0 : b->error;
+        return *ret ? 0 : -EINVAL;
 }
 
 size_t operators_of(struct bank *b, const struct term *const *args, size_t n, const struct sort *result, enum op *ret)

@@ -41,7 +41,7 @@ struct printer {
         struct buffer *out;
         size_t begin; /* out had this before */
         struct print_frame *frames;
-        size_t n_frames;
+        size_t n_frames, frames_size;
         struct region *regions; /* innermost last */
         size_t n_regions;
         uint32_t n_names;
@@ -72,14 +72,10 @@ static void adds(struct printer *p, const char *s)
         buffer_adds(p->out, s);
 }
 
-static int push(struct printer *p, struct print_frame f)
+static void push(struct printer *p, struct print_frame f)
 {
-        if (list_grow(p->frames, p->n_frames) < 0) {
-                term_list_done(&f.chain);
-                return -ENOMEM;
-        }
+        grow(p->frames, p->n_frames, p->frames_size);
         p->frames[p->n_frames++] = f;
-        return 0;
 }
 
 /* -- what is shared -- */
@@ -95,30 +91,27 @@ static bool may_have_let(const struct region *g, const struct term *t)
 }
 
 /* Into refs: how many arguments each candidate is, 2 at most. */
-static int count_references(const struct region *g, const struct term_list *all, struct term_map *refs)
+static void count_references(const struct region *g, const struct term_list *all, struct term_map *refs)
 {
         for (size_t i = 0; i < all->n; i++) {
                 const struct term *t = all->list[i];
 
                 if (!g->is_command && term_is_quantifier(t))
                         continue;
-                for (size_t k = term_first_arg(t); k < t->n_args; k++) {
-                        const struct term *x = t->args[k];
-
-                        if (may_have_let(g, x) && term_map_set(refs, x, MIN(term_map_get(refs, x) + 1, 2U)) < 0)
-                                return -ENOMEM;
-                }
+                for (size_t k = term_first_arg(t); k < t->n_args; k++)
+                        if (may_have_let(g, t->args[k]))
+                                term_map_set(refs, t->args[k], MIN(term_map_get(refs, t->args[k]) + 1, 2U));
         }
-        return 0;
 }
 
 /* The shared ones with their levels, in an order in which none comes before what it contains. */
-static int find_shared(struct region *g, const struct term_list *all, const struct term_map *refs, const struct term *root)
+static void find_shared(struct region *g, const struct term_list *all, const struct term_map *refs, const struct term *root)
 {
         cleanup_term_map struct term_map above = {0}; /* of a term: the highest level of a shared one in it, itself included */
-        int r = g->is_command ? term_map_init(&above, &root, 1) : 0;
 
-        for (size_t i = 0; r == 0 && i < all->n; i++) {
+        if (g->is_command)
+                term_map_init(&above, &root, 1);
+        for (size_t i = 0; i < all->n; i++) {
                 const struct term *t = all->list[i];
                 uint32_t level = 0;
 
@@ -126,15 +119,13 @@ static int find_shared(struct region *g, const struct term_list *all, const stru
                         for (size_t k = term_first_arg(t); k < t->n_args; k++)
                                 level = MAX(level, term_map_get(&above, t->args[k]));
                 if (t != root && term_map_get(refs, t) > 1) {
-                        if (list_grow(g->shared, g->n_shared) < 0)
-                                return -ENOMEM;
+                        list_grow(g->shared, g->n_shared);
                         g->shared[g->n_shared] = (struct shared){t, ++level, (uint32_t)g->n_shared};
                         g->n_shared++;
                 }
                 if (level > 0)
-                        r = term_map_set(&above, t, level);
+                        term_map_set(&above, t, level);
         }
-        return r;
 }
 
 static int compare_levels(const void *a, const void *b)
@@ -146,30 +137,31 @@ static int compare_levels(const void *a, const void *b)
         return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static int find_region(struct printer *p, const struct term *root, bool is_command)
+static void find_region(struct printer *p, const struct term *root, bool is_command)
 {
         cleanup_term_list struct term_list all = {0};
         cleanup_term_map struct term_map refs = {0};
         struct region *g;
-        int r;
 
-        if (list_grow(p->regions, p->n_regions) < 0)
-                return -ENOMEM;
+        list_grow(p->regions, p->n_regions);
         g = &p->regions[p->n_regions++];
         *g = (struct region){.is_command = is_command};
         if (root->tree_size < 2 * LET_SIZE_LEAST + 1 &&
             !root->has_quantifier) /* a subterm can occur twice only if there is room for it twice */
-                return 0;
+                return;
         if (p->options->no_lets || (!is_command && !root->is_open))
-                return 0;
-        r = is_command ? term_subterms(&root, 1, &all) : term_open_subterms(root, &all);
-        if (r < 0 || (is_command && (r = term_map_init(&refs, &root, 1)) < 0) || (r = count_references(g, &all, &refs)) < 0 ||
-            (r = find_shared(g, &all, &refs, root)) < 0)
-                return r;
+                return;
+        if (is_command) {
+                term_subterms(&root, 1, &all);
+                term_map_init(&refs, &root, 1);
+        } else {
+                term_open_subterms(root, &all);
+        }
+        count_references(g, &all, &refs);
+        find_shared(g, &all, &refs, root);
         sort_list(g->shared, g->n_shared, sizeof(*g->shared), compare_levels);
-        for (size_t i = 0; r == 0 && i < g->n_shared; i++)
-                r = term_map_set(&g->names, g->shared[i].term, ++p->n_names);
-        return r;
+        for (size_t i = 0; i < g->n_shared; i++)
+                term_map_set(&g->names, g->shared[i].term, ++p->n_names);
 }
 
 /* The number of the let that stands for it here; 0: none. */
@@ -193,10 +185,7 @@ static void add_variable(struct printer *p, const struct term *v)
         }
         buffer_add(&name, v->symbol->name.data, v->symbol->name.size);
         buffer_addf(&name, "%s%u", p->prefix, number);
-        if (buffer_error(&name) < 0)
-                p->out->failed = true;
-        else
-                token_add_symbol(p->out, SLICE(name.data, name.size));
+        token_add_symbol(p->out, SLICE(name.data, name.size));
 }
 
 static void add_bitvec(struct printer *p, const struct term *t)
@@ -281,12 +270,10 @@ static void add_head(struct printer *p, const struct term *t)
 
 /* -- terms -- */
 
-static int begin_region(struct printer *p, const struct term *root, bool is_command);
+static void begin_region(struct printer *p, const struct term *root, bool is_command);
 
-static int begin_quantifier(struct printer *p, const struct term *t)
+static void begin_quantifier(struct printer *p, const struct term *t)
 {
-        int r;
-
         adds(p, t->kind == TERM_FORALL ? "(forall (" : t->kind == TERM_EXISTS ? "(exists (" : "(lambda (");
         for (size_t i = 0; i < t->n_bound; i++) {
                 adds(p, i == 0 ? "(" : " (");
@@ -296,74 +283,67 @@ static int begin_quantifier(struct printer *p, const struct term *t)
                 adds(p, ")");
         }
         adds(p, ") ");
-        r = push(p, (struct print_frame){.kind = FRAME_BODY, .term = t});
-        return r < 0 ? r : begin_region(p, term_body(t), false);
+        push(p, (struct print_frame){.kind = FRAME_BODY, .term = t});
+        begin_region(p, term_body(t), false);
 }
 
-static int begin_term(struct printer *p, const struct term *t, bool is_definition);
+static void begin_term(struct printer *p, const struct term *t, bool is_definition);
 
 /* Annotations of one term are written as one, as solvers look for a quantifier's patterns in the first only. */
-static int begin_annotation(struct printer *p, const struct term *t)
+static void begin_annotation(struct printer *p, const struct term *t)
 {
         struct print_frame f = {.kind = FRAME_ATTRIBUTES};
         const struct term *x = t;
 
         adds(p, "(! ");
         do {
-                if (term_list_add(&f.chain, x) < 0) {
-                        term_list_done(&f.chain);
-                        return -ENOMEM;
-                }
+                term_list_add(&f.chain, x);
                 x = x->args[0];
         } while (x->kind == TERM_ANNOTATED && let_of(p, x) == 0);
         f.next = f.chain.n;
-        return push(p, f) < 0 ? -ENOMEM : begin_term(p, x, false);
+        push(p, f);
+        begin_term(p, x, false);
 }
 
-static int begin_term(struct printer *p, const struct term *t, bool is_definition)
+static void begin_term(struct printer *p, const struct term *t, bool is_definition)
 {
         uint32_t let = is_definition ? 0 : let_of(p, t);
 
         if (let != 0) {
                 buffer_addf(p->out, "%s%u", p->prefix, let);
-                return 0;
-        }
-        if (t->kind == TERM_LITERAL) {
+        } else if (t->kind == TERM_LITERAL) {
                 add_literal(p, t);
         } else if (t->kind == TERM_VARIABLE) {
                 add_variable(p, t);
         } else if (term_is_quantifier(t)) {
-                return begin_quantifier(p, t);
+                begin_quantifier(p, t);
         } else if (t->kind == TERM_ANNOTATED) {
-                return begin_annotation(p, t);
+                begin_annotation(p, t);
         } else if (t->n_args == 0) {
                 add_head(p, t);
         } else {
                 adds(p, "(");
                 add_head(p, t);
-                return push(p, (struct print_frame){.kind = FRAME_ARGS, .term = t});
+                push(p, (struct print_frame){.kind = FRAME_ARGS, .term = t});
         }
-        return 0;
 }
 
-static int begin_region(struct printer *p, const struct term *root, bool is_command)
+static void begin_region(struct printer *p, const struct term *root, bool is_command)
 {
-        int r = find_region(p, root, is_command);
-
-        return r < 0 ? r : push(p, (struct print_frame){.kind = FRAME_LETS, .term = root});
+        find_region(p, root, is_command);
+        push(p, (struct print_frame){.kind = FRAME_LETS, .term = root});
 }
 
 /* -- a step of the frame on top -- */
 
-static int step_args(struct printer *p, struct print_frame *f)
+static void step_args(struct printer *p, struct print_frame *f)
 {
         const struct term *t = f->term;
 
         if (f->next < t->n_args) {
-                const struct term *x = t->args[f->next++];
-
                 adds(p, " ");
-                return begin_term(p, x, false);
+                begin_term(p, t->args[f->next++], false);
+                return;
         }
         if (has_old_loop(p, t))
                 for (size_t i = 0; i < 2; i++)
@@ -371,10 +351,9 @@ static int step_args(struct printer *p, struct print_frame *f)
                                 buffer_addf(p->out, " %u", t->index[t->op == OP_RE_POWER ? 0 : i]);
         adds(p, ")");
         p->n_frames--;
-        return 0;
 }
 
-static int step_lets(struct printer *p, struct print_frame *f)
+static void step_lets(struct printer *p, struct print_frame *f)
 {
         const struct region *g = &p->regions[p->n_regions - 1];
         size_t i = f->next, n_levels = g->n_shared > 0 ? g->shared[g->n_shared - 1].level : 0;
@@ -389,17 +368,19 @@ static int step_lets(struct printer *p, struct print_frame *f)
                         adds(p, " ");
                 buffer_addf(p->out, "(%s%u ", p->prefix, term_map_get(&g->names, g->shared[i].term));
                 f->next++;
-                return begin_term(p, g->shared[i].term, true);
+                begin_term(p, g->shared[i].term, true);
+                return;
         }
         if (n_levels > 0)
                 adds(p, ") ");
         *f = (struct print_frame){.kind = FRAME_CLOSE, .next = n_levels};
         if (g->is_command && root->is_open) /* parameters of a definition: what depends on them comes second */
-                return begin_region(p, root, false);
-        return begin_term(p, root, false);
+                begin_region(p, root, false);
+        else
+                begin_term(p, root, false);
 }
 
-static int step_attributes(struct printer *p, struct print_frame *f)
+static void step_attributes(struct printer *p, struct print_frame *f)
 {
         const struct term *t;
 
@@ -407,61 +388,62 @@ static int step_attributes(struct printer *p, struct print_frame *f)
                 adds(p, ")");
                 term_list_done(&f->chain);
                 p->n_frames--;
-                return 0;
+                return;
         }
         t = f->chain.list[--f->next];
         adds(p, " ");
         buffer_add(p->out, t->symbol->name.data, t->symbol->name.size);
         if (t->n_args > 1) {
                 adds(p, " (");
-                return push(p, (struct print_frame){.kind = FRAME_PATTERN, .term = t, .next = 1});
-        }
-        if (t->value) {
+                push(p, (struct print_frame){.kind = FRAME_PATTERN, .term = t, .next = 1});
+        } else if (t->value) {
                 adds(p, " ");
                 buffer_add(p->out, t->value->name.data, t->value->name.size);
         }
-        return 0;
 }
 
-static int step_pattern(struct printer *p, struct print_frame *f)
+static void step_pattern(struct printer *p, struct print_frame *f)
 {
         const struct term *t = f->term;
 
         if (f->next == t->n_args) {
                 adds(p, ")");
                 p->n_frames--;
-                return 0;
+                return;
         }
         if (f->next > 1)
                 adds(p, " ");
-        return begin_term(p, t->args[f->next++], false);
+        begin_term(p, t->args[f->next++], false);
 }
 
-static int step(struct printer *p)
+static void step(struct printer *p)
 {
         struct print_frame *f = &p->frames[p->n_frames - 1];
 
         switch (f->kind) {
         case FRAME_ARGS:
-                return step_args(p, f);
+                step_args(p, f);
+                break;
         case FRAME_LETS:
-                return step_lets(p, f);
+                step_lets(p, f);
+                break;
         case FRAME_ATTRIBUTES:
-                return step_attributes(p, f);
+                step_attributes(p, f);
+                break;
         case FRAME_PATTERN:
-                return step_pattern(p, f);
+                step_pattern(p, f);
+                break;
         case FRAME_BODY:
                 adds(p, ")");
                 p->n_frames--;
-                return 0;
+                break;
         case FRAME_CLOSE:
                 for (size_t i = 0; i < f->next; i++)
                         adds(p, ")");
                 region_done(&p->regions[--p->n_regions]);
                 p->n_frames--;
-                return 0;
+                break;
         }
-        return 0;
 }
 
 /* -- names that would mean two things: never in what was read, only in what was made -- */
@@ -473,22 +455,9 @@ static bool begins_with(struct slice name, const char *prefix)
 
 static struct slice name_in(const struct term *t)
 {
-        switch (t->kind) {
-        case TERM_FUNCTION:
-                return t->function->symbol->name;
-        case TERM_VARIABLE:
-        case TERM_OPAQUE:
-                return t->symbol->name;
-        case TERM_LITERAL:
-        case TERM_OPERATOR:
-        case TERM_FORALL:
-        case TERM_EXISTS:
-        case TERM_LAMBDA:
-        case TERM_ANNOTATED:
-        case N_TERM_KINDS:
-                break;
-        }
-        return SLICE("", 0);
+        return t->kind == TERM_FUNCTION                                ? t->function->symbol->name
+               : t->kind == TERM_VARIABLE || t->kind == TERM_OPAQUE ? t->symbol->name
+                                                                       : SLICE("", 0);
 }
 
 /* A beginning no name has; "_let_" unless there is one. */
@@ -509,22 +478,22 @@ static void choose_prefix(struct printer *p, const struct term_list *all)
                 }
 }
 
-static int rename_variable(struct printer *p, const struct term *v)
+static void rename_variable(struct printer *p, const struct term *v)
 {
-        return term_map_get(&p->renamed, v) != 0 ? 0 : term_map_set(&p->renamed, v, ++p->n_names);
+        if (term_map_get(&p->renamed, v) == 0)
+                term_map_set(&p->renamed, v, ++p->n_names);
 }
 
 /* A variable that is bound where another one of the same name and another sort is free. */
-static int rename_within(struct printer *p, const struct term *q)
+static void rename_within(struct printer *p, const struct term *q)
 {
         cleanup_term_list struct term_list list = {0};
-        int r = term_free_variables(q, &list);
 
-        for (size_t i = 0; r == 0 && i < list.n; i++)
-                for (size_t k = 0; r == 0 && k < q->n_bound; k++)
+        term_free_variables(q, &list);
+        for (size_t i = 0; i < list.n; i++)
+                for (size_t k = 0; k < q->n_bound; k++)
                         if (q->args[k]->symbol == list.list[i]->symbol && q->args[k] != list.list[i])
-                                r = rename_variable(p, q->args[k]);
-        return r;
+                                rename_variable(p, q->args[k]);
 }
 
 static bool binds_one_of_two(const struct term *q, const struct term_map *symbols)
@@ -535,22 +504,20 @@ static bool binds_one_of_two(const struct term *q, const struct term_map *symbol
         return false;
 }
 
-static int choose_names(struct printer *p, const struct term *root)
+static void choose_names(struct printer *p, const struct term *root)
 {
         cleanup_term_list struct term_list all = {0};
         cleanup_term_map struct term_map symbols = {0}; /* 1: of a function; 2: of a variable; 4: of two */
         bool has_two = false;
-        int r = term_subterms(&root, 1, &all);
 
-        if (r < 0)
-                return r;
+        term_subterms(&root, 1, &all);
         choose_prefix(p, &all);
         if (!root->has_quantifier)
-                return 0;
-        for (size_t i = 0; r == 0 && i < all.n; i++)
+                return;
+        for (size_t i = 0; i < all.n; i++)
                 if (all.list[i]->kind == TERM_FUNCTION)
-                        r = id_map_set(&symbols, all.list[i]->function->symbol->id, 1);
-        for (size_t i = 0; r == 0 && i < all.n; i++) {
+                        id_map_set(&symbols, all.list[i]->function->symbol->id, 1);
+        for (size_t i = 0; i < all.n; i++) {
                 const struct term *t = all.list[i];
                 uint32_t is;
 
@@ -558,26 +525,14 @@ static int choose_names(struct printer *p, const struct term *root)
                         continue;
                 is = id_map_get(&symbols, t->symbol->id);
                 has_two |= is == 2;
-                r = is == 1 ? rename_variable(p, t) : id_map_set(&symbols, t->symbol->id, is == 0 ? 2 : 4);
+                if (is == 1)
+                        rename_variable(p, t);
+                else
+                        id_map_set(&symbols, t->symbol->id, is == 0 ? 2 : 4);
         }
-        for (size_t i = 0; r == 0 && has_two && i < all.n; i++)
+        for (size_t i = 0; has_two && i < all.n; i++)
                 if (all.list[i]->is_open && term_is_quantifier(all.list[i]) && binds_one_of_two(all.list[i], &symbols))
-                        r = rename_within(p, all.list[i]);
-        return r;
-}
-
-static int print_term(struct printer *p, const struct term *t)
-{
-        int r = choose_names(p, t);
-
-        if (r == 0)
-                r = begin_region(p, t, true);
-        while (r == 0 && p->n_frames > 0) {
-                r = step(p);
-                if (p->options->most > 0 && p->out->size - p->begin > p->options->most)
-                        r = errorf(-EFBIG, "the text would be longer than %zu bytes", p->options->most);
-        }
-        return r < 0 ? r : buffer_error(p->out);
+                        rename_within(p, all.list[i]);
 }
 
 int term_print(const struct term *t, const struct print_options *o, struct buffer *ret)
@@ -585,5 +540,11 @@ int term_print(const struct term *t, const struct print_options *o, struct buffe
         static const struct print_options usual = {.dialect = DIALECT_2_6};
         cleanup(printer_done) struct printer p = {.options = o ? o : &usual, .out = ret, .begin = ret->size};
 
-        return print_term(&p, t);
+        choose_names(&p, t);
+        for (begin_region(&p, t, true); p.n_frames > 0;) {
+                step(&p);
+                if (p.options->most > 0 && ret->size - p.begin > p.options->most)
+                        return errorf(-EFBIG, "the text would be longer than %zu bytes", p.options->most);
+        }
+        return buffer_error(ret);
 }

@@ -1,5 +1,10 @@
-/* Shared by the files of the reader. */
+/* Shared by the files of the reader.
+ *
+ * A function of the reader that meets what it cannot read does not return: it jumps to script_read(), with the sentence kept, or to the command at
+ * hand, which is then kept as text. So whatever is allocated while reading belongs to the reader, or nothing that may fail happens before it is freed. */
 #pragma once
+
+#include <setjmp.h>
 
 #include "core/smtlib/smtlib_internal.h"
 
@@ -25,7 +30,7 @@ struct sort_binding {
         size_t arity;
 };
 
-/* To be undone when a scope ends. */
+/* Undone when a scope ends. */
 struct trail_entry {
         struct symbol *symbol;
         void *binding;
@@ -34,8 +39,11 @@ struct trail_entry {
 
 struct term_frame;
 struct let_binding;
+struct sort_frame;
 
 struct reader {
+        jmp_buf failed;         /* -EINVAL, with a sentence */
+        jmp_buf not_understood; /* the command at hand */
         struct tokenizer t;
         struct token token; /* the last one taken */
         struct script *script;
@@ -62,6 +70,11 @@ struct reader {
         size_t n_lets, lets_size;
         uint32_t level; /* binders around */
 
+        struct sort_frame *sort_frames; /* sorts being read, outermost first */
+        size_t n_sort_frames, sort_frames_size;
+        const struct sort **sorts; /* whole ones, whoever collects them: arguments, parameters, fields */
+        size_t n_sorts, sorts_size;
+
         const struct function **names; /* :named in the command at hand; they are bound behind it */
         size_t n_names;
 
@@ -71,45 +84,51 @@ struct reader {
         bool may_be_undeclared; /* an opaque command may have declared what is not known */
 };
 
-/* These return -errno; -EOPNOTSUPP: keep the command as text. */
-int reader_fail(struct reader *r, size_t offset, const char *format, ...) printf_like(3, 4); /* -EINVAL with a place */
-int reader_fail_bank(struct reader *r, size_t offset);                       /* what the bank said, with a place */
-int reader_fail_token(struct reader *r);                                     /* the token at hand is a bad one */
-static inline int reader_next(struct reader *r)                              /* takes a token; -EINVAL of a bad one */
+_Noreturn void reader_fail(struct reader *r, size_t offset, const char *format, ...) printf_like(3, 4); /* at this place */
+_Noreturn void reader_fail_bank(struct reader *r, size_t offset); /* with what the bank said */
+_Noreturn static inline void reader_give_up(struct reader *r)     /* keeps the command as text */
 {
-        return token_next(&r->t, &r->token) == TOKEN_BAD ? reader_fail_token(r) : 0;
+        longjmp(r->not_understood, 1);
 }
-static inline int reader_more(struct reader *r) /* takes one: 1; 0: it closes the list that is read */
+static inline void reader_next(struct reader *r) /* takes a token */
 {
-        int x = reader_next(r);
-
-        return x < 0 ? x : r->token.kind != TOKEN_CLOSE;
+        if (token_next(&r->t, &r->token) == TOKEN_BAD)
+                reader_fail(r, r->token.begin, "%s", r->t.problem);
 }
-int reader_expect(struct reader *r, enum token_kind kind, const char *what); /* takes one of this kind */
-int reader_symbol(struct reader *r, const char *what, const struct symbol **ret); /* takes one, and looks it up */
-int numeral_value(struct slice digits, uint32_t *ret);                       /* -ERANGE from UINT32_MAX on */
+static inline bool reader_more(struct reader *r) /* takes one; false: it closes the list that is read */
+{
+        reader_next(r);
+        return r->token.kind != TOKEN_CLOSE;
+}
+static inline bool reader_at_word(const struct reader *r, const char *word) /* the token at hand is this symbol, without bars */
+{
+        return r->token.kind == TOKEN_SYMBOL && !r->token.is_quoted && token_is(&r->token, word);
+}
+bool reader_peeks(struct reader *r, enum token_kind kind, const char *word);      /* the next token is one of this kind, and this word unless NULL */
+void reader_expect(struct reader *r, enum token_kind kind, const char *what);     /* takes one of this kind */
+const struct symbol *reader_symbol(struct reader *r, const char *what);           /* takes one, and looks it up */
+bool numeral_value(struct slice digits, uint32_t *ret);                           /* false from UINT32_MAX on */
+uint32_t reader_number(struct reader *r, const char *problem);                    /* the value of the numeral at hand */
 
-int reader_bind(struct reader *r, const struct symbol *s, struct binding b);
-int reader_bind_function(struct reader *r, const struct symbol *s, const struct function *f); /* -ENOMEM of NULL */
-int reader_bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b);
+void reader_bind(struct reader *r, const struct symbol *s, struct binding b);
+void reader_bind_function(struct reader *r, const struct symbol *s, const struct function *f);
+void reader_bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b);
+void reader_declare_sort(struct reader *r, const struct symbol *s, size_t arity);
 void reader_unbind(struct reader *r, size_t trail);
 static inline const struct binding *binding_of(const struct symbol *s)
 {
         return s->binding;
 }
 
-/* Grows an array of `n` to hold one more; `size` is its capacity. */
-#define grow(list, n, size) ((n) < (size) || reader_grow(&(list), &(size), sizeof(*(list))) == 0)
-int reader_grow(void *list, size_t *size, size_t each);
-
 /* The token at hand begins it. */
-int read_sort(struct reader *r, const struct sort **ret);
-int read_next_sort(struct reader *r, const struct sort **ret); /* the next one does */
-/* The names of sort parameters up to the closing parenthesis, which are in force from here on. `ret` may be NULL, or is a list of the caller's. */
-int read_parameters(struct reader *r, const struct sort ***ret, size_t *ret_n);
-int read_term(struct reader *r, const struct term **ret);
-/* ((x S) …), the open parenthesis is taken; binds them, fresh names where they shadow. The variables go onto the values. */
-int read_variables(struct reader *r, uint32_t level, size_t *ret_n);
+const struct sort *read_sort(struct reader *r);
+const struct sort *read_next_sort(struct reader *r); /* the next one does */
+void reader_push_sort(struct reader *r, const struct sort *s); /* onto reader.sorts */
+/* The names of sort parameters up to the closing parenthesis, which are in force from here on. They go onto the sorts. */
+void read_parameters(struct reader *r);
+const struct term *read_term(struct reader *r);
+/* ((x S) …), the open parenthesis is taken; binds them, fresh names where they shadow. The variables go onto the values; returns how many. */
+size_t read_variables(struct reader *r);
 /* The text of what begins with the token at hand up to its end. */
-int read_text(struct reader *r, struct slice *ret);
-int read_datatypes(struct reader *r, bool is_one);
+struct slice read_text(struct reader *r);
+void read_datatypes(struct reader *r, bool is_one);

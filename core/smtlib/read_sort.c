@@ -1,6 +1,11 @@
 /* Sorts. */
 #include "core/smtlib/read_internal.h"
 
+static bool is_name(struct slice name, const char *word)
+{
+        return name.size == strlen(word) && memcmp(name.data, word, name.size) == 0;
+}
+
 /* Sort constructors of theories that are not modelled, as Z3 and cvc5 name them. */
 static bool is_foreign(struct slice name)
 {
@@ -8,7 +13,7 @@ static bool is_foreign(struct slice name)
                                             "RegEx", "Char", "Unicode", "UnitTuple", "FiniteSet", "RealClosedField", "->"};
 
         for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-                if (name.size == strlen(names[i]) && memcmp(name.data, names[i], name.size) == 0)
+                if (is_name(name, names[i]))
                         return true;
         return false;
 }
@@ -26,12 +31,12 @@ static const struct sort *builtin(struct reader *r, struct slice name, const str
                 {"Float128", SORT_FLOAT, 15, 113},
         };
 
-        if (n == 2 && name.size == 5 && memcmp(name.data, "Array", 5) == 0)
+        if (n == 2 && is_name(name, "Array"))
                 return sort_array(r->bank, args[0], args[1]);
-        if (n == 1 && args[0]->kind == SORT_STRING && name.size == 5 && memcmp(name.data, "RegEx", 5) == 0)
+        if (n == 1 && args[0]->kind == SORT_STRING && is_name(name, "RegEx"))
                 return sort_simple(r->bank, SORT_REGLAN); /* Z3's name of it */
         for (size_t i = 0; n == 0 && i < ARRAY_SIZE(list); i++)
-                if (name.size == strlen(list[i].name) && memcmp(name.data, list[i].name, name.size) == 0)
+                if (is_name(name, list[i].name))
                         return list[i].kind == SORT_FLOAT ? sort_float(r->bank, list[i].exponent, list[i].significand)
                                                           : sort_simple(r->bank, list[i].kind);
         return NULL;
@@ -46,62 +51,57 @@ static const struct sort *builtin_of(struct reader *r, const struct symbol *s, c
         return s->builtin;
 }
 
-static int apply_sort(struct reader *r, size_t at, struct slice name, const struct sort *const *args, size_t n,
-                      const struct sort **ret)
+static const struct sort *apply_sort(struct reader *r, size_t at, struct slice name, const struct sort *const *args, size_t n)
 {
         const struct symbol *s = symbol_of(r->bank, name);
-        const struct sort_binding *b = s ? s->sort_binding : NULL;
+        const struct sort_binding *b = s->sort_binding;
+        const struct sort *sort;
 
-        if (!s)
-                return -ENOMEM;
         if (b && b->arity != n && b->arity != ARITY_ANY)
-                return reader_fail(r, at, "sort %s takes %zu argument%s; %zu given", (const char *)s->name.data, b->arity,
-                                   b->arity == 1 ? "" : "s", n);
+                reader_fail(r, at, "sort %s takes %zu argument%s; %zu given", (const char *)s->name.data, b->arity,
+                            b->arity == 1 ? "" : "s", n);
         r->bank->error = 0;
         if (b && b->sort)
-                *ret = sort_instantiate(r->bank, b->sort, b->parameters, args, n);
+                sort = sort_instantiate(r->bank, b->sort, b->parameters, args, n);
         else if (b)
-                *ret = sort_named(r->bank, s, args, n);
-        else if (!(*ret = builtin_of(r, s, args, n)) && r->bank->error == 0) {
-                if (is_foreign(name) || r->may_be_undeclared)
-                        *ret = sort_named(r->bank, s, args, n);
-                else
-                        return reader_fail(r, at, "unknown sort %s%s", (const char *)s->name.data,
-                                           n > 0 ? " with arguments" : "");
+                sort = sort_named(r->bank, s, args, n);
+        else if (!(sort = builtin_of(r, s, args, n)) && r->bank->error == 0) {
+                if (!is_foreign(name) && !r->may_be_undeclared)
+                        reader_fail(r, at, "unknown sort %s%s", (const char *)s->name.data, n > 0 ? " with arguments" : "");
+                sort = sort_named(r->bank, s, args, n);
         }
-        return *ret ? 0 : reader_fail_bank(r, at);
+        if (!sort)
+                reader_fail_bank(r, at);
+        return sort;
 }
 
 /* (_ name index …), of which "(_" is taken. */
-static int indexed(struct reader *r, size_t begin, const struct sort **ret)
+static const struct sort *indexed(struct reader *r, size_t begin)
 {
         uint32_t index[2] = {0};
+        const struct sort *sort;
         struct slice name;
         size_t n = 0;
-        int x;
 
-        if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of an indexed sort")) < 0)
-                return x;
+        reader_expect(r, TOKEN_SYMBOL, "the name of an indexed sort");
         name = r->token.text;
-        while ((x = reader_more(r)) > 0) {
+        while (reader_more(r)) {
                 if (r->token.kind == TOKEN_OPEN || r->token.kind == TOKEN_END)
-                        return -EOPNOTSUPP;
+                        reader_give_up(r);
                 if (r->token.kind != TOKEN_NUMERAL || n >= 2)
                         n = 3; /* none that is modelled */
-                else if ((x = numeral_value(r->token.text, &index[n++])) < 0)
-                        return reader_fail(r, r->token.begin, "this index is larger than %u", UINT32_MAX - 1);
+                else if (!numeral_value(r->token.text, &index[n++]))
+                        reader_fail(r, r->token.begin, "this index is larger than %u", UINT32_MAX - 1);
         }
-        if (x < 0)
-                return x;
-        r->bank->error = 0;
-        if (n == 1 && name.size == 6 && memcmp(name.data, "BitVec", 6) == 0)
-                *ret = sort_bitvec(r->bank, index[0]);
-        else if (n == 2 && name.size == 13 && memcmp(name.data, "FloatingPoint", 13) == 0)
-                *ret = sort_float(r->bank, index[0], index[1]);
+        if (n == 1 && is_name(name, "BitVec"))
+                sort = sort_bitvec(r->bank, index[0]);
+        else if (n == 2 && is_name(name, "FloatingPoint"))
+                sort = sort_float(r->bank, index[0], index[1]);
         else
-                *ret = sort_named_kind(r->bank, SORT_INDEXED, symbol_of(r->bank, SLICE(r->t.base + begin, r->token.end - begin)),
-                                       NULL, 0);
-        return *ret ? 0 : reader_fail_bank(r, begin);
+                sort = sort_named_kind(r->bank, SORT_INDEXED, symbol_of(r->bank, SLICE(r->t.base + begin, r->token.end - begin)), NULL, 0);
+        if (!sort)
+                reader_fail_bank(r, begin);
+        return sort;
 }
 
 struct sort_frame {
@@ -109,98 +109,67 @@ struct sort_frame {
         size_t begin, values;
 };
 
-/* The sorts being read, outermost first. */
-struct sort_stack {
-        struct sort_frame *frames;
-        size_t n_frames;
-        const struct sort **values;
-        size_t n_values;
-};
-
-static void sort_stack_done(struct sort_stack *s)
+void reader_push_sort(struct reader *r, const struct sort *s)
 {
-        free(s->frames);
-        free(s->values);
+        grow(r->sorts, r->n_sorts, r->sorts_size);
+        r->sorts[r->n_sorts++] = s;
 }
 
-/* One token further: a whole sort goes onto the values. */
-static int sort_step(struct reader *r, struct sort_stack *s)
+/* The token at hand, within the sorts that are open. A whole sort goes onto the sorts. */
+static void sort_step(struct reader *r)
 {
         size_t begin = r->token.begin;
         const struct sort *sort;
-        int x;
 
         if (r->token.kind == TOKEN_SYMBOL) {
-                x = apply_sort(r, begin, r->token.text, NULL, 0, &sort);
-        } else if (r->token.kind == TOKEN_CLOSE && s->n_frames > 0) {
-                struct sort_frame f = s->frames[--s->n_frames];
+                sort = apply_sort(r, begin, r->token.text, NULL, 0);
+        } else if (r->token.kind == TOKEN_CLOSE && r->n_sort_frames > 0) {
+                struct sort_frame f = r->sort_frames[--r->n_sort_frames];
 
-                if (s->n_values == f.values)
-                        return reader_fail(r, f.begin, "a parenthesis around a sort: write it without, or give it arguments");
-                x = apply_sort(r, f.begin, f.name, s->values + f.values, s->n_values - f.values, &sort);
-                s->n_values = f.values;
+                if (r->n_sorts == f.values)
+                        reader_fail(r, f.begin, "a parenthesis around a sort: write it without, or give it arguments");
+                sort = apply_sort(r, f.begin, f.name, r->sorts + f.values, r->n_sorts - f.values);
+                r->n_sorts = f.values;
         } else if (r->token.kind == TOKEN_OPEN) {
-                if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of a sort")) < 0)
-                        return x;
-                if (!r->token.is_quoted && token_is(&r->token, "_")) {
-                        x = indexed(r, begin, &sort);
-                } else {
-                        if (list_grow(s->frames, s->n_frames) < 0)
-                                return -ENOMEM;
-                        s->frames[s->n_frames++] = (struct sort_frame){r->token.text, begin, s->n_values};
-                        return 0;
+                reader_expect(r, TOKEN_SYMBOL, "the name of a sort");
+                if (!reader_at_word(r, "_")) {
+                        grow(r->sort_frames, r->n_sort_frames, r->sort_frames_size);
+                        r->sort_frames[r->n_sort_frames++] = (struct sort_frame){r->token.text, begin, r->n_sorts};
+                        return;
                 }
+                sort = indexed(r, begin);
         } else {
-                return reader_fail(r, begin, "a sort is expected here");
+                reader_fail(r, begin, "a sort is expected here");
         }
-        if (x < 0)
-                return x;
-        if (list_grow(s->values, s->n_values) < 0)
-                return -ENOMEM;
-        s->values[s->n_values++] = sort;
-        return 0;
+        reader_push_sort(r, sort);
 }
 
-int read_sort(struct reader *r, const struct sort **ret)
+const struct sort *read_sort(struct reader *r)
 {
-        cleanup(sort_stack_done) struct sort_stack s = {0};
-        int x;
-
         if (r->token.kind == TOKEN_SYMBOL) /* nearly always */
-                return apply_sort(r, r->token.begin, r->token.text, NULL, 0, ret);
-        x = sort_step(r, &s);
-        while (x == 0 && s.n_frames > 0)
-                if ((x = reader_next(r)) == 0)
-                        x = sort_step(r, &s);
-        if (x == 0)
-                *ret = s.values[0];
-        return x;
+                return apply_sort(r, r->token.begin, r->token.text, NULL, 0);
+        for (sort_step(r); r->n_sort_frames > 0; sort_step(r))
+                reader_next(r);
+        return r->sorts[--r->n_sorts];
 }
 
-int read_next_sort(struct reader *r, const struct sort **ret)
+const struct sort *read_next_sort(struct reader *r)
 {
-        int x = reader_next(r);
-
-        return x < 0 ? x : read_sort(r, ret);
+        reader_next(r);
+        return read_sort(r);
 }
 
-int read_parameters(struct reader *r, const struct sort ***ret, size_t *ret_n)
+void read_parameters(struct reader *r)
 {
-        int x;
-
-        while ((x = reader_more(r)) > 0) {
+        while (reader_more(r)) {
                 const struct symbol *s;
                 const struct sort *sort;
 
                 if (r->token.kind != TOKEN_SYMBOL)
-                        return reader_fail(r, r->token.begin, "the name of a sort parameter is expected here");
-                if (!(s = symbol_of(r->bank, r->token.text)) || !(sort = sort_named_kind(r->bank, SORT_PARAMETER, s, NULL, 0)) ||
-                    (ret && list_grow(*ret, *ret_n) < 0))
-                        return -ENOMEM;
-                if (ret)
-                        (*ret)[(*ret_n)++] = sort;
-                if ((x = reader_bind_sort(r, s, (struct sort_binding){.sort = sort})) < 0)
-                        return x;
+                        reader_fail(r, r->token.begin, "the name of a sort parameter is expected here");
+                s = symbol_of(r->bank, r->token.text);
+                sort = sort_named_kind(r->bank, SORT_PARAMETER, s, NULL, 0);
+                reader_push_sort(r, sort);
+                reader_bind_sort(r, s, (struct sort_binding){.sort = sort});
         }
-        return x;
 }

@@ -2,7 +2,7 @@
 #include "core/smtlib/scramble.h"
 
 #include "cache/base/random.h"
-#include "core/smtlib/read_internal.h"
+#include "core/smtlib/smtlib_internal.h"
 
 #define NOWHERE UINT32_MAX
 #define BOUND   SIZE_MAX /* instead of a command: in a part of it only */
@@ -62,33 +62,30 @@ static void scrambler_done(struct scrambler *s)
 
 /* -- the tree -- */
 
-static int add_node(struct scrambler *s, uint32_t parent, const struct token *token)
+static void add_node(struct scrambler *s, uint32_t parent, const struct token *token)
 {
         struct tree *t = &s->tree;
-        struct node made = {.parent = parent, .first = NOWHERE, .last = NOWHERE, .next = NOWHERE, .kind = token->kind};
+        struct node made = {
+                .parent = parent, .first = NOWHERE, .last = NOWHERE, .next = NOWHERE, .kind = token->kind, .is_quoted = token->is_quoted};
         uint32_t at = (uint32_t)t->n;
 
-        if (t->n >= NOWHERE)
-                return -EFBIG;
-        if (!grow(t->nodes, t->n, t->size))
-                return -ENOMEM;
+        assert(t->n < NOWHERE); /* an input of 4 GB has fewer tokens */
+        grow(t->nodes, t->n, t->size);
         if (token->kind != TOKEN_OPEN) {
                 made.text = SLICE(s->base + token->begin, token->end - token->begin);
                 made.hash = hash_mix(1, text_hash(0, made.text));
         }
-        if (token->kind == TOKEN_SYMBOL && !(made.symbol = symbol_of(s->script->bank, token->text)))
-                return -ENOMEM;
-        made.is_quoted = token->is_quoted;
+        if (token->kind == TOKEN_SYMBOL)
+                made.symbol = symbol_of(s->script->bank, token->text);
         t->nodes[t->n++] = made;
         if (parent == NOWHERE)
-                return 0;
+                return;
         if (t->nodes[parent].last == NOWHERE)
                 t->nodes[parent].first = at;
         else
                 t->nodes[t->nodes[parent].last].next = at;
         t->nodes[parent].last = at;
         t->nodes[parent].n++;
-        return 0;
 }
 
 /* Its members' hashes are known. */
@@ -105,7 +102,6 @@ static int make_tree(struct scrambler *s, const struct command *c)
         struct tokenizer tokens;
         struct token token;
         uint32_t list = NOWHERE;
-        int r;
 
         s->tree.n = 0;
         tokenizer_init(&tokens, SLICE(s->base, c->span.end), s->script->dialect);
@@ -116,11 +112,11 @@ static int make_tree(struct scrambler *s, const struct command *c)
                 if (token.kind == TOKEN_CLOSE) {
                         hash_list(&s->tree, &s->tree.nodes[list]);
                         list = s->tree.nodes[list].parent;
-                } else if ((r = add_node(s, list, &token)) < 0) {
-                        return r;
-                } else if (token.kind == TOKEN_OPEN) {
-                        list = (uint32_t)s->tree.n - 1;
+                        continue;
                 }
+                add_node(s, list, &token);
+                if (token.kind == TOKEN_OPEN)
+                        list = (uint32_t)s->tree.n - 1;
         }
         return 0;
 }
@@ -148,18 +144,11 @@ static bool is_word(const struct node *n, const char *word)
 
 /* -- names -- */
 
-/* NULL: no memory. */
 static struct name *name_of(struct scrambler *s, const struct symbol *symbol)
 {
-        if (symbol->id >= s->n_names) {
-                size_t n = MAX(s->n_names * 2, (size_t)symbol->id + 256);
-                struct name *grown = realloc(s->names, n * sizeof(*grown));
-
-                if (!grown)
-                        return NULL;
-                memset(grown + s->n_names, 0, (n - s->n_names) * sizeof(*grown));
-                s->names = grown;
-                s->n_names = n;
+        while (symbol->id >= s->n_names) {
+                list_grow(s->names, s->n_names);
+                s->names[s->n_names++] = (struct name){0};
         }
         return &s->names[symbol->id];
 }
@@ -199,159 +188,142 @@ static const struct symbol *tested_by(const struct scrambler *s, const struct sy
 
 /* A name of command `at`, which is known in the commands behind, too. Where it was mentioned before, the order is not free: in one segment, a
  * name has one meaning. BOUND: a parameter or a variable. */
-static int define(struct scrambler *s, const struct node *n, size_t at)
+static void define(struct scrambler *s, const struct node *n, size_t at)
 {
         struct name *name;
 
         if (!n || n->kind != TOKEN_SYMBOL)
-                return 0;
+                return;
         name = name_of(s, n->symbol);
-        if (!name)
-                return -ENOMEM;
         name->is_bound = true;
         name->is_kept |= is_predefined(n->symbol);
         if (at == BOUND)
-                return 0;
+                return;
         if (name->mentioned_by > s->segments[at])
                 s->segments[at] = at;
         name->defined_by = (uint32_t)at + 1;
-        return 0;
 }
 
 /* From `n` to the end of its list. */
-static int define_each(struct scrambler *s, const struct node *n, int (*fn)(struct scrambler *s, const struct node *n, size_t at),
-                       size_t at)
+static void define_each(struct scrambler *s, const struct node *n, void (*fn)(struct scrambler *s, const struct node *n, size_t at),
+                        size_t at)
 {
-        int r = 0;
-
-        for (; r == 0 && n; n = behind(s, n))
-                r = fn(s, n, at);
-        return r;
+        for (; n; n = behind(s, n))
+                fn(s, n, at);
 }
 
 /* x of (x Int) */
-static int define_first(struct scrambler *s, const struct node *list, size_t at)
+static void define_first(struct scrambler *s, const struct node *list, size_t at)
 {
-        return define(s, first_of(s, list), at);
+        define(s, first_of(s, list), at);
 }
 
 /* x and y of ((x Int) (y Int)) */
-static int bind_each(struct scrambler *s, const struct node *list)
+static void bind_each(struct scrambler *s, const struct node *list)
 {
-        return define_each(s, first_of(s, list), define_first, BOUND);
+        define_each(s, first_of(s, list), define_first, BOUND);
 }
 
 /* x and y of (x y) */
-static int bind_members(struct scrambler *s, const struct node *list)
+static void bind_members(struct scrambler *s, const struct node *list)
 {
-        return define_each(s, first_of(s, list), define, BOUND);
+        define_each(s, first_of(s, list), define, BOUND);
 }
 
 /* The variables of the pattern in (nil …) or ((cons h t) …). */
-static int bind_pattern(struct scrambler *s, const struct node *list, size_t)
+static void bind_pattern(struct scrambler *s, const struct node *list, size_t)
 {
-        int r = define_first(s, list, BOUND);
-
-        return r < 0 ? r : bind_members(s, first_of(s, list));
-}
-
-static int define_named(struct scrambler *s, const struct node *annotated, size_t at)
-{
-        int r = 0;
-
-        for (const struct node *n = first_of(s, annotated); r == 0 && n; n = behind(s, n))
-                if (n->kind == TOKEN_KEYWORD && n->text.size == 6 && memcmp(n->text.data, ":named", 6) == 0)
-                        r = define(s, behind(s, n), at);
-        return r;
+        define_first(s, list, BOUND);
+        bind_members(s, first_of(s, list));
 }
 
 /* The names that a list binds as a term, of command `at`. */
-static int bind_in_term(struct scrambler *s, const struct node *list, size_t at)
+static void bind_in_term(struct scrambler *s, const struct node *list, size_t at)
 {
         static const char *const binders[] = {"let", "forall", "exists", "lambda", "choice", "witness", "set.comprehension"};
         const struct node *head = first_of(s, list);
 
         for (size_t i = 0; i < ARRAY_SIZE(binders); i++)
                 if (is_word(head, binders[i]))
-                        return bind_each(s, behind(s, head));
+                        bind_each(s, behind(s, head));
         if (is_word(head, "par"))
-                return bind_members(s, behind(s, head));
+                bind_members(s, behind(s, head));
         if (is_word(head, "match"))
-                return define_each(s, first_of(s, behind(s, behind(s, head))), bind_pattern, BOUND);
-        return is_word(head, "!") ? define_named(s, list, at) : 0;
+                define_each(s, first_of(s, behind(s, behind(s, head))), bind_pattern, BOUND);
+        for (const struct node *n = is_word(head, "!") ? head : NULL; n; n = behind(s, n))
+                if (n->kind == TOKEN_KEYWORD && n->text.size == 6 && memcmp(n->text.data, ":named", 6) == 0)
+                        define(s, behind(s, n), at);
 }
 
 /* nil or (cons (head T) (tail L)) */
-static int define_constructor(struct scrambler *s, const struct node *n, size_t at)
+static void define_constructor(struct scrambler *s, const struct node *n, size_t at)
 {
         const struct node *name = first_of(s, n);
-        int r = define(s, name ? name : n, at);
 
-        return r < 0 ? r : define_each(s, behind(s, name), define_first, at);
+        define(s, name ? name : n, at);
+        define_each(s, behind(s, name), define_first, at);
 }
 
 /* ((nil) …) or (par (T) ((nil) …)) */
-static int define_constructors(struct scrambler *s, const struct node *body, size_t at)
+static void define_constructors(struct scrambler *s, const struct node *body, size_t at)
 {
         const struct node *first = first_of(s, body);
 
         if (is_word(first, "par"))
                 first = first_of(s, behind(s, behind(s, first)));
-        return define_each(s, first, define_constructor, at);
+        define_each(s, first, define_constructor, at);
 }
 
 /* (L nil (cons …)), as before 2.6 */
-static int define_datatype(struct scrambler *s, const struct node *n, size_t at)
+static void define_datatype(struct scrambler *s, const struct node *n, size_t at)
 {
-        int r = define_first(s, n, at);
-
-        return r < 0 ? r : define_each(s, behind(s, first_of(s, n)), define_constructor, at);
-}
-
-/* (declare-datatypes ((L 1)) (…)) of 2.6, or (declare-datatypes (T) ((L nil …))), from what is behind the name of the command. */
-static int define_datatypes(struct scrambler *s, const struct node *names, size_t at)
-{
-        bool is_old = !first_of(s, first_of(s, names));
-        int r = is_old ? bind_members(s, names) : define_each(s, first_of(s, names), define_first, at);
-
-        return r < 0 ? r : define_each(s, first_of(s, behind(s, names)), is_old ? define_datatype : define_constructors, at);
+        define_first(s, n, at);
+        define_each(s, behind(s, first_of(s, n)), define_constructor, at);
 }
 
 /* (f ((x S)) S) */
-static int define_function(struct scrambler *s, const struct node *list, size_t at)
+static void define_function(struct scrambler *s, const struct node *list, size_t at)
 {
-        int r = define_first(s, list, at);
-
-        return r < 0 ? r : bind_each(s, behind(s, first_of(s, list)));
+        define_first(s, list, at);
+        bind_each(s, behind(s, first_of(s, list)));
 }
 
 /* The names that a command declares. */
-static int define_in_command(struct scrambler *s, enum command_kind kind, size_t at)
+static void define_in_command(struct scrambler *s, enum command_kind kind, size_t at)
 {
         const struct node *head = first_of(s, node_at(s, 0)), *name = behind(s, head);
-        int r;
+        bool is_old;
 
         switch ((int)kind) {
+        case COMMAND_DEFINE_SORT:
+                bind_members(s, behind(s, name));
+                define(s, name, at);
+                break;
+        case COMMAND_DEFINE_FUN:
+        case COMMAND_DEFINE_FUN_REC:
+                if (!is_word(head, "define-const"))
+                        bind_each(s, behind(s, name));
+                define(s, name, at);
+                break;
         case COMMAND_DECLARE_SORT:
         case COMMAND_DECLARE_FUN:
         case COMMAND_DECLARE_CONST:
-                return define(s, name, at);
-        case COMMAND_DEFINE_SORT:
-                r = define(s, name, at);
-                return r < 0 ? r : bind_members(s, behind(s, name));
-        case COMMAND_DEFINE_FUN:
-        case COMMAND_DEFINE_FUN_REC:
-                r = define(s, name, at);
-                return r < 0 || is_word(head, "define-const") ? r : bind_each(s, behind(s, name));
+                define(s, name, at);
+                break;
         case COMMAND_DEFINE_FUNS_REC:
-                return define_each(s, first_of(s, name), define_function, at);
+                define_each(s, first_of(s, name), define_function, at);
+                break;
         case COMMAND_DECLARE_DATATYPES:
-                if (!is_word(head, "declare-datatype"))
-                        return define_datatypes(s, name, at);
-                r = define(s, name, at);
-                return r < 0 ? r : define_constructors(s, behind(s, name), at);
-        default:
-                return 0;
+                if (is_word(head, "declare-datatype")) {
+                        define(s, name, at);
+                        define_constructors(s, behind(s, name), at);
+                        break;
+                }
+                /* (declare-datatypes ((L 1)) (…)) of 2.6, or (declare-datatypes (T) ((L nil …))) */
+                is_old = !first_of(s, first_of(s, name));
+                define_each(s, first_of(s, name), is_old ? define : define_first, is_old ? BOUND : at);
+                define_each(s, first_of(s, behind(s, name)), is_old ? define_datatype : define_constructors, at);
+                break;
         }
 }
 
@@ -380,39 +352,35 @@ static size_t prefix_of(struct slice name)
         return n < name.size && p[n] >= '0' && p[n] <= '9' ? n : 0;
 }
 
-static int mention(struct scrambler *s, const struct symbol *symbol, bool is_kept, size_t at)
+static void mention(struct scrambler *s, const struct symbol *symbol, bool is_kept, size_t at)
 {
         const struct symbol *constructor = tested_by(s, symbol);
         struct name *name = name_of(s, constructor ? constructor : symbol);
 
-        if (!name)
-                return -ENOMEM;
         s->prefix = MAX(s->prefix, prefix_of(symbol->name) + 1);
         name->is_kept |= is_kept;
         if (name->mentioned_by == at + 1)
-                return 0;
+                return;
         name->mentioned_by = (uint32_t)at + 1;
         if (name->defined_by <= s->segments[at] || name->defined_by == at + 1)
-                return 0;
-        if (list_grow(s->needs, s->n_needs) < 0)
-                return -ENOMEM;
+                return;
+        list_grow(s->needs, s->n_needs);
         s->needs[s->n_needs++] = name->defined_by - 1;
-        return 0;
 }
 
 /* The names that the command at hand binds, declares and mentions. */
-static int survey(struct scrambler *s, const struct command *c, size_t at)
+static void survey(struct scrambler *s, const struct command *c, size_t at)
 {
         bool is_known = has_terms(c->kind);
-        int r = is_known ? define_in_command(s, c->kind, at) : 0;
 
-        for (size_t i = 0; r == 0 && is_known && i < s->tree.n; i++)
+        if (is_known)
+                define_in_command(s, c->kind, at);
+        for (size_t i = 0; is_known && i < s->tree.n; i++)
                 if (s->tree.nodes[i].kind == TOKEN_OPEN)
-                        r = bind_in_term(s, &s->tree.nodes[i], at);
-        for (size_t i = 0; r == 0 && i < s->tree.n; i++)
+                        bind_in_term(s, &s->tree.nodes[i], at);
+        for (size_t i = 0; i < s->tree.n; i++)
                 if (s->tree.nodes[i].symbol)
-                        r = mention(s, s->tree.nodes[i].symbol, !is_known, at);
-        return r;
+                        mention(s, s->tree.nodes[i].symbol, !is_known, at);
 }
 
 /* The reader keeps as text what it does not understand. Here the names and operators within a command will do: (assert (match …)). */
@@ -434,22 +402,18 @@ static int survey_all(struct scrambler *s)
 {
         size_t n = s->script->n_commands, segment = 0;
 
-        s->segments = calloc(n + 1, sizeof(*s->segments));
-        s->needs_end = calloc(n + 1, sizeof(*s->needs_end));
-        if (!s->segments || !s->needs_end)
-                return -ENOMEM;
-        if (n >= NOWHERE)
-                return -EFBIG;
+        s->segments = allocate(n, sizeof(*s->segments));
+        s->needs_end = allocate(n, sizeof(*s->needs_end));
         for (size_t i = 0; i < n; i++) {
                 struct command *c = &s->script->commands[i];
                 int r = c->kind == COMMAND_OPAQUE ? recognize(s, c) : 0;
 
-                if (r < 0)
-                        return r;
                 if (!may_move(c->kind) || (i > 0 && !may_move(c[-1].kind)))
                         segment = i;
                 s->segments[i] = segment;
-                if ((has_terms(c->kind) || c->kind == COMMAND_OPAQUE) && ((r = make_tree(s, c)) < 0 || (r = survey(s, c, i)) < 0))
+                if (r == 0 && (has_terms(c->kind) || c->kind == COMMAND_OPAQUE) && (r = make_tree(s, c)) == 0)
+                        survey(s, c, i);
+                if (r < 0)
                         return r;
                 segment = s->segments[i];
                 s->needs_end[i] = s->n_needs;
@@ -458,7 +422,7 @@ static int survey_all(struct scrambler *s)
 }
 
 /* Appends a command to the order, behind those that it needs. */
-static int place_command(struct scrambler *s, size_t at, bool *is_placed, size_t *order, size_t *n)
+static void place_command(struct scrambler *s, size_t at, bool *is_placed, size_t *order, size_t *n)
 {
         cleanup_free struct visit {
                 size_t command, need;
@@ -467,56 +431,48 @@ static int place_command(struct scrambler *s, size_t at, bool *is_placed, size_t
 
         for (;;) {
                 if (!is_placed[at]) {
-                        if (list_grow(stack, depth) < 0)
-                                return -ENOMEM;
+                        list_grow(stack, depth);
                         is_placed[at] = true;
                         stack[depth++] = (struct visit){at, at == 0 ? 0 : s->needs_end[at - 1]};
                 }
                 for (; depth > 0 && stack[depth - 1].need == s->needs_end[stack[depth - 1].command]; depth--)
                         order[(*n)++] = stack[depth - 1].command;
                 if (depth == 0)
-                        return 0;
+                        return;
                 at = s->needs[stack[depth - 1].need++];
         }
 }
 
 /* A random order of the commands. */
-static int order_commands(struct scrambler *s, size_t *ret)
+static void order_commands(struct scrambler *s, size_t *ret)
 {
         size_t n_commands = s->script->n_commands, n = 0;
-        cleanup_free uint32_t *wish = malloc((n_commands + 1) * sizeof(*wish));
-        cleanup_free bool *is_placed = calloc(n_commands + 1, sizeof(*is_placed));
-        int r = 0;
+        cleanup_free uint32_t *wish = allocate(n_commands, sizeof(*wish));
+        cleanup_free bool *is_placed = allocate(n_commands, sizeof(*is_placed));
 
-        if (!wish || !is_placed)
-                return -ENOMEM;
-        for (size_t begin = 0, end; r == 0 && begin < n_commands; begin = end) {
+        for (size_t begin = 0, end; begin < n_commands; begin = end) {
                 for (end = begin; end < n_commands && s->segments[end] == begin; end++)
                         wish[end] = (uint32_t)end;
                 random_shuffle(&s->random, wish + begin, end - begin);
-                for (size_t i = begin; r == 0 && i < end; i++)
-                        r = place_command(s, wish[i], is_placed, ret, &n);
+                for (size_t i = begin; i < end; i++)
+                        place_command(s, wish[i], is_placed, ret, &n);
                 s->n_moved += end - begin > 1;
         }
-        return r;
 }
 
 /* -- new names -- */
 
 /* Gives each name that may change a number. */
-static int number_names(struct scrambler *s)
+static void number_names(struct scrambler *s)
 {
-        cleanup_free uint32_t *ids = malloc((s->n_names + 1) * sizeof(*ids));
+        cleanup_free uint32_t *ids = allocate(s->n_names, sizeof(*ids));
 
-        if (!ids)
-                return -ENOMEM;
         for (size_t id = 0; id < s->n_names; id++)
                 if (s->names[id].is_bound && !s->names[id].is_kept)
                         ids[s->n_renamed++] = (uint32_t)id;
         random_shuffle(&s->random, ids, s->n_renamed);
         for (size_t i = 0; i < s->n_renamed; i++)
                 s->names[ids[i]].number = (uint32_t)i + 1;
-        return 0;
 }
 
 /* The operator or literal that indices follow: bv5 of (_ bv5 8). */
@@ -582,14 +538,13 @@ static size_t fixed_before_operands(enum op op, size_t n)
         return row->flags & OPERATOR_COMMUTATIVE ? 1 : 0;
 }
 
-static int change_order(struct scrambler *s, struct node *parent, size_t fixed, struct random *random)
+/* `random` NULL: the other way round. */
+static void change_order(struct scrambler *s, struct node *parent, size_t fixed, struct random *random)
 {
-        cleanup_free uint32_t *list = malloc((parent->n + 1) * sizeof(*list));
+        cleanup_free uint32_t *list = allocate(parent->n, sizeof(*list));
         uint32_t from = parent->first;
         size_t n = 0;
 
-        if (!list)
-                return -ENOMEM;
         for (size_t i = 1; i < fixed; i++)
                 from = s->tree.nodes[from].next;
         for (uint32_t i = s->tree.nodes[from].next; i != NOWHERE; i = s->tree.nodes[i].next)
@@ -597,7 +552,7 @@ static int change_order(struct scrambler *s, struct node *parent, size_t fixed, 
         if (random)
                 random_shuffle(random, list, n);
         if (n < 2)
-                return 0;
+                return;
         for (size_t i = 0; !random && i < n / 2; i++) {
                 uint32_t x = list[i];
 
@@ -609,7 +564,6 @@ static int change_order(struct scrambler *s, struct node *parent, size_t fixed, 
                 s->tree.nodes[list[i]].next = i + 1 < n ? list[i + 1] : NOWHERE;
         parent->last = list[n - 1];
         s->n_lists_changed++;
-        return 0;
 }
 
 /* The operator of an application that may change: with operands, and not a name of the script's own. */
@@ -626,25 +580,25 @@ static enum op operator_in(const struct scrambler *s, const struct node *list)
         return op;
 }
 
-static int scramble_list(struct scrambler *s, struct node *list)
+static void scramble_list(struct scrambler *s, struct node *list)
 {
         enum op op = operator_in(s, list), mirror = mirror_of(s, op);
         struct random random;
         size_t fixed;
 
         if (op == OP_NONE)
-                return 0;
+                return;
         random_seed_part(&random, s->seed, list->hash);
         if (mirror == OP_NONE) {
                 fixed = fixed_before_operands(op, list->n - 1);
-                return fixed > 0 ? change_order(s, list, fixed, &random) : 0;
-        }
-        if (random_bits(&random) >> 63) {
+                if (fixed > 0)
+                        change_order(s, list, fixed, &random);
+        } else if (random_bits(&random) >> 63) {
                 s->tree.nodes[list->first].text = slice_string(operator_row(mirror)->name);
-                return change_order(s, list, 1, NULL);
+                change_order(s, list, 1, NULL);
+        } else {
+                s->n_lists_changed++; /* under another seed */
         }
-        s->n_lists_changed++; /* under another seed */
-        return 0;
 }
 
 /* -- the text -- */
@@ -691,12 +645,11 @@ static int print_command(struct scrambler *s, const struct command *c, struct bu
         }
         if ((r = make_tree(s, c)) < 0)
                 return r;
-        for (size_t i = 0; r == 0 && c->kind != COMMAND_GET_VALUE && i < s->tree.n; i++)
+        for (size_t i = 0; c->kind != COMMAND_GET_VALUE && i < s->tree.n; i++)
                 if (s->tree.nodes[i].kind == TOKEN_OPEN)
-                        r = scramble_list(s, &s->tree.nodes[i]);
-        if (r == 0)
-                print_tree(s, ret);
-        return r;
+                        scramble_list(s, &s->tree.nodes[i]);
+        print_tree(s, ret);
+        return 0;
 }
 
 static bool is_difference_logic(const struct symbol *logic)
@@ -708,13 +661,13 @@ static bool is_difference_logic(const struct symbol *logic)
 
 static int scramble(struct scrambler *s, struct buffer *ret)
 {
-        cleanup_free size_t *order = malloc((s->script->n_commands + 1) * sizeof(*order));
-        int r;
+        cleanup_free size_t *order = allocate(s->script->n_commands, sizeof(*order));
+        int r = survey_all(s);
 
-        if (!order)
-                return -ENOMEM;
-        if ((r = survey_all(s)) < 0 || (r = number_names(s)) < 0 || (r = order_commands(s, order)) < 0)
+        if (r < 0)
                 return r;
+        number_names(s);
+        order_commands(s, order);
         for (size_t i = 0; r == 0 && i < s->script->n_commands; i++) {
                 r = print_command(s, &s->script->commands[order[i]], ret);
                 buffer_adds(ret, "\n");

@@ -17,19 +17,16 @@ static void formula_done(struct formula *f)
         free(f->ends);
 }
 
-static int add_literal(struct formula *f, int32_t literal)
+static void add_literal(struct formula *f, int32_t literal)
 {
         if (literal == 0) {
-                if (list_grow(f->ends, f->n_clauses) < 0)
-                        return -ENOMEM;
+                list_grow(f->ends, f->n_clauses);
                 f->ends[f->n_clauses++] = f->n_literals;
-                return 0;
+                return;
         }
-        if (list_grow(f->literals, f->n_literals) < 0)
-                return -ENOMEM;
+        list_grow(f->literals, f->n_literals);
         f->literals[f->n_literals++] = literal;
         f->variables = MAX(f->variables, (uint32_t)abs(literal));
-        return 0;
 }
 
 static int read_formula(struct cnf_reader *reader, struct formula *f)
@@ -38,8 +35,7 @@ static int read_formula(struct cnf_reader *reader, struct formula *f)
         int r;
 
         while ((r = cnf_next(reader, &literal)) > 0)
-                if ((r = add_literal(f, literal)) < 0)
-                        return r;
+                add_literal(f, literal);
         if (r < 0)
                 return r;
         if (f->variables > reader->variables)
@@ -56,12 +52,11 @@ static int read_formula(struct cnf_reader *reader, struct formula *f)
 
 static uint32_t *shuffled(struct random *random, size_t n)
 {
-        uint32_t *list = malloc((n + 1) * sizeof(*list));
+        uint32_t *list = allocate(n, sizeof(*list));
 
-        for (size_t i = 0; list && i < n; i++)
+        for (size_t i = 0; i < n; i++)
                 list[i] = (uint32_t)i;
-        if (list)
-                random_shuffle(random, list, n);
+        random_shuffle(random, list, n);
         return list;
 }
 
@@ -70,7 +65,7 @@ static int32_t *literals_for(struct random *random, size_t n)
 {
         uint32_t *order = shuffled(random, n);
 
-        for (size_t i = 0; order && i < n; i++)
+        for (size_t i = 0; i < n; i++)
                 order[i] = random_bits(random) >> 63 ? order[i] + 1 : -(order[i] + 1);
         return (int32_t *)order;
 }
@@ -107,8 +102,6 @@ int scramble_cnf(struct slice bytes, uint64_t seed, struct buffer *ret)
         random_seed(&random, seed);
         as = literals_for(&random, f.variables);
         order = shuffled(&random, f.n_clauses);
-        if (!as || !order)
-                return -ENOMEM;
         buffer_addf(ret, "p cnf %lld %lld\n", (long long)reader.variables, (long long)reader.clauses);
         for (size_t i = 0; i < f.n_clauses; i++)
                 print_clause(&f, order[i], as, &random, ret);

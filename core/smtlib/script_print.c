@@ -83,14 +83,31 @@ static int add_definition(const struct command *c, const struct print_options *o
         return r;
 }
 
-static bool says_version(const struct command *c)
+bool command_is_text(enum command_kind kind)
 {
-        return c->symbol && strcmp(c->symbol->name.data, ":smt-lib-version") == 0;
+        switch ((int)kind) {
+        case COMMAND_OPAQUE:
+        case COMMAND_SET_LOGIC:
+        case COMMAND_SET_OPTION:
+        case COMMAND_SET_INFO:
+        case COMMAND_DECLARE_SORT:
+        case COMMAND_DEFINE_SORT:
+        case COMMAND_DECLARE_DATATYPES:
+        case COMMAND_DEFINE_FUNS_REC:
+        case COMMAND_GET:
+                return true;
+        default:
+                return false;
+        }
 }
 
 int command_print(const struct script *s, const struct command *c, const struct print_options *o, struct buffer *ret)
 {
-        static const char *const alone[N_COMMAND_KINDS] = {[COMMAND_CHECK_SAT] = "check-sat",
+        static const char *const names[N_COMMAND_KINDS] = {[COMMAND_CHECK_SAT] = "check-sat",
+                                                           [COMMAND_CHECK_SAT_ASSUMING] = "check-sat-assuming",
+                                                           [COMMAND_GET_VALUE] = "get-value",
+                                                           [COMMAND_PUSH] = "push",
+                                                           [COMMAND_POP] = "pop",
                                                            [COMMAND_RESET] = "reset",
                                                            [COMMAND_RESET_ASSERTIONS] = "reset-assertions",
                                                            [COMMAND_EXIT] = "exit"};
@@ -98,7 +115,7 @@ int command_print(const struct script *s, const struct command *c, const struct 
         int r = 0;
 
         o = o ? o : &usual;
-        switch (c->kind) {
+        switch ((int)c->kind) {
         case COMMAND_ASSERT:
                 buffer_adds(ret, "(assert ");
                 r = term_print(c->term, o, ret);
@@ -113,41 +130,20 @@ int command_print(const struct script *s, const struct command *c, const struct 
                 r = add_definition(c, o, ret);
                 break;
         case COMMAND_CHECK_SAT_ASSUMING:
-                r = add_terms(c, "check-sat-assuming", o, ret);
-                break;
         case COMMAND_GET_VALUE:
-                r = add_terms(c, "get-value", o, ret);
+                r = add_terms(c, names[c->kind], o, ret);
                 break;
         case COMMAND_PUSH:
-                buffer_addf(ret, "(push %u)", c->levels);
-                break;
         case COMMAND_POP:
-                buffer_addf(ret, "(pop %u)", c->levels);
+                buffer_addf(ret, "(%s %u)", names[c->kind], c->levels);
                 break;
-        case COMMAND_CHECK_SAT:
-        case COMMAND_RESET:
-        case COMMAND_RESET_ASSERTIONS:
-        case COMMAND_EXIT:
-                buffer_addf(ret, "(%s)", alone[c->kind]);
-                break;
-        case COMMAND_SET_INFO:
-                if (says_version(c)) {
+        default:
+                if (!command_is_text(c->kind))
+                        buffer_addf(ret, "(%s)", names[c->kind]);
+                else if (c->kind == COMMAND_SET_INFO && c->symbol && strcmp(c->symbol->name.data, ":smt-lib-version") == 0)
                         buffer_addf(ret, "(set-info :smt-lib-version %s)", dialect_name(o->dialect));
-                        break;
-                }
-                add_text(c->text, s->dialect, o->dialect, ret);
-                break;
-        case COMMAND_OPAQUE:
-        case COMMAND_SET_LOGIC:
-        case COMMAND_SET_OPTION:
-        case COMMAND_DECLARE_SORT:
-        case COMMAND_DEFINE_SORT:
-        case COMMAND_DECLARE_DATATYPES:
-        case COMMAND_DEFINE_FUNS_REC:
-        case COMMAND_GET:
-        case N_COMMAND_KINDS:
-                add_text(c->text, s->dialect, o->dialect, ret);
-                break;
+                else
+                        add_text(c->text, s->dialect, o->dialect, ret);
         }
         return r < 0 ? r : buffer_error(ret);
 }

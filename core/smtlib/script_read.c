@@ -3,145 +3,123 @@
 
 /* -- errors -- */
 
-static int fail_with(struct reader *r, size_t offset, const char *sentence)
+void reader_fail(struct reader *r, size_t offset, const char *format, ...)
 {
         struct place place = place_of(r->bytes, offset);
-
-        if (r->options->name)
-                return errorf(-EINVAL, "%s:%zu:%zu: %s", r->options->name, place.line, place.column, sentence);
-        return errorf(-EINVAL, "line %zu, column %zu: %s", place.line, place.column, sentence);
-}
-
-int reader_fail(struct reader *r, size_t offset, const char *format, ...)
-{
         char sentence[512];
         va_list args;
 
         va_start(args, format);
         vsnprintf(sentence, sizeof(sentence), format, args);
         va_end(args);
-        return fail_with(r, offset, sentence);
+        if (r->options->name)
+                errorf(-EINVAL, "%s:%zu:%zu: %s", r->options->name, place.line, place.column, sentence);
+        else
+                errorf(-EINVAL, "line %zu, column %zu: %s", place.line, place.column, sentence);
+        longjmp(r->failed, 1);
 }
 
-int reader_fail_bank(struct reader *r, size_t offset)
+void reader_fail_bank(struct reader *r, size_t offset)
 {
-        char sentence[512];
-
-        if (r->bank->error != -EINVAL)
-                return r->bank->error ? r->bank->error : -ENOMEM;
-        snprintf(sentence, sizeof(sentence), "%s", error_message(-EINVAL));
-        return fail_with(r, offset, sentence);
+        reader_fail(r, offset, "%s", error_message(-EINVAL));
 }
 
 /* -- tokens -- */
 
-int reader_fail_token(struct reader *r)
+bool reader_peeks(struct reader *r, enum token_kind kind, const char *word)
 {
-        return reader_fail(r, r->token.begin, "%s", r->t.problem);
+        struct tokenizer before = r->t;
+        struct token token = r->token;
+        bool ret;
+
+        reader_next(r);
+        ret = r->token.kind == kind && (!word || reader_at_word(r, word));
+        r->t = before;
+        r->token = token;
+        return ret;
 }
 
-int reader_expect(struct reader *r, enum token_kind kind, const char *what)
+void reader_expect(struct reader *r, enum token_kind kind, const char *what)
 {
-        int x = reader_next(r);
-
-        if (x < 0)
-                return x;
-        if (r->token.kind == kind)
-                return 0;
-        if (r->token.kind == TOKEN_END)
-                return reader_fail(r, r->token.begin, "the input ends where %s is expected", what);
-        return reader_fail(r, r->token.begin, "%s is expected here", what);
+        reader_next(r);
+        if (r->token.kind != kind)
+                reader_fail(r, r->token.begin, r->token.kind == TOKEN_END ? "the input ends where %s is expected" : "%s is expected here", what);
 }
 
-int reader_symbol(struct reader *r, const char *what, const struct symbol **ret)
+const struct symbol *reader_symbol(struct reader *r, const char *what)
 {
-        int x = reader_expect(r, TOKEN_SYMBOL, what);
-
-        if (x < 0)
-                return x;
-        *ret = symbol_of(r->bank, r->token.text);
-        return *ret ? 0 : -ENOMEM;
+        reader_expect(r, TOKEN_SYMBOL, what);
+        return symbol_of(r->bank, r->token.text);
 }
 
-int numeral_value(struct slice digits, uint32_t *ret)
+bool numeral_value(struct slice digits, uint32_t *ret)
 {
         struct slice d = digits_trimmed(digits);
         uint64_t value = 0;
 
-        if (d.size > 10)
-                return -ERANGE;
-        for (size_t i = 0; i < d.size; i++)
+        for (size_t i = 0; i < d.size && d.size <= 10; i++)
                 value = value * 10 + (uint64_t)(((const char *)d.data)[i] - '0');
-        if (value >= UINT32_MAX)
-                return -ERANGE;
         *ret = (uint32_t)value;
-        return 0;
+        return d.size <= 10 && value < UINT32_MAX;
 }
 
-int read_text(struct reader *r, struct slice *ret)
+uint32_t reader_number(struct reader *r, const char *problem)
+{
+        uint32_t value;
+
+        if (!numeral_value(r->token.text, &value))
+                reader_fail(r, r->token.begin, "%s", problem);
+        return value;
+}
+
+struct slice read_text(struct reader *r)
 {
         size_t begin = r->token.begin;
 
         if (r->token.kind == TOKEN_CLOSE || r->token.kind == TOKEN_END)
-                return reader_fail(r, begin, "a value is expected here");
+                reader_fail(r, begin, "a value is expected here");
         if (r->token.kind == TOKEN_OPEN && token_skip(&r->t, 1) > 0)
-                return reader_fail(r, begin, "the input ends within this");
+                reader_fail(r, begin, "the input ends within this");
         r->token.end = (size_t)(r->t.p - r->t.base);
-        *ret = SLICE(r->t.base + begin, r->token.end - begin);
-        return 0;
-}
-
-int reader_grow(void *list, size_t *size, size_t each)
-{
-        size_t more = *size ? *size * 2 : 64;
-        void *grown;
-
-        memcpy(&grown, list, sizeof(grown)); /* a pointer of any type */
-        grown = more <= SIZE_MAX / 2 / each ? realloc(grown, more * each) : NULL;
-        if (!grown)
-                return -ENOMEM;
-        memcpy(list, &grown, sizeof(grown));
-        *size = more;
-        return 0;
+        return SLICE(r->t.base + begin, r->token.end - begin);
 }
 
 /* -- bindings -- */
 
-static int remember(struct reader *r, struct symbol *s, void *binding, bool is_sort)
+static void remember(struct reader *r, const struct symbol *symbol, void *binding, bool is_sort)
 {
-        if (!grow(r->trail, r->n_trail, r->trail_size))
-                return -ENOMEM;
-        r->trail[r->n_trail++] = (struct trail_entry){s, is_sort ? s->sort_binding : s->binding, is_sort};
-        if (is_sort)
-                s->sort_binding = binding;
-        else
-                s->binding = binding;
-        return 0;
+        struct symbol *s = (struct symbol *)symbol;
+        void **place = is_sort ? &s->sort_binding : &s->binding;
+
+        grow(r->trail, r->n_trail, r->trail_size);
+        r->trail[r->n_trail++] = (struct trail_entry){s, *place, is_sort};
+        *place = binding;
 }
 
-int reader_bind(struct reader *r, const struct symbol *s, struct binding b)
+void reader_bind(struct reader *r, const struct symbol *s, struct binding b)
 {
         struct binding *kept = arena_take(&r->arena, sizeof(*kept));
 
-        if (!kept)
-                return -ENOMEM;
         *kept = b;
-        return remember(r, (struct symbol *)s, kept, false);
+        remember(r, s, kept, false);
 }
 
-int reader_bind_function(struct reader *r, const struct symbol *s, const struct function *f)
+void reader_bind_function(struct reader *r, const struct symbol *s, const struct function *f)
 {
-        return f ? reader_bind(r, s, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = f}) : -ENOMEM;
+        reader_bind(r, s, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = f});
 }
 
-int reader_bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b)
+void reader_bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b)
 {
         struct sort_binding *kept = arena_take(&r->arena, sizeof(*kept));
 
-        if (!kept)
-                return -ENOMEM;
         *kept = b;
-        return remember(r, (struct symbol *)s, kept, true);
+        remember(r, s, kept, true);
+}
+
+void reader_declare_sort(struct reader *r, const struct symbol *s, size_t arity)
+{
+        reader_bind_sort(r, s, (struct sort_binding){.sort = arity == 0 ? sort_named(r->bank, s, NULL, 0) : NULL, .arity = arity});
 }
 
 void reader_unbind(struct reader *r, size_t trail)
@@ -149,44 +127,35 @@ void reader_unbind(struct reader *r, size_t trail)
         while (r->n_trail > trail) {
                 struct trail_entry *e = &r->trail[--r->n_trail];
 
-                if (e->is_sort)
-                        e->symbol->sort_binding = e->binding;
-                else
-                        e->symbol->binding = e->binding;
+                *(e->is_sort ? &e->symbol->sort_binding : &e->symbol->binding) = e->binding;
         }
 }
 
 /* -- commands -- */
 
-static int keep_text(struct reader *r, size_t begin, struct command *c)
-{
-        return bank_keep_text(r->bank, SLICE(r->t.base + begin, r->token.end - begin), &c->text);
-}
-
 /* To the parenthesis that closes a command. */
-static int skip_command(struct reader *r, size_t begin)
+static void skip_command(struct reader *r, size_t begin)
 {
         if (token_skip(&r->t, 1) > 0)
-                return reader_fail(r, begin, "the input ends within this command");
+                reader_fail(r, begin, "the input ends within this command");
         r->token.end = (size_t)(r->t.p - r->t.base);
-        return 0;
 }
 
-static int read_end(struct reader *r)
+static void read_end(struct reader *r)
 {
-        return reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes the command");
+        reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes the command");
 }
 
-/* The values from there on, which are taken. */
-static const struct term *const *keep_values(struct reader *r, size_t from)
+/* Takes the values from there on off, into the bank. */
+static void keep_values(struct reader *r, size_t from, struct command *c)
 {
-        size_t n = r->n_values - from;
-        const struct term **kept = arena_take(&r->bank->arena, (n + 1) * sizeof(*kept));
+        const struct term **kept;
 
-        if (kept && n > 0)
-                memcpy(kept, r->values + from, n * sizeof(*kept));
+        c->n_terms = r->n_values - from;
+        c->terms = kept = arena_take(&r->bank->arena, (c->n_terms + 1) * sizeof(*kept));
+        if (c->n_terms > 0)
+                memcpy(kept, r->values + from, c->n_terms * sizeof(*kept));
         r->n_values = from;
-        return kept;
 }
 
 static bool has_reals_only(struct slice logic)
@@ -201,120 +170,94 @@ static bool has_reals_only(struct slice logic)
         return ret;
 }
 
-static int read_set_logic(struct reader *r, size_t begin, struct command *c)
+static void read_set_logic(struct reader *r, size_t begin, struct command *c)
 {
-        int x = reader_symbol(r, "a symbol", &c->symbol);
-
-        if (x < 0)
-                return x;
+        c->symbol = reader_symbol(r, "a symbol");
         if (!r->script->logic)
                 r->script->logic = c->symbol;
         r->numerals_are_real = has_reals_only(c->symbol->name);
-        if ((x = read_end(r)) < 0)
-                return x;
-        return keep_text(r, begin, c);
+        read_end(r);
 }
 
-static int read_set_info(struct reader *r, size_t begin, struct command *c)
+static void read_set_info(struct reader *r, size_t begin, struct command *c)
 {
-        int x = reader_expect(r, TOKEN_KEYWORD, "a keyword such as :status");
         enum dialect d;
 
-        if (x < 0)
-                return x;
-        if (!(c->symbol = symbol_of(r->bank, r->token.text)))
-                return -ENOMEM;
+        reader_expect(r, TOKEN_KEYWORD, "a keyword such as :status");
+        c->symbol = symbol_of(r->bank, r->token.text);
         if (c->kind == COMMAND_SET_INFO && token_is(&r->token, ":smt-lib-version") && !r->options->is_dialect_fixed) {
-                if ((x = reader_next(r)) < 0)
-                        return x;
+                reader_next(r);
                 if (r->token.kind == TOKEN_CLOSE)
-                        return reader_fail(r, r->token.begin, "a version such as 2.6 is expected here");
+                        reader_fail(r, r->token.begin, "a version such as 2.6 is expected here");
                 if (r->token.kind == TOKEN_DECIMAL && dialect_parse(r->token.text, &d) == 0)
                         r->script->dialect = r->t.dialect = d;
         }
-        if (c->kind == COMMAND_SET_OPTION && token_is(&r->token, ":global-declarations")) {
-                struct tokenizer before = r->t;
-
-                if ((x = reader_next(r)) < 0)
-                        return x;
-                r->is_global = token_is(&r->token, "true");
-                r->t = before;
-        }
-        if ((x = skip_command(r, begin)) < 0)
-                return x;
-        return keep_text(r, begin, c);
+        if (c->kind == COMMAND_SET_OPTION && token_is(&r->token, ":global-declarations"))
+                r->is_global = reader_peeks(r, TOKEN_SYMBOL, "true");
+        skip_command(r, begin);
 }
 
-static int read_declare_sort(struct reader *r, size_t begin, struct command *c)
+static void read_declare_sort(struct reader *r, size_t begin, struct command *c)
 {
         uint32_t arity = 0;
-        int x = reader_symbol(r, "a symbol", &c->symbol);
 
-        if (x < 0 || (x = reader_next(r)) < 0)
-                return x;
+        c->symbol = reader_symbol(r, "a symbol");
+        reader_next(r);
         if (r->token.kind == TOKEN_NUMERAL) { /* Z3 takes none for 0 */
-                if (numeral_value(r->token.text, &arity) < 0)
-                        return reader_fail(r, r->token.begin, "no sort takes as many arguments");
-                if ((x = reader_next(r)) < 0)
-                        return x;
+                arity = reader_number(r, "no sort takes as many arguments");
+                reader_next(r);
         }
         if (r->token.kind != TOKEN_CLOSE)
-                return reader_fail(r, r->token.begin, "a sort is declared (declare-sort Name arity)");
-        x = reader_bind_sort(
-                r, c->symbol,
-                (struct sort_binding){.sort = arity == 0 ? sort_named(r->bank, c->symbol, NULL, 0) : NULL, .arity = arity});
-        return x < 0 ? x : keep_text(r, begin, c);
+                reader_fail(r, r->token.begin, "a sort is declared (declare-sort Name arity)");
+        reader_declare_sort(r, c->symbol, arity);
 }
 
-static int read_define_sort(struct reader *r, size_t begin, struct command *c)
+static void read_define_sort(struct reader *r, size_t begin, struct command *c)
 {
-        cleanup_free const struct sort **parameters = NULL;
         struct sort_binding b = {0};
         size_t trail = r->n_trail;
-        int x;
 
-        if ((x = reader_symbol(r, "a symbol", &c->symbol)) < 0 ||
-            (x = reader_expect(r, TOKEN_OPEN, "the parameters of the sort, (T …) or ()")) < 0)
-                return x;
-        if ((x = read_parameters(r, &parameters, &b.arity)) < 0 || (x = read_next_sort(r, &b.sort)) < 0 || (x = read_end(r)) < 0)
-                return x;
+        c->symbol = reader_symbol(r, "a symbol");
+        reader_expect(r, TOKEN_OPEN, "the parameters of the sort, (T …) or ()");
+        read_parameters(r);
+        b.arity = r->n_sorts;
+        b.sort = read_next_sort(r);
+        read_end(r);
         reader_unbind(r, trail);
         if (b.arity > 0) {
-                b.parameters = arena_take(&r->arena, b.arity * sizeof(*parameters));
-                if (!b.parameters)
-                        return -ENOMEM;
-                memcpy(b.parameters, parameters, b.arity * sizeof(*parameters));
+                b.parameters = arena_take(&r->arena, b.arity * sizeof(*b.parameters));
+                memcpy(b.parameters, r->sorts, b.arity * sizeof(*b.parameters));
         }
-        if ((x = reader_bind_sort(r, c->symbol, b)) < 0)
-                return x;
-        return keep_text(r, begin, c);
+        reader_bind_sort(r, c->symbol, b);
 }
 
-static int read_declare_fun(struct reader *r, size_t begin, struct command *c)
+static void read_declare_fun(struct reader *r, size_t begin, struct command *c)
 {
-        cleanup_free const struct sort **args = NULL;
         const struct sort *sort;
-        size_t n = 0;
-        int x = reader_symbol(r, "a symbol", &c->symbol);
 
-        if (x < 0)
-                return x;
+        c->symbol = reader_symbol(r, "a symbol");
         if (c->kind == COMMAND_DECLARE_FUN) {
-                if ((x = reader_expect(r, TOKEN_OPEN, "the sorts of the arguments, (Sort …) or ()")) < 0)
-                        return x;
-                for (; (x = reader_more(r)) > 0; n++) {
-                        if (list_grow(args, n) < 0)
-                                return -ENOMEM;
-                        if ((x = read_sort(r, &args[n])) < 0)
-                                return x;
-                }
-                if (x < 0)
-                        return x;
+                reader_expect(r, TOKEN_OPEN, "the sorts of the arguments, (Sort …) or ()");
+                while (reader_more(r))
+                        reader_push_sort(r, read_sort(r));
         }
-        if ((x = read_next_sort(r, &sort)) < 0 || (x = read_end(r)) < 0)
-                return x;
-        c->function = function_of(r->bank, FUNCTION_DECLARED, c->symbol, args, n, sort);
-        return reader_bind_function(r, c->symbol, c->function);
+        sort = read_next_sort(r);
+        read_end(r);
+        c->function = function_of(r->bank, FUNCTION_DECLARED, c->symbol, r->sorts, r->n_sorts, sort);
+        reader_bind_function(r, c->symbol, c->function);
+}
+
+/* The function of a definition whose variables are the values from there on, and whose result is read next. */
+static const struct function *read_defined(struct reader *r, const struct symbol *s, size_t from)
+{
+        size_t args = r->n_sorts, n = r->n_values - from;
+        const struct sort *result;
+
+        for (size_t i = from; i < r->n_values; i++)
+                reader_push_sort(r, r->values[i]->sort);
+        result = read_next_sort(r);
+        r->n_sorts = args;
+        return function_of(r->bank, FUNCTION_DEFINED, s, r->sorts + args, n, result);
 }
 
 /* Does a body go with the sort that was said? */
@@ -324,122 +267,86 @@ static bool fits_result(const struct sort *said, const struct sort *is)
 }
 
 /* (define-fun f ((x S) …) S body), or define-const without the parameters. */
-static int read_definition(struct reader *r, size_t begin, struct command *c)
+static void read_definition(struct reader *r, size_t begin, struct command *c)
 {
         size_t trail = r->n_trail, values = r->n_values, at;
         bool has_parameters = !token_is(&r->token, "define-const");
-        const struct sort *result, **args;
-        int x = reader_symbol(r, "a symbol", &c->symbol);
 
-        if (x == 0 && has_parameters && (x = reader_expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …) or ()")) == 0)
-                x = read_variables(r, r->level, &c->n_terms);
-        if (x < 0)
-                return x;
-        if (!(c->terms = keep_values(r, values)) || !(args = arena_take(&r->arena, (c->n_terms + 1) * sizeof(*args))))
-                return -ENOMEM;
-        for (size_t i = 0; i < c->n_terms; i++)
-                args[i] = c->terms[i]->sort;
-        if ((x = read_next_sort(r, &result)) < 0)
-                return x;
-        c->function = function_of(r->bank, FUNCTION_DEFINED, c->symbol, args, c->n_terms, result);
-        if (c->kind == COMMAND_DEFINE_FUN_REC && (x = reader_bind_function(r, c->symbol, c->function)) < 0)
-                return x;
+        c->symbol = reader_symbol(r, "a symbol");
+        if (has_parameters) {
+                reader_expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …) or ()");
+                read_variables(r);
+        }
+        c->function = read_defined(r, c->symbol, values);
+        keep_values(r, values, c);
+        if (c->kind == COMMAND_DEFINE_FUN_REC)
+                reader_bind_function(r, c->symbol, c->function);
         r->level++;
-        if ((x = reader_next(r)) < 0)
-                return x;
+        reader_next(r);
         at = r->token.begin;
-        if ((x = read_term(r, &c->term)) < 0)
-                return x;
+        c->term = read_term(r);
         r->level--;
-        if (!fits_result(result, c->term->sort))
-                return reader_fail(r, at, "the body of %s is not of the sort that is said", (const char *)c->symbol->name.data);
-        if ((x = read_end(r)) < 0)
-                return x;
+        if (!fits_result(c->function->result, c->term->sort))
+                reader_fail(r, at, "the body of %s is not of the sort that is said", (const char *)c->symbol->name.data);
+        read_end(r);
         reader_unbind(r, trail);
-        return reader_bind_function(r, c->symbol, c->function);
+        reader_bind_function(r, c->symbol, c->function);
 }
 
 /* ((f ((x S) …) S) …) (body …): the functions become known, the command stays text. */
-static int read_define_funs_rec(struct reader *r, size_t begin, struct command *c)
+static void read_define_funs_rec(struct reader *r, size_t begin, struct command *c)
 {
-        int x = reader_expect(r, TOKEN_OPEN, "the functions, ((f ((x Sort) …) Sort) …)");
-
-        if (x < 0)
-                return x;
-        while ((x = reader_more(r)) > 0) {
-                size_t values = r->n_values, trail = r->n_trail, n;
-                const struct sort *result, **args;
+        reader_expect(r, TOKEN_OPEN, "the functions, ((f ((x Sort) …) Sort) …)");
+        while (reader_more(r)) {
+                size_t values = r->n_values, trail = r->n_trail;
+                const struct function *f;
                 const struct symbol *s;
 
                 if (r->token.kind != TOKEN_OPEN)
-                        return reader_fail(r, r->token.begin, "a function, (f ((x Sort) …) Sort), is expected here");
-                if ((x = reader_symbol(r, "a symbol", &s)) < 0 ||
-                    (x = reader_expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …)")) < 0 ||
-                    (x = read_variables(r, r->level, &n)) < 0 || (x = read_next_sort(r, &result)) < 0 || (x = read_end(r)) < 0)
-                        return x;
+                        reader_fail(r, r->token.begin, "a function, (f ((x Sort) …) Sort), is expected here");
+                s = reader_symbol(r, "a symbol");
+                reader_expect(r, TOKEN_OPEN, "the parameters, ((x Sort) …)");
+                read_variables(r);
+                f = read_defined(r, s, values);
+                read_end(r);
                 reader_unbind(r, trail);
-                if (!(args = arena_take(&r->arena, (n + 1) * sizeof(*args))))
-                        return -ENOMEM;
-                for (size_t i = 0; i < n; i++)
-                        args[i] = r->values[values + i]->sort;
                 r->n_values = values;
-                if ((x = reader_bind_function(r, s, function_of(r->bank, FUNCTION_DEFINED, s, args, n, result))) < 0)
-                        return x;
+                reader_bind_function(r, s, f);
         }
-        if (x < 0 || (x = skip_command(r, begin)) < 0)
-                return x;
-        return keep_text(r, begin, c);
+        skip_command(r, begin);
 }
 
-static int read_assert(struct reader *r, size_t begin, struct command *c)
+static void read_assert(struct reader *r, size_t begin, struct command *c)
 {
         size_t at;
-        int x = reader_next(r);
 
-        if (x < 0)
-                return x;
+        reader_next(r);
         at = r->token.begin;
-        if ((x = read_term(r, &c->term)) < 0)
-                return x;
+        c->term = read_term(r);
         if (c->term->sort->kind != SORT_BOOL && c->term->sort->kind != SORT_UNKNOWN)
-                return reader_fail(r, at, "what is asserted is of sort Bool");
-        return read_end(r);
+                reader_fail(r, at, "what is asserted is of sort Bool");
+        read_end(r);
 }
 
 /* (check-sat-assuming (a …)), (get-value (t …)) */
-static int read_terms(struct reader *r, size_t begin, struct command *c)
+static void read_terms(struct reader *r, size_t begin, struct command *c)
 {
         size_t values = r->n_values;
-        int x = reader_expect(r, TOKEN_OPEN, "a list of terms, (t …)");
 
-        if (x < 0)
-                return x;
-        for (; (x = reader_more(r)) > 0; c->n_terms++) {
-                const struct term *t;
+        reader_expect(r, TOKEN_OPEN, "a list of terms, (t …)");
+        while (reader_more(r)) {
+                const struct term *t = read_term(r);
 
-                if ((x = read_term(r, &t)) < 0)
-                        return x;
                 r->values[r->n_values++] = t; /* it stood there */
         }
-        if (x < 0)
-                return x;
-        c->terms = keep_values(r, values);
-        return c->terms ? read_end(r) : -ENOMEM;
+        keep_values(r, values, c);
+        read_end(r);
 }
 
-static int push(struct reader *r, uint32_t levels)
-{
-        if (list_grow(r->pushes, r->n_pushes) < 0)
-                return -ENOMEM;
-        r->pushes[r->n_pushes++] = (struct push){r->n_trail, levels};
-        r->n_levels += levels;
-        return 0;
-}
-
-static int pop(struct reader *r, size_t begin, uint32_t levels)
+static void pop(struct reader *r, size_t begin, uint32_t levels)
 {
         if (levels > r->n_levels)
-                return reader_fail(r, begin, "pop of %u level%s, and %zu pushed", levels, levels == 1 ? "" : "s", r->n_levels);
+                reader_fail(r, begin, "pop of %u level%s, and %zu pushed", levels, levels == 1 ? "" : "s", r->n_levels);
         r->n_levels -= levels;
         while (levels > 0) {
                 struct push *last = &r->pushes[r->n_pushes - 1];
@@ -451,65 +358,58 @@ static int pop(struct reader *r, size_t begin, uint32_t levels)
                 last->levels -= n;
                 r->n_pushes -= last->levels == 0;
         }
-        return 0;
 }
 
-static int read_levels(struct reader *r, size_t begin, struct command *c)
+static void read_levels(struct reader *r, size_t begin, struct command *c)
 {
-        int x = reader_next(r);
-
-        if (x < 0)
-                return x;
+        reader_next(r);
         c->levels = 1;
         if (r->token.kind == TOKEN_NUMERAL) {
-                if (numeral_value(r->token.text, &c->levels) < 0)
-                        return reader_fail(r, r->token.begin, "no script has as many levels");
-                if ((x = reader_next(r)) < 0)
-                        return x;
+                c->levels = reader_number(r, "no script has as many levels");
+                reader_next(r);
         }
         if (r->token.kind != TOKEN_CLOSE)
-                return reader_fail(r, r->token.begin, "a number of levels, or nothing, is expected here");
-        return c->kind == COMMAND_POP ? pop(r, begin, c->levels) : push(r, c->levels);
+                reader_fail(r, r->token.begin, "a number of levels, or nothing, is expected here");
+        if (c->kind == COMMAND_POP) {
+                pop(r, begin, c->levels);
+                return;
+        }
+        list_grow(r->pushes, r->n_pushes);
+        r->pushes[r->n_pushes++] = (struct push){r->n_trail, c->levels};
+        r->n_levels += c->levels;
 }
 
-static int read_reset(struct reader *r, size_t begin, struct command *c)
+static void read_reset(struct reader *r, size_t begin, struct command *c)
 {
-        int x = read_end(r);
-
+        read_end(r);
         r->n_levels = r->n_pushes = 0;
         if (c->kind == COMMAND_RESET) { /* after reset-assertions some solvers know what was declared, and some do not */
                 reader_unbind(r, 0);
                 r->numerals_are_real = r->is_global = false;
         }
-        return x;
 }
 
-static int read_plain(struct reader *r, size_t begin, struct command *c)
+static void read_plain(struct reader *r, size_t begin, struct command *c)
 {
-        return read_end(r);
+        read_end(r);
 }
 
-static int read_as_text(struct reader *r, size_t begin, struct command *c)
+static void read_as_text(struct reader *r, size_t begin, struct command *c)
 {
-        int x = skip_command(r, begin);
-
-        return x < 0 ? x : keep_text(r, begin, c);
+        skip_command(r, begin);
 }
 
-static int read_declare_datatypes(struct reader *r, size_t begin, struct command *c)
+static void read_declare_datatypes(struct reader *r, size_t begin, struct command *c)
 {
-        int x = read_datatypes(r, token_is(&r->token, "declare-datatype"));
-
-        if (x < 0 || (x = read_end(r)) < 0)
-                return x;
-        return keep_text(r, begin, c);
+        read_datatypes(r, token_is(&r->token, "declare-datatype"));
+        read_end(r);
 }
 
 struct command_row {
         const char *name;
         size_t size;
         enum command_kind kind;
-        int (*read)(struct reader *r, size_t begin, struct command *c); /* behind the name */
+        void (*read)(struct reader *r, size_t begin, struct command *c); /* behind the name */
 };
 
 #define COMMAND(name) name, sizeof(name) - 1
@@ -563,70 +463,63 @@ enum command_kind command_kind_of(struct slice name)
         return row ? row->kind : COMMAND_OPAQUE;
 }
 
-/* Keeps as text a command that the reader does not understand. Undoes everything the reader did since it began the command. */
-static int read_opaque(struct reader *r, size_t begin, size_t trail, uint32_t level, struct command *c)
+/* False: it uses what is not understood here. */
+static bool read_understood(struct reader *r, const struct command_row *row, size_t begin, struct command *c)
 {
-        int x;
+        if (!row || setjmp(r->not_understood) != 0)
+                return false;
+        c->kind = row->kind;
+        row->read(r, begin, c);
+        return true;
+}
 
+/* Keeps as text a command that the reader does not understand. Undoes everything the reader did since it began the command. */
+static void read_opaque(struct reader *r, size_t begin, size_t trail, struct command *c)
+{
         reader_unbind(r, trail);
-        r->n_frames = r->n_values = r->n_lets = r->n_names = 0;
-        r->level = level;
+        r->n_frames = r->n_values = r->n_lets = r->n_names = r->n_sort_frames = 0;
+        r->level = 0;
         if (r->options->is_strict)
-                return reader_fail(r, begin,
-                                   "this command uses what is not supported here; without strictness it would be kept as text");
+                reader_fail(r, begin, "this command uses what is not supported here; without strictness it would be kept as text");
         *c = (struct command){.kind = COMMAND_OPAQUE};
         r->t.p = r->t.base + begin + 1;
-        if ((x = skip_command(r, begin)) < 0)
-                return x;
+        skip_command(r, begin);
         r->script->n_opaque_commands++;
-        return keep_text(r, begin, c);
 }
 
-static int bind_names(struct reader *r)
-{
-        int x = 0;
-
-        for (size_t i = 0; i < r->n_names && x == 0; i++)
-                x = reader_bind_function(r, r->names[i]->symbol, r->names[i]);
-        r->n_names = 0;
-        return x;
-}
-
-static int read_command(struct reader *r)
+static void read_command(struct reader *r)
 {
         size_t begin = r->token.begin, trail = r->n_trail;
-        struct script *s = r->script;
         const struct command_row *row;
         struct command c = {0};
-        int x;
 
-        if (r->undeclared.n > 0)
-                term_map_done(&r->undeclared);
+        term_map_done(&r->undeclared);
+        r->n_sorts = 0;
         if (r->token.kind == TOKEN_CLOSE)
-                return reader_fail(r, begin, "a closing parenthesis, and none is open");
+                reader_fail(r, begin, "a closing parenthesis, and none is open");
         if (r->token.kind != TOKEN_OPEN)
-                return reader_fail(r, begin, "a command, which begins with a parenthesis, is expected here");
-        if ((x = reader_expect(r, TOKEN_SYMBOL, "the name of a command")) < 0)
-                return x;
+                reader_fail(r, begin, "a command, which begins with a parenthesis, is expected here");
+        reader_expect(r, TOKEN_SYMBOL, "the name of a command");
         row = command_row(r->token.text);
-        if (row) {
-                c.kind = row->kind;
-                x = row->read(r, begin, &c);
-        } else {
-                x = -EOPNOTSUPP;
+        if (!read_understood(r, row, begin, &c)) {
+                read_opaque(r, begin, trail, &c);
+                r->may_be_undeclared |= !row || row->kind != COMMAND_ASSERT;
         }
-        if (x == -EOPNOTSUPP) {
-                x = read_opaque(r, begin, trail, 0, &c);
-                r->may_be_undeclared |= c.kind == COMMAND_OPAQUE && (!row || row->kind != COMMAND_ASSERT);
-        }
-        if (x == 0)
-                x = bind_names(r);
-        if (x < 0)
-                return x;
+        for (size_t i = 0; i < r->n_names; i++)
+                reader_bind_function(r, r->names[i]->symbol, r->names[i]);
+        r->n_names = 0;
         c.span = (struct span){begin, r->token.end};
-        if (!grow(s->commands, s->n_commands, s->commands_size))
-                return -ENOMEM;
-        s->commands[s->n_commands++] = c;
+        if (command_is_text(c.kind))
+                c.text = bank_keep_text(r->bank, SLICE(r->t.base + begin, r->token.end - begin));
+        script_add(r->script, &c);
+}
+
+static int read_commands(struct reader *r)
+{
+        if (setjmp(r->failed) != 0)
+                return -EINVAL;
+        for (reader_next(r); r->token.kind != TOKEN_END; reader_next(r))
+                read_command(r);
         return 0;
 }
 
@@ -640,27 +533,35 @@ static void reader_done(struct reader *r)
         free(r->values);
         free(r->value_levels);
         free(r->lets);
+        free(r->sort_frames);
+        free(r->sorts);
         free(r->names);
         term_map_done(&r->undeclared);
 }
+
+/* A large formula's terms take about as much as this for each of its bytes. Whether there is so much is asked at once; then memory is not refused. */
+#define MEMORY_FOR_A_BYTE 12
 
 int script_read(struct slice bytes, const struct script_options *options, struct script **ret)
 {
         static const struct script_options usual = {.dialect = DIALECT_2_6};
         cleanup_script struct script *s = NULL;
         cleanup(reader_done) struct reader r = {.options = options ? options : &usual, .bytes = bytes};
-        int x = script_new(r.options->bank, r.options->dialect, &s);
+        int x;
 
-        if (x < 0)
-                return x;
+        if (bytes.size > BUFFER_LARGE) {
+                void *volatile enough = malloc(bytes.size * MEMORY_FOR_A_BYTE);
+
+                if (!enough)
+                        return -ENOMEM;
+                free(enough);
+        }
+        script_new(r.options->bank, r.options->dialect, &s);
         r.script = s;
         r.bank = s->bank;
         tokenizer_init(&r.t, bytes, r.options->dialect);
-        while ((x = reader_next(&r)) == 0 && r.token.kind != TOKEN_END)
-                if ((x = read_command(&r)) < 0)
-                        break;
-        if (x < 0)
-                return x;
-        *ret = steal_pointer(s);
-        return 0;
+        x = read_commands(&r);
+        if (x == 0)
+                *ret = steal_pointer(s);
+        return x;
 }

@@ -68,7 +68,7 @@ struct arena {
         size_t size; /* of all chunks */
 };
 void *arena_take_chunk(struct arena *a, size_t size); /* where the last one has no room */
-/* Aligned to 8, not cleared; NULL: no memory. */
+/* Aligned to 8, not cleared. */
 static inline void *arena_take(struct arena *a, size_t size)
 {
         size_t whole = (size + 7) & ~(size_t)7;
@@ -90,6 +90,14 @@ static inline void *arena_take_line(struct arena *a, size_t size)
 }
 void arena_done(struct arena *a);
 
+/* Makes room for one more in a list of `n` whose capacity is `size`: for stacks, which list_grow() would make smaller when they shrink. */
+#define grow(list, n, size)                                           \
+        do {                                                          \
+                if ((n) == (size))                                    \
+                        grow_sized(&(list), &(size), sizeof(*(list))); \
+        } while (false)
+void grow_sized(void *list, size_t *size, size_t each);
+
 /* -- tables of unique things ----------------------------------------------------------------------------------------- */
 
 /* Open addressing. A slot holds the hash beside the thing, so that a search that fails looks at the slots only. */
@@ -100,8 +108,7 @@ struct table {
         } * slots;
         size_t n, mask;
 };
-int table_reserve(struct table *t, size_t more);            /* room for as many more; 0 or -ENOMEM */
-void table_add(struct table *t, uint32_t hash, void *item); /* room was reserved */
+void table_add(struct table *t, uint32_t hash, void *item);
 void table_done(struct table *t);
 
 /* The slots in which a thing of this hash may be, up to an empty one. */
@@ -128,16 +135,15 @@ struct bank {
         uint64_t fresh; /* the last number given to a fresh symbol */
 };
 
-int bank_keep_text(struct bank *b, struct slice text, struct slice *ret); /* a copy, with a NUL behind it; 0 or -ENOMEM */
+struct slice bank_keep_text(struct bank *b, struct slice text); /* a copy, with a NUL behind it */
 
 static inline uint64_t hash_mix(uint64_t h, uint64_t x)
 {
         h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
         return h ^ h >> 32;
 }
-int bank_failed(struct bank *b, int r); /* keeps r (a -errno); returns it */
-/* The sentence is kept, too. */
-#define bank_errorf(b, r, ...) bank_failed(b, errorf(r, __VA_ARGS__))
+/* Keeps the sentence, and that there was an error. Returns -EINVAL. */
+#define bank_errorf(b, ...) ((b)->error = errorf(-EINVAL, __VA_ARGS__))
 
 /* Everything but the arguments that makes a term unique; unused members are zero. */
 struct term_head {
@@ -166,6 +172,7 @@ static inline const struct term *known_constant(const struct function *f)
 
 /* By its name; COMMAND_OPAQUE: none that is known. */
 enum command_kind command_kind_of(struct slice name);
+bool command_is_text(enum command_kind kind); /* it is printed as it was read */
 
 /* No check of sorts; the arguments are not NULL. */
 const struct term *term_intern(struct bank *b, const struct term_head *h, const struct term *const *args, size_t n);

@@ -34,10 +34,7 @@ const struct symbol *symbol_of(struct bank *b, struct slice name)
 
         if (made)
                 return made;
-        if (table_reserve(&b->symbols, 1) < 0 || !(made = arena_take_line(&b->arena, sizeof(*made) + name.size + 1))) {
-                bank_failed(b, -ENOMEM);
-                return NULL;
-        }
+        made = arena_take_line(&b->arena, sizeof(*made) + name.size + 1);
         text = (char *)(made + 1);
         if (name.size > 0)
                 memcpy(text, name.data, name.size);
@@ -62,10 +59,6 @@ const struct symbol *symbol_fresh(struct bank *b, struct slice stem)
                 name.size = 0;
                 buffer_add(&name, stem.data, stem.size);
                 buffer_addf(&name, "!%llu", (unsigned long long)++b->fresh);
-                if (buffer_error(&name) < 0) {
-                        bank_failed(b, -ENOMEM);
-                        return NULL;
-                }
         } while (symbol_find(b, SLICE(name.data, name.size)));
         return symbol_of(b, SLICE(name.data, name.size));
 }
@@ -93,10 +86,7 @@ static const struct sort *sort_intern(struct bank *b, const struct sort *proto, 
                     (n == 0 || memcmp(found->args, args, n * sizeof(*args)) == 0))
                         return found;
         }
-        if (table_reserve(&b->sorts, 1) < 0 || !(made = arena_take(&b->arena, sizeof(*made) + n * sizeof(*args)))) {
-                bank_failed(b, -ENOMEM);
-                return NULL;
-        }
+        made = arena_take(&b->arena, sizeof(*made) + n * sizeof(*args));
         *made = *proto;
         made->id = (uint32_t)b->sorts.n;
         made->n_args = (uint32_t)n;
@@ -110,9 +100,9 @@ static const struct sort *sort_intern(struct bank *b, const struct sort *proto, 
                 made->has_parameter |= args[i]->has_parameter;
                 made->has_unknown |= args[i]->has_unknown;
                 if (made->size > SORT_SIZE_MOST || made->depth > SORT_DEPTH_MOST) {
-                        bank_errorf(b, -EINVAL, "a sort of more than %d parts, or nested more than %d deep", SORT_SIZE_MOST,
+                        bank_errorf(b, "a sort of more than %d parts, or nested more than %d deep", SORT_SIZE_MOST,
                                     SORT_DEPTH_MOST);
-                        return NULL; /* the room stays for the next */
+                        return NULL;
                 }
         }
         table_add(&b->sorts, hash, made);
@@ -128,7 +118,7 @@ const struct sort *sort_simple(struct bank *b, enum sort_kind kind)
 const struct sort *sort_bitvec(struct bank *b, uint32_t width)
 {
         if (width == 0) {
-                bank_errorf(b, -EINVAL, "a bit-vector has at least one bit");
+                bank_errorf(b, "a bit-vector has at least one bit");
                 return NULL;
         }
         return sort_intern(b, &(struct sort){.kind = SORT_BITVEC, .index = {width}}, NULL, 0);
@@ -137,7 +127,7 @@ const struct sort *sort_bitvec(struct bank *b, uint32_t width)
 const struct sort *sort_float(struct bank *b, uint32_t exponent, uint32_t significand)
 {
         if (exponent < 2 || significand < 2) {
-                bank_errorf(b, -EINVAL, "a floating-point sort has at least two bits of exponent and two of significand");
+                bank_errorf(b, "a floating-point sort has at least two bits of exponent and two of significand");
                 return NULL;
         }
         return sort_intern(b, &(struct sort){.kind = SORT_FLOAT, .index = {exponent, significand}}, NULL, 0);
@@ -196,26 +186,20 @@ const struct sort *sort_instantiate(struct bank *b, const struct sort *s, const 
                         return with[i];
         if (s->n_args == 0)
                 return s;
-        args = calloc(s->n_args, sizeof(*args));
-        for (size_t i = 0; args && i < s->n_args; i++)
+        args = allocate(s->n_args, sizeof(*args));
+        for (size_t i = 0; i < s->n_args; i++)
                 if (!(args[i] = sort_instantiate(b, s->args[i], parameters, with, n)))
                         return NULL;
-        return args ? sort_with_args(b, s, s->symbol, args) : (bank_failed(b, -ENOMEM), NULL);
+        return sort_with_args(b, s, s->symbol, args);
 }
 
 const struct sort *sort_copy(struct bank *to, const struct sort *s)
 {
-        cleanup_free const struct sort **args = s->n_args > 0 ? calloc(s->n_args, sizeof(*args)) : NULL;
-        const struct symbol *symbol = s->symbol ? symbol_of(to, s->symbol->name) : NULL;
+        cleanup_free const struct sort **args = allocate(s->n_args, sizeof(*args));
 
-        if ((s->n_args > 0 && !args) || (s->symbol && !symbol)) {
-                bank_failed(to, -ENOMEM);
-                return NULL;
-        }
         for (size_t i = 0; i < s->n_args; i++)
-                if (!(args[i] = sort_copy(to, s->args[i])))
-                        return NULL;
-        return sort_with_args(to, s, symbol, args);
+                args[i] = sort_copy(to, s->args[i]);
+        return sort_with_args(to, s, s->symbol ? symbol_of(to, s->symbol->name) : NULL, args);
 }
 
 void sort_print(const struct sort *s, struct buffer *ret)
@@ -271,10 +255,7 @@ const struct function *function_of(struct bank *b, enum function_kind kind, cons
                     found->n_args == n && (n == 0 || memcmp(found->args, args, n * sizeof(*args)) == 0))
                         return found;
         }
-        if (table_reserve(&b->functions, 1) < 0 || !(made = arena_take(&b->arena, sizeof(*made) + n * sizeof(*args)))) {
-                bank_failed(b, -ENOMEM);
-                return NULL;
-        }
+        made = arena_take(&b->arena, sizeof(*made) + n * sizeof(*args));
         *made = (struct function){
                 .kind = kind, .id = (uint32_t)b->functions.n, .symbol = s, .result = result, .n_args = (uint32_t)n};
         if (n > 0)
@@ -290,13 +271,9 @@ const struct function *function_fresh(struct bank *b, const char *stem, const st
 
 const struct function *function_copy(struct bank *to, const struct function *f)
 {
-        cleanup_free const struct sort **args = calloc(f->n_args + 1, sizeof(*args));
+        cleanup_free const struct sort **args = allocate(f->n_args, sizeof(*args));
 
-        if (!args) {
-                bank_failed(to, -ENOMEM);
-                return NULL;
-        }
         for (size_t i = 0; i < f->n_args; i++)
-                args[i] = sort_copy(to, f->args[i]); /* NULL is passed on */
+                args[i] = sort_copy(to, f->args[i]);
         return function_of(to, f->kind, symbol_of(to, f->symbol->name), args, f->n_args, sort_copy(to, f->result));
 }

@@ -82,14 +82,6 @@ static const struct term *find(const struct bank *b, uint32_t hash, const struct
         return NULL;
 }
 
-/* Makes room first: nothing fails behind it. */
-static int reserve(struct bank *b, const struct term *newest, bool has_home)
-{
-        if (b->n_terms >= UINT32_MAX - 1)
-                return -ENOMEM;
-        return has_home || (newest && newest->n_parents < PARENTS_MOST) ? 0 : table_reserve(&b->terms, PARENTS_MOST + 1);
-}
-
 static void enter(struct bank *b, struct term *newest, struct term *made)
 {
         if (newest && newest->n_parents < PARENTS_MOST) {
@@ -126,10 +118,8 @@ const struct term *term_intern(struct bank *b, const struct term_head *h, const 
         found = has_home ? NULL : find(b, (uint32_t)mixed, newest, h, args, n);
         if (found)
                 return found;
-        if (n >= UINT32_MAX || reserve(b, newest, has_home) < 0 || !(made = arena_take(&b->arena, sizeof(*made) + n * sizeof(*args)))) {
-                bank_failed(b, -ENOMEM);
-                return NULL;
-        }
+        assert(n < UINT32_MAX && b->n_terms < UINT32_MAX - 1); /* an input of 4 GB has fewer */
+        made = arena_take(&b->arena, sizeof(*made) + n * sizeof(*args));
         *made = (struct term){
                 .id = (uint32_t)b->n_terms++,
                 .hash = (uint32_t)mixed,
@@ -155,18 +145,11 @@ const struct term *term_intern(struct bank *b, const struct term_head *h, const 
 
 const struct term *term_literal(struct bank *b, const struct sort *sort, struct slice text)
 {
-        struct term_head h = {.kind = TERM_LITERAL, .sort = sort};
-
-        h.symbol = symbol_of(b, text);
-        return h.symbol && sort ? term_intern(b, &h, NULL, 0) : NULL;
+        return sort ? term_intern(b, &(struct term_head){.kind = TERM_LITERAL, .sort = sort, .symbol = symbol_of(b, text)}, NULL, 0) : NULL;
 }
 
 static const struct term *literal_in(struct bank *b, const struct sort *sort, const struct buffer *text)
 {
-        if (buffer_error(text) < 0) {
-                bank_failed(b, -ENOMEM);
-                return NULL;
-        }
         return term_literal(b, sort, SLICE(text->data, text->size));
 }
 
@@ -202,7 +185,7 @@ const struct term *term_false(struct bank *b)
 const struct term *term_int_digits(struct bank *b, struct slice digits)
 {
         if (!digits_only(digits)) {
-                bank_errorf(b, -EINVAL, "an integer is written in digits");
+                bank_errorf(b, "an integer is written in digits");
                 return NULL;
         }
         return term_literal(b, sort_simple(b, SORT_INT), digits_trimmed(digits));
@@ -216,7 +199,7 @@ const struct term *term_real_digits(struct bank *b, struct slice digits)
         cleanup_buffer struct buffer text = {0};
 
         if (!digits_only(left) || !digits_only(right)) {
-                bank_errorf(b, -EINVAL, "a real number is written in digits, a point and digits");
+                bank_errorf(b, "a real number is written in digits, a point and digits");
                 return NULL;
         }
         left = digits_trimmed(left);
@@ -262,7 +245,7 @@ const struct term *term_string_of(struct bank *b, const uint32_t *characters, si
         buffer_adds(&text, "");
         for (size_t i = 0; i < n; i++) {
                 if (characters[i] > CHARACTER_MOST) {
-                        bank_errorf(b, -EINVAL, "no character has the code %u; the last is %u", characters[i], CHARACTER_MOST);
+                        bank_errorf(b, "no character has the code %u; the last is %u", characters[i], CHARACTER_MOST);
                         return NULL;
                 }
                 dialect_add_character(&text, characters[i]);
@@ -300,7 +283,7 @@ const struct term *term_bitvec_digits(struct bank *b, struct slice decimal, uint
         uint64_t value = 0;
 
         if (!digits_only(decimal)) {
-                bank_errorf(b, -EINVAL, "the value of a bit-vector is written in digits");
+                bank_errorf(b, "the value of a bit-vector is written in digits");
                 return NULL;
         }
         if (width <= 64) {
@@ -317,9 +300,7 @@ const struct term *term_bitvec_digits(struct bank *b, struct slice decimal, uint
 
 const struct term *term_variable(struct bank *b, const struct symbol *s, const struct sort *sort)
 {
-        if (!s || !sort)
-                return NULL;
-        return term_intern(b, &(struct term_head){.kind = TERM_VARIABLE, .sort = sort, .symbol = s}, NULL, 0);
+        return s && sort ? term_intern(b, &(struct term_head){.kind = TERM_VARIABLE, .sort = sort, .symbol = s}, NULL, 0) : NULL;
 }
 
 const struct term *term_fresh_variable(struct bank *b, const char *stem, const struct sort *sort)
@@ -351,7 +332,7 @@ static int apply(struct bank *b, enum op op, const uint32_t *index, size_t n_ind
         int r;
 
         if (has_null(args, n))
-                return b->error ? b->error : bank_errorf(b, -EINVAL, "an argument of %s is missing", operator_row(op)->name);
+                return b->error ? b->error : bank_errorf(b, "an argument of %s is missing", operator_row(op)->name);
         for (size_t i = 0; i < n_index && i < 2; i++)
                 h.index[i] = index[i];
         if (op == OP_RE_LOOP && n_index == 1)
@@ -359,7 +340,7 @@ static int apply(struct bank *b, enum op op, const uint32_t *index, size_t n_ind
         if ((r = operator_check(b, op, h.index, n_index, args, n, ascribed, &h.sort)) < 0)
                 return r;
         *ret = term_intern(b, &h, args, n);
-        return *ret ? 0 : b->error;
+        return 0;
 }
 
 int term_apply(struct bank *b, enum op op, const uint32_t *index, size_t n_index, const struct term *const *args, size_t n,
@@ -405,7 +386,7 @@ const struct term *term_array_constant(struct bank *b, const struct sort *array,
 static int check_call(struct bank *b, const struct function *f, const struct term *const *args, size_t n)
 {
         if (n != f->n_args)
-                return bank_errorf(b, -EINVAL, "%s takes %u argument%s; %zu given", (const char *)f->symbol->name.data, f->n_args,
+                return bank_errorf(b, "%s takes %u argument%s; %zu given", (const char *)f->symbol->name.data, f->n_args,
                                    f->n_args == 1 ? "" : "s", n);
         for (size_t i = 0; i < n; i++) {
                 const struct sort *is = args[i]->sort, *wanted = f->args[i];
@@ -415,9 +396,8 @@ static int check_call(struct bank *b, const struct function *f, const struct ter
                         continue;
                 sort_print(is, &first);
                 sort_print(wanted, &second);
-                return bank_errorf(b, -EINVAL, "argument %zu of %s is %s, and should be %s", i + 1,
-                                   (const char *)f->symbol->name.data, first.data ? first.data : "?",
-                                   second.data ? second.data : "?");
+                return bank_errorf(b, "argument %zu of %s is %s, and should be %s", i + 1,
+                                   (const char *)f->symbol->name.data, first.data, second.data);
         }
         return 0;
 }
@@ -445,8 +425,9 @@ const struct term *term_opaque(struct bank *b, struct slice head, const struct s
 {
         struct term_head h = {.kind = TERM_OPAQUE, .is_qualified = is_qualified, .sort = sort};
 
-        if (!sort || has_null(args, n) || !(h.symbol = symbol_of(b, head)))
+        if (!sort || has_null(args, n))
                 return NULL;
+        h.symbol = symbol_of(b, head);
         return term_intern(b, &h, args, n);
 }
 
@@ -457,30 +438,24 @@ const struct term *term_quantifier(struct bank *b, enum term_kind kind, const st
 {
         struct term_head h = {.kind = kind};
         cleanup_free const struct term **args = NULL;
-        int r;
 
         assert(term_kind_is_quantifier(kind));
         if (!body || has_null(variables, n) || n == 0)
                 return body;
         for (size_t i = 0; i < n; i++)
                 if (variables[i]->kind != TERM_VARIABLE) {
-                        bank_errorf(b, -EINVAL, "a quantifier binds variables only");
+                        bank_errorf(b, "a quantifier binds variables only");
                         return NULL;
                 }
         if (kind != TERM_LAMBDA && body->sort->kind != SORT_BOOL && body->sort->kind != SORT_UNKNOWN) {
-                bank_errorf(b, -EINVAL, "the body of a quantifier is of sort Bool");
+                bank_errorf(b, "the body of a quantifier is of sort Bool");
                 return NULL;
         }
-        args = calloc(n + 1, sizeof(*args));
-        r = args ? term_is_closed_by(body, variables, n) : -ENOMEM;
-        if (r < 0) {
-                bank_failed(b, r);
-                return NULL;
-        }
+        args = allocate(n + 1, sizeof(*args));
         memcpy(args, variables, n * sizeof(*args));
         args[n] = body;
         h.n_bound = (uint32_t)n;
-        h.is_open = r == 0;
+        h.is_open = !term_is_closed_by(body, variables, n);
         h.sort = quantifier_sort(b, kind, variables, n, body);
         return h.sort ? term_intern(b, &h, args, n + 1) : NULL;
 }
@@ -497,14 +472,12 @@ const struct term *term_annotate(struct bank *b, const struct term *t, struct sl
                                  const struct term *const *patterns, size_t n)
 {
         struct term_head h = {.kind = TERM_ANNOTATED};
-        cleanup_free const struct term **args = calloc(n + 1, sizeof(*args));
+        cleanup_free const struct term **args = allocate(n + 1, sizeof(*args));
 
         if (!t || has_null(patterns, n))
                 return NULL;
-        if (!args || !(h.symbol = symbol_of(b, keyword)) || (value.data && !(h.value = symbol_of(b, value)))) {
-                bank_failed(b, -ENOMEM);
-                return NULL;
-        }
+        h.symbol = symbol_of(b, keyword);
+        h.value = value.data ? symbol_of(b, value) : NULL;
         h.sort = t->sort;
         args[0] = t;
         if (n > 0)
@@ -621,18 +594,13 @@ bool term_to_bitvec(const struct term *t, uint64_t *ret)
 
 int term_to_string(const struct term *t, uint32_t **ret, size_t *ret_n)
 {
-        uint32_t *list, character;
-        size_t at = 0, n = 0;
+        size_t at = 0;
 
         if (t->kind != TERM_LITERAL || t->sort->kind != SORT_STRING)
                 return -EINVAL;
-        list = malloc((t->symbol->name.size + 1) * sizeof(*list));
-        if (!list)
-                return -ENOMEM;
-        while (dialect_next_character(t->symbol->name, &at, &character))
-                list[n++] = character;
-        *ret = list;
-        *ret_n = n;
+        *ret = allocate(t->symbol->name.size + 1, sizeof(**ret));
+        for (*ret_n = 0; dialect_next_character(t->symbol->name, &at, *ret + *ret_n); ++*ret_n)
+                ;
         return 0;
 }
 

@@ -10,8 +10,9 @@
  * another variable or a declared symbol, so that within a script one name means one thing; the substitution renames to avoid capture, and
  * the printer where a constant of the same name occurs.
  *
- * Errors. A function that returns a term returns NULL when it cannot: an argument was NULL, the application is ill-typed, or memory is out.
- * Hence constructions nest, and one check at the end will do; bank_error() is the -errno, error_message() its sentence.
+ * Errors. A function that returns a term returns NULL when it cannot: an argument was NULL, or the application is ill-typed. Hence constructions
+ * nest, and one check at the end will do; bank_error() is -EINVAL then, error_message() its sentence. Memory for terms, and for passes over them, is
+ * not refused (util.h); script_read() refuses an input that is too large for it.
  *
  * Threads. A bank belongs to one thread at a time. Different banks share nothing. */
 #pragma once
@@ -20,7 +21,7 @@
 
 /* -- banks ------------------------------------------------------------------------------------------------------- */
 
-struct bank *bank_new(void); /* NULL: no memory */
+struct bank *bank_new(void);
 struct bank *bank_ref(struct bank *b);
 struct bank *bank_unref(struct bank *b); /* NULL */
 DEFINE_CLEANUP(struct bank *, bank_unref)
@@ -119,7 +120,7 @@ const struct term *term_variable(struct bank *b, const struct symbol *s, const s
 const struct term *term_fresh_variable(struct bank *b, const char *stem, const struct sort *sort);
 const struct term *term_fresh_constant(struct bank *b, const char *stem, const struct sort *sort);
 
-/* The one that checks: -EINVAL with a sentence when ill-typed, -ENOMEM. `index` may be NULL for an operator without indices. */
+/* The one that checks: -EINVAL with a sentence when ill-typed. `index` may be NULL for an operator without indices. */
 int term_apply(struct bank *b, enum op op, const uint32_t *index, size_t n_index, const struct term *const *args, size_t n,
                const struct term **ret);
 /* The same for nesting, without indices. */
@@ -156,7 +157,7 @@ bool term_to_bitvec(const struct term *t, uint64_t *ret);
 int term_to_string(const struct term *t, uint32_t **ret, size_t *ret_n);
 size_t term_string_length(const struct term *literal);
 
-size_t term_dag_size(const struct term *t); /* distinct nodes; 0: no memory */
+size_t term_dag_size(const struct term *t); /* distinct nodes */
 
 /* A list of terms, malloc'd. */
 struct term_list {
@@ -164,7 +165,7 @@ struct term_list {
         size_t n;
 };
 void term_list_done(struct term_list *l);
-int term_list_add(struct term_list *l, const struct term *t);
+int term_list_add(struct term_list *l, const struct term *t); /* 0 */
 #define cleanup_term_list cleanup(term_list_done)
 
 /* Numbers by id, of a term or of a symbol: an array where the terms at hand are a good part of their bank, else a hash table. A map that
@@ -177,10 +178,10 @@ struct term_map {
         } * slots;
         size_t mask, n;
 };
-int term_map_init(struct term_map *m, const struct term *const *roots, size_t n); /* for subterms of these; 0 or -ENOMEM */
+void term_map_init(struct term_map *m, const struct term *const *roots, size_t n); /* for subterms of these */
 void term_map_done(struct term_map *m);
 uint32_t id_map_get(const struct term_map *m, uint32_t id);      /* 0 unless it was set */
-int id_map_set(struct term_map *m, uint32_t id, uint32_t value); /* 0 or -ENOMEM */
+int id_map_set(struct term_map *m, uint32_t id, uint32_t value); /* 0 */
 static inline uint32_t term_map_get(const struct term_map *m, const struct term *t)
 {
         return id_map_get(m, t->id);
@@ -197,16 +198,16 @@ static inline size_t term_first_arg(const struct term *t)
         return term_is_quantifier(t) ? t->n_bound : 0;
 }
 
-/* All distinct subterms of these, arguments before their terms: a pass over it needs no recursion. 0 or -ENOMEM. */
+/* All distinct subterms of these, arguments before their terms: a pass over it needs no recursion. These four return 0. */
 int term_subterms(const struct term *const *roots, size_t n, struct term_list *ret);
-/* The open ones of an open term; of what is below a quantifier in it, none. */
-int term_open_subterms(const struct term *root, struct term_list *ret);
 /* The variables that are free in it, each once, in the order of their making. */
 int term_free_variables(const struct term *t, struct term_list *ret);
-int term_is_closed_by(const struct term *t, const struct term *const *variables, size_t n); /* all of them are among these: 1, 0 or -ENOMEM */
-int term_has_free(const struct term *t, const struct term *const *variables, size_t n);     /* one of these is among them: likewise */
+bool term_is_closed_by(const struct term *t, const struct term *const *variables, size_t n); /* all of them are among these */
+bool term_has_free(const struct term *t, const struct term *const *variables, size_t n);     /* one of these is among them */
 /* The functions in it that are declared or defined, each once. free(*ret). */
 int term_functions(const struct term *const *roots, size_t n, const struct function ***ret, size_t *ret_n);
+/* Appends the open subterms of an open term; of what is below a quantifier in it, none. */
+void term_open_subterms(const struct term *root, struct term_list *ret);
 
 /* -- occurrences: a term in its place ---------------------------------------------------------------------------------- */
 
