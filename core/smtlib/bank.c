@@ -84,27 +84,21 @@ static void put(struct table_slot *slots, size_t mask, struct table_slot s)
         slots[at] = s;
 }
 
-static void reserve_one(struct table *t)
+void table_add(struct table *t, uint32_t hash, void *item)
 {
         size_t size = t->slots ? t->mask + 1 : TABLE_LEAST;
         struct table_slot *slots;
 
-        if (t->slots && (t->n + 1) * 3 <= size * 2)
-                return;
-        if (t->slots)
-                size *= 2;
-        slots = take_memory(size * sizeof(*slots));
-        for (size_t i = 0; t->slots && i <= t->mask; i++)
-                if (t->slots[i].item)
-                        put(slots, size - 1, t->slots[i]);
-        free(t->slots);
-        t->slots = slots;
-        t->mask = size - 1;
-}
-
-void table_add(struct table *t, uint32_t hash, void *item)
-{
-        reserve_one(t);
+        if (!t->slots || (t->n + 1) * 3 > size * 2) {
+                size *= t->slots ? 2 : 1;
+                slots = take_memory(size * sizeof(*slots));
+                for (size_t i = 0; t->slots && i <= t->mask; i++)
+                        if (t->slots[i].item)
+                                put(slots, size - 1, t->slots[i]);
+                free(t->slots);
+                t->slots = slots;
+                t->mask = size - 1;
+        }
         put(t->slots, t->mask, (struct table_slot){hash, item});
         t->n++;
 }

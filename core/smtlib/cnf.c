@@ -44,10 +44,13 @@ static void pass_blanks(struct cnf_reader *r)
 
 static int read_number(struct cnf_reader *r, int64_t *ret)
 {
-        bool is_negative = r->p < r->end && *r->p == '-';
-        const char *begin = r->p += is_negative;
+        bool is_negative;
+        const char *begin;
         int64_t value = 0;
 
+        pass_blanks(r);
+        is_negative = r->p < r->end && *r->p == '-';
+        begin = r->p += is_negative;
         for (; r->p < r->end && *r->p >= '0' && *r->p <= '9' && value <= INT32_MAX; r->p++)
                 value = value * 10 + (*r->p - '0');
         if (r->p == begin)
@@ -61,7 +64,6 @@ static int read_number(struct cnf_reader *r, int64_t *ret)
 static int read_header(struct cnf_reader *r)
 {
         int64_t variables, clauses;
-        int x;
 
         if (r->variables >= 0)
                 return fail(r, "a second header");
@@ -70,12 +72,8 @@ static int read_header(struct cnf_reader *r)
         if (!begins_with(r, "cnf"))
                 return fail(r, "the header is written p cnf VARIABLES CLAUSES");
         r->p += 3;
-        pass_blanks(r);
-        if ((x = read_number(r, &variables)) < 0)
-                return x;
-        pass_blanks(r);
-        if ((x = read_number(r, &clauses)) < 0)
-                return x;
+        if (read_number(r, &variables) < 0 || read_number(r, &clauses) < 0)
+                return -EINVAL;
         if (variables < 0 || clauses < 0)
                 return fail(r, "the header announces less than nothing");
         r->variables = variables;
@@ -87,12 +85,11 @@ static int read_literal(struct cnf_reader *r, int32_t *ret)
 {
         size_t size = (size_t)(r->end - r->base);
         int64_t literal, variable;
-        int x;
 
         if (r->variables < 0)
                 return fail(r, "the header, p cnf VARIABLES CLAUSES, is missing");
-        if ((x = read_number(r, &literal)) < 0)
-                return x;
+        if (read_number(r, &literal) < 0)
+                return -EINVAL;
         if (r->p < r->end && !is_space(*r->p))
                 return fail(r, "a literal is followed by something that is no space");
         variable = literal < 0 ? -literal : literal;

@@ -121,7 +121,7 @@ static void count_operator(struct pass *p, const struct term *t)
 
 static void count_kind(struct pass *p, const struct term *t)
 {
-        switch (t->kind) {
+        switch ((int)t->kind) {
         case TERM_LITERAL:
                 count_literal(p, t);
                 break;
@@ -145,9 +145,6 @@ static void count_kind(struct pass *p, const struct term *t)
         case TERM_ANNOTATED:
                 p->v[F_ANNOTATIONS]++;
                 p->v[F_PATTERNS] += t->n_args > 1;
-                break;
-        case TERM_VARIABLE:
-        case N_TERM_KINDS:
                 break;
         }
         p->v[F_ATOMS] += term_is_bool(t) && t->kind != TERM_ANNOTATED && !term_is_quantifier(t) && !is_connective(t);

@@ -1,7 +1,8 @@
-/* The features that are not simply the count of an operator, a row each: its number, its name and what it is. A file that includes it says what SMT_FEATURE and
- * CNF_FEATURE make of a row. */
+/* The features that are not simply the count of an operator, a row each: its number, its name and what it is. A file that includes this says what
+ * SMT_FEATURE, or what CNF_FEATURE, makes of a row: it gets those rows. */
 /* clang-format off: a row is a line */
 
+#ifdef SMT_FEATURE
 /* commands */
 SMT_FEATURE(F_COMMANDS, "commands", "commands of the script")
 SMT_FEATURE(F_ASSERTS, "asserts", "assert commands")
@@ -79,7 +80,10 @@ SMT_FEATURE(F_THEORY_BITVECTORS, "theory-bitvectors", "distinct applications of 
 SMT_FEATURE(F_THEORY_FLOATS, "theory-floats", "distinct applications of operators of floating-point numbers")
 SMT_FEATURE(F_THEORY_ARRAYS, "theory-arrays", "distinct applications of operators of arrays")
 SMT_FEATURE(F_THEORY_STRINGS, "theory-strings", "distinct applications of operators of strings and regular expressions")
+#undef SMT_FEATURE
+#endif
 
+#ifdef CNF_FEATURE
 CNF_FEATURE(C_VARIABLES, "variables", "variables that the header announces, or more if more occur")
 CNF_FEATURE(C_CLAUSES, "clauses", "clauses")
 CNF_FEATURE(C_LITERALS, "literals", "literals of all clauses, together")
@@ -97,4 +101,6 @@ CNF_FEATURE(C_HORN, "clauses-horn", "clauses of at most one positive literal")
 CNF_FEATURE(C_POSITIVE, "literals-positive", "positive literals, together")
 CNF_FEATURE(C_OCCURRENCES_MAX, "occurrences-max", "literals of the variable that occurs most")
 CNF_FEATURE(C_RATIO, "ratio", "clauses by variables used")
+#undef CNF_FEATURE
+#endif
 /* clang-format on */

@@ -4,21 +4,15 @@
 #include <pthread.h>
 
 /* One for each enum smt_feature; the operators' follow. */
-#define CNF_FEATURE(...)
 #define SMT_FEATURE(number, ...) [number] = {__VA_ARGS__},
 static struct feature smt[N_SMT_FEATURES + N_OPS - 1] = {
 #include "core/smtlib/feature_list.h"
 };
-#undef SMT_FEATURE
-#undef CNF_FEATURE
 
-#define SMT_FEATURE(...)
 #define CNF_FEATURE(number, ...) [number] = {__VA_ARGS__},
 static const struct feature cnf[N_CNF_FEATURES] = {
 #include "core/smtlib/feature_list.h"
 };
-#undef CNF_FEATURE
-#undef SMT_FEATURE
 
 /* Names and meanings of the operators' features: of all, once. */
 static char operator_names[N_OPS][64], operator_meanings[N_OPS][96];
@@ -30,12 +24,10 @@ static void name_operators(void)
                 const char *name = operator_row(op)->name;
                 struct feature *f = &smt[N_SMT_FEATURES + op - 1];
                 char *text = operator_names[op], *meaning = operator_meanings[op];
-                bool is_shared = operator_next(operator_find(slice_string(name))) != OP_NONE;
+                size_t n = (size_t)snprintf(text, sizeof(operator_names[op]), "op:%s", name);
 
-                if (is_shared)
-                        snprintf(text, sizeof(operator_names[op]), "op:%s/%zu", name, operator_n_args(op));
-                else
-                        snprintf(text, sizeof(operator_names[op]), "op:%s", name);
+                if (operator_next(operator_find(slice_string(name))) != OP_NONE)
+                        snprintf(text + n, sizeof(operator_names[op]) - n, "/%zu", operator_n_args(op));
                 snprintf(meaning, sizeof(operator_meanings[op]), "distinct applications of %s", text + 3);
                 f->name = text;
                 f->meaning = meaning;

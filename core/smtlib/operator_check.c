@@ -103,11 +103,6 @@ static const struct sort *extracted(struct bank *b, const struct places *p, cons
         return width_or_unknown(b, &(struct places){0}, (uint64_t)index[0] - index[1] + 1);
 }
 
-static const struct sort *number(struct bank *b, const struct places *p)
-{
-        return b->simple[p->has_real ? SORT_REAL : p->has_unknown ? SORT_UNKNOWN : SORT_INT];
-}
-
 static const struct sort *result_sort(struct bank *b, enum place_sort result, const struct places *p, const uint32_t index[2],
                                       const struct sort *ascribed)
 {
@@ -117,7 +112,7 @@ static const struct sort *result_sort(struct bank *b, enum place_sort result, co
                 return b->simple[kind_of_place[result]];
         switch ((int)result) {
         case PLACE_NUMBER:
-                return number(b, p);
+                return b->simple[p->has_real ? SORT_REAL : p->has_unknown ? SORT_UNKNOWN : SORT_INT];
         case PLACE_SAME:
                 return p->same ? p->same : unknown;
         case PLACE_BITVEC:
@@ -187,17 +182,6 @@ static int wrong_argument(struct bank *b, enum op op, size_t at, enum place_sort
                            text.data, place_name(place));
 }
 
-static int wrong_number(struct bank *b, enum op op, size_t n)
-{
-        const struct operator_row *row = operator_row(op);
-        size_t wanted = operator_n_args(op);
-
-        if (row->shape == SHAPE_FIXED)
-                return bank_errorf(b, "%s takes %zu argument%s; %zu given", row->name, wanted, wanted == 1 ? "" : "s",
-                                   n);
-        return bank_errorf(b, "%s takes two arguments or more; %zu given", row->name, n);
-}
-
 /* The index of the first argument that does not fit; `n` when all do. */
 static size_t first_wrong(const struct operator_row *row, const struct term *const *args, size_t n, struct places *ret)
 {
@@ -232,8 +216,11 @@ int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n
         if (n_index < row->indices_least || n_index > row->indices_most)
                 return bank_errorf(b, "%s takes %u ind%s; %zu given", row->name, row->indices_least,
                                    row->indices_least == 1 ? "ex" : "ices", n_index);
+        if (!operator_takes(op, n) && row->shape != SHAPE_FIXED)
+                return bank_errorf(b, "%s takes two arguments or more; %zu given", row->name, n);
         if (!operator_takes(op, n))
-                return wrong_number(b, op, n);
+                return bank_errorf(b, "%s takes %zu argument%s; %zu given", row->name, operator_n_args(op),
+                                   operator_n_args(op) == 1 ? "" : "s", n);
         wrong = first_wrong(row, args, n, &p);
         if (wrong < n)
                 return wrong_argument(b, op, wrong, row->args[MIN(wrong, operator_n_args(op) - 1)], args[wrong]->sort);

@@ -21,12 +21,11 @@ struct region {
 };
 
 enum frame_kind {
-        FRAME_ARGS,       /* arguments of an application, from next on; closes it */
+        FRAME_ARGS,       /* arguments of an application, or terms of a pattern, from next on; closes it */
         FRAME_BODY,       /* behind a quantifier's body; closes it, and its region ends */
         FRAME_LETS,       /* values of a region's lets, from next on; then its root */
         FRAME_CLOSE,      /* closes `next` parentheses */
-        FRAME_ATTRIBUTES, /* attributes of a chain of annotations, from next on */
-        FRAME_PATTERN     /* terms of a pattern, from next on */
+        FRAME_ATTRIBUTES  /* attributes of a chain of annotations, from next on */
 };
 
 struct print_frame {
@@ -82,7 +81,7 @@ static void push(struct printer *p, struct print_frame f)
 
 static bool is_named(const struct term *t)
 {
-        return t->kind == TERM_ANNOTATED && t->symbol->name.size == 6 && memcmp(t->symbol->name.data, ":named", 6) == 0;
+        return t->kind == TERM_ANNOTATED && text_is(t->symbol->name, ":named");
 }
 
 static bool may_have_let(const struct region *g, const struct term *t)
@@ -341,7 +340,8 @@ static void step_args(struct printer *p, struct print_frame *f)
         const struct term *t = f->term;
 
         if (f->next < t->n_args) {
-                adds(p, " ");
+                if (t->kind != TERM_ANNOTATED || f->next > 1) /* a pattern has no head */
+                        adds(p, " ");
                 begin_term(p, t->args[f->next++], false);
                 return;
         }
@@ -395,25 +395,11 @@ static void step_attributes(struct printer *p, struct print_frame *f)
         buffer_add(p->out, t->symbol->name.data, t->symbol->name.size);
         if (t->n_args > 1) {
                 adds(p, " (");
-                push(p, (struct print_frame){.kind = FRAME_PATTERN, .term = t, .next = 1});
+                push(p, (struct print_frame){.kind = FRAME_ARGS, .term = t, .next = 1});
         } else if (t->value) {
                 adds(p, " ");
                 buffer_add(p->out, t->value->name.data, t->value->name.size);
         }
-}
-
-static void step_pattern(struct printer *p, struct print_frame *f)
-{
-        const struct term *t = f->term;
-
-        if (f->next == t->n_args) {
-                adds(p, ")");
-                p->n_frames--;
-                return;
-        }
-        if (f->next > 1)
-                adds(p, " ");
-        begin_term(p, t->args[f->next++], false);
 }
 
 static void step(struct printer *p)
@@ -429,9 +415,6 @@ static void step(struct printer *p)
                 break;
         case FRAME_ATTRIBUTES:
                 step_attributes(p, f);
-                break;
-        case FRAME_PATTERN:
-                step_pattern(p, f);
                 break;
         case FRAME_BODY:
                 adds(p, ")");
@@ -460,7 +443,7 @@ static struct slice name_in(const struct term *t)
                                                                        : SLICE("", 0);
 }
 
-/* A beginning no name has; "_let_" unless there is one. */
+/* A prefix that no name has: "_let_", unless some name begins so. */
 static void choose_prefix(struct printer *p, const struct term_list *all)
 {
         size_t bars = 1;

@@ -1,11 +1,6 @@
 /* Sorts. */
 #include "core/smtlib/read_internal.h"
 
-static bool is_name(struct slice name, const char *word)
-{
-        return name.size == strlen(word) && memcmp(name.data, word, name.size) == 0;
-}
-
 /* Sort constructors of theories that are not modelled, as Z3 and cvc5 name them. */
 static bool is_foreign(struct slice name)
 {
@@ -13,7 +8,7 @@ static bool is_foreign(struct slice name)
                                             "RegEx", "Char", "Unicode", "UnitTuple", "FiniteSet", "RealClosedField", "->"};
 
         for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-                if (is_name(name, names[i]))
+                if (text_is(name, names[i]))
                         return true;
         return false;
 }
@@ -31,12 +26,12 @@ static const struct sort *builtin(struct reader *r, struct slice name, const str
                 {"Float128", SORT_FLOAT, 15, 113},
         };
 
-        if (n == 2 && is_name(name, "Array"))
+        if (n == 2 && text_is(name, "Array"))
                 return sort_array(r->bank, args[0], args[1]);
-        if (n == 1 && args[0]->kind == SORT_STRING && is_name(name, "RegEx"))
+        if (n == 1 && args[0]->kind == SORT_STRING && text_is(name, "RegEx"))
                 return sort_simple(r->bank, SORT_REGLAN); /* Z3's name of it */
         for (size_t i = 0; n == 0 && i < ARRAY_SIZE(list); i++)
-                if (is_name(name, list[i].name))
+                if (text_is(name, list[i].name))
                         return list[i].kind == SORT_FLOAT ? sort_float(r->bank, list[i].exponent, list[i].significand)
                                                           : sort_simple(r->bank, list[i].kind);
         return NULL;
@@ -93,9 +88,9 @@ static const struct sort *indexed(struct reader *r, size_t begin)
                 else if (!numeral_value(r->token.text, &index[n++]))
                         reader_fail(r, r->token.begin, "this index is larger than %u", UINT32_MAX - 1);
         }
-        if (n == 1 && is_name(name, "BitVec"))
+        if (n == 1 && text_is(name, "BitVec"))
                 sort = sort_bitvec(r->bank, index[0]);
-        else if (n == 2 && is_name(name, "FloatingPoint"))
+        else if (n == 2 && text_is(name, "FloatingPoint"))
                 sort = sort_float(r->bank, index[0], index[1]);
         else
                 sort = sort_named_kind(r->bank, SORT_INDEXED, symbol_of(r->bank, SLICE(r->t.base + begin, r->token.end - begin)), NULL, 0);

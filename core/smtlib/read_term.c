@@ -131,7 +131,7 @@ static bool is_foreign(struct slice name)
         if (memchr(name.data, '.', name.size) && *(const char *)name.data != '.')
                 return true;
         for (size_t i = 0; i < ARRAY_SIZE(foreign_names); i++)
-                if (name.size == strlen(foreign_names[i]) && memcmp(name.data, foreign_names[i], name.size) == 0)
+                if (text_is(name, foreign_names[i]))
                         return true;
         return false;
 }
@@ -278,7 +278,7 @@ static const struct term *indexed_identifier(struct reader *r, size_t begin, str
         *ret = (struct head){.kind = HEAD_OPERATOR, .op = binding_of(s) ? OP_NONE : s->op};
         for (size_t n = 0;; n++) {
                 reader_next(r);
-                if (n == 0 && token_is(&(struct token){.text = s->name}, "char"))
+                if (n == 0 && text_is(s->name, "char"))
                         return character_literal(r);
                 if (r->token.kind == TOKEN_CLOSE)
                         break;
@@ -292,7 +292,7 @@ static const struct term *indexed_identifier(struct reader *r, size_t begin, str
         if (ret->op != OP_NONE && is_numeric)
                 return NULL;
         *ret = opaque_head(r, symbol_of(r->bank, SLICE(r->t.base + begin, r->token.end - begin)));
-        if (token_is(&(struct token){.text = s->name}, "is")) /* a tester of a datatype */
+        if (text_is(s->name, "is")) /* a tester of a datatype */
                 ret->sort = sort_simple(r->bank, SORT_BOOL);
         return NULL;
 }

@@ -32,7 +32,7 @@ struct name {
         uint32_t mentioned_by; /* likewise, the last one that mentions it */
 };
 
-/* Commands whose order is free, but that one comes behind those that it mentions. */
+/* The order of commands is free, but each stands behind those that it mentions. */
 struct scrambler {
         const char *base; /* of the input */
         struct script *script;
@@ -138,8 +138,7 @@ static const struct node *behind(const struct scrambler *s, const struct node *n
 
 static bool is_word(const struct node *n, const char *word)
 {
-        return n && n->kind == TOKEN_SYMBOL && !n->is_quoted && n->text.size == strlen(word) &&
-               memcmp(n->text.data, word, n->text.size) == 0;
+        return n && n->kind == TOKEN_SYMBOL && !n->is_quoted && text_is(n->text, word);
 }
 
 /* -- names -- */
@@ -169,7 +168,7 @@ static bool is_predefined(const struct symbol *symbol)
         if (symbol->op != OP_NONE)
                 return true;
         for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-                if (strcmp(symbol->name.data, words[i]) == 0)
+                if (text_is(symbol->name, words[i]))
                         return true;
         return false;
 }
@@ -251,7 +250,7 @@ static void bind_in_term(struct scrambler *s, const struct node *list, size_t at
         if (is_word(head, "match"))
                 define_each(s, first_of(s, behind(s, behind(s, head))), bind_pattern, BOUND);
         for (const struct node *n = is_word(head, "!") ? head : NULL; n; n = behind(s, n))
-                if (n->kind == TOKEN_KEYWORD && n->text.size == 6 && memcmp(n->text.data, ":named", 6) == 0)
+                if (n->kind == TOKEN_KEYWORD && text_is(n->text, ":named"))
                         define(s, behind(s, n), at);
 }
 

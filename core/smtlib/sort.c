@@ -5,11 +5,6 @@
 
 /* -- symbols -- */
 
-static uint32_t symbol_hash(const struct bank *b, struct slice name)
-{
-        return (uint32_t)text_hash(b->seed, name);
-}
-
 static const struct symbol *find_hashed(const struct bank *b, struct slice name, uint32_t hash)
 {
         for (struct table_slot *s = table_first(&b->symbols, hash); s && s->item; s = table_next(&b->symbols, s)) {
@@ -23,12 +18,12 @@ static const struct symbol *find_hashed(const struct bank *b, struct slice name,
 
 const struct symbol *symbol_find(struct bank *b, struct slice name)
 {
-        return find_hashed(b, name, symbol_hash(b, name));
+        return find_hashed(b, name, (uint32_t)text_hash(b->seed, name));
 }
 
 const struct symbol *symbol_of(struct bank *b, struct slice name)
 {
-        uint32_t hash = symbol_hash(b, name);
+        uint32_t hash = (uint32_t)text_hash(b->seed, name);
         struct symbol *made = (struct symbol *)find_hashed(b, name, hash);
         char *text;
 

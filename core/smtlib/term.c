@@ -148,11 +148,6 @@ const struct term *term_literal(struct bank *b, const struct sort *sort, struct 
         return sort ? term_intern(b, &(struct term_head){.kind = TERM_LITERAL, .sort = sort, .symbol = symbol_of(b, text)}, NULL, 0) : NULL;
 }
 
-static const struct term *literal_in(struct bank *b, const struct sort *sort, const struct buffer *text)
-{
-        return term_literal(b, sort, SLICE(text->data, text->size));
-}
-
 bool digits_only(struct slice s)
 {
         const char *p = s.data;
@@ -210,7 +205,7 @@ const struct term *term_real_digits(struct bank *b, struct slice digits)
         buffer_add(&text, left.data, left.size);
         buffer_adds(&text, ".");
         buffer_add(&text, right.data, right.size);
-        return literal_in(b, sort_simple(b, SORT_REAL), &text);
+        return term_literal(b, sort_simple(b, SORT_REAL), SLICE(text.data, text.size));
 }
 
 static const struct term *number(struct bank *b, int64_t value, const struct term *(*make)(struct bank *b, struct slice digits))
@@ -250,7 +245,7 @@ const struct term *term_string_of(struct bank *b, const uint32_t *characters, si
                 }
                 dialect_add_character(&text, characters[i]);
         }
-        return literal_in(b, sort_simple(b, SORT_STRING), &text);
+        return term_string_canonical(b, SLICE(text.data, text.size));
 }
 
 const struct term *term_string(struct bank *b, const char *ascii)
@@ -260,7 +255,7 @@ const struct term *term_string(struct bank *b, const char *ascii)
         buffer_adds(&text, "");
         for (const char *p = ascii; *p; p++)
                 dialect_add_character(&text, (uint8_t)*p);
-        return literal_in(b, sort_simple(b, SORT_STRING), &text);
+        return term_string_canonical(b, SLICE(text.data, text.size));
 }
 
 const struct term *term_bitvec(struct bank *b, uint64_t value, uint32_t width)
@@ -293,7 +288,7 @@ const struct term *term_bitvec_digits(struct bank *b, struct slice decimal, uint
         }
         buffer_adds(&text, "bv");
         buffer_add(&text, digits.data, digits.size);
-        return literal_in(b, sort_bitvec(b, width), &text);
+        return term_literal(b, sort_bitvec(b, width), SLICE(text.data, text.size));
 }
 
 /* -- variables and constants -- */
@@ -485,22 +480,16 @@ const struct term *term_annotate(struct bank *b, const struct term *t, struct sl
         return term_intern(b, &h, args, n + 1);
 }
 
-static const struct term *annotated_with(struct bank *b, const struct term *t, const struct term *const *args)
-{
-        struct term_head h = {.kind = TERM_ANNOTATED, .sort = args[0]->sort, .symbol = t->symbol, .value = t->value};
-
-        return term_intern(b, &h, args, t->n_args);
-}
-
 const struct term *term_with_args(struct bank *b, const struct term *t, const struct term *const *args)
 {
         const struct term *made;
+        struct term_head h;
 
         if (has_null(args, t->n_args))
                 return NULL;
         if (t->n_args == 0 || memcmp(args, t->args, t->n_args * sizeof(*args)) == 0)
                 return t;
-        switch (t->kind) {
+        switch ((int)t->kind) {
         case TERM_FUNCTION:
                 return term_call_as(b, t->function, t->is_qualified ? t->sort : NULL, args, t->n_args);
         case TERM_OPERATOR:
@@ -514,11 +503,8 @@ const struct term *term_with_args(struct bank *b, const struct term *t, const st
         case TERM_LAMBDA:
                 return term_quantifier(b, t->kind, args, t->n_bound, args[t->n_bound]);
         case TERM_ANNOTATED:
-                return annotated_with(b, t, args);
-        case TERM_LITERAL:
-        case TERM_VARIABLE:
-        case N_TERM_KINDS:
-                break;
+                h = (struct term_head){.kind = TERM_ANNOTATED, .sort = args[0]->sort, .symbol = t->symbol, .value = t->value};
+                return term_intern(b, &h, args, t->n_args);
         }
         return t;
 }

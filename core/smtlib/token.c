@@ -12,11 +12,7 @@ enum {
 };
 
 static const uint8_t class[256] = {
-        ['\t'] = SPACE,
-        ['\n'] = SPACE,
-        ['\v'] = SPACE,
-        ['\f'] = SPACE,
-        ['\r'] = SPACE,
+        ['\t' ... '\r'] = SPACE,
         [' '] = SPACE,
         ['('] = MATTERS,
         [')'] = MATTERS,
@@ -28,23 +24,13 @@ static const uint8_t class[256] = {
         ['A' ... 'F'] = SYMBOL | HEX | STANDARD,
         ['g' ... 'z'] = SYMBOL | STANDARD,
         ['G' ... 'Z'] = SYMBOL | STANDARD,
-        ['~'] = SYMBOL | STANDARD,
         ['!'] = SYMBOL | STANDARD,
-        ['@'] = SYMBOL | STANDARD,
-        ['$'] = SYMBOL | STANDARD,
-        ['%'] = SYMBOL | STANDARD,
-        ['^'] = SYMBOL | STANDARD,
-        ['&'] = SYMBOL | STANDARD,
-        ['*'] = SYMBOL | STANDARD,
-        ['_'] = SYMBOL | STANDARD,
-        ['-'] = SYMBOL | STANDARD,
-        ['+'] = SYMBOL | STANDARD,
-        ['='] = SYMBOL | STANDARD,
-        ['<'] = SYMBOL | STANDARD,
-        ['>'] = SYMBOL | STANDARD,
-        ['.'] = SYMBOL | STANDARD,
-        ['?'] = SYMBOL | STANDARD,
-        ['/'] = SYMBOL | STANDARD,
+        ['$' ... '&'] = SYMBOL | STANDARD,
+        ['*' ... '+'] = SYMBOL | STANDARD,
+        ['-' ... '/'] = SYMBOL | STANDARD,
+        ['<' ... '@'] = SYMBOL | STANDARD,
+        ['^' ... '_'] = SYMBOL | STANDARD,
+        ['~'] = SYMBOL | STANDARD,
         ['#'] = SYMBOL | MARK,
         ['\''] = SYMBOL,
         [','] = SYMBOL,
@@ -256,7 +242,7 @@ static bool is_reserved_word(struct slice s)
                                             "match", "BINARY", "DECIMAL", "NUMERAL", "STRING", "HEXADECIMAL"};
 
         for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-                if (s.size == strlen(words[i]) && memcmp(s.data, words[i], s.size) == 0)
+                if (text_is(s, words[i]))
                         return true;
         return false;
 }

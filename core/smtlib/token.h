@@ -40,11 +40,15 @@ enum token_kind token_next(struct tokenizer *t, struct token *ret);
  * which is more than 0 only at the end of the input. */
 size_t token_skip(struct tokenizer *t, size_t depth);
 
+static inline bool text_is(struct slice text, const char *word)
+{
+        size_t n = strlen(word);
+
+        return text.size == n && memcmp(text.data, word, n) == 0;
+}
 static inline bool token_is(const struct token *t, const char *symbol)
 {
-        size_t n = strlen(symbol);
-
-        return t->text.size == n && memcmp(t->text.data, symbol, n) == 0;
+        return text_is(t->text, symbol);
 }
 /* A symbol as every reader of SMT-LIB takes it, |quoted| where it must be. */
 void token_add_symbol(struct buffer *b, struct slice symbol);
