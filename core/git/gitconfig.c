@@ -14,13 +14,10 @@ void mistakes_done(struct mistakes *m)
         buffer_done(&m->lines);
 }
 
-int mistakes_note(struct mistakes *m, int r)
+void mistakes_note(struct mistakes *m, int r)
 {
-        if (r != -EINVAL)
-                return r;
-        if (m->n++ < MISTAKES_TOLD)
+        if (r < 0 && m->n++ < MISTAKES_TOLD)
                 buffer_addf(&m->lines, "%s%s", m->n > 1 ? "\n" : "", error_message(r));
-        return buffer_error(&m->lines);
 }
 
 int mistakes_end(const struct mistakes *m)
@@ -78,17 +75,18 @@ static void skip_line(struct walk *w)
                 w->at++;
 }
 
-static int take_word(struct walk *w, char **ret)
+static char *take_word(struct walk *w)
 {
         size_t from = w->at;
+        char *word;
 
         w->is_odd |= !isalpha(peek(w));
         while (isalnum(peek(w)) || peek(w) == '-')
                 w->at++;
-        *ret = copy_prefix(w->text + from, w->at - from);
-        for (char *p = *ret; *p; p++)
+        word = copy_prefix(w->text + from, w->at - from);
+        for (char *p = word; *p; p++)
                 *p = (char)tolower((unsigned char)*p);
-        return 0;
+        return word;
 }
 
 static int take_subsection(struct walk *w, struct gitconfig_section *s)
@@ -108,8 +106,6 @@ static int take_subsection(struct walk *w, struct gitconfig_section *s)
                         return errorf(-EINVAL, "%s:%u: the quotes of this section's name are not closed", w->label, s->line);
                 buffer_add(&b, &(char){(char)c}, 1);
         }
-        if (buffer_error(&b) < 0)
-                return -ENOMEM;
         s->subsection = steal_pointer(b.data);
         return 0;
 }
@@ -118,7 +114,6 @@ static int take_header(struct walk *w)
 {
         struct gitconfig *g = w->g;
         struct gitconfig_section *s;
-        int r;
 
         list_grow(g->sections, g->n_sections);
         s = &g->sections[g->n_sections++];
@@ -126,16 +121,11 @@ static int take_header(struct walk *w)
         while (s->begin > 0 && (w->text[s->begin - 1] == ' ' || w->text[s->begin - 1] == '\t'))
                 s->begin--;
         w->at++; /* the bracket */
-        r = take_word(w, &s->name);
-        if (r < 0)
-                return r;
+        s->name = take_word(w);
         w->is_odd |= peek(w) != ']' && !(peek(w) == ' ' && w->at + 1 < w->size && w->text[w->at + 1] == '"');
         skip_blanks(w);
-        if (peek(w) == '"') {
-                r = take_subsection(w, s);
-                if (r < 0)
-                        return r;
-        }
+        if (peek(w) == '"' && take_subsection(w, s) < 0)
+                return -EINVAL;
         if (s->name[0] == '\0' || next(w) != ']')
                 return errorf(-EINVAL, "%s:%u: not a section header; it is [section] or [section \"name\"]", w->label, s->line);
         if (strcmp(s->name, "include") == 0 || strcmp(s->name, "includeif") == 0)
@@ -146,33 +136,25 @@ static int take_header(struct walk *w)
         return 0;
 }
 
+/* A backslash and a letter of the first stand for the one of the second. */
+static const char escapes[] = "nt\"\\", escaped_as[] = "\n\t\"\\";
+
 static int take_escape(struct walk *w, const char *key, struct buffer *value)
 {
-        static const char from[] = "nt\"\\", to[] = "\n\t\"\\";
         unsigned line = w->line;
         int c = next(w);
         const char *p;
 
         if (c == '\n' || c == EOF) /* the value goes on in the next line */
                 return 0;
-        p = strchr(from, c);
+        p = strchr(escapes, c);
         if (c == '\0' || !p)
                 return errorf(-EINVAL,
                               "%s:%u: key '%s': a backslash before '%c' means nothing in a git-config value; write \\\\ for a "
                               "backslash, or [0-9] for a digit in a pattern",
                               w->label, line, key, isprint(c) ? c : '?');
-        buffer_add(value, &to[p - from], 1);
+        buffer_add(value, &escaped_as[p - escapes], 1);
         return 0;
-}
-
-static int refuse_comment(const struct walk *w, const char *key, int c)
-{
-        return errorf(-EINVAL,
-                      "%s:%u: key '%s': git-config takes '%c' outside quotes for the start of a comment and cuts the value off "
-                      "there; put "
-                      "the value in double quotes%s",
-                      w->label, w->line, key, c,
-                      c == ';' ? ", or each command on a 'build' line of its own" : ", or a blank before a comment");
 }
 
 /* The value as git reads it: quotes taken away, escapes replaced, blanks around it and a comment cut off. */
@@ -182,7 +164,7 @@ static int take_value(struct walk *w, bool wanted, const char *key, char **ret, 
         unsigned line = w->line;
         bool quoted = false, closed = false;
         size_t solid = 0; /* up to here it is no trailing blank */
-        int previous = ' ', r;
+        int previous = ' ';
 
         buffer_add(&b, "", 0);
         skip_blanks(w);
@@ -193,7 +175,11 @@ static int take_value(struct walk *w, bool wanted, const char *key, char **ret, 
                         break;
                 if (!quoted && (c == ';' || c == '#')) {
                         if (wanted && (c == ';' || !isblank(previous)))
-                                return refuse_comment(w, key, c);
+                                return errorf(-EINVAL,
+                                              "%s:%u: key '%s': git-config takes '%c' outside quotes for the start of a comment and cuts the "
+                                              "value off there; put the value in double quotes%s",
+                                              w->label, w->line, key, c,
+                                              c == ';' ? ", or each command on a 'build' line of its own" : ", or a blank before a comment");
                         w->is_odd = true;
                         skip_line(w);
                         break;
@@ -206,9 +192,8 @@ static int take_value(struct walk *w, bool wanted, const char *key, char **ret, 
                         quoted = !quoted;
                         solid = b.size;
                 } else if (c == '\\') {
-                        r = take_escape(w, key, &b);
-                        if (r < 0)
-                                return r;
+                        if (take_escape(w, key, &b) < 0)
+                                return -EINVAL;
                         solid = b.size;
                 } else {
                         buffer_add(&b, &(char){(char)c}, 1);
@@ -218,8 +203,6 @@ static int take_value(struct walk *w, bool wanted, const char *key, char **ret, 
         }
         if (quoted)
                 return errorf(-EINVAL, "%s:%u: key '%s': the quotes are not closed", w->label, line, key);
-        if (buffer_error(&b) < 0)
-                return -ENOMEM;
         w->is_odd |= *ret_lost_quotes;
         b.data[solid] = '\0';
         *ret = steal_pointer(b.data);
@@ -230,24 +213,20 @@ static int take_entry(struct walk *w)
 {
         struct gitconfig_section *s = w->g->n_sections > 0 ? &w->g->sections[w->g->n_sections - 1] : NULL;
         struct gitconfig_entry *e;
-        int r;
 
         if (!s)
                 return errorf(-EINVAL, "%s:%u: this line precedes the first [section]", w->label, w->line);
         list_grow(s->entries, s->n_entries);
         e = &s->entries[s->n_entries++];
         *e = (struct gitconfig_entry){.line = w->line};
-        r = take_word(w, &e->key);
-        if (r < 0)
-                return r;
+        e->key = take_word(w);
         skip_blanks(w);
         if (e->key[0] == '\0' || !(peek(w) == '=' || peek(w) == '\n' || peek(w) == '\r' || peek(w) == EOF || peek(w) == '#'))
                 return errorf(-EINVAL, "%s:%u: not a line of the form 'key = value'", w->label, w->line);
         if (peek(w) == '=') {
                 w->at++;
-                r = take_value(w, w->wanted(s->name), e->key, &e->value, &e->lost_quotes);
-                if (r < 0)
-                        return r;
+                if (take_value(w, w->wanted(s->name), e->key, &e->value, &e->lost_quotes) < 0)
+                        return -EINVAL;
         } else {
                 w->is_odd = true;
                 skip_line(w);
@@ -256,36 +235,27 @@ static int take_entry(struct walk *w)
         return 0;
 }
 
-static int walk_line(struct walk *w)
-{
-        int c = peek(w), r = 0;
-
-        if (isspace(c))
-                next(w);
-        else if (c == '#' || c == ';')
-                skip_line(w);
-        else
-                r = c == '[' ? take_header(w) : take_entry(w);
-        return r;
-}
-
-/* Behind a mistake it goes on with the next line, for the mistakes there. */
+/* After a mistake, reading goes on at the next line, so that all of them are reported. */
 static int walk_text(struct walk *w)
 {
-        int r = 0;
-
         if (w->size >= 3 && memcmp(w->text, "\xef\xbb\xbf", 3) == 0) {
                 w->at = 3; /* git skips a byte order mark too */
                 w->is_odd = true;
         }
-        while (r == 0 && peek(w) != EOF) {
-                r = walk_line(w);
-                if (r == -EINVAL) {
-                        r = mistakes_note(&w->mistakes, r);
+        for (int c; (c = peek(w)) != EOF;) {
+                int r = 0;
+
+                if (isspace(c))
+                        next(w);
+                else if (c == '#' || c == ';')
                         skip_line(w);
-                }
+                else
+                        r = c == '[' ? take_header(w) : take_entry(w);
+                mistakes_note(&w->mistakes, r);
+                if (r < 0)
+                        skip_line(w);
         }
-        return r < 0 ? r : mistakes_end(&w->mistakes);
+        return mistakes_end(&w->mistakes);
 }
 
 /* -- characters ------------------------------------------------------------------------------------------------- */
@@ -346,7 +316,7 @@ static int compare_entries(struct walk *w, git_config *config)
         return r;
 }
 
-/* libgit2 reads files only: an unnamed one will do. */
+/* libgit2 reads only files, so the text becomes one in memory. */
 static int read_by_libgit2(struct walk *w)
 {
         cleanup_close int fd = memfd_create("config", MFD_CLOEXEC);
@@ -412,23 +382,13 @@ void gitconfig_quote(struct buffer *b, const char *value)
                 return;
         }
         buffer_adds(b, "\"");
-        for (const char *p = value; *p; p++)
-                switch (*p) {
-                case '"':
-                        buffer_adds(b, "\\\"");
-                        break;
-                case '\\':
-                        buffer_adds(b, "\\\\");
-                        break;
-                case '\n':
-                        buffer_adds(b, "\\n");
-                        break;
-                case '\t':
-                        buffer_adds(b, "\\t");
-                        break;
-                default:
-                        buffer_add(b, p, 1);
-                }
+        for (const char *p = value; *p; p++) {
+                const char *escaped = strchr(escaped_as, *p);
+
+                if (escaped)
+                        buffer_adds(b, "\\");
+                buffer_add(b, escaped ? &escapes[escaped - escaped_as] : p, 1);
+        }
         buffer_adds(b, "\"");
 }
 

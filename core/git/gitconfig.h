@@ -44,8 +44,8 @@ struct mistakes {
         unsigned n;
 };
 void mistakes_done(struct mistakes *m);
-/* Takes the sentence of an -EINVAL and returns 0; any other r is returned. */
-int mistakes_note(struct mistakes *m, int r);
+/* Takes the sentence of an error `r`; 0 is none. */
+void mistakes_note(struct mistakes *m, int r);
 /* 0 when there were none, else -EINVAL with all of them; the last of very many are only counted. */
 int mistakes_end(const struct mistakes *m);
 

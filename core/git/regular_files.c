@@ -18,14 +18,6 @@ static int check_one(const char *path)
                                              : "device");
 }
 
-static int check_named(const char *dir, const char *name)
-{
-        char path[PATH_SIZE];
-        int r = path_join(path, dir, name);
-
-        return r < 0 ? r : check_one(path);
-}
-
 /* All that is in a folder, and `depth` levels below. Only what the folder does not say to be a plain file costs a look. */
 static int check_folder(const char *dir, unsigned depth)
 {
@@ -122,12 +114,17 @@ static int check_git(const char *git)
         static const char *const names[] = {"HEAD",        "config",     "config.worktree", "packed-refs",     "commondir",
                                             "gitdir",      "shallow",    "index",           "info/attributes", "info/exclude",
                                             "info/grafts", "FETCH_HEAD", "refs/heads",      "refs/tags"};
-        char objects[PATH_SIZE];
-        int r = path_join(objects, git, "objects");
+        char path[PATH_SIZE];
+        int r = 0;
 
-        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++)
-                r = check_named(git, names[i]);
-        return r < 0 ? r : check_objects(objects, ALTERNATES_MOST);
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++) {
+                r = path_join(path, git, names[i]);
+                if (r == 0)
+                        r = check_one(path);
+        }
+        if (r == 0)
+                r = path_join(path, git, "objects");
+        return r < 0 ? r : check_objects(path, ALTERNATES_MOST);
 }
 
 int regular_files_check(const char *path)

@@ -4,6 +4,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include "cache/base/lost.h"
+
 /* Bytes are bytes: what a solver prints need not be UTF-8. */
 #define OPTIONS   (PCRE2_NEVER_UTF | PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT)
 #define LINE_MOST ((size_t)1 << 20)
@@ -52,7 +54,7 @@ int pattern_new(const char *text, struct pattern **ret)
         p->match = pcre2_match_data_create_from_pattern(p->code, NULL);
         p->context = pcre2_match_context_create(NULL);
         if (!p->match || !p->context)
-                return -ENOMEM;
+                process_end("no memory is left");
         pcre2_set_callout(p->context, count_step, p);
         *ret = steal_pointer(p);
         return 0;

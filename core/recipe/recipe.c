@@ -106,7 +106,7 @@ struct recipe *recipe_ref(struct recipe *r)
         return r;
 }
 
-/* What it owns. A copy lacks what an era has alone, and the text. */
+/* What a recipe owns. A copy has neither what belongs to an era alone nor the text. */
 static const size_t owned_lists[] = {FIELD(paths),       FIELD(build),        FIELD(outputs),    FIELD(sources),  FIELD(effort),
                                      FIELD(environment), FIELD(dependencies), FIELD(submodules), FIELD(downloads)};
 static const size_t copied_texts[] = {FIELD(name), FIELD(base),      FIELD(repository), FIELD(runs),   FIELD(builds),
@@ -198,7 +198,7 @@ struct recipe *recipe_for_format(const struct recipe *r, enum format of_case)
         return c;
 }
 
-int recipe_add_era(struct recipe *r, struct recipe *era)
+void recipe_add_era(struct recipe *r, struct recipe *era)
 {
         size_t at = r->n_eras;
 
@@ -207,16 +207,12 @@ int recipe_add_era(struct recipe *r, struct recipe *era)
                 r->eras[at] = r->eras[at - 1];
         r->eras[at] = era;
         r->n_eras++;
-        return 0;
 }
 
-int recipe_share_eras(struct recipe *r, const struct recipe *base)
+void recipe_share_eras(struct recipe *r, const struct recipe *base)
 {
-        int e = 0;
-
-        for (size_t i = 0; e == 0 && i < base->n_eras; i++)
-                e = recipe_add_era(r, recipe_ref(base->eras[i]));
-        return e;
+        for (size_t i = 0; i < base->n_eras; i++)
+                recipe_add_era(r, recipe_ref(base->eras[i]));
 }
 
 static int take_revision(const char *range, const char *text, size_t n, char ret[RECIPE_REVISION_SIZE])
@@ -298,12 +294,9 @@ int recipe_split(const char *text, char ***ret_words)
                         break;
                 buffer_add(&word, "", 0); /* '' is a word too */
                 r = split_input(&p, &word) ? 0 : split_word(&p, &word);
-                if (r == 0)
-                        r = buffer_error(&word);
-                if (r == 0)
-                        r = strings_add(&words, word.data);
                 if (r < 0)
                         return r;
+                strings_add(&words, word.data);
         }
         *ret_words = steal_pointer(words);
         return 0;
@@ -342,10 +335,9 @@ struct meaning {
         const char *name, *value;
 };
 
-static int expand(const char *word, const struct meaning *meanings, size_t n_meanings, char ***argv)
+static void expand(const char *word, const struct meaning *meanings, size_t n_meanings, char ***argv)
 {
         cleanup_buffer struct buffer b = {0};
-        int r;
 
         buffer_add(&b, "", 0);
         for (const char *p = word; *p;) {
@@ -359,8 +351,7 @@ static int expand(const char *word, const struct meaning *meanings, size_t n_mea
                 } else
                         buffer_add(&b, p++, 1);
         }
-        r = buffer_error(&b);
-        return r < 0 ? r : strings_add(argv, b.data);
+        strings_add(argv, b.data);
 }
 
 static int expand_all(const char *text, const struct meaning *meanings, size_t n, char ***argv)
@@ -369,7 +360,7 @@ static int expand_all(const char *text, const struct meaning *meanings, size_t n
         int r = text ? recipe_split(text, &words) : 0;
 
         for (size_t i = 0; r == 0 && words && words[i]; i++)
-                r = expand(words[i], meanings, n, argv);
+                expand(words[i], meanings, n, argv);
         return r;
 }
 
@@ -393,12 +384,10 @@ int recipe_command(const struct recipe *r, const char *bin, const char *case_pat
                         e = expand_all(arguments, meanings, ARRAY_SIZE(meanings), &argv);
                         arguments = NULL;
                 }
-                if (e == 0 && strcmp(words[i], RECIPE_INPUT) == 0)
-                        continue;
-                if (e == 0 && strcmp(words[i], "{seed}") == 0)
-                        e = has_seed ? expand_all(r->seed, &seed_meaning, 1, &argv) : 0;
-                else if (e == 0)
-                        e = expand(words[i], meanings, ARRAY_SIZE(meanings), &argv);
+                if (e == 0 && has_seed && strcmp(words[i], "{seed}") == 0)
+                        e = expand_all(r->seed, &seed_meaning, 1, &argv);
+                else if (strcmp(words[i], RECIPE_INPUT) != 0 && strcmp(words[i], "{seed}") != 0)
+                        expand(words[i], meanings, ARRAY_SIZE(meanings), &argv);
         }
         if (e == 0)
                 e = expand_all(arguments, meanings, ARRAY_SIZE(meanings), &argv);
@@ -466,23 +455,16 @@ static void hash_sources_elsewhere(struct hasher *h, const struct recipe *r)
         }
 }
 
-/* A released program is its bytes: neither commands nor sources have a say. */
-static void binary_digest(const struct recipe *r, struct digest *ret)
-{
-        struct hasher *h = begin_digest("solverfs binary 1");
-
-        hasher_string(h, r->sha256);
-        hash_list(h, r->outputs);
-        hasher_number(h, r->is_archive);
-        hasher_finish(h, ret);
-}
-
 void recipe_build_digest(const struct recipe *r, struct digest *ret)
 {
         struct hasher *h;
 
-        if (r->file) {
-                binary_digest(r, ret);
+        if (r->file) { /* a released program is its bytes: neither commands nor sources have a say */
+                h = begin_digest("solverfs binary 1");
+                hasher_string(h, r->sha256);
+                hash_list(h, r->outputs);
+                hasher_number(h, r->is_archive);
+                hasher_finish(h, ret);
                 return;
         }
         h = begin_digest("solverfs build 2");

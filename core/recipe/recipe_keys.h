@@ -56,9 +56,14 @@ static inline bool recipe_key_repeats(const struct recipe_key *k)
 struct recipe *recipe_new(void);
 struct recipe *recipe_copy(const struct recipe *r);
 /* Takes the reference to `era`; behind the others of its kind. */
-int recipe_add_era(struct recipe *r, struct recipe *era);
+void recipe_add_era(struct recipe *r, struct recipe *era);
 /* The eras of its solver for a variant. */
-int recipe_share_eras(struct recipe *r, const struct recipe *base);
+void recipe_share_eras(struct recipe *r, const struct recipe *base);
+
+/* Is it [solver], [variant], [era] or [binary]? */
+bool recipe_has_section(const char *name);
+/* By name; NULL: none is called so, or `name` is NULL. */
+struct recipe *recipe_find(struct recipe *const *list, size_t n, const char *name);
 
 /* Puts a value where its key says; a repeated key's is added. -EINVAL with a sentence that names file, line and key. */
 int recipe_set_value(const char *label, const struct recipe_key *k, unsigned line, const char *value, struct recipe *r);

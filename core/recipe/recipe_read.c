@@ -90,7 +90,7 @@ static unsigned distance(const char *a, const char *b)
         return MIN(row[n], 9U);
 }
 
-/* The key that was meant counts as given: that it is missing is no second mistake. */
+/* The key that was meant counts as given, so that it is not reported as missing, too. */
 static int fail_unknown_key(const char *label, const struct draft *d, const struct gitconfig_entry *e, unsigned lines[N_RECIPE_KEYS])
 {
         const char *best = NULL;
@@ -144,14 +144,10 @@ static const struct recipe_key *find_key(const char *label, const struct draft *
 
 /* -- a draft becomes a recipe ----------------------------------------------------------------------------------- */
 
-static int clear_list(char ***list)
+static void clear_list(char ***list)
 {
-        static char *const none[] = {NULL};
-        char **empty = strings_copy(none);
-
         strings_free(*list);
-        *list = empty;
-        return 0;
+        *list = allocate(1, sizeof(**list));
 }
 
 /* Texts and lines of a recipe are commands or parts of them. The other texts, such as names of solvers, stand in a store's config only. */
@@ -165,7 +161,6 @@ static int apply_entry(const char *label, const struct draft *d, const struct gi
 {
         const struct recipe_key *k = find_key(label, d, entry, lines);
         unsigned *line, first;
-        int e = 0;
 
         if (!k)
                 return -EINVAL;
@@ -191,18 +186,15 @@ static int apply_entry(const char *label, const struct draft *d, const struct gi
         if (first > 0 && !recipe_key_repeats(k))
                 return fail(entry->line, "key '%s' is given twice (first on line %u)", k->name, first);
         if (first == 0 && recipe_key_repeats(k))
-                e = clear_list(recipe_field(r, k)); /* a variant's list takes the place of its solver's */
-        return e < 0 ? e : recipe_set_value(label, k, entry->line, entry->value, r);
+                clear_list(recipe_field(r, k)); /* a variant's list takes the place of its solver's */
+        return recipe_set_value(label, k, entry->line, entry->value, r);
 }
 
 /* lines[i]: where recipe_keys[i] was given first, 0 when it was not. */
-static int apply_entries(struct reader *rd, const struct draft *d, struct recipe *r, unsigned lines[N_RECIPE_KEYS])
+static void apply_entries(struct reader *rd, const struct draft *d, struct recipe *r, unsigned lines[N_RECIPE_KEYS])
 {
-        int e = 0;
-
-        for (size_t i = 0; e == 0 && i < d->n_entries; i++)
-                e = mistakes_note(&rd->mistakes, apply_entry(rd->label, d, &d->entries[i], r, lines));
-        return e;
+        for (size_t i = 0; i < d->n_entries; i++)
+                mistakes_note(&rd->mistakes, apply_entry(rd->label, d, &d->entries[i], r, lines));
 }
 
 static unsigned line_of(const unsigned lines[N_RECIPE_KEYS], const char *key)
@@ -213,7 +205,7 @@ static unsigned line_of(const unsigned lines[N_RECIPE_KEYS], const char *key)
         return 0;
 }
 
-/* A value that a variant inherited has no line here: its section's will do. */
+/* The key's line; the section's, for a value that the variant inherited. */
 static unsigned line_near(const struct draft *d, const unsigned lines[N_RECIPE_KEYS], const char *key)
 {
         unsigned line = line_of(lines, key);
@@ -296,7 +288,7 @@ static int check_build_lines(const char *label, const struct draft *d)
         return 0;
 }
 
-static int check_missing(struct reader *rd, const struct draft *d, const struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
+static void check_missing(struct reader *rd, const struct draft *d, const struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
 {
         const struct {
                 const char *key, *says;
@@ -305,13 +297,11 @@ static int check_missing(struct reader *rd, const struct draft *d, const struct 
                       {"output", "which file the build makes", r->outputs[0]},
                       {"run", "how it is run, for example: run = {bin} {case}", r->run}};
         const char *label = rd->label;
-        int e = 0;
 
-        for (size_t i = 0; e == 0 && i < ARRAY_SIZE(needed); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
                 if (!needed[i].there && line_of(lines, needed[i].key) == 0)
-                        e = mistakes_note(&rd->mistakes, fail(d->line, "[%s] has no key '%s', which says %s", d->header,
-                                                              needed[i].key, needed[i].says));
-        return e;
+                        mistakes_note(&rd->mistakes, fail(d->line, "[%s] has no key '%s', which says %s", d->header, needed[i].key,
+                                                          needed[i].says));
 }
 
 static const char *const archives[] = {".zip", ".tar", ".tgz", ".tbz2", ".txz", ".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst", ".7z"};
@@ -368,16 +358,16 @@ static int check_era(struct reader *rd, const struct draft *d, struct recipe *ba
         return check_build_lines(label, d);
 }
 
-static int check_recipe(struct reader *rd, const struct draft *d, const struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
+static void check_recipe(struct reader *rd, const struct draft *d, const struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
 {
         const char *label = rd->label;
-        int e = check_missing(rd, d, r, lines);
 
-        if (e == 0 && r->format == FORMAT_CNF && line_of(lines, "dialect") > 0)
-                e = mistakes_note(&rd->mistakes, fail(line_of(lines, "dialect"), "key 'dialect' is for format = smt2 only"));
-        if (e == 0)
-                e = mistakes_note(&rd->mistakes, check_build_lines(label, d));
-        return e == 0 && r->run ? mistakes_note(&rd->mistakes, check_command_line(label, d, r, lines)) : e;
+        check_missing(rd, d, r, lines);
+        if (r->format == FORMAT_CNF && line_of(lines, "dialect") > 0)
+                mistakes_note(&rd->mistakes, fail(line_of(lines, "dialect"), "key 'dialect' is for format = smt2 only"));
+        mistakes_note(&rd->mistakes, check_build_lines(label, d));
+        if (r->run)
+                mistakes_note(&rd->mistakes, check_command_line(label, d, r, lines));
 }
 
 static bool is_in_list(char *const *list, const char *path)
@@ -387,97 +377,67 @@ static bool is_in_list(char *const *list, const char *path)
         return *list != NULL;
 }
 
-/* The .gitattributes of the folders above a path say how it is checked out; those inside come with it. */
-static int add_attributes(struct recipe *r, const char *path)
+/* The paths, and the .gitattributes of the folders above each, which say how it is checked out; those inside come with it. */
+static void find_sources(struct recipe *r)
 {
-        int e = 0;
+        clear_list(&r->sources);
+        for (size_t i = 0; r->paths[i]; i++)
+                strings_add(&r->sources, r->paths[i]);
+        for (size_t i = 0; r->paths[i]; i++)
+                for (const char *path = r->paths[i], *slash = paths_left_out(path) ? NULL : path - 1; slash; slash = strchr(slash + 1, '/')) {
+                        cleanup_free char *name = format_string("%.*s.gitattributes", (int)(slash + 1 - path), path);
 
-        for (const char *slash = path - 1; e == 0 && slash; slash = strchr(slash + 1, '/')) {
-                char name[PATH_SIZE];
-
-                snprintf(name, sizeof(name), "%.*s.gitattributes", (int)(slash + 1 - path), path);
-                if (!is_in_list(r->sources, name))
-                        e = strings_add(&r->sources, name);
-        }
-        return e;
+                        if (!is_in_list(r->sources, name))
+                                strings_add(&r->sources, name);
+                }
 }
 
-static int find_sources(struct recipe *r)
+/* With mistakes it is made as far as possible, so that those of its variants are found, too. */
+static struct recipe *make_recipe(struct reader *rd, const struct draft *d, const struct recipe *base)
 {
-        int e = clear_list(&r->sources);
-
-        for (size_t i = 0; e == 0 && r->paths[i]; i++)
-                e = strings_add(&r->sources, r->paths[i]);
-        for (size_t i = 0; e == 0 && r->paths[i]; i++)
-                e = paths_left_out(r->paths[i]) ? 0 : add_attributes(r, r->paths[i]);
-        return e;
-}
-
-/* Where there are mistakes it is made as far as it goes, for the mistakes of its variants. */
-static int make_recipe(struct reader *rd, const struct draft *d, const struct recipe *base, struct recipe **ret)
-{
-        cleanup(recipe_unrefp) struct recipe *r = base ? recipe_copy(base) : recipe_new();
+        struct recipe *r = base ? recipe_copy(base) : recipe_new();
         unsigned lines[N_RECIPE_KEYS] = {0}, n_before = rd->mistakes.n;
-        bool cpu_follows;
-        int e;
+        bool cpu_follows = r->limits.cpu_ns == r->limits.wall_ns;
 
-        cpu_follows = r->limits.cpu_ns == r->limits.wall_ns;
         free(r->name);
         r->name = copy_string(d->name);
         r->text = d->text.size > 0 ? copy_string(d->text.data) : NULL;
-        e = apply_entries(rd, d, r, lines);
-        if (e < 0)
-                return e;
+        apply_entries(rd, d, r, lines);
         r->is_programs = d->in_config && !base && !r->repository && strcmp(r->name, RECIPE_PROGRAMS) == 0;
         if (cpu_follows && line_of(lines, "cputime") == 0)
                 r->limits.cpu_ns = r->limits.wall_ns;
         if (base) {
                 free(r->base);
                 r->base = copy_string(base->name);
-                e = recipe_share_eras(r, base);
+                recipe_share_eras(r, base);
         }
-        if (e == 0)
-                e = find_sources(r);
-        if (e == 0 && (!base || n_before == 0)) /* its solver's would be told once more */
-                e = check_recipe(rd, d, r, lines);
-        if (e < 0)
-                return e;
-        *ret = steal_pointer(r);
-        return 0;
+        find_sources(r);
+        if (!base || n_before == 0) /* the solver's mistakes would be reported again */
+                check_recipe(rd, d, r, lines);
+        return r;
 }
 
 /* The solver with other keys, behind its eras. */
-static int make_era(struct reader *rd, const struct draft *d, struct recipe *base)
+static void make_era(struct reader *rd, const struct draft *d, struct recipe *base)
 {
-        cleanup(recipe_unrefp) struct recipe *r = recipe_copy(base);
+        struct recipe *r = recipe_copy(base);
         unsigned lines[N_RECIPE_KEYS] = {0};
-        int e;
 
         r->range = copy_string(d->range);
         r->text = d->text.size > 0 ? copy_string(d->text.data) : NULL;
-        e = apply_entries(rd, d, r, lines);
-        if (e == 0)
-                e = find_sources(r);
-        if (e == 0)
-                e = mistakes_note(&rd->mistakes, check_era(rd, d, base, r, lines));
-        return e < 0 ? e : recipe_add_era(base, steal_pointer(r));
+        apply_entries(rd, d, r, lines);
+        find_sources(r);
+        mistakes_note(&rd->mistakes, check_era(rd, d, base, r, lines));
+        recipe_add_era(base, r);
 }
 
 /* -- sections become drafts ------------------------------------------------------------------------------------- */
 
-/* A solver's or a variant's. */
-static struct draft *find_draft(struct reader *rd, const char *name)
+/* A solver's or a variant's where `place` is 0, else an era's or a binary's. */
+static struct draft *find_draft(struct reader *rd, const char *name, unsigned place)
 {
         for (size_t i = 0; i < rd->n_drafts; i++)
-                if (!rd->drafts[i].range && strcmp(rd->drafts[i].name, name) == 0)
-                        return &rd->drafts[i];
-        return NULL;
-}
-
-static struct draft *find_era(struct reader *rd, const char *name, unsigned place)
-{
-        for (size_t i = 0; i < rd->n_drafts; i++)
-                if (rd->drafts[i].place == place && strcmp(rd->drafts[i].name, name) == 0)
+                if ((place ? rd->drafts[i].place == place : !rd->drafts[i].range) && strcmp(rd->drafts[i].name, name) == 0)
                         return &rd->drafts[i];
         return NULL;
 }
@@ -485,8 +445,7 @@ static struct draft *find_era(struct reader *rd, const char *name, unsigned plac
 static int add_section(struct reader *rd, const struct gitconfig_section *s, const struct draft *as)
 {
         const char *label = rd->label;
-        struct draft *d = as->range ? find_era(rd, as->name, as->place) : find_draft(rd, as->name);
-
+        struct draft *d = find_draft(rd, as->name, as->range ? as->place : 0);
 
         if (!as->range && recipe_check_name(as->name) < 0) {
                 cleanup_free char *why = copy_string(error_message(-EINVAL));
@@ -508,45 +467,48 @@ static int add_section(struct reader *rd, const struct gitconfig_section *s, con
         return 0;
 }
 
-/* 0: it is neither an era nor a binary. */
-static unsigned place_of_era(const struct gitconfig_section *s)
+/* By its name; 0: it says nothing of solvers. */
+static unsigned place_of_section(const char *name)
 {
-        return strcmp(s->name, "era") == 0 ? PLACE_ERA : strcmp(s->name, "binary") == 0 ? PLACE_BINARY : 0;
+        static const struct {
+                const char *name;
+                unsigned place;
+        } rows[] = {{"solver", PLACE_SOLVER}, {"variant", PLACE_VARIANT}, {"era", PLACE_ERA}, {"binary", PLACE_BINARY}};
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+                if (strcmp(name, rows[i].name) == 0)
+                        return rows[i].place;
+        return 0;
+}
+
+bool recipe_has_section(const char *name)
+{
+        return place_of_section(name) != 0;
 }
 
 static int add_file_section(struct reader *rd, const struct gitconfig_section *s, const char *name)
 {
         const char *label = rd->label;
-        struct draft d = {.name = name, .header = s->name, .line = s->line, .place = PLACE_SOLVER};
+        struct draft d = {.name = name, .header = s->name, .line = s->line, .place = place_of_section(s->name)};
 
-        if (place_of_era(s) != 0) {
-                if (!s->subsection || !s->subsection[0])
-                        return fail(s->line, "[%s] needs %s: [%s \"%s\"]", s->name, place_of_era(s) == PLACE_ERA ? "a range" : "a revision",
-                                    s->name, place_of_era(s) == PLACE_ERA ? "v1..v2" : "v1");
-                if (s->n_entries == 0)
-                        return fail(s->line, "[%s \"%s\"] changes nothing", s->name, s->subsection);
-                d.name = d.range = s->subsection;
-                d.base = name;
-                d.place = place_of_era(s);
+        if (d.place == 0)
+                return fail(s->line, "section [%s] is not known; a recipe has [solver], [era \"A..B\"], [binary \"TAG\"] and [variant \"NAME\"]",
+                            s->name);
+        if (d.place == PLACE_SOLVER && s->subsection)
+                return fail(s->line, "in a recipe it is [solver] without a name; the solver is named when it is added");
+        if (d.place == PLACE_SOLVER)
                 return add_section(rd, s, &d);
-        }
-        if (strcmp(s->name, "solver") == 0) {
-                if (s->subsection)
-                        return fail(s->line, "in a recipe it is [solver] without a name; the solver is named when it is added");
-                return add_section(rd, s, &d);
-        }
-        if (strcmp(s->name, "variant") == 0) {
-                if (!s->subsection || !s->subsection[0])
-                        return fail(s->line, "a variant needs a name: [variant \"NAME\"]");
-                if (s->n_entries == 0)
-                        return fail(s->line, "[variant \"%s\"] changes nothing", s->subsection);
-                d.name = s->subsection;
-                d.base = name;
-                d.place = PLACE_VARIANT;
-                return add_section(rd, s, &d);
-        }
-        return fail(s->line, "section [%s] is not known; a recipe has [solver], [era \"A..B\"], [binary \"TAG\"] and [variant \"NAME\"]",
-                    s->name);
+        if ((!s->subsection || !s->subsection[0]) && d.place == PLACE_VARIANT)
+                return fail(s->line, "a variant needs a name: [variant \"NAME\"]");
+        if (!s->subsection || !s->subsection[0])
+                return fail(s->line, "[%s] needs %s: [%s \"%s\"]", s->name, d.place == PLACE_ERA ? "a range" : "a revision", s->name,
+                            d.place == PLACE_ERA ? "v1..v2" : "v1");
+        if (s->n_entries == 0)
+                return fail(s->line, "[%s \"%s\"] changes nothing", s->name, s->subsection);
+        d.name = s->subsection;
+        d.base = name;
+        d.range = d.place == PLACE_VARIANT ? NULL : s->subsection;
+        return add_section(rd, s, &d);
 }
 
 /* [era "z3 v1..v2"] */
@@ -554,19 +516,19 @@ static int add_config_era(struct reader *rd, const struct gitconfig_section *s)
 {
         const char *label = rd->label;
         size_t n = s->subsection ? strcspn(s->subsection, " ") : 0;
-        struct draft d = {.name = s->subsection, .header = s->name, .line = s->line, .place = place_of_era(s), .in_config = true};
+        struct draft d = {.name = s->subsection, .header = s->name, .line = s->line, .place = place_of_section(s->name), .in_config = true};
         bool is_new;
         int r;
 
         if (n == 0 || s->subsection[n] == '\0' || s->subsection[n + 1] == '\0')
                 return fail(s->line, "[%s] names its solver here: [%s \"NAME %s\"]", s->name, s->name,
-                            place_of_era(s) == PLACE_ERA ? "A..B" : "TAG");
+                            d.place == PLACE_ERA ? "A..B" : "TAG");
         d.range = s->subsection + n + 1;
         d.owner = copy_prefix(s->subsection, n);
         d.base = d.owner;
-        is_new = !find_era(rd, d.name, d.place);
+        is_new = !find_draft(rd, d.name, d.place);
         r = add_section(rd, s, &d);
-        if (!is_new || !find_era(rd, d.name, d.place))
+        if (!is_new || !find_draft(rd, d.name, d.place))
                 free(d.owner);
         return r;
 }
@@ -576,11 +538,11 @@ static int add_config_section(struct reader *rd, const struct gitconfig_section 
         const char *label = rd->label;
         struct draft d = {.name = s->subsection, .header = "solver", .line = s->line, .place = PLACE_SOLVER, .in_config = true};
 
-        if (place_of_era(s) != 0)
+        if (place_of_section(s->name) & (PLACE_ERA | PLACE_BINARY))
                 return add_config_era(rd, s);
-        if (strcmp(s->name, "variant") == 0)
+        if (place_of_section(s->name) == PLACE_VARIANT)
                 return fail(s->line, "[variant] is for recipe files; here it is [solver \"NAME\"] with variant = SOLVER");
-        if (strcmp(s->name, "solver") != 0)
+        if (place_of_section(s->name) != PLACE_SOLVER)
                 return 0;
         if (!s->subsection || !s->subsection[0])
                 return fail(s->line, "a solver needs a name here: [solver \"NAME\"]");
@@ -598,10 +560,10 @@ static int find_bases(struct reader *rd)
                                 rd->drafts[i].place = PLACE_VARIANT;
                         }
         for (size_t i = 0; i < rd->n_drafts; i++) {
-                struct draft *d = &rd->drafts[i], *base = d->base ? find_draft(rd, d->base) : NULL;
+                struct draft *d = &rd->drafts[i], *base = d->base ? find_draft(rd, d->base, 0) : NULL;
 
                 if (d->base && rd->mistakes.n > 0 && !base)
-                        return mistakes_end(&rd->mistakes); /* its solver may be what is wrong */
+                        return mistakes_end(&rd->mistakes); /* the mistake may be in its solver */
                 if (d->base && (!base || base->base))
                         return fail(d->line, "'%s' is %s of '%s', which is %s", d->range ?: d->name,
                                     d->place == PLACE_VARIANT ? "a variant" : d->place == PLACE_ERA ? "an era" : "a binary", d->base,
@@ -610,7 +572,7 @@ static int find_bases(struct reader *rd)
         return 0;
 }
 
-static struct recipe *find_made(struct recipe *const *list, size_t n, const char *name)
+struct recipe *recipe_find(struct recipe *const *list, size_t n, const char *name)
 {
         for (size_t i = 0; name && i < n; i++)
                 if (strcmp(list[i]->name, name) == 0)
@@ -622,26 +584,26 @@ static struct recipe *find_made(struct recipe *const *list, size_t n, const char
 static int make_recipes(struct reader *rd, struct recipe ***ret_list, size_t *ret_n)
 {
         static const unsigned passes[] = {PLACE_SOLVER, PLACE_ERA | PLACE_BINARY, PLACE_VARIANT};
-        struct recipe **list = allocate(rd->n_drafts + 1, sizeof(*list));
+        struct recipe **list;
         size_t n = 0;
         int r = find_bases(rd);
 
-        for (size_t pass = 0; r == 0 && pass < ARRAY_SIZE(passes); pass++)
-                for (size_t i = 0; r == 0 && i < rd->n_drafts; i++) {
+        if (r < 0)
+                return r;
+        list = allocate(rd->n_drafts + 1, sizeof(*list));
+        for (size_t pass = 0; pass < ARRAY_SIZE(passes); pass++)
+                for (size_t i = 0; i < rd->n_drafts; i++) {
                         const struct draft *d = &rd->drafts[i];
-                        struct recipe *base = find_made(list, n, d->base);
+                        struct recipe *base = recipe_find(list, n, d->base);
 
                         if (!(d->place & passes[pass]))
                                 continue;
-                        if (d->range) {
-                                r = make_era(rd, d, base);
-                                continue;
-                        }
-                        r = make_recipe(rd, d, base, &list[n]);
-                        n += r == 0;
+                        if (d->range)
+                                make_era(rd, d, base);
+                        else
+                                list[n++] = make_recipe(rd, d, base);
                 }
-        if (r == 0)
-                r = mistakes_end(&rd->mistakes);
+        r = mistakes_end(&rd->mistakes);
         if (r < 0) {
                 recipe_list_free(list, n);
                 return r;
@@ -649,16 +611,6 @@ static int make_recipes(struct reader *rd, struct recipe ***ret_list, size_t *re
         *ret_list = list;
         *ret_n = n;
         return 0;
-}
-
-static bool is_solver_section(const char *name)
-{
-        static const char *const names[] = {"solver", "variant", "era", "binary"};
-
-        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-                if (strcmp(name, names[i]) == 0)
-                        return true;
-        return false;
 }
 
 static bool is_any_section(const char *name)
@@ -676,13 +628,13 @@ static int parse_recipe(struct slice text, const char *path, const char *name, s
                 name = "solver";
         for (size_t i = 0; r == 0 && i < g.n_sections; i++) {
                 rd.added = SIZE_MAX;
-                r = mistakes_note(&rd.mistakes, add_file_section(&rd, &g.sections[i], name));
-                if (r == 0 && rd.added < rd.n_drafts)
+                mistakes_note(&rd.mistakes, add_file_section(&rd, &g.sections[i], name));
+                if (rd.added < rd.n_drafts)
                         recipe_keep_text(text, &g, i, &rd.drafts[rd.added].text);
         }
         if (r < 0)
                 return r;
-        if (!find_draft(&rd, name))
+        if (!find_draft(&rd, name, 0))
                 return rd.mistakes.n > 0 ? mistakes_end(&rd.mistakes) : errorf(-EINVAL, "%s: there is no [solver] section in it", path);
         return make_recipes(&rd, ret_list, ret_n);
 }
@@ -704,9 +656,9 @@ int recipe_parse_config(struct slice text, const char *path, struct recipe ***re
 {
         cleanup_gitconfig struct gitconfig g = {0};
         cleanup_reader struct reader rd = {.label = path};
-        int r = gitconfig_parse(path, text, is_solver_section, &g);
+        int r = gitconfig_parse(path, text, recipe_has_section, &g);
 
         for (size_t i = 0; r == 0 && i < g.n_sections; i++)
-                r = mistakes_note(&rd.mistakes, add_config_section(&rd, &g.sections[i]));
+                mistakes_note(&rd.mistakes, add_config_section(&rd, &g.sections[i]));
         return r < 0 ? r : make_recipes(&rd, ret_list, ret_n);
 }

@@ -49,9 +49,8 @@ static int check_again(const char *label, unsigned line, const char *key, const 
 static int check_pattern(const char *label, unsigned line, const char *text)
 {
         cleanup_pattern struct pattern *p = NULL;
-        int r = pattern_new(text, &p);
 
-        return r == -EINVAL ? fail(line, "key 'effort': %s", error_message(r)) : r;
+        return pattern_new(text, &p) < 0 ? fail(line, "key 'effort': %s", error_message(-EINVAL)) : 0;
 }
 
 static int check_variable(const char *label, unsigned line, const char *value, char *const *list)
@@ -151,29 +150,16 @@ static int check_digest(const char *label, unsigned line, const char *value)
         return digest_parse(value, &d) < 0 ? fail(line, "key 'sha256': '%s' is not the 64 digits that sha256sum prints", value) : 0;
 }
 
-static int add_to_list(const char *label, const struct recipe_key *k, unsigned line, const char *value, char ***list)
+static int check_paths(const char *label, const struct recipe_key *k, unsigned line, const char *value, char *const *list)
 {
-        int r = 0;
+        const char *left_out = strcmp(k->name, "paths") == 0 ? paths_left_out(value) : NULL;
+        int r = check_path(label, line, k->name, left_out ?: value);
 
-        if (k->kind == KIND_PATHS) {
-                const char *left_out = strcmp(k->name, "paths") == 0 ? paths_left_out(value) : NULL;
-
-                r = check_path(label, line, k->name, left_out ?: value);
-                if (r == 0)
-                        r = check_again(label, line, k->name, value, *list);
-                if (r == 0 && strcmp(k->name, "output") == 0 && strings_count(*list) >= RECIPE_OUTPUTS_MAX)
-                        r = fail(line, "key 'output': a build has at most %d", RECIPE_OUTPUTS_MAX);
-        } else if (k->kind == KIND_PATTERNS)
-                r = check_pattern(label, line, value);
-        else if (k->kind == KIND_VARIABLES)
-                r = check_variable(label, line, value, *list);
-        else if (k->kind == KIND_FOLDERS)
-                r = check_folder(label, line, value, *list);
-        else if (k->kind == KIND_SUBMODULES)
-                r = check_submodule(label, line, value, *list);
-        else if (k->kind == KIND_DOWNLOADS)
-                r = check_download(label, line, value, *list);
-        return r < 0 ? r : strings_add(list, value);
+        if (r == 0)
+                r = check_again(label, line, k->name, value, list);
+        if (r == 0 && strcmp(k->name, "output") == 0 && strings_count(list) >= RECIPE_OUTPUTS_MAX)
+                r = fail(line, "key 'output': a build has at most %d", RECIPE_OUTPUTS_MAX);
+        return r;
 }
 
 static int read_count(const char *text, uint64_t *ret)
@@ -208,12 +194,10 @@ static int set_quantity(const char *label, const struct recipe_key *k, unsigned 
         return 0;
 }
 
-static int set_text(const char *value, char **field)
+static int check_dialect(const char *label, unsigned line, const char *value)
 {
-        char *copy = copy_string(value);
-
-        free(*field);
-        *field = copy;
+        if (strcmp(value, "2.0") != 0 && strcmp(value, "2.5") != 0 && strcmp(value, "2.6") != 0)
+                return fail(line, "key 'dialect': '%s' is none of 2.0, 2.5, 2.6", value);
         return 0;
 }
 
@@ -225,42 +209,56 @@ static int set_format(const char *label, unsigned line, const char *value, enum 
         return fail(line, "key 'format': '%s' is none of smt2, cnf and any", value);
 }
 
-static int set_checked(int r, const char *value, char **field)
-{
-        return r < 0 ? r : set_text(value, field);
-}
-
 int recipe_set_value(const char *label, const struct recipe_key *k, unsigned line, const char *value, struct recipe *r)
 {
-        void *field = recipe_field(r, k);
+        char ***list = recipe_field(r, k), **text = (char **)list;
+        int e = 0;
 
         switch (k->kind) {
-        case KIND_TEXT:
-                return set_text(value, field);
-        case KIND_FILE:
-                return set_checked(check_file(label, line, value), value, field);
-        case KIND_DIGEST:
-                return set_checked(check_digest(label, line, value), value, field);
+        case KIND_RETIRED:
+                return 0;
         case KIND_FORMAT:
-                return set_format(label, line, value, field);
-        case KIND_DIALECT:
-                if (strcmp(value, "2.0") != 0 && strcmp(value, "2.5") != 0 && strcmp(value, "2.6") != 0)
-                        return fail(line, "key 'dialect': '%s' is none of 2.0, 2.5, 2.6", value);
-                return set_text(value, field);
+                return set_format(label, line, value, recipe_field(r, k));
         case KIND_DURATION:
         case KIND_SIZE:
         case KIND_COUNT:
-                return set_quantity(label, k, line, value, field);
-        case KIND_RETIRED:
-                return 0;
-        case KIND_LINES:
+                return set_quantity(label, k, line, value, recipe_field(r, k));
+        case KIND_FILE:
+                e = check_file(label, line, value);
+                break;
+        case KIND_DIGEST:
+                e = check_digest(label, line, value);
+                break;
+        case KIND_DIALECT:
+                e = check_dialect(label, line, value);
+                break;
         case KIND_PATHS:
+                e = check_paths(label, k, line, value, *list);
+                break;
         case KIND_PATTERNS:
+                e = check_pattern(label, line, value);
+                break;
         case KIND_VARIABLES:
+                e = check_variable(label, line, value, *list);
+                break;
         case KIND_FOLDERS:
+                e = check_folder(label, line, value, *list);
+                break;
         case KIND_SUBMODULES:
+                e = check_submodule(label, line, value, *list);
+                break;
         case KIND_DOWNLOADS:
-                return add_to_list(label, k, line, value, field);
+                e = check_download(label, line, value, *list);
+                break;
+        case KIND_TEXT:
+        case KIND_LINES:
+                break;
         }
-        return -EINVAL;
+        if (e < 0)
+                return e;
+        if (recipe_key_repeats(k))
+                return strings_add(list, value);
+        free(*text);
+        *text = copy_string(value);
+        return 0;
 }

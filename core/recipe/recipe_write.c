@@ -14,51 +14,44 @@ static void print_entry(struct buffer *b, const char *key, const char *value)
 
 static void print_value(struct buffer *b, const struct recipe_key *k, const void *field)
 {
+        const char *value;
         char text[32];
 
-        switch (k->kind) {
-        case KIND_TEXT:
-        case KIND_DIALECT:
-        case KIND_FILE:
-        case KIND_DIGEST:
-                if (*(char *const *)field)
-                        print_entry(b, k->name, *(char *const *)field);
-                return;
-        case KIND_FORMAT:
-                print_entry(b, k->name, format_name(*(const enum format *)field));
-                return;
-        case KIND_DURATION:
-                format_duration(*(const uint64_t *)field, text);
-                break;
-        case KIND_SIZE:
-                format_size(*(const uint64_t *)field, text);
-                break;
-        case KIND_COUNT:
-                snprintf(text, sizeof(text), "%llu", *(const unsigned long long *)field);
-                break;
-        case KIND_RETIRED:
-                return;
-        case KIND_LINES:
-        case KIND_PATHS:
-        case KIND_PATTERNS:
-        case KIND_VARIABLES:
-        case KIND_FOLDERS:
-        case KIND_SUBMODULES:
-        case KIND_DOWNLOADS:
+        if (recipe_key_repeats(k)) {
                 for (char *const *p = *(char *const *const *)field; *p; p++)
                         print_entry(b, k->name, *p);
                 return;
         }
-        print_entry(b, k->name, text);
+        switch ((int)k->kind) {
+        case KIND_RETIRED:
+                return;
+        case KIND_FORMAT:
+                value = format_name(*(const enum format *)field);
+                break;
+        case KIND_DURATION:
+                format_duration(*(const uint64_t *)field, text);
+                value = text;
+                break;
+        case KIND_SIZE:
+                format_size(*(const uint64_t *)field, text);
+                value = text;
+                break;
+        case KIND_COUNT:
+                snprintf(text, sizeof(text), "%llu", *(const unsigned long long *)field);
+                value = text;
+                break;
+        default:
+                value = *(char *const *)field;
+        }
+        if (value)
+                print_entry(b, k->name, value);
 }
 
-/* Would be printed alike. */
+/* Are both printed alike? */
 static bool same_value(const struct recipe_key *k, const struct recipe *a, const struct recipe *b)
 {
         cleanup_buffer struct buffer x = {0}, y = {0};
 
-        if (k->kind == KIND_RETIRED)
-                return true;
         print_value(&x, k, recipe_field(a, k));
         print_value(&y, k, recipe_field(b, k));
         return x.size == y.size && (x.size == 0 || memcmp(x.data, y.data, x.size) == 0);
@@ -107,19 +100,16 @@ int recipe_print(const struct recipe *r, struct buffer *ret)
 
 int recipe_add_submodule(struct recipe *r, const char *path, const char *repository)
 {
-        cleanup_buffer struct buffer line = {0}, text = {0};
-        int e;
+        cleanup_free char *line = format_string("%s=%s", path, repository);
+        struct buffer text = {0};
 
-        buffer_addf(&line, "%s=%s", path, repository);
-        e = buffer_error(&line);
-        if (e == 0)
-                e = strings_add(&r->submodules, line.data);
-        if (e < 0 || !r->text)
-                return e;
+        strings_add(&r->submodules, line);
+        if (!r->text)
+                return 0;
         buffer_adds(&text, r->text);
-        print_entry(&text, "submodule", line.data);
+        print_entry(&text, "submodule", line);
         free(r->text);
-        r->text = steal_pointer(text.data);
+        r->text = text.data;
         return 0;
 }
 
@@ -132,7 +122,7 @@ static void print_section(struct buffer *b, const struct recipe *r, const struct
         uint64_t cpu_unsaid = cpu_follows ? r->limits.wall_ns : than->limits.cpu_ns;
 
         buffer_addf(b, "[solver \"%s\"]\n", r->name);
-        if (r->text) { /* what is ours comes last: so a comment at the end belongs to the section */
+        if (r->text) { /* our own keys come last, so that a comment at the end stays with its section */
                 buffer_adds(b, r->text);
                 if (variant || r->repository)
                         print_entry(b, variant ? "variant" : "repository", variant ? r->base : r->repository);
@@ -163,21 +153,13 @@ struct edit {
         struct buffer out;
 };
 
-static const struct recipe *find_recipe(struct recipe *const *list, size_t n, const char *name)
-{
-        for (size_t i = 0; i < n; i++)
-                if (strcmp(list[i]->name, name) == 0)
-                        return list[i];
-        return NULL;
-}
-
 static int print_new(struct edit *e, const struct recipe *r, const struct recipe *defaults, struct recipe *const *old,
                      size_t n_old)
 {
         const struct recipe *than = defaults;
 
         if (r->base) {
-                than = find_recipe(e->list, e->n, r->base) ?: find_recipe(old, n_old, r->base);
+                than = recipe_find(e->list, e->n, r->base) ?: recipe_find(old, n_old, r->base);
                 if (!than)
                         return errorf(-EINVAL, "'%s' is a variant of '%s', which is not there", r->name, r->base);
         }
@@ -187,23 +169,12 @@ static int print_new(struct edit *e, const struct recipe *r, const struct recipe
         return 0;
 }
 
-static bool is_named(const char *name, struct slice by)
-{
-        return strlen(name) == by.size && memcmp(name, by.data, by.size) == 0;
-}
-
-static bool is_gone(const struct edit *e, struct slice name)
+static bool is_gone(const struct edit *e, const char *name)
 {
         for (size_t i = 0; i < e->n_gone; i++)
-                if (is_named(e->gone[i], name))
+                if (strcmp(e->gone[i], name) == 0)
                         return true;
         return false;
-}
-
-/* The solver that a section is of: [era "z3 v1..v2"] is of z3. */
-static struct slice owner_of(const struct gitconfig_section *s)
-{
-        return SLICE(s->subsection, strcmp(s->name, "solver") == 0 ? strlen(s->subsection) : strcspn(s->subsection, " "));
 }
 
 /* Copies the text, putting each recipe in the place where its solver stood first; what is new comes last. */
@@ -216,13 +187,14 @@ static int rewrite(struct edit *e, const struct recipe *defaults, struct recipe 
 
         for (size_t i = 0; r == 0 && i < e->config.n_sections; i++) {
                 const struct gitconfig_section *s = &e->config.sections[i];
-                struct slice owner;
+                cleanup_free char *owner = NULL; /* the solver that the section is of: [era "z3 v1..v2"] is of z3 */
+                bool is_solver = strcmp(s->name, "solver") == 0;
                 size_t k = 0;
 
                 if (!s->subsection)
                         continue;
-                owner = owner_of(s);
-                while (k < e->n && !is_named(e->list[k]->name, owner))
+                owner = copy_prefix(s->subsection, strcspn(s->subsection, is_solver ? "" : " "));
+                while (k < e->n && strcmp(e->list[k]->name, owner) != 0)
                         k++;
                 if (k == e->n && !is_gone(e, owner))
                         continue;
@@ -231,7 +203,7 @@ static int rewrite(struct edit *e, const struct recipe *defaults, struct recipe 
                 if (at < e->text.size && text[at] == '\r')
                         at++;
                 at += at < e->text.size && text[at] == '\n';
-                if (k < e->n && !written[k] && strcmp(s->name, "solver") == 0) {
+                if (k < e->n && !written[k] && is_solver) {
                         r = print_new(e, e->list[k], defaults, old, n_old);
                         written[k] = true;
                 }
@@ -251,11 +223,6 @@ static int rewrite(struct edit *e, const struct recipe *defaults, struct recipe 
         return r < 0 ? r : buffer_error(&e->out);
 }
 
-static bool is_solver(const char *section)
-{
-        return strcmp(section, "solver") == 0 || strcmp(section, "era") == 0 || strcmp(section, "binary") == 0;
-}
-
 static int rewrite_file(const char *path, struct edit e)
 {
         cleanup_blob struct blob text = {0};
@@ -267,13 +234,13 @@ static int rewrite_file(const char *path, struct edit e)
         if (access(path, F_OK) == 0)
                 r = read_file(path, CONFIG_SIZE_MAX, &text);
         e.text = SLICE(text.data ?: "", text.size);
-        if (r == 0) /* one that cannot be read is not written over */
+        if (r == 0) /* a config that cannot be read is not overwritten */
                 r = recipe_parse_config(e.text, path, &old, &n_old);
         if (r == 0)
-                r = gitconfig_parse(path, e.text, is_solver, &e.config);
+                r = gitconfig_parse(path, e.text, recipe_has_section, &e.config);
         if (r == 0)
                 r = rewrite(&e, defaults, old, n_old);
-        if (r == 0) /* nor does one that could not be read get in its place: a variant may not fit its new solver */
+        if (r == 0) /* and the new one must be readable: a variant may not fit its new solver */
                 r = recipe_parse_config(SLICE(e.out.data ?: "", e.out.size), path, &new, &n_new);
         if (r == 0)
                 r = write_file_atomic(path, e.out.data ?: "", e.out.size, 0600);
