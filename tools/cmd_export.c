@@ -336,7 +336,7 @@ void cmd_export(int argc, char **argv)
         o.cell.machine = o.machine = command_machine(o.machine_name);
         choose_solver(&o);
         choose_cases(&o);
-        command_must(case_memo_new(workspace_cases(common.workspace), &o.memo));
+        o.memo = case_memo_new(workspace_cases(common.workspace));
         open_target(&o); /* opening a pipe waits for its reader; a signal ends that */
         command_stoppable();
         r = export_all(&o);

@@ -21,7 +21,6 @@ static int path_of(struct case_files *f, const struct digest *d, char ret[PATH_S
         return r;
 }
 
-/* Puts the staged file where it belongs; over the one that may be there, which has the same bytes or is damaged. */
 int case_files_place(struct case_files *f, const struct digest *d, const char *staged)
 {
         char path[PATH_SIZE], folder[PATH_SIZE];
@@ -135,38 +134,19 @@ static bool was_verified(struct case_files *f, uint32_t id)
 static void set_verified(struct case_files *f, uint32_t id)
 {
         pthread_mutex_lock(&f->lock);
-        if (id / 8 >= f->n_verified) {
-                size_t n = MAX((size_t)id / 8 + 1, f->n_verified * 2);
-                uint8_t *grown = realloc(f->verified, n);
-
-                if (grown) {
-                        memset(grown + f->n_verified, 0, n - f->n_verified);
-                        f->verified = grown;
-                        f->n_verified = n;
-                }
+        while (id / 8 >= f->n_verified) {
+                list_grow(f->verified, f->n_verified);
+                f->verified[f->n_verified++] = 0;
         }
-        if (id / 8 < f->n_verified) /* else it is checked again the next time */
-                f->verified[id / 8] |= (uint8_t)(1 << id % 8);
+        f->verified[id / 8] |= (uint8_t)(1 << id % 8);
         pthread_mutex_unlock(&f->lock);
-}
-
-static int check_bytes(const struct case_info *info, int fd, const char *path)
-{
-        struct digest d;
-        int r = digest_of_fd(fd, &d, NULL);
-
-        if (r < 0)
-                return errorf(r, "cannot read %s: %s", path, strerror(-r));
-        if (!digest_equal(&d, &info->sha256))
-                return errorf(-EILSEQ, "the bytes of case %u in %s are not what was added; add the case again to repair it",
-                              info->id, path);
-        return 0;
 }
 
 int case_files_open(struct case_files *f, const struct case_info *info, bool always, int *ret_fd, char ret_path[PATH_SIZE])
 {
         cleanup_close int fd = -1;
         char path[PATH_SIZE];
+        struct digest d;
         struct stat st;
         int r = path_of(f, &info->sha256, path, NULL);
 
@@ -181,9 +161,12 @@ int case_files_open(struct case_files *f, const struct case_info *info, bool alw
                 return errorf(-EILSEQ, "%s has %lld bytes where case %u has %llu; add the case again to repair it", path,
                               (long long)st.st_size, info->id, (unsigned long long)info->size);
         if (always || !was_verified(f, info->id)) {
-                r = check_bytes(info, fd, path);
+                r = digest_of_fd(fd, &d, NULL);
                 if (r < 0)
-                        return r;
+                        return errorf(r, "cannot read %s: %s", path, strerror(-r));
+                if (!digest_equal(&d, &info->sha256))
+                        return errorf(-EILSEQ, "the bytes of case %u in %s are not what was added; add the case again to repair it",
+                                      info->id, path);
                 set_verified(f, info->id);
         }
         if (ret_path)

@@ -7,11 +7,12 @@ struct case_memo {
         struct case_info *slots[SLOTS]; /* refs; by the first bytes of the digest, and the last one there stays */
 };
 
-int case_memo_new(struct cases *c, struct case_memo **ret)
+struct case_memo *case_memo_new(struct cases *c)
 {
-        *ret = allocate(1, sizeof(**ret));
-        (*ret)->cases = c;
-        return 0;
+        struct case_memo *m = allocate(1, sizeof(*m));
+
+        m->cases = c;
+        return m;
 }
 
 struct case_memo *case_memo_free(struct case_memo *m)

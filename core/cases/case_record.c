@@ -37,24 +37,24 @@ struct case_info *case_info_new(struct slice name, struct slice logic, size_t n_
         return i;
 }
 
-/* All but what lies behind it. */
-static void copy_head(const struct case_info *from, struct case_info *to)
+/* The same but for what lies behind it. */
+static struct case_info *info_like(const struct case_info *head, struct slice name, struct slice logic, size_t n_expected)
 {
-        to->id = from->id;
-        to->format = from->format;
-        to->removed = from->removed;
-        to->derived = from->derived;
-        to->status = from->status;
-        to->sha256 = from->sha256;
-        to->size = from->size;
-        to->added = from->added;
+        struct case_info *i = case_info_new(name, logic, n_expected), own = *i;
+
+        *i = *head;
+        i->refs = own.refs;
+        i->name = own.name;
+        i->logic = own.logic;
+        i->expected = own.expected;
+        i->n_expected = own.n_expected;
+        return i;
 }
 
 struct case_info *case_info_renamed(const struct case_info *old, const char *name)
 {
-        struct case_info *i = case_info_new(slice_string(name), slice_string(old->logic), old->n_expected);
+        struct case_info *i = info_like(old, slice_string(name), slice_string(old->logic), old->n_expected);
 
-        copy_head(old, i);
         i->removed = i->derived = false;
         memcpy(i->expected, old->expected, old->n_expected * sizeof(*old->expected));
         return i;
@@ -62,9 +62,8 @@ struct case_info *case_info_renamed(const struct case_info *old, const char *nam
 
 struct case_info *case_info_with_status(const struct case_info *old, enum verdict status)
 {
-        struct case_info *i = case_info_new(slice_string(old->name), slice_string(old->logic), 1);
+        struct case_info *i = info_like(old, slice_string(old->name), slice_string(old->logic), 1);
 
-        copy_head(old, i);
         i->status = i->expected[0] = status;
         return i;
 }
@@ -88,46 +87,33 @@ int case_record_encode(const struct case_info *i, struct buffer *ret)
         return buffer_error(ret);
 }
 
-static enum verdict read_verdict(struct record *r)
-{
-        uint8_t v = record_u8(r);
-
-        if (v >= N_VERDICTS)
-                record_fail(r);
-        return (enum verdict)v;
-}
-
-/* Reads the head of a record, up to the sizes that its allocation needs. */
-static void read_head(struct record *r, struct case_info *head, uint32_t sizes[3])
-{
-        uint8_t removed;
-
-        record_version(r, RECORD_VERSION);
-        head->format = record_u8(r) == FORMAT_CNF ? FORMAT_CNF : FORMAT_SMT2;
-        removed = record_u8(r);
-        head->removed = removed != 0;
-        head->derived = removed & DERIVED;
-        head->status = read_verdict(r);
-        for (size_t i = 0; i < 3; i++)
-                sizes[i] = record_u32(r);
-        head->size = record_u64(r);
-        head->added = (int64_t)record_u64(r);
-        record_raw(r, head->sha256.bytes, DIGEST_SIZE);
-}
-
 int case_record_decode(uint32_t id, struct slice bytes, struct case_info **ret)
 {
         struct record rec = record_of(bytes);
         struct slice name, logic, expected;
-        struct case_info head = {0}, *i;
+        struct case_info head = {.id = id};
         uint32_t sizes[3];
+        uint8_t removed, status;
         char what[64];
         int r;
 
-        read_head(&rec, &head, sizes);
+        record_version(&rec, RECORD_VERSION);
+        head.format = record_u8(&rec) == FORMAT_CNF ? FORMAT_CNF : FORMAT_SMT2;
+        removed = record_u8(&rec);
+        head.removed = removed != 0;
+        head.derived = removed & DERIVED;
+        status = record_u8(&rec);
+        head.status = (enum verdict)status;
+        for (size_t i = 0; i < 3; i++)
+                sizes[i] = record_u32(&rec);
+        head.size = record_u64(&rec);
+        head.added = (int64_t)record_u64(&rec);
+        record_raw(&rec, head.sha256.bytes, DIGEST_SIZE);
         name = record_slice(&rec, sizes[0]);
         logic = record_slice(&rec, sizes[1]);
         expected = record_slice(&rec, sizes[2]);
+        if (status >= N_VERDICTS)
+                record_fail(&rec);
         for (size_t k = 0; k < expected.size; k++)
                 if (((const uint8_t *)expected.data)[k] >= N_VERDICTS)
                         record_fail(&rec);
@@ -135,12 +121,9 @@ int case_record_decode(uint32_t id, struct slice bytes, struct case_info **ret)
         r = record_end(&rec, what);
         if (r < 0)
                 return r;
-        i = case_info_new(name, logic, expected.size);
-        head.id = id;
-        copy_head(&head, i);
+        *ret = info_like(&head, name, logic, expected.size);
         for (size_t k = 0; k < expected.size; k++)
-                i->expected[k] = (enum verdict)((const uint8_t *)expected.data)[k];
-        *ret = i;
+                (*ret)->expected[k] = (enum verdict)((const uint8_t *)expected.data)[k];
         return 0;
 }
 

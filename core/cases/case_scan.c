@@ -25,31 +25,10 @@ static struct slice word(struct scan *s)
 
         if (s->depth == 0)
                 return SLICE("", 0);
-        switch (token_next(&s->t, &token)) {
-        case TOKEN_OPEN:
-                s->depth++;
-                return SLICE("", 0);
-        case TOKEN_CLOSE:
-                s->depth--;
-                return SLICE("", 0);
-        case TOKEN_END:
-        case TOKEN_STRING:
-        case TOKEN_BAD:
-                return SLICE("", 0);
-        case TOKEN_SYMBOL:
-        case TOKEN_KEYWORD:
-        case TOKEN_NUMERAL:
-        case TOKEN_DECIMAL:
-        case TOKEN_HEXADECIMAL:
-        case TOKEN_BINARY:
-                break;
-        }
-        return token.text;
-}
-
-static bool is(struct slice w, const char *text)
-{
-        return w.size == strlen(text) && memcmp(w.data, text, w.size) == 0;
+        token_next(&s->t, &token);
+        s->depth += token.kind == TOKEN_OPEN;
+        s->depth -= token.kind == TOKEN_CLOSE;
+        return token.kind >= TOKEN_SYMBOL && token.kind <= TOKEN_BINARY ? token.text : SLICE("", 0);
 }
 
 static void add_expected(struct scan *s)
@@ -63,10 +42,10 @@ static void set_info(struct scan *s)
 {
         struct slice w;
 
-        if (!is(word(s), ":status"))
+        if (!text_is(word(s), ":status"))
                 return;
         w = word(s);
-        s->status = s->next = is(w, "sat") ? VERDICT_SAT : is(w, "unsat") ? VERDICT_UNSAT : VERDICT_UNKNOWN;
+        s->status = s->next = text_is(w, "sat") ? VERDICT_SAT : text_is(w, "unsat") ? VERDICT_UNSAT : VERDICT_UNKNOWN;
 }
 
 static void set_logic(struct scan *s)
@@ -88,13 +67,13 @@ static void command(struct scan *s)
 {
         struct slice name = word(s);
 
-        if (is(name, "set-logic"))
+        if (text_is(name, "set-logic"))
                 set_logic(s);
-        else if (is(name, "set-info"))
+        else if (text_is(name, "set-info"))
                 set_info(s);
-        else if (is(name, "check-sat") || is(name, "check-sat-assuming"))
+        else if (text_is(name, "check-sat") || text_is(name, "check-sat-assuming"))
                 add_expected(s);
-        s->exits = is(name, "exit");
+        s->exits = text_is(name, "exit");
 }
 
 static void scan_smt2(struct scan *s, struct slice bytes)
@@ -178,10 +157,7 @@ static void scan_cnf(struct scan *s, struct slice bytes)
 
 static struct scan scan_of(enum format format, struct slice bytes)
 {
-        struct scan s = {
-                .status = VERDICT_UNKNOWN,
-                .next = VERDICT_UNKNOWN,
-        };
+        struct scan s = {.status = VERDICT_UNKNOWN, .next = VERDICT_UNKNOWN};
 
         if (format == FORMAT_SMT2 && bytes.size > 0)
                 scan_smt2(&s, bytes);
@@ -198,7 +174,7 @@ size_t case_questions(enum format format, struct slice bytes)
         return s.n;
 }
 
-int case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
+void case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
               size_t *ret_n)
 {
         struct scan s = scan_of(format, bytes);
@@ -207,7 +183,6 @@ int case_scan(enum format format, struct slice bytes, char **ret_logic, enum ver
         *ret_status = s.status;
         *ret_expected = s.expected;
         *ret_n = s.n;
-        return 0;
 }
 
 static bool ends_with(const char *name, const char *suffix)

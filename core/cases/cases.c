@@ -82,7 +82,7 @@ static int head_put(struct cases *c, struct store_txn *t, const struct head *h)
         return store_put(t, c->tables.cases, SLICE(head_key, sizeof(head_key)), SLICE(bytes, sizeof(bytes)));
 }
 
-/* Something is another in a listing. */
+/* Counts a change that listings show. */
 static int note_change(struct cases *c, struct store_txn *t)
 {
         struct head h;
@@ -161,7 +161,8 @@ static int content_read(const char *name, struct slice bytes, struct content *re
         if (unpacker) /* no solver was given it so, or each by a recipe of its own: one formula would be many cases */
                 return errorf(-EINVAL, "'%s' is compressed, and a case is what the solver reads: unpack it first (%s)", name, unpacker);
         ret->format = case_format(name, SLICE(bytes.data, MIN(bytes.size, (size_t)65536)));
-        return case_scan(ret->format, bytes, &ret->logic, &ret->status, &ret->expected, &ret->n);
+        case_scan(ret->format, bytes, &ret->logic, &ret->status, &ret->expected, &ret->n);
+        return 0;
 }
 
 /* As content_read(). -EIO: the disk failed, or the file was cut short. */
@@ -215,7 +216,7 @@ static int find_digest(struct cases *c, struct store_txn *t, const struct digest
         return r < 0 ? r : record_get(c, t, key_get_u32(b.data), ret);
 }
 
-/* A copy of `old` under another name that is not removed. */
+/* Lists `old` again, under its first name where that is free, else under `name`. */
 static int come_back(struct cases *c, struct store_txn *t, const struct case_info *old, const char *name)
 {
         cleanup(case_info_unrefp) struct case_info *i = NULL;
@@ -448,72 +449,66 @@ int cases_commit_given(struct cases *c, const char *name, int fd, const char *st
         return r;
 }
 
-static int add(struct cases *c, const char *name, bool given, int fd, uint32_t *ret_id, bool *ret_new)
+/* Where a case's bytes come from, and what becomes of it. */
+struct source {
+        int fd; /* -1: `bytes` */
+        struct slice bytes;
+        bool is_given; /* by people: it may be compressed, or no case */
+        enum shown shown;
+};
+
+static int add(struct cases *c, const char *name, struct source from, uint32_t *ret_id, enum entered *ret)
 {
-        cleanup_close int staged_fd = -1;
+        cleanup_close int fd = -1;
         char staged[PATH_SIZE];
-        enum entered entered;
         struct stat st;
         int r = case_name_check(name);
 
-        if (r == 0 && fstat(fd, &st) == 0) /* before hours of copying; what is no file, or grows, is counted then */
+        if (r == 0 && from.fd >= 0 && fstat(from.fd, &st) == 0) /* before hours of copying; what is no file, or grows, is counted then */
                 r = check_size(name, (uint64_t)st.st_size);
         if (r == 0)
-                r = cases_stage(c, &staged_fd, staged);
+                r = cases_stage(c, &fd, staged);
         if (r < 0)
                 return r;
-        r = copy_whole(fd, staged_fd);
+        r = from.fd >= 0 ? copy_whole(from.fd, fd) : write_all(fd, from.bytes.data, from.bytes.size);
         if (r < 0)
-                errorf(r, "cannot copy the case %s: %s", name, strerror(-r));
+                errorf(r, "cannot %s the case %s: %s", from.fd >= 0 ? "copy" : "write", name, strerror(-r));
         else
-                r = given ? commit_given(c, name, staged_fd, staged, ret_id, &entered)
-                          : commit_staged(c, name, SHOWN_LISTED, staged_fd, staged, ret_id, &entered);
+                r = from.is_given ? commit_given(c, name, fd, staged, ret_id, ret)
+                                  : commit_staged(c, name, from.shown, fd, staged, ret_id, ret);
         if (r < 0)
                 unlink(staged);
-        else
-                *ret_new = entered == ENTERED_NEW;
         return r;
 }
 
 int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new)
 {
-        return add(c, name, false, fd, ret_id, ret_new);
+        enum entered entered;
+        int r = add(c, name, (struct source){.fd = fd}, ret_id, &entered);
+
+        if (r == 0)
+                *ret_new = entered == ENTERED_NEW;
+        return r;
 }
 
 int cases_add_given(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new)
 {
-        return add(c, name, true, fd, ret_id, ret_new);
-}
-
-static int add_hidden(struct cases *c, const char *name, enum shown shown, struct slice bytes, uint32_t *ret_id)
-{
-        cleanup_close int fd = -1;
-        char staged[PATH_SIZE];
         enum entered entered;
-        int r = case_name_check(name);
+        int r = add(c, name, (struct source){.fd = fd, .is_given = true}, ret_id, &entered);
 
         if (r == 0)
-                r = cases_stage(c, &fd, staged);
-        if (r < 0)
-                return r;
-        r = write_all(fd, bytes.data, bytes.size);
-        if (r < 0)
-                errorf(r, "cannot write the case %s: %s", name, strerror(-r));
-        else
-                r = commit_staged(c, name, shown, fd, staged, ret_id, &entered);
-        if (r < 0 || entered != ENTERED_NEW)
-                unlink(staged);
+                *ret_new = entered == ENTERED_NEW;
         return r;
 }
 
 int cases_add_unlisted(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id)
 {
-        return add_hidden(c, name, SHOWN_NEVER, bytes, ret_id);
+        return add(c, name, (struct source){.fd = -1, .bytes = bytes, .shown = SHOWN_NEVER}, ret_id, &(enum entered){0});
 }
 
 int cases_add_derived(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id)
 {
-        return add_hidden(c, name, SHOWN_DERIVED, bytes, ret_id);
+        return add(c, name, (struct source){.fd = -1, .bytes = bytes, .shown = SHOWN_DERIVED}, ret_id, &(enum entered){0});
 }
 
 int cases_remove(struct cases *c, uint32_t id)

@@ -100,7 +100,7 @@ int cases_sweep_derived(struct cases *c, const struct derived_sweep *sweep, uint
 int case_status_parse(struct slice text, enum verdict *ret);
 /* The logic, the status and the expected answers that a case states. The lexer knows strings, comments and |symbols|. Bytes that are not
  * SMT-LIB have no logic. */
-int case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
+void case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
               size_t *ret_n);
 /* The number of questions in it: check-sat and check-sat-assuming up to (exit). 0: not known. */
 size_t case_questions(enum format format, struct slice bytes);

@@ -1,6 +1,7 @@
 #include "core/cases/sets.h"
 
 #include "cache/base/record.h"
+#include "core/recipe/recipe.h"
 
 /* In the table: name → version, when it changed, the ids. */
 #define SET_VERSION  1
@@ -13,10 +14,8 @@ struct sets {
 
 int sets_open(struct store *store, size_t table, struct sets **ret)
 {
-        struct sets *s = allocate(1, sizeof(*s));
-
-        *s = (struct sets){.store = store, .table = table};
-        *ret = s;
+        *ret = allocate(1, sizeof(**ret));
+        **ret = (struct sets){.store = store, .table = table};
         return 0;
 }
 
@@ -109,13 +108,6 @@ static int set_put(struct sets *s, struct store_txn *t, const char *name, const 
 
 /* -- changes -- */
 
-static int id_compare(const void *a, const void *b)
-{
-        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-        return x < y ? -1 : x > y;
-}
-
 struct change {
         struct sets *sets;
         const char *name;
@@ -168,7 +160,7 @@ static int change(struct sets *s, const char *name, const uint32_t *ids, size_t 
         int r;
 
         memcpy(sorted, ids, n * sizeof(*ids));
-        sort_list(sorted, n, sizeof(*sorted), id_compare);
+        sort_list(sorted, n, sizeof(*sorted), compare_u32);
         r = store_update(s->store, change_in, &c);
         *ret_changed = c.changed;
         return r;
@@ -214,34 +206,23 @@ int sets_get(struct sets *s, const char *name, struct case_set **ret)
         return r < 0 ? r : set_get_in(s, t, name, ret);
 }
 
-struct naming {
-        char **names; /* owned */
-        size_t n;
-};
-
 static int add_name(void *user, struct slice key, struct slice)
 {
-        struct naming *g = user;
+        cleanup_free char *name = copy_prefix(key.data, key.size);
 
-        list_grow(g->names, g->n);
-        g->names[g->n++] = copy_prefix(key.data, key.size);
-        return 0;
+        return strings_add(user, name);
 }
 
 int sets_names(struct sets *s, char ***ret, size_t *ret_n)
 {
-        struct naming g = {0};
-        int r = store_visit(s->store, s->table, SLICE("", 0), false, add_name, &g);
+        char **names = allocate(1, sizeof(*names));
+        int r = store_visit(s->store, s->table, SLICE("", 0), false, add_name, &names);
 
-        list_grow(g.names, g.n);
         if (r < 0) {
-                for (size_t i = 0; i < g.n; i++)
-                        free(g.names[i]);
-                free(g.names);
+                strings_free(names);
                 return r;
         }
-        g.names[g.n] = NULL;
-        *ret = g.names;
-        *ret_n = g.n;
+        *ret = names;
+        *ret_n = strings_count(names);
         return 0;
 }
