@@ -46,33 +46,27 @@ void file_word(const char *text, char ret[81])
         ret[n] = '\0';
 }
 
-int row_samples(const struct export_row *row, const char *what, double **ret, size_t *ret_n)
+size_t row_samples(const struct export_row *row, const char *what, double **ret)
 {
         const json_t *samples = json_object_get(row->run, "samples"), *s;
         bool has_quiet = false;
-        size_t i;
+        size_t i, n = 0;
 
-        *ret_n = 0;
-        *ret = calloc(json_array_size(samples) + 1, sizeof(**ret));
-        if (!*ret)
-                return -ENOMEM;
+        *ret = allocate(json_array_size(samples), sizeof(**ret));
         json_array_foreach (samples, i, s)
                 has_quiet |= json_is_false(json_object_get(s, "disturbed"));
         json_array_foreach (samples, i, s)
                 if (!has_quiet || json_is_false(json_object_get(s, "disturbed")))
-                        (*ret)[(*ret_n)++] = json_number_value(json_object_get(s, what));
-        return 0;
+                        (*ret)[n++] = json_number_value(json_object_get(s, what));
+        return n;
 }
 
-int export_json(struct exporter *e, json_t *j)
+void export_json(struct exporter *e, json_t *j)
 {
-        cleanup_free char *text = j ? json_dumps(j, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)) : NULL;
+        cleanup_free char *text = json_dumps(j, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 
         json_decref(j);
-        if (!text)
-                return -ENOMEM;
         buffer_adds(&e->file.pending, text);
-        return 0;
 }
 
 json_t *export_numbers(const double *list, size_t n)
@@ -86,33 +80,24 @@ json_t *export_numbers(const double *list, size_t n)
 
 /* -- documents --------------------------------------------------------------------------------------------------- */
 
-static int make_folder(const struct exporter *e, const char *path)
-{
-        mode_t mode = e->target.mode | ((e->target.mode & 0444) >> 2);
-        bool is_new = access(path, F_OK) < 0;
-        int r = make_dirs(path, mode);
-
-        if (r == 0 && is_new && chmod(path, mode) < 0) /* our umask is for stores */
-                r = -errno;
-        return r < 0 ? errorf(r, "cannot make the folder %s: %s", path, strerror(-r)) : 0;
-}
-
 int export_file(struct exporter *e, const char *name)
 {
         const char *folder = e->target.path;
-        cleanup_free char *path = NULL;
-        char *slash;
+        cleanup_free char *path = format_string("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name);
+        mode_t mode = e->target.mode | ((e->target.mode & 0444) >> 2);
+        char *slash = strrchr(path, '/');
+        bool is_new;
         int r;
 
-        if (asprintf(&path, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name) < 0) {
-                path = NULL;
-                return -ENOMEM;
-        }
-        slash = strrchr(path, '/');
         *slash = '\0';
-        r = make_folder(e, path);
+        is_new = access(path, F_OK) < 0;
+        r = make_dirs(path, mode);
+        if (r == 0 && is_new && chmod(path, mode) < 0) /* our umask is for stores */
+                r = -errno;
+        if (r < 0)
+                return errorf(r, "cannot make the folder %s: %s", path, strerror(-r));
         *slash = '/';
-        return r < 0 ? r : outfile_open(path, e->target.mode, &e->file);
+        return outfile_open(path, e->target.mode, &e->file);
 }
 
 static bool is_divided(const struct exporter *e)
@@ -172,25 +157,20 @@ static int close_document(struct exporter *e)
 
 int export_open(enum export_format format, const struct export_target *target, struct exporter **ret)
 {
-        struct exporter *e;
+        cleanup(export_closep) struct exporter *e = NULL;
         int r = 0;
 
         if (kinds[format]->wants_folder && !(target->path && target->is_folder))
                 return errorf(-EINVAL, "%s is a folder of several files: name it with -o DIR", kinds[format]->name);
-        e = calloc(1, sizeof(*e));
-        if (!e)
-                return -ENOMEM;
+        e = allocate(1, sizeof(*e));
         e->kind = kinds[format];
         e->target = *target;
         e->file.fd = -1;
         if (!is_divided(e))
                 r = open_document(e);
-        if (r < 0) {
-                free(e);
-                return r;
-        }
-        *ret = e;
-        return 0;
+        if (r == 0)
+                *ret = steal_pointer(e);
+        return r;
 }
 
 int export_version(struct exporter *e, const struct export_version *v)
@@ -218,10 +198,11 @@ int export_row(struct exporter *e, const struct export_row *row)
                 r = open_document(e);
         if (r == 0)
                 r = begin_document(e, row);
-        if (r == 0)
-                r = e->kind->row(e, row);
+        if (r < 0)
+                return r;
+        e->kind->row(e, row);
         e->rows++;
-        return r < 0 ? r : outfile_flush(&e->file);
+        return outfile_flush(&e->file);
 }
 
 int export_end(struct exporter *e, uint64_t *ret_left_out)

@@ -34,18 +34,14 @@ static int write_machine(const struct exporter *e, const struct export_row *row)
 {
         cleanup_free char *path = NULL, *text = NULL;
         char name[81];
-        json_t *j;
+        json_t *j = machine_json(e, row);
 
         file_word(e->version.machine, name);
-        if (asprintf(&path, "%s/%s/machine.json", e->target.path, name) < 0) {
-                path = NULL;
-                return -ENOMEM;
-        }
-        j = machine_json(e, row);
+        path = format_string("%s/%s/machine.json", e->target.path, name);
         json_object_set_new(j, "version", json_integer(VERSION_OF_MACHINES));
         text = json_dumps(j, JSON_INDENT(4));
         json_decref(j);
-        return text ? write_file_atomic(path, text, strlen(text), e->target.mode) : -ENOMEM;
+        return write_file_atomic(path, text, strlen(text), e->target.mode);
 }
 
 /* -- a version ----------------------------------------------------------------------------------------------------- */
@@ -53,9 +49,8 @@ static int write_machine(const struct exporter *e, const struct export_row *row)
 static int head(struct exporter *e, const struct export_row *first)
 {
         const struct export_version *v = &e->version;
-        json_t *params = machine_json(e, first), *j;
+        json_t *params = machine_json(e, first);
         char env[128];
-        int r;
 
         snprintf(env, sizeof(env), "%.80s", v->solver);
         json_object_set_new(params, "python", json_string(""));
@@ -64,20 +59,13 @@ static int head(struct exporter *e, const struct export_row *first)
                 snprintf(env, sizeof(env), "%.80s-seed%" PRIu64, v->solver, v->seed);
                 json_object_set_new(params, "seed", json_sprintf("%" PRIu64, v->seed));
         }
-        j = json_pack("{ss ss sI so ss s{} s{} s[sssss] s{} si}", "commit_hash", v->commit, "env_name", env, "date",
-                      (json_int_t)v->committed * 1000, "params", params, "python", "", "requirements", "env_vars",
-                      "result_columns", "result", "params", "version", "started_at", "samples", "durations", "version",
-                      VERSION_OF_RESULTS);
-        r = first ? write_machine(e, first) : 0;
-        if (r == 0)
-                r = export_json(e, j);
-        else
-                json_decref(j);
-        if (r < 0)
-                return r;
+        export_json(e, json_pack("{ss ss sI so ss s{} s{} s[sssss] s{} si}", "commit_hash", v->commit, "env_name", env, "date",
+                                 (json_int_t)v->committed * 1000, "params", params, "python", "", "requirements", "env_vars",
+                                 "result_columns", "result", "params", "version", "started_at", "samples", "durations", "version",
+                                 VERSION_OF_RESULTS));
         e->file.pending.size--; /* the brace: the results follow, and the foot closes it */
         buffer_adds(&e->file.pending, ",\"results\":{");
-        return 0;
+        return first ? write_machine(e, first) : 0;
 }
 
 static int compare_cases(const void *a, const void *b)
@@ -88,58 +76,40 @@ static int compare_cases(const void *a, const void *b)
 }
 
 /* Of all cases that had a result; names are asked for in the end. Rows come by id, so that the list is nearly in order. */
-static int note_case(struct exporter *e, const struct export_row *row)
+static void note_case(struct exporter *e, const struct export_row *row)
 {
         struct export_case c = {.id = row->id};
         size_t at = e->n_cases;
 
         if (find_in_list(&c, e->cases, e->n_cases, sizeof(c), compare_cases))
-                return 0;
-        c.name = strdup(row->name);
-        c.sha256 = strdup(row->sha256);
-        if (!c.name || !c.sha256 || list_grow(e->cases, e->n_cases) < 0) {
-                free(c.name);
-                free(c.sha256);
-                return -ENOMEM;
-        }
+                return;
+        c.name = copy_string(row->name);
+        c.sha256 = copy_string(row->sha256);
+        list_grow(e->cases, e->n_cases);
         while (at > 0 && e->cases[at - 1].id > c.id)
                 at--;
         memmove(e->cases + at + 1, e->cases + at, (e->n_cases - at) * sizeof(c));
         e->cases[at] = c;
         e->n_cases++;
-        return 0;
 }
 
-static int result(struct exporter *e, const struct export_row *row)
+static void result(struct exporter *e, const struct export_row *row)
 {
         const struct fact *f = row->fact;
         bool is_answered = f && !f->wrong && verdict_is_decided(f->verdict);
         cleanup_free double *times = NULL;
+        size_t n = row_samples(row, "time", &times);
         char name[24];
-        size_t n;
-        int r = note_case(e, row);
 
-        if (r == 0)
-                r = row_samples(row, "time", &times, &n);
-        if (r < 0)
-                return r;
+        note_case(e, row);
         benchmark_name(row->id, name);
         buffer_addf(&e->file.pending, "%s\n\"%s\":", e->rows > 0 ? "," : "", name);
-        return export_json(e, json_pack("[o [] s o o]", is_answered ? json_pack("[f]", (double)f->wall_ns / 1e9) : json_null(), row->sha256,
-                                     f ? json_integer((json_int_t)f->measured * 1000) : json_null(),
-                                     is_answered ? json_pack("[o]", export_numbers(times, n)) : json_null()));
+        export_json(e, json_pack("[o [] s o o]", is_answered ? json_pack("[f]", (double)f->wall_ns / 1e9) : json_null(), row->sha256,
+                                 f ? json_integer((json_int_t)f->measured * 1000) : json_null(),
+                                 is_answered ? json_pack("[o]", export_numbers(times, n)) : json_null()));
 }
 
 /* -- the benchmarks ------------------------------------------------------------------------------------------------ */
-
-static json_t *benchmark_json(const struct export_case *c)
-{
-        char name[24];
-
-        benchmark_name(c->id, name);
-        return json_pack("{ss ss ss s[] s[] sf ss ss ss}", "name", name, "pretty_name", c->name, "code", c->name, "params", "param_names",
-                         "timeout", 0.0, "type", "time", "unit", "seconds", "version", c->sha256);
-}
 
 static int end(struct exporter *e)
 {
@@ -149,14 +119,15 @@ static int end(struct exporter *e)
                 return r;
         buffer_adds(&e->file.pending, "{");
         for (size_t i = 0; i < e->n_cases && r == 0; i++) {
+                const struct export_case *c = &e->cases[i];
                 char name[24];
 
-                benchmark_name(e->cases[i].id, name);
+                benchmark_name(c->id, name);
                 buffer_addf(&e->file.pending, "\n\"%s\":", name);
-                r = export_json(e, benchmark_json(&e->cases[i]));
+                export_json(e, json_pack("{ss ss ss s[] s[] sf ss ss ss}", "name", name, "pretty_name", c->name, "code", c->name, "params",
+                                         "param_names", "timeout", 0.0, "type", "time", "unit", "seconds", "version", c->sha256));
                 buffer_adds(&e->file.pending, ",");
-                if (r == 0)
-                        r = outfile_flush(&e->file);
+                r = outfile_flush(&e->file);
         }
         buffer_addf(&e->file.pending, "\n\"version\":%d}\n", VERSION_OF_BENCHMARKS);
         if (r == 0)

@@ -9,21 +9,10 @@
 #include "core/report/xml.h"
 #include "core/run/cell_file.h"
 
-static void add_column(struct buffer *to, const char *title, const char *value, bool hidden)
+static void format_exact_seconds(uint64_t ns, char ret[40])
 {
-        xml_addf(to, "    <column title=\"%s\"", title);
-        if (value)
-                xml_addf(to, " value=\"%s\"", value);
-        buffer_adds(to, hidden ? " hidden=\"true\"/>\n" : "/>\n");
-}
-
-static void add_seconds(struct buffer *to, const char *title, uint64_t ns)
-{
-        char text[40];
-
-        format_exact(ns, text);
-        strcat(text, "s");
-        add_column(to, title, text, false);
+        format_exact(ns, ret);
+        strcat(ret, "s");
 }
 
 /* -- the head ------------------------------------------------------------------------------------------------------ */
@@ -38,33 +27,22 @@ static void add_system(struct exporter *e, const struct export_row *first)
 {
         const char *machine = e->version.machine ? e->version.machine : "";
         const json_t *facts = first ? json_object_get(first->run, "host") : NULL;
-        cleanup_free char *host = strndup(machine, strcspn(machine, "/"));
+        cleanup_free char *host = copy_prefix(machine, strcspn(machine, "/"));
 
         xml_addf(&e->file.pending,
                  "  <systeminfo hostname=\"%s\">\n    <os name=\"%s\"/>\n    <cpu model=\"%s\" cores=\"%zu\"/>\n    <ram size=\"%zuB\"/>\n"
                  "    <environment/>\n  </systeminfo>\n",
-                 json_text(facts, "host", host ? host : ""), json_text(facts, "kernel", ""), json_text(facts, "cpu", ""), number_of(facts, "cores"),
+                 json_text(facts, "host", host), json_text(facts, "kernel", ""), json_text(facts, "cpu", ""), number_of(facts, "cores"),
                  number_of(facts, "memory"));
-}
-
-static void add_limits(struct buffer *to, const struct recipe_limits *limits)
-{
-        char text[32];
-
-        if (limits->cpu_ns > 0) {
-                format_exact(limits->cpu_ns, text);
-                xml_addf(to, " timelimit=\"%ss\"", text);
-        }
-        if (limits->memory > 0)
-                xml_addf(to, " memlimit=\"%zuB\"", (size_t)limits->memory);
 }
 
 static int head(struct exporter *e, const struct export_row *first)
 {
         const struct export_version *v = &e->version;
         const struct fact *f = first ? first->fact : NULL;
+        const struct recipe_limits *limits = f ? &f->limits : &v->limits;
         struct buffer *to = &e->file.pending;
-        char date[32], options[40] = "";
+        char date[32], options[40] = "", seconds[40];
 
         format_date(f ? f->measured : v->committed, date); /* of the first result, so that the same export is the same bytes */
         if (v->has_seed)
@@ -74,16 +52,16 @@ static int head(struct exporter *e, const struct export_row *first)
                         "  'https://www.sosy-lab.org/benchexec/result-3.0.dtd'>\n");
         xml_addf(to, "<result benchmarkname=\"%s\" date=\"%s\" starttime=\"%s\" tool=\"%s\" toolmodule=\"\" version=\"%s\" options=\"%s\"",
                  v->solver ? v->solver : "", date, date, v->solver ? v->solver : "", v->commit ? v->commit : "", options);
-        add_limits(to, f ? &f->limits : &v->limits);
+        format_exact_seconds(limits->cpu_ns, seconds);
+        if (limits->cpu_ns > 0)
+                xml_addf(to, " timelimit=\"%s\"", seconds);
+        if (limits->memory > 0)
+                xml_addf(to, " memlimit=\"%zuB\"", (size_t)limits->memory);
         xml_addf(to, " cpuCores=\"1\" generator=\"%s\">\n", e->target.generator);
         if (v->subject && *v->subject)
                 xml_addf(to, "  <description>%s</description>\n", v->subject);
-        buffer_adds(to, "  <columns>\n");
-        add_column(to, "status", NULL, false);
-        add_column(to, "cputime", NULL, false);
-        add_column(to, "walltime", NULL, false);
-        add_column(to, "memory", NULL, false);
-        buffer_adds(to, "  </columns>\n");
+        buffer_adds(to, "  <columns>\n    <column title=\"status\"/>\n    <column title=\"cputime\"/>\n"
+                        "    <column title=\"walltime\"/>\n    <column title=\"memory\"/>\n  </columns>\n");
         add_system(e, first);
         return 0;
 }
@@ -112,44 +90,44 @@ static const char *category_of(const struct export_row *row)
         return f->wrong ? "wrong" : strcmp(row->check, "correct") == 0 ? "correct" : "missing";
 }
 
-static void add_numbers(struct buffer *to, const struct fact *f)
+static void run(struct exporter *e, const struct export_row *row)
 {
-        char bytes[32], limit[32];
-
-        add_seconds(to, "cputime", f->cpu_ns);
-        add_seconds(to, "walltime", f->wall_ns);
-        snprintf(bytes, sizeof(bytes), "%" PRIu64 "B", f->memory);
-        add_column(to, "memory", bytes, false);
-        if (f->disturbed)
-                add_column(to, "disturbed", "true", false);
-        format_exact(f->limits.wall_ns, limit);
-        strcat(limit, "s");
-        add_column(to, "walltimelimit", limit, true);
-}
-
-static int run(struct exporter *e, const struct export_row *row)
-{
-        struct buffer *to = &e->file.pending;
-        char id[16], measured[32];
+        const struct fact *f = row->fact;
+        char cpu[40], wall[40], memory[32], limit[40], id[16], measured[32];
+        const struct {
+                const char *title, *value; /* NULL: left out */
+                bool hidden;
+        } columns[] = {
+                {"status", status_of(f), false},
+                {"cputime", f ? cpu : NULL, false},
+                {"walltime", f ? wall : NULL, false},
+                {"memory", f ? memory : NULL, false},
+                {"disturbed", f && f->disturbed ? "true" : NULL, false},
+                {"walltimelimit", f ? limit : NULL, true},
+                {"effort", strcmp(row->effort, "-") != 0 ? row->effort : NULL, false},
+                {"category", category_of(row), true},
+                {"result", row->result, true},
+                {"check", row->check, true},
+                {"case", id, true},
+                {"sha256", row->sha256, true},
+                {"measured", f ? measured : NULL, true},
+        };
 
         snprintf(id, sizeof(id), "%" PRIu32, row->id);
-        xml_addf(to, "  <run name=\"%s\">\n", row->name);
-        add_column(to, "status", status_of(row->fact), false);
-        if (row->fact)
-                add_numbers(to, row->fact);
-        if (strcmp(row->effort, "-") != 0)
-                add_column(to, "effort", row->effort, false);
-        add_column(to, "category", category_of(row), true);
-        add_column(to, "result", row->result, true);
-        add_column(to, "check", row->check, true);
-        add_column(to, "case", id, true);
-        add_column(to, "sha256", row->sha256, true);
-        if (row->fact) {
-                format_date(row->fact->measured, measured);
-                add_column(to, "measured", measured, true);
+        if (f) {
+                format_exact_seconds(f->cpu_ns, cpu);
+                format_exact_seconds(f->wall_ns, wall);
+                format_exact_seconds(f->limits.wall_ns, limit);
+                snprintf(memory, sizeof(memory), "%" PRIu64 "B", f->memory);
+                format_date(f->measured, measured);
         }
-        buffer_adds(to, "  </run>\n");
-        return 0;
+        xml_addf(&e->file.pending, "  <run name=\"%s\">\n", row->name);
+        for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
+                if (columns[i].value)
+                        xml_addf(&e->file.pending, columns[i].hidden ? "    <column title=\"%s\" value=\"%s\" hidden=\"true\"/>\n"
+                                                                     : "    <column title=\"%s\" value=\"%s\"/>\n",
+                                 columns[i].title, columns[i].value);
+        buffer_adds(&e->file.pending, "  </run>\n");
 }
 
 const struct export_kind export_benchexec = {

@@ -29,7 +29,7 @@ static bool takes(const struct export_row *row)
         return row->fact && !row->fact->wrong && verdict_is_decided(row->fact->verdict);
 }
 
-static char *command_of(const struct exporter *e, const struct export_row *row)
+static json_t *command_of(const struct exporter *e, const struct export_row *row)
 {
         const struct export_version *v = row->version;
         cleanup_buffer struct buffer b = {0};
@@ -39,51 +39,44 @@ static char *command_of(const struct exporter *e, const struct export_row *row)
         if (v->has_seed)
                 buffer_addf(&b, "--seed %" PRIu64 " ", v->seed);
         buffer_adds(&b, row->name);
-        return buffer_error(&b) < 0 ? NULL : steal_pointer(b.data);
+        return json_string(b.data);
 }
 
 static json_t *memory_of(const struct export_row *row)
 {
         cleanup_free double *list = NULL;
+        size_t n = row_samples(row, "memory", &list);
         json_t *j = json_array();
-        size_t n;
 
-        if (row_samples(row, "memory", &list, &n) == 0)
-                for (size_t i = 0; i < n; i++)
-                        json_array_append_new(j, json_integer((json_int_t)list[i]));
+        for (size_t i = 0; i < n; i++)
+                json_array_append_new(j, json_integer((json_int_t)list[i]));
         return j;
 }
 
-static int add_times(const struct export_row *row, json_t *j)
+static void add_times(const struct export_row *row, json_t *j)
 {
         const json_t *usage = json_object_get(row->run, "rusage");
         cleanup_free double *times = NULL;
-        double seconds = (double)row->fact->wall_ns / 1e9;
-        const double *list = &seconds;
-        size_t n;
-        int r = row_samples(row, "time", &times, &n);
+        size_t n = row_samples(row, "time", &times);
 
-        if (r < 0)
-                return r;
-        if (n > 0)
-                list = times;
-        else
-                n = 1;
-        json_object_set_new(j, "times", export_numbers(list, n)); /* in the order they were taken */
-        json_object_set_new(j, "mean", json_real(mean_of(list, n)));
-        json_object_set_new(j, "stddev", deviation_of(list, n));
-        if (times)
-                sort_list(times, n, sizeof(*times), compare_doubles);
-        json_object_set_new(j, "median", json_real((list[(n - 1) / 2] + list[n / 2]) / 2));
+        if (n == 0) {
+                free(times);
+                times = allocate(n = 1, sizeof(*times));
+                *times = (double)row->fact->wall_ns / 1e9;
+        }
+        json_object_set_new(j, "times", export_numbers(times, n)); /* in the order they were taken */
+        json_object_set_new(j, "mean", json_real(mean_of(times, n)));
+        json_object_set_new(j, "stddev", deviation_of(times, n));
+        sort_list(times, n, sizeof(*times), compare_doubles);
+        json_object_set_new(j, "median", json_real((times[(n - 1) / 2] + times[n / 2]) / 2));
         json_object_set(j, "user", json_object_get(usage, "user"));
         json_object_set(j, "system", json_object_get(usage, "system"));
         if (!usage) { /* of another machine: the sum is all that is known */
                 json_object_set_new(j, "user", json_real((double)row->fact->cpu_ns / 1e9));
                 json_object_set_new(j, "system", json_real(0));
         }
-        json_object_set_new(j, "min", json_real(list[0]));
-        json_object_set_new(j, "max", json_real(list[n - 1]));
-        return 0;
+        json_object_set_new(j, "min", json_real(times[0]));
+        json_object_set_new(j, "max", json_real(times[n - 1]));
 }
 
 static int head(struct exporter *e, const struct export_row *)
@@ -92,21 +85,16 @@ static int head(struct exporter *e, const struct export_row *)
         return 0;
 }
 
-static int command(struct exporter *e, const struct export_row *row)
+static void command(struct exporter *e, const struct export_row *row)
 {
-        cleanup_free char *name = command_of(e, row);
-        json_t *j = name ? json_pack("{s:s}", "command", name) : NULL;
-        int r = j ? add_times(row, j) : -ENOMEM;
+        json_t *j = json_pack("{s:o}", "command", command_of(e, row));
 
-        if (r < 0) {
-                json_decref(j);
-                return r;
-        }
+        add_times(row, j);
         json_object_set_new(j, "memory_usage_byte", memory_of(row));
         /* plot_parametrized wants a number */
         json_object_set_new(j, "parameters", json_pack("{s:o}", "commit", json_sprintf("%" PRIu32, row->version->place)));
         buffer_adds(&e->file.pending, e->rows > 0 ? ",\n" : "\n");
-        return export_json(e, j);
+        export_json(e, j);
 }
 
 const struct export_kind export_hyperfine = {

@@ -21,7 +21,7 @@ struct export_kind {
         bool reads_run, reads_first_run; /* of every row, or of a document's first one */
         const char *suffix; /* of a version's document in a folder; NULL: one document for all */
         int (*head)(struct exporter *e, const struct export_row *first); /* first NULL: there is no row; may be NULL */
-        int (*row)(struct exporter *e, const struct export_row *row);
+        void (*row)(struct exporter *e, const struct export_row *row);
         const char *foot; /* NULL: nothing */
         int (*end)(struct exporter *e); /* behind the last document; NULL: nothing */
         bool (*takes)(const struct export_row *row); /* NULL: every row */
@@ -39,8 +39,7 @@ void format_exact(uint64_t ns, char ret[32]);
 void file_word(const char *text, char ret[81]);
 /* Opens <folder>/<word>, and <folder> where it is missing. */
 int export_file(struct exporter *e, const char *name);
-/* Of samples of a result that count: seconds. *ret is NULL when run.json has none; free(). */
-int row_samples(const struct export_row *row, const char *what, double **ret, size_t *ret_n);
-/* Takes the reference. NULL: -ENOMEM. */
-int export_json(struct exporter *e, json_t *j);
+/* "time" or "memory" of the samples that count; how many. free(*ret). */
+size_t row_samples(const struct export_row *row, const char *what, double **ret);
+void export_json(struct exporter *e, json_t *j); /* takes the reference */
 json_t *export_numbers(const double *list, size_t n); /* an array */

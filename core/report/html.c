@@ -26,7 +26,7 @@ json_t *html_string(const char *text)
 
         buffer_adds(&allowed, "");
         xml_add_allowed(&allowed, text);
-        return buffer_error(&allowed) < 0 ? NULL : json_stringn(allowed.data, allowed.size);
+        return json_stringn(allowed.data, allowed.size);
 }
 
 /* These three stand in strings alone, where JSON has another way to write them: so a parser of HTML sees no end of the script, and no comment. */
@@ -80,18 +80,20 @@ void html_page_end(struct buffer *b)
 
 /* -- numbers for people ------------------------------------------------------------------------------------------- */
 
+/* A dash, or the sign of infinity; false: it is a number. */
+static bool is_no_number(double value, struct html_number *ret)
+{
+        strcpy(ret->s, isnan(value) ? "\xe2\x80\x93" : "\xe2\x88\x9e");
+        return !isfinite(value);
+}
+
 struct html_number html_seconds(double seconds)
 {
+        double size = fabs(seconds);
         struct html_number n;
 
-        if (isnan(seconds))
-                strcpy(n.s, "\xe2\x80\x93");
-        else if (isinf(seconds))
-                strcpy(n.s, "\xe2\x88\x9e");
-        else if (fabs(seconds) >= 100)
-                snprintf(n.s, sizeof(n.s), "%.0f s", seconds);
-        else
-                snprintf(n.s, sizeof(n.s), "%.*f s", fabs(seconds) >= 10 ? 1 : fabs(seconds) >= 1 ? 2 : fabs(seconds) >= 0.1 ? 3 : 4, seconds);
+        if (!is_no_number(seconds, &n))
+                snprintf(n.s, sizeof(n.s), "%.*f s", size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : 4, seconds);
         return n;
 }
 
@@ -99,11 +101,7 @@ struct html_number html_ratio(double ratio)
 {
         struct html_number n;
 
-        if (isnan(ratio))
-                strcpy(n.s, "\xe2\x80\x93");
-        else if (isinf(ratio))
-                strcpy(n.s, "\xe2\x88\x9e");
-        else
+        if (!is_no_number(ratio, &n))
                 snprintf(n.s, sizeof(n.s), ratio < 0.0995 ? "%.2g\xc3\x97" : ratio >= 99.5 ? "%.0f\xc3\x97" : ratio >= 9.95 ? "%.1f\xc3\x97" : "%.2f\xc3\x97", ratio);
         return n;
 }

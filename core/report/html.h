@@ -34,7 +34,7 @@ void html_page_end(struct buffer *b); /* with the script */
 /* A link to a path relative to the page, which is escaped and so has no scheme; the text alone where it is NULL. */
 void html_link(struct buffer *b, const char *path, const char *text);
 
-/* A string for html_data(), from text of unknown origin; NULL: no memory. */
+/* A string for html_data(), from text of unknown origin. */
 json_t *html_string(const char *text);
 /* A value for the page's script, as <script type="application/json" id="…">. Takes the reference; NULL (no memory) fails the buffer. */
 void html_data(struct buffer *b, const char *id, json_t *value);

@@ -8,11 +8,8 @@
 /* Beside `place`, which it takes in the end. */
 static int open_beside(struct outfile *o, const char *place, mode_t mode)
 {
-        o->place = strdup(place);
-        if (!o->place || asprintf(&o->temporary, "%s.XXXXXX", place) < 0) {
-                o->temporary = NULL;
-                return -ENOMEM;
-        }
+        o->place = copy_string(place);
+        o->temporary = format_string("%s.XXXXXX", place);
         o->fd = mkostemp(o->temporary, O_CLOEXEC);
         if (o->fd < 0)
                 o->temporary[0] = '\0'; /* nothing is there to be taken away */
@@ -35,8 +32,8 @@ int outfile_open(const char *path, mode_t mode, struct outfile *ret)
 {
         int r;
 
-        *ret = (struct outfile){.fd = -1, .path = strdup(path)};
-        r = ret->path ? open_place(ret, mode) : -ENOMEM;
+        *ret = (struct outfile){.fd = -1, .path = copy_string(path)};
+        r = open_place(ret, mode);
         if (r < 0) {
                 outfile_done(ret);
                 return errorf(r, "cannot write %s: %s", path, strerror(-r));

@@ -21,8 +21,7 @@
  * A title, axis label, name in the legend or note that is wider than the picture loses its middle, and has the whole as <title>. Markers of a
  * crowd are translucent. The series added last are drawn last. A rule outside a fixed range has no label.
  *
- * Nothing is global: different plots may be made in different threads. An allocation that fails is remembered and returned by plot_write();
- * every function takes the NULL that plot_new() or plot_series() may have returned.
+ * Nothing is global: different plots may be made in different threads.
  */
 #pragma once
 
@@ -68,8 +67,7 @@ void plot_point(struct plot_series *s, double x, double y, const char *tooltip);
 /* Lines across the whole picture. `label` (may be NULL) is written beside the line. */
 void plot_rule_x(struct plot *p, double x, const char *label, const char *tooltip); /* upright: a culprit, a release */
 void plot_rule_y(struct plot *p, double y, const char *label, const char *tooltip); /* level: a limit */
-void plot_diagonal(struct plot *p, double factor,
-                   const char *label); /* y = factor · x; straight where both axes have one scale */
+void plot_diagonal(struct plot *p, double factor, const char *label); /* y = factor · x; straight where both axes have one scale */
 
 /* A line of small print below the picture: host, limits, how many points are not shown. */
 void plot_note(struct plot *p, const char *text);

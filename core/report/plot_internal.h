@@ -6,13 +6,12 @@
 #include "core/report/plot.h"
 
 struct plot_item {
-        double x, y; /* of a band: y is its upper edge */
+        double x, y;
         char *tooltip;
 };
 
 struct plot_series {
         struct plot_series *next;
-        struct plot *plot;
         enum plot_kind kind;
         char *name;
         unsigned style;
@@ -49,7 +48,6 @@ struct plot {
         size_t n_rules;
         char **notes;
         size_t n_notes;
-        bool failed; /* an allocation */
 };
 
 /* An axis ready to draw: its range, and where its values lie. */

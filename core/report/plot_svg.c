@@ -72,19 +72,15 @@ void plot_add_title(struct buffer *out, const char *text)
                 xml_addf(out, "<title>%s</title>", text);
 }
 
-/* A tenth of a pixel, without a trailing zero. */
-static void add_number(struct buffer *out, double v)
+/* To a tenth of a pixel; never "-0". */
+static double tenths(double v)
 {
-        buffer_addf(out, "%g", round(v * 10) / 10 + 0.0);
+        return round(v * 10) / 10 + 0.0;
 }
 
 static void begin_text(struct buffer *out, double x, double y, const char *class, const char *anchor)
 {
-        buffer_adds(out, "<text x=\"");
-        add_number(out, x);
-        buffer_adds(out, "\" y=\"");
-        add_number(out, y);
-        buffer_adds(out, "\"");
+        buffer_addf(out, "<text x=\"%g\" y=\"%g\"", tenths(x), tenths(y));
         if (*class)
                 buffer_addf(out, " class=\"%s\"", class);
         if (*anchor)
@@ -131,18 +127,14 @@ static void add_text_within(struct buffer *out, double x, double y, const char *
         buffer_adds(&shown, "\xe2\x80\xa6");
         buffer_adds(&shown, text + strlen(text) - tail);
         begin_text(out, x, y, class, anchor);
-        if (buffer_error(&shown) == 0)
-                xml_add_escaped(out, shown.data);
+        xml_add_escaped(out, shown.data);
         plot_add_title(out, text);
         buffer_adds(out, "</text>");
 }
 
 void plot_add_point(struct buffer *out, char command, double x, double y)
 {
-        buffer_add(out, &command, 1);
-        add_number(out, x);
-        buffer_adds(out, " ");
-        add_number(out, y);
+        buffer_addf(out, "%c%g %g", command, tenths(x), tenths(y));
 }
 
 void plot_add_line(struct buffer *out, const char *class, double x1, double y1, double x2, double y2)
@@ -155,47 +147,36 @@ void plot_add_line(struct buffer *out, const char *class, double x1, double y1, 
 
 /* -- markers ------------------------------------------------------------------------------------------------------ */
 
+/* A shape begins beside the middle, and goes on by these commands of a path; all in units of PLOT_MARKER. */
+static const struct marker {
+        double x, y;
+        const char *path; /* a # is the next number */
+        double numbers[8];
+} markers[STYLES] = {
+        {-1, 0, "a# # 0 1 0 # 0a# # 0 1 0 # 0z", {1, 1, 2, 1, 1, -2}},           /* circle */
+        {-0.9, -0.9, "h#v#h#z", {1.8, 1.8, -1.8}},                               /* square */
+        {0, -1.2, "l# #h#z", {1.1, 2, -2.2}},                                    /* triangle */
+        {0, -1.3, "l# #l# #l# #z", {1.2, 1.3, -1.2, 1.3, -1.2, -1.3}},           /* diamond */
+        {0, 1.2, "l# #h#z", {1.1, -2, -2.2}},                                    /* triangle on its point */
+        {-1, -1, "l# #m0 #l# #", {2, 2, -2, -2, 2}},                             /* cross */
+        {-1.2, 0, "h#m# #v#", {2.4, -1.2, -1.2, 2.4}},                           /* plus */
+        {-0.5, -1.3, "h#v#h#z", {1, 2.6, -1}},                                   /* an upright bar */
+};
+
 static void add_marker(struct buffer *out, unsigned style, double x, double y)
 {
-        const double r = PLOT_MARKER;
+        const struct marker *m = &markers[style % STYLES];
+        const double *number = m->numbers;
 
-        switch (style % STYLES) {
-        case 0: /* circle */
-                plot_add_point(out, 'M', x - r, y);
-                buffer_addf(out, "a%g %g 0 1 0 %g 0a%g %g 0 1 0 %g 0z", r, r, 2 * r, r, r, -2 * r);
-                break;
-        case 1: /* square */
-                plot_add_point(out, 'M', x - 0.9 * r, y - 0.9 * r);
-                buffer_addf(out, "h%gv%gh%gz", 1.8 * r, 1.8 * r, -1.8 * r);
-                break;
-        case 2: /* triangle */
-                plot_add_point(out, 'M', x, y - 1.2 * r);
-                buffer_addf(out, "l%g %gh%gz", 1.1 * r, 2 * r, -2.2 * r);
-                break;
-        case 3: /* diamond */
-                plot_add_point(out, 'M', x, y - 1.3 * r);
-                buffer_addf(out, "l%g %gl%g %gl%g %gz", 1.2 * r, 1.3 * r, -1.2 * r, 1.3 * r, -1.2 * r, -1.3 * r);
-                break;
-        case 4: /* triangle on its point */
-                plot_add_point(out, 'M', x, y + 1.2 * r);
-                buffer_addf(out, "l%g %gh%gz", 1.1 * r, -2 * r, -2.2 * r);
-                break;
-        case 5: /* cross */
-                plot_add_point(out, 'M', x - r, y - r);
-                buffer_addf(out, "l%g %gm0 %gl%g %g", 2 * r, 2 * r, -2 * r, -2 * r, 2 * r);
-                break;
-        case 6: /* plus */
-                plot_add_point(out, 'M', x - 1.2 * r, y);
-                buffer_addf(out, "h%gm%g %gv%g", 2.4 * r, -1.2 * r, -1.2 * r, 2.4 * r);
-                break;
-        default: /* an upright bar */
-                plot_add_point(out, 'M', x - 0.5 * r, y - 1.3 * r);
-                buffer_addf(out, "h%gv%gh%gz", r, 2.6 * r, -r);
-                break;
-        }
+        plot_add_point(out, 'M', x + m->x * PLOT_MARKER, y + m->y * PLOT_MARKER);
+        for (const char *p = m->path; *p; p++)
+                if (*p == '#')
+                        buffer_addf(out, "%g", *number++ * PLOT_MARKER);
+                else
+                        buffer_add(out, p, 1);
 }
 
-/* Chooses the items of a line that get a marker: all that can be told apart, else some, evenly, so that the line's shape code can be read. */
+/* Does this item get a marker? All do where they can be told apart; else some, evenly, so that a series is recognized by its shape. */
 static bool is_marked(const struct plot_series *s, size_t i)
 {
         size_t every = s->n <= 24 ? 1 : (s->n + 7) / 8;
@@ -214,28 +195,22 @@ static void add_markers(struct buffer *out, const struct layout *l, const struct
 {
         bool open = false;
 
-        for (size_t i = 0; i < s->n; i++) { /* those without a tooltip are one path */
-                const struct plot_item *item = &s->items[i];
+        for (int told = 0; told < 2; told++) { /* those without a tooltip are one path */
+                for (size_t i = 0; i < s->n; i++) {
+                        const struct plot_item *item = &s->items[i];
 
-                if (!plot_item_is_drawable(item) || item->tooltip || !is_marked(s, i))
-                        continue;
-                if (!open)
-                        buffer_adds(out, "<path class=\"p\" d=\"");
-                open = true;
-                add_marker(out, s->style, scale_pixel(&l->x, item->x), scale_pixel(&l->y, item->y));
-        }
-        if (open)
-                buffer_adds(out, "\"/>");
-        for (size_t i = 0; i < s->n; i++) {
-                const struct plot_item *item = &s->items[i];
-
-                if (!plot_item_is_drawable(item) || !item->tooltip)
-                        continue;
-                buffer_adds(out, "<path class=\"p\" d=\"");
-                add_marker(out, s->style, scale_pixel(&l->x, item->x), scale_pixel(&l->y, item->y));
-                buffer_adds(out, "\">");
-                plot_add_title(out, item->tooltip);
-                buffer_adds(out, "</path>");
+                        if (!plot_item_is_drawable(item) || told != (item->tooltip != NULL) || !(told || is_marked(s, i)))
+                                continue;
+                        if (!open)
+                                buffer_adds(out, "<path class=\"p\" d=\"");
+                        open = !told;
+                        add_marker(out, s->style, scale_pixel(&l->x, item->x), scale_pixel(&l->y, item->y));
+                        if (told)
+                                xml_addf(out, "\"><title>%s</title></path>", item->tooltip);
+                }
+                if (open)
+                        buffer_adds(out, "\"/>");
+                open = false;
         }
 }
 
@@ -276,7 +251,7 @@ static void add_polyline(struct buffer *out, const struct layout *l, const struc
         buffer_adds(out, "\"/>");
 }
 
-/* Markers that are likely to cover each other show what is below them. */
+/* So many markers that they cover each other: they are drawn translucent. */
 static bool is_crowded(const struct plot *p)
 {
         size_t n = 0;
@@ -316,7 +291,7 @@ static void include(struct range *r, double v, enum plot_scale scale)
         r->high = isnan(r->high) ? v : fmax(r->high, v);
 }
 
-static void data_ranges(const struct plot *p, struct layout *l, struct range *x, struct range *y)
+static void data_ranges(const struct plot *p, struct range *x, struct range *y)
 {
         *x = *y = (struct range){NAN, NAN};
         for (const struct plot_series *s = p->series; s; s = s->next)
@@ -334,7 +309,7 @@ static void data_ranges(const struct plot *p, struct layout *l, struct range *x,
                 include(y, 0, p->y.scale);
 }
 
-/* Calls for each place of the legend; returns how many rows it takes. */
+/* Draws the legend; `out` NULL: only measures it. Returns its rows. */
 static unsigned legend(struct buffer *out, const struct plot *p, double left, double top)
 {
         const double room = p->width - left - SWATCH - 5 - MARGIN;
@@ -389,7 +364,7 @@ static void lay_out(const struct plot *p, struct layout *l)
         struct range x, y;
 
         *l = (struct layout){0};
-        data_ranges(p, l, &x, &y);
+        data_ranges(p, &x, &y);
         l->top = 8 + (p->title ? TITLE_FONT + 7 : 0) + legend(NULL, p, MARGIN, 0) * LEADING + (p->y.label ? LEADING + 8 : 6);
         l->right = width - 16;
         below += (p->x.label ? LEADING : 0) + (double)p->n_notes * 14;
@@ -407,14 +382,18 @@ static void lay_out(const struct plot *p, struct layout *l)
 
 static void add_grid(struct buffer *out, const struct plot *p, const struct layout *l)
 {
-        for (size_t i = 0; i < l->y.n_ticks; i++)
+        for (size_t i = 0; i < l->y.n_ticks; i++) {
+                double y = scale_pixel(&l->y, l->y.ticks[i].value);
+
                 if (*l->y.ticks[i].label)
-                        plot_add_line(out, "l", l->left, scale_pixel(&l->y, l->y.ticks[i].value), l->right,
-                                 scale_pixel(&l->y, l->y.ticks[i].value));
-        for (size_t i = 0; i < l->x.n_ticks; i++)
+                        plot_add_line(out, "l", l->left, y, l->right, y);
+        }
+        for (size_t i = 0; i < l->x.n_ticks; i++) {
+                double x = scale_pixel(&l->x, l->x.ticks[i].value);
+
                 if (*l->x.ticks[i].label)
-                        plot_add_line(out, "l", scale_pixel(&l->x, l->x.ticks[i].value), l->top,
-                                 scale_pixel(&l->x, l->x.ticks[i].value), l->bottom);
+                        plot_add_line(out, "l", x, l->top, x, l->bottom);
+        }
 }
 
 static void add_axes(struct buffer *out, const struct plot *p, const struct layout *l)
@@ -456,8 +435,6 @@ int plot_write(const struct plot *p, struct buffer *out)
 {
         struct layout l;
 
-        if (!p || p->failed)
-                return -ENOMEM;
         lay_out(p, &l);
         buffer_addf(out,
                     "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"sfs-plot\" role=\"img\" width=\"%u\" height=\"%u\" "

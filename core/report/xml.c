@@ -22,21 +22,15 @@ void xml_add_allowed(struct buffer *to, const char *text)
 
 void xml_add_escaped(struct buffer *to, const char *text)
 {
+        static const char special[] = "&<>\"", *const references[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
         cleanup_buffer struct buffer allowed = {0};
 
         xml_add_allowed(&allowed, text);
-        for (const char *p = allowed.data, *end = p + allowed.size; p < end; p++) {
-                if (*p == '&')
-                        buffer_adds(to, "&amp;");
-                else if (*p == '<')
-                        buffer_adds(to, "&lt;");
-                else if (*p == '>')
-                        buffer_adds(to, "&gt;");
-                else if (*p == '"')
-                        buffer_adds(to, "&quot;");
+        for (const char *p = allowed.data, *end = p + allowed.size, *found; p < end; p++)
+                if ((found = strchr(special, *p)))
+                        buffer_adds(to, references[found - special]);
                 else
                         buffer_add(to, p, 1);
-        }
         to->failed |= allowed.failed;
 }
 
