@@ -38,17 +38,6 @@ static int archive_failed(const char *name, struct archive *a)
 #define SWELL_FREE  (UINT64_C(256) << 20)
 #define SWELL_TIMES 1000
 
-static int check_total(const char *name, struct archive *a, uint64_t total)
-{
-        if (total > CASE_SIZE_MAX)
-                return errorf(-EFBIG, "the case %s has more than %llu bytes when it is unpacked", name,
-                              (unsigned long long)CASE_SIZE_MAX);
-        if (total > SWELL_FREE && total / SWELL_TIMES > (uint64_t)archive_filter_bytes(a, -1))
-                return errorf(-EFBIG, "'%s' unpacks to more than %d times its size: unpack it first, if that is meant", name,
-                              SWELL_TIMES);
-        return 0;
-}
-
 static int copy_out(const char *name, struct archive *a, int to)
 {
         uint64_t total = 0;
@@ -64,9 +53,12 @@ static int copy_out(const char *name, struct archive *a, int to)
                 if (r != ARCHIVE_OK)
                         return archive_failed(name, a);
                 total += n;
-                r = check_total(name, a, total);
-                if (r < 0)
-                        return r;
+                if (total > CASE_SIZE_MAX)
+                        return errorf(-EFBIG, "the case %s has more than %llu bytes when it is unpacked", name,
+                                      (unsigned long long)CASE_SIZE_MAX);
+                if (total > SWELL_FREE && total / SWELL_TIMES > (uint64_t)archive_filter_bytes(a, -1))
+                        return errorf(-EFBIG, "'%s' unpacks to more than %d times its size: unpack it first, if that is meant", name,
+                                      SWELL_TIMES);
                 r = write_all(to, block, n);
                 if (r < 0)
                         return errorf(r, "cannot save the case %s: %s", name, strerror(-r));

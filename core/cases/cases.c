@@ -532,25 +532,6 @@ int cases_remove(struct cases *c, uint32_t id)
         return r < 0 ? r : store_commit(steal_pointer(t));
 }
 
-/* Stores `i`, the case under its new name, inside the transaction. */
-static int enter_renamed(struct cases *c, struct store_txn *t, struct case_info *i)
-{
-        cleanup(case_info_unrefp) struct case_info *old = NULL;
-        int r = record_get(c, t, i->id, &old);
-
-        if (r == 0 && old->removed)
-                r = errorf(-ENOENT, "case %u was removed", i->id);
-        if (r == 0)
-                r = case_name_is_free(t, c->tables.names, i->name);
-        if (r == 0)
-                r = case_name_release(t, c->tables.names, old->name);
-        if (r == 0)
-                r = case_name_take(t, c->tables.names, i->name, i->id);
-        if (r == 0)
-                r = record_put(c, t, i);
-        return r < 0 ? r : note_change(c, t);
-}
-
 struct setting {
         struct cases *cases;
         uint32_t id;
@@ -588,7 +569,7 @@ int cases_set_status(struct cases *c, uint32_t id, enum verdict status)
 
 int cases_rename(struct cases *c, uint32_t id, const char *name)
 {
-        cleanup(case_info_unrefp) struct case_info *old = NULL, *i = NULL;
+        cleanup(case_info_unrefp) struct case_info *old = NULL, *now = NULL, *i = NULL;
         cleanup_close int fd = -1;
         cleanup_txn struct store_txn *t = NULL;
         int r = case_name_check(name);
@@ -613,7 +594,19 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
         i->added = old->added;
         r = store_write(c->store, &t);
         if (r == 0)
-                r = enter_renamed(c, t, i);
+                r = record_get(c, t, id, &now); /* as the transaction sees it */
+        if (r == 0 && now->removed)
+                r = errorf(-ENOENT, "case %u was removed", id);
+        if (r == 0)
+                r = case_name_is_free(t, c->tables.names, name);
+        if (r == 0)
+                r = case_name_release(t, c->tables.names, now->name);
+        if (r == 0)
+                r = case_name_take(t, c->tables.names, name, id);
+        if (r == 0)
+                r = record_put(c, t, i);
+        if (r == 0)
+                r = note_change(c, t);
         return r < 0 ? r : store_commit(steal_pointer(t));
 }
 
@@ -703,15 +696,6 @@ int cases_read_bytes(struct cases *c, const struct case_info *info, size_t most,
         return r < 0 ? r : read_fd(fd, most, ret);
 }
 
-static int check_one(struct cases *c, uint32_t id)
-{
-        cleanup(case_info_unrefp) struct case_info *i = NULL;
-        cleanup_close int fd = -1;
-        int r = cases_get(c, id, &i);
-
-        return r < 0 ? r : case_files_open(&c->files, i, true, &fd, NULL);
-}
-
 int cases_check(struct cases *c, void (*say)(void *user, const char *line), void *user)
 {
         cleanup_free uint32_t *ids = NULL;
@@ -722,11 +706,14 @@ int cases_check(struct cases *c, void (*say)(void *user, const char *line), void
         if (r < 0)
                 return r;
         for (size_t i = 0; i < n; i++) {
-                r = check_one(c, ids[i]);
+                cleanup(case_info_unrefp) struct case_info *info = NULL;
+                cleanup_close int fd = -1;
+
+                r = cases_get(c, ids[i], &info);
                 if (r == 0)
-                        continue;
-                wrong++;
-                if (say)
+                        r = case_files_open(&c->files, info, true, &fd, NULL);
+                wrong += r < 0;
+                if (r < 0 && say)
                         say(user, error_message(r));
         }
         return wrong;

@@ -260,22 +260,19 @@ static int walk_text(struct walk *w)
 
 /* -- characters ------------------------------------------------------------------------------------------------- */
 
-/* Of the control characters only those that lay out a file: readers of git-config disagree on what the others are. */
-static bool is_layout(const unsigned char *p, size_t size)
-{
-        return *p == '\t' || *p == '\n' || (*p == '\r' && size > 1 && p[1] == '\n');
-}
-
+/* UTF-8, and of the control characters only those that lay out a file: readers of git-config disagree on what the others are. */
 static int check_characters(const char *label, struct slice text)
 {
         const unsigned char *p = text.data;
         unsigned line = 1;
 
         for (size_t i = 0, n; i < text.size; i += n) {
+                bool is_layout = p[i] == '\t' || p[i] == '\n' || (p[i] == '\r' && i + 1 < text.size && p[i + 1] == '\n');
+
                 n = utf8_length(p + i, text.size - i);
                 if (n == 0)
                         return errorf(-EINVAL, "%s:%u: byte 0x%02x is not UTF-8 text", label, line, p[i]);
-                if ((p[i] < 0x20 && !is_layout(p + i, text.size - i)) || p[i] == 0x7f)
+                if ((p[i] < 0x20 && !is_layout) || p[i] == 0x7f)
                         return errorf(-EINVAL, "%s:%u: control character 0x%02x", label, line, p[i]);
                 line += p[i] == '\n';
         }

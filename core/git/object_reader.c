@@ -181,7 +181,9 @@ static void loose_free(git_odb_backend *b)
         free(l);
 }
 
-static struct loose *loose_new(const char *objects)
+/* -- the repository --------------------------------------------------------------------------------------------- */
+
+static int add_loose(git_odb *odb, const char *objects)
 {
         struct loose *l = allocate(1, sizeof(*l) + strlen(objects) + 1);
 
@@ -192,15 +194,6 @@ static struct loose *loose_new(const char *objects)
         l->parent.read_prefix = loose_read_prefix;
         l->parent.foreach = loose_foreach;
         l->parent.free = loose_free;
-        return l;
-}
-
-/* -- the repository --------------------------------------------------------------------------------------------- */
-
-static int add_loose(git_odb *odb, const char *objects)
-{
-        struct loose *l = loose_new(objects);
-
         if (git_odb_backend_loose(&l->inner, objects, -1, 0, 0, 0) < 0 || git_odb_add_backend(odb, &l->parent, PRIORITY) < 0) {
                 loose_free(&l->parent);
                 return errorf(-EIO, "cannot read objects in %s: %s", objects, git_error_text());

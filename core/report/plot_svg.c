@@ -251,18 +251,12 @@ static void add_polyline(struct buffer *out, const struct layout *l, const struc
         buffer_adds(out, "\"/>");
 }
 
-/* So many markers that they cover each other: they are drawn translucent. */
-static bool is_crowded(const struct plot *p)
+static void add_series(struct buffer *out, const struct plot *p, const struct layout *l)
 {
-        size_t n = 0;
+        size_t n = 0; /* markers: a crowd of them is translucent, as they cover each other */
 
         for (const struct plot_series *s = p->series; s; s = s->next)
                 n += s->kind == PLOT_SCATTER ? s->n : 0;
-        return n > CROWD;
-}
-
-static void add_series(struct buffer *out, const struct plot *p, const struct layout *l)
-{
         for (const struct plot_series *s = p->series; s; s = s->next) {
                 if (s->kind == PLOT_SCATTER)
                         continue;
@@ -271,7 +265,7 @@ static void add_series(struct buffer *out, const struct plot *p, const struct la
                 buffer_adds(out, "</g>");
         }
         for (const struct plot_series *s = p->series; s; s = s->next) { /* above all lines */
-                buffer_addf(out, "<g class=\"c%u\"%s>", s->style % STYLES, is_crowded(p) ? " fill-opacity=\".35\"" : "");
+                buffer_addf(out, "<g class=\"c%u\"%s>", s->style % STYLES, n > CROWD ? " fill-opacity=\".35\"" : "");
                 add_markers(out, l, s);
                 buffer_adds(out, "</g>");
         }
@@ -347,15 +341,6 @@ static unsigned legend(struct buffer *out, const struct plot *p, double left, do
         return rows;
 }
 
-static double longest_label(const struct scale *s)
-{
-        double most = 0;
-
-        for (size_t i = 0; i < s->n_ticks; i++)
-                most = fmax(most, plot_text_width(s->ticks[i].label, PLOT_FONT));
-        return most;
-}
-
 static void lay_out(const struct plot *p, struct layout *l)
 {
         /* Pixels for a label of x. Those of powers of ten are short, and those between them are to be shown where y has them. */
@@ -370,7 +355,9 @@ static void lay_out(const struct plot *p, struct layout *l)
         below += (p->x.label ? LEADING : 0) + (double)p->n_notes * 14;
         l->bottom = fmax(height - below, l->top + 20);
         scale_fit(&l->y, &p->y, y.low, y.high, (unsigned)fmax(2, (l->bottom - l->top) / 36));
-        l->left = 14 + longest_label(&l->y);
+        l->left = 14;
+        for (size_t i = 0; i < l->y.n_ticks; i++)
+                l->left = fmax(l->left, 14 + plot_text_width(l->y.ticks[i].label, PLOT_FONT));
         scale_fit(&l->x, &p->x, x.low, x.high, (unsigned)fmax(2, (l->right - l->left) / label_room));
         l->x.from = l->left;
         l->x.to = l->right;
