@@ -11,17 +11,15 @@ const char *care_kind_name(enum care_kind k)
         return names[k];
 }
 
-void care_found(struct checking *c, const char *area, enum care_kind kind, const char *format, ...)
+void care_say(const struct care_watch *w, const char *area, enum care_kind kind, const char *format, ...)
 {
-        char text[2048];
+        char text[PATH_SIZE + 128];
         va_list args;
 
         va_start(args, format);
         vsnprintf(text, sizeof(text), format, args);
         va_end(args);
-        c->report->damaged += kind == CARE_DAMAGED;
-        c->report->repaired += kind == CARE_REPAIRED;
-        c->watch->found(c->watch->user, &(struct care_finding){.area = area, .kind = kind, .text = text});
+        w->found(w->user, &(struct care_finding){.area = area, .kind = kind, .text = text});
 }
 
 int care_each_name(const char *folder, int (*fn)(void *user, const char *folder, const char *name), void *user)
@@ -44,7 +42,7 @@ static void say(void *user, const char *line)
 {
         struct checking *c = user;
 
-        care_found(c, c->area, c->kind, "%s", line);
+        care_say(c->watch, c->area, c->kind, "%s", line);
 }
 
 int care_step(struct checking *c, const char *what, uint64_t done, uint64_t total)
@@ -74,7 +72,7 @@ static void unreadable(struct checking *c, const char *area, struct slice key)
         for (size_t i = 0; i < n; i++)
                 snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)key.data)[i]);
         hex[2 * n] = '\0';
-        care_found(c, area, CARE_DAMAGED,
+        care_say(c->watch, area, CARE_DAMAGED,
                    "the entry %s cannot be read, though its checksum is right; a newer solverfs may have written it: it is kept, "
                    "and "
                    "worked out again when asked for",
@@ -87,16 +85,11 @@ static int look_at_build(void *user, struct slice key, struct slice value)
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         int r = build_record_decode(value, true, &record);
 
-        if (r == -ENOMEM)
-                return r;
         c->report->builds++;
-        if (r < 0 && r != -ENOENT) {
+        if (r < 0 && r != -ENOENT)
                 unreadable(c, "builds", key);
-                return 0;
-        }
         for (size_t i = 0; record && record->ok && i < record->n_outputs; i++) {
-                if (list_grow(c->programs, c->n_programs) < 0)
-                        return -ENOMEM;
+                list_grow(c->programs, c->n_programs);
                 c->programs[c->n_programs++] = record->outputs[i].id;
         }
         return 0;
@@ -106,21 +99,19 @@ static int look_at_fact(void *user, struct slice key, struct slice value)
 {
         struct checking *c = user;
         cleanup(fact_unrefp) struct fact *f = NULL;
-        int r = fact_decode(value, false, &f);
-
-        if (r == -ENOMEM)
-                return r;
-        if (r < 0)
+        if (fact_decode(value, false, &f) < 0)
                 unreadable(c, "facts", key);
         return ++c->report->facts % 1024 == 0 ? care_step(c, "measurements", c->report->facts, 0) : 0;
 }
 
-static int each_value(struct checking *c, enum table table, store_each_fn fn)
+static int check_builds(struct checking *c)
 {
-        cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(workspace_store(c->workspace), &t);
+        return store_visit(workspace_store(c->workspace), TABLE_BUILDS, SLICE("", 0), true, look_at_build, c);
+}
 
-        return r < 0 ? r : store_each(t, table, SLICE("", 0), SLICE("", 0), true, fn, c);
+static int check_facts(struct checking *c)
+{
+        return store_visit(workspace_store(c->workspace), TABLE_FACTS, SLICE("", 0), true, look_at_fact, c);
 }
 
 /* -- programs --------------------------------------------------------------------------------------------------- */
@@ -142,7 +133,7 @@ static int check_copy(struct checking *c, const char *name, const struct digest 
         if (fd < 0 || (digest_of_fd(fd, &d, NULL) == 0 && digest_equal(&d, id)))
                 return 0;
         taken = !c->look_only && care_take_copy(path, NULL);
-        care_found(c, "programs", taken ? CARE_REPAIRED : CARE_DAMAGED, "the copy of program %.12s is damaged: it %s", name,
+        care_say(c->watch, "programs", taken ? CARE_REPAIRED : CARE_DAMAGED, "the copy of program %.12s is damaged: it %s", name,
                    taken          ? "was taken away, and is made anew"
                    : c->look_only ? "has to go"
                                   : "is in use; end what runs, and try again");
@@ -155,7 +146,7 @@ static int look_at_program(void *user, const char *name, const struct digest *id
         int r;
 
         if (!id) {
-                care_found(c, "programs", CARE_NOTE, "%s/deltas/%s is no program: it is left alone", workspace_dir(c->workspace), name);
+                care_say(c->watch, "programs", CARE_NOTE, "%s/deltas/%s is no program: it is left alone", workspace_dir(c->workspace), name);
                 return 0;
         }
         r = care_step(c, "programs", c->report->programs, 0);
@@ -167,7 +158,7 @@ static int look_at_program(void *user, const char *name, const struct digest *id
         c->unwanted += !find_in_list(id, c->programs, c->n_programs, DIGEST_SIZE, digest_compare);
         r = programs_verify(workspace_programs(c->workspace), id, c->look_only);
         if (r == -EIO || r == -EBADMSG)
-                care_found(c, "programs", c->look_only ? CARE_DAMAGED : CARE_REPAIRED,
+                care_say(c->watch, "programs", c->look_only ? CARE_DAMAGED : CARE_REPAIRED,
                            "program %.12s did not come out right%s; its build is done again when asked for", name,
                            c->look_only ? "" : " and was dropped");
         return r == -EIO || r == -EBADMSG || r == -ENOENT ? 0 : r;
@@ -185,11 +176,11 @@ static int check_programs(struct checking *c)
         for (size_t i = 0; i < c->n_programs; i++)
                 absent += (i == 0 || !digest_equal(&c->programs[i], &c->programs[i - 1])) && !programs_has(programs, &c->programs[i]);
         if (absent > 0)
-                care_found(c, "programs", CARE_NOTE,
+                care_say(c->watch, "programs", CARE_NOTE,
                            "%llu program%s not kept (gc took them, or they were damaged): built again when asked for",
                            (unsigned long long)absent, absent == 1 ? " is" : "s are");
         if (c->unwanted > 0)
-                care_found(c, "programs", CARE_NOTE, "%llu program%s of no build: 'solverfs gc' takes what has been so for an hour",
+                care_say(c->watch, "programs", CARE_NOTE, "%llu program%s of no build: 'solverfs gc' takes what has been so for an hour",
                            (unsigned long long)c->unwanted, c->unwanted == 1 ? " is" : "s are");
         return r;
 }
@@ -210,25 +201,24 @@ static int check_cases(struct checking *c)
         c->kind = CARE_DAMAGED;
         r = cases_check(workspace_cases(c->workspace), say, c);
         if (r > 0)
-                care_found(c, "cases", CARE_NOTE,
+                care_say(c->watch, "cases", CARE_NOTE,
                            "a damaged case is put right by adding the same file again with 'solverfs case add'");
         if (r >= 0)
                 r = cases_sweep(workspace_cases(c->workspace), true, &lost, &bytes);
         if (r == 0 && lost > 0)
-                care_found(c, "cases", CARE_NOTE, CARE_LOST_CASES, (unsigned long long)lost, (unsigned long long)bytes);
+                care_say(c->watch, "cases", CARE_NOTE, CARE_LOST_CASES, (unsigned long long)lost, (unsigned long long)bytes);
         return r < 0 ? r : 0;
 }
 
 /* -- all -------------------------------------------------------------------------------------------------------- */
 
-static int check_builds(struct checking *c)
+static void count_finding(void *user, const struct care_finding *f)
 {
-        return each_value(c, TABLE_BUILDS, look_at_build);
-}
+        struct checking *c = user;
 
-static int check_facts(struct checking *c)
-{
-        return each_value(c, TABLE_FACTS, look_at_fact);
+        c->report->damaged += f->kind == CARE_DAMAGED;
+        c->report->repaired += f->kind == CARE_REPAIRED;
+        c->asked_by->found(c->asked_by->user, f);
 }
 
 int care_check(struct workspace *w, bool look_only, const struct care_watch *watch, struct care_report *ret)
@@ -241,11 +231,11 @@ int care_check(struct workspace *w, bool look_only, const struct care_watch *wat
                 {"programs", check_programs},        {"cases", check_cases},   {"repositories", care_check_repositories},
                 {"downloads", care_check_downloads},
         };
-        struct checking c = {
-                .workspace = w, .look_only = look_only || store_read_only(workspace_store(w)), .watch = watch, .report = ret};
+        struct checking c = {.workspace = w, .look_only = look_only || store_read_only(workspace_store(w)), .report = ret, .asked_by = watch};
         int r = 0;
 
         *ret = (struct care_report){0};
+        c.watch = &(struct care_watch){.found = count_finding, .user = &c, .progress = watch->progress};
         for (size_t i = 0; i < ARRAY_SIZE(areas) && r == 0; i++) {
                 r = care_step(&c, areas[i].what, 0, 0);
                 if (r == 0)

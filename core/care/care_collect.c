@@ -30,18 +30,6 @@ struct collecting {
         size_t n_wanted;
 };
 
-static void note(struct collecting *c, const char *area, const char *format, ...) printf_like(3, 4);
-static void note(struct collecting *c, const char *area, const char *format, ...)
-{
-        char text[PATH_SIZE + 128];
-        va_list args;
-
-        va_start(args, format);
-        vsnprintf(text, sizeof(text), format, args);
-        va_end(args);
-        c->watch->found(c->watch->user, &(struct care_finding){.area = area, .kind = CARE_NOTE, .text = text});
-}
-
 /* Bytes on disk below a path; what cannot be looked at counts as nothing. */
 static uint64_t size_of(const char *path)
 {
@@ -93,7 +81,7 @@ static int drop_tree(struct collecting *c, const char *dir, const char *name, st
         part->n++;
         part->bytes += bytes;
         if (why)
-                note(c, "leftovers", "%s: %s", path, why);
+                care_say(c->watch, "leftovers", CARE_NOTE, "%s: %s", path, why);
         return 0;
 }
 
@@ -166,7 +154,7 @@ static int drop_cases(struct collecting *c)
                 c->freed->leftovers.n += n;
                 c->freed->leftovers.bytes += bytes;
         } else {
-                note(c, "cases", CARE_LOST_CASES, (unsigned long long)n, (unsigned long long)bytes);
+                care_say(c->watch, "cases", CARE_NOTE, CARE_LOST_CASES, (unsigned long long)n, (unsigned long long)bytes);
         }
         return 0;
 }
@@ -236,26 +224,25 @@ bool care_take_copy(const char *path, uint64_t *ret_bytes)
         return fd >= 0 && unlink(path) == 0;
 }
 
+/* Deletes a copy, or a download, unless it is in use. */
+static void take_idle(struct collecting *c, const char *path, struct care_part *part)
+{
+        uint64_t bytes = 0;
+        bool gone = c->plan->dry_run ? copy_is_idle(path, &bytes) : care_take_copy(path, &bytes);
+
+        part->n += gone;
+        *(gone ? &part->bytes : &part->left) += bytes;
+}
+
 static int drop_copy(void *user, const char *dir, const char *name)
 {
         struct collecting *c = user;
         char path[PATH_SIZE];
-        uint64_t bytes = 0;
         struct digest d;
 
-        if (digest_parse(name, &d) < 0 || path_join(path, dir, name) < 0)
-                return 0;
-        if (c->plan->dry_run ? copy_is_idle(path, &bytes) : care_take_copy(path, &bytes)) {
-                c->freed->copies.n++;
-                c->freed->copies.bytes += bytes;
-        } else
-                c->freed->copies.left += bytes;
+        if (digest_parse(name, &d) == 0 && path_join(path, dir, name) == 0)
+                take_idle(c, path, &c->freed->copies);
         return 0;
-}
-
-static int drop_copies(struct collecting *c)
-{
-        return each_in(c, "programs", drop_copy);
 }
 
 /* -- worktrees and ccache --------------------------------------------------------------------------------------- */
@@ -301,11 +288,6 @@ static int prune(void *user, const char *dir, const char *name)
         return r;
 }
 
-static int drop_worktrees(struct collecting *c)
-{
-        return each_in(c, "work", prune);
-}
-
 /* Builds hold ccache.lock, shared. It is renamed first, so that none has to wait for the deleting. */
 static int drop_ccache(struct collecting *c, bool all)
 {
@@ -345,8 +327,7 @@ static int note_program(void *user, const char *, const struct digest *id, const
 
         if (!id)
                 return 0;
-        if (list_grow(c->programs, c->n_programs) < 0)
-                return -ENOMEM;
+        list_grow(c->programs, c->n_programs);
         c->programs[c->n_programs++] = (struct kept_program){*id, (uint64_t)st->st_size, INT64_MIN, st->st_mtime};
         c->freed->programs.left += (uint64_t)st->st_size;
         return 0;
@@ -356,10 +337,9 @@ static int note_build(void *user, struct slice key, struct slice value)
 {
         const struct collecting *c = user;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        int r = build_record_decode(value, false, &record);
 
-        if (r < 0)
-                return r == -ENOMEM ? r : 0; /* fsck says what cannot be read */
+        if (build_record_decode(value, false, &record) < 0)
+                return 0; /* fsck says what cannot be read */
         for (size_t i = 0; record->ok && i < record->n_outputs; i++) {
                 struct kept_program *p = find_in_list(&record->outputs[i].id, c->programs, c->n_programs, sizeof(*p), digest_compare);
 
@@ -381,18 +361,15 @@ static int by_age(const void *a, const void *b)
 /* All that are kept, in the order in which they go. The programs are read before the builds that name them. */
 static int list_programs(struct collecting *c)
 {
-        cleanup_txn struct store_txn *t = NULL;
         int r;
 
         c->n_programs = 0;
         free(steal_pointer(c->programs));
         c->freed->programs.left = 0;
         r = programs_each(workspace_programs(c->workspace), note_program, c);
-        if (r == 0)
-                r = store_read(workspace_store(c->workspace), &t);
         sort_list(c->programs, c->n_programs, sizeof(*c->programs), digest_compare);
         if (r == 0)
-                r = store_each(t, TABLE_BUILDS, SLICE("", 0), SLICE("", 0), true, note_build, c);
+                r = store_visit(workspace_store(c->workspace), TABLE_BUILDS, SLICE("", 0), true, note_build, c);
         sort_list(c->programs, c->n_programs, sizeof(*c->programs), by_age);
         return r;
 }
@@ -400,11 +377,9 @@ static int list_programs(struct collecting *c)
 /* The first `n` of the list, all at once: what builds on them and stays is stored anew, and may be larger then. */
 static int take_programs(struct collecting *c, size_t n)
 {
-        cleanup_free struct digest *ids = calloc(n + 1, sizeof(*ids));
+        cleanup_free struct digest *ids = allocate(n + 1, sizeof(*ids));
         int r;
 
-        if (!ids)
-                return -ENOMEM;
         c->freed->programs.n += n;
         for (size_t i = 0; i < n; i++) {
                 ids[i] = c->programs[i].id;
@@ -459,19 +434,15 @@ static int drop_download(void *user, const char *dir, const char *name)
 {
         struct collecting *c = user;
         char path[PATH_SIZE];
-        uint64_t bytes = 0;
         struct digest d;
-        bool whole = digest_parse(name, &d) == 0, gone;
+        bool whole = digest_parse(name, &d) == 0;
 
         if ((!whole && *name != '.') || path_join(path, dir, name) < 0)
                 return 0;
-        if (whole && find_in_list(&d, c->wanted, c->n_wanted, sizeof(d), digest_compare)) {
+        if (whole && find_in_list(&d, c->wanted, c->n_wanted, sizeof(d), digest_compare))
                 c->freed->downloads.left += size_of(path);
-                return 0;
-        }
-        gone = c->plan->dry_run ? copy_is_idle(path, &bytes) : care_take_copy(path, &bytes);
-        c->freed->downloads.n += gone;
-        *(gone ? &c->freed->downloads.bytes : &c->freed->downloads.left) += bytes;
+        else
+                take_idle(c, path, &c->freed->downloads);
         return 0;
 }
 
@@ -542,8 +513,12 @@ int care_collect(struct workspace *w, const struct care_plan *plan, const struct
         static const struct {
                 const char *what;
                 int (*drop)(struct collecting *c);
-        } areas[] = {{"leftovers", drop_leftovers}, {"copies of programs", drop_copies}, {"worktrees", drop_worktrees}, {"ccache", look_at_ccache},
-                     {"downloads", drop_downloads}, {"lists of what builds used", drop_used_lists}, {"journal", compact_journal},        {"programs", bound}};
+                const char *folder; /* else each name in it is dropped */
+                int (*drop_name)(void *user, const char *dir, const char *name);
+        } areas[] = {{"leftovers", drop_leftovers},      {"copies of programs", NULL, "programs", drop_copy},
+                     {"worktrees", NULL, "work", prune}, {"ccache", look_at_ccache},
+                     {"downloads", drop_downloads},      {"lists of what builds used", drop_used_lists},
+                     {"journal", compact_journal},       {"programs", bound}};
         struct collecting c = {.workspace = w, .plan = plan, .watch = watch, .freed = ret};
         int r = 0;
 
@@ -551,7 +526,7 @@ int care_collect(struct workspace *w, const struct care_plan *plan, const struct
         for (size_t i = 0; i < ARRAY_SIZE(areas) && r == 0; i++) {
                 r = progress_step(watch->progress, areas[i].what, 0, 0);
                 if (r == 0)
-                        r = areas[i].drop(&c);
+                        r = areas[i].drop ? areas[i].drop(&c) : each_in(&c, areas[i].folder, areas[i].drop_name);
         }
         free(c.wanted);
         free(c.programs);

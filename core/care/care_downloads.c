@@ -15,8 +15,7 @@ static int add_wanted(void *user, const struct recipe_file *f)
 {
         struct wanted *w = user;
 
-        if (list_grow(w->list, w->n) < 0)
-                return -ENOMEM;
+        list_grow(w->list, w->n);
         w->list[w->n++] = f->digest;
         return 0;
 }
@@ -33,13 +32,9 @@ int care_wanted_files(struct workspace *w, struct digest **ret, size_t *ret_n)
         for (size_t i = 0; r == 0 && i < n; i++)
                 r = recipe_each_file(recipes[i], add_wanted, &wanted);
         recipe_list_free(recipes, n);
-        if (r < 0) {
-                free(wanted.list);
-                return r;
-        }
         *ret = wanted.list;
         *ret_n = wanted.n;
-        return 0;
+        return r;
 }
 
 /* -- fsck ------------------------------------------------------------------------------------------------------- */
@@ -76,12 +71,12 @@ static int check_file(void *user, const struct recipe_file *f)
         if (r == 0)
                 r = look_at_file(path, &f->digest);
         if (r == 0)
-                care_found(c, "downloads", CARE_NOTE, "%.*s, which the recipe of %s names, is not in the store; 'solverfs solver update %s' gets it",
+                care_say(c->watch, "downloads", CARE_NOTE, "%.*s, which the recipe of %s names, is not in the store; 'solverfs solver update %s' gets it",
                            (int)f->name.size, (const char *)f->name.data, l->recipe->name, l->recipe->name);
         else if (r == -EBADMSG) {
                 bool gone = !c->look_only && unlink(path) == 0;
 
-                care_found(c, "downloads", gone ? CARE_REPAIRED : CARE_DAMAGED,
+                care_say(c->watch, "downloads", gone ? CARE_REPAIRED : CARE_DAMAGED,
                            "%.*s, which the recipe of %s names, is damaged%s; 'solverfs solver update %s' gets it again", (int)f->name.size,
                            (const char *)f->name.data, l->recipe->name, gone ? " and was deleted" : "", l->recipe->name);
         }

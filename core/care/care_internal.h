@@ -18,7 +18,7 @@ bool care_take_copy(const char *path, uint64_t *ret_bytes);
 struct checking {
         struct workspace *workspace;
         bool look_only;
-        const struct care_watch *watch;
+        const struct care_watch *watch, *asked_by; /* watch: counts each finding, and hands it on to asked_by */
         struct care_report *report;
 
         const char *area;        /* of say() */
@@ -27,10 +27,10 @@ struct checking {
         size_t n_programs;
         uint64_t unwanted; /* programs that are outputs of none */
 };
-void care_found(struct checking *c, const char *area, enum care_kind kind, const char *format, ...) printf_like(4, 5);
+void care_say(const struct care_watch *w, const char *area, enum care_kind kind, const char *format, ...) printf_like(4, 5);
 int care_step(struct checking *c, const char *what, uint64_t done, uint64_t total); /* progress_step() */
 
 int care_check_repositories(struct checking *c);
 int care_check_downloads(struct checking *c);
-/* The digests of all files that recipes of the config name; free(). An error when the config cannot be read. */
+/* The digests of all files that recipes of the config name; free(), also after an error: the config cannot be read. */
 int care_wanted_files(struct workspace *w, struct digest **ret, size_t *ret_n);

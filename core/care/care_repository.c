@@ -67,7 +67,7 @@ static int check_pack(void *user, const char *folder, const char *name)
                 return r;
         k = trailer_is_right(path, &right);
         if (k != -ENOENT && (k < 0 || !right)) /* it may be repacked meanwhile */
-                care_found(c, "repositories", CARE_DAMAGED, "%s is damaged (%s): put it back from a backup, or take what a fresh clone has", path,
+                care_say(c->watch, "repositories", CARE_DAMAGED, "%s is damaged (%s): put it back from a backup, or take what a fresh clone has", path,
                            k < 0 ? strerror(-k) : "its checksum is wrong");
         return 0;
 }
@@ -86,7 +86,7 @@ static int check_loose(void *user, const char *folder, const char *name)
                 return 0;
         r = care_step(o->checking, o->name, o->checking->report->files++, 0);
         if (r == 0 && git_odb_read(&object, o->odb, &oid) < 0)
-                care_found(o->checking, "repositories", CARE_DAMAGED, "%s/%s is damaged (%s): put it back from another clone", folder, name,
+                care_say(o->checking->watch, "repositories", CARE_DAMAGED, "%s/%s is damaged (%s): put it back from another clone", folder, name,
                            git_error_last() ? git_error_last()->message : "no reason given");
         git_odb_object_free(object);
         return r;
@@ -129,7 +129,7 @@ static int check_commits(struct objects *o, struct history *h)
                         git_oid_tostr(first, sizeof(first), &oid);
         }
         if (lost > 0)
-                care_found(c, "repositories", CARE_DAMAGED,
+                care_say(c->watch, "repositories", CARE_DAMAGED,
                            "%s: the repository has lost %u commits that the index knows, %s the first: 'solverfs "
                            "solver update %s' fetches what upstream still has",
                            o->name, lost, first, o->name);
@@ -138,7 +138,7 @@ static int check_commits(struct objects *o, struct history *h)
 
 static void say_ref(void *user, bool mended, const char *line)
 {
-        care_found(user, "repositories", mended ? CARE_REPAIRED : CARE_DAMAGED, "%s", line);
+        care_say(((struct checking *)user)->watch, "repositories", mended ? CARE_REPAIRED : CARE_DAMAGED, "%s", line);
 }
 
 static int check_repository(struct checking *c, const struct solver *s)
@@ -152,14 +152,14 @@ static int check_repository(struct checking *c, const struct solver *s)
         r = history_repository(s->history, &repository);
         c->report->repositories++;
         if (r < 0) {
-                care_found(c, "repositories", CARE_DAMAGED, "%s: %s", s->repository, error_message(r));
+                care_say(c->watch, "repositories", CARE_DAMAGED, "%s: %s", s->repository, error_message(r));
                 return 0;
         }
         snprintf(objects.what, sizeof(objects.what), "repository %s", s->repository);
         if (snprintf(objects.path, PATH_SIZE, "%sobjects", git_repository_path(repository)) >= PATH_SIZE)
                 r = -ENAMETOOLONG;
         else if (git_repository_odb(&objects.odb, repository) < 0)
-                care_found(c, "repositories", CARE_DAMAGED, "%s: its objects cannot be read: %s", s->repository,
+                care_say(c->watch, "repositories", CARE_DAMAGED, "%s: its objects cannot be read: %s", s->repository,
                            git_error_last() ? git_error_last()->message : "no reason given");
         if (r == 0)
                 r = check_files(&objects);
@@ -189,7 +189,7 @@ static int check_left_out(struct checking *c, const struct solver_list *l)
         if (r == -ENODATA) /* said before */
                 return 0;
         if (r < 0) {
-                care_found(c, "repositories", CARE_DAMAGED, "%s", error_message(r));
+                care_say(c->watch, "repositories", CARE_DAMAGED, "%s", error_message(r));
                 return 0;
         }
         for (size_t i = 0; i < n; i++) {
@@ -199,7 +199,7 @@ static int check_left_out(struct checking *c, const struct solver_list *l)
                 if (is_listed(l, recipes[i]->name) ||
                     snprintf(path, sizeof(path), "%s/repos/%s.git", workspace_dir(c->workspace), base) >= (int)sizeof(path))
                         continue;
-                care_found(c, "repositories", CARE_DAMAGED,
+                care_say(c->watch, "repositories", CARE_DAMAGED,
                            "solver %s cannot be opened (%s): put %s back from a backup or a fresh clone", recipes[i]->name,
                            git_repository_open_bare(&repository, path) < 0 && git_error_last() ? git_error_last()->message
                                                                                                : "its index does not fit it",
@@ -215,7 +215,7 @@ static void check_config(struct checking *c)
         int r = workspace_check_config(c->workspace, c->look_only);
 
         if (r != 0)
-                care_found(c, "config", r > 0 && !c->look_only ? CARE_REPAIRED : CARE_DAMAGED, "%s",
+                care_say(c->watch, "config", r > 0 && !c->look_only ? CARE_REPAIRED : CARE_DAMAGED, "%s",
                            error_message(r > 0 ? -EUCLEAN : r));
 }
 

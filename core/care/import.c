@@ -13,13 +13,13 @@
 struct named_case {
         char *name, *stem;      /* owned; printable; the last component without its extension */
         struct case_info *info; /* a ref */
-        unsigned long line;     /* of the run that is of this case; 0: none was seen */
 };
 
 struct names {
-        struct named_case *list;       /* by stem */
-        struct named_case **by_digest; /* the same */
+        struct named_case *list; /* by stem */
         size_t n;
+        uint32_t last;        /* the largest id */
+        unsigned long *lines; /* by the case's id: of the run that is of this case; 0: none was seen */
 };
 
 static void names_done(struct names *n)
@@ -30,38 +30,19 @@ static void names_done(struct names *n)
                 case_info_unref(n->list[i].info);
         }
         free(n->list);
-        free(n->by_digest);
+        free(n->lines);
 }
 
 static char *stem_of(const char *name)
 {
         const char *last = basename(name), *dot = strrchr(last, '.');
 
-        return strndup(last, dot && dot > last ? (size_t)(dot - last) : strlen(last));
+        return copy_prefix(last, dot && dot > last ? (size_t)(dot - last) : strlen(last));
 }
 
 static int compare_stems(const void *a, const void *b)
 {
         return strcmp(((const struct named_case *)a)->stem, ((const struct named_case *)b)->stem);
-}
-
-static int compare_digests(const void *a, const void *b)
-{
-        const struct named_case *const *x = a, *const *y = b;
-
-        return memcmp((*x)->info->sha256.bytes, (*y)->info->sha256.bytes, DIGEST_SIZE);
-}
-
-static int names_sort(struct names *n)
-{
-        sort_list(n->list, n->n, sizeof(*n->list), compare_stems);
-        n->by_digest = calloc(n->n + 1, sizeof(struct named_case *));
-        if (!n->by_digest)
-                return -ENOMEM;
-        for (size_t i = 0; i < n->n; i++)
-                n->by_digest[i] = &n->list[i];
-        sort_list(n->by_digest, n->n, sizeof(struct named_case *), compare_digests);
-        return 0;
 }
 
 static int names_read(struct workspace *w, struct names *ret)
@@ -70,25 +51,25 @@ static int names_read(struct workspace *w, struct names *ret)
         size_t n;
         int r = cases_list(workspace_cases(w), &ids, &n);
 
-        ret->list = r == 0 ? calloc(n + 1, sizeof(*ret->list)) : NULL;
-        if (r == 0 && !ret->list)
-                r = -ENOMEM;
-        for (size_t i = 0; i < n && r == 0; i++) {
+        if (r < 0)
+                return r;
+        ret->list = allocate(n + 1, sizeof(*ret->list));
+        for (size_t i = 0; i < n; i++) {
                 cleanup_buffer struct buffer name = {0};
                 struct named_case *c = &ret->list[ret->n];
 
                 r = cases_get(workspace_cases(w), ids[i], &c->info);
                 if (r < 0)
-                        break;
+                        return r;
                 ret->n++;
+                ret->last = MAX(ret->last, ids[i]);
                 buffer_add_printable(&name, c->info->name);
-                if (buffer_error(&name) < 0)
-                        return -ENOMEM;
                 c->name = steal_pointer(name.data);
                 c->stem = stem_of(c->name);
-                r = c->stem ? 0 : -ENOMEM;
         }
-        return r < 0 ? r : names_sort(ret);
+        ret->lines = allocate((size_t)ret->last + 1, sizeof(*ret->lines));
+        sort_list(ret->list, ret->n, sizeof(*ret->list), compare_stems);
+        return 0;
 }
 
 /* Is `tail` the last components of `path`, or all of it? */
@@ -116,17 +97,14 @@ static size_t common_tail(const char *run, const char *name)
         return is_tail(run, n, name, m) ? m : is_tail(name, m, run, n) ? n : 0;
 }
 
-/* The case of a run. 0 and NULL: there is none. -ENOTUNIQ. */
-static int find_named(const char *file, const struct names *names, const struct benchexec_run *run, struct named_case **ret)
+/* The case of a run, a new reference. 0 and NULL: there is none. -ENOTUNIQ. */
+static int find_named(const char *file, const struct names *names, const struct benchexec_run *run, struct case_info **ret)
 {
         cleanup_free char *stem = stem_of(run->name);
-        struct named_case key = {.stem = stem}, *at = stem ? find_in_list(&key, names->list, names->n, sizeof(key), compare_stems) : NULL;
-        const struct named_case *other = NULL;
+        struct named_case key = {.stem = stem}, *at = find_in_list(&key, names->list, names->n, sizeof(key), compare_stems);
+        const struct named_case *found = NULL, *other = NULL;
         size_t best = 0;
 
-        *ret = NULL;
-        if (!stem)
-                return -ENOMEM;
         while (at && at > names->list && strcmp(at[-1].stem, stem) == 0)
                 at--;
         for (; at && at < names->list + names->n && strcmp(at->stem, stem) == 0; at++) {
@@ -136,39 +114,32 @@ static int find_named(const char *file, const struct names *names, const struct 
                         other = at;
                 if (common > best) {
                         best = common;
-                        *ret = at;
+                        found = at;
                         other = NULL;
                 }
         }
         if (other)
-                return errorf(-ENOTUNIQ, "%s:%lu: '%s' may be case %u (%s) or case %u (%s)", file, run->line, run->name, (*ret)->info->id,
-                              (*ret)->name, other->info->id, other->name);
+                return errorf(-ENOTUNIQ, "%s:%lu: '%s' may be case %u (%s) or case %u (%s)", file, run->line, run->name, found->info->id,
+                              found->name, other->info->id, other->name);
+        *ret = found ? case_info_ref(found->info) : NULL;
         return 0;
 }
 
-static struct named_case *find_digest(const struct names *names, const struct digest *sha256)
+static int find_case(struct workspace *w, const char *file, struct names *names, const struct benchexec_run *run, struct case_info **ret)
 {
-        struct case_info info = {.sha256 = *sha256};
-        struct named_case named = {.info = &info}, *key = &named;
-        struct named_case **found = find_in_list(&key, names->by_digest, names->n, sizeof(struct named_case *), compare_digests);
+        unsigned long *line;
+        int r = run->has_sha256 ? cases_find_digest(workspace_cases(w), &run->sha256, ret) /* the bytes, whatever they are called */
+                                : find_named(file, names, run, ret);
 
-        return found ? *found : NULL;
-}
-
-static int find_case(const char *file, const struct names *names, const struct benchexec_run *run, struct named_case **ret)
-{
-        int r = 0;
-
-        if (run->has_sha256) /* the bytes, whatever they are called */
-                *ret = find_digest(names, &run->sha256);
-        else
-                r = find_named(file, names, run, ret);
+        if (r == 0 && *ret && ((*ret)->removed || (*ret)->id > names->last))
+                *ret = case_info_unref(*ret);
         if (r < 0 || !*ret)
-                return r;
-        if ((*ret)->line > 0)
+                return r == -ENOENT ? 0 : r;
+        line = &names->lines[(*ret)->id];
+        if (*line > 0)
                 return errorf(-ENOTUNIQ, "%s:%lu: '%s' is case %u, which the run at line %lu is of, too", file, run->line, run->name,
-                              (*ret)->info->id, (*ret)->line);
-        (*ret)->line = run->line;
+                              (*ret)->id, *line);
+        *line = run->line;
         return 0;
 }
 
@@ -191,8 +162,6 @@ static int machine_of(const struct benchexec_results *results, const struct impo
         buffer_adds(&name, "/");
         buffer_add_printable(&name, results->cpu && *results->cpu ? results->cpu : "unknown CPU");
         buffer_addf(&name, "/%ld", results->cores);
-        if (buffer_error(&name) < 0)
-                return -ENOMEM;
         if (name.size > MACHINE_NAME_MOST)
                 return errorf(-EINVAL, "the machine's name has more than %d bytes; --machine NAME gives it a shorter one", MACHINE_NAME_MOST);
         if (strcmp(name.data, host_machine()) == 0)
@@ -208,7 +177,7 @@ struct importing {
         const struct benchexec_results *results;
         const struct import_request *request;
         struct import_report *report;
-        struct case_info **cases; /* of each run; borrowed; NULL: there is none */
+        struct case_info **cases; /* of each run, a ref; NULL: there is none */
         struct digest source, program;
         int64_t now;
 };
@@ -238,16 +207,14 @@ static bool are_answers(const struct benchexec_run *run)
         return strcmp(last ? last + 1 : run->answers, verdict_name(run->verdict)) == 0;
 }
 
-static int results_of(const struct benchexec_run *run, struct blob *ret)
+static char *answers_of(const struct benchexec_run *run)
 {
-        cleanup_buffer struct buffer lines = {0};
+        char *lines = format_string("%s\n", are_answers(run) ? run->answers : verdict_name(run->verdict));
 
-        buffer_adds(&lines, are_answers(run) ? run->answers : verdict_name(run->verdict));
-        buffer_adds(&lines, "\n");
-        for (size_t i = 0; i < lines.size; i++)
-                if (lines.data[i] == ',')
-                        lines.data[i] = '\n';
-        return buffer_steal(&lines, ret);
+        for (char *p = lines; *p; p++)
+                if (*p == ',')
+                        *p = '\n';
+        return lines;
 }
 
 static json_t *printable_json(const char *text)
@@ -255,7 +222,7 @@ static json_t *printable_json(const char *text)
         cleanup_buffer struct buffer b = {0};
 
         buffer_add_printable(&b, text ? text : "");
-        return json_string(buffer_error(&b) < 0 ? NULL : b.data ? b.data : "");
+        return json_string(b.data ? b.data : "");
 }
 
 /* A foreign run, in the words of run.json. */
@@ -273,8 +240,6 @@ static json_t *run_json(const struct importing *i, const struct benchexec_run *r
         j = json_pack("{ss ss ss s{si so ss} ss sb}", "solver", q->solver->recipe->name, "repository", q->solver->repository, "commit",
                       git_oid_tostr_s(&c.oid), "case", "id", (int)info->id, "name", printable_json(info->name), "sha256", sha256, "verdict",
                       verdict_name(f->verdict), "disturbed", (int)f->disturbed);
-        if (!j)
-                return NULL;
         json_object_set_new(j, "time", json_seconds(f->wall_ns));
         json_object_set_new(j, "cputime", json_seconds(f->cpu_ns));
         json_object_set_new(j, "memory", json_integer((json_int_t)f->memory));
@@ -294,34 +259,26 @@ static json_t *run_json(const struct importing *i, const struct benchexec_run *r
         return j;
 }
 
-static int fact_of(const struct importing *i, const struct benchexec_run *run, const struct case_info *info, struct fact **ret)
+static struct fact *fact_of(const struct importing *i, const struct benchexec_run *run, const struct case_info *info)
 {
-        cleanup(fact_unrefp) struct fact *f = calloc(1, sizeof(*f));
-        char *text;
+        struct fact *f = allocate(1, sizeof(*f));
+        char *answers = answers_of(run), *text;
         json_t *j;
-        int r;
 
-        if (!f)
-                return -ENOMEM;
-        f->refs = 1;
-        f->verdict = run->verdict;
-        f->wall_ns = run->wall_ns;
-        f->cpu_ns = run->cpu_ns;
-        f->memory = run->memory;
-        f->disturbed = run->disturbed;
-        f->measured = run->measured ? run->measured : i->results->started ? i->results->started : i->now;
+        *f = (struct fact){.refs = 1,
+                           .verdict = run->verdict,
+                           .wall_ns = run->wall_ns,
+                           .cpu_ns = run->cpu_ns,
+                           .memory = run->memory,
+                           .disturbed = run->disturbed,
+                           .measured = run->measured ? run->measured : i->results->started ? i->results->started : i->now,
+                           .results = {.data = answers, .size = strlen(answers), .owned = answers}};
         limits_of(i, run, &f->limits);
-        r = results_of(run, &f->results);
-        if (r < 0)
-                return r;
         j = run_json(i, run, info, f);
-        text = j ? json_dumps(j, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+        text = json_dumps(j, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
         json_decref(j);
-        if (!text)
-                return -ENOMEM;
         f->json = (struct blob){.data = text, .size = strlen(text), .owned = text};
-        *ret = steal_pointer(f);
-        return 0;
+        return f;
 }
 
 /* Of two results of one run the newer one stays. */
@@ -343,13 +300,11 @@ static int put_run(const struct importing *i, struct store_txn *t, const struct 
                             .has_seed = q->has_seed,
                             .seed = q->seed,
                             .machine = i->report->machine};
-        cleanup(fact_unrefp) struct fact *f = NULL;
+        cleanup(fact_unrefp) struct fact *f = fact_of(i, run, info);
         cleanup_buffer struct buffer encoded = {0};
         uint8_t run_of[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
-        int r = fact_of(i, run, info, &f);
+        int r;
 
-        if (r < 0)
-                return r;
         run_key_of(&i->program, &cell, run_of);
         fact_key(run_of, &f->limits, key);
         i->report->wrong += answers_contradict(f, info);
@@ -380,22 +335,21 @@ static int put_all(void *user, struct store_txn *t)
 
 /* -- a document ---------------------------------------------------------------------------------------------------- */
 
-static int match_cases(struct importing *i, const struct names *names)
+static int match_cases(struct importing *i, struct names *names)
 {
         int r = 0;
 
         for (size_t k = 0; k < i->results->n_runs && r == 0; k++) {
                 const struct benchexec_run *run = &i->results->runs[k];
-                struct named_case *found = NULL;
+                struct case_info **found = &i->cases[k];
 
-                r = find_case(i->request->file, names, run, &found);
-                if (r == 0 && found && recipe_takes(i->request->solver->recipe, found->info->format))
-                        i->cases[k] = found->info;
-                else if (r == 0) {
-                        i->report->absent++;
-                        if (!i->report->first_absent)
-                                i->report->first_absent = strdup(run->name);
-                }
+                r = find_case(i->workspace, i->request->file, names, run, found);
+                if (*found && !recipe_takes(i->request->solver->recipe, (*found)->format))
+                        *found = case_info_unref(*found);
+                if (r < 0 || *found)
+                        continue;
+                i->report->absent++;
+                i->report->first_absent = i->report->first_absent ?: copy_string(run->name);
         }
         return r;
 }
@@ -403,10 +357,10 @@ static int match_cases(struct importing *i, const struct names *names)
 int import_benchexec(struct workspace *w, const struct benchexec_results *results, const struct import_request *request,
                      struct import_report *ret)
 {
-        cleanup_free struct case_info **cases = calloc(results->n_runs + 1, sizeof(struct case_info *));
+        cleanup_free struct case_info **cases = allocate(results->n_runs + 1, sizeof(struct case_info *));
         cleanup(names_done) struct names names = {0};
         struct importing i = {.workspace = w, .results = results, .request = request, .report = ret, .cases = cases, .now = now_seconds()};
-        int r = cases ? machine_of(results, request, &ret->machine) : -ENOMEM;
+        int r = machine_of(results, request, &ret->machine);
 
         if (r == 0)
                 r = names_read(w, &names);
@@ -414,10 +368,13 @@ int import_benchexec(struct workspace *w, const struct benchexec_results *result
                 r = match_cases(&i, &names);
         if (r == 0)
                 r = machine_source(request->solver, request->commit, &i.source);
-        if (r < 0)
-                return r;
-        machine_unknown_program(ret->machine, &i.source, &i.program);
-        return ret->absent < results->n_runs ? store_update(workspace_store(w), put_all, &i) : 0;
+        if (r == 0) {
+                machine_unknown_program(ret->machine, &i.source, &i.program);
+                r = ret->absent < results->n_runs ? store_update(workspace_store(w), put_all, &i) : 0;
+        }
+        for (size_t k = 0; k < results->n_runs; k++)
+                case_info_unref(cases[k]);
+        return r;
 }
 
 void import_report_done(struct import_report *r)

@@ -28,28 +28,15 @@ struct reading {
         struct benchexec_run run;
 };
 
-/* -- where ---------------------------------------------------------------------------------------------------------- */
-
-/* expat 2.9 has other names for both, and deprecates these. */
-#define OLD_NAMES (XML_MAJOR_VERSION == 2 && XML_MINOR_VERSION < 9)
+/* expat 2.9 has other names for both, and deprecates the old ones. */
+#if XML_MAJOR_VERSION == 2 && XML_MINOR_VERSION < 9
+#define XML_GetCurrentLineNumber64 XML_GetCurrentLineNumber
+#define XML_GetCurrentByteIndex64  XML_GetCurrentByteIndex
+#endif
 
 static unsigned long line_number(const struct reading *d)
 {
-#if OLD_NAMES
-        return XML_GetCurrentLineNumber(d->parser);
-#else
         return XML_GetCurrentLineNumber64(d->parser);
-#endif
-}
-
-/* -1: nowhere. */
-static int64_t byte_index(const struct reading *d)
-{
-#if OLD_NAMES
-        return XML_GetCurrentByteIndex(d->parser);
-#else
-        return XML_GetCurrentByteIndex64(d->parser);
-#endif
 }
 
 /* -- errors -------------------------------------------------------------------------------------------------------- */
@@ -71,13 +58,6 @@ static void refuse(struct reading *d, const char *format, ...)
         XML_StopParser(d->parser, XML_FALSE);
 }
 
-static void no_memory(struct reading *d)
-{
-        if (d->error == 0)
-                d->error = -ENOMEM;
-        XML_StopParser(d->parser, XML_FALSE);
-}
-
 /* -- values -------------------------------------------------------------------------------------------------------- */
 
 static const char *attribute(const char **attributes, const char *name)
@@ -94,9 +74,7 @@ static void keep(struct reading *d, char **to, const char *value)
                 return;
         if (strlen(value) > TEXT_MOST)
                 refuse(d, "a value of more than %d bytes", TEXT_MOST);
-        *to = strdup(value);
-        if (!*to)
-                no_memory(d);
+        *to = copy_string(value);
 }
 
 struct unit {
@@ -122,31 +100,19 @@ static bool parse_number(const char *text, const struct unit *units, double *ret
         return false;
 }
 
-static bool read_time(struct reading *d, const char *what, const char *text, uint64_t *ret)
-{
-        static const struct unit units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"min", 60e9}, {"h", 3600e9}, {NULL, 0}};
-        double ns;
-
-        if (!parse_number(text, units, &ns)) {
-                refuse(d, "%s is '%.60s', not a time such as 1.5s", what, text);
-                return false;
-        }
-        *ret = (uint64_t)llround(ns);
-        return true;
-}
-
+static const struct unit times[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"min", 60e9}, {"h", 3600e9}, {NULL, 0}}; /* nanoseconds */
 static const struct unit sizes[] = {{"", 1},     {"B", 1},      {"kB", 1e3},      {"KB", 1e3},      {"MB", 1e6},
                                     {"GB", 1e9}, {"KiB", 1024}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {NULL, 0}};
 
-static bool read_size(struct reading *d, const char *what, const char *text, uint64_t *ret)
+static bool read_amount(struct reading *d, const char *what, const char *text, const struct unit *units, uint64_t *ret)
 {
-        double bytes;
+        double amount;
 
-        if (!parse_number(text, sizes, &bytes)) {
-                refuse(d, "%s is '%.60s', not a size such as 4000000B", what, text);
+        if (!parse_number(text, units, &amount)) {
+                refuse(d, "%s is '%.60s', not a %s", what, text, units == times ? "time such as 1.5s" : "size such as 4000000B");
                 return false;
         }
-        *ret = (uint64_t)llround(bytes);
+        *ret = (uint64_t)llround(amount);
         return true;
 }
 
@@ -208,22 +174,16 @@ static bool verdict_of_status(const char *status, enum verdict *ret)
         return *ret != VERDICT_UNKNOWN || strcmp(status, "unknown") == 0 || strcmp(status, "done") == 0;
 }
 
-static const char *const categories[] = {"correct", "correct-unconfirmed", "wrong", "unknown", "error", "missing"};
-
-static bool is_category(const char *category)
-{
-        for (size_t i = 0; i < ARRAY_SIZE(categories); i++)
-                if (strcmp(category, categories[i]) == 0)
-                        return true;
-        return false;
-}
-
-/* A status is any text where the category is one of the tool's failures. */
+/* Where the category is one of the tool's failures, the status may be any text. */
 static bool read_verdict(struct reading *d)
 {
+        static const char *const categories[] = {"correct", "correct-unconfirmed", "wrong", "unknown", "error", "missing"};
         struct benchexec_run *run = &d->run;
+        bool is_category = !run->category;
 
-        if (run->category && !is_category(run->category)) {
+        for (size_t i = 0; i < ARRAY_SIZE(categories) && !is_category; i++)
+                is_category = strcmp(run->category, categories[i]) == 0;
+        if (!is_category) {
                 refuse(d, "the category '%.60s' is none of BenchExec's: correct, correct-unconfirmed, wrong, unknown, error, missing",
                        run->category);
                 return false;
@@ -259,9 +219,9 @@ static void begin_result(struct reading *d, const char **a)
         if (d->to->started == 0)
                 d->to->started = read_moment(attribute(a, "date"));
         if (time_limit && *time_limit && strcmp(time_limit, "-") != 0)
-                read_time(d, "timelimit", time_limit, &d->to->cpu_limit_ns);
+                read_amount(d, "timelimit", time_limit, times, &d->to->cpu_limit_ns);
         if (memory_limit && *memory_limit && strcmp(memory_limit, "-") != 0)
-                read_size(d, "memlimit", memory_limit, &d->to->memory_limit);
+                read_amount(d, "memlimit", memory_limit, sizes, &d->to->memory_limit);
 }
 
 /* Several machines are one where they are of one kind. */
@@ -311,13 +271,13 @@ static void see_column(struct reading *d, const char *title, const char *value)
         else if (!*value)
                 return;
         else if (strcmp(title, "walltime") == 0 || strcmp(title, "wallTime") == 0)
-                d->has_wall = read_time(d, "walltime", value, &run->wall_ns);
+                d->has_wall = read_amount(d, "walltime", value, times, &run->wall_ns);
         else if (strcmp(title, "cputime") == 0 || strcmp(title, "cpuTime") == 0)
-                run->has_seconds = read_time(d, "cputime", value, &run->cpu_ns);
+                run->has_seconds = read_amount(d, "cputime", value, times, &run->cpu_ns);
         else if (strcmp(title, "memory") == 0 || strcmp(title, "memUsage") == 0)
-                read_size(d, title, value, &run->memory);
+                read_amount(d, title, value, sizes, &run->memory);
         else if (strcmp(title, "walltimelimit") == 0)
-                read_time(d, title, value, &run->wall_limit_ns);
+                read_amount(d, title, value, times, &run->wall_limit_ns);
         else if (strcmp(title, "sha256") == 0)
                 run->has_sha256 = digest_parse(value, &run->sha256) == 0;
         else if (strcmp(title, "measured") == 0)
@@ -343,10 +303,7 @@ static void end_run(struct reading *d)
                 refuse(d, "the run of '%.200s' has no %s", run->name, d->has_wall ? "cputime" : "walltime");
                 return;
         }
-        if (list_grow(d->to->runs, d->to->n_runs) < 0) {
-                no_memory(d);
-                return;
-        }
+        list_grow(d->to->runs, d->to->n_runs);
         d->to->runs[d->to->n_runs++] = *run;
         *run = (struct benchexec_run){0};
 }
@@ -419,7 +376,7 @@ static int damaged(const struct reading *d, struct archive *a)
         return errorf(-EINVAL, "%s cannot be read: %s", d->name, archive_error_string(a) ? archive_error_string(a) : "damaged");
 }
 
-/* Text of XML packs well, but not a thousandfold. */
+/* Refuses a document that is too large, or whose text was packed a thousandfold: XML packs well, but not so well. */
 static int check_size(const struct reading *d, struct archive *a)
 {
         if (d->fed > TOTAL_MOST)
@@ -433,7 +390,7 @@ static int check_size(const struct reading *d, struct archive *a)
 /* expat may wait until it has twice of what it last looked at. */
 static int check_token(const struct reading *d)
 {
-        int64_t begin = byte_index(d);
+        int64_t begin = XML_GetCurrentByteIndex64(d->parser); /* -1: nowhere */
 
         if (begin < 0 || d->fed - (uint64_t)begin <= 2 * TOKEN_MOST + PIECE)
                 return 0;

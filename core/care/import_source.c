@@ -22,16 +22,13 @@ void source_done(struct store_source *s)
 
 void source_say(const struct store_source *s, const char *format, ...)
 {
-        cleanup_free char *line = NULL;
+        char line[PATH_SIZE + 256];
         va_list args;
-        int n;
 
         va_start(args, format);
-        n = vasprintf(&line, format, args);
+        vsnprintf(line, sizeof(line), format, args);
         va_end(args);
-        if (n < 0)
-                line = NULL;
-        else if (s->say)
+        if (s->say)
                 s->say(s->user, line);
 }
 
@@ -40,9 +37,8 @@ int source_note_missing(struct store_source *s, const char *solver)
         for (size_t i = 0; i < s->n_missing; i++)
                 if (strcmp(s->missing[i], solver) == 0)
                         return 0;
-        if (list_grow(s->missing, s->n_missing) < 0 || !(s->missing[s->n_missing] = strdup(solver)))
-                return -ENOMEM;
-        s->n_missing++;
+        list_grow(s->missing, s->n_missing);
+        s->missing[s->n_missing++] = copy_string(solver);
         source_say(s, "%s is no solver of this store, or has other commits: its results are passed over; 'solverfs solver add', and the same import "
                       "takes them in", solver);
         return 0;

@@ -39,23 +39,19 @@ static void import_done(struct import *i)
 /* Under another name, which its bytes give: the same at the next import. */
 static int add_renamed(const struct import *i, const struct case_info *info, int fd, uint32_t *ret_id)
 {
-        cleanup_free char *name = NULL, *shown = NULL;
-        cleanup_buffer struct buffer b = {0};
+        cleanup_free char *name = NULL;
+        cleanup_buffer struct buffer shown = {0};
         char sha[DIGEST_HEX_SIZE];
         bool is_new;
         int r;
 
         digest_hex(&info->sha256, sha);
-        if (asprintf(&name, "%s~%.8s", info->name, sha) < 0) {
-                name = NULL;
-                return -ENOMEM;
-        }
+        name = format_string("%s~%.8s", info->name, sha);
         r = cases_add(workspace_cases(i->source->here), name, fd, ret_id, &is_new);
-        buffer_add_printable(&b, info->name);
-        shown = b.failed ? NULL : steal_pointer(b.data);
+        buffer_add_printable(&shown, info->name);
         if (r == 0)
                 source_say(i->source, "case %u there, %s, has other bytes than the case of this name here: it is case %u, %s~%.8s", info->id,
-                           shown ? shown : "?", *ret_id, shown ? shown : "?", sha);
+                           shown.data, *ret_id, shown.data, sha);
         return r;
 }
 
@@ -185,9 +181,9 @@ static int take_scrambled(const struct import *i)
 /* The ids here of a set's cases that are listed there, in order. */
 static int translate_set(const struct import *i, const struct case_set *theirs, uint32_t **ret, size_t *ret_n)
 {
-        cleanup_free uint32_t *ids = calloc(theirs->n + 1, sizeof(*ids));
+        cleanup_free uint32_t *ids = allocate(theirs->n + 1, sizeof(*ids));
         size_t n = 0;
-        int r = ids ? 0 : -ENOMEM;
+        int r = 0;
 
         for (size_t k = 0; k < theirs->n && r == 0; k++) {
                 cleanup(case_info_unrefp) struct case_info *info = NULL, *ours = NULL;
@@ -208,14 +204,13 @@ static int translate_set(const struct import *i, const struct case_set *theirs, 
         return 0;
 }
 
-/* Has it each of ours? */
+/* Are all cases of ours among these? */
 static bool set_holds(const uint32_t *ids, size_t n, const struct case_set *ours)
 {
-        bool holds = true;
-
-        for (size_t k = 0; k < ours->n && holds; k++)
-                holds = find_in_list(&ours->ids[k], ids, n, sizeof(*ids), compare_u32) != NULL;
-        return holds;
+        for (size_t k = 0; k < ours->n; k++)
+                if (!find_in_list(&ours->ids[k], ids, n, sizeof(*ids), compare_u32))
+                        return false;
+        return true;
 }
 
 static int take_set(const struct import *i, const char *name)
@@ -260,7 +255,7 @@ struct row {
         struct buffer key, value;
         /* of a fact: */
         struct cell cell; /* owns refs; solver NULL: it is not here */
-        struct noted_fact note;
+        git_oid commit;
         struct fact *fact;
         char *machine; /* owned; NULL: this one */
         struct digest source;
@@ -303,18 +298,15 @@ static int add_row(void *user, struct slice key, struct slice value)
 
         buffer_done(&c->from);
         buffer_add(&c->from, key.data, key.size);
-        if (buffer_error(&c->from) < 0)
-                return -ENOMEM;
         if (c->n == CHUNK || c->bytes > CHUNK_SIZE)
                 return 1;
-        if (list_grow(c->list, c->n) < 0)
-                return -ENOMEM;
+        list_grow(c->list, c->n);
         row = &c->list[c->n++];
         *row = (struct row){0};
         buffer_add(&row->key, key.data, key.size);
         buffer_add(&row->value, value.data, value.size);
         c->bytes += value.size;
-        return MIN(buffer_error(&row->key), buffer_error(&row->value));
+        return buffer_error(&row->value);
 }
 
 /* 1: there are more rows, from *from on. */
@@ -323,8 +315,7 @@ static int read_chunk(struct chunk *c, const struct buffer *from)
         cleanup_txn struct store_txn *t = NULL;
         int r = store_read(workspace_store(c->import->source->there), &t);
 
-        return r < 0 ? r
-                     : store_each(t, c->table, SLICE("", 0), SLICE(from->data ? from->data : "", from->size), true, add_row, c);
+        return r < 0 ? r : store_each(t, c->table, SLICE("", 0), SLICE(from->data ?: "", from->size), true, add_row, c);
 }
 
 /* Each row is prepared, and then all of a chunk are put in one transaction; a signal ends it between two chunks. */
@@ -356,20 +347,18 @@ static int take_table(struct import *i, enum table table, const char *what, int 
 
 /* -- facts --------------------------------------------------------------------------------------------------------- */
 
-static int see_program(struct import *i, const char *machine, const struct row *row)
+static void see_program(struct import *i, const char *machine, const struct row *row)
 {
         struct digest program;
 
         memcpy(program.bytes, row->key.data, DIGEST_SIZE);
         for (size_t k = i->n_seen; k > 0; k--) /* rows come by program */
                 if (digest_equal(&i->seen[k - 1].program, &program) && strcmp(i->seen[k - 1].machine, machine) == 0)
-                        return 0;
+                        return;
                 else if (i->n_seen - k > 8)
                         break;
-        if (list_grow(i->seen, i->n_seen) < 0)
-                return -ENOMEM;
-        i->seen[i->n_seen] = (struct seen){strdup(machine), program};
-        return i->seen[i->n_seen].machine ? (i->n_seen++, 0) : -ENOMEM;
+        list_grow(i->seen, i->n_seen);
+        i->seen[i->n_seen++] = (struct seen){copy_string(machine), program};
 }
 
 /* The cell here, by what run.json says. */
@@ -381,9 +370,9 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
         int r = workspace_solver(i->source->here, json_text(j, "solver", ""), &row->cell.solver);
 
         if (r == 0)
-                r = git_oid_fromstr(&row->note.commit, json_text(j, "commit", "")) == 0 ? 0 : -ENOENT;
+                r = git_oid_fromstr(&row->commit, json_text(j, "commit", "")) == 0 ? 0 : -ENOENT;
         if (r == 0)
-                r = history_number(row->cell.solver->history, &row->note.commit, &row->cell.commit);
+                r = history_number(row->cell.solver->history, &row->commit, &row->cell.commit);
         if (r == 0)
                 r = machine_source(row->cell.solver, row->cell.commit, &row->source);
         if (r < 0) {
@@ -410,8 +399,6 @@ static int renumber(struct row *row, json_t *j)
                 return 0;
         json_object_set_new(info, "id", json_integer(row->cell.info->id));
         text = json_dumps(j, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-        if (!text)
-                return -ENOMEM;
         blob_done(&row->fact->json);
         row->fact->json = (struct blob){.data = text, .size = strlen(text), .owned = text};
         r = fact_encode(row->fact, &encoded);
@@ -434,21 +421,14 @@ static int prepare_fact(struct import *i, struct row *row)
         j = json_loadb(row->fact->json.data ? row->fact->json.data : "", row->fact->json.size, 0, NULL);
         machine = json_text(j, "machine", "");
         r = find_cell(i, row, j);
-        if (r == 0 && *machine && strcmp(machine, host_machine()) != 0)
-                r = (row->machine = strdup(machine)) ? see_program(i, machine, row) : -ENOMEM;
+        if (r == 0 && *machine && strcmp(machine, host_machine()) != 0) {
+                row->machine = copy_string(machine);
+                see_program(i, machine, row);
+        }
         if (r == 0 && row->cell.solver)
                 r = renumber(row, j);
         json_decref(j);
         return r;
-}
-
-static int note_fact(struct store_txn *t, struct row *row)
-{
-        if (!row->cell.info || row->cell.info->removed)
-                return 0;
-        row->note = (struct noted_fact){
-                .cell = &row->cell, .commit = row->note.commit, .key = SLICE(row->key.data, row->key.size), .fact = row->fact};
-        return fact_note(t, &row->note);
 }
 
 /* Rows of a program stand together, and mostly are of one machine and one commit. */
@@ -469,26 +449,23 @@ static int put_facts(void *user, struct store_txn *t)
         *report = c->counted; /* it may be run twice */
         for (size_t k = 0; k < c->n && r == 0; k++) {
                 struct row *row = &c->list[k];
+                struct slice key = SLICE(row->key.data, row->key.size);
 
                 if (!row->cell.solver) {
                         report->absent++;
                         continue;
                 }
-                if (row->machine && !is_noted_before(c, k)) {
-                        struct digest program;
-
-                        memcpy(program.bytes, row->key.data, DIGEST_SIZE);
-                        r = machine_note(t, row->machine, &row->source, &program);
-                }
-                if (r == 0 && store_has(t, c->table, SLICE(row->key.data, row->key.size))) {
+                if (row->machine && !is_noted_before(c, k))
+                        r = machine_note(t, row->machine, &row->source, (const struct digest *)row->key.data);
+                if (r == 0 && store_has(t, c->table, key)) {
                         report->known_facts++;
                         continue;
                 }
                 report->facts++;
                 if (r == 0)
-                        r = store_put(t, c->table, SLICE(row->key.data, row->key.size), SLICE(row->value.data, row->value.size));
-                if (r == 0 && !row->machine && c->table == TABLE_FACTS)
-                        r = note_fact(t, row);
+                        r = store_put(t, c->table, key, SLICE(row->value.data, row->value.size));
+                if (r == 0 && !row->machine && c->table == TABLE_FACTS && row->cell.info && !row->cell.info->removed)
+                        r = fact_note(t, &(struct noted_fact){.cell = &row->cell, .commit = row->commit, .key = key, .fact = row->fact});
         }
         return r;
 }
@@ -497,11 +474,11 @@ static int put_facts(void *user, struct store_txn *t)
 
 static int prepare_build(struct import *i, struct row *row)
 {
-        if (row->key.size == DIGEST_SIZE)
+        if (row->key.size == DIGEST_SIZE) {
                 build_used_find(i->source->there, (const struct digest *)row->key.data, &row->used);
-        return row->key.size == DIGEST_SIZE && build_record_decode(SLICE(row->value.data, row->value.size), false, &row->record) == -ENOMEM
-                       ? -ENOMEM
-                       : 0;
+                build_record_decode(SLICE(row->value.data, row->value.size), false, &row->record);
+        }
+        return 0;
 }
 
 static int put_builds(void *user, struct store_txn *t)
@@ -514,19 +491,18 @@ static int put_builds(void *user, struct store_txn *t)
         for (size_t k = 0; k < c->n && r == 0; k++) {
                 struct row *row = &c->list[k];
                 struct slice key = SLICE(row->key.data, row->key.size);
-                struct digest build, used = {0};
+                struct digest used = {0};
 
                 if (!row->record || store_has(t, TABLE_BUILDS, key)) {
                         report->known_builds += row->record != NULL;
                         continue;
                 }
                 report->builds++;
-                memcpy(build.bytes, key.data, DIGEST_SIZE);
                 r = store_put(t, TABLE_BUILDS, key, SLICE(row->value.data, row->value.size));
                 if (r == 0 && row->used.size > 0)
                         r = build_used_put(t, SLICE(row->used.data, row->used.size), &used);
                 if (r == 0)
-                        r = build_program_put(t, &build, row->record, &used);
+                        r = build_program_put(t, (const struct digest *)row->key.data, row->record, &used);
         }
         return r;
 }
@@ -574,11 +550,12 @@ static int prepare_alias(struct import *i, struct row *row)
 {
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;
         const struct digest *program;
-        int r = prepare_build(i, row);
+        int r;
 
-        program = r == 0 && row->record ? build_record_program(row->record) : NULL;
+        prepare_build(i, row);
+        program = row->record ? build_record_program(row->record) : NULL;
         if (!program || !is_seen(i, program))
-                return r;
+                return 0;
         r = workspace_solvers(i->source->here, &l);
         for (size_t k = 0; r == 0 && k < l->n; k++)
                 r = note_builder(i, l->list[k], row->record);
