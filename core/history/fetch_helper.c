@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -31,21 +32,10 @@
 static struct {
         char address[PATH_SIZE];
         uint64_t silence_ns;
-        clockid_t clock;  /* CPU time of the thread that fetches */
-        bool on_network;  /* atomic: what comes behind it is ours alone to finish */
-        bool is_to_stop;  /* atomic */
-        bool is_silent;   /* atomic */
+        clockid_t clock; /* CPU time of the thread that fetches */
+        atomic_bool on_network; /* what comes behind it is ours alone to finish */
+        atomic_bool is_to_stop, is_silent;
 } fetching;
-
-static bool is_set(const bool *flag)
-{
-        return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
-}
-
-static void set(bool *flag, bool value)
-{
-        __atomic_store_n(flag, value, __ATOMIC_RELEASE);
-}
 
 /* -- reports ---------------------------------------------------------------------------------------------------- */
 
@@ -66,16 +56,16 @@ static void report(const char *format, ...)
                         line[i] = ' ';
         line[n] = '\n';
         if (write_all(STDOUT_FILENO, line, (size_t)n + 1) < 0)
-                set(&fetching.is_to_stop, true);
+                fetching.is_to_stop = true;
 }
 
 static void report_end(int r)
 {
         if (r == 0)
                 report("d");
-        else if (is_set(&fetching.is_to_stop))
+        else if (fetching.is_to_stop)
                 report("e %d interrupted", ECANCELED);
-        else if (is_set(&fetching.is_silent))
+        else if (fetching.is_silent)
                 report("e %d nothing came from the server for %.6g s; try again later, or give it more time by 'fetch-timeout' in the "
                        "store's config",
                        ETIMEDOUT, (double)fetching.silence_ns / (double)NSEC_PER_SEC);
@@ -105,10 +95,10 @@ static void wait_for_look(void)
         struct pollfd caller = {.fd = STDIN_FILENO, .events = POLLIN};
         char byte;
 
-        if (is_set(&fetching.is_to_stop))
+        if (fetching.is_to_stop)
                 poll(NULL, 0, LOOK_MS);
         else if (poll(&caller, 1, LOOK_MS) > 0 && read(STDIN_FILENO, &byte, 1) <= 0)
-                set(&fetching.is_to_stop, true);
+                fetching.is_to_stop = true;
 }
 
 static void *watch(void *)
@@ -121,12 +111,12 @@ static void *watch(void *)
                 wait_for_look();
                 looked = now_ns();
                 worked = worked_ns();
-                if (!is_set(&fetching.on_network))
+                if (!fetching.on_network)
                         continue;
                 idle = worked != did ? 0 : idle + MIN(looked - before, LONG_LOOK_NS);
                 if (idle >= fetching.silence_ns)
-                        set(&fetching.is_silent, true);
-                if (!is_set(&fetching.is_silent) && !is_set(&fetching.is_to_stop))
+                        fetching.is_silent = true;
+                if (!fetching.is_silent && !fetching.is_to_stop)
                         continue;
                 ended = ended ?: looked;
                 if (looked - ended > FAREWELL_NS) {
@@ -136,14 +126,6 @@ static void *watch(void *)
                 shut_sockets();
         }
         return NULL;
-}
-
-static int start_watch(void)
-{
-        pthread_t thread;
-        int r = pthread_getcpuclockid(pthread_self(), &fetching.clock);
-
-        return r == 0 ? -pthread_create(&thread, NULL, watch, NULL) : -r;
 }
 
 /* -- what the other side says ------------------------------------------------------------------------------------- */
@@ -163,7 +145,7 @@ static int on_transfer(const git_indexer_progress *stats, void *user)
                 report("p %u %u %s", receives ? stats->received_objects : stats->indexed_deltas,
                        receives ? stats->total_objects : stats->total_deltas, receives ? "receiving objects" : "resolving deltas");
         }
-        return is_set(&fetching.is_to_stop) ? GIT_EUSER : 0;
+        return fetching.is_to_stop ? GIT_EUSER : 0;
 }
 
 /* Nobody is asked: the ssh agent's keys are tried, and it fails when they do not do. */
@@ -187,18 +169,11 @@ static int on_credentials(git_credential **ret, const char *, const char *user_n
 
 /* -- fetching ----------------------------------------------------------------------------------------------------- */
 
-/* One that no branch and no tag has was not fetched: then ours stays. */
-static int copy_detached_head(git_repository *git, const git_oid *oid)
-{
-        cleanup_git_odb git_odb *odb = NULL;
-        int r = git_repository_odb(&odb, git);
-
-        return r == 0 && git_odb_exists(odb, oid) ? git_repository_set_head_detached(git, oid) : r;
-}
-
-/* HEAD becomes what the other side's is: a branch, or a commit. When it has none (its branch is not born), ours stays. */
+/* HEAD becomes what the other side's is: a branch, or a commit. When it has none (its branch is not born), or no branch and no tag has the commit, which
+ * then was not fetched, ours stays. */
 static int copy_head(git_repository *git, git_remote *remote)
 {
+        cleanup_git_odb git_odb *odb = NULL;
         git_buf name = GIT_BUF_INIT;
         const git_remote_head **heads;
         size_t n = 0;
@@ -206,12 +181,11 @@ static int copy_head(git_repository *git, git_remote *remote)
 
         if (r == 0)
                 r = git_repository_set_head(git, name.ptr);
-        else if (r == GIT_ENOTFOUND && git_remote_ls(&heads, &n, remote) == 0) {
-                r = 0;
-                for (size_t i = 0; i < n; i++)
-                        if (strcmp(heads[i]->name, "HEAD") == 0)
-                                r = copy_detached_head(git, &heads[i]->oid);
-        }
+        else if (r == GIT_ENOTFOUND && git_remote_ls(&heads, &n, remote) == 0)
+                r = git_repository_odb(&odb, git);
+        for (size_t i = 0; r == 0 && odb && i < n; i++)
+                if (strcmp(heads[i]->name, "HEAD") == 0 && git_odb_exists(odb, &heads[i]->oid))
+                        r = git_repository_set_head_detached(git, &heads[i]->oid);
         git_buf_dispose(&name);
         return r;
 }
@@ -252,12 +226,12 @@ static int fetch(git_repository *git, const char *prefix)
         options.callbacks.payload = &conversation;
         options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE; /* the refspecs have them */
         options.proxy_opts.type = GIT_PROXY_AUTO;
-        set(&fetching.on_network, true);
+        fetching.on_network = true;
         if (r == 0)
                 r = git_remote_connect(remote, GIT_DIRECTION_FETCH, &options.callbacks, &options.proxy_opts, NULL);
         if (r == 0)
                 r = git_remote_download(remote, refspecs.count ? &refspecs : NULL, &options);
-        set(&fetching.on_network, false);
+        fetching.on_network = false;
         return r == 0 ? set_refs(git, remote, &options.callbacks, *prefix) : r;
 }
 
@@ -273,6 +247,7 @@ static bool read_address(void)
 int main(int argc, char **argv)
 {
         git_repository *git = NULL;
+        pthread_t thread;
         int r;
 
         if (argc != 4) {
@@ -285,9 +260,8 @@ int main(int argc, char **argv)
         fetching.silence_ns = strtoull(argv[3], NULL, 10) * NSEC_PER_MSEC;
         git_begin();
         r = git_repository_open_ext(&git, argv[1], GIT_REPOSITORY_OPEN_BARE | GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
-        if (r == 0 && object_reader_install(git) < 0)
-                r = GIT_ERROR;
-        if (r == 0 && start_watch() < 0)
+        if (r == 0 && (object_reader_install(git) < 0 || pthread_getcpuclockid(pthread_self(), &fetching.clock) != 0 ||
+                       pthread_create(&thread, NULL, watch, NULL) != 0))
                 r = GIT_ERROR;
         if (r == 0)
                 r = fetch(git, argv[2]);

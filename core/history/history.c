@@ -185,7 +185,7 @@ static int get_commit(struct history *h, struct store_txn *t, uint32_t number, s
 
 static uint32_t first_parent(const struct blob *b)
 {
-        return b->size > COMMIT_FIXED ? key_get_u32((const uint8_t *)b->data + COMMIT_FIXED) : COMMIT_NONE;
+        return b->size > COMMIT_FIXED ? record_parent(SLICE(b->data, b->size), 0) : COMMIT_NONE;
 }
 
 int history_commit(struct history *h, uint32_t number, struct commit *ret)
@@ -222,19 +222,15 @@ int history_parents(struct history *h, uint32_t number, uint32_t **ret_numbers, 
         cleanup_txn struct store_txn *t = NULL;
         cleanup_blob struct blob b = {0};
         int r = store_read(h->store, &t);
-        uint32_t *list;
-        size_t n;
 
         if (r == 0)
                 r = get_commit(h, t, number, &b);
         if (r < 0)
                 return r;
-        n = (b.size - COMMIT_FIXED) / 4;
-        list = allocate(n + 1, sizeof(*list));
-        for (size_t i = 0; i < n; i++)
-                list[i] = key_get_u32((const uint8_t *)b.data + COMMIT_FIXED + 4 * i);
-        *ret_numbers = list;
-        *ret_n = n;
+        *ret_n = record_n_parents(SLICE(b.data, b.size));
+        *ret_numbers = allocate(*ret_n + 1, sizeof(**ret_numbers));
+        for (size_t i = 0; i < *ret_n; i++)
+                (*ret_numbers)[i] = record_parent(SLICE(b.data, b.size), i);
         return 0;
 }
 
@@ -290,13 +286,9 @@ int history_line(struct history *h, uint32_t tip, uint32_t **ret_numbers, size_t
         }
         if (r < 0)
                 return r;
-        for (size_t i = 0; i < n / 2; i++) {
-                uint32_t other = list[n - 1 - i];
-
-                list[n - 1 - i] = list[i];
-                list[i] = other;
-        }
-        *ret_numbers = steal_pointer(list);
+        *ret_numbers = allocate(n, sizeof(**ret_numbers));
         *ret_n = n;
+        for (size_t i = 0; i < n; i++)
+                (*ret_numbers)[i] = list[n - 1 - i];
         return 0;
 }

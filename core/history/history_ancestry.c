@@ -22,13 +22,10 @@ static int look_at_parents(void *user, struct slice key, struct slice value)
 static int look_further(struct history *h, struct descendants *d)
 {
         cleanup_txn struct store_txn *t = NULL;
-        struct index_key from = index_key_number(h, d->n);
-        uint8_t prefix[4];
+        struct index_key all = index_key(h, NULL, 0), from = index_key_number(h, d->n);
         int r = store_read(h->store, &t);
 
-        key_u32(prefix, h->repository);
-        return r < 0 ? r
-                     : store_each(t, h->tables.commits, SLICE(prefix, sizeof(prefix)), index_slice(&from), true, look_at_parents, d);
+        return r < 0 ? r : store_each(t, h->tables.commits, index_slice(&all), index_slice(&from), true, look_at_parents, d);
 }
 
 static struct descendants *find_descendants(struct history *h, uint32_t of)
@@ -38,10 +35,8 @@ static struct descendants *find_descendants(struct history *h, uint32_t of)
         for (unsigned i = 0; i < h->n_descendants; i++)
                 if (h->descendants[i].of == of)
                         return &h->descendants[i];
-        if (h->n_descendants < N_DESCENDANTS)
-                d = &h->descendants[h->n_descendants++];
-        else
-                d = &h->descendants[h->next_descendants++ % N_DESCENDANTS];
+        d = &h->descendants[h->next_descendants++ % N_DESCENDANTS];
+        h->n_descendants = MAX(h->n_descendants, MIN(h->next_descendants, N_DESCENDANTS));
         free(d->has);
         *d = (struct descendants){.of = of};
         return d;

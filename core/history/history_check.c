@@ -6,9 +6,6 @@
 #include "core/git/gitconfig.h"
 #include "core/history/history_internal.h"
 
-#define FETCH_BRANCHES "+refs/heads/*:refs/heads/*"
-#define FETCH_TAGS     "+refs/tags/*:refs/tags/*"
-
 struct ref_check {
         struct history *history;
         git_repository *git;

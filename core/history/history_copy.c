@@ -14,24 +14,12 @@ static bool is_hex(const char *s, size_t n)
         return strnlen(s, n + 1) >= n && strspn(s, "0123456789abcdef") >= n;
 }
 
-static bool is_pack_part(const char *name, const char *suffix)
+/* A file of a pack with this suffix; NULL: a loose object. */
+static bool is_wanted(const char *name, const char *suffix)
 {
+        if (!suffix)
+                return strlen(name) == GIT_OID_HEXSZ - 2 && is_hex(name, GIT_OID_HEXSZ - 2);
         return strncmp(name, "pack-", 5) == 0 && is_hex(name + 5, GIT_OID_HEXSZ) && strcmp(name + 5 + GIT_OID_HEXSZ, suffix) == 0;
-}
-
-static bool is_pack(const char *name)
-{
-        return is_pack_part(name, ".pack");
-}
-
-static bool is_pack_index(const char *name)
-{
-        return is_pack_part(name, ".idx");
-}
-
-static bool is_loose(const char *name)
-{
-        return strlen(name) == GIT_OID_HEXSZ - 2 && is_hex(name, GIT_OID_HEXSZ - 2);
 }
 
 static int copy_file(int from_dir, int to_dir, const char *name)
@@ -49,8 +37,8 @@ static int copy_file(int from_dir, int to_dir, const char *name)
         return copy_fd(from, to);
 }
 
-/* Copies what `wanted` likes of one folder; -ENOENT when there is no such folder. */
-static int copy_folder(int from, int to, const char *folder, bool (*wanted)(const char *name))
+/* Copies what is_wanted() of one folder, which may be absent. */
+static int copy_folder(int from, int to, const char *folder, const char *suffix)
 {
         cleanup_close int from_dir = openat(from, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), to_dir = -1;
         cleanup_dir DIR *d = NULL;
@@ -58,7 +46,7 @@ static int copy_folder(int from, int to, const char *folder, bool (*wanted)(cons
         int r = 0;
 
         if (from_dir < 0)
-                return -errno;
+                return errno == ENOENT ? 0 : -errno;
         if (mkdirat(to, folder, 0700) < 0 && errno != EEXIST)
                 return -errno;
         to_dir = openat(to, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -67,7 +55,7 @@ static int copy_folder(int from, int to, const char *folder, bool (*wanted)(cons
                 return -errno;
         rewinddir(d); /* a duplicate shares the place with the last walk's */
         while (r == 0 && (e = readdir(d)))
-                if (wanted(e->d_name))
+                if (is_wanted(e->d_name, suffix))
                         r = copy_file(from_dir, to_dir, e->d_name);
         return r;
 }
@@ -95,20 +83,15 @@ static struct timespec packs_changed(int objects)
 static int copy_objects(int from, int to)
 {
         struct timespec before = packs_changed(from), after;
-        int r = copy_folder(from, to, "pack", is_pack);
+        int r = copy_folder(from, to, "pack", ".pack");
 
-        if (r == 0)
-                r = copy_folder(from, to, "pack",
-                                is_pack_index); /* an index without its pack would be an error, a pack without one is nothing */
-        if (r == -ENOENT && faccessat(from, "pack", F_OK, 0) < 0)
-                r = 0;
+        if (r == 0) /* an index without its pack would be an error, a pack without one is nothing */
+                r = copy_folder(from, to, "pack", ".idx");
         for (unsigned i = 0; r == 0 && i < 256; i++) {
                 char folder[3];
 
                 snprintf(folder, sizeof(folder), "%02x", i);
-                r = copy_folder(from, to, folder, is_loose);
-                if (r == -ENOENT && faccessat(from, folder, F_OK, 0) < 0)
-                        r = 0;
+                r = copy_folder(from, to, folder, NULL);
         }
         after = packs_changed(from);
         if (r == 0 && (before.tv_sec != after.tv_sec || before.tv_nsec != after.tv_nsec))

@@ -1,10 +1,8 @@
 /* The index: its records, and how commits get into it. */
-#include <ctype.h>
-
+#include "cache/base/record.h"
 #include "core/history/history_internal.h"
 
-#define BATCH \
-        4096 /* commits in a transaction: enough that its two syncs do not count, few enough that other writers do not wait */
+#define BATCH 4096 /* commits in a transaction: enough that its two syncs do not count, few enough that other writers do not wait */
 
 /* -- records ---------------------------------------------------------------------------------------------------- */
 
@@ -113,25 +111,21 @@ static int put_commit(struct history *h, struct store_txn *t, const struct batch
 {
         struct index_key by_number = index_key_number(h, number), by_oid = index_key(h, n->oid.id, GIT_OID_RAWSZ);
         cleanup_buffer struct buffer value = {0};
-        uint8_t bytes[16];
+        uint8_t bytes[4];
         int r;
 
         buffer_add(&value, n->oid.id, GIT_OID_RAWSZ);
-        key_u64(bytes, (uint64_t)n->committed);
-        key_u64(bytes + 8, (uint64_t)now);
-        buffer_add(&value, bytes, 16);
+        record_put_u64(&value, (uint64_t)n->committed);
+        record_put_u64(&value, (uint64_t)now);
         for (unsigned i = 0; i < n->n_parents; i++) {
                 uint32_t parent = 0;
 
                 r = index_get_number(h, t, &b->parents[n->parents + i], &parent);
                 if (r < 0)
                         return r == -ENOENT ? errorf(-EIO, "commit %s comes before its parent", git_oid_tostr_s(&n->oid)) : r;
-                key_u32(bytes, parent);
-                buffer_add(&value, bytes, 4);
+                record_put_u32(&value, parent);
         }
-        r = buffer_error(&value);
-        if (r == 0)
-                r = store_put(t, h->tables.commits, index_slice(&by_number), SLICE(value.data, value.size));
+        r = store_put(t, h->tables.commits, index_slice(&by_number), SLICE(value.data, value.size));
         key_u32(bytes, number);
         return r < 0 ? r : store_put(t, h->tables.oids, index_slice(&by_oid), SLICE(bytes, 4));
 }
@@ -199,78 +193,62 @@ static int index_commits(struct history *h, git_repository *git, git_revwalk *wa
 
 /* -- tips ------------------------------------------------------------------------------------------------------- */
 
-/* The commit that a ref leads to, through tags. False when it leads to none, or the ref is broken. */
-static bool ref_commit(git_reference *ref, git_oid *ret)
-{
-        cleanup_git_object git_object *o = NULL;
-
-        if (git_reference_peel(&o, ref, GIT_OBJECT_COMMIT) < 0)
-                return false;
-        *ret = *git_object_id(o);
-        return true;
-}
-
-struct tip {
-        git_oid oid;
-        enum ref_kind kind;
-        char *name;
-};
-
 struct tips {
-        struct tip *list;
+        struct ref_list *refs; /* sorted, and with commits, once these are indexed */
+        git_oid *oids;         /* of the refs, as they were found; behind them of HEAD, if it is on a commit */
         size_t n;
-        git_oid head;
-        bool has_head;
 };
 
 static void tips_done(struct tips *t)
 {
-        for (size_t i = 0; i < t->n; i++)
-                free(t->list[i].name);
-        free(t->list);
+        ref_list_unref(t->refs);
+        free(t->oids);
         *t = (struct tips){0};
 }
 #define cleanup_tips cleanup(tips_done)
 
-static int add_tip(struct tips *tips, git_reference *ref)
+/* The commit that the ref leads to, through tags. A ref that leads to none, or is broken, is left out. */
+static void add_tip(struct tips *tips, git_reference *ref)
 {
+        cleanup_git_object git_object *commit = NULL;
         const char *name = git_reference_name(ref);
-        struct tip tip = {.kind = REF_KEPT};
+        enum ref_kind kind = REF_KEPT;
         size_t skip = 0;
 
         if (strncmp(name, "refs/heads/", 11) == 0)
-                tip.kind = REF_BRANCH, skip = 11;
+                kind = REF_BRANCH, skip = 11;
         else if (strncmp(name, "refs/tags/", 10) == 0)
-                tip.kind = REF_TAG, skip = 10;
+                kind = REF_TAG, skip = 10;
         else if (strncmp(name, "refs/solverfs/", 14) != 0)
-                return 0;
-        if (!ref_commit(ref, &tip.oid)) {
+                return;
+        if (git_reference_peel(&commit, ref, GIT_OBJECT_COMMIT) < 0) {
                 log_debug("%s is not on a commit: left out", name);
-                return 0;
+                return;
         }
-        list_grow(tips->list, tips->n);
-        tip.name = copy_string(name + skip);
-        tips->list[tips->n++] = tip;
-        return 0;
+        list_grow(tips->oids, tips->n);
+        tips->oids[tips->n++] = *git_object_id(commit);
+        ref_list_add(tips->refs, kind, name + skip, COMMIT_NONE);
 }
 
 static int collect_tips(struct history *h, git_repository *git, struct tips *ret)
 {
         cleanup_git_references git_reference_iterator *it = NULL;
-        int e, r = git_reference_iterator_new(&it, git) < 0 ? -EIO : 0;
+        git_reference *ref;
+        git_oid head;
+        int e = git_reference_iterator_new(&it, git);
 
-        while (r == 0) {
-                cleanup_git_reference git_reference *ref = NULL;
-
-                e = git_reference_next(&ref, it);
-                if (e == GIT_ITEROVER)
-                        break;
-                r = e < 0 ? -EIO : add_tip(ret, ref);
+        ret->refs = ref_list_new();
+        while (e == 0 && (e = git_reference_next(&ref, it)) == 0) {
+                add_tip(ret, ref);
+                git_reference_free(ref);
         }
-        if (r == -EIO)
-                return errorf(r, "cannot read the refs of %s: %s", h->path, git_error_text());
-        ret->has_head = git_reference_name_to_id(&ret->head, git, "HEAD") == 0;
-        return r;
+        if (e != GIT_ITEROVER)
+                return errorf(-EIO, "cannot read the refs of %s: %s", h->path, git_error_text());
+        if (git_reference_name_to_id(&head, git, "HEAD") == 0) {
+                list_grow(ret->oids, ret->n);
+                ret->oids[ret->n++] = head;
+        }
+        return 0;
 }
 
 /* The default branch when HEAD names none that is there: the newest. */
@@ -288,24 +266,18 @@ static uint32_t newest_branch(struct history *h, const struct ref_list *l)
         return best;
 }
 
-static int list_refs(struct history *h, const struct tips *tips, struct ref_list **ret)
+static int number_refs(struct history *h, const struct tips *tips)
 {
-        cleanup_refs struct ref_list *l = ref_list_new();
+        struct ref_list *l = tips->refs;
         int r = 0;
 
-        for (size_t i = 0; r == 0 && i < tips->n; i++) {
-                uint32_t number;
-
-                r = history_number(h, &tips->list[i].oid, &number);
-                if (r == 0)
-                        r = ref_list_add(l, tips->list[i].kind, tips->list[i].name, number);
-        }
+        for (size_t i = 0; r == 0 && i < l->n; i++)
+                r = history_number(h, &tips->oids[i], &l->list[i].commit);
         if (r < 0)
                 return r;
         ref_list_sort(l);
-        if (!tips->has_head || history_number(h, &tips->head, &l->head) < 0)
+        if (tips->n == l->n || history_number(h, &tips->oids[l->n], &l->head) < 0)
                 l->head = newest_branch(h, l);
-        *ret = steal_pointer(l);
         return 0;
 }
 
@@ -330,9 +302,7 @@ static int keep_commit(struct history *h, git_repository *git, const git_oid *oi
 static int keep_old_head(struct history *h, git_repository *git, const struct ref_list *old, const struct tips *tips,
                          bool *ret_any)
 {
-        cleanup_free git_oid *now = allocate(tips->n + 1, sizeof(*now));
         struct commit was;
-        size_t n = 0;
         int r;
 
         for (size_t i = 0; i < old->n; i++)
@@ -344,13 +314,9 @@ static int keep_old_head(struct history *h, git_repository *git, const struct re
         if (r < 0)
                 return r;
         for (size_t i = 0; i < tips->n; i++)
-                now[n++] = tips->list[i].oid;
-        if (tips->has_head)
-                now[n++] = tips->head;
-        for (size_t i = 0; i < n; i++)
-                if (git_oid_equal(&now[i], &was.oid))
+                if (git_oid_equal(&tips->oids[i], &was.oid))
                         return 0;
-        if (n > 0 && git_graph_reachable_from_any(git, &was.oid, now, n) == 1)
+        if (tips->n > 0 && git_graph_reachable_from_any(git, &was.oid, tips->oids, tips->n) == 1)
                 return 0;
         *ret_any = true;
         return keep_commit(h, git, &was.oid);
@@ -390,10 +356,9 @@ static int write_refs(struct history *h, const struct ref_list *l)
         cleanup_buffer struct buffer b = {0};
         cleanup_blob struct blob old = {0};
         struct index_count count;
-        int r = ref_list_encode(l, &b);
+        int r = store_write(h->store, &t);
 
-        if (r == 0)
-                r = store_write(h->store, &t);
+        ref_list_encode(l, &b);
         if (r == 0)
                 r = store_get(t, h->tables.refs, index_slice(&key), &old);
         if (r == 0 && old.size == b.size && memcmp(old.data, b.data, b.size) == 0)
@@ -417,9 +382,7 @@ static int begin_walk(struct history *h, git_repository *git, const struct tips 
         if (r == 0)
                 r = git_revwalk_sorting(*ret, GIT_SORT_TOPOLOGICAL | GIT_SORT_TIME | GIT_SORT_REVERSE);
         for (size_t i = 0; r == 0 && i < tips->n; i++)
-                r = git_revwalk_push(*ret, &tips->list[i].oid);
-        if (r == 0 && tips->has_head)
-                r = git_revwalk_push(*ret, &tips->head);
+                r = git_revwalk_push(*ret, &tips->oids[i]);
         if (r < 0)
                 return walk_error(h);
         for (size_t i = 0; i < old->n; i++) {
@@ -448,7 +411,7 @@ static int read_old_list(struct history *h, struct ref_list **ret)
 
 int history_index(struct history *h, git_repository *git, const struct progress *p, uint32_t *ret_new)
 {
-        cleanup_refs struct ref_list *old = NULL, *new = NULL;
+        cleanup_refs struct ref_list *old = NULL;
         cleanup_git_revwalk git_revwalk *walk = NULL;
         cleanup_tips struct tips tips = {0};
         bool kept = false;
@@ -462,17 +425,16 @@ int history_index(struct history *h, git_repository *git, const struct progress 
         if (r == 0)
                 r = index_commits(h, git, walk, p, ret_new);
         if (r == 0)
-                r = list_refs(h, &tips, &new);
+                r = number_refs(h, &tips);
         if (r == 0)
-                r = keep_old_tips(h, git, old, new, &kept);
+                r = keep_old_tips(h, git, old, tips.refs, &kept);
         if (r == 0)
                 r = keep_old_head(h, git, old, &tips, &kept);
         if (r == 0 && kept) { /* the list has these refs of ours too */
                 tips_done(&tips);
-                new = ref_list_unref(new);
                 r = collect_tips(h, git, &tips);
                 if (r == 0)
-                        r = list_refs(h, &tips, &new);
+                        r = number_refs(h, &tips);
         }
-        return r < 0 ? r : write_refs(h, new);
+        return r < 0 ? r : write_refs(h, tips.refs);
 }

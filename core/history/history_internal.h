@@ -105,11 +105,10 @@ int index_get_count(struct history *h, struct store_txn *t, struct index_count *
 int index_get_number(struct history *h, struct store_txn *t, const git_oid *oid, uint32_t *ret);
 
 struct ref_list *ref_list_new(void);
-int ref_list_add(struct ref_list *l, enum ref_kind kind, const char *name, uint32_t commit);
+void ref_list_add(struct ref_list *l, enum ref_kind kind, const char *name, uint32_t commit);
 void ref_list_sort(struct ref_list *l); /* once all are added */
-int ref_list_encode(const struct ref_list *l, struct buffer *ret);
-int ref_list_read(struct history *h, struct store_txn *t,
-                  struct ref_list **ret); /* as the index has it; empty when there is none */
+void ref_list_encode(const struct ref_list *l, struct buffer *ret);
+int ref_list_read(struct history *h, struct store_txn *t, struct ref_list **ret); /* as the index has it; empty when there is none */
 #define cleanup_refs cleanup(ref_list_unrefp)
 /* history_refs() in a transaction of the caller's. */
 int history_refs_in(struct history *h, struct store_txn *t, struct ref_list **ret);
@@ -117,8 +116,17 @@ int history_refs_in(struct history *h, struct store_txn *t, struct ref_list **re
 /* Indexes all commits that the repository's refs reach and are not indexed, then the refs. The caller holds the repository's lock. */
 int history_index(struct history *h, git_repository *git, const struct progress *p, uint32_t *ret_new);
 
-/* Makes an empty one, which fetches from `url`. */
+#define FETCH_BRANCHES "+refs/heads/*:refs/heads/*"
+#define FETCH_TAGS     "+refs/tags/*:refs/tags/*"
+
+/* Where a repository is, and where it is until it is complete. */
+int history_paths(const char *repos_dir, const char *name, char ret_path[PATH_SIZE], char ret_part[PATH_SIZE]);
+/* Makes an empty repository, which fetches from `url`, in a folder that is empty. */
 int history_make_bare(const char *path, const char *url, git_repository **ret);
+/* An empty folder, only its owner's whatever the umask. What was there goes. */
+int history_empty_folder(const char *path);
+/* Syncs a repository that is complete, and gives it its place. */
+int history_finish(const char *part, const char *path, const char *repos_dir);
 /* Copies all objects as files. After a failure `to` is of no use. */
 int history_copy_objects(git_repository *from, git_repository *to);
 

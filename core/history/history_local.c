@@ -99,12 +99,11 @@ static int collect_wants(git_repository *from, struct wants *ret)
         const char *name;
         int e, r = 0;
 
-        if (git_reference_iterator_new(&it, from) < 0)
+        e = git_reference_iterator_new(&it, from);
+        while (r == 0 && e == 0 && (e = git_reference_next_name(&name, it)) == 0)
+                r = add_wanted(ret, from, name);
+        if (r == 0 && e != GIT_ITEROVER)
                 return errorf(-EIO, "cannot read the refs of %s: %s", git_repository_path(from), git_error_text());
-
-        while (r == 0 && (e = git_reference_next_name(&name, it)) != GIT_ITEROVER)
-                r = e < 0 ? errorf(-EIO, "cannot read the refs of %s: %s", git_repository_path(from), git_error_text())
-                          : add_wanted(ret, from, name);
         sort_list(ret->list, ret->n, sizeof(*ret->list), compare_wanted);
         return r < 0 ? r : collect_head(from, ret);
 }
@@ -149,7 +148,7 @@ static int want_object(git_repository *from, git_odb *here, const git_oid *oid, 
         return r == 0 ? git_revwalk_push(walk, git_object_id(o)) : r;
 }
 
-/* Fails for a commit that the other side does not have, which is then not in the way either. */
+/* Hiding fails for a commit that the other side does not have; such a commit is not in the way. */
 static int hide_ours(git_repository *to, git_revwalk *walk)
 {
         cleanup_git_references git_reference_iterator *it = NULL;
@@ -256,23 +255,18 @@ static int set_wanted(git_repository *to, const struct wants *w, const char *und
         return r;
 }
 
-/* HEAD becomes what the other side's is: a branch, or a commit. When its branch is not born, ours stays. */
-static int set_head(git_repository *to, const struct wants *w)
-{
-        if (w->head)
-                return git_repository_set_head(to, w->head);
-        return w->has_head_oid ? git_repository_set_head_detached(to, &w->head_oid) : 0;
-}
-
-/* In the order that lets a branch `a` give way to `a/b`. */
+/* In the order that lets a branch `a` give way to `a/b`. HEAD becomes what the other side's is: a branch, or a commit. When its branch is not born, ours
+ * stays. */
 static int set_refs(git_repository *to, const struct wants *w, const char *under)
 {
         int r = delete_gone(to, w, under);
 
         if (r == 0)
                 r = set_wanted(to, w, under);
-        if (r == 0 && !under)
-                r = set_head(to, w);
+        if (r == 0 && !under && w->head)
+                r = git_repository_set_head(to, w->head);
+        else if (r == 0 && !under && w->has_head_oid)
+                r = git_repository_set_head_detached(to, &w->head_oid);
         return r < 0 ? errorf(git_errno(r), "cannot set the refs of %s: %s", git_repository_path(to), git_error_text()) : 0;
 }
 

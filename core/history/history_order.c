@@ -41,12 +41,11 @@ static int parents_add(void *user, struct slice key, struct slice value)
 
 static int parents_read(struct history *h, struct store_txn *t, struct parents *p)
 {
-        uint8_t prefix[4];
+        struct index_key all = index_key(h, NULL, 0);
 
-        key_u32(prefix, h->repository);
         p->history = h;
         p->begin = allocate(1, sizeof(*p->begin));
-        return store_each(t, h->tables.commits, SLICE(prefix, sizeof(prefix)), SLICE("", 0), true, parents_add, p);
+        return store_each(t, h->tables.commits, index_slice(&all), SLICE("", 0), true, parents_add, p);
 }
 
 /* Gives `place` to a commit and to all before it that have none. `stack` has room for all commits. */
@@ -67,8 +66,8 @@ static void take_place(const struct parents *p, uint32_t commit, uint32_t place,
         }
 }
 
-/* The commit of the first-parent line of `tip` that has brought it into that line, by its place there; COMMIT_NONE: none has. */
-static int find_places(const struct parents *p, uint32_t tip, uint32_t *places)
+/* For each commit, the one of the first-parent line of `tip` that brought it into that line, by its place there; COMMIT_NONE: none did. */
+static void find_places(const struct parents *p, uint32_t tip, uint32_t *places)
 {
         cleanup_free uint32_t *line = allocate((size_t)p->n + 1, sizeof(*line)), *stack = allocate((size_t)p->n + 1, sizeof(*stack));
         uint32_t n = 0;
@@ -78,11 +77,10 @@ static int find_places(const struct parents *p, uint32_t tip, uint32_t *places)
                 line[n++] = c;
         for (uint32_t i = 0; i < n; i++)
                 take_place(p, line[n - 1 - i], i, places, stack);
-        return 0;
 }
 
-/* By place, then by number, which is above its parents': counting, as there are no more places than commits. */
-static int sort_by_place(const uint32_t *places, uint32_t n, uint32_t *ret)
+/* By place, then by number, which is above its parents'. A counting sort, as there are no more places than commits. */
+static void sort_by_place(const uint32_t *places, uint32_t n, uint32_t *ret)
 {
         cleanup_free uint32_t *count = allocate((size_t)n + 2, sizeof(*count));
 
@@ -92,7 +90,6 @@ static int sort_by_place(const uint32_t *places, uint32_t n, uint32_t *ret)
                 count[i + 1] += count[i];
         for (uint32_t i = 0; i < n; i++)
                 ret[count[MIN(places[i], n)]++] = i;
-        return 0;
 }
 
 static struct commit_order *commit_order_ref(struct commit_order *o)
@@ -113,7 +110,6 @@ struct commit_order *commit_order_unref(struct commit_order *o)
 
 static int order_make(struct history *h, struct store_txn *t, uint64_t generation, struct commit_order **ret)
 {
-        cleanup(commit_order_unrefp) struct commit_order *o = NULL;
         cleanup(parents_done) struct parents p = {0};
         cleanup_free uint32_t *places = NULL;
         cleanup_refs struct ref_list *refs = NULL;
@@ -124,20 +120,17 @@ static int order_make(struct history *h, struct store_txn *t, uint64_t generatio
         if (r < 0)
                 return r;
         places = allocate((size_t)p.n + 1, sizeof(*places));
-        o = allocate(1, sizeof(*o));
-        *o = (struct commit_order){.refs = 1,
-                                   .generation = generation,
-                                   .n = p.n,
-                                   .list = allocate((size_t)p.n + 1, sizeof(*o->list)),
-                                   .place = allocate((size_t)p.n + 1, sizeof(*o->place))};
-        r = find_places(&p, refs->head, places);
-        if (r == 0)
-                r = sort_by_place(places, p.n, o->list);
-        for (uint32_t i = 0; r == 0 && i < p.n; i++)
-                o->place[o->list[i]] = i;
-        if (r == 0)
-                *ret = steal_pointer(o);
-        return r;
+        *ret = allocate(1, sizeof(**ret));
+        **ret = (struct commit_order){.refs = 1,
+                                      .generation = generation,
+                                      .n = p.n,
+                                      .list = allocate((size_t)p.n + 1, sizeof(uint32_t)),
+                                      .place = allocate((size_t)p.n + 1, sizeof(uint32_t))};
+        find_places(&p, refs->head, places);
+        sort_by_place(places, p.n, (*ret)->list);
+        for (uint32_t i = 0; i < p.n; i++)
+                (*ret)->place[(*ret)->list[i]] = i;
+        return 0;
 }
 
 int history_order(struct history *h, struct commit_order **ret)

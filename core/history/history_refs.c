@@ -8,8 +8,7 @@ struct ref_list *ref_list_new(void)
 {
         struct ref_list *l = allocate(1, sizeof(*l));
 
-        if (l)
-                *l = (struct ref_list){.refs = 1, .head = COMMIT_NONE};
+        *l = (struct ref_list){.refs = 1, .head = COMMIT_NONE};
         return l;
 }
 
@@ -30,12 +29,10 @@ struct ref_list *ref_list_unref(struct ref_list *l)
         return NULL;
 }
 
-int ref_list_add(struct ref_list *l, enum ref_kind kind, const char *name, uint32_t commit)
+void ref_list_add(struct ref_list *l, enum ref_kind kind, const char *name, uint32_t commit)
 {
         list_grow(l->list, l->n);
-        l->list[l->n] = (struct ref){.kind = kind, .commit = commit, .name = copy_string(name)};
-        l->n++;
-        return 0;
+        l->list[l->n++] = (struct ref){.kind = kind, .commit = commit, .name = copy_string(name)};
 }
 
 static int compare_refs(const void *a, const void *b)
@@ -75,7 +72,7 @@ const struct ref *ref_list_find(const struct ref_list *l, enum ref_kind kind, co
 
 /* -- its record ------------------------------------------------------------------------------------------------- */
 
-int ref_list_encode(const struct ref_list *l, struct buffer *ret)
+void ref_list_encode(const struct ref_list *l, struct buffer *ret)
 {
         record_put_u32(ret, l->head);
         for (size_t i = 0; i < l->n; i++) {
@@ -86,22 +83,22 @@ int ref_list_encode(const struct ref_list *l, struct buffer *ret)
                 record_put_u16(ret, (uint16_t)length);
                 buffer_add(ret, l->list[i].name, length);
         }
-        return buffer_error(ret);
 }
 
-static int ref_list_decode(struct record *r, struct ref_list *l)
+static int ref_list_decode(struct slice bytes, struct ref_list *l)
 {
-        l->head = record_u32(r);
-        while (record_left(r) > 0) {
-                enum ref_kind kind = record_u8(r);
-                uint32_t commit = record_u32(r);
-                cleanup_free char *name = record_string(r, record_u16(r));
-                int e = name ? ref_list_add(l, kind, name, commit) : 0;
+        struct record r = record_of(bytes);
 
-                if (e < 0)
-                        return e;
+        l->head = record_u32(&r);
+        while (record_left(&r) > 0) {
+                enum ref_kind kind = record_u8(&r);
+                uint32_t commit = record_u32(&r);
+                cleanup_free char *name = record_string(&r, record_u16(&r));
+
+                if (name)
+                        ref_list_add(l, kind, name, commit);
         }
-        return record_end(r, "the list of refs");
+        return record_end(&r, "the list of refs");
 }
 
 int ref_list_read(struct history *h, struct store_txn *t, struct ref_list **ret)
@@ -111,11 +108,8 @@ int ref_list_read(struct history *h, struct store_txn *t, struct ref_list **ret)
         cleanup_blob struct blob b = {0};
         int r = store_get(t, h->tables.refs, index_slice(&key), &b);
 
-        if (r == 0) {
-                struct record rec = record_of(SLICE(b.data, b.size));
-
-                r = ref_list_decode(&rec, l);
-        }
+        if (r == 0)
+                r = ref_list_decode(SLICE(b.data, b.size), l);
         if (r == -EBADMSG)
                 return errorf(-EIO, "the list of refs of %s is damaged in the index; 'solverfs solver update' makes it anew",
                               h->name);
@@ -127,43 +121,28 @@ int ref_list_read(struct history *h, struct store_txn *t, struct ref_list **ret)
 
 /* -- as of the last update -------------------------------------------------------------------------------------- */
 
-static struct ref_list *listed_get(struct history *h, uint64_t generation)
-{
-        struct ref_list *l = NULL;
-
-        pthread_mutex_lock(&h->lock);
-        if (h->listed && h->listed->generation == generation)
-                l = ref_list_ref(h->listed);
-        pthread_mutex_unlock(&h->lock);
-        return l;
-}
-
-static void listed_keep(struct history *h, struct ref_list *l)
-{
-        struct ref_list *old;
-
-        pthread_mutex_lock(&h->lock);
-        old = h->listed;
-        h->listed = ref_list_ref(l);
-        pthread_mutex_unlock(&h->lock);
-        ref_list_unref(old);
-}
-
 int history_refs_in(struct history *h, struct store_txn *t, struct ref_list **ret)
 {
         struct index_count count;
+        struct ref_list *old;
         int r = index_get_count(h, t, &count);
 
         if (r < 0)
                 return r;
-        *ret = listed_get(h, count.generation);
+        pthread_mutex_lock(&h->lock);
+        *ret = h->listed && h->listed->generation == count.generation ? ref_list_ref(h->listed) : NULL;
+        pthread_mutex_unlock(&h->lock);
         if (*ret)
                 return 0;
         r = ref_list_read(h, t, ret);
         if (r < 0)
                 return r;
         (*ret)->generation = count.generation;
-        listed_keep(h, *ret);
+        pthread_mutex_lock(&h->lock);
+        old = h->listed;
+        h->listed = ref_list_ref(*ret);
+        pthread_mutex_unlock(&h->lock);
+        ref_list_unref(old);
         return 0;
 }
 

@@ -15,7 +15,7 @@ static bool is_hex(const char *s, size_t n)
 }
 
 struct prefix {
-        uint8_t bytes[GIT_OID_RAWSZ]; /* an odd last digit in the high half */
+        git_oid oid; /* the rest is zero */
         size_t digits;
         unsigned found;
         uint32_t number;
@@ -24,12 +24,13 @@ struct prefix {
 static int match_prefix(void *user, struct slice key, struct slice value)
 {
         struct prefix *p = user;
-        const uint8_t *oid = (const uint8_t *)key.data + 4;
+        git_oid oid;
 
         if (key.size != 4 + GIT_OID_RAWSZ || value.size != 4)
                 return -EIO;
-        if (p->digits % 2 && (oid[p->digits / 2] & 0xf0) != p->bytes[p->digits / 2])
-                return oid[p->digits / 2] > p->bytes[p->digits / 2]; /* past it: enough */
+        git_oid_fromraw(&oid, (const unsigned char *)key.data + 4);
+        if (git_oid_ncmp(&oid, &p->oid, p->digits) != 0)
+                return 1; /* past it */
         p->number = key_get_u32(value.data);
         return ++p->found > 1;
 }
@@ -41,26 +42,14 @@ static int resolve_prefix(struct history *h, struct store_txn *t, const char *he
         struct index_key prefix, from;
         int r;
 
-        for (size_t i = 0; i < digits; i++) {
-                char c = (char)tolower((unsigned char)hex[i]);
-
-                p.bytes[i / 2] |= (uint8_t)((c <= '9' ? c - '0' : c - 'a' + 10) << (i % 2 ? 0 : 4));
-        }
-        prefix = index_key(h, p.bytes, digits / 2);
-        from = index_key(h, p.bytes, (digits + 1) / 2);
+        git_oid_fromstrn(&p.oid, hex, digits);
+        prefix = index_key(h, p.oid.id, digits / 2);
+        from = index_key(h, p.oid.id, (digits + 1) / 2);
         r = store_each(t, h->tables.oids, index_slice(&prefix), index_slice(&from), true, match_prefix, &p);
         if (r < 0)
                 return errorf(r, "the index of %s is damaged; 'solverfs fsck' repairs it", h->name);
         *ret = p.number;
         return p.found == 0 ? -ENOENT : p.found > 1 ? -ENOTUNIQ : 0;
-}
-
-static const struct ref *find_snapshot(const struct ref_list *l, const char *name)
-{
-        char full[REVISION_MAX + sizeof(SNAPSHOTS_REF)];
-
-        snprintf(full, sizeof(full), SNAPSHOTS_REF "%s", name);
-        return ref_list_find(l, REF_KEPT, full);
 }
 
 static bool is_head(const char *name)
@@ -71,34 +60,19 @@ static bool is_head(const char *name)
 /* As git does: a tag before a branch of the same name. A snapshot has a name of ours, and comes last. */
 static int commit_of_ref(const struct ref_list *l, const char *name, uint32_t *ret)
 {
+        char snapshot[REVISION_MAX + sizeof(SNAPSHOTS_REF)];
         const struct ref *found;
 
-        if (is_head(name)) {
-                *ret = l->head;
-                return l->head == COMMIT_NONE ? -ENOENT : 0;
-        }
-        found = ref_list_find(l, REF_TAG, name);
-        if (!found)
-                found = ref_list_find(l, REF_BRANCH, name);
-        if (!found)
-                found = find_snapshot(l, name);
-        if (!found)
-                return -ENOENT;
-        *ret = found->commit;
-        return 0;
-}
-
-static int resolve_ref(struct history *h, struct store_txn *t, const char *name, uint32_t *ret)
-{
-        cleanup_refs struct ref_list *l = NULL;
-        int r = history_refs_in(h, t, &l);
-
-        return r < 0 ? r : commit_of_ref(l, name, ret);
+        snprintf(snapshot, sizeof(snapshot), SNAPSHOTS_REF "%s", name);
+        found = ref_list_find(l, REF_TAG, name) ?: ref_list_find(l, REF_BRANCH, name) ?: ref_list_find(l, REF_KEPT, snapshot);
+        *ret = is_head(name) ? l->head : found ? found->commit : COMMIT_NONE;
+        return *ret == COMMIT_NONE ? -ENOENT : 0;
 }
 
 static int resolve_by_index(struct history *h, const char *revision, size_t length, uint32_t *ret)
 {
         cleanup_txn struct store_txn *t = NULL;
+        cleanup_refs struct ref_list *l = NULL;
         bool hex = is_hex(revision, length);
         git_oid oid;
         int r = store_read(h->store, &t);
@@ -108,7 +82,9 @@ static int resolve_by_index(struct history *h, const char *revision, size_t leng
         if (hex && length == GIT_OID_HEXSZ &&
             git_oid_fromstr(&oid, revision) == 0) /* a full sha is one, whatever refs are called */
                 return index_get_number(h, t, &oid, ret);
-        r = resolve_ref(h, t, revision, ret);
+        r = history_refs_in(h, t, &l);
+        if (r == 0)
+                r = commit_of_ref(l, revision, ret);
         if (r == -ENOENT && hex && length >= PREFIX_MIN && length < GIT_OID_HEXSZ)
                 r = resolve_prefix(h, t, revision, length, ret);
         return r;
@@ -135,8 +111,8 @@ static int revparse_error(struct history *h, int r, const char *revision)
         return errorf(-EINVAL, "'%.100s' is not a revision: %s", revision, git_error_text());
 }
 
-/* HEAD~3 is of the index's HEAD, as HEAD is, and so with every ref: the repository's may name a branch that is not there, or be of an update
- * that is not done yet, and git looks for no snapshots. */
+/* In HEAD~3, HEAD is the index's, and so is every ref: the repository's may name a branch that is not there, or belong to an update that is not done
+ * yet; and git looks for no snapshots. */
 static int as_indexed(struct history *h, const char *revision, char ret[REVISION_MAX + GIT_OID_HEXSZ])
 {
         cleanup_refs struct ref_list *l = NULL;

@@ -42,10 +42,9 @@ static int add_link(git_repository *to, const char *path, git_oid *ret)
 static int add_submodule(git_repository *from, git_index *tree, const char *name)
 {
         cleanup_git_index git_index *index = NULL;
-        const git_index_entry *e;
+        const git_index_entry *e = git_repository_index(&index, from) < 0 ? NULL : git_index_get_bypath(index, name, 0);
 
-        if (git_repository_index(&index, from) < 0 || !(e = git_index_get_bypath(index, name, 0)) ||
-            e->mode != GIT_FILEMODE_COMMIT) {
+        if (!e || e->mode != GIT_FILEMODE_COMMIT) {
                 log_info("%s is a repository of its own: left out of the snapshot", name);
                 return 0;
         }
@@ -57,14 +56,12 @@ static int add_absent(git_repository *from, git_repository *to, git_index *tree,
 {
         cleanup_git_index git_index *index = NULL;
         cleanup_git_blob git_blob *blob = NULL;
-        git_index_entry entry = {.path = name};
-        const git_index_entry *e;
+        const git_index_entry *e = git_repository_index(&index, from) < 0 ? NULL : git_index_get_bypath(index, name, 0);
+        git_index_entry entry;
 
-        if (git_repository_index(&index, from) < 0 || !(e = git_index_get_bypath(index, name, 0)) ||
-            !(e->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE))
+        if (!e || !(e->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE))
                 return 0;
-        entry.mode = e->mode;
-        entry.id = e->id;
+        entry = (git_index_entry){.path = name, .mode = e->mode, .id = e->id};
         if ((e->mode != GIT_FILEMODE_COMMIT &&
              (git_blob_lookup(&blob, from, &e->id) < 0 ||
               git_blob_create_from_buffer(&entry.id, to, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob)) < 0)) ||
@@ -92,8 +89,7 @@ static int add_file(git_repository *from, git_repository *to, git_index *tree, c
                 r = add_link(to, path, &e.id);
         } else if (S_ISREG(st.st_mode)) {
                 e.mode = st.st_mode & 0100 ? GIT_FILEMODE_BLOB_EXECUTABLE : GIT_FILEMODE_BLOB;
-                r = git_blob_create_from_disk(&e.id, to,
-                                              path); /* into a bare repository: without filters, the bytes as they are */
+                r = git_blob_create_from_disk(&e.id, to, path); /* into a bare repository: without filters, the bytes as they are */
                 if (r < 0)
                         r = errorf(git_errno(r) == -ENOSPC ? -ENOSPC : -EIO, "cannot store %s: %s", path, git_error_text());
         } else {
@@ -120,12 +116,9 @@ static int write_tree(git_repository *from, git_repository *to, git_oid *ret)
         for (size_t i = 0; i < git_status_list_entrycount(list); i++) {
                 const git_status_entry *e = git_status_byindex(list, i);
                 const git_diff_delta *d = e->index_to_workdir ?: e->head_to_index;
-                char name[PATH_SIZE];
-                size_t n = strlen(d->new_file.path);
+                cleanup_free char *name = copy_string(d->new_file.path);
+                size_t n = strlen(name);
 
-                if (n >= sizeof(name))
-                        return errorf(-ENAMETOOLONG, "path too long: %.200s…", d->new_file.path);
-                memcpy(name, d->new_file.path, n + 1);
                 if (n > 0 && name[n - 1] == '/')
                         name[n - 1] = '\0'; /* a repository of its own */
                 r = add_file(from, to, tree, name);
@@ -165,27 +158,21 @@ static int check_name(const char *name)
         return errorf(-EINVAL, "'%.100s' cannot be a snapshot's name: it takes what a branch's name does, without a slash", name);
 }
 
-static void name_by_time(const git_oid *commit, char ret[64])
-{
-        char stamp[32];
-        time_t now = (time_t)now_seconds();
-        struct tm tm;
-
-        strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
-        snprintf(ret, 64, "%s-%.12s", stamp, git_oid_tostr_s(commit));
-}
-
-/* A name stays with its commit: results were quoted under it. */
+/* Without a name it is called by the time. A name stays with its commit: results were quoted under it. */
 static int write_ref(git_repository *to, const git_oid *commit, const char *name)
 {
         cleanup_git_reference git_reference *ref = NULL;
-        char own[64], full[256];
+        time_t now = (time_t)now_seconds();
+        char stamp[32], full[256];
+        struct tm tm;
         git_oid there;
         int r;
 
-        if (!name)
-                name_by_time(commit, own);
-        snprintf(full, sizeof(full), SNAPSHOTS_REF "%s", name ? name : own);
+        strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
+        if (name)
+                snprintf(full, sizeof(full), SNAPSHOTS_REF "%s", name);
+        else
+                snprintf(full, sizeof(full), SNAPSHOTS_REF "%s-%.12s", stamp, git_oid_tostr_s(commit));
         if (git_reference_name_to_id(&there, to, full) == 0) {
                 if (git_oid_equal(&there, commit))
                         return 0;
@@ -199,15 +186,12 @@ static int write_ref(git_repository *to, const git_oid *commit, const char *name
 /* The tree's HEAD, or the nearest of its ancestors that the store's repository has: HEAD may be newer than the last update. */
 static void find_parent(git_repository *from, git_repository *to, git_commit **ret)
 {
-        git_revwalk *walk = NULL;
+        cleanup_git_revwalk git_revwalk *walk = NULL;
         git_oid id;
 
-        if (git_revwalk_new(&walk, from) < 0)
-                return;
-        if (git_revwalk_push_head(walk) == 0)
+        if (git_revwalk_new(&walk, from) == 0 && git_revwalk_push_head(walk) == 0)
                 while (git_revwalk_next(&id, walk) == 0 && git_commit_lookup(ret, to, &id) < 0)
                         ;
-        git_revwalk_free(walk);
 }
 
 /* Is there a snapshot of this name that was taken of the same? */
@@ -222,15 +206,6 @@ static bool was_taken(git_repository *to, const char *name, const git_oid *tree,
                (!parent || git_oid_equal(git_commit_parent_id(c, 0), git_commit_id(parent)));
 }
 
-static int check_related(const struct history *h, const git_commit *parent, const char *dir)
-{
-        return parent ? 0
-                      : errorf(-EINVAL,
-                               "%s has no commit in common with %s: is it another repository? 'solverfs solver update %s' fetches "
-                               "new commits; with --force it is taken as it is",
-                               dir, h->name, h->name);
-}
-
 static int take_snapshot(const struct history *h, git_repository *from, git_repository *to, const struct snapshot_request *request,
                          git_oid *ret)
 {
@@ -239,9 +214,12 @@ static int take_snapshot(const struct history *h, git_repository *from, git_repo
         int r;
 
         find_parent(from, to, &parent);
-        r = request->force ? 0 : check_related(h, parent, request->dir);
-        if (r == 0)
-                r = write_tree(from, to, &tree);
+        if (!parent && !request->force)
+                return errorf(-EINVAL,
+                              "%s has no commit in common with %s: is it another repository? 'solverfs solver update %s' fetches "
+                              "new commits; with --force it is taken as it is",
+                              request->dir, h->name, h->name);
+        r = write_tree(from, to, &tree);
         if (r < 0)
                 return r;
         if (parent && git_oid_equal(git_commit_tree_id(parent), &tree)) {

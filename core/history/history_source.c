@@ -123,12 +123,9 @@ static void recent_keep(struct history *h, const struct digest *of_paths, uint32
 static int stored_source(struct history *h, const struct digest *of_paths, uint32_t number, struct digest *ret)
 {
         struct index_key key = source_key(h, of_paths, number);
-        cleanup_txn struct store_txn *t = NULL;
         cleanup_blob struct blob b = {0};
-        int r = store_read(h->store, &t);
+        int r = store_fetch(h->store, h->tables.sources, index_slice(&key), &b);
 
-        if (r == 0)
-                r = store_get(t, h->tables.sources, index_slice(&key), &b);
         if (r == 0 && b.size != DIGEST_SIZE)
                 r = -ENOENT;
         if (r == 0)
@@ -164,9 +161,9 @@ int history_keep_source(struct history *h, struct store_txn *t, uint32_t number,
 
         digest_of_paths(paths, &of_paths);
         key = source_key(h, &of_paths, number);
-        return store_has(t, h->tables.sources, index_slice(&key))
-                       ? 0
-                       : store_put(t, h->tables.sources, index_slice(&key), SLICE(source->bytes, DIGEST_SIZE));
+        if (store_has(t, h->tables.sources, index_slice(&key)))
+                return 0;
+        return store_put(t, h->tables.sources, index_slice(&key), SLICE(source->bytes, DIGEST_SIZE));
 }
 
 static bool tree_has(struct history *h, git_repository *git, uint32_t number, const char *path)
@@ -217,26 +214,20 @@ static int add_source(void *user, struct slice key, struct slice value)
         return 0;
 }
 
-static int keep_sources(struct history *h, const struct digest *of_paths, const struct digest *list, const uint32_t *numbers,
+/* A digest that cannot be stored (the disk is full, say) is worked out again the next time. */
+static bool try_to_keep(struct history *h, const struct digest *of_paths, const struct digest *list, const uint32_t *numbers,
                         size_t n)
 {
         cleanup_txn struct store_txn *t = NULL;
-        int r = store_write(h->store, &t);
+        int r = n > 0 ? store_write(h->store, &t) : 0;
 
         for (size_t i = 0; r == 0 && i < n; i++) {
                 struct index_key key = source_key(h, of_paths, numbers[i]);
 
                 r = store_put(t, h->tables.sources, index_slice(&key), SLICE(list[numbers[i]].bytes, DIGEST_SIZE));
         }
-        return r < 0 ? r : store_commit(steal_pointer(t));
-}
-
-/* A digest that cannot be stored (the disk is full, say) is worked out again the next time. */
-static bool try_to_keep(struct history *h, const struct digest *of_paths, const struct digest *list, const uint32_t *numbers,
-                        size_t n)
-{
-        int r = n > 0 ? keep_sources(h, of_paths, list, numbers, n) : 0;
-
+        if (r == 0 && t)
+                r = store_commit(steal_pointer(t));
         if (r < 0)
                 log_info("what the builds of %s depend on is not kept: %s", h->name, error_message(r));
         return r == 0;

@@ -51,21 +51,18 @@ static void add_path(struct buffer *b, const char *path)
 
 static void add_delta(struct buffer *b, const git_diff_delta *d)
 {
-        char status = git_diff_status_char(d->status);
-
         if (d->status == GIT_DELTA_RENAMED) {
                 buffer_addf(b, "R%03u\t", (unsigned)d->similarity);
                 add_path(b, d->old_file.path);
                 buffer_adds(b, "\t");
-                add_path(b, d->new_file.path);
         } else {
-                buffer_addf(b, "%c\t", status);
-                add_path(b, d->status == GIT_DELTA_DELETED ? d->old_file.path : d->new_file.path);
+                buffer_addf(b, "%c\t", git_diff_status_char(d->status));
         }
+        add_path(b, d->status == GIT_DELTA_DELETED ? d->old_file.path : d->new_file.path);
         buffer_adds(b, "\n");
 }
 
-static int commit_tree(git_repository *git, git_commit *c, git_tree **ret)
+static int commit_tree(const git_commit *c, git_tree **ret)
 {
         int r = git_commit_tree(ret, c);
 
@@ -123,13 +120,13 @@ static int add_changes(git_repository *git, git_commit *c, struct buffer *b)
         git_diff_options options = GIT_DIFF_OPTIONS_INIT;
         git_diff_find_options find = GIT_DIFF_FIND_OPTIONS_INIT;
         size_t left = MEMORY_MAX;
-        int r = commit_tree(git, c, &new);
+        int r = commit_tree(c, &new);
 
         if (r == 0 && git_commit_parentcount(c) > 0) {
                 if (git_commit_parent(&parent, c, 0) < 0)
                         return errorf(-EIO, "the first parent of commit %s is damaged: %s", git_oid_tostr_s(git_commit_id(c)),
                                       git_error_text());
-                r = commit_tree(git, parent, &old);
+                r = commit_tree(parent, &old);
         }
         if (r < 0)
                 return r;
@@ -137,8 +134,7 @@ static int add_changes(git_repository *git, git_commit *c, struct buffer *b)
                 return errorf(-EFBIG, "the changes of commit %s are among too many files and folders to be listed, or too deep",
                               git_oid_tostr_s(git_commit_id(c)));
         options.flags = GIT_DIFF_INCLUDE_TYPECHANGE;
-        find.flags = GIT_DIFF_FIND_RENAMES |
-                     GIT_DIFF_FIND_EXACT_MATCH_ONLY; /* by ids alone: no content is read, and no two gits differ */
+        find.flags = GIT_DIFF_FIND_RENAMES | GIT_DIFF_FIND_EXACT_MATCH_ONLY; /* by ids alone: no content is read, and no two gits differ */
         find.rename_limit = RENAMES_MAX;
         r = git_diff_tree_to_tree(&diff, git, old, new, &options);
         if (r == 0)

@@ -9,7 +9,7 @@
 
 /* -- clone ------------------------------------------------------------------------------------------------------ */
 
-/* The path that a path or a file:// URL names, as git reads both; NULL for any other URL, or without memory. */
+/* The path that a path or a file:// URL names, as git reads both; NULL for any other URL. */
 static char *local_path(const char *url)
 {
         bool is_url = strncmp(url, "file://", 7) == 0;
@@ -23,12 +23,11 @@ static char *local_path(const char *url)
 /* Explains what is easy to see in a local repository and hard to guess from a failed fetch. */
 static int open_local(const char *path, git_repository **ret)
 {
-        int fd, r;
+        cleanup_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int r;
 
-        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
                 return errorf(-errno, "cannot read the repository %s: %s", path, strerror(errno));
-        close(fd);
         r = regular_files_check(path);
         if (r < 0)
                 return r;
@@ -44,8 +43,15 @@ static int open_local(const char *path, git_repository **ret)
         return object_reader_install(*ret);
 }
 
-/* Ours alone, whatever the umask. */
-static int empty_folder(const char *path)
+int history_paths(const char *repos_dir, const char *name, char ret_path[PATH_SIZE], char ret_part[PATH_SIZE])
+{
+        return snprintf(ret_path, PATH_SIZE, "%s/%s.git", repos_dir, name) < PATH_SIZE &&
+                               snprintf(ret_part, PATH_SIZE, "%s/%s.part", repos_dir, name) < PATH_SIZE
+                       ? 0
+                       : errorf(-ENAMETOOLONG, "path too long: %s/%s.git", repos_dir, name);
+}
+
+int history_empty_folder(const char *path)
 {
         int r = remove_tree(path);
 
@@ -58,20 +64,19 @@ int history_make_bare(const char *path, const char *url, git_repository **ret)
 {
         git_repository_init_options options = GIT_REPOSITORY_INIT_OPTIONS_INIT;
         cleanup_git_remote git_remote *remote = NULL;
-        git_config *config = NULL;
+        cleanup_git_config git_config *config = NULL;
         int r;
 
         options.flags = GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_NO_REINIT; /* no templates: no hooks */
         r = git_repository_init_ext(ret, path, &options);
         if (r == 0)
-                r = git_remote_create_with_fetchspec(&remote, *ret, "origin", url, "+refs/heads/*:refs/heads/*");
+                r = git_remote_create_with_fetchspec(&remote, *ret, "origin", url, FETCH_BRANCHES);
         if (r == 0)
-                r = git_remote_add_fetch(*ret, "origin", "+refs/tags/*:refs/tags/*");
+                r = git_remote_add_fetch(*ret, "origin", FETCH_TAGS);
         if (r == 0)
                 r = git_repository_config(&config, *ret);
         if (r == 0) /* a person who runs `git gc` here takes nothing away */
                 r = git_config_set_string(config, "gc.pruneExpire", "never");
-        git_config_free(config);
         return r < 0 ? errorf(git_errno(r), "cannot make the repository %s: %s", path, git_error_text()) : 0;
 }
 
@@ -98,7 +103,7 @@ static int copy_into(const char *path, const char *url, git_repository *local, g
         if (r < 0) {
                 log_info("%s is fetched, as its objects cannot be copied: %s", url, error_message(r));
                 git_repository_free(steal_pointer(*ret));
-                r = empty_folder(path);
+                r = history_empty_folder(path);
                 return r < 0 ? r : -EAGAIN;
         }
         return 0;
@@ -120,7 +125,7 @@ static int clone_into(const char *path, git_repository *local, struct remote_fet
         return r;
 }
 
-/* What libgit2 says of a protocol that it does not know is another sentence in each version, and a word in some. */
+/* libgit2's own message about an unknown protocol differs from version to version. */
 static int check_protocol(const char *url)
 {
         static const char *const protocols[] = {"https", "http", "ssh", "git", "git+ssh", "ssh+git"};
@@ -146,7 +151,7 @@ int history_address(const char *url, char ret[PATH_SIZE], git_repository **ret_l
         return path ? open_local(ret, ret_local) : check_protocol(url);
 }
 
-static int finish_clone(const char *part, const char *path, const char *repos_dir)
+int history_finish(const char *part, const char *path, const char *repos_dir)
 {
         cleanup_close int part_fd = open(part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -167,9 +172,8 @@ int history_clone(const char *repos_dir, const char *name, const char *url, uint
 
         git_begin();
         r = history_address(url, address, &local);
-        if (r == 0 && (snprintf(path, sizeof(path), "%s/%s.git", repos_dir, name) >= (int)sizeof(path) ||
-                       snprintf(part, sizeof(part), "%s/%s.part", repos_dir, name) >= (int)sizeof(part)))
-                r = errorf(-ENAMETOOLONG, "path too long: %s/%s.git", repos_dir, name);
+        if (r == 0)
+                r = history_paths(repos_dir, name, path, part);
         if (r == 0)
                 r = make_dirs(repos_dir, 0700);
         if (r == 0)
@@ -178,16 +182,16 @@ int history_clone(const char *repos_dir, const char *name, const char *url, uint
                 return r;
         if (access(path, F_OK) == 0)
                 return errorf(-EEXIST, "there is a repository %s already", path);
-        r = empty_folder(part); /* perhaps of a clone that was killed */
+        r = history_empty_folder(part); /* perhaps of a clone that was killed */
         if (r == 0)
                 r = clone_into(part, local, &(struct remote_fetch){.url = address, .lock = lock, .silence_ns = silence_ns, .progress = p});
         if (r == 0)
-                r = finish_clone(part, path, repos_dir);
+                r = history_finish(part, path, repos_dir);
         if (r < 0) {
                 cleanup_free char *reason = copy_string(error_message(r));
 
                 remove_tree(part);
-                return errorf(r, "%s", reason ?: strerror(-r));
+                return errorf(r, "%s", reason);
         }
         return 0;
 }
