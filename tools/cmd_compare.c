@@ -345,7 +345,7 @@ static int compare(struct compare *o)
         command_must_as(r == -EXDEV ? STATUS_USAGE : status_of(r), r);
         r = o->known ? command_must(comparing_read(o->comparing)) : measure(o);
         if (r == STATUS_OK && o->case_words.n == 0 && !o->options.has_seed && o->options.wall_ns == 0 && !o->known)
-                command_must(comparing_note(common.workspace, o->options.set, o->options.version));
+                command_must(comparing_note(comparing_table(o->comparing)));
         t = comparing_table(o->comparing);
         if (r != STATUS_OK && (r != STATUS_INTERRUPTED || t->judgement.set.compared == 0))
                 return r;

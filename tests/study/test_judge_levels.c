@@ -32,7 +32,7 @@ static void draw(struct random *r, double *draws, double sigma)
 static void look_at(void)
 {
         judge_levels_done(&levels);
-        assert_ok(judge_levels(builds, n_builds, 0, &levels));
+        judge_levels(builds, n_builds, 0, &levels);
         n_builds = 0;
 }
 

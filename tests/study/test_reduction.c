@@ -108,8 +108,8 @@ START_TEST(test_a_slowdown)
         world();
         program("slow", "grep -q str.len \"$case\" && echo 'lasts 0.4' >&2; echo unsat");
         f = finding(FINDING_SPR, input, "plain", "slow");
-        assert_ok(observation_add_runs(f, f->reference, VERDICT_UNSAT, (const double[]){0.02}, 1));
-        assert_ok(observation_add_runs(f, f->target, VERDICT_UNSAT, (const double[]){0.4}, 1));
+        observation_add_runs(f, f->reference, VERDICT_UNSAT, (const double[]){0.02}, 1);
+        observation_add_runs(f, f->target, VERDICT_UNSAT, (const double[]){0.4}, 1);
         assert_reduced(f, smallest, "", INTEREST_SLOW);
         end();
 }

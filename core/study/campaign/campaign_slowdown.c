@@ -138,11 +138,8 @@ static int confirm(struct trial *t, struct confirmation *p)
                         return 0;
                 if (p->n < wanted)
                         continue;
-                r = judge(&(struct judge_case){.pairs = p->pairs, .n_pairs = p->n}, 1,
-                          &(struct judge_options){.measure = s->measure, .most_pairs = MOST_PAIRS, .false_alarms = FALSE_FINDS},
-                          &j);
-                if (r < 0)
-                        return r;
+                judge(&(struct judge_case){.pairs = p->pairs, .n_pairs = p->n}, 1,
+                      &(struct judge_options){.measure = s->measure, .most_pairs = MOST_PAIRS, .false_alarms = FALSE_FINDS}, &j);
                 if (j.cases[0].change == JUDGE_MORE || j.cases[0].change == JUDGE_LOST)
                         return judge_is_above(s->measure, stat_lower_median(p->fast, p->n), stat_lower_median(p->slow, p->n),
                                               s->threshold);

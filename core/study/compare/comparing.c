@@ -37,7 +37,6 @@ struct comparing {
         struct comparing_value *values;
         size_t n_families;
         size_t *order;
-        char *why;
         struct want *wants; /* of this asking */
         size_t n_wants;
         bool began, repeating;
@@ -47,18 +46,19 @@ void comparing_free(struct comparing *c)
 {
         if (!c)
                 return;
-        for (size_t i = 0; c->evidence && i < c->options.n; i++) {
+        for (size_t i = 0; i < c->options.n; i++) {
                 free(c->evidence[i].pairs);
                 for (size_t k = 0; k < JUDGE_PAIRS; k++)
                         case_info_unref(c->evidence[i].scrambled[k]);
-        }
-        for (size_t i = 0; c->options.cases && i < c->options.n; i++)
                 case_info_unref(c->options.cases[i]);
+        }
         for (size_t i = 0; i < c->n_families; i++)
                 free(c->table.families[i]);
         judgement_done(&c->table.judgement);
-        solver_unref(c->options.version[0].solver);
-        solver_unref(c->options.version[1].solver);
+        for (int side = 0; side < 2; side++) {
+                solver_unref(c->options.version[side].solver);
+                free(c->table.label[side]);
+        }
         free(c->table.families);
         free((void *)c->options.cases);
         free((void *)c->options.set);
@@ -67,7 +67,7 @@ void comparing_free(struct comparing *c)
         free(c->evidence);
         free(c->values);
         free(c->order);
-        free(c->why);
+        free(c->table.why);
         free(c->wants);
         free(c);
 }
@@ -112,8 +112,8 @@ static int compare_families(const void *a, const void *b, void *user)
         return order != 0 ? order : (n > m) - (n < m);
 }
 
-/* Gives each case its family, by a sorted list of all. One family is the set itself. */
-static int find_families(struct comparing *c)
+/* Gives each case its family, by a sorted list of all. A single family is the set itself. */
+static void find_families(struct comparing *c)
 {
         struct case_info **cases = (struct case_info **)c->options.cases;
 
@@ -124,17 +124,12 @@ static int find_families(struct comparing *c)
                 struct case_info *info = cases[c->order[k]];
 
                 if (k == 0 || compare_families(&c->order[k - 1], &c->order[k], cases) != 0) {
-                        if (list_grow(c->table.families, c->n_families) < 0)
-                                return -ENOMEM;
-                        c->table.families[c->n_families] =
-                                family_size(info) > 0 ? strndup(info->name, family_size(info)) : strdup(".");
-                        if (!c->table.families[c->n_families])
-                                return -ENOMEM;
-                        c->n_families++;
+                        list_grow(c->table.families, c->n_families);
+                        c->table.families[c->n_families++] =
+                                family_size(info) > 0 ? copy_prefix(info->name, family_size(info)) : copy_string(".");
                 }
                 c->cases[c->order[k]].family = c->n_families - 1;
         }
-        return 0;
 }
 
 /* -- making ------------------------------------------------------------------------------------------------------- */
@@ -146,6 +141,34 @@ static enum comparing_chance chance_of(const struct comparing_options *o)
         return o->scramble != COMPARING_SCRAMBLE_NEVER ? COMPARING_SCRAMBLED : COMPARING_REPETITIONS;
 }
 
+/* The commit's sha, and the shortest tag on it in the label. */
+static int name_version(const struct comparing_version *v, char ret_sha[GIT_OID_HEXSZ + 1], char **ret_label)
+{
+        cleanup(ref_list_unrefp) struct ref_list *refs = NULL;
+        cleanup_buffer struct buffer label = {0};
+        const char *tag = NULL;
+        struct commit c;
+        int r = history_commit(v->solver->history, v->commit, &c);
+
+        if (r == 0)
+                r = history_refs(v->solver->history, &refs);
+        if (r < 0)
+                return r;
+        git_oid_tostr(ret_sha, GIT_OID_HEXSZ + 1, &c.oid);
+        for (size_t i = 0; i < refs->n; i++)
+                if (refs->list[i].kind == REF_TAG && refs->list[i].commit == v->commit &&
+                    (!tag || strlen(refs->list[i].name) < strlen(tag)))
+                        tag = refs->list[i].name;
+        if (!v->solver->recipe->is_programs)
+                buffer_addf(&label, "%s ", v->solver->recipe->name);
+        if (tag)
+                buffer_add_printable(&label, tag);
+        else
+                buffer_addf(&label, "%.12s", ret_sha);
+        *ret_label = steal_pointer(label.data);
+        return 0;
+}
+
 int comparing_new(const struct comparing_options *options, struct comparing **ret)
 {
         cleanup_comparing struct comparing *c = NULL;
@@ -154,26 +177,25 @@ int comparing_new(const struct comparing_options *options, struct comparing **re
 
         if (r < 0)
                 return r;
-        c = calloc(1, sizeof(*c));
-        if (!c)
-                return -ENOMEM;
+        c = allocate(1, sizeof(*c));
         c->options = *options;
         c->options.most_pairs = MAX(1, MIN(options->most_pairs, (size_t)JUDGE_PAIRS));
-        cases = calloc(options->n + 1, sizeof(*cases));
+        cases = allocate(options->n + 1, sizeof(*cases));
         c->options.cases = cases;
-        c->options.set = options->set ? strdup(options->set) : NULL;
-        c->options.machine = options->machine ? strdup(options->machine) : NULL;
+        c->options.set = options->set ? copy_string(options->set) : NULL;
+        c->options.machine = options->machine ? copy_string(options->machine) : NULL;
+        for (size_t i = 0; i < options->n; i++)
+                cases[i] = case_info_ref(options->cases[i]);
+        c->cases = allocate(options->n + 1, sizeof(*c->cases));
+        c->evidence = allocate(options->n + 1, sizeof(*c->evidence));
+        c->values = allocate(options->n + 1, sizeof(*c->values));
+        c->order = allocate(options->n + 1, sizeof(*c->order));
         for (int side = 0; side < 2; side++)
                 solver_ref(c->options.version[side].solver);
-        for (size_t i = 0; cases && i < options->n; i++)
-                cases[i] = case_info_ref(options->cases[i]);
-        c->cases = calloc(options->n + 1, sizeof(*c->cases));
-        c->evidence = calloc(options->n + 1, sizeof(*c->evidence));
-        c->values = allocate(options->n + 1, sizeof(*c->values));
-        c->order = calloc(options->n + 1, sizeof(*c->order));
-        if (!cases || !c->cases || !c->evidence || !c->order || (options->set && !c->options.set) ||
-            (options->machine && !c->options.machine))
-                return -ENOMEM;
+        for (int side = 0; side < 2 && r == 0; side++)
+                r = name_version(&options->version[side], c->table.sha[side], &c->table.label[side]);
+        if (r < 0)
+                return r;
         c->table.options = &c->options;
         c->table.cases = c->cases;
         c->table.order = c->order;
@@ -181,9 +203,7 @@ int comparing_new(const struct comparing_options *options, struct comparing **re
         c->table.chance = chance_of(options);
         for (size_t i = 0; i < options->n; i++)
                 c->evidence[i].is_repeated = c->table.chance == COMPARING_REPETITIONS;
-        r = find_families(c);
-        if (r < 0)
-                return r;
+        find_families(c);
         *ret = steal_pointer(c);
         return 0;
 }
@@ -276,8 +296,7 @@ static int take(void *user, uint32_t number, const struct fact *f)
 {
         struct taken_list *l = user;
 
-        if (list_grow(l->list, l->n) < 0)
-                return -ENOMEM;
+        list_grow(l->list, l->n);
         l->list[l->n++] = (struct taken){.number = number,
                                          .measured = f->measured,
                                          .wall = (double)f->wall_ns / 1e9,
@@ -330,11 +349,10 @@ static bool in_turn(const struct taken *a, const struct taken *b)
         return (double)apart <= APART_SECONDS + APART_RUNS * fmax(a->wall, b->wall);
 }
 
-static int add_pair(struct comparing *c, struct evidence *e, size_t at, const struct taken *a, const struct taken *b)
+static void add_pair(struct comparing *c, struct evidence *e, size_t at, const struct taken *a, const struct taken *b)
 {
         while (e->n_pairs <= at) {
-                if (list_grow(e->pairs, e->n_pairs) < 0)
-                        return -ENOMEM;
+                list_grow(e->pairs, e->n_pairs);
                 e->pairs[e->n_pairs++] = (struct judge_pair){0};
         }
         if (a)
@@ -342,37 +360,30 @@ static int add_pair(struct comparing *c, struct evidence *e, size_t at, const st
         if (b)
                 e->pairs[at].run[1] = b->run;
         c->table.newest = MAX(c->table.newest, MAX(a ? a->measured : 0, b ? b->measured : 0));
-        return 0;
 }
 
-/* The measurements that were taken in turn: all of a cell whose pairs are repetitions, else the first. */
-static int match_pairs(struct comparing *c, size_t i, size_t pair, const struct taken_list *a, const struct taken_list *b)
+/* The measurements that were taken in turn: of a cell whose pairs are repetitions all of them, else the first. */
+static void match_pairs(struct comparing *c, size_t i, size_t pair, const struct taken_list *a, const struct taken_list *b)
 {
         struct evidence *e = &c->evidence[i];
         size_t at = pair;
-        int r = 0;
 
-        for (size_t x = 0, y = 0; x < a->n && y < b->n && at < JUDGE_PAIRS && r == 0;) {
-                if (a->list[x].number != b->list[y].number) {
-                        if (a->list[x].number < b->list[y].number)
-                                x++;
-                        else
-                                y++;
+        for (size_t x = 0, y = 0; x < a->n && y < b->n && at < JUDGE_PAIRS;) {
+                const struct taken *before = &a->list[x], *after = &b->list[y];
+
+                x += before->number <= after->number;
+                y += after->number <= before->number;
+                if (before->number != after->number || !in_turn(before, after) || (at > pair && !e->is_repeated))
                         continue;
-                }
-                if (in_turn(&a->list[x], &b->list[y]) && (at == pair || e->is_repeated)) {
-                        r = add_pair(c, e, at, &a->list[x], &b->list[y]);
-                        e->is_taken[at++] = true;
-                }
-                x++;
-                y++;
+                add_pair(c, e, at, before, after);
+                e->is_taken[at++] = true;
         }
-        /* what was not measured in turn still says what the two answer */
-        return r == 0 && at == 0 ? add_pair(c, e, 0, a->n > 0 ? a->list : NULL, b->n > 0 ? b->list : NULL) : r;
+        if (at == 0) /* what was not measured in turn still says what the two answer */
+                add_pair(c, e, 0, a->n > 0 ? a->list : NULL, b->n > 0 ? b->list : NULL);
 }
 
-/* A named machine's results are under whatever limits they were measured. Where the two were given different times they are read under the lesser: what
- * only the longer one shows is not compared. */
+/* A named machine's results were measured under whatever limits. Where the two versions were given different times, they are read under the lesser: what
+ * only the longer time shows is not compared. */
 static int read_lesser(struct comparing *c, struct cell cells[2], struct taken_list taken[2])
 {
         double lesser = fmin(taken[0].limit, taken[1].limit);
@@ -415,10 +426,10 @@ static int read_pair(struct comparing *c, size_t i, size_t pair)
                 c->values[i].seconds[side] = taken[side].seconds;
                 c->table.newest = MAX(c->table.newest, taken[side].newest);
         }
-        if (r == 0)
-                r = match_pairs(c, i, pair, &taken[0], &taken[1]);
-        if (r == 0)
+        if (r == 0) {
+                match_pairs(c, i, pair, &taken[0], &taken[1]);
                 r = taken[0].n + taken[1].n > 0;
+        }
         free(taken[0].list);
         free(taken[1].list);
         return r;
@@ -442,9 +453,7 @@ static int repeat(struct comparing *c, size_t i, int r)
         if (c->table.chance != COMPARING_SCRAMBLED || r != -ENOTSUP)
                 return r;
         c->evidence[i].is_repeated = true;
-        if (!c->why && !(c->why = strdup(error_message(r))))
-                return -ENOMEM;
-        c->table.why = c->why;
+        c->table.why = c->table.why ?: copy_string(error_message(r));
         c->table.repeated++;
         return 0;
 }
@@ -485,7 +494,7 @@ static int compare_places(const void *a, const void *b, void *judgement)
         return order != 0 ? order : (x > y) - (x < y);
 }
 
-/* Under five seeds or more of a case its effort is one number, and so with every such case. */
+/* Does the seed change nothing? On every case that ran under five seeds or more, the effort is one number. */
 static bool is_idle(const struct comparing *c, int side)
 {
         size_t n_cases = 0;
@@ -509,26 +518,21 @@ static bool is_idle(const struct comparing *c, int side)
         return n_cases > 0;
 }
 
-static int judge_all(struct comparing *c)
+static void judge_all(struct comparing *c)
 {
         size_t n = c->options.n;
         struct judge_options o = {.measure = c->options.measure,
                                   .most_pairs = c->options.most_pairs,
                                   .most_wanted = c->options.most_wanted,
                                   .n_families = c->n_families > 1 ? c->n_families : 0};
-        struct judgement made = {0};
-        int r = judge(c->cases, n, &o, &made);
 
-        if (r < 0)
-                return r;
         judgement_done(&c->table.judgement);
-        c->table.judgement = made;
+        judge(c->cases, n, &o, &c->table.judgement);
         for (int side = 0; side < 2; side++)
                 c->table.idle_seed[side] = is_idle(c, side);
         for (size_t i = 0; i < n; i++)
                 c->order[i] = i;
         qsort_r(c->order, n, sizeof(*c->order), compare_places, &c->table.judgement);
-        return 0;
 }
 
 static int look_at_builds(struct comparing *c)
@@ -545,33 +549,29 @@ static int look_at_builds(struct comparing *c)
         return 0;
 }
 
-static bool all_are_repeated(const struct comparing *c)
-{
-        for (size_t i = 0; i < c->options.n; i++)
-                if (!c->evidence[i].is_repeated)
-                        return false;
-        return true;
-}
-
 int comparing_read(struct comparing *c)
 {
         int r = look_at_builds(c);
+        bool is_repeated = true;
 
-        for (size_t i = 0; i < c->options.n && r >= 0; i++)
+        for (size_t i = 0; i < c->options.n && r >= 0; i++) {
                 r = read_case(c, i);
-        if (r >= 0 && c->options.scramble == COMPARING_SCRAMBLE_KNOWN && c->table.chance == COMPARING_SCRAMBLED && all_are_repeated(c))
+                is_repeated &= c->evidence[i].is_repeated;
+        }
+        if (r < 0)
+                return r;
+        if (c->options.scramble == COMPARING_SCRAMBLE_KNOWN && c->table.chance == COMPARING_SCRAMBLED && is_repeated)
                 c->table.chance = COMPARING_REPETITIONS;
-        return r < 0 ? r : judge_all(c);
+        judge_all(c);
+        return 0;
 }
 
 /* -- asking ------------------------------------------------------------------------------------------------------- */
 
-static int add_want(struct comparing *c, size_t i, size_t pair, int side, uint32_t sample)
+static void add_want(struct comparing *c, size_t i, size_t pair, int side, uint32_t sample)
 {
-        if (list_grow(c->wants, c->n_wants) < 0)
-                return -ENOMEM;
+        list_grow(c->wants, c->n_wants);
         c->wants[c->n_wants++] = (struct want){i, pair, side, sample};
-        return 0;
 }
 
 static bool is_known(const struct comparing *c, size_t i, int side)
@@ -579,30 +579,20 @@ static bool is_known(const struct comparing *c, size_t i, int side)
         return c->cases[i].n_pairs > 0 && c->cases[i].pairs[0].run[side].is_known;
 }
 
-static int plan_runs(struct comparing *c)
+static void plan_runs(struct comparing *c)
 {
-        int r = 0;
-
         for (size_t i = 0; i < c->options.n; i++)
-                for (int side = 0; side < 2 && r == 0; side++)
+                for (int side = 0; side < 2; side++)
                         if (!is_known(c, i, side))
-                                r = add_want(c, i, 0, side, 0);
-        return r;
-}
-
-static size_t pairs_taken(const struct comparing *c, size_t i)
-{
-        size_t n = 0;
-
-        for (size_t k = 0; k < JUDGE_PAIRS; k++)
-                n += c->evidence[i].is_taken[k];
-        return n;
+                                add_want(c, i, 0, side, 0);
 }
 
 static size_t pairs_wanted(const struct comparing *c, size_t i)
 {
-        size_t wanted = c->options.most_pairs > 1 ? c->table.judgement.cases[i].wanted : 0, has = pairs_taken(c, i);
+        size_t wanted = c->options.most_pairs > 1 ? c->table.judgement.cases[i].wanted : 0, has = 0;
 
+        for (size_t k = 0; k < JUDGE_PAIRS; k++)
+                has += c->evidence[i].is_taken[k];
         return wanted > has && c->evidence[i].asked < PATIENCE * c->options.most_pairs ? wanted - has : 0;
 }
 
@@ -618,35 +608,33 @@ static size_t missing_pair(const struct comparing *c, size_t i, size_t k)
 }
 
 /* Both runs of a pair, under the next seed; or under the next number, where pairs are repetitions. */
-static int plan_pair(struct comparing *c, size_t i, size_t k)
+static void plan_pair(struct comparing *c, size_t i, size_t k)
 {
         const struct evidence *e = &c->evidence[i];
         size_t pair = e->is_repeated ? 0 : missing_pair(c, i, k);
         uint32_t sample = e->is_repeated ? e->next[0] + (uint32_t)k : pair < JUDGE_PAIRS ? e->next[pair] : 0;
-        int first = (int)((pair + sample) % 2), r;
+        int first = (int)((pair + sample) % 2);
 
         if (pair >= c->options.most_pairs)
-                return 0;
-        r = add_want(c, i, pair, first, sample);
-        return r < 0 ? r : add_want(c, i, pair, !first, sample);
+                return;
+        add_want(c, i, pair, first, sample);
+        add_want(c, i, pair, !first, sample);
 }
 
-/* A pair of each open case, then the next of each: the pairs of one case are spread over time, and the two of a pair are not. */
-static int plan_pairs(struct comparing *c)
+/* A pair of each open case, then the next of each: the pairs of one case are spread over time, and the two runs of a pair are not. */
+static void plan_pairs(struct comparing *c)
 {
         bool more = true;
-        int r = 0;
 
-        for (size_t k = 0; more && r == 0; k++) {
+        for (size_t k = 0; more; k++) {
                 more = false;
-                for (size_t i = 0; i < c->options.n && r == 0; i++) {
+                for (size_t i = 0; i < c->options.n; i++) {
                         if (k >= pairs_wanted(c, i))
                                 continue;
                         more = true;
-                        r = plan_pair(c, i, k);
+                        plan_pair(c, i, k);
                 }
         }
-        return r;
 }
 
 static int make(void *user, size_t k, struct query **ret)
@@ -662,26 +650,24 @@ static int make(void *user, size_t k, struct query **ret)
 static int answered(void *user, size_t k, int r, struct value *, const char *reason)
 {
         struct comparing *c = user;
-        const struct comparing_version *v = &c->options.version[c->wants[k].side];
-        struct commit commit = {0};
+        const struct want *w = &c->wants[k];
 
-        if (r >= 0)
-                return 0;
-        history_commit(v->solver->history, v->commit, &commit);
-        return errorf(r, "%s %.12s on case %u: %s", v->solver->recipe->name, git_oid_tostr_s(&commit.oid),
-                      c->options.cases[c->wants[k].index]->id, reason ? reason : strerror(-r));
+        return r >= 0 ? 0
+                      : errorf(r, "%s %.12s on case %u: %s", c->options.version[w->side].solver->recipe->name, c->table.sha[w->side],
+                               c->options.cases[w->index]->id, reason ? reason : strerror(-r));
 }
 
 int comparing_next(struct comparing *c, struct asking *ret)
 {
         int r = comparing_read(c);
+        bool can_run = r == 0 && !c->table.unbuildable[0] && !c->table.unbuildable[1];
 
         c->n_wants = 0;
-        if (r == 0 && !c->began && !c->table.unbuildable[0] && !c->table.unbuildable[1])
-                r = plan_runs(c);
+        if (can_run && !c->began)
+                plan_runs(c);
         c->repeating = c->n_wants == 0;
-        if (r == 0 && c->repeating && !c->table.unbuildable[0] && !c->table.unbuildable[1]) {
-                r = plan_pairs(c);
+        if (can_run && c->repeating) {
+                plan_pairs(c);
                 for (size_t i = 0; i < c->options.n; i++)
                         c->evidence[i].asked += pairs_wanted(c, i);
         }

@@ -70,14 +70,16 @@ struct comparing_table {
         const size_t *order; /* of cases, worst first; then as given */
         const struct comparing_value *values; /* [options->n] */
         enum comparing_chance chance;
-        size_t repeated;     /* cases that cannot be scrambled, whose pairs are repetitions, */
-        const char *why;     /* and a sentence for one of them */
+        size_t repeated;     /* cases that cannot be scrambled; their pairs are repetitions */
+        char *why;           /* a sentence for one of them */
         bool idle_seed[2];   /* the version's effort is the same under all seeds, on each case */
         bool unbuildable[2]; /* the version cannot be built */
         int64_t newest;      /* seconds; of what is known; 0: nothing */
+        char sha[2][GIT_OID_HEXSZ + 1];
+        char *label[2]; /* "toy v1.2", or "toy 1a2b3c4d5e6f" where no tag names the commit */
 };
 
-/* Keeps references. 0, -ENOMEM; -EXDEV with a sentence: the runs of the two solvers are done on two machines. */
+/* Keeps references. -EXDEV with a sentence: the runs of the two solvers are done on two machines. Else history.h's errors. */
 int comparing_new(const struct comparing_options *options, struct comparing **ret);
 void comparing_free(struct comparing *c);
 DEFINE_CLEANUP(struct comparing *, comparing_free)
@@ -105,8 +107,8 @@ struct comparing_noted {
 };
 void comparing_noted_done(struct comparing_noted *n);
 #define cleanup_comparing_noted cleanup(comparing_noted_done)
-/* Keeps that it was made; the same again changes nothing. `set` NULL: none. */
-int comparing_note(struct workspace *w, const char *set, const struct comparing_version version[2]);
+/* Keeps that it was made; the same again changes nothing. */
+int comparing_note(const struct comparing_table *t);
 /* The one of a number, from 0; -ENOENT behind the last. */
 int comparing_noted_at(struct workspace *w, uint32_t number, struct comparing_noted *ret);
 

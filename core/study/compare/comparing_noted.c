@@ -24,21 +24,14 @@ int comparing_cases(struct workspace *w, const char *set, const struct comparing
         return 0;
 }
 
-int comparing_note(struct workspace *w, const char *set, const struct comparing_version version[2])
+int comparing_note(const struct comparing_table *t)
 {
-        cleanup_buffer struct buffer name = {0};
+        const struct comparing_options *o = t->options;
+        cleanup_free char *name = format_string("%s/%" PRIu32 "@%s..%" PRIu32 "@%s", o->set ? o->set : "", o->version[0].solver->number, t->sha[0],
+                                                o->version[1].solver->number, t->sha[1]);
         uint32_t number;
 
-        buffer_addf(&name, "%s/", set ? set : "");
-        for (int side = 0; side < 2; side++) {
-                struct commit c;
-                int r = history_commit(version[side].solver->history, version[side].commit, &c);
-
-                if (r < 0)
-                        return r;
-                buffer_addf(&name, "%s%" PRIu32 "@%s", side ? ".." : "", version[side].solver->number, git_oid_tostr_s(&c.oid));
-        }
-        return buffer_error(&name) < 0 ? -ENOMEM : names_intern(workspace_store(w), NAMES_COMPARISON, name.data, &number);
+        return names_intern(workspace_store(o->workspace), NAMES_COMPARISON, name, &number);
 }
 
 int comparing_noted_at(struct workspace *w, uint32_t number, struct comparing_noted *ret)
@@ -57,6 +50,6 @@ int comparing_noted_at(struct workspace *w, uint32_t number, struct comparing_no
                    sha[1]) != 4 ||
             git_oid_fromstr(&ret->commit[0], sha[0]) < 0 || git_oid_fromstr(&ret->commit[1], sha[1]) < 0)
                 return errorf(-EIO, "the store's name of comparison %" PRIu32 " is damaged: run 'solverfs fsck'", number);
-        ret->set = strndup(name, (size_t)(slash - name));
-        return ret->set ? 0 : -ENOMEM;
+        ret->set = copy_prefix(name, (size_t)(slash - name));
+        return 0;
 }

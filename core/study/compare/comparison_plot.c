@@ -18,28 +18,19 @@ static bool is_solved(const struct comparing_table *t, size_t i, int side)
         return verdict_is_decided(run->verdict) && !run->is_wrong;
 }
 
-static bool is_compared(const struct comparing_table *t, size_t i)
+static struct plot *new_plot(const struct comparing_table *t, unsigned width, unsigned height)
 {
-        const struct judge_case *c = &t->cases[i];
+        cleanup_buffer struct buffer title = {0};
 
-        return c->n_pairs > 0 && c->pairs[0].run[0].is_known && c->pairs[0].run[1].is_known;
-}
-
-static int title_of(const struct comparing_table *t, struct buffer *ret)
-{
-        int r = comparing_label(&t->options->version[1], ret);
-
-        buffer_adds(ret, " against ");
-        if (r == 0)
-                r = comparing_label(&t->options->version[0], ret);
-        buffer_addf(ret, ", %zu case%s", t->judgement.set.compared, t->judgement.set.compared == 1 ? "" : "s");
+        buffer_addf(&title, "%s against %s, %zu case%s", t->label[1], t->label[0], t->judgement.set.compared,
+                    t->judgement.set.compared == 1 ? "" : "s");
         if (t->options->set)
-                buffer_addf(ret, " of %s", t->options->set);
+                buffer_addf(&title, " of %s", t->options->set);
         if (t->options->machine) {
-                buffer_adds(ret, ", on ");
-                buffer_add_printable(ret, t->options->machine);
+                buffer_adds(&title, ", on ");
+                buffer_add_printable(&title, t->options->machine);
         }
-        return r < 0 ? r : buffer_error(ret);
+        return plot_new(title.data, width, height);
 }
 
 /* -- scatter ------------------------------------------------------------------------------------------------------ */
@@ -54,7 +45,7 @@ static bool is_drawn(const struct scatter *of, size_t i)
 {
         const struct comparing_table *t = of->table;
 
-        return is_compared(t, i) && (!of->is_memory || (is_solved(t, i, 0) && is_solved(t, i, 1)));
+        return judge_is_compared(&t->cases[i]) && (!of->is_memory || (is_solved(t, i, 0) && is_solved(t, i, 1)));
 }
 
 static double limit_of(const struct comparing_table *t, size_t i, int side)
@@ -181,7 +172,7 @@ static size_t unsolved_by_both(const struct comparing_table *t)
         size_t n = 0;
 
         for (size_t i = 0; i < t->options->n; i++)
-                n += is_compared(t, i) && !is_solved(t, i, 0) && !is_solved(t, i, 1);
+                n += judge_is_compared(&t->cases[i]) && !is_solved(t, i, 0) && !is_solved(t, i, 1);
         return n;
 }
 
@@ -207,23 +198,12 @@ static void add_note(const struct scatter *of, struct plot *p)
 
 static int plot_scatter(const struct scatter *of, unsigned width, struct buffer *ret)
 {
-        const struct comparing_table *t = of->table;
-        const char *unit = of->is_memory ? ", MB" : ", seconds";
-        cleanup_buffer struct buffer title = {0}, x = {0}, y = {0};
-        cleanup_plot struct plot *p = NULL;
-        int r = title_of(t, &title);
+        const char *unit = of->is_memory ? "MB" : "seconds";
+        cleanup_free char *x = format_string("%s, %s", of->table->label[0], unit), *y = format_string("%s, %s", of->table->label[1], unit);
+        cleanup_plot struct plot *p = new_plot(of->table, width, width + 40);
 
-        if (r == 0)
-                r = comparing_label(&t->options->version[0], &x);
-        if (r == 0)
-                r = comparing_label(&t->options->version[1], &y);
-        buffer_adds(&x, unit);
-        buffer_adds(&y, unit);
-        if (r < 0 || buffer_error(&x) < 0 || buffer_error(&y) < 0)
-                return r < 0 ? r : -ENOMEM;
-        p = plot_new(title.data, width, width + 40);
-        plot_axis_x(p, x.data, PLOT_LOG);
-        plot_axis_y(p, y.data, PLOT_LOG);
+        plot_axis_x(p, x, PLOT_LOG);
+        plot_axis_y(p, y, PLOT_LOG);
         set_ranges(of, p);
         plot_diagonal(p, 1, NULL);
         plot_diagonal(p, 10, "10×");
@@ -245,51 +225,39 @@ int comparison_plot_memory(const struct comparing_table *t, unsigned width, stru
 
 /* -- cactus ------------------------------------------------------------------------------------------------------- */
 
-static int add_curve(const struct comparing_table *t, int side, struct plot *p, double *room)
+static void add_curve(const struct comparing_table *t, int side, struct plot *p)
 {
-        cleanup_buffer struct buffer label = {0};
+        cleanup_free double *seconds = allocate(t->options->n + 1, sizeof(*seconds));
+        cleanup_free char *label = NULL;
         struct plot_series *s;
         size_t n = 0;
-        int r = comparing_label(&t->options->version[side], &label);
 
-        if (r < 0)
-                return r;
         for (size_t i = 0; i < t->options->n; i++)
-                if (is_compared(t, i) && is_solved(t, i, side))
-                        room[n++] = fmax(comparing_seconds(t, i, side), LEAST);
-        stat_sort(room, n);
-        buffer_addf(&label, ": %zu solved", n);
-        if (buffer_error(&label) < 0)
-                return -ENOMEM;
-        s = plot_series(p, PLOT_LINE, label.data);
+                if (judge_is_compared(&t->cases[i]) && is_solved(t, i, side))
+                        seconds[n++] = fmax(comparing_seconds(t, i, side), LEAST);
+        stat_sort(seconds, n);
+        label = format_string("%s: %zu solved", t->label[side], n);
+        s = plot_series(p, PLOT_LINE, label);
         for (size_t i = 0; i < n; i++)
-                plot_point(s, (double)i + 1, room[i], NULL);
-        return 0;
+                plot_point(s, (double)i + 1, seconds[i], NULL);
 }
 
 int comparison_plot_cactus(const struct comparing_table *t, struct buffer *ret)
 {
-        cleanup_buffer struct buffer title = {0};
-        cleanup_free double *room = calloc(t->options->n + 1, sizeof(*room));
-        cleanup_plot struct plot *p = NULL;
+        cleanup_plot struct plot *p = new_plot(t, 0, 0);
         double limit = 0;
-        int r = room ? title_of(t, &title) : -ENOMEM;
 
-        if (r < 0)
-                return r;
-        p = plot_new(title.data, 0, 0);
         plot_axis_x(p, "cases solved", PLOT_COUNT);
         plot_axis_y(p, "seconds for each", PLOT_LOG);
         plot_range_x(p, 0, NAN);
         for (size_t i = 0; i < t->options->n; i++)
-                if (is_compared(t, i))
+                if (judge_is_compared(&t->cases[i]))
                         limit = fmax(limit, fmax(limit_of(t, i, 0), limit_of(t, i, 1)));
         if (limit > 0 && t->judgement.set.verdicts[0][VERDICT_TIMEOUT] + t->judgement.set.verdicts[1][VERDICT_TIMEOUT] > 0)
                 plot_rule_y(p, limit, "time limit", NULL);
-        r = add_curve(t, 0, p, room);
-        if (r == 0)
-                r = add_curve(t, 1, p, room);
+        for (int side = 0; side < 2; side++)
+                add_curve(t, side, p);
         if (t->judgement.set.compared == 0)
                 plot_note(p, NOTHING);
-        return r < 0 ? r : plot_write(p, ret);
+        return plot_write(p, ret);
 }

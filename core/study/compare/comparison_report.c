@@ -4,40 +4,6 @@
 
 #include "core/run/cell_file.h"
 
-int comparing_label(const struct comparing_version *v, struct buffer *ret)
-{
-        cleanup(ref_list_unrefp) struct ref_list *refs = NULL;
-        const char *tag = NULL;
-        struct commit c;
-        int r = history_commit(v->solver->history, v->commit, &c);
-
-        if (r == 0)
-                r = history_refs(v->solver->history, &refs);
-        if (r < 0)
-                return r;
-        for (size_t i = 0; i < refs->n; i++)
-                if (refs->list[i].kind == REF_TAG && refs->list[i].commit == v->commit &&
-                    (!tag || strlen(refs->list[i].name) < strlen(tag)))
-                        tag = refs->list[i].name;
-        if (!v->solver->recipe->is_programs)
-                buffer_addf(ret, "%s ", v->solver->recipe->name);
-        if (tag)
-                buffer_add_printable(ret, tag);
-        else
-                buffer_addf(ret, "%.12s", git_oid_tostr_s(&c.oid));
-        return buffer_error(ret);
-}
-
-static int commit_hex(const struct comparing_version *v, char ret[GIT_OID_HEXSZ + 1])
-{
-        struct commit c;
-        int r = history_commit(v->solver->history, v->commit, &c);
-
-        if (r == 0)
-                git_oid_tostr(ret, GIT_OID_HEXSZ + 1, &c.oid);
-        return r;
-}
-
 /* -- numbers as text ---------------------------------------------------------------------------------------------- */
 
 struct text {
@@ -76,37 +42,9 @@ static struct text probability(double x)
 
 /* -- summary.tsv -------------------------------------------------------------------------------------------------- */
 
-static void add_counts(struct buffer *ret, const char *measure, size_t a, size_t b)
+static void add_counts(struct buffer *ret, const char *measure, const size_t n[2])
 {
-        buffer_addf(ret, "%s\t%zu\t%zu\t-\t-\t-\n", measure, a, b);
-}
-
-static void add_count(struct buffer *ret, const char *measure, size_t n)
-{
-        buffer_addf(ret, "%s\t-\t%zu\t-\t-\t-\n", measure, n);
-}
-
-static int add_versions(const struct comparing_options *o, struct buffer *ret)
-{
-        const struct comparing_version *v = o->version;
-        char a[GIT_OID_HEXSZ + 1], b[GIT_OID_HEXSZ + 1];
-        int r = commit_hex(&v[0], a);
-
-        if (r == 0)
-                r = commit_hex(&v[1], b);
-        if (r < 0)
-                return r;
-        buffer_addf(ret, "solver\t%s\t%s\t-\t-\t-\n", v[0].solver->recipe->name, v[1].solver->recipe->name);
-        buffer_addf(ret, "commit\t%s\t%s\t-\t-\t-\n", a, b);
-        if (o->machine) {
-                buffer_adds(ret, "machine");
-                for (int side = 0; side < 2; side++) {
-                        buffer_adds(ret, "\t");
-                        buffer_add_printable(ret, o->machine);
-                }
-                buffer_adds(ret, "\t-\t-\t-\n");
-        }
-        return 0;
+        buffer_addf(ret, "%s\t%zu\t%zu\t-\t-\t-\n", measure, n[0], n[1]);
 }
 
 static const char *comparing_chance_name(enum comparing_chance c)
@@ -120,31 +58,41 @@ static const char *comparing_chance_name(enum comparing_chance c)
 int comparison_write_summary(const struct comparing_table *t, struct buffer *ret)
 {
         const struct judged_set *s = &t->judgement.set;
-        int r;
+        const struct comparing_version *v = t->options->version;
+        const struct {
+                const char *measure;
+                size_t n;
+        } counts[] = {{"worse", s->regressions},
+                      {"better", s->improvements},
+                      {"same", s->changes[JUDGE_SAME]},
+                      {"undecided", s->changes[JUDGE_UNDECIDED]},
+                      {"differ at this seed", s->changes[JUDGE_DIFFERS]},
+                      {"pairs of runs", s->pairs}};
 
         buffer_adds(ret, "measure\ta\tb\tratio\tlow\thigh\n");
-        r = add_versions(t->options, ret);
-        if (r < 0)
-                return r;
-        add_counts(ret, "wrong", s->wrong[0], s->wrong[1]);
-        add_counts(ret, "cases", s->cases, s->cases);
-        add_counts(ret, "known", s->known[0], s->known[1]);
-        add_counts(ret, "compared", s->compared, s->compared);
-        add_counts(ret, "solved", s->solved[0], s->solved[1]);
-        for (enum verdict v = 0; v < N_VERDICTS; v++)
-                if (v != VERDICT_UNBUILDABLE)
-                        add_counts(ret, verdict_name(v), s->verdicts[0][v], s->verdicts[1][v]);
+        buffer_addf(ret, "solver\t%s\t%s\t-\t-\t-\n", v[0].solver->recipe->name, v[1].solver->recipe->name);
+        buffer_addf(ret, "commit\t%s\t%s\t-\t-\t-\n", t->sha[0], t->sha[1]);
+        if (t->options->machine) {
+                cleanup_buffer struct buffer machine = {0};
+
+                buffer_add_printable(&machine, t->options->machine);
+                buffer_addf(ret, "machine\t%s\t%s\t-\t-\t-\n", machine.data ?: "", machine.data ?: "");
+        }
+        add_counts(ret, "wrong", s->wrong);
+        add_counts(ret, "cases", (size_t[]){s->cases, s->cases});
+        add_counts(ret, "known", s->known);
+        add_counts(ret, "compared", (size_t[]){s->compared, s->compared});
+        add_counts(ret, "solved", s->solved);
+        for (enum verdict k = 0; k < N_VERDICTS; k++)
+                if (k != VERDICT_UNBUILDABLE)
+                        add_counts(ret, verdict_name(k), (size_t[]){s->verdicts[0][k], s->verdicts[1][k]});
         buffer_addf(ret, "par2\t%s\t%s\t%s\t-\t-\n", seconds(s->par2[0]).s, seconds(s->par2[1]).s,
                     ratio(s->par2[1] / s->par2[0]).s);
-        add_counts(ret, "flips", s->flips[0], s->flips[1]);
-        add_count(ret, "worse", s->regressions);
-        add_count(ret, "better", s->improvements);
-        add_count(ret, "same", s->changes[JUDGE_SAME]);
-        add_count(ret, "undecided", s->changes[JUDGE_UNDECIDED]);
-        add_count(ret, "differ at this seed", s->changes[JUDGE_DIFFERS]);
-        add_count(ret, "pairs of runs", s->pairs);
+        add_counts(ret, "flips", s->flips);
+        for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
+                buffer_addf(ret, "%s\t-\t%zu\t-\t-\t-\n", counts[i].measure, counts[i].n);
         buffer_addf(ret, "pairs by\t-\t%s\t-\t-\t-\n", comparing_chance_name(t->chance));
-        add_counts(ret, "disturbed", s->disturbed[0], s->disturbed[1]);
+        add_counts(ret, "disturbed", s->disturbed);
         return buffer_error(ret);
 }
 
@@ -219,14 +167,8 @@ int comparison_write_line(const struct comparing_table *t, struct buffer *ret)
 {
         const struct judged_set *s = &t->judgement.set;
         enum judge_measure m = t->judgement.options.measure;
-        int r = comparing_label(&t->options->version[1], ret);
 
-        buffer_adds(ret, " against ");
-        if (r == 0)
-                r = comparing_label(&t->options->version[0], ret);
-        if (r < 0)
-                return r;
-        buffer_addf(ret, ", %zu case%s: ", s->compared, s->compared == 1 ? "" : "s");
+        buffer_addf(ret, "%s against %s, %zu case%s: ", t->label[1], t->label[0], s->compared, s->compared == 1 ? "" : "s");
         if (isnan(s->by[m].ratio.mean))
                 buffer_addf(ret, "no %s to compare", judge_measure_name(m));
         else
@@ -247,21 +189,18 @@ int comparison_write_line(const struct comparing_table *t, struct buffer *ret)
 
 /* -- regressions.tsv, improvements.tsv ---------------------------------------------------------------------------- */
 
-static bool is_listed(enum judge_change c, enum comparison_list list)
+static bool is_listed(const struct comparing_table *t, size_t i, enum comparison_list list)
 {
+        enum judge_change c = t->judgement.cases[i].change;
+
         return list == COMPARISON_REGRESSIONS    ? judge_is_regression(c)
                : list == COMPARISON_IMPROVEMENTS ? judge_is_improvement(c)
                                                  : c == JUDGE_DIFFERS;
 }
 
-static enum judge_change change_of(const struct comparing_table *t, size_t i)
-{
-        return t->judgement.cases[i].change;
-}
-
 static const char *change_name(const struct comparing_table *t, size_t i)
 {
-        return judge_change_name(change_of(t, i), t->judgement.options.measure);
+        return judge_change_name(t->judgement.cases[i].change, t->judgement.options.measure);
 }
 
 static const struct judge_shift *shift_of(const struct comparing_table *t, size_t i)
@@ -278,7 +217,7 @@ static const char *result_of(const struct comparing_table *t, size_t i, int side
 
 static const char *decided_by(const struct comparing_table *t, size_t i)
 {
-        enum judge_change c = change_of(t, i);
+        enum judge_change c = t->judgement.cases[i].change;
 
         return c == JUDGE_MORE || c == JUDGE_LESS || c == JUDGE_DIFFERS ? judge_measure_name(t->judgement.options.measure)
                                                                         : "answer";
@@ -305,7 +244,7 @@ int comparison_write_changes(const struct comparing_table *t, enum comparison_li
                             "case\tchange\tresult a\ttime a\tresult b\ttime b\tratio\tlow\thigh\tp\tpairs\tsolved a\tsolved b\t"
                             "effort\tmemory\tby\tname\n");
         for (size_t k = 0; k < t->options->n; k++)
-                if (is_listed(change_of(t, t->order[k]), list))
+                if (is_listed(t, t->order[k], list))
                         add_change(t, t->order[k], ret);
         return buffer_error(ret);
 }
@@ -359,7 +298,7 @@ static void markdown_changes(const struct comparing_table *t, enum comparison_li
                     n > 1 && list == COMPARISON_DIFFERENCES ? "cases that differ at this seed" : titles[list],
                     n == 1 || list == COMPARISON_DIFFERENCES ? "" : "s");
         for (size_t k = 0; k < t->options->n && shown < most; k++) {
-                if (!is_listed(change_of(t, t->order[k]), list))
+                if (!is_listed(t, t->order[k], list))
                         continue;
                 shown++;
                 markdown_change(t, t->order[k], ret);
@@ -368,11 +307,11 @@ static void markdown_changes(const struct comparing_table *t, enum comparison_li
                 buffer_addf(ret, "\n… and %zu more.\n", n - shown);
 }
 
-static void markdown_numbers(const struct comparing_table *t, const char *a, const char *b, struct buffer *ret)
+static void markdown_numbers(const struct comparing_table *t, struct buffer *ret)
 {
         const struct judged_set *s = &t->judgement.set;
 
-        buffer_addf(ret, "| | %s | %s |\n|---|---|---|\n", a, b);
+        buffer_addf(ret, "| | %s | %s |\n|---|---|---|\n", t->label[0], t->label[1]);
         if (s->wrong[0] + s->wrong[1] > 0)
                 buffer_addf(ret, "| **wrong answers** | %zu | %zu |\n", s->wrong[0], s->wrong[1]);
         buffer_addf(ret, "| solved of %zu | %zu | %zu |\n", s->compared, s->solved[0], s->solved[1]);
@@ -402,26 +341,20 @@ static void markdown_numbers(const struct comparing_table *t, const char *a, con
 
 int comparison_write_markdown(const struct comparing_table *t, size_t most, struct buffer *ret)
 {
-        cleanup_buffer struct buffer a = {0}, b = {0};
         const struct judged_set *s = &t->judgement.set;
-        int r = comparing_label(&t->options->version[0], &a);
 
-        if (r == 0)
-                r = comparing_label(&t->options->version[1], &b);
-        if (r < 0)
-                return r;
-        buffer_addf(ret, "## %s against %s: ", b.data, a.data);
+        buffer_addf(ret, "## %s against %s: ", t->label[1], t->label[0]);
         if (s->regressions + s->improvements == 0)
                 buffer_adds(ret, "no change\n\n");
         else
                 buffer_addf(ret, "%zu regression%s, %zu improvement%s\n\n", s->regressions, s->regressions == 1 ? "" : "s",
                             s->improvements, s->improvements == 1 ? "" : "s");
-        r = comparison_write_line(t, ret);
+        comparison_write_line(t, ret);
         buffer_adds(ret, ".\n\n");
-        markdown_numbers(t, a.data, b.data, ret);
+        markdown_numbers(t, ret);
         for (enum comparison_list list = 0; list < N_COMPARISON_LISTS; list++)
                 markdown_changes(t, list, most, ret);
-        return r < 0 ? r : buffer_error(ret);
+        return buffer_error(ret);
 }
 
 /* -- JSON --------------------------------------------------------------------------------------------------------- */
@@ -435,15 +368,12 @@ static json_t *side_json(const struct comparing_table *t, int side)
 {
         const struct judged_set *s = &t->judgement.set;
         const struct comparing_version *v = &t->options->version[side];
-        char sha[GIT_OID_HEXSZ + 1];
         json_t *verdicts = json_object();
 
-        if (commit_hex(v, sha) < 0)
-                strcpy(sha, "?");
         for (enum verdict k = 0; k < N_VERDICTS; k++)
                 if (k != VERDICT_UNBUILDABLE)
                         json_object_set_new(verdicts, verdict_name(k), json_integer((json_int_t)s->verdicts[side][k]));
-        return json_pack("{ss ss sI sI sI so sI so so sb}", "solver", v->solver->recipe->name, "commit", sha, "wrong",
+        return json_pack("{ss ss sI sI sI so sI so so sb}", "solver", v->solver->recipe->name, "commit", t->sha[side], "wrong",
                          (json_int_t)s->wrong[side], "known", (json_int_t)s->known[side], "solved", (json_int_t)s->solved[side],
                          "solved_mean", real(s->solved_mean[side]), "disturbed", (json_int_t)s->disturbed[side], "verdicts",
                          verdicts, "par2", real(s->par2[side]), "unbuildable", (int)t->unbuildable[side]);
@@ -485,8 +415,7 @@ static json_t *families_json(const struct comparing_table *t)
                 cleanup_buffer struct buffer name = {0};
 
                 buffer_add_printable(&name, t->families[i]);
-                if (buffer_error(&name) == 0)
-                        json_object_set_new(ret, name.data, set_json(&t->judgement.families[i]));
+                json_object_set_new(ret, name.data, set_json(&t->judgement.families[i]));
         }
         return ret;
 }
@@ -510,8 +439,6 @@ static json_t *change_json(const struct comparing_table *t, size_t i)
         cleanup_buffer struct buffer name = {0};
 
         buffer_add_printable(&name, t->options->cases[i]->name);
-        if (buffer_error(&name) < 0)
-                return NULL;
         return json_pack("{sI ss ss s[ss] s[oo] so so so so sI s[II] s[II] ss so}", "case", (json_int_t)t->options->cases[i]->id,
                          "name", name.data, "change", change_name(t, i), "result", result_of(t, i, 0), result_of(t, i, 1), "time",
                          real(comparing_seconds(t, i, 0)), real(comparing_seconds(t, i, 1)), "ratio", real(shift->ratio), "low",
@@ -525,7 +452,7 @@ static json_t *changes_json(const struct comparing_table *t, enum comparison_lis
         json_t *ret = json_array();
 
         for (size_t k = 0; k < t->options->n; k++)
-                if (is_listed(change_of(t, t->order[k]), list))
+                if (is_listed(t, t->order[k], list))
                         json_array_append_new(ret, change_json(t, t->order[k]));
         return ret;
 }

@@ -5,9 +5,6 @@
 
 #include "core/study/compare/comparing.h"
 
-/* "toy v1.2", or "toy 1a2b3c4d5e6f" where no tag names the commit. */
-int comparing_label(const struct comparing_version *v, struct buffer *ret);
-
 /* The one line that says whether the second version is better: the measure that was asked for over the set, how many are solved, PAR-2. */
 int comparison_write_line(const struct comparing_table *t, struct buffer *ret);
 /* summary.tsv: measure, a, b, ratio, low, high; "-" where there is nothing. With a heading, as the next. */

@@ -7,11 +7,17 @@
 #define FOLLOWS     0.01 /* p of a case of a set that changed evenly */
 #define SEED_FACTOR 1.5  /* two times of one seed differ by this at least; repeated runs of one program hardly do */
 #define LEAST_TIME  1e-6 /* seconds; a shorter one counts as this */
-/* Lesser amounts count as this one where amounts are compared. */
-#define LEAST_MEMORY (16.0 * (1 << 20)) /* bytes */
-#define LEAST_EFFORT 100.0
 
 /* -- names -------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+        const char *name, *unit;
+        double least; /* lesser amounts count as this one where amounts are compared */
+} measures[N_JUDGE_MEASURES] = {
+        [JUDGE_TIME] = {"time", "seconds", 0},     [JUDGE_CPU_TIME] = {"cpu", "seconds", 0},
+        [JUDGE_MEMORY] = {"memory", "bytes", 16 << 20}, [JUDGE_EFFORT] = {"effort", "effort", 100},
+        [JUDGE_PACE] = {"seconds per effort", "seconds", 0},
+};
 
 static bool is_time(enum judge_measure m)
 {
@@ -20,25 +26,17 @@ static bool is_time(enum judge_measure m)
 
 const char *judge_measure_name(enum judge_measure m)
 {
-        static const char *const names[] = {
-                [JUDGE_TIME] = "time",
-                [JUDGE_CPU_TIME] = "cpu",
-                [JUDGE_MEMORY] = "memory",
-                [JUDGE_EFFORT] = "effort",
-                [JUDGE_PACE] = "seconds per effort",
-        };
-
-        return names[m];
+        return measures[m].name;
 }
 
 const char *judge_measure_unit(enum judge_measure m)
 {
-        return m == JUDGE_MEMORY ? "bytes" : m == JUDGE_EFFORT ? "effort" : "seconds";
+        return measures[m].unit;
 }
 
 double judge_least(enum judge_measure m)
 {
-        return m == JUDGE_MEMORY ? LEAST_MEMORY : m == JUDGE_EFFORT ? LEAST_EFFORT : 0;
+        return measures[m].least;
 }
 
 double judge_scale(enum judge_measure m, double amount)
@@ -77,10 +75,8 @@ const char *judge_change_name(enum judge_change c, enum judge_measure m)
                 [JUDGE_UNDECIDED] = "undecided", [JUDGE_DIFFERS] = "differs",
         };
 
-        if (c == JUDGE_MORE && (m == JUDGE_MEMORY || m == JUDGE_EFFORT))
-                return "more";
-        if (c == JUDGE_LESS && (m == JUDGE_MEMORY || m == JUDGE_EFFORT))
-                return "less";
+        if ((c == JUDGE_MORE || c == JUDGE_LESS) && (m == JUDGE_MEMORY || m == JUDGE_EFFORT))
+                return c == JUDGE_MORE ? "more" : "less";
         return names[c];
 }
 
@@ -115,49 +111,27 @@ bool judge_is_solved(const struct judge_pair *p, int side)
         return limit == 0 || run->limit == limit || run->seconds <= limit;
 }
 
-bool judge_is_compared(const struct judge_case *c)
-{
-        return c->n_pairs > 0 && judge_pair_is_known(&c->pairs[0]);
-}
-
 size_t judge_pairs_of(const struct judge_case *c, const struct judge_options *o)
 {
         return MIN(c->n_pairs, MAX(1, MIN(o->most_pairs, JUDGE_PAIRS)));
 }
 
-/* NaN: none. */
-static double measured_value(const struct judge_run *run, enum judge_measure m)
-{
-        switch (m) {
-        case JUDGE_TIME:
-                return isnan(run->seconds) ? NAN : fmax(run->seconds, LEAST_TIME);
-        case JUDGE_CPU_TIME:
-                return run->cpu_seconds;
-        case JUDGE_MEMORY:
-                return run->memory;
-        case JUDGE_EFFORT:
-                return run->effort;
-        case JUDGE_PACE:
-                return run->effort > 0 ? run->seconds / run->effort : NAN;
-        case N_JUDGE_MEASURES:
-                break;
-        }
-        return NAN;
-}
-
-/* The measure of a run that counts; NaN: none. */
+/* The measure of one side's run, as it counts; NaN if it has none. */
 static double value_of(const struct judge_pair *p, int side, enum judge_measure m)
 {
-        double limit = judge_limit(p), value = measured_value(&p->run[side], m);
+        const struct judge_run *run = &p->run[side];
+        const double values[N_JUDGE_MEASURES] = {
+                [JUDGE_TIME] = isnan(run->seconds) ? NAN : fmax(run->seconds, LEAST_TIME),
+                [JUDGE_CPU_TIME] = run->cpu_seconds,
+                [JUDGE_MEMORY] = run->memory,
+                [JUDGE_EFFORT] = run->effort,
+                [JUDGE_PACE] = run->effort > 0 ? run->seconds / run->effort : NAN,
+        };
+        double limit = judge_limit(p);
 
         if (!judge_is_solved(p, side))
                 return is_time(m) && limit > 0 ? limit : NAN;
-        return value > 0 && isfinite(value) ? value : NAN;
-}
-
-static bool has_measure(const struct judge_pair *p, enum judge_measure m)
-{
-        return judge_pair_is_known(p) && !isnan(value_of(p, 0, m)) && !isnan(value_of(p, 1, m));
+        return values[m] > 0 && isfinite(values[m]) ? values[m] : NAN;
 }
 
 /* -- series ------------------------------------------------------------------------------------------------------- */
@@ -177,11 +151,13 @@ static void fill_series(const struct judge_case *c, size_t pairs, enum judge_mea
         s->before = before;
         s->after = after;
         for (size_t i = 0; i < pairs; i++) {
+                double x = value_of(&c->pairs[i], 0, m), y = value_of(&c->pairs[i], 1, m);
+
                 if (!judge_pair_is_known(&c->pairs[i]))
                         continue;
-                if (has_measure(&c->pairs[i], m)) {
-                        before[s->n] = log(value_of(&c->pairs[i], 0, m));
-                        after[s->n++] = log(value_of(&c->pairs[i], 1, m));
+                if (!isnan(x) && !isnan(y)) {
+                        before[s->n] = log(x);
+                        after[s->n++] = log(y);
                 }
                 s->known++;
                 for (size_t k = 0; k < N_LOOKS; k++)
@@ -191,25 +167,21 @@ static void fill_series(const struct judge_case *c, size_t pairs, enum judge_mea
         s->is_constant = s->n >= CONSTANT && is_all_equal(before, s->n) && is_all_equal(after, s->n);
 }
 
-static double floor_of(const struct series *s, enum judge_measure m)
+double judge_floor(enum judge_measure m, double least)
 {
-        double least = fmin(s->ret->median[0], s->ret->median[1]);
-
         return is_time(m) ? fmax(log(JUDGE_FLOOR), log1p(JUDGE_SECONDS / least)) : log(JUDGE_FLOOR);
 }
 
-/* Medians of all cases; tested are those whose answers decide nothing. */
-static int read_series(const struct judge_case *cases, struct judgement *j, struct measured *m)
+/* Medians of all cases. Only cases whose answers decide nothing go on the list that is tested. */
+static void read_series(const struct judge_case *cases, struct judgement *j, struct measured *m)
 {
         size_t values = 0;
         double *room;
 
         for (size_t i = 0; i < j->n; i++)
                 values += judge_is_compared(&cases[i]) ? 2 * judge_pairs_of(&cases[i], &j->options) : 0;
-        m->list = calloc(j->n + 1, sizeof(*m->list));
-        m->room = room = calloc(values + 1, sizeof(*room));
-        if (!m->list || !m->room)
-                return -ENOMEM;
+        m->list = allocate(j->n + 1, sizeof(*m->list));
+        m->room = room = allocate(values + 1, sizeof(*room));
         for (size_t i = 0; i < j->n; i++) {
                 struct series *s = &m->list[m->n];
                 size_t pairs = judge_pairs_of(&cases[i], &j->options);
@@ -224,19 +196,18 @@ static int read_series(const struct judge_case *cases, struct judgement *j, stru
                 s->ret->pairs = s->n;
                 s->ret->median[0] = exp(stat_median(s->before, s->n));
                 s->ret->median[1] = exp(stat_median(s->after, s->n));
-                s->floor = floor_of(s, m->measure);
-                if (cases[i].is_same_program)
+                s->floor = judge_floor(m->measure, fmin(s->ret->median[0], s->ret->median[1]));
+                if (cases[i].is_same_program) {
                         s->ret->ratio = s->ret->low = s->ret->high = 1;
-                if (cases[i].is_same_program)
                         s->ret->change = JUDGE_SAME;
+                }
                 m->n += j->cases[i].change == JUDGE_UNDECIDED;
         }
-        return 0;
 }
 
 /* -- tests -------------------------------------------------------------------------------------------------------- */
 
-/* The tails of samples without ties, made once. */
+/* The tails of samples without ties, by their size. Each is made when it is first asked for. */
 struct tails {
         double *signs[JUDGE_PAIRS + 1], *two[JUDGE_PAIRS + 1];
 };
@@ -258,10 +229,15 @@ static const double *tails_for(struct tails *t, size_t n, bool paired)
         return *at;
 }
 
-/* Do the two sides go together over the first n seeds? */
-static bool go_together(const struct series *s, size_t n)
+/* The first n pairs as differences from their means: sums of squares, and of products. */
+struct products {
+        double xx, yy, xy;
+};
+
+static struct products products_of(const struct series *s, size_t n)
 {
-        double mean[2] = {0}, xx = 0, yy = 0, xy = 0, r;
+        double mean[2] = {0};
+        struct products p = {0};
 
         for (size_t i = 0; i < n; i++) {
                 mean[0] += s->before[i] / (double)n;
@@ -270,14 +246,19 @@ static bool go_together(const struct series *s, size_t n)
         for (size_t i = 0; i < n; i++) {
                 double x = s->before[i] - mean[0], y = s->after[i] - mean[1];
 
-                xx += x * x;
-                yy += y * y;
-                xy += x * y;
+                p.xx += x * x;
+                p.yy += y * y;
+                p.xy += x * y;
         }
-        if (n < 3 || !(xx > 0) || !(yy > 0))
-                return false;
-        r = fmin(xy / sqrt(xx * yy), 1);
-        return r > 0 && r * r * (double)(n - 2) > JUDGE_TOGETHER * JUDGE_TOGETHER * (1 - r * r);
+        return p;
+}
+
+/* Do the two sides go together over the first n seeds? */
+static bool go_together(const struct series *s, size_t n)
+{
+        struct products p = products_of(s, n);
+
+        return n >= 3 && p.xx > 0 && p.yy > 0 && judge_is_correlated(fmin(p.xy / sqrt(p.xx * p.yy), 1), (double)n);
 }
 
 /* The sum of the positive ranks is the number of means of two that are positive. False: there are ties. */
@@ -314,44 +295,39 @@ static bool count_above(const struct series *s, size_t n, size_t *ret)
 }
 
 /* The p of the first n pairs. */
-static int test(const struct series *s, size_t n, struct tails *tails, double *ret)
+static double test(const struct series *s, size_t n, struct tails *tails)
 {
         bool paired = go_together(s, n);
         size_t statistic, most = paired ? n * (n + 1) / 2 : n * n;
-        const double *chance;
         struct stat_test t;
-        int r;
 
         if (paired ? count_signs(s, n, &statistic) : count_above(s, n, &statistic)) {
-                chance = tails_for(tails, n, paired);
-                if (!chance)
-                        return -ENOMEM;
-                *ret = fmin(1, 2 * fmin(chance[statistic], chance[most - statistic]));
-                return 0;
+                const double *chance = tails_for(tails, n, paired);
+
+                return fmin(1, 2 * fmin(chance[statistic], chance[most - statistic]));
         }
-        r = paired ? stat_signed_rank(s->after, s->before, n, &t) : stat_mann_whitney(s->after, n, s->before, n, &t);
-        *ret = t.p;
-        return r;
+        if (paired)
+                stat_signed_rank(s->after, s->before, n, &t);
+        else
+                stat_mann_whitney(s->after, n, s->before, n, &t);
+        return t.p;
 }
 
-/* By how much, from the first n pairs. */
-static int estimate(const struct series *s, size_t n, struct tails *tails, struct stat_shift *ret)
+/* The shift that the first n pairs show. */
+static struct stat_shift estimate(const struct series *s, size_t n, struct tails *tails)
 {
         double x[JUDGE_PAIRS], y[JUDGE_PAIRS];
         bool paired = go_together(s, n);
         const double *chance = tails_for(tails, n, paired);
 
-        if (!chance)
-                return -ENOMEM;
         for (size_t i = 0; i < n; i++) {
                 x[i] = paired ? s->after[i] - s->before[i] : s->after[i];
                 y[i] = s->before[i];
         }
         stat_sort(x, n);
         stat_sort(y, n);
-        *ret = paired ? stat_shift_sorted(x, n, JUDGE_CONFIDENCE, chance)
+        return paired ? stat_shift_sorted(x, n, JUDGE_CONFIDENCE, chance)
                       : stat_shift_sorted_unpaired(x, n, y, n, JUDGE_CONFIDENCE, chance);
-        return 0;
 }
 
 static double mean_shift(const struct series *s, size_t n)
@@ -363,8 +339,8 @@ static double mean_shift(const struct series *s, size_t n)
         return sum / (double)n;
 }
 
-/* By how much the first n pairs changed, for the floor: by the estimate, or where only some of the seeds changed, and the estimate hardly did, by the
- * mean of all. */
+/* The change of the first n pairs that is held against the floor: the estimate, or the mean of all pairs. Where only some seeds changed, the estimate
+ * hardly moves and the mean does. */
 static double change_of(const struct series *s, size_t n, double estimated)
 {
         double mean = mean_shift(s, n);
@@ -372,35 +348,30 @@ static double change_of(const struct series *s, size_t n, double estimated)
         return fabs(estimated) >= s->floor || fabs(mean) < s->floor ? estimated : mean;
 }
 
-/* A look at all cases: those that are significant are marked. */
-static int look(struct measured *m, size_t look, struct tails *tails)
+/* Looks at all cases, and marks those with a significant change. */
+static void look(struct measured *m, size_t look, struct tails *tails)
 {
-        cleanup_free double *p = calloc(m->n + 1, sizeof(*p));
-        double largest;
-        int r = p ? 0 : -ENOMEM;
+        cleanup_free double *p = allocate(m->n + 1, sizeof(*p));
+        double largest = -1;
 
-        for (size_t i = 0; i < m->n && r == 0; i++) {
-                p[i] = 1;
-                if (m->list[i].upto[look] >= JUDGE_FIRST_PAIRS && !m->list[i].is_constant)
-                        r = test(&m->list[i], m->list[i].upto[look], tails, &p[i]);
-        }
-        if (r == 0)
-                r = stat_discoveries(p, m->n, judge_spending(PART_CASES, look, m->is_asked, m->false_alarms), &largest);
-        for (size_t i = 0; i < m->n && r == 0; i++) {
-                struct stat_shift shift;
+        for (size_t i = 0; i < m->n; i++) {
+                struct series *s = &m->list[i];
 
-                if (p[i] > largest || m->list[i].found)
-                        continue;
-                r = estimate(&m->list[i], m->list[i].upto[look], tails, &shift);
-                m->list[i].found = fabs(change_of(&m->list[i], m->list[i].upto[look], shift.shift)) >= m->list[i].floor;
+                p[i] = s->upto[look] >= JUDGE_FIRST_PAIRS && !s->is_constant ? test(s, s->upto[look], tails) : 1;
         }
-        return r;
+        stat_discoveries(p, m->n, judge_spending(PART_CASES, look, m->is_asked, m->false_alarms), &largest);
+        for (size_t i = 0; i < m->n; i++) {
+                struct series *s = &m->list[i];
+
+                if (p[i] <= largest && !s->found)
+                        s->found = fabs(change_of(s, s->upto[look], estimate(s, s->upto[look], tails).shift)) >= s->floor;
+        }
 }
 
 /* -- one measure -------------------------------------------------------------------------------------------------- */
 
-/* Is it shown to differ by less than the floor? Five pairs that go together have no interval, and answers that come and go one without a width: there each
- * pair must say so. */
+/* Is it shown to differ by less than the floor? Five pairs that go together have no interval, and answers that come and go have one without a width:
+ * there every single pair must differ by less. */
 static bool is_same(const struct series *s)
 {
         if (s->is_constant)
@@ -421,26 +392,25 @@ static void set_change(struct series *s)
                 s->ret->change = is_same(s) ? JUDGE_SAME : JUDGE_UNDECIDED;
 }
 
-static int conclude(struct series *s, struct tails *tails)
+static void conclude(struct series *s, struct tails *tails)
 {
         struct judge_shift *ret = s->ret;
-        int r = s->is_constant ? 0 : test(s, s->n, tails, &ret->p);
 
-        if (r == 0)
-                r = estimate(s, s->n, tails, &s->shift);
+        s->shift = estimate(s, s->n, tails);
         if (s->is_constant) {
                 ret->p = s->shift.shift == 0 ? 1 : 0;
                 s->shift.low = s->shift.high = s->shift.shift;
                 s->found = fabs(s->shift.shift) >= s->floor;
+        } else {
+                ret->p = test(s, s->n, tails);
         }
         ret->ratio = exp(s->shift.shift);
         ret->low = exp(s->shift.low);
         ret->high = exp(s->shift.high);
         set_change(s);
-        return r;
 }
 
-/* Cases of a set that changed as a whole, and evenly. */
+/* The cases that follow a set which changed as a whole, and evenly. */
 static void follow(struct measured *m, const struct judge_set_shift *set)
 {
         for (size_t i = 0; i < m->n; i++) {
@@ -454,31 +424,17 @@ static void follow(struct measured *m, const struct judge_set_shift *set)
         }
 }
 
-/* Standard error of the estimate: that of means, which is near. */
+/* Standard error of the estimate: that of the means, which is near it. */
 static double error_of(const struct series *s)
 {
-        double mean[2] = {0}, square = 0, n = (double)s->n;
-        bool paired = go_together(s, s->n);
+        struct products p = products_of(s, s->n);
+        double n = (double)s->n, square = p.xx + p.yy - (go_together(s, s->n) ? 2 * p.xy : 0);
 
-        for (size_t i = 0; i < s->n; i++) {
-                mean[0] += s->before[i] / n;
-                mean[1] += s->after[i] / n;
-        }
-        for (size_t i = 0; i < s->n; i++) {
-                double x = s->before[i] - mean[0], y = s->after[i] - mean[1];
-
-                square += paired ? (y - x) * (y - x) : x * x + y * y;
-        }
-        return sqrt(square / (n - 1) / n);
+        return sqrt(fmax(square, 0) / (n - 1) / n);
 }
 
-static bool has_flips(const struct judged_case *c)
-{
-        return c->flips[0] + c->flips[1] > 0;
-}
-
-/* How many pairs each case wants for itself. The first few are for everybody whose answers leave something to measure. Cases of a set that changed evenly
- * want none: what they do is known. By time, where that is not asked for, it is only whether answers are lost or gained. */
+/* How many pairs each case wants for itself. Every case whose answers leave something to measure gets the first few. Cases of a set that changed evenly
+ * want none: their change is known. Where time is not what was asked for, it decides only whether answers are lost or gained. */
 static void plan(const struct measured *m, struct judgement *j)
 {
         size_t found = 0;
@@ -495,11 +451,13 @@ static void plan(const struct measured *m, struct judgement *j)
                                      .floor = s->floor,
                                      .share = (double)(found + 1) / (double)m->n};
 
-                if (s->ret->change != JUDGE_UNDECIDED || (!m->is_asked && !has_flips(&j->cases[s->index])))
+                struct judged_case *c = &j->cases[s->index];
+
+                if (s->ret->change != JUDGE_UNDECIDED || (!m->is_asked && c->flips[0] + c->flips[1] == 0))
                         continue;
                 p.error = s->n >= JUDGE_FIRST_PAIRS ? error_of(s) : 0;
                 if (s->n < JUDGE_FIRST_PAIRS ? 2 * s->n >= s->known : !judge_is_hopeless(&p))
-                        j->cases[s->index].wanted = MAX(j->cases[s->index].wanted, judge_next_look(s->known, m->most_wanted));
+                        c->wanted = MAX(c->wanted, judge_next_look(s->known, m->most_wanted));
         }
 }
 
@@ -517,32 +475,27 @@ static void one_seed(struct measured *m)
         }
 }
 
-static int judge_measured(struct measured *m, const struct judge_case *cases, struct tails *tails, struct judgement *j)
+static void judge_measured(struct measured *m, const struct judge_case *cases, struct tails *tails, struct judgement *j)
 {
-        const struct judge_set_shift *set;
-        int r = read_series(cases, j, m);
+        const struct judge_set_shift *set = &j->set.by[m->measure];
 
-        if (r == 0 && m->most_pairs <= 1)
+        read_series(cases, j, m);
+        if (m->most_pairs <= 1)
                 one_seed(m);
-        for (size_t k = 0; k < N_LOOKS && r == 0 && m->most_pairs > 1; k++)
-                r = look(m, k, tails);
-        for (size_t i = 0; i < m->n && r == 0 && m->most_pairs > 1; i++)
-                r = conclude(&m->list[i], tails);
-        if (r == 0)
-                r = judge_sets(m, cases, j);
-        if (r < 0)
-                return r;
-        set = &j->set.by[m->measure];
+        for (size_t k = 0; k < N_LOOKS && m->most_pairs > 1; k++)
+                look(m, k, tails);
+        for (size_t i = 0; i < m->n && m->most_pairs > 1; i++)
+                conclude(&m->list[i], tails);
+        judge_sets(m, cases, j);
         if (set->is_even && (set->change == JUDGE_MORE || set->change == JUDGE_LESS))
                 follow(m, set);
         else if ((m->is_asked || m->measure == JUDGE_TIME) && m->most_pairs > 1)
                 plan(m, j);
-        return 0;
 }
 
 /* -- cases -------------------------------------------------------------------------------------------------------- */
 
-/* The change that the answers show, whatever was measured; JUDGE_UNDECIDED: none. */
+/* The change that the answers alone show; JUDGE_UNDECIDED if they show none. */
 static enum judge_change by_answers(const struct judge_case *c, size_t pairs)
 {
         bool wrong[2] = {0}, sat[2] = {0}, unsat[2] = {0}, solved = false;
@@ -567,31 +520,11 @@ static enum judge_change by_answers(const struct judge_case *c, size_t pairs)
         return c->is_same_program || !solved ? JUDGE_SAME : JUDGE_UNDECIDED;
 }
 
-static void count_pairs(const struct judge_case *c, size_t pairs, struct judged_case *ret)
-{
-        for (size_t i = 0; i < pairs; i++) {
-                bool solved[2] = {judge_is_solved(&c->pairs[i], 0), judge_is_solved(&c->pairs[i], 1)};
-
-                if (!judge_pair_is_known(&c->pairs[i]))
-                        continue;
-                ret->pairs++;
-                ret->solved[0] += solved[0];
-                ret->solved[1] += solved[1];
-                ret->flips[0] += solved[0] && !solved[1];
-                ret->flips[1] += solved[1] && !solved[0];
-        }
-}
-
-static bool is_mostly_solved(const struct judged_case *c, int side)
-{
-        return 2 * c->solved[side] > c->pairs;
-}
-
 /* The change of a case whose answers are no fact by themselves: lost and gained are changes of time. */
 static enum judge_change headline(const struct judged_case *c, const struct judge_options *o)
 {
         enum judge_change time = c->by[JUDGE_TIME].change, asked = c->by[o->measure].change;
-        bool before = is_mostly_solved(c, 0), after = is_mostly_solved(c, 1);
+        bool before = 2 * c->solved[0] > c->pairs, after = 2 * c->solved[1] > c->pairs; /* mostly solved */
 
         if (time == JUDGE_DIFFERS || (o->most_pairs <= 1 && before != after))
                 return before != after ? JUDGE_DIFFERS : asked;
@@ -602,38 +535,37 @@ static enum judge_change headline(const struct judged_case *c, const struct judg
         return asked == JUDGE_UNKNOWN ? JUDGE_UNDECIDED : asked;
 }
 
-static void judge_case_before(const struct judge_case *c, const struct judge_options *o, struct judged_case *ret)
+/* What a case's answers say, before anything is measured. */
+static struct judged_case judge_answers(const struct judge_case *c, size_t pairs)
 {
-        size_t pairs = judge_pairs_of(c, o);
+        struct judged_case ret = {.change = by_answers(c, pairs)};
 
-        *ret = (struct judged_case){.change = by_answers(c, pairs)};
         for (enum judge_measure m = 0; m < N_JUDGE_MEASURES; m++)
-                ret->by[m] = (struct judge_shift){.median = {NAN, NAN}, .ratio = NAN, .low = NAN, .high = NAN, .p = NAN};
-        count_pairs(c, pairs, ret);
+                ret.by[m] = (struct judge_shift){.median = {NAN, NAN}, .ratio = NAN, .low = NAN, .high = NAN, .p = NAN};
+        for (size_t i = 0; i < pairs; i++) {
+                bool solved[2] = {judge_is_solved(&c->pairs[i], 0), judge_is_solved(&c->pairs[i], 1)};
+
+                if (!judge_pair_is_known(&c->pairs[i]))
+                        continue;
+                ret.pairs++;
+                for (int side = 0; side < 2; side++) {
+                        ret.solved[side] += solved[side];
+                        ret.flips[side] += solved[side] && !solved[!side];
+                }
+        }
+        return ret;
 }
 
-/* The set wants the same number of pairs of all cases that it is tested by. */
-static void judge_case_after(const struct judgement *j, struct judged_case *ret)
-{
-        if (ret->change != JUDGE_UNDECIDED)
-                return;
-        ret->change = headline(ret, &j->options);
-        if (j->set.wanted > ret->pairs)
-                ret->wanted = MAX(ret->wanted, j->set.wanted);
-}
-
-int judge(const struct judge_case *cases, size_t n, const struct judge_options *options, struct judgement *ret)
+void judge(const struct judge_case *cases, size_t n, const struct judge_options *options, struct judgement *ret)
 {
         cleanup(tails_done) struct tails tails = {0};
-        int r;
 
         *ret = (struct judgement){.options = *options, .n = n};
-        ret->cases = calloc(n + 1, sizeof(*ret->cases));
-        ret->families = calloc(options->n_families + 1, sizeof(*ret->families));
-        r = ret->cases && ret->families ? 0 : -ENOMEM;
-        for (size_t i = 0; i < n && r == 0; i++)
-                judge_case_before(&cases[i], options, &ret->cases[i]);
-        for (enum judge_measure m = 0; m < N_JUDGE_MEASURES && r == 0; m++) {
+        ret->cases = allocate(n + 1, sizeof(*ret->cases));
+        ret->families = allocate(options->n_families + 1, sizeof(*ret->families));
+        for (size_t i = 0; i < n; i++)
+                ret->cases[i] = judge_answers(&cases[i], judge_pairs_of(&cases[i], options));
+        for (enum judge_measure m = 0; m < N_JUDGE_MEASURES; m++) {
                 struct measured measured = {
                         .measure = m,
                         .is_asked = m == options->measure,
@@ -641,17 +573,20 @@ int judge(const struct judge_case *cases, size_t n, const struct judge_options *
                         .most_pairs = MIN(options->most_pairs, JUDGE_PAIRS),
                         .most_wanted = MIN(options->most_wanted > 0 ? options->most_wanted : options->most_pairs, JUDGE_PAIRS)};
 
-                r = judge_measured(&measured, cases, &tails, ret);
+                judge_measured(&measured, cases, &tails, ret);
                 free(measured.list);
                 free(measured.room);
         }
-        for (size_t i = 0; i < n && r == 0; i++)
-                judge_case_after(ret, &ret->cases[i]);
-        if (r == 0)
-                r = judge_count_sets(cases, ret);
-        if (r < 0)
-                judgement_done(ret);
-        return r;
+        for (size_t i = 0; i < n; i++) {
+                struct judged_case *c = &ret->cases[i];
+
+                if (c->change != JUDGE_UNDECIDED)
+                        continue;
+                c->change = headline(c, options);
+                if (ret->set.wanted > c->pairs) /* the set wants the same number of pairs of each case that it is tested by */
+                        c->wanted = MAX(c->wanted, ret->set.wanted);
+        }
+        judge_count_sets(cases, ret);
 }
 
 void judgement_done(struct judgement *j)

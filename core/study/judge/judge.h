@@ -79,6 +79,15 @@ struct judge_case {
         const struct judge_pair *pairs; /* by seed; where a side is not known the pair is passed over, but for the first */
         size_t n_pairs;
 };
+static inline bool judge_pair_is_known(const struct judge_pair *p)
+{
+        return p->run[0].is_known && p->run[1].is_known;
+}
+/* Is the case's first pair known on both sides? */
+static inline bool judge_is_compared(const struct judge_case *c)
+{
+        return c->n_pairs > 0 && judge_pair_is_known(&c->pairs[0]);
+}
 struct judge_options {
         enum judge_measure measure; /* that is asked for: pairs are wanted for it alone */
         size_t most_pairs;          /* of a case, at most JUDGE_PAIRS; 0, 1: one seed, which proves nothing: see JUDGE_DIFFERS */
@@ -177,8 +186,8 @@ struct judgement {
 };
 /* How many pairs of a case are worth their time, where nobody says: 24 of a set of 20 cases or fewer, which is to answer within minutes; else 60. */
 size_t judge_usual_pairs(size_t n_cases);
-/* 0, -ENOMEM. Keeps nothing of the evidence. */
-int judge(const struct judge_case *cases, size_t n, const struct judge_options *options, struct judgement *ret);
+/* Keeps nothing of the evidence. */
+void judge(const struct judge_case *cases, size_t n, const struct judge_options *options, struct judgement *ret);
 void judgement_done(struct judgement *j);
 #define cleanup_judgement cleanup(judgement_done)
 
@@ -206,7 +215,7 @@ struct judge_levels {
         struct judge_level *list;
         size_t n;
 };
-/* `floor`: a smaller ratio is no change (0: JUDGE_FLOOR). At least one level where there are builds. 0, -ENOMEM. */
-int judge_levels(const struct judge_build *builds, size_t n, double floor, struct judge_levels *ret);
+/* `floor`: a smaller ratio is no change (0: JUDGE_FLOOR). At least one level where there are builds. */
+void judge_levels(const struct judge_build *builds, size_t n, double floor, struct judge_levels *ret);
 void judge_levels_done(struct judge_levels *l);
 #define cleanup_judge_levels cleanup(judge_levels_done)

@@ -64,19 +64,33 @@ struct measured {
 /* -- sets (judge_set.c) ------------------------------------------------------------------------------------------------ */
 
 /* The set and its families, by one measure. */
-int judge_sets(struct measured *m, const struct judge_case *cases, struct judgement *j);
+void judge_sets(struct measured *m, const struct judge_case *cases, struct judgement *j);
 /* Counts, flips and PAR-2, which need no test. */
-int judge_count_sets(const struct judge_case *cases, struct judgement *j);
+void judge_count_sets(const struct judge_case *cases, struct judgement *j);
 
 /* -- runs (judge.c) --------------------------------------------------------------------------------------------------- */
 
-static inline bool judge_pair_is_known(const struct judge_pair *p)
+struct moments {                /* of numbers that are added one by one */
+        double n, mean, square; /* square: the sum of the squared differences from the mean */
+};
+static inline void judge_add(struct moments *m, double x)
 {
-        return p->run[0].is_known && p->run[1].is_known;
+        double apart = x - m->mean;
+
+        m->n++;
+        m->mean += apart / m->n;
+        m->square += apart * (x - m->mean);
 }
+/* Do two sides go together, whose correlation over n seeds is r? By its t. */
+static inline bool judge_is_correlated(double r, double n)
+{
+        return r > 0 && r * r * (n - 2) > JUDGE_TOGETHER * JUDGE_TOGETHER * (1 - r * r);
+}
+/* The logarithm of the ratio from which on a difference is a change; `least`: the lesser of the two amounts, which counts for times. */
+double judge_floor(enum judge_measure m, double least);
+
 /* The lesser limit of the two; 0: none. */
 double judge_limit(const struct judge_pair *p);
 bool judge_is_solved(const struct judge_pair *p, int side);
-/* A case that both versions know, by the pair itself; its pairs are there up to this number. */
-bool judge_is_compared(const struct judge_case *c);
+/* So many pairs of the case count. */
 size_t judge_pairs_of(const struct judge_case *c, const struct judge_options *o);

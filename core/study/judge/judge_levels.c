@@ -10,21 +10,16 @@
 #define TESTS_A_GAP 3.0
 #define AROUND      7 /* readings, of which a lone one is in the middle */
 
-/* Sums over the builds before, so that a stretch costs no more than its seeds. */
-struct line {
-        size_t n, seeds;
-        double *sum, *square; /* [(n + 1) * seeds]: of the logarithms */
-        unsigned *count;
-        double floor;  /* logarithm */
-        double most_p; /* of a change */
+struct sums {
+        double n, x, square;
 };
 
-static void line_done(struct line *l)
-{
-        free(l->sum);
-        free(l->square);
-        free(l->count);
-}
+struct line {
+        size_t n, seeds;
+        struct sums *before; /* [(n + 1) * seeds]: of the logarithms of all builds before; so a stretch costs no more than its seeds */
+        double floor;        /* logarithm */
+        double most_p;       /* of a change */
+};
 
 static bool is_known(const struct judge_build *b, size_t seed)
 {
@@ -53,7 +48,7 @@ static double median_around(const double *x, size_t n, size_t i)
         return stat_median(x + from, size);
 }
 
-/* Single readings that lie are drawn to those around them; `room` is for n more. */
+/* Single readings far from those around them are drawn nearer; `room` is for 2 n values. */
 static void clip_lone(double *x, size_t n, double *room)
 {
         double *around = room, *apart = room + n, most;
@@ -68,96 +63,61 @@ static void clip_lone(double *x, size_t n, double *room)
                 x[i] = fmin(fmax(x[i], around[i] - most), around[i] + most);
 }
 
-/* The logarithms under a seed, one after the other; `room` is for three of each build. */
-static void read_seed(const struct judge_build *builds, size_t n, size_t seed, bool clip, double *room)
+static void read_line(const struct judge_build *builds, size_t n, double floor, struct line *l)
 {
-        size_t known = 0;
-
-        for (size_t b = 0; b < n; b++)
-                if (is_known(&builds[b], seed))
-                        room[known++] = log(builds[b].values[seed]);
-        if (clip)
-                clip_lone(room, known, room + known);
-}
-
-static int read_line(const struct judge_build *builds, size_t n, double floor, struct line *l)
-{
-        cleanup_free double *room = calloc(3 * n + 1, sizeof(*room));
+        cleanup_free double *room = allocate(3 * n + 1, sizeof(*room)); /* a seed's logarithms, and room to clip them */
         bool clip;
 
         *l = (struct line){.n = n, .seeds = 1, .floor = log(floor > 1 ? floor : JUDGE_FLOOR)};
         l->most_p = n > 1 ? JUDGE_FALSE_ALARMS / TESTS_A_GAP / (double)(n - 1) : 0;
         for (size_t b = 0; b < n; b++)
                 l->seeds = MAX(l->seeds, builds[b].n);
-        l->sum = calloc((n + 1) * l->seeds, sizeof(*l->sum));
-        l->square = calloc((n + 1) * l->seeds, sizeof(*l->square));
-        l->count = calloc((n + 1) * l->seeds, sizeof(*l->count));
-        if (!room || !l->sum || !l->square || !l->count)
-                return -ENOMEM;
+        l->before = allocate((n + 1) * l->seeds, sizeof(*l->before));
         clip = !has_seeds(builds, n, l->seeds);
         for (size_t s = 0; s < l->seeds; s++) {
-                size_t i = 0;
+                size_t known = 0, i = 0;
 
-                read_seed(builds, n, s, clip, room);
+                for (size_t b = 0; b < n; b++)
+                        if (is_known(&builds[b], s))
+                                room[known++] = log(builds[b].values[s]);
+                if (clip)
+                        clip_lone(room, known, room + known);
                 for (size_t b = 0; b < n; b++) {
-                        size_t at = b * l->seeds + s, next = at + l->seeds;
-                        bool known = is_known(&builds[b], s);
-                        double x = known ? room[i++] : 0;
+                        const struct sums *at = &l->before[b * l->seeds + s];
+                        bool is_there = is_known(&builds[b], s);
+                        double x = is_there ? room[i++] : 0;
 
-                        l->sum[next] = l->sum[at] + x;
-                        l->square[next] = l->square[at] + x * x;
-                        l->count[next] = l->count[at] + known;
+                        l->before[(b + 1) * l->seeds + s] = (struct sums){at->n + is_there, at->x + x, at->square + x * x};
                 }
         }
-        return 0;
 }
 
 /* -- two stretches ------------------------------------------------------------------------------------------------ */
-
-struct moments {                /* of numbers that come one by one */
-        double n, mean, square; /* square: sum of those of the differences from the mean */
-};
-
-static void moments_add(struct moments *m, double x)
-{
-        double apart = x - m->mean;
-
-        m->n++;
-        m->mean += apart / m->n;
-        m->square += apart * (x - m->mean);
-}
 
 static double moments_variance(const struct moments *m)
 {
         return m->n > 1 ? m->square / (m->n - 1) : 0;
 }
 
-/* The mean of a seed over the builds of a stretch; NaN: none. */
-static double seed_mean(const struct line *l, size_t from, size_t to, size_t seed)
+/* Of one seed over the builds of a stretch. */
+static struct sums seed_sums(const struct line *l, size_t from, size_t to, size_t seed)
 {
-        size_t a = from * l->seeds + seed, b = to * l->seeds + seed;
+        const struct sums *a = &l->before[from * l->seeds + seed], *b = &l->before[to * l->seeds + seed];
 
-        return l->count[b] > l->count[a] ? (l->sum[b] - l->sum[a]) / (double)(l->count[b] - l->count[a]) : NAN;
+        return (struct sums){b->n - a->n, b->x - a->x, b->square - a->square};
 }
 
 /* All values of a stretch. */
 static struct moments values_of(const struct line *l, size_t from, size_t to)
 {
-        struct moments m = {0};
-        double sum = 0, square = 0;
+        struct sums all = {0};
 
         for (size_t s = 0; s < l->seeds; s++) {
-                size_t a = from * l->seeds + s, b = to * l->seeds + s;
+                struct sums one = seed_sums(l, from, to, s);
 
-                m.n += l->count[b] - l->count[a];
-                sum += l->sum[b] - l->sum[a];
-                square += l->square[b] - l->square[a];
+                all = (struct sums){all.n + one.n, all.x + one.x, all.square + one.square};
         }
-        if (m.n > 0) {
-                m.mean = sum / m.n;
-                m.square = fmax(0, square - sum * sum / m.n);
-        }
-        return m;
+        return all.n > 0 ? (struct moments){all.n, all.x / all.n, fmax(0, all.square - all.x * all.x / all.n)} : (struct moments){0};
 }
 
 struct contrast {
@@ -184,19 +144,18 @@ static struct contrast compare(const struct line *l, size_t from, size_t at, siz
         struct moments x = {0}, y = {0}, d = {0};
 
         for (size_t s = 0; s < l->seeds; s++) {
-                double before = seed_mean(l, from, at, s), after = seed_mean(l, at, to, s);
+                struct sums before = seed_sums(l, from, at, s), after = seed_sums(l, at, to, s);
 
-                if (isnan(before) || isnan(after))
+                if (before.n == 0 || after.n == 0)
                         continue;
-                moments_add(&x, before);
-                moments_add(&y, after);
-                moments_add(&d, after - before);
+                judge_add(&x, before.x / before.n);
+                judge_add(&y, after.x / after.n);
+                judge_add(&d, after.x / after.n - before.x / before.n);
         }
         if (d.n >= SEEDS) {
-                double sum = moments_variance(&x) + moments_variance(&y), r = (sum - moments_variance(&d)) / 2;
+                double sum = moments_variance(&x) + moments_variance(&y), product = moments_variance(&x) * moments_variance(&y);
 
-                r /= sqrt(moments_variance(&x) * moments_variance(&y));
-                if (r * r * (d.n - 2) > JUDGE_TOGETHER * JUDGE_TOGETHER * (1 - r * r) && r > 0)
+                if (judge_is_correlated((sum - moments_variance(&d)) / 2 / sqrt(product), d.n))
                         return contrast_of(d.mean, sqrt(moments_variance(&d) / d.n), d.n - 1);
                 return two_samples(&x, &y);
         }
@@ -219,17 +178,15 @@ struct changes {
         size_t n;
 };
 
-static int add_change(struct changes *c, size_t at)
+static void add_change(struct changes *c, size_t at)
 {
         size_t i = c->n;
 
-        if (list_grow(c->at, c->n) < 0)
-                return -ENOMEM;
+        list_grow(c->at, c->n);
         for (; i > 0 && c->at[i - 1] > at; i--)
                 c->at[i] = c->at[i - 1];
         c->at[i] = at;
         c->n++;
-        return 0;
 }
 
 static size_t change_before(const struct changes *c, size_t i)
@@ -267,24 +224,24 @@ static bool holds_change(const struct changes *c, size_t from, size_t to)
         return false;
 }
 
-/* Intervals of one length, each a quarter of it behind the one before, that hold no change yet; narrower ones were looked at before. */
-static int find_in_intervals(const struct line *l, size_t length, struct changes *c)
+/* Looks at the intervals of one length, each a quarter of it behind the one before. Narrower ones were looked at before; one that holds a change is
+ * passed over. */
+static void find_in_intervals(const struct line *l, size_t length, struct changes *c)
 {
-        size_t step = MAX(1, length / 4);
+        size_t to = 0;
 
-        for (size_t from = 0;; from += step) {
-                size_t to = MIN(from + length, l->n), at;
+        for (size_t from = 0; to < l->n; from += MAX(1, length / 4)) {
+                size_t at;
 
+                to = MIN(from + length, l->n);
                 from = to - length;
                 at = holds_change(c, from, to) ? 0 : best_in(l, from, to);
-                if (at > 0 && add_change(c, at) < 0)
-                        return -ENOMEM;
-                if (to == l->n)
-                        return 0;
+                if (at > 0)
+                        add_change(c, at);
         }
 }
 
-/* The place of a change between its neighbours, by least squares. */
+/* Places each change between its neighbours, by least squares. */
 static void move_changes(const struct line *l, struct changes *c)
 {
         for (size_t i = 0; i < c->n; i++) {
@@ -303,7 +260,7 @@ static void move_changes(const struct line *l, struct changes *c)
         }
 }
 
-/* A change that the whole stretches on both sides do not show goes, the weakest first. True: one went. */
+/* Drops the weakest change that the whole stretches on both sides do not show. False: there is none. */
 static bool drop_change(const struct line *l, struct changes *c)
 {
         size_t weakest = c->n;
@@ -338,46 +295,33 @@ static double median_of(const struct judge_build *builds, size_t from, size_t to
         return stat_median(room, n);
 }
 
-static int write_levels(const struct judge_build *builds, const struct line *l, const struct changes *c, struct judge_levels *ret)
+void judge_levels(const struct judge_build *builds, size_t n, double floor, struct judge_levels *ret)
 {
-        cleanup_free double *room = calloc(l->n * l->seeds + 1, sizeof(*room));
+        cleanup_free double *room = NULL;
+        struct changes c = {0};
+        struct line l;
 
-        ret->list = calloc(c->n + 1, sizeof(*ret->list));
-        if (!room || !ret->list)
-                return -ENOMEM;
-        for (size_t i = 0; i <= c->n; i++) {
-                size_t from = change_before(c, i), to = i < c->n ? c->at[i] : l->n;
+        *ret = (struct judge_levels){0};
+        if (n == 0)
+                return;
+        read_line(builds, n, floor, &l);
+        for (size_t length = 2; length <= n; length = length == n ? n + 1 : MIN(n, length + (length + 1) / 2))
+                find_in_intervals(&l, length, &c);
+        move_changes(&l, &c);
+        while (drop_change(&l, &c))
+                ;
+        room = allocate(n * l.seeds + 1, sizeof(*room));
+        ret->list = allocate(c.n + 1, sizeof(*ret->list));
+        for (size_t i = 0; i <= c.n; i++) {
+                size_t from = change_before(&c, i), to = i < c.n ? c.at[i] : n;
 
                 ret->list[ret->n++] = (struct judge_level){.from = from,
                                                            .to = to,
                                                            .median = median_of(builds, from, to, room),
-                                                           .p = i > 0 ? compare(l, change_before(c, i - 1), from, to).p : NAN};
+                                                           .p = i > 0 ? compare(&l, change_before(&c, i - 1), from, to).p : NAN};
         }
-        return 0;
-}
-
-int judge_levels(const struct judge_build *builds, size_t n, double floor, struct judge_levels *ret)
-{
-        cleanup(line_done) struct line l = {0};
-        struct changes c = {0};
-        int r;
-
-        *ret = (struct judge_levels){0};
-        if (n == 0)
-                return 0;
-        r = read_line(builds, n, floor, &l);
-        for (size_t length = 2; r == 0 && length <= n; length = length == n ? n + 1 : MIN(n, length + (length + 1) / 2))
-                r = find_in_intervals(&l, length, &c);
-        if (r == 0)
-                move_changes(&l, &c);
-        while (r == 0 && drop_change(&l, &c))
-                ;
-        if (r == 0)
-                r = write_levels(builds, &l, &c, ret);
+        free(l.before);
         free(c.at);
-        if (r < 0)
-                judge_levels_done(ret);
-        return r;
 }
 
 void judge_levels_done(struct judge_levels *l)

@@ -9,41 +9,23 @@ const size_t judge_looks[N_LOOKS] = {5, 8, 12, 18, 24, 32, 40, 50, JUDGE_PAIRS};
 
 /* A chance of a change below this is none. */
 #define HOPELESS 0.02
-/* The pairs to come are taken to be as those that were seen, and so many standard errors better. */
+/* The pairs to come are assumed to be like those that were seen, and so many standard errors better. */
 #define OPTIMISM 0.75
 
 /* -- spending ----------------------------------------------------------------------------------------------------- */
 
-/* Five pairs of a case prove nothing among many; most changes that are plain show after eight or twelve. */
-static double case_spending(size_t look)
-{
-        return look == 0 ? 0 : look <= 2 ? 0.3 : 0.4 / (N_LOOKS - 3);
-}
-
-/* In step with the pairs that the look adds. */
-static double even_spending(size_t look)
-{
-        return (double)(judge_looks[look] - (look > 0 ? judge_looks[look - 1] : 0)) / JUDGE_PAIRS;
-}
-
-/* The same of the set by the measure that is asked for, where what a look may spend is not lost with what the looks before would have found, too (Lan and
- * DeMets, 1983): levels of a Brownian motion that crosses none of the bounds before, by numerical integration for the 0.0047 that this part has. */
-static double set_spending(size_t look)
-{
-        static const double levels[N_LOOKS] = {0.0833, 0.0638, 0.0855, 0.1281, 0.1501, 0.2001, 0.2312, 0.2901, 0.3307};
-
-        return levels[look];
-}
-
 double judge_spending(enum judge_part part, size_t look, bool is_asked, double false_alarms)
 {
         static const double parts[] = {[PART_CASES] = 0.40, [PART_SET] = 0.56, [PART_FAMILIES] = 0.04};
+        /* Five pairs of a case prove nothing among many cases; most plain changes show after eight or twelve. */
+        static const double of_cases[N_LOOKS] = {0, 0.3, 0.3, 0.4 / 6, 0.4 / 6, 0.4 / 6, 0.4 / 6, 0.4 / 6, 0.4 / 6};
+        /* A look at the set, by the measure that is asked for, may also spend what earlier looks would have found (Lan and DeMets, 1983): levels of a Brownian
+         * motion that crosses none of the earlier bounds, by numerical integration for the 0.0047 that this part has. */
+        static const double of_set[N_LOOKS] = {0.0833, 0.0638, 0.0855, 0.1281, 0.1501, 0.2001, 0.2312, 0.2901, 0.3307};
         double measure = is_asked ? ASKED_SHARE : (1 - ASKED_SHARE) / (N_JUDGE_MEASURES - 1);
-        double share = part == PART_CASES             ? case_spending(look)
-                       : part == PART_SET && is_asked ? set_spending(look)
-                                                      : even_spending(look);
+        double even = (double)(judge_looks[look] - (look > 0 ? judge_looks[look - 1] : 0)) / JUDGE_PAIRS; /* by the pairs that the look adds */
 
-        return false_alarms * measure * parts[part] * share;
+        return false_alarms * measure * parts[part] * (part == PART_CASES ? of_cases[look] : part == PART_SET && is_asked ? of_set[look] : even);
 }
 
 /* -- pairs -------------------------------------------------------------------------------------------------------- */

@@ -30,8 +30,9 @@ static size_t end_of(const struct localize *l, const struct test *t, int end)
 
 int judge_pairs(const struct judge_pair *pairs, size_t n, struct judgement *ret)
 {
-        return judge(&(struct judge_case){.pairs = pairs, .n_pairs = n}, 1,
-                     &(struct judge_options){.measure = JUDGE_TIME, .most_pairs = JUDGE_PAIRS, .false_alarms = LOCALIZE_FALSE_ALARMS}, ret);
+        judge(&(struct judge_case){.pairs = pairs, .n_pairs = n}, 1,
+              &(struct judge_options){.measure = JUDGE_TIME, .most_pairs = JUDGE_PAIRS, .false_alarms = LOCALIZE_FALSE_ALARMS}, ret);
+        return 0;
 }
 
 static int judge_ends(const struct localize *l, const struct test *t, struct judgement *ret)

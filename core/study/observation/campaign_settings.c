@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-int campaign_settings_new(struct campaign_settings *s)
+void campaign_settings_new(struct campaign_settings *s)
 {
         *s = (struct campaign_settings){.strategy = "solverfs",
                                         .seed = 1,
@@ -15,7 +15,6 @@ int campaign_settings_new(struct campaign_settings *s)
                                         .label = VERDICT_UNKNOWN,
                                         .iterations = 300,
                                         .chain = 25};
-        return 0;
 }
 
 void campaign_settings_done(struct campaign_settings *s)
@@ -40,22 +39,14 @@ static json_t *strings_json(char *const *list)
         return a;
 }
 
-static int strings_from_json(json_t *a, char ***ret)
+static char **strings_from_json(json_t *a)
 {
         size_t n = json_array_size(a);
-        char **list = calloc(n + 1, sizeof(*list));
+        char **list = allocate(n + 1, sizeof(*list));
 
-        for (size_t i = 0; list && i < n; i++) {
-                const char *text = json_string_value(json_array_get(a, i));
-
-                list[i] = strdup(text ? text : "");
-                if (!list[i]) {
-                        strings_free(list);
-                        return -ENOMEM;
-                }
-        }
-        *ret = list;
-        return list ? 0 : -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                list[i] = copy_string(json_string_value(json_array_get(a, i)) ?: "");
+        return list;
 }
 
 json_t *campaign_settings_json(const struct campaign_settings *s)
@@ -72,10 +63,10 @@ json_t *campaign_settings_json(const struct campaign_settings *s)
 
 int campaign_settings_from_json(json_t *j, const char *name, struct campaign_settings *ret)
 {
-        cleanup_campaign_settings struct campaign_settings s = {.localize_seconds = -1};
+        struct campaign_settings s = {.localize_seconds = -1};
         const char *target, *strategy, *corpus = NULL, *label = "unknown", *fingerprint = NULL, *measure = "time";
         json_t *references, *oracles;
-        int version, jobs, any_pair, localize, cpu_time = 0, unknowns = 0, iterations = 300, chain = 25, r;
+        int version, jobs, any_pair, localize, cpu_time = 0, unknowns = 0, iterations = 300, chain = 25;
         json_int_t seed;
         double window;
 
@@ -87,9 +78,9 @@ int campaign_settings_from_json(json_t *j, const char *name, struct campaign_set
                         "unknowns", &unknowns, "label", &label, "iterations", &iterations, "chain", &chain, "fingerprint",
                         &fingerprint, "measure", &measure) < 0)
                 return errorf(-EIO, "the settings of the campaign %s are damaged", name);
-        s.name = strdup(name);
-        s.target = strdup(target);
-        s.corpus = corpus ? strdup(corpus) : NULL;
+        s.name = copy_string(name);
+        s.target = copy_string(target);
+        s.corpus = corpus ? copy_string(corpus) : NULL;
         s.seed = (uint64_t)seed;
         s.jobs = (unsigned)jobs;
         s.any_pair = any_pair;
@@ -99,18 +90,12 @@ int campaign_settings_from_json(json_t *j, const char *name, struct campaign_set
         s.label = strcmp(label, "sat") == 0 ? VERDICT_SAT : strcmp(label, "unsat") == 0 ? VERDICT_UNSAT : VERDICT_UNKNOWN;
         s.iterations = (unsigned)iterations;
         s.chain = (unsigned)chain;
-        s.fingerprint = fingerprint ? strdup(fingerprint) : NULL;
+        s.fingerprint = fingerprint ? copy_string(fingerprint) : NULL;
         s.measure = strcmp(measure, "memory") == 0 ? JUDGE_MEMORY : strcmp(measure, "effort") == 0 ? JUDGE_EFFORT : JUDGE_TIME;
         snprintf(s.strategy, sizeof(s.strategy), "%s", strategy);
-        r = strings_from_json(references, &s.references);
-        if (r == 0)
-                r = strings_from_json(oracles, &s.oracles);
-        if (r == 0 && (!s.name || !s.target || (corpus && !s.corpus)))
-                r = -ENOMEM;
-        if (r < 0)
-                return r;
+        s.references = strings_from_json(references);
+        s.oracles = strings_from_json(oracles);
         *ret = s;
-        s = (struct campaign_settings){0};
         return 0;
 }
 

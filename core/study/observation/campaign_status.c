@@ -11,44 +11,54 @@ const char *campaign_state_name(enum campaign_state s)
         return names[s];
 }
 
+/* The counts of a record. Older ones lack those that are optional. */
+static const struct {
+        const char *name;
+        size_t at;
+        bool is_optional;
+} counts[] = {
+        {"inputs", offsetof(struct campaign_status, inputs), false},
+        {"runs", offsetof(struct campaign_status, runs), false},
+        {"candidates", offsetof(struct campaign_status, candidates), false},
+        {"finds", offsetof(struct campaign_status, finds), false},
+        {"soundness", offsetof(struct campaign_status, soundness), false},
+        {"crashes", offsetof(struct campaign_status, crashes), false},
+        {"rejected", offsetof(struct campaign_status, rejected), false},
+        {"skipped", offsetof(struct campaign_status, skipped), false},
+        {"implications", offsetof(struct campaign_status, implications), true},
+        {"duplicates", offsetof(struct campaign_status, duplicates), true},
+        {"distinct", offsetof(struct campaign_status, distinct), true},
+};
+
 json_t *campaign_status_json(const struct campaign_status *s)
 {
-        return json_pack("{si si sI sI sf sI sI sf sI sI sI sI sI sI sI sI sI}", "version", 1, "state", (int)s->state, "begun",
-                         (json_int_t)s->begun, "changed", (json_int_t)s->changed, "worked", s->worked, "inputs",
-                         (json_int_t)s->inputs, "runs", (json_int_t)s->runs, "solving", s->solving, "candidates",
-                         (json_int_t)s->candidates, "finds", (json_int_t)s->finds, "soundness", (json_int_t)s->soundness,
-                         "crashes", (json_int_t)s->crashes, "rejected", (json_int_t)s->rejected, "skipped",
-                         (json_int_t)s->skipped, "implications", (json_int_t)s->implications, "duplicates",
-                         (json_int_t)s->duplicates, "distinct", (json_int_t)s->distinct);
+        json_t *j = json_pack("{si si sI sI sf sf}", "version", 1, "state", (int)s->state, "begun", (json_int_t)s->begun, "changed",
+                              (json_int_t)s->changed, "worked", s->worked, "solving", s->solving);
+
+        for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
+                json_object_set_new(j, counts[i].name, json_integer((json_int_t) * (const uint64_t *)((const char *)s + counts[i].at)));
+        return j;
 }
 
 int campaign_status_from_json(json_t *j, const char *name, struct campaign_status *s)
 {
-        json_int_t begun, changed, inputs, runs, candidates, finds, soundness, crashes, rejected, skipped, distinct = 0, implications = 0,
-                                                                                                           duplicates = 0;
+        json_int_t begun, changed;
         int version, state;
+        bool is_damaged = json_unpack(j, "{si si sI sI sF sF}", "version", &version, "state", &state, "begun", &begun, "changed", &changed,
+                                      "worked", &s->worked, "solving", &s->solving) < 0 ||
+                          state < 0 || state >= N_CAMPAIGN_STATES;
 
-        if (json_unpack(j, "{si si sI sI sF sI sI sF sI sI sI sI sI sI s?I s?I s?I}", "version", &version, "state", &state, "begun",
-                        &begun, "changed", &changed, "worked", &s->worked, "inputs", &inputs, "runs", &runs, "solving",
-                        &s->solving, "candidates", &candidates, "finds", &finds, "soundness", &soundness, "crashes", &crashes,
-                        "rejected", &rejected, "skipped", &skipped, "implications", &implications, "duplicates",
-                        &duplicates, "distinct", &distinct) < 0 ||
-            state < 0 || state >= N_CAMPAIGN_STATES)
+        for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+                const json_t *n = json_object_get(j, counts[i].name);
+
+                is_damaged |= n ? !json_is_integer(n) : !counts[i].is_optional;
+                *(uint64_t *)((char *)s + counts[i].at) = (uint64_t)json_integer_value(n);
+        }
+        if (is_damaged)
                 return errorf(-EIO, "the status of the campaign %s is damaged", name);
         s->state = (enum campaign_state)state;
         s->begun = begun;
         s->changed = changed;
-        s->inputs = (uint64_t)inputs;
-        s->runs = (uint64_t)runs;
-        s->candidates = (uint64_t)candidates;
-        s->finds = (uint64_t)finds;
-        s->soundness = (uint64_t)soundness;
-        s->crashes = (uint64_t)crashes;
-        s->rejected = (uint64_t)rejected;
-        s->skipped = (uint64_t)skipped;
-        s->implications = (uint64_t)implications;
-        s->duplicates = (uint64_t)duplicates;
-        s->distinct = (uint64_t)distinct;
         return 0;
 }
 

@@ -7,18 +7,14 @@
 #include "core/run/host.h"
 
 /* In TABLE_CAMPAIGNS: 's' solver(4) name → settings, 't' solver(4) name → status */
-struct campaign_key {
-        uint8_t bytes[5 + CAMPAIGN_NAME_MOST + 1];
-        size_t size;
-};
+#define KEY_MOST (5 + CAMPAIGN_NAME_MOST + 1)
 
-static struct slice key_of(struct campaign_key *k, char kind, uint32_t solver, const char *name)
+static struct slice key_of(uint8_t key[KEY_MOST], char kind, uint32_t solver, const char *name)
 {
-        k->bytes[0] = (uint8_t)kind;
-        key_u32(k->bytes + 1, solver);
-        k->size = 5 + strlen(name);
-        memcpy(k->bytes + 5, name, strlen(name));
-        return SLICE(k->bytes, k->size);
+        key[0] = (uint8_t)kind;
+        key_u32(key + 1, solver);
+        memcpy(key + 5, name, strlen(name));
+        return SLICE(key, 5 + strlen(name));
 }
 
 int campaign_check_name(const char *name)
@@ -36,21 +32,19 @@ int campaign_check_name(const char *name)
 
 static int put_json(struct workspace *w, char kind, uint32_t solver, const char *name, json_t *j)
 {
-        cleanup_free char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
-        struct campaign_key key;
+        cleanup_free char *text = json_dumps(j, JSON_COMPACT);
+        uint8_t key[KEY_MOST];
 
         json_decref(j);
-        if (!text)
-                return -ENOMEM;
-        return store_set(workspace_store(w), TABLE_CAMPAIGNS, key_of(&key, kind, solver, name), slice_string(text));
+        return store_set(workspace_store(w), TABLE_CAMPAIGNS, key_of(key, kind, solver, name), slice_string(text));
 }
 
 static int get_json(struct workspace *w, char kind, uint32_t solver, const char *name, json_t **ret)
 {
         cleanup_blob struct blob b = {0};
-        struct campaign_key key;
+        uint8_t key[KEY_MOST];
         int r = strlen(name) > CAMPAIGN_NAME_MOST ? -ENOENT
-                                        : store_fetch(workspace_store(w), TABLE_CAMPAIGNS, key_of(&key, kind, solver, name), &b);
+                                        : store_fetch(workspace_store(w), TABLE_CAMPAIGNS, key_of(key, kind, solver, name), &b);
 
         if (r == -ENOENT)
                 return errorf(r, "there is no campaign '%s'", name);
@@ -73,33 +67,31 @@ int campaign_put_status(struct workspace *w, uint32_t solver, const char *name, 
 int campaign_get(struct workspace *w, uint32_t solver, const char *name, struct campaign_settings *ret_settings,
                  struct campaign_status *ret_status)
 {
-        json_t *j = NULL;
+        json_t *status = NULL, *settings = NULL;
         int r = 0;
 
         if (ret_status) {
                 *ret_status = (struct campaign_status){0};
-                r = get_json(w, 't', solver, name, &j);
+                r = get_json(w, 't', solver, name, &status);
                 if (r == 0)
-                        r = campaign_status_from_json(j, name, ret_status);
-                json_decref(j);
-                j = NULL;
-                if (r == -ENOENT && ret_settings)
+                        r = campaign_status_from_json(status, name, ret_status);
+                else if (r == -ENOENT && ret_settings)
                         r = 0; /* killed before it had one */
         }
-        if (r == 0 && ret_settings) {
-                r = get_json(w, 's', solver, name, &j);
-                if (r == 0)
-                        r = campaign_settings_from_json(j, name, ret_settings);
-                json_decref(j);
-        }
+        if (r == 0 && ret_settings)
+                r = get_json(w, 's', solver, name, &settings);
+        if (r == 0 && ret_settings)
+                r = campaign_settings_from_json(settings, name, ret_settings);
+        json_decref(status);
+        json_decref(settings);
         return r;
 }
 
 int campaign_read_threshold(struct store_txn *t, uint32_t solver, const char *name, double *ret)
 {
         cleanup_blob struct blob b = {0};
-        struct campaign_key key;
-        int r = strlen(name) > CAMPAIGN_NAME_MOST ? -ENOENT : store_get(t, TABLE_CAMPAIGNS, key_of(&key, 's', solver, name), &b);
+        uint8_t key[KEY_MOST];
+        int r = strlen(name) > CAMPAIGN_NAME_MOST ? -ENOENT : store_get(t, TABLE_CAMPAIGNS, key_of(key, 's', solver, name), &b);
         json_t *j = r == 0 ? json_loadb(b.data, b.size, 0, NULL) : NULL;
 
         if (json_is_number(json_object_get(j, "threshold")))
@@ -117,25 +109,19 @@ static int add_name(void *user, struct slice key, struct slice value)
 {
         struct names *names = user;
 
-        char **longer = reallocarray(names->list, names->n + 2, sizeof(*longer));
-
-        if (!longer)
-                return -ENOMEM;
-        names->list = longer;
-        longer[names->n + 1] = NULL;
-        longer[names->n] = strndup((const char *)key.data + 5, key.size - 5);
-        return longer[names->n] ? (names->n++, 0) : -ENOMEM;
+        list_grow(names->list, names->n);
+        names->list[names->n++] = copy_prefix((const char *)key.data + 5, key.size - 5);
+        return 0;
 }
 
 int campaign_names(struct workspace *w, uint32_t solver, char ***ret, size_t *ret_n)
 {
-        cleanup_txn struct store_txn *t = NULL;
-        struct campaign_key key;
-        struct names names = {.list = calloc(1, sizeof(*names.list))};
-        int r = names.list ? store_read(workspace_store(w), &t) : -ENOMEM;
+        uint8_t key[KEY_MOST];
+        struct names names = {0};
+        int r = store_visit(workspace_store(w), TABLE_CAMPAIGNS, key_of(key, 's', solver, ""), false, add_name, &names);
 
-        if (r == 0)
-                r = store_each(t, TABLE_CAMPAIGNS, key_of(&key, 's', solver, ""), SLICE("", 0), false, add_name, &names);
+        list_grow(names.list, names.n);
+        names.list[names.n] = NULL;
         if (r < 0) {
                 strings_free(names.list);
                 return r;
@@ -153,12 +139,20 @@ int campaign_folder(struct workspace *w, const char *solver, const char *name, c
         return n >= PATH_SIZE ? -ENAMETOOLONG : path_join(ret, workspace_dir(w), dir);
 }
 
+static int file_of(struct workspace *w, const char *solver, const char *name, const char *file, char ret[PATH_SIZE])
+{
+        char folder[PATH_SIZE];
+        int r = campaign_folder(w, solver, name, folder);
+
+        return r < 0 ? r : path_join(ret, folder, file);
+}
+
 bool campaign_is_running(struct workspace *w, const char *solver, const char *name)
 {
         cleanup_close int fd = -1;
-        char folder[PATH_SIZE], path[PATH_SIZE];
+        char path[PATH_SIZE];
 
-        if (campaign_folder(w, solver, name, folder) < 0 || path_join(path, folder, "journal") < 0)
+        if (file_of(w, solver, name, "journal", path) < 0)
                 return false;
         fd = open(path, O_RDONLY | O_CLOEXEC);
         return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0; /* as campaign_journal.c locks it */
@@ -167,11 +161,9 @@ bool campaign_is_running(struct workspace *w, const char *solver, const char *na
 int campaign_machine(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE])
 {
         cleanup_blob struct blob b = {0};
-        char folder[PATH_SIZE], path[PATH_SIZE];
-        int r = campaign_folder(w, solver, name, folder);
+        char path[PATH_SIZE];
+        int r = file_of(w, solver, name, "machine", path);
 
-        if (r == 0)
-                r = path_join(path, folder, "machine");
         if (r == 0)
                 r = read_file(path, PATH_SIZE - 1, &b);
         if (r == 0)
@@ -184,28 +176,18 @@ bool campaign_is_elsewhere(struct workspace *w, const char *solver, const char *
         return campaign_machine(w, solver, name, ret_machine) == 0 && *ret_machine && strcmp(ret_machine, host_machine()) != 0;
 }
 
-/* -- its conditions -- */
-
-static int conditions_path(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE])
-{
-        char folder[PATH_SIZE];
-        int r = campaign_folder(w, solver, name, folder);
-
-        return r < 0 ? r : path_join(ret, folder, "conditions");
-}
-
 bool campaign_has_conditions(struct workspace *w, const char *solver, const char *name)
 {
         char path[PATH_SIZE];
 
-        return conditions_path(w, solver, name, path) == 0 && access(path, F_OK) == 0;
+        return file_of(w, solver, name, "conditions", path) == 0 && access(path, F_OK) == 0;
 }
 
 int campaign_put_conditions(struct workspace *w, const char *solver, const char *name, const json_t *conditions)
 {
         cleanup_free char *text = json_dumps(conditions, JSON_INDENT(1) | JSON_SORT_KEYS);
         char path[PATH_SIZE];
-        int r = text ? conditions_path(w, solver, name, path) : -ENOMEM;
+        int r = file_of(w, solver, name, "conditions", path);
 
         return r < 0 ? r : write_file_atomic(path, text, strlen(text), 0600);
 }
@@ -214,5 +196,5 @@ json_t *campaign_get_conditions(struct workspace *w, const char *solver, const c
 {
         char path[PATH_SIZE];
 
-        return conditions_path(w, solver, name, path) == 0 ? json_load_file(path, 0, NULL) : NULL;
+        return file_of(w, solver, name, "conditions", path) == 0 ? json_load_file(path, 0, NULL) : NULL;
 }

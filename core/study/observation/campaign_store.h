@@ -40,8 +40,8 @@ struct campaign_settings {
         unsigned iterations, chain; /* steps for each seed in all, and from the seed on until it begins at the seed again */
         char *fingerprint;          /* of seeds and rules, which a campaign cannot go on without; set by campaign_run() */
 };
-/* Defaults but for references, target and seconds; name NULL. -ENOMEM. */
-int campaign_settings_new(struct campaign_settings *ret);
+/* Defaults but for references, target and seconds; name NULL. */
+void campaign_settings_new(struct campaign_settings *ret);
 void campaign_settings_done(struct campaign_settings *s);
 #define cleanup_campaign_settings cleanup(campaign_settings_done)
 

@@ -34,24 +34,25 @@ const char *culprit_intent_name(enum culprit_intent i)
 
 int culprit_word_parse(const char *word, enum culprit_class *ret_class, bool *ret_is_class, enum culprit_intent *ret_intent)
 {
-        for (int i = 0; i < N_CLASSES; i++)
-                if (strcmp(word, class_names[i]) == 0) {
-                        *ret_class = (enum culprit_class)i;
-                        *ret_is_class = true;
-                        return 0;
-                }
-        for (int i = INTENT_COMPROMISE; i < N_INTENTS; i++)
-                if (strcmp(word, intent_names[i]) == 0) {
-                        *ret_intent = (enum culprit_intent)i;
-                        *ret_is_class = false;
-                        return 0;
-                }
-        return errorf(-EINVAL, "a culprit is fix, algorithm, theory, refactoring or unknown, and compromise or bug, not '%s'", word);
+        int class = 0, intent = INTENT_COMPROMISE;
+
+        while (class < N_CLASSES && strcmp(word, class_names[class]) != 0)
+                class++;
+        while (intent < N_INTENTS && strcmp(word, intent_names[intent]) != 0)
+                intent++;
+        if (class == N_CLASSES && intent == N_INTENTS)
+                return errorf(-EINVAL, "a culprit is fix, algorithm, theory, refactoring or unknown, and compromise or bug, not '%s'", word);
+        *ret_is_class = class < N_CLASSES;
+        if (*ret_is_class)
+                *ret_class = (enum culprit_class)class;
+        else
+                *ret_intent = (enum culprit_intent)intent;
+        return 0;
 }
 
 /* -- reading what a commit says -- */
 
-/* Whether one of the words begins a word of the text, whatever the case of letters. */
+/* Does one of the words begin a word of the text? Upper and lower case are the same. */
 static bool has_word(const char *text, const char *const *words)
 {
         for (const char *p = text; *p; p++) {
@@ -64,7 +65,7 @@ static bool has_word(const char *text, const char *const *words)
         return false;
 }
 
-/* Whether every path is one where defaults and parameters are declared. */
+/* Does every path look like a place where defaults and parameters are declared? */
 static bool changes_only_parameters(const char *changes)
 {
         static const char *const marks[] = {"param", "option", "config", "default"};
@@ -119,25 +120,25 @@ enum culprit_intent culprit_intent_of(const char *message)
 
 /* -- by hand -- */
 
-static struct slice key_of(uint8_t key[KEY_SIZE], const struct solver *s, uint32_t commit, int *ret_error)
+static int key_of(const struct solver *s, uint32_t commit, uint8_t ret[KEY_SIZE])
 {
-        struct commit c = {0};
+        struct commit c;
+        int r = history_commit(s->history, commit, &c);
 
-        *ret_error = history_commit(s->history, commit, &c);
-        key[0] = 'c';
-        key_u32(key + 1, s->number);
-        memcpy(key + 5, c.oid.id, GIT_OID_RAWSZ);
-        return SLICE(key, KEY_SIZE);
+        ret[0] = 'c';
+        key_u32(ret + 1, s->number);
+        memcpy(ret + 5, c.oid.id, r < 0 ? 0 : GIT_OID_RAWSZ);
+        return r;
 }
 
 struct override {
         uint8_t class, intent;
 };
 
-static int get_override(struct store_txn *t, struct slice key, struct override *ret)
+static int get_override(struct store_txn *t, const uint8_t key[KEY_SIZE], struct override *ret)
 {
         cleanup_blob struct blob b = {0};
-        int r = store_get(t, TABLE_FINDINGS, key, &b);
+        int r = store_get(t, TABLE_FINDINGS, SLICE(key, KEY_SIZE), &b);
         struct record record;
 
         *ret = (struct override){NOT_SET, NOT_SET};
@@ -155,7 +156,7 @@ static int get_override(struct store_txn *t, struct slice key, struct override *
 }
 
 struct setting {
-        struct slice key;
+        uint8_t key[KEY_SIZE];
         const enum culprit_class *class;
         const enum culprit_intent *intent;
 };
@@ -172,15 +173,13 @@ static int set_in(void *user, struct store_txn *t)
         record_put_u8(&b, RECORD_VERSION);
         record_put_u8(&b, s->class ? (uint8_t)*s->class : o.class);
         record_put_u8(&b, s->intent ? (uint8_t)*s->intent : o.intent);
-        r = buffer_error(&b);
-        return r < 0 ? r : store_put(t, TABLE_FINDINGS, s->key, SLICE(b.data, b.size));
+        return store_put(t, TABLE_FINDINGS, SLICE(s->key, KEY_SIZE), SLICE(b.data, b.size));
 }
 
 int culprit_set(struct workspace *w, struct solver *s, uint32_t commit, const enum culprit_class *class,
                 const enum culprit_intent *intent)
 {
         cleanup_culprits struct culprits all = {0};
-        uint8_t key[KEY_SIZE];
         struct setting setting = {.class = class, .intent = intent};
         bool is_there = false;
         int r = culprits_read(w, s, &all);
@@ -190,7 +189,7 @@ int culprit_set(struct workspace *w, struct solver *s, uint32_t commit, const en
         if (r == 0 && !is_there)
                 return errorf(-ENOENT, "no finding of %s is localized to that commit", s->recipe->name);
         if (r == 0)
-                setting.key = key_of(key, s, commit, &r);
+                r = key_of(s, commit, setting.key);
         return r < 0 ? r : store_update(workspace_store(w), set_in, &setting);
 }
 
@@ -209,8 +208,7 @@ static struct culprit *culprit_of(struct culprits *c, uint32_t commit)
         for (size_t i = 0; i < c->n; i++)
                 if (c->list[i].commit == commit)
                         return &c->list[i];
-        if (list_grow(c->list, c->n) < 0)
-                return NULL;
+        list_grow(c->list, c->n);
         c->list[c->n] = (struct culprit){.commit = commit, .before = NAN, .after = NAN};
         return &c->list[c->n++];
 }
@@ -232,9 +230,8 @@ static int add_culprit(void *user, const struct localized_culprit *result)
         if (culprit_commit(g->solver, result, &commit) < 0)
                 return 0;
         c = culprit_of(g->culprits, commit);
-        if (!c || list_grow(c->findings, c->n) < 0)
-                return -ENOMEM;
         g->is_explained = true;
+        list_grow(c->findings, c->n);
         c->findings[c->n++] = g->finding->number;
         if (is_worse(c, g->finding->measure, before, after)) {
                 c->worst = g->finding->number;
@@ -270,7 +267,6 @@ static int classify(struct workspace *w, struct solver *s, struct culprit *c)
         cleanup_txn struct store_txn *t = NULL;
         uint8_t key[KEY_SIZE];
         struct override o;
-        struct slice k;
         int r = history_text(s->history, c->commit, COMMIT_MESSAGE, &message);
 
         if (r == 0)
@@ -278,9 +274,9 @@ static int classify(struct workspace *w, struct solver *s, struct culprit *c)
         if (r == 0)
                 r = store_read(workspace_store(w), &t);
         if (r == 0)
-                k = key_of(key, s, c->commit, &r);
+                r = key_of(s, c->commit, key);
         if (r == 0)
-                r = get_override(t, k, &o);
+                r = get_override(t, key, &o);
         if (r < 0)
                 return r;
         c->is_class_set = o.class != NOT_SET;

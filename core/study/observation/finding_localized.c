@@ -113,7 +113,7 @@ static bool is_open(void *user, const struct observation *f)
         const struct batch *b = user;
 
         return strcmp(f->origin, b->campaign) == 0 && finding_is_localizable(b->solver, f) && !is_localized(b, f) &&
-               !(b->how->is_left_out && b->how->is_left_out(b->how->user, f));
+               !b->how->is_left_out(b->how->user, f);
 }
 
 /* Between the same two versions, by the same measure. */
@@ -151,8 +151,7 @@ static int make_paced(void *user, size_t i, struct query **ret)
 {
         struct paced *p = user;
 
-        if (p->how->await_turn)
-                p->how->await_turn(p->how->user);
+        p->how->await_turn(p->how->user);
         return p->asking.make(p->asking.user, i, ret);
 }
 
@@ -163,27 +162,20 @@ static int answered_paced(void *user, size_t i, int r, struct value *v, const ch
         return p->asking.answered(p->asking.user, i, r, v, reason);
 }
 
-static int ask_paced(const struct batch *b, const struct asking *a)
-{
-        const struct localizing *how = b->how;
-        struct paced paced = {.asking = *a, .how = how};
-        struct asking asking = *a;
-
-        asking.open = how->width ? how->width(how->user) : a->open;
-        asking.make = make_paced;
-        asking.answered = answered_paced;
-        asking.user = &paced;
-        return ask_many(b->engine, &asking, PRIORITY_BATCH, how->end_fd);
-}
-
-/* To its end, or to that of its time. */
+/* Runs the search to its end, or until its time is over. */
 static int run_search(const struct batch *b, struct localization *l)
 {
-        struct asking asking;
+        struct paced paced = {.how = b->how};
         int r;
 
-        while ((r = localization_next(l, &asking)) > 0) {
-                r = ask_paced(b, &asking);
+        while ((r = localization_next(l, &paced.asking)) > 0) {
+                struct asking asking = paced.asking;
+
+                asking.open = b->how->width(b->how->user);
+                asking.make = make_paced;
+                asking.answered = answered_paced;
+                asking.user = &paced;
+                r = ask_many(b->engine, &asking, PRIORITY_BATCH, b->how->end_fd);
                 if (r == -ECANCELED && b->how->is_over(b->how->user)) {
                         localization_stop(l);
                         r = localization_next(l, &asking);
@@ -200,7 +192,7 @@ static void tell(const struct batch *b, const struct observation *f, const struc
         cleanup_buffer struct buffer rows = {0};
         char line[600];
 
-        if (!b->how->tell || localized_rows(result, &rows) < 0)
+        if (localized_rows(result, &rows) < 0)
                 return;
         snprintf(line, sizeof(line), "%s %s/%u: %.*s", result->is_unfinished ? "localized so far" : "localized", observation_folder(f->kind),
                  f->number, (int)strcspn(rows.data, "\n"), rows.data);
@@ -209,26 +201,12 @@ static void tell(const struct batch *b, const struct observation *f, const struc
         b->how->tell(b->how->user, line);
 }
 
-static int take_result(struct batch *b, const struct localization *l, size_t i, struct observation *f)
-{
-        cleanup_localized struct localized *result = localization_result(l, i);
-
-        if (!result)
-                return -ENOMEM;
-        if (result->is_unfinished)
-                b->n_open++;
-        else if (b->how->ended)
-                b->how->ended(b->how->user, f);
-        tell(b, f, result);
-        return 0;
-}
-
 static int search(struct batch *b, size_t at, size_t n)
 {
         cleanup_localization struct localization *l = NULL;
-        cleanup_free struct case_info **infos = calloc(n, sizeof(*infos));
+        cleanup_free struct case_info **infos = allocate(n, sizeof(*infos));
         struct localization_options options;
-        int r = infos ? 0 : -ENOMEM;
+        int r = 0;
 
         for (size_t i = 0; r == 0 && i < n; i++)
                 r = options_of(b->workspace, b->solver, b->all.list[at + i], &infos[i], &options);
@@ -239,10 +217,17 @@ static int search(struct batch *b, size_t at, size_t n)
         }
         if (r == 0)
                 r = run_search(b, l);
-        for (size_t i = 0; r == 0 && i < n; i++)
-                r = take_result(b, l, i, b->all.list[at + i]);
-        for (size_t i = 0; infos && i < n; i++)
+        for (size_t i = 0; i < n; i++) {
+                cleanup_localized struct localized *result = r == 0 ? localization_result(l, i) : NULL;
+
+                if (result && result->is_unfinished)
+                        b->n_open++;
+                else if (result)
+                        b->how->ended(b->how->user, b->all.list[at + i]);
+                if (result)
+                        tell(b, b->all.list[at + i], result);
                 case_info_unref(infos[i]);
+        }
         return r;
 }
 

@@ -18,14 +18,14 @@ int finding_cause(struct workspace *w, struct solver *s, const struct observatio
 /* localized.tsv: "case\tcommit\tbefore\tafter\tsubject". */
 int finding_print_localized(const struct localized *result, struct buffer *ret);
 
-/* How findings_localize() goes about it; all functions but is_over() may be NULL. */
+/* How findings_localize() goes about it. */
 struct localizing {
-        unsigned (*width)(void *user); /* builds and runs at once, from the next asking on; NULL: as many as there are */
+        unsigned (*width)(void *user);  /* builds and runs at once, from the next asking on */
         void (*await_turn)(void *user); /* before each of them */
         bool (*is_left_out)(void *user, const struct observation *f);
         void (*ended)(void *user, const struct observation *f); /* its search has come to its end, if only to "no culprit" */
-        void (*tell)(void *user, const char *line);         /* a line for each */
-        bool (*is_over)(void *user);                        /* end_fd: its time is; else it was cancelled */
+        void (*tell)(void *user, const char *line);             /* a line for each */
+        bool (*is_over)(void *user);                            /* end_fd: its time is; else it was cancelled */
         void *user;
         int end_fd; /* -1: none */
 };

@@ -21,7 +21,7 @@ static char *last_step(const struct observation *f)
                 n--;
         at = memrchr(f->chain, '\n', n);
         at = at ? at + 1 : f->chain;
-        return strndup(at, n - (size_t)(at - f->chain));
+        return copy_prefix(at, n - (size_t)(at - f->chain));
 }
 
 int finding_query_reduced(struct workspace *w, struct solver *s, const struct observation *f, uint64_t most_ns, unsigned jobs,
@@ -52,8 +52,6 @@ int finding_query_reduced(struct workspace *w, struct solver *s, const struct ob
                         return errorf(-EINVAL, "finding %u does not say which formula it follows from", f->number);
                 r = cases_get(workspace_cases(w), f->decided_id, &decided);
                 step = last_step(f);
-                if (r == 0 && !step)
-                        r = -ENOMEM;
                 o.reference = "";
                 o.implied = o.input;
                 o.input.info = decided;

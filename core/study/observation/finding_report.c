@@ -54,11 +54,11 @@ static int sha_of(const struct case_history *h, size_t i, char ret[GIT_OID_HEXSZ
 
 int finding_print_later(struct workspace *w, const struct observation *f, const struct case_history *h, struct buffer *ret)
 {
-        cleanup_free struct digest *programs = NULL, *seen = calloc(h->n + 1, sizeof(*seen));
+        cleanup_free struct digest *programs = NULL, *seen = allocate(h->n + 1, sizeof(*seen));
         char sha[GIT_OID_HEXSZ + 1];
         uint32_t n_programs = 0;
         size_t n_seen = 0;
-        int r = seen ? commit_programs(w, h->solver, &programs, &n_programs) : -ENOMEM;
+        int r = commit_programs(w, h->solver, &programs, &n_programs);
 
         for (size_t i = 0; r == 0 && i < h->n; i++) { /* the campaign's own */
                 r = sha_of(h, i, sha);
@@ -190,31 +190,20 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
         json_decref(conditions);
 }
 
-/* A commit's program on the case, by the recipe's commands, in a clone of its repository. */
-static int add_commit(struct workspace *w, struct solver *s, const struct observation *f, const char *version, const char *file, struct buffer *ret)
+/* A version's program on the case. A commit's is built before, by the recipe's commands, in a clone of its repository. */
+static int add_version_steps(struct workspace *w, struct solver *s, const struct observation *f, const char *version, const char *file, struct buffer *ret)
 {
-        const struct recipe *recipe = steps_recipe(s, version);
+        const struct recipe *recipe = version_has_history(s, version) ? steps_recipe(s, version) : NULL;
         int r;
 
-        if (recipe->file)
+        if (recipe && recipe->file)
                 buffer_addf(ret, "# the program of %.40s is a released binary: %s\n", version, recipe->file);
-        else
+        else if (recipe)
                 buffer_addf(ret, "git checkout -q %.40s && git clean -qfdx\n", version);
-        for (char *const *p = recipe->build; !recipe->file && *p; p++) {
+        for (char *const *p = recipe && !recipe->file ? recipe->build : NULL; p && *p; p++) {
                 steps_add_build_line(*p, ret);
                 buffer_adds(ret, "\n");
         }
-        r = steps_add_run(w, s, version, file, NULL, f->timeout, ret);
-        buffer_adds(ret, "\n");
-        return r;
-}
-
-static int add_version_steps(struct workspace *w, struct solver *s, const struct observation *f, const char *version, const char *file, struct buffer *ret)
-{
-        int r;
-
-        if (version_has_history(s, version))
-                return add_commit(w, s, f, version, file, ret);
         r = steps_add_run(w, s, version, file, NULL, f->timeout, ret);
         buffer_adds(ret, "\n");
         return r;

@@ -34,6 +34,7 @@ bool logic_is_decidable(const char *logic)
 
 /* -- shapes -- */
 
+/* A constant that stands for all of its sort. */
 static const struct term *anonymous(struct bank *b, const char *prefix, const struct sort *sort)
 {
         cleanup_buffer struct buffer name = {0};
@@ -41,11 +42,11 @@ static const struct term *anonymous(struct bank *b, const char *prefix, const st
 
         buffer_adds(&name, prefix);
         sort_print(sort, &name);
-        s = buffer_error(&name) < 0 ? NULL : symbol_of(b, SLICE(name.data, name.size));
+        s = symbol_of(b, SLICE(name.data, name.size));
         return s ? term_constant(b, function_of(b, FUNCTION_DECLARED, s, NULL, 0, sort)) : NULL;
 }
 
-/* Variables are numbered, with the depth of what they are bound in: no name is bound twice, one within the other. */
+/* Bound variables get a number and the depth of what they are bound in, so that no name is bound twice, one within the other. */
 static const struct term *with_numbered_variables(struct bank *b, const struct term *quantifier)
 {
         const struct term *body = term_body(quantifier);
@@ -136,22 +137,23 @@ static int add_shape(struct bank *b, const struct term *t, struct buffer *ret)
         return r;
 }
 
-static int list_assertions(const struct script *s, struct term_list *ret)
+/* Parses a formula and lists its assertions; with `all`, all of their terms. */
+static int read_terms(struct slice text, bool all, struct script **ret_script, struct term_list *ret)
 {
-        int r = 0;
+        cleanup_term_list struct term_list asserted = {0};
+        int r = script_read(text, NULL, ret_script);
 
-        for (size_t i = 0; r == 0 && i < s->n_commands; i++)
-                if (s->commands[i].kind == COMMAND_ASSERT)
-                        r = term_list_add(ret, s->commands[i].term);
-        return r;
+        for (size_t i = 0; r == 0 && i < (*ret_script)->n_commands; i++)
+                if ((*ret_script)->commands[i].kind == COMMAND_ASSERT)
+                        r = term_list_add(all ? &asserted : ret, (*ret_script)->commands[i].term);
+        return r == 0 && all ? term_subterms(asserted.list, asserted.n, ret) : r;
 }
 
 static int take_lines(struct buffer *b, char **ret)
 {
-        if (buffer_error(b) < 0)
-                return -ENOMEM;
-        *ret = b->data ? steal_pointer(b->data) : strdup("");
-        return *ret ? 0 : -ENOMEM;
+        buffer_adds(b, "");
+        *ret = steal_pointer(b->data);
+        return buffer_error(b);
 }
 
 int formula_skeleton(struct slice text, char **ret)
@@ -159,10 +161,8 @@ int formula_skeleton(struct slice text, char **ret)
         cleanup_script struct script *s = NULL;
         cleanup_term_list struct term_list asserted = {0};
         cleanup_buffer struct buffer b = {0};
-        int r = script_read(text, NULL, &s);
+        int r = read_terms(text, false, &s, &asserted);
 
-        if (r == 0)
-                r = list_assertions(s, &asserted);
         for (size_t i = 0; r == 0 && i < asserted.n; i++)
                 r = add_shape(s->bank, asserted.list[i], &b);
         return r < 0 ? r : take_lines(&b, ret);
@@ -171,14 +171,10 @@ int formula_skeleton(struct slice text, char **ret)
 int formula_parts(struct slice text, char **ret)
 {
         cleanup_script struct script *s = NULL;
-        cleanup_term_list struct term_list asserted = {0}, all = {0};
+        cleanup_term_list struct term_list all = {0};
         cleanup_buffer struct buffer b = {0};
-        int r = script_read(text, NULL, &s);
+        int r = read_terms(text, true, &s, &all);
 
-        if (r == 0)
-                r = list_assertions(s, &asserted);
-        if (r == 0)
-                r = term_subterms(asserted.list, asserted.n, &all);
         buffer_adds(&b, "\n");
         for (size_t i = 0; r == 0 && i < all.n && b.size < PARTS_MOST; i++)
                 if (term_is_bool(all.list[i]) && all.list[i]->tree_size <= PART_MOST)
@@ -192,7 +188,8 @@ bool shape_occurs(const char *skeleton, const char *parts)
                 cleanup_free char *sought = NULL;
 
                 end = strchrnul(line, '\n');
-                if (!*end || asprintf(&sought, "\n%.*s\n", (int)(end - line), line) < 0 || !strstr(parts, sought))
+                sought = format_string("\n%.*s\n", (int)(end - line), line);
+                if (!*end || !strstr(parts, sought))
                         return false;
         }
         return *skeleton != '\0';
@@ -214,33 +211,27 @@ static void add_node(const struct term *t, struct buffer *ret)
         buffer_adds(ret, " ");
 }
 
-static int add_piece(const struct term *t, struct pieces *ret)
+static void add_piece(const struct term *t, struct pieces *ret)
 {
         cleanup_buffer struct buffer b = {0};
 
         add_node(t, &b);
         for (size_t i = 0; i < t->n_args; i++)
                 add_node(t->args[i], &b);
-        if (buffer_error(&b) < 0 || list_grow(ret->list, ret->n) < 0)
-                return -ENOMEM;
+        list_grow(ret->list, ret->n);
         ret->list[ret->n++] = XXH3_64bits(b.data, b.size);
-        return 0;
 }
 
 int formula_pieces(struct slice text, struct pieces *ret)
 {
         cleanup_script struct script *s = NULL;
-        cleanup_term_list struct term_list asserted = {0}, all = {0};
-        int r = script_read(text, NULL, &s);
+        cleanup_term_list struct term_list all = {0};
+        int r = read_terms(text, true, &s, &all);
 
         *ret = (struct pieces){0};
-        if (r == 0)
-                r = list_assertions(s, &asserted);
-        if (r == 0)
-                r = term_subterms(asserted.list, asserted.n, &all);
         for (size_t i = 0; r == 0 && i < all.n; i++)
                 if (all.list[i]->n_args > 0)
-                        r = add_piece(all.list[i], ret);
+                        add_piece(all.list[i], ret);
         sort_list(ret->list, ret->n, sizeof(*ret->list), by_value);
         return r;
 }
@@ -334,14 +325,6 @@ static int read_choice(struct workspace *w, struct solver *s, struct finding_cho
 
 /* -- ranking -- */
 
-static int group_of(const struct finding_choice *c)
-{
-        static const int groups[N_FINDING_KINDS] = {
-                [FINDING_SOUNDNESS] = 0, [FINDING_CRASH] = 1, [FINDING_REGRESSION] = 2, [FINDING_IMPLICATION] = 2, [FINDING_SPR] = 3};
-
-        return groups[c->finding->kind];
-}
-
 static double robustness(const struct finding_choice *c)
 {
         unsigned pairs, held = observation_held(c->finding, &pairs);
@@ -356,34 +339,33 @@ static uint64_t small(const struct finding_choice *c)
 
 static int by_rank(const void *a, const void *b)
 {
+        static const int groups[N_FINDING_KINDS] = {
+                [FINDING_SOUNDNESS] = 0, [FINDING_CRASH] = 1, [FINDING_REGRESSION] = 2, [FINDING_IMPLICATION] = 2, [FINDING_SPR] = 3};
         const struct finding_choice *x = a, *y = b;
+        int group = groups[x->finding->kind];
 
-        if (group_of(x) != group_of(y))
-                return group_of(x) - group_of(y);
-        if (group_of(x) == 2 && x->has_quantifier != y->has_quantifier)
+        if (group != groups[y->finding->kind])
+                return group - groups[y->finding->kind];
+        if (group == 2 && x->has_quantifier != y->has_quantifier)
                 return x->has_quantifier - y->has_quantifier;
-        if (group_of(x) == 2 && x->is_decidable != y->is_decidable)
+        if (group == 2 && x->is_decidable != y->is_decidable)
                 return y->is_decidable - x->is_decidable;
-        if (group_of(x) == 3 && robustness(x) != robustness(y))
+        if (group == 3 && robustness(x) != robustness(y))
                 return robustness(x) > robustness(y) ? -1 : 1;
-        if (group_of(x) >= 2 && small(x) != small(y))
+        if (group >= 2 && small(x) != small(y))
                 return small(x) < small(y) ? -1 : 1;
         return (x->finding->number > y->finding->number) - (x->finding->number < y->finding->number);
 }
 
-/* What is not localized may have the other's commit. */
-static bool may_be_of_one_commit(const struct finding_choice *a, const struct finding_choice *b)
-{
-        return !*a->culprit || !*b->culprit || strcmp(a->culprit, b->culprit) == 0;
-}
-
-/* The same kind, versions and commit: one cause is possible. A contradiction or a crash without a signature is one of its own. */
+/* The same kind, versions and commit: one cause is possible. A finding that is not localized may have the other's commit. A contradiction or a crash
+ * without a signature is one of its own. */
 static bool may_be_one(const struct finding_choice *a, const struct finding_choice *b)
 {
         const struct observation *f = a->finding, *g = b->finding;
+        bool may_be_one_commit = !*a->culprit || !*b->culprit || strcmp(a->culprit, b->culprit) == 0;
 
         return f->kind == g->kind && f->measure == g->measure && (f->kind == FINDING_SPR || (*f->signature && *g->signature)) &&
-               may_be_of_one_commit(a, b) && strcmp(f->reference, g->reference) == 0 && strcmp(f->target, g->target) == 0;
+               may_be_one_commit && strcmp(f->reference, g->reference) == 0 && strcmp(f->target, g->target) == 0;
 }
 
 static bool is_reduced(const struct finding_choice *c)
@@ -391,12 +373,7 @@ static bool is_reduced(const struct finding_choice *c)
         return c->skeleton && !c->is_cut_off;
 }
 
-/* What was made of a slow input and is slow itself needs no cause of its own. */
-static bool are_relatives(const struct finding_choice *a, const struct finding_choice *b)
-{
-        return !is_reduced(a) && !is_reduced(b) && pieces_are_alike(&a->pieces, &b->pieces);
-}
-
+/* Relatives, too: what was made of a slow input and is slow itself needs no cause of its own. */
 static bool is_same(const struct finding_choice *a, const struct finding_choice *b)
 {
         if (*a->finding->signature && strcmp(a->finding->signature, b->finding->signature) == 0)
@@ -405,7 +382,8 @@ static bool is_same(const struct finding_choice *a, const struct finding_choice 
                 return false;
         if (a->skeleton && b->skeleton && strcmp(a->skeleton, b->skeleton) == 0)
                 return true;
-        return (a->skeleton && b->parts && !is_reduced(b) && shape_occurs(a->skeleton, b->parts)) || are_relatives(a, b);
+        return !is_reduced(b) && ((a->skeleton && b->parts && shape_occurs(a->skeleton, b->parts)) ||
+                                  (!is_reduced(a) && pieces_are_alike(&a->pieces, &b->pieces)));
 }
 
 /* Behind each representative, those that it stands for; one that is not localized has the commit of the first of them that is. */
@@ -447,9 +425,7 @@ int findings_select(struct workspace *w, struct solver *s, struct finding_choice
 
         if (r < 0)
                 return r;
-        list = calloc(all.n + 1, sizeof(*list));
-        if (!list)
-                return -ENOMEM;
+        list = allocate(all.n + 1, sizeof(*list));
         for (size_t i = 0; i < all.n; i++)
                 list[i].finding = observation_ref(all.list[i]);
         for (size_t i = 0; r == 0 && i < all.n; i++)

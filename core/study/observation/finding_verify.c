@@ -12,6 +12,8 @@
 #define PAIRS_MOST  24 /* as many as a finding has */
 #define END_OF_INPUT "END_OF_INPUT_OF_THE_FINDING"
 
+extern const char verify_script[]; /* verify.sh: the functions that each script has, and the builds of both sides */
+
 /* What is compared: two versions, or two inputs of one. */
 struct sides {
         char version[2][PATH_SIZE];
@@ -19,11 +21,6 @@ struct sides {
         bool is_culprit; /* the second one is the commit responsible, the first one its parent */
         double least;    /* of a slowdown: seconds */
 };
-
-static bool is_by_time(const struct observation *f)
-{
-        return f->kind == FINDING_SPR;
-}
 
 bool finding_has_verification(const struct observation *f)
 {
@@ -63,6 +60,7 @@ static void choose(struct workspace *w, struct solver *s, const struct observati
 
 static const char *const names[] = {"before", "after"};
 
+/* A line NAME=VALUE. */
 static void add_variable(const char *name, const char *value, struct buffer *ret)
 {
         buffer_addf(ret, "%s=", name);
@@ -146,13 +144,13 @@ static int add_run(struct workspace *w, struct solver *s, const struct observati
         return r;
 }
 
+/* Of a slowdown. */
 static void add_seeds(const struct observation *f, bool has_seeds, struct buffer *ret)
 {
         unsigned pairs, held = observation_held(f, &pairs);
 
-        if (is_by_time(f))
-                buffer_addf(ret, "found='%u of %u' # pairs of both versions, under solverfs\n", held, pairs);
-        pairs = is_by_time(f) ? MIN(MAX(pairs, PAIRS_LEAST), PAIRS_MOST) : 1;
+        buffer_addf(ret, "found='%u of %u' # pairs of both versions, under solverfs\n", held, pairs);
+        pairs = MIN(MAX(pairs, PAIRS_LEAST), PAIRS_MOST);
         buffer_adds(ret, "seeds='0");
         for (unsigned i = 1; i < pairs; i++)
                 buffer_addf(ret, " %u", has_seeds ? i : 0);
@@ -182,7 +180,7 @@ static void add_head(const struct solver *s, const struct observation *f, const 
         char repository[PATH_SIZE];
 
         buffer_addf(ret, "#!/bin/sh\n# %s, finding %u: ", s->recipe->name, f->number);
-        if (is_by_time(f))
+        if (f->kind == FINDING_SPR)
                 buffer_addf(ret, "%.3gs becomes %.3gs. ", observation_seconds(f, f->reference), observation_seconds(f, f->target));
         buffer_adds(ret, sides->is_culprit ? "Builds the commit responsible and its parent" : "Builds both versions");
         buffer_adds(ret, " from a clean clone, runs them in turn, and says whether it is\n"
@@ -217,54 +215,6 @@ static void add_limits(const struct observation *f, struct buffer *ret)
                 buffer_adds(ret, "cpu=unlimited\nnow() { ms=$(date +%s%3N); }\n");
 }
 
-static const char machinery[] =
-        "\n"
-        "prepare() { # prepare SIDE COMMIT: builds it from a clean clone\n"
-        "\t[ ! -e \"$1/is-built\" ] || return 0\n"
-        "\tcase $2 in\n"
-        "\texec:*) mkdir -p \"$1\" ;;\n"
-        "\t*)\n"
-        "\t\t[ -d clone ] || git clone -q --no-checkout \"$repository\" clone || exit 2\n"
-        "\t\trm -rf \"$1\" && git -C clone worktree prune && git -C clone worktree add -q --detach \"../$1\" \"${2%%:*}\" || exit 2 ;;\n"
-        "\tesac\n"
-        "\techo \"building $1: $2\"\n"
-        "\t(cd \"$1\" && \"build_$1\") >\"$1.log\" 2>&1 </dev/null || { tail -n 20 \"$1.log\"; echo \"cannot build $2; $folder/$1.log has all of it\"; exit 2; }\n"
-        "\ttouch \"$1/is-built\"\n"
-        "}\n"
-        "measure() { # measure SIDE SEED: sets ms and answer\n"
-        "\tnow; begun=$ms\n"
-        "\t(cd \"$1\" && ulimit -t \"$cpu\" && \"run_$1\" \"$2\") >\"$1.out\" 2>\"$1.err\" </dev/null\n"
-        "\tstatus=$?\n"
-        "\tnow; ms=$((ms - begun))\n"
-        "\tanswer=$(grep -E '^(sat|unsat|unknown)' \"$1.out\" | tail -n 1)\n"
-        "\t[ $status -lt 128 ] || answer=crash\n"
-        "\t[ \"$ms\" -lt \"$timeout_ms\" ] || answer=timeout\n"
-        "}\n"
-        "prepare before \"$before\"\n"
-        "prepare after \"$after\"\n";
-
-static const char by_time[] =
-        "held=0 pairs=0\n"
-        "for seed in $seeds; do\n"
-        "\tmeasure before \"$seed\"; first=$ms first_answer=$answer\n"
-        "\tmeasure after \"$seed\"\n"
-        "\techo \"seed $seed: before ${first_answer:-no answer} after $first ms, after ${answer:-no answer} after $ms ms\"\n"
-        "\tpairs=$((pairs + 1))\n"
-        "\tcase $first_answer in sat | unsat) [ $((ms - first)) -le \"$least_ms\" ] || held=$((held + 1)) ;; esac\n"
-        "done\n"
-        "[ $((2 * held)) -ge $pairs ] && word=confirmed || word='not confirmed'\n"
-        "echo \"$word: longer by more than $least_ms ms in $held of $pairs pairs of runs (reference and target when it was found: $found)\"\n"
-        "[ \"$word\" = confirmed ]\n";
-
-static const char by_answer[] =
-        "measure before 0; first=$answer\n"
-        "measure after 0\n"
-        "echo \"before: ${first:-no answer}, after: ${answer:-no answer}; found were $wanted_before and $wanted_after\"\n"
-        "case $wanted_before in decided) case $first in sat | unsat) first=decided ;; esac ;; esac\n"
-        "[ \"$first $answer\" = \"$wanted_before $wanted_after\" ] && echo confirmed && exit\n"
-        "echo 'not confirmed'\n"
-        "exit 1\n";
-
 int finding_verification(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
         bool has_seeds = finding_has_seeds(s, f);
@@ -275,7 +225,7 @@ int finding_verification(struct workspace *w, struct solver *s, const struct obs
                 return -ENOENT;
         choose(w, s, f, &sides);
         add_head(s, f, &sides, ret);
-        if (is_by_time(f)) {
+        if (f->kind == FINDING_SPR) {
                 buffer_addf(ret, "least_ms=%.0f # more than this is slower\n", sides.least * 1e3);
                 add_seeds(f, has_seeds, ret);
         } else {
@@ -292,7 +242,7 @@ int finding_verification(struct workspace *w, struct solver *s, const struct obs
                 add_build(s, names[i], sides.version[i], ret);
                 r = add_run(w, s, f, names[i], sides.version[i], sides.input[i] != f->case_id ? "../decided.smt2" : "../case.smt2", has_seeds, ret);
         }
-        buffer_adds(ret, machinery);
-        buffer_adds(ret, is_by_time(f) ? by_time : by_answer);
+        buffer_adds(ret, verify_script);
+        buffer_adds(ret, f->kind == FINDING_SPR ? "compare_times\n" : "compare_answers\n");
         return r < 0 ? r : buffer_error(ret);
 }

@@ -65,26 +65,21 @@ char **observation_text(struct observation *o, size_t i)
         return texts[i];
 }
 
-int observation_set(char **at, const char *text)
+void observation_set(char **at, const char *text)
 {
-        char *copy = strdup(text);
+        char *old = *at;
 
-        if (!copy)
-                return -ENOMEM;
-        free(*at);
-        *at = copy;
-        return 0;
+        *at = copy_string(text);
+        free(old);
 }
 
 struct observation *observation_new(void)
 {
-        struct observation *o = calloc(1, sizeof(*o));
+        struct observation *o = allocate(1, sizeof(*o));
 
-        if (o)
-                o->refs = 1;
-        for (size_t i = 0; o && i < N_OBSERVATION_TEXTS; i++)
-                if (observation_set(observation_text(o, i), "") < 0)
-                        return observation_unref(o);
+        o->refs = 1;
+        for (size_t i = 0; i < N_OBSERVATION_TEXTS; i++)
+                *observation_text(o, i) = copy_string("");
         return o;
 }
 
@@ -111,29 +106,20 @@ struct observation *observation_unref(struct observation *o)
 
 /* -- evidence -- */
 
-int observation_add_case_runs(struct observation *o, uint32_t case_id, const char *version, enum verdict verdict, const double *seconds, uint32_t n)
+void observation_add_case_runs(struct observation *o, uint32_t case_id, const char *version, enum verdict verdict, const double *seconds, uint32_t n)
 {
-        struct observed_runs *runs;
+        double *copy = allocate(n + 1, sizeof(*copy));
 
-        if (list_grow(o->runs, o->n_runs) < 0)
-                return -ENOMEM;
-        runs = &o->runs[o->n_runs];
-        *runs = (struct observed_runs){
-                .case_id = case_id, .version = strdup(version), .verdict = verdict, .seconds = malloc((n + 1) * sizeof(double)), .n = n};
-        if (!runs->version || !runs->seconds) {
-                free(runs->version);
-                free(runs->seconds);
-                return -ENOMEM;
-        }
         if (n > 0)
-                memcpy(runs->seconds, seconds, n * sizeof(double));
-        o->n_runs++;
-        return 0;
+                memcpy(copy, seconds, n * sizeof(*copy));
+        list_grow(o->runs, o->n_runs);
+        o->runs[o->n_runs++] =
+                (struct observed_runs){.case_id = case_id, .version = copy_string(version), .verdict = verdict, .seconds = copy, .n = n};
 }
 
-int observation_add_runs(struct observation *o, const char *version, enum verdict verdict, const double *seconds, uint32_t n)
+void observation_add_runs(struct observation *o, const char *version, enum verdict verdict, const double *seconds, uint32_t n)
 {
-        return observation_add_case_runs(o, o->case_id, version, verdict, seconds, n);
+        observation_add_case_runs(o, o->case_id, version, verdict, seconds, n);
 }
 
 const struct observed_runs *observation_runs_of(const struct observation *o, const char *version)

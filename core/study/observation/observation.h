@@ -91,17 +91,17 @@ struct observation {
         enum observation_mark mark;
         char *url;
 };
-struct observation *observation_new(void); /* one reference, everything empty, never NULL strings; NULL: no memory */
+struct observation *observation_new(void); /* one reference, everything empty, never NULL strings */
 struct observation *observation_ref(struct observation *o);
 struct observation *observation_unref(struct observation *o); /* NULL */
 DEFINE_CLEANUP(struct observation *, observation_unref)
 #define cleanup_observation cleanup(observation_unrefp)
 enum observation_series observation_series(const struct observation *o);
-/* Sets a text of it to a copy. 0, -ENOMEM. */
-int observation_set(char **at, const char *text);
-/* The runs of another version on its case, or on a further one, with room for n times. */
-int observation_add_case_runs(struct observation *o, uint32_t case_id, const char *version, enum verdict verdict, const double *seconds, uint32_t n);
-int observation_add_runs(struct observation *o, const char *version, enum verdict verdict, const double *seconds, uint32_t n);
+/* Sets a text of it to a copy. */
+void observation_set(char **at, const char *text);
+/* Adds the runs of a version: n times, on its case or on a further one. */
+void observation_add_case_runs(struct observation *o, uint32_t case_id, const char *version, enum verdict verdict, const double *seconds, uint32_t n);
+void observation_add_runs(struct observation *o, const char *version, enum verdict verdict, const double *seconds, uint32_t n);
 const struct observed_runs *observation_runs_of(const struct observation *o, const char *version); /* NULL: it was not measured */
 /* How much a version took: the lower median, in seconds or of the measure; 0 when it was not measured. */
 double observation_seconds(const struct observation *o, const char *version);

@@ -9,14 +9,14 @@
 #define N_OBSERVATION_TEXTS 8
 char **observation_text(struct observation *o, size_t i);
 
-int observation_encode(const struct observation *o, struct buffer *ret); /* -ENOMEM */
+void observation_encode(const struct observation *o, struct buffer *ret);
 /* -EIO with a sentence: damaged. Its threshold is NaN in a record that has none. */
 int observation_decode(enum observation_series series, uint32_t solver, uint32_t number, struct slice bytes, struct observation **ret);
 
 /* In the transaction, of a campaign that may be gone: 0 and *ret is left alone. */
 int campaign_read_threshold(struct store_txn *t, uint32_t solver, const char *name, double *ret);
 
-/* New references; NULL: no memory. */
+/* New references. */
 json_t *campaign_settings_json(const struct campaign_settings *s);
 json_t *campaign_status_json(const struct campaign_status *s);
 /* -EIO with a sentence: damaged. `name` is the campaign's. */

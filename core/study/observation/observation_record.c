@@ -10,7 +10,7 @@
 #define RECORD_VERSION 6
 #define RUNS_MOST      100000 /* versions of one finding, and runs of one version: more is damage */
 
-int observation_encode(const struct observation *o, struct buffer *b)
+void observation_encode(const struct observation *o, struct buffer *b)
 {
         record_put_u8(b, RECORD_VERSION);
         record_put_u8(b, (uint8_t)o->kind);
@@ -40,7 +40,6 @@ int observation_encode(const struct observation *o, struct buffer *b)
                 for (uint32_t k = 0; k < o->runs[i].n; k++)
                         record_put_real(b, o->runs[i].seconds[k]);
         }
-        return buffer_error(b);
 }
 
 static void get_text(struct record *r, char **ret)
@@ -49,7 +48,7 @@ static void get_text(struct record *r, char **ret)
         *ret = record_string(r, record_u32(r));
 }
 
-static int get_runs(struct record *r, uint8_t format, struct observation *o)
+static void get_runs(struct record *r, uint8_t format, struct observation *o)
 {
         uint32_t case_id = format >= 5 ? record_u32(r) : o->case_id, n;
         cleanup_free char *version = NULL;
@@ -61,20 +60,19 @@ static int get_runs(struct record *r, uint8_t format, struct observation *o)
         n = record_u32(r);
         if (verdict >= N_VERDICTS || n > RUNS_MOST || n > record_left(r) / 8 || r->error < 0) {
                 record_fail(r);
-                return 0;
+                return;
         }
-        seconds = malloc((n + 1) * sizeof(double));
-        for (uint32_t i = 0; seconds && i < n; i++)
+        seconds = allocate(n + 1, sizeof(*seconds));
+        for (uint32_t i = 0; i < n; i++)
                 seconds[i] = record_real(r);
-        return seconds ? observation_add_case_runs(o, case_id, version, (enum verdict)verdict, seconds, n) : -ENOMEM;
+        observation_add_case_runs(o, case_id, version, (enum verdict)verdict, seconds, n);
 }
 
-static int get_fields(struct record *r, uint8_t format, struct observation *o)
+static void get_fields(struct record *r, uint8_t format, struct observation *o)
 {
         static const uint8_t n_texts[RECORD_VERSION + 1] = {0, 5, 6, 7, 7, N_OBSERVATION_TEXTS, N_OBSERVATION_TEXTS};
         uint8_t kind, mark, measure;
         uint32_t n;
-        int k = 0;
 
         record_version(r, format > 0 && format < RECORD_VERSION ? format : RECORD_VERSION);
         kind = record_u8(r);
@@ -99,9 +97,8 @@ static int get_fields(struct record *r, uint8_t format, struct observation *o)
         for (size_t i = 0; r->error == 0 && i < n_texts[format]; i++)
                 get_text(r, observation_text(o, i));
         n = record_u32(r);
-        for (uint32_t i = 0; i < n && k == 0 && r->error == 0; i++)
-                k = get_runs(r, format, o);
-        return k;
+        for (uint32_t i = 0; i < n && r->error == 0; i++)
+                get_runs(r, format, o);
 }
 
 /* -- alarms as they were kept before they were observations: JSON -- */
@@ -113,8 +110,10 @@ static int get_side(const json_t *side, uint32_t case_id, const char *version, s
         double x = json_number_value(seconds);
 
         for (int v = 0; v < N_VERDICTS; v++)
-                if (strcmp(name, verdict_name((enum verdict)v)) == 0)
-                        return observation_add_case_runs(o, case_id, version, (enum verdict)v, &x, json_is_number(seconds));
+                if (strcmp(name, verdict_name((enum verdict)v)) == 0) {
+                        observation_add_case_runs(o, case_id, version, (enum verdict)v, &x, json_is_number(seconds));
+                        return 0;
+                }
         return -EBADMSG;
 }
 
@@ -135,9 +134,12 @@ static int get_old_alarm(const json_t *j, struct observation *o)
         o->found = found;
         o->told = told;
         o->changed = changed;
-        for (i = 0; r == 0 && i < ARRAY_SIZE(texts); i++)
+        for (i = 0; i < ARRAY_SIZE(texts); i++) {
+                if (texts[i] && !json_text(j, texts[i], NULL))
+                        return -EBADMSG;
                 if (texts[i])
-                        r = json_text(j, texts[i], NULL) ? observation_set(observation_text(o, i), json_text(j, texts[i], "")) : -EBADMSG;
+                        observation_set(observation_text(o, i), json_text(j, texts[i], ""));
+        }
         json_array_foreach (cases, i, c) {
                 uint32_t id = (uint32_t)json_integer_value(json_object_get(c, "case"));
 
@@ -150,42 +152,36 @@ static int get_old_alarm(const json_t *j, struct observation *o)
         return r;
 }
 
-static int decode_old_alarm(struct slice bytes, uint32_t number, struct observation *o)
-{
-        json_t *j = json_loadb(bytes.data, bytes.size, 0, NULL);
-        int r = get_old_alarm(j, o);
-
-        json_decref(j);
-        return r == -EBADMSG ? errorf(r, "the record of alarm %u is damaged", number) : r;
-}
-
 int observation_decode(enum observation_series series, uint32_t solver, uint32_t number, struct slice bytes, struct observation **ret)
 {
         uint8_t format = bytes.size > 0 ? *(const uint8_t *)bytes.data : 0;
         cleanup_observation struct observation *o = observation_new();
         struct record r = record_of(bytes);
-        char what[64], why[200];
-        int k;
+        char what[64];
 
-        if (!o)
-                return -ENOMEM;
         o->solver = solver;
         o->number = number;
         snprintf(what, sizeof(what), "%s %u", series == OF_WATCHES ? "alarm" : "finding", number);
         if (series == OF_WATCHES && format == '{') {
-                k = decode_old_alarm(bytes, number, o);
+                json_t *j = json_loadb(bytes.data, bytes.size, 0, NULL);
+                int k = get_old_alarm(j, o);
+
+                json_decref(j);
+                if (k < 0)
+                        return errorf(-EIO, "the record of %s is damaged", what);
         } else {
-                k = get_fields(&r, format, o);
+                int k;
+
+                get_fields(&r, format, o);
                 if (observation_series(o) != series || (series == OF_WATCHES && o->n_runs % 2 != 0))
                         record_fail(&r);
-                if (k == 0)
-                        k = record_end(&r, what);
+                k = record_end(&r, what);
+                if (k < 0) { /* EIO in the mount, like everything that the store cannot give */
+                        cleanup_free char *why = copy_string(error_message(k));
+
+                        return errorf(-EIO, "%s", why);
+                }
         }
-        if (k == -EBADMSG) { /* EIO in the mount, like everything that the store cannot give */
-                snprintf(why, sizeof(why), "%s", error_message(k));
-                return errorf(-EIO, "%s", why);
-        }
-        if (k == 0)
-                *ret = steal_pointer(o);
-        return k;
+        *ret = steal_pointer(o);
+        return 0;
 }

@@ -62,9 +62,9 @@ static int put_record(struct store_txn *t, const struct observation *o)
         cleanup_buffer struct buffer b = {0};
         enum observation_series series = observation_series(o);
         uint8_t key[KEY_SIZE];
-        int r = observation_encode(o, &b);
 
-        return r < 0 ? r : store_put(t, series_of[series].table, record_key(key, series, o->solver, o->number), SLICE(b.data, b.size));
+        observation_encode(o, &b);
+        return store_put(t, series_of[series].table, record_key(key, series, o->solver, o->number), SLICE(b.data, b.size));
 }
 
 /* Older findings leave it to their campaign by how much a slowdown is one; where its record is lost, it is half of the timeout. */
@@ -149,19 +149,19 @@ static int find_origin(struct store_txn *t, const struct adding *a, uint8_t key[
 
 /* -- by what an alarm is known again: its causes -- */
 
-/* The cause that is its commit's (case_id 0), or a case's. */
-static void cause_key(const struct observation *a, uint32_t case_id, struct buffer *key)
+/* The commit as the cause (case_id 0), or a case. */
+static struct slice cause_key(const struct observation *a, uint32_t case_id, struct buffer *key)
 {
-        key->size = 0;
         record_put_u8(key, 'c');
         record_put_u32(key, a->solver);
         if (case_id > 0)
                 buffer_addf(key, "%s/case/%" PRIu32, observation_kind_name(a->kind), case_id);
         else
                 buffer_addf(key, "%s/%s", observation_kind_name(a->kind), a->target);
+        return SLICE(key->data, key->size);
 }
 
-/* An alarm without a version before it is its case's. */
+/* The first cause is the commit; without a version before it, the case. */
 static uint32_t first_cause(const struct observation *a)
 {
         return *a->reference ? 0 : a->case_id;
@@ -171,8 +171,7 @@ static int put_cause(struct store_txn *t, const struct observation *a, uint32_t 
 {
         cleanup_buffer struct buffer key = {0};
 
-        cause_key(a, case_id, &key);
-        return buffer_error(&key) < 0 ? -ENOMEM : put_number(t, OF_WATCHES, SLICE(key.data, key.size), a->number);
+        return put_number(t, OF_WATCHES, cause_key(a, case_id, &key), a->number);
 }
 
 static int put_causes(struct store_txn *t, const struct observation *a)
@@ -187,14 +186,6 @@ static int put_causes(struct store_txn *t, const struct observation *a)
 
 /* -- adding -- */
 
-/* Of one that is known, too: an alarm's cases may be others than were told of. */
-static int put_identity(struct store_txn *t, const struct adding *a, struct slice key)
-{
-        if (observation_series(a->observation) == OF_WATCHES)
-                return put_causes(t, a->observation);
-        return a->is_known ? 0 : put_number(t, OF_CAMPAIGNS, key, a->observation->number);
-}
-
 static int add_in(void *user, struct store_txn *t)
 {
         struct adding *a = user;
@@ -206,25 +197,27 @@ static int add_in(void *user, struct store_txn *t)
         uint32_t number;
         int r;
 
-        if (series == OF_WATCHES) {
-                cause_key(o, first_cause(o), &cause);
-                r = buffer_error(&cause) < 0 ? -ENOMEM : get_number(t, series, SLICE(cause.data, cause.size), &number);
-        } else {
+        if (series == OF_WATCHES)
+                r = get_number(t, series, cause_key(o, first_cause(o), &cause), &number);
+        else
                 r = find_origin(t, a, origin, &key, &number);
-        }
-        a->is_known = r == 0 && number != 0;
-        if (r == 0 && !a->is_known)
-                r = get_number(t, series, last_key(last, o->solver), &number);
         if (r < 0)
                 return r;
-        if (!a->is_known && number == UINT32_MAX)
-                return errorf(-ENOSPC, "there are no numbers left for %ss", series_of[series].name);
-        o->number = a->is_known ? number : number + 1;
-        if (!a->is_known)
-                r = put_record(t, o);
-        if (r == 0)
-                r = put_identity(t, a, key);
-        return r < 0 || a->is_known ? r : put_number(t, series, SLICE(last, sizeof(last)), o->number);
+        a->is_known = number != 0;
+        o->number = number;
+        if (!a->is_known) {
+                r = get_number(t, series, last_key(last, o->solver), &number);
+                if (r == 0 && number == UINT32_MAX)
+                        r = errorf(-ENOSPC, "there are no numbers left for %ss", series_of[series].name);
+                o->number = number + 1;
+                if (r == 0)
+                        r = put_record(t, o);
+                if (r == 0 && series == OF_CAMPAIGNS)
+                        r = put_number(t, series, key, o->number);
+                if (r == 0)
+                        r = put_number(t, series, SLICE(last, sizeof(last)), o->number);
+        }
+        return r == 0 && series == OF_WATCHES ? put_causes(t, o) : r; /* a known alarm, too, may have cases that it was not told of before */
 }
 
 /* The largest factor first; cases without one by id. */
@@ -312,8 +305,7 @@ static int add_record(void *user, struct slice key, struct slice value)
 
         if (r < 0 || !o || (l->folder && strcmp(l->folder, observation_folder(o->kind)) != 0))
                 return r;
-        if (list_grow(l->to->list, l->to->n) < 0)
-                return -ENOMEM;
+        list_grow(l->to->list, l->to->n);
         l->to->list[l->to->n++] = steal_pointer(o);
         return 0;
 }
@@ -321,21 +313,19 @@ static int add_record(void *user, struct slice key, struct slice value)
 int observations_read(struct workspace *w, uint32_t solver, const char *folder, struct observations *ret)
 {
         enum observation_series series = folder && strcmp(folder, observation_folder(ALARM_SLOWER)) == 0 ? OF_WATCHES : OF_CAMPAIGNS;
-        cleanup_observations struct observations read = {0};
-        struct listing l = {.series = series, .solver = solver, .folder = folder, .to = &read};
+        struct listing l = {.series = series, .solver = solver, .folder = folder, .to = ret};
         cleanup_txn struct store_txn *t = NULL;
         uint8_t prefix[KEY_SIZE];
         int r = store_read(workspace_store(w), &t);
 
+        *ret = (struct observations){0};
         l.txn = t;
         record_key(prefix, series, solver, 0);
         if (r == 0)
                 r = store_each(t, series_of[series].table, SLICE(prefix, 5), SLICE("", 0), true, add_record, &l);
         if (r < 0)
-                return r;
-        *ret = read;
-        read = (struct observations){0};
-        return 0;
+                observations_done(ret);
+        return r;
 }
 
 void observations_keep(struct observations *o, bool (*is_kept)(void *user, const struct observation *o), void *user)
@@ -390,7 +380,7 @@ static int change_in(void *user, struct store_txn *t)
         } else if (r == 0) {
                 o->mark = c->mark;
                 o->changed = now_seconds();
-                r = observation_set(&o->url, c->url);
+                observation_set(&o->url, c->url);
         }
         return r < 0 ? r : put_record(t, o);
 }
@@ -429,9 +419,7 @@ static int put_counts_in(void *user, struct store_txn *t)
                 record_put_u32(&key, c->list[i].number);
                 buffer_adds(&key, c->campaign);
                 record_put_u64(&value, c->list[i].n);
-                r = buffer_error(&key) < 0 || buffer_error(&value) < 0
-                            ? -ENOMEM
-                            : store_put(t, TABLE_FINDINGS, SLICE(key.data, key.size), SLICE(value.data, value.size));
+                r = store_put(t, TABLE_FINDINGS, SLICE(key.data, key.size), SLICE(value.data, value.size));
         }
         return r;
 }
@@ -444,39 +432,36 @@ int finding_put_counts(struct workspace *w, uint32_t solver, const char *campaig
 }
 
 struct counts {
-        struct campaign_count **list;
-        size_t *n;
+        struct campaign_count *list;
+        size_t n;
 };
 
 /* Classes of commits (culprits.c) begin with the same letter; their values have another size. */
 static int add_count(void *user, struct slice key, struct slice value)
 {
-        const struct counts *c = user;
-        struct campaign_count *count;
+        struct counts *c = user;
         size_t size = key.size - KEY_SIZE;
 
         if (value.size != 8 || size > CAMPAIGN_NAME_MOST)
                 return 0;
-        if (list_grow(*c->list, *c->n) < 0)
-                return -ENOMEM;
-        count = &(*c->list)[(*c->n)++];
-        *count = (struct campaign_count){.n = key_get_u64(value.data)};
-        memcpy(count->campaign, (const char *)key.data + KEY_SIZE, size);
+        list_grow(c->list, c->n);
+        c->list[c->n] = (struct campaign_count){.n = key_get_u64(value.data)};
+        memcpy(c->list[c->n++].campaign, (const char *)key.data + KEY_SIZE, size);
         return 0;
 }
 
 int finding_counts(struct workspace *w, uint32_t solver, uint32_t number, struct campaign_count **ret, size_t *ret_n)
 {
-        cleanup_txn struct store_txn *t = NULL;
-        struct counts c = {ret, ret_n};
+        struct counts c = {0};
         uint8_t prefix[KEY_SIZE];
-        int r = store_read(workspace_store(w), &t);
+        int r;
 
-        *ret = NULL;
-        *ret_n = 0;
         record_key(prefix, OF_CAMPAIGNS, solver, number);
         prefix[0] = 'c';
-        return r < 0 ? r : store_each(t, TABLE_FINDINGS, SLICE(prefix, sizeof(prefix)), SLICE("", 0), true, add_count, &c);
+        r = store_visit(workspace_store(w), TABLE_FINDINGS, SLICE(prefix, sizeof(prefix)), true, add_count, &c);
+        *ret = c.list;
+        *ret_n = c.n;
+        return r;
 }
 
 int finding_get_count(struct workspace *w, uint32_t solver, uint32_t number, uint64_t *ret)

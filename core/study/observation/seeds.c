@@ -112,11 +112,9 @@ static int read_known(const struct seeds_query *q, const char *machine, struct s
 
 static struct seeds_value *seeds_value_new(const struct seeds_query *q)
 {
-        struct seeds_value *v = calloc(1, sizeof(*v));
+        struct seeds_value *v = allocate(1, sizeof(*v));
 
-        if (v)
-                *v = (struct seeds_value){
-                        .value = {.type = q->query.type, .refs = 1}, .measure = q->measure, .threshold = q->threshold};
+        *v = (struct seeds_value){.value = {.type = q->query.type, .refs = 1}, .measure = q->measure, .threshold = q->threshold};
         return v;
 }
 
@@ -124,7 +122,7 @@ static int seeds_find(struct query *query, struct value **ret)
 {
         struct seeds_query *q = (struct seeds_query *)query;
         cleanup_free struct seeds_value *v = seeds_value_new(q);
-        int r = !v ? -ENOMEM : *q->machine ? read_known(q, q->machine, v) : 0;
+        int r = *q->machine ? read_known(q, q->machine, v) : 0;
 
         if (r == 0)
                 r = read_known(q, NULL, v);
@@ -168,8 +166,6 @@ static int seeds_step(struct query *query, struct job *j, void **state, struct v
         }
         free(q->asked); /* of a job that came to no end */
         *state = q->asked = seeds_value_new(q);
-        if (!q->asked)
-                return -ENOMEM;
         return job_ask_many(j, &(struct asking){.n = 2 * (size_t)SEEDS_MOST, .make = seeds_make, .answered = seeds_answered, .user = query});
 }
 
@@ -225,15 +221,13 @@ int query_seeds(struct workspace *w, struct solver *s, const struct observation 
                 return errorf(-ENODATA, s->recipe->seed || s->recipe->is_programs ? "finding %u is between programs that solverfs sets no seed of"
                                                         : "finding %u has no seeds: the recipe has no 'seed'",
                               f->number);
-        q = calloc(1, sizeof(*q));
-        if (!q)
-                return -ENOMEM;
-        q->query = (struct query){.type = &query_seeds_type, .refs = 1};
-        q->workspace = w;
-        q->timeout = f->timeout;
-        q->threshold = f->threshold;
-        q->is_cpu_time = f->is_cpu_time;
-        q->measure = f->measure;
+        q = allocate(1, sizeof(*q));
+        *q = (struct seeds_query){.query = {.type = &query_seeds_type, .refs = 1},
+                                  .workspace = w,
+                                  .timeout = f->timeout,
+                                  .threshold = f->threshold,
+                                  .is_cpu_time = f->is_cpu_time,
+                                  .measure = f->measure};
         if (s->place || !campaign_is_elsewhere(w, s->recipe->name, f->origin, q->machine))
                 *q->machine = '\0';
         r = version_parse(w, s, f->reference, &q->versions[0]);

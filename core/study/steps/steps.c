@@ -79,7 +79,8 @@ static int find_levels(const struct step_point *points, size_t n, double minimum
                         values[at++] = o->answer == LOCALIZE_BROKEN ? broken : fmax(o->value, 1e-6);
                 }
         }
-        return judge_levels(builds, n, minimum_ratio > 1 ? minimum_ratio : HISTORY_RATIO, ret);
+        judge_levels(builds, n, minimum_ratio > 1 ? minimum_ratio : HISTORY_RATIO, ret);
+        return 0;
 }
 
 /* Are most of its runs broken? */
