@@ -39,7 +39,7 @@ static void check_paths(struct solver *s)
         bool there = true;
 
         for (char *const *p = s->recipe->paths; *p; p++)
-                if (history_has_path(s->history, paths_left_out(*p) ?: *p, &there) == 0 && !there)
+                if (history_has_path(s->history, COMMIT_NONE, paths_left_out(*p) ?: *p, &there) == 0 && !there)
                         log_warning("paths = %s: no commit of %s has it%s", *p, s->recipe->name, strchr(*p, ' ') ? "; one path on each 'paths' line" : "");
 }
 

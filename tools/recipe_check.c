@@ -39,7 +39,7 @@ static unsigned look_for_paths(struct recipe_check *t, const struct recipe *r)
         for (char *const *p = r->paths; *p; p++) {
                 bool there = true;
 
-                if (history_has_path(common.solver->history, paths_left_out(*p) ?: *p, &there) < 0 || there)
+                if (history_has_path(common.solver->history, COMMIT_NONE, paths_left_out(*p) ?: *p, &there) < 0 || there)
                         continue;
                 check_say(t, "paths", CHECK_PROBLEM, "'%s' is in no commit: correct the path, or take it out%s%s", *p,
                           r->range ? " of era " : "", r->range ?: "");
@@ -83,7 +83,7 @@ static bool is_left_out(void *user, const char *path)
         struct left_out *o = user;
         bool there = false;
 
-        if (paths_have(o->era->paths, path) || history_commit_has_path(common.solver->history, o->check->commit, path, &there) < 0 || !there)
+        if (paths_have(o->era->paths, path) || history_has_path(common.solver->history, o->check->commit, path, &there) < 0 || !there)
                 return false;
         snprintf(o->path, sizeof(o->path), "%s", path);
         return true;

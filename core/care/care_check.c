@@ -88,10 +88,8 @@ static int look_at_build(void *user, struct slice key, struct slice value)
         c->report->builds++;
         if (r < 0 && r != -ENOENT)
                 unreadable(c, "builds", key);
-        for (size_t i = 0; record && record->ok && i < record->n_outputs; i++) {
-                list_grow(c->programs, c->n_programs);
-                c->programs[c->n_programs++] = record->outputs[i].id;
-        }
+        for (size_t i = 0; record && record->ok && i < record->n_outputs; i++)
+                digest_list_add(&c->programs, record->outputs[i].id.bytes);
         return 0;
 }
 
@@ -99,7 +97,11 @@ static int look_at_fact(void *user, struct slice key, struct slice value)
 {
         struct checking *c = user;
         cleanup(fact_unrefp) struct fact *f = NULL;
-        if (fact_decode(value, false, &f) < 0)
+        int r = fact_decode(value, false, &f);
+
+        if (r == -ENOMEM) /* a run's output may be large */
+                return r;
+        if (r < 0)
                 unreadable(c, "facts", key);
         return ++c->report->facts % 1024 == 0 ? care_step(c, "measurements", c->report->facts, 0) : 0;
 }
@@ -132,7 +134,7 @@ static int check_copy(struct checking *c, const char *name, const struct digest 
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (fd < 0 || (digest_of_fd(fd, &d, NULL) == 0 && digest_equal(&d, id)))
                 return 0;
-        taken = !c->look_only && care_take_copy(path, NULL);
+        taken = !c->look_only && care_take_copy(path);
         care_say(c->watch, "programs", taken ? CARE_REPAIRED : CARE_DAMAGED, "the copy of program %.12s is damaged: it %s", name,
                    taken          ? "was taken away, and is made anew"
                    : c->look_only ? "has to go"
@@ -155,7 +157,7 @@ static int look_at_program(void *user, const char *name, const struct digest *id
         if (r < 0)
                 return r;
         c->report->programs++;
-        c->unwanted += !find_in_list(id, c->programs, c->n_programs, DIGEST_SIZE, digest_compare);
+        c->unwanted += !digest_list_find(&c->programs, id);
         r = programs_verify(workspace_programs(c->workspace), id, c->look_only);
         if (r == -EIO || r == -EBADMSG)
                 care_say(c->watch, "programs", c->look_only ? CARE_DAMAGED : CARE_REPAIRED,
@@ -170,11 +172,14 @@ static int check_programs(struct checking *c)
         uint64_t absent = 0;
         int r = c->look_only ? 0 : programs_remove(programs, NULL, 0, NULL); /* only what a killed process left half written */
 
-        sort_list(c->programs, c->n_programs, sizeof(*c->programs), digest_compare);
+        digest_list_sort(&c->programs);
         if (r == 0)
                 r = programs_each(programs, look_at_program, c);
-        for (size_t i = 0; i < c->n_programs; i++)
-                absent += (i == 0 || !digest_equal(&c->programs[i], &c->programs[i - 1])) && !programs_has(programs, &c->programs[i]);
+        for (size_t i = 0; i < c->programs.n; i++) {
+                const struct digest *id = &c->programs.list[i];
+
+                absent += (i == 0 || !digest_equal(id, id - 1)) && !programs_has(programs, id);
+        }
         if (absent > 0)
                 care_say(c->watch, "programs", CARE_NOTE,
                            "%llu program%s not kept (gc took them, or they were damaged): built again when asked for",
@@ -241,6 +246,6 @@ int care_check(struct workspace *w, bool look_only, const struct care_watch *wat
                 if (r == 0)
                         r = areas[i].check(&c);
         }
-        free(c.programs);
+        digest_list_done(&c.programs);
         return r;
 }

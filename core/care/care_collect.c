@@ -26,8 +26,7 @@ struct collecting {
 
         struct kept_program *programs; /* malloc'd */
         size_t n_programs;
-        struct digest *wanted; /* malloc'd; files that recipes name */
-        size_t n_wanted;
+        struct digest_list wanted; /* files that recipes name */
 };
 
 /* Bytes on disk below a path; what cannot be looked at counts as nothing. */
@@ -197,7 +196,7 @@ static int drop_leftovers(struct collecting *c)
 
 /* -- copies of programs ----------------------------------------------------------------------------------------- */
 
-/* A copy in use has a shared flock on it (cache/store/programs.h). */
+/* -1: it is in use, with a shared flock on it (cache/store/programs.h). *ret_bytes: its size on disk. */
 static int lock_copy(const char *path, uint64_t *ret_bytes)
 {
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -205,21 +204,14 @@ static int lock_copy(const char *path, uint64_t *ret_bytes)
 
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -1;
-        if (ret_bytes)
-                *ret_bytes = (uint64_t)st.st_blocks * 512;
+        *ret_bytes = (uint64_t)st.st_blocks * 512;
         return flock(fd, LOCK_EX | LOCK_NB) < 0 ? -1 : steal_fd(&fd);
 }
 
-static bool copy_is_idle(const char *path, uint64_t *ret_bytes)
+bool care_take_copy(const char *path)
 {
-        cleanup_close int fd = lock_copy(path, ret_bytes);
-
-        return fd >= 0;
-}
-
-bool care_take_copy(const char *path, uint64_t *ret_bytes)
-{
-        cleanup_close int fd = lock_copy(path, ret_bytes);
+        uint64_t bytes;
+        cleanup_close int fd = lock_copy(path, &bytes);
 
         return fd >= 0 && unlink(path) == 0;
 }
@@ -228,7 +220,8 @@ bool care_take_copy(const char *path, uint64_t *ret_bytes)
 static void take_idle(struct collecting *c, const char *path, struct care_part *part)
 {
         uint64_t bytes = 0;
-        bool gone = c->plan->dry_run ? copy_is_idle(path, &bytes) : care_take_copy(path, &bytes);
+        cleanup_close int fd = lock_copy(path, &bytes);
+        bool gone = fd >= 0 && (c->plan->dry_run || unlink(path) == 0);
 
         part->n += gone;
         *(gone ? &part->bytes : &part->left) += bytes;
@@ -349,7 +342,7 @@ static int note_build(void *user, struct slice key, struct slice value)
         return 0;
 }
 
-/* Those of no build go first: one failed or was killed behind them, or was done again. */
+/* Programs of no build go first: their build failed or was killed behind them, or was done again. */
 static int by_age(const void *a, const void *b)
 {
         const struct kept_program *x = a, *y = b;
@@ -377,12 +370,12 @@ static int list_programs(struct collecting *c)
 /* The first `n` of the list, all at once: what builds on them and stays is stored anew, and may be larger then. */
 static int take_programs(struct collecting *c, size_t n)
 {
-        cleanup_free struct digest *ids = allocate(n + 1, sizeof(*ids));
+        cleanup_digests struct digest_list ids = {0};
         int r;
 
         c->freed->programs.n += n;
         for (size_t i = 0; i < n; i++) {
-                ids[i] = c->programs[i].id;
+                digest_list_add(&ids, c->programs[i].id.bytes);
                 c->freed->programs.bytes += c->programs[i].bytes;
                 c->freed->programs.left -= c->programs[i].bytes;
         }
@@ -392,19 +385,9 @@ static int take_programs(struct collecting *c, size_t n)
                         memmove(c->programs, c->programs + n, c->n_programs * sizeof(*c->programs));
                 return 0;
         }
-        sort_list(ids, n, sizeof(*ids), digest_compare);
-        r = programs_remove(workspace_programs(c->workspace), ids, n, c->watch->progress);
+        digest_list_sort(&ids);
+        r = programs_remove(workspace_programs(c->workspace), ids.list, n, c->watch->progress);
         return r < 0 ? r : list_programs(c);
-}
-
-static int drop_unwanted(struct collecting *c)
-{
-        size_t n = 0;
-        int r = list_programs(c);
-
-        while (n < c->n_programs && c->programs[n].built == INT64_MIN && c->programs[n].touched < now_seconds() - UNWANTED_STALE)
-                n++;
-        return r < 0 ? r : take_programs(c, n);
 }
 
 static uint64_t all_left(const struct care_freed *f)
@@ -439,7 +422,7 @@ static int drop_download(void *user, const char *dir, const char *name)
 
         if ((!whole && *name != '.') || path_join(path, dir, name) < 0)
                 return 0;
-        if (whole && find_in_list(&d, c->wanted, c->n_wanted, sizeof(d), digest_compare))
+        if (whole && digest_list_find(&c->wanted, &d))
                 c->freed->downloads.left += size_of(path);
         else
                 take_idle(c, path, &c->freed->downloads);
@@ -452,9 +435,9 @@ static int drop_downloads(struct collecting *c)
         cleanup_close int lock = -1;
 
         if (lock_try(workspace_dir(c->workspace), "solvers.lock", false, &lock) < 0 ||
-            care_wanted_files(c->workspace, &c->wanted, &c->n_wanted) < 0)
+            care_wanted_files(c->workspace, &c->wanted) < 0)
                 return 0;
-        sort_list(c->wanted, c->n_wanted, sizeof(*c->wanted), digest_compare);
+        digest_list_sort(&c->wanted);
         return each_in(c, "downloads", drop_download);
 }
 
@@ -497,10 +480,16 @@ static int look_at_ccache(struct collecting *c)
         return drop_ccache(c, false);
 }
 
+/* First the programs of no build, whatever the bound is. */
 static int bound(struct collecting *c)
 {
-        int r = drop_unwanted(c);
+        size_t n = 0;
+        int r = list_programs(c);
 
+        while (n < c->n_programs && c->programs[n].built == INT64_MIN && c->programs[n].touched < now_seconds() - UNWANTED_STALE)
+                n++;
+        if (r == 0)
+                r = take_programs(c, n);
         if (r == 0 && c->plan->bounded && all_left(c->freed) > c->plan->keep)
                 r = drop_ccache(c, true);
         if (r == 0 && c->plan->bounded)
@@ -528,7 +517,7 @@ int care_collect(struct workspace *w, const struct care_plan *plan, const struct
                 if (r == 0)
                         r = areas[i].drop ? areas[i].drop(&c) : each_in(&c, areas[i].folder, areas[i].drop_name);
         }
-        free(c.wanted);
+        digest_list_done(&c.wanted);
         free(c.programs);
         return r;
 }

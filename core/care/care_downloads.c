@@ -6,34 +6,23 @@
 
 /* -- which are wanted ------------------------------------------------------------------------------------------- */
 
-struct wanted {
-        struct digest *list;
-        size_t n;
-};
-
 static int add_wanted(void *user, const struct recipe_file *f)
 {
-        struct wanted *w = user;
-
-        list_grow(w->list, w->n);
-        w->list[w->n++] = f->digest;
+        digest_list_add(user, f->digest.bytes);
         return 0;
 }
 
-int care_wanted_files(struct workspace *w, struct digest **ret, size_t *ret_n)
+int care_wanted_files(struct workspace *w, struct digest_list *ret)
 {
         struct recipe **recipes;
-        struct wanted wanted = {0};
         size_t n;
         int r = workspace_recipes(w, &recipes, &n);
 
         if (r < 0)
                 return r;
         for (size_t i = 0; r == 0 && i < n; i++)
-                r = recipe_each_file(recipes[i], add_wanted, &wanted);
+                r = recipe_each_file(recipes[i], add_wanted, ret);
         recipe_list_free(recipes, n);
-        *ret = wanted.list;
-        *ret_n = wanted.n;
         return r;
 }
 

@@ -10,9 +10,8 @@
 
 /* Calls fn with each name in a folder until it returns other than 0, which is returned. Of one that is not there: 0. */
 int care_each_name(const char *folder, int (*fn)(void *user, const char *folder, const char *name), void *user);
-/* Deletes a program's copy from <store>/programs unless it is in use. `ret_bytes` (may be NULL) gets its size on disk in either case.
- * True: it was deleted. */
-bool care_take_copy(const char *path, uint64_t *ret_bytes);
+/* Deletes a program's copy from <store>/programs. False: it is in use. */
+bool care_take_copy(const char *path);
 
 /* A check under way. */
 struct checking {
@@ -23,14 +22,13 @@ struct checking {
 
         const char *area;        /* of say() */
         enum care_kind kind;     /* of say() */
-        struct digest *programs; /* outputs of builds that went well, malloc'd */
-        size_t n_programs;
-        uint64_t unwanted; /* programs that are outputs of none */
+        struct digest_list programs; /* outputs of builds that went well */
+        uint64_t unwanted;           /* programs that are outputs of none */
 };
 void care_say(const struct care_watch *w, const char *area, enum care_kind kind, const char *format, ...) printf_like(4, 5);
 int care_step(struct checking *c, const char *what, uint64_t done, uint64_t total); /* progress_step() */
 
 int care_check_repositories(struct checking *c);
 int care_check_downloads(struct checking *c);
-/* The digests of all files that recipes of the config name; free(), also after an error: the config cannot be read. */
-int care_wanted_files(struct workspace *w, struct digest **ret, size_t *ret_n);
+/* Adds the digests of all files that recipes of the config name. An error when the config cannot be read. */
+int care_wanted_files(struct workspace *w, struct digest_list *ret);

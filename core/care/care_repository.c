@@ -1,5 +1,6 @@
 /* fsck of repositories: their files, objects and refs, and the config that names them. */
 #include "core/care/care_internal.h"
+#include "core/git/git.h"
 
 #include <fcntl.h>
 #include <nettle/sha1.h>
@@ -13,26 +14,22 @@ static int trailer_is_right(const char *path, bool *ret)
         struct sha1_ctx hash;
         struct stat st;
         off_t left;
-        int r = 0;
 
         *ret = false;
-        sha1_init(&hash);
         if (fd < 0 || fstat(fd, &st) < 0)
-                r = -errno;
-        left = r == 0 ? st.st_size - (off_t)sizeof(trailer) : -1;
-        while (r == 0 && left > 0) {
+                return -errno;
+        sha1_init(&hash);
+        for (left = st.st_size - (off_t)sizeof(trailer); left > 0;) {
                 ssize_t n = read(fd, block, (size_t)MIN(left, (off_t)sizeof(block)));
 
                 if (n <= 0)
-                        r = n < 0 ? -errno : -EIO;
-                else
-                        sha1_update(&hash, (size_t)n, block);
+                        return n < 0 ? -errno : -EIO;
+                sha1_update(&hash, (size_t)n, block);
                 left -= n;
         }
         sha1_digest(&hash, sizeof(sum), sum);
-        if (r == 0 && left == 0 && read(fd, trailer, sizeof(trailer)) == (ssize_t)sizeof(trailer))
-                *ret = memcmp(sum, trailer, sizeof(trailer)) == 0;
-        return r;
+        *ret = left == 0 && read(fd, trailer, sizeof(trailer)) == (ssize_t)sizeof(trailer) && memcmp(sum, trailer, sizeof(trailer)) == 0;
+        return 0;
 }
 
 static bool ends_in(const char *name, const char *end)
@@ -87,7 +84,7 @@ static int check_loose(void *user, const char *folder, const char *name)
         r = care_step(o->checking, o->name, o->checking->report->files++, 0);
         if (r == 0 && git_odb_read(&object, o->odb, &oid) < 0)
                 care_say(o->checking->watch, "repositories", CARE_DAMAGED, "%s/%s is damaged (%s): put it back from another clone", folder, name,
-                           git_error_last() ? git_error_last()->message : "no reason given");
+                         git_error_text());
         git_odb_object_free(object);
         return r;
 }
@@ -144,7 +141,7 @@ static void say_ref(void *user, bool mended, const char *line)
 static int check_repository(struct checking *c, const struct solver *s)
 {
         struct objects objects = {.checking = c, .name = s->repository};
-        git_repository *repository = NULL;
+        cleanup_git_repository git_repository *repository = NULL;
         int r = history_check(s->history, s->recipe->repository, c->look_only, say_ref, c);
 
         if (r < 0)
@@ -159,14 +156,12 @@ static int check_repository(struct checking *c, const struct solver *s)
         if (snprintf(objects.path, PATH_SIZE, "%sobjects", git_repository_path(repository)) >= PATH_SIZE)
                 r = -ENAMETOOLONG;
         else if (git_repository_odb(&objects.odb, repository) < 0)
-                care_say(c->watch, "repositories", CARE_DAMAGED, "%s: its objects cannot be read: %s", s->repository,
-                           git_error_last() ? git_error_last()->message : "no reason given");
+                care_say(c->watch, "repositories", CARE_DAMAGED, "%s: its objects cannot be read: %s", s->repository, git_error_text());
         if (r == 0)
                 r = check_files(&objects);
         if (r == 0 && objects.odb)
                 r = check_commits(&objects, s->history);
         git_odb_free(objects.odb);
-        git_repository_free(repository);
         return r;
 }
 
@@ -194,7 +189,7 @@ static int check_left_out(struct checking *c, const struct solver_list *l)
         }
         for (size_t i = 0; i < n; i++) {
                 const char *base = recipes[i]->base ? recipes[i]->base : recipes[i]->name;
-                git_repository *repository = NULL;
+                cleanup_git_repository git_repository *repository = NULL;
 
                 if (is_listed(l, recipes[i]->name) ||
                     snprintf(path, sizeof(path), "%s/repos/%s.git", workspace_dir(c->workspace), base) >= (int)sizeof(path))
@@ -204,27 +199,19 @@ static int check_left_out(struct checking *c, const struct solver_list *l)
                            git_repository_open_bare(&repository, path) < 0 && git_error_last() ? git_error_last()->message
                                                                                                : "its index does not fit it",
                            path);
-                git_repository_free(repository);
         }
         recipe_list_free(recipes, n);
         return 0;
 }
 
-static void check_config(struct checking *c)
-{
-        int r = workspace_check_config(c->workspace, c->look_only);
-
-        if (r != 0)
-                care_say(c->watch, "config", r > 0 && !c->look_only ? CARE_REPAIRED : CARE_DAMAGED, "%s",
-                           error_message(r > 0 ? -EUCLEAN : r));
-}
-
 int care_check_repositories(struct checking *c)
 {
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;
-        int r = workspace_solvers(c->workspace, &l);
+        int r = workspace_solvers(c->workspace, &l), config = workspace_check_config(c->workspace, c->look_only);
 
-        check_config(c);
+        if (config != 0)
+                care_say(c->watch, "config", config > 0 && !c->look_only ? CARE_REPAIRED : CARE_DAMAGED, "%s",
+                         error_message(config > 0 ? -EUCLEAN : config));
         if (r == 0)
                 r = check_left_out(c, l);
         for (size_t i = 0; r == 0 && i < l->n; i++)

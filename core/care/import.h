@@ -71,8 +71,7 @@ struct store_source {
         void (*say)(void *user, const char *line); /* gets a line for each thing that people should know; may be NULL */
         void *user;
         const struct progress *progress;
-        char **missing; /* owned; solvers that were told to be missing */
-        size_t n_missing;
+        char **missing; /* owned, NULL-terminated; solvers that were told to be missing */
 };
 /* -EINVAL: it is this very store. */
 int source_open(struct store_source *s, const char *dir);
@@ -80,9 +79,6 @@ void source_done(struct store_source *s);
 void source_say(const struct store_source *s, const char *format, ...) printf_like(2, 3);
 /* Says once of each solver that something of it is passed over. */
 int source_note_missing(struct store_source *s, const char *solver);
-
-/* The bytes of a case there. */
-int source_read_case(const struct store_source *s, const struct case_info *info, struct blob *ret);
 
 struct store_import {
         uint64_t cases, known_cases; /* taken in; here already, under whatever id and name */

@@ -14,9 +14,8 @@ int source_open(struct store_source *s, const char *dir)
 
 void source_done(struct store_source *s)
 {
-        for (size_t i = 0; i < s->n_missing; i++)
-                free(s->missing[i]);
-        free(s->missing);
+        if (s->missing)
+                strings_free(s->missing);
         workspace_close(s->there);
 }
 
@@ -34,17 +33,11 @@ void source_say(const struct store_source *s, const char *format, ...)
 
 int source_note_missing(struct store_source *s, const char *solver)
 {
-        for (size_t i = 0; i < s->n_missing; i++)
-                if (strcmp(s->missing[i], solver) == 0)
+        for (char *const *p = s->missing; p && *p; p++)
+                if (strcmp(*p, solver) == 0)
                         return 0;
-        list_grow(s->missing, s->n_missing);
-        s->missing[s->n_missing++] = copy_string(solver);
+        strings_add(&s->missing, solver);
         source_say(s, "%s is no solver of this store, or has other commits: its results are passed over; 'solverfs solver add', and the same import "
                       "takes them in", solver);
         return 0;
-}
-
-int source_read_case(const struct store_source *s, const struct case_info *info, struct blob *ret)
-{
-        return cases_read_bytes(workspace_cases(s->there), info, CASE_SIZE_MAX, ret);
 }

@@ -126,7 +126,7 @@ static int take_scrambled_input(const struct import *i, const struct scrambled_i
         if (r == -ENOENT)
                 return 0;
         if (r == 0)
-                r = source_read_case(i->source, theirs, &text);
+                r = cases_read_bytes(workspace_cases(i->source->there), theirs, CASE_SIZE_MAX, &text);
         return r < 0 ? r : scrambled_keep(i->source->here, of, s->seed, SLICE(text.data, text.size), &ours);
 }
 
@@ -309,31 +309,27 @@ static int add_row(void *user, struct slice key, struct slice value)
         return buffer_error(&row->value);
 }
 
-/* 1: there are more rows, from *from on. */
-static int read_chunk(struct chunk *c, const struct buffer *from)
-{
-        cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(workspace_store(c->import->source->there), &t);
-
-        return r < 0 ? r : store_each(t, c->table, SLICE("", 0), SLICE(from->data ?: "", from->size), true, add_row, c);
-}
-
 /* Each row is prepared, and then all of a chunk are put in one transaction; a signal ends it between two chunks. */
 static int take_table(struct import *i, enum table table, const char *what, int (*prepare)(struct import *i, struct row *row),
                       store_update_fn put)
 {
         cleanup_buffer struct buffer from = {0};
         uint64_t done = 0;
-        int more = 1;
+        int more = 1; /* 1: there are more rows, from `from` on */
 
         while (more == 1) {
                 cleanup(chunk_done) struct chunk c = {.import = i, .table = table, .counted = *i->report};
+                cleanup_txn struct store_txn *t = NULL;
                 int r = progress_step(i->source->progress, what, done, 0);
 
-                more = r < 0 ? r : read_chunk(&c, &from);
-                for (size_t k = 0; k < c.n && r == 0 && more >= 0; k++)
+                if (r == 0)
+                        r = store_read(workspace_store(i->source->there), &t);
+                if (r == 0)
+                        r = more = store_each(t, table, SLICE("", 0), SLICE(from.data ?: "", from.size), true, add_row, &c);
+                t = store_end(t);
+                for (size_t k = 0; k < c.n && r >= 0; k++)
                         r = prepare(i, &c.list[k]);
-                if (r == 0 && more >= 0 && c.n > 0)
+                if (r >= 0 && c.n > 0)
                         r = store_update(workspace_store(i->source->here), put, &c);
                 if (r < 0)
                         return r;
@@ -342,7 +338,7 @@ static int take_table(struct import *i, enum table table, const char *what, int 
                 from = c.from;
                 c.from = (struct buffer){0};
         }
-        return more;
+        return 0;
 }
 
 /* -- facts --------------------------------------------------------------------------------------------------------- */
@@ -391,9 +387,7 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
 static int renumber(struct row *row, json_t *j)
 {
         json_t *info = json_object_get(j, "case");
-        cleanup_buffer struct buffer encoded = {0};
         char *text;
-        int r;
 
         if (!row->cell.info || json_integer_value(json_object_get(info, "id")) == row->cell.info->id)
                 return 0;
@@ -401,13 +395,8 @@ static int renumber(struct row *row, json_t *j)
         text = json_dumps(j, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
         blob_done(&row->fact->json);
         row->fact->json = (struct blob){.data = text, .size = strlen(text), .owned = text};
-        r = fact_encode(row->fact, &encoded);
-        if (r < 0)
-                return r;
         buffer_done(&row->value);
-        row->value = encoded;
-        encoded = (struct buffer){0};
-        return 0;
+        return fact_encode(row->fact, &row->value);
 }
 
 static int prepare_fact(struct import *i, struct row *row)

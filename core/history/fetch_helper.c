@@ -82,13 +82,6 @@ static uint64_t worked_ns(void)
         return clock_gettime(fetching.clock, &t) < 0 ? 0 : (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-/* Again and again: a transport may try another address, or once more. */
-static void shut_sockets(void)
-{
-        for (int fd = FIRST_OWN; fd < LAST_OWN; fd++)
-                shutdown(fd, SHUT_RDWR);
-}
-
 /* Waits for the next look; the caller may say meanwhile that it is to stop. */
 static void wait_for_look(void)
 {
@@ -123,7 +116,8 @@ static void *watch(void *)
                         report_end(GIT_ERROR);
                         _exit(1);
                 }
-                shut_sockets();
+                for (int fd = FIRST_OWN; fd < LAST_OWN; fd++) /* again and again: a transport may try another address, or once more */
+                        shutdown(fd, SHUT_RDWR);
         }
         return NULL;
 }

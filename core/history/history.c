@@ -18,7 +18,7 @@ static void history_free(struct history *h)
                 git_repository_free(h->idle[i].git);
         ref_list_unref(h->listed);
         commit_order_unref(h->order);
-        for (unsigned i = 0; i < h->n_descendants; i++)
+        for (unsigned i = 0; i < N_DESCENDANTS; i++)
                 free(h->descendants[i].has);
         pthread_mutex_destroy(&h->lock);
         free(h->name);

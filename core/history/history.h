@@ -147,9 +147,9 @@ int history_descends(struct history *h, uint32_t commit, uint32_t ancestor, bool
 /* The first-parent line from `tip` (COMMIT_NONE: HEAD) back to the root, oldest first; free(). */
 int history_line(struct history *h, uint32_t tip, uint32_t **ret_numbers, size_t *ret_n);
 
-/* Every commit in the order of histories (docs/tree.md, 6): along the first parents of HEAD, oldest first; what a merge brought stands before it, in
- * the order of numbers; behind all of them, in the order of numbers, what HEAD does not reach. So a commit stands behind its parents. Made once for
- * each generation (tens of milliseconds for tens of thousands of commits), and shared. */
+/* All commits in the order of histories (docs/tree.md, 6): along the first parents of HEAD, oldest first. The commits that a merge brought stand before
+ * the merge, in the order of numbers. Commits that HEAD does not reach stand at the end, in the order of numbers. So a commit stands behind its parents.
+ * Made once for each generation (tens of milliseconds for tens of thousands of commits), and shared. */
 struct commit_order {
         unsigned refs;
         uint64_t generation; /* history_generation() when it was made */
@@ -164,10 +164,8 @@ DEFINE_CLEANUP(struct commit_order *, commit_order_unref)
 /* Digest of the tree entries (id, mode, path) of `paths` at this commit: two commits with equal sources are one build. Kept in the
  * store. `paths` NULL-terminated, empty: the whole tree. A path that is not there counts as absent, not as an error. */
 int history_source(struct history *h, uint32_t number, char *const *paths, struct digest *ret);
-/* Has any commit this path? At worst a look at the tree of each: a second for tens of thousands. */
-int history_has_path(struct history *h, const char *path, bool *ret);
-/* Has this commit this path? */
-int history_commit_has_path(struct history *h, uint32_t number, const char *path, bool *ret);
+/* Has the commit this path, or with COMMIT_NONE any commit? That looks at worst at the tree of each: a second for tens of thousands. */
+int history_has_path(struct history *h, uint32_t number, const char *path, bool *ret);
 /* Keeps it with what was found out of that commit, so that this is found again when the repository has lost the commit. */
 int history_keep_source(struct history *h, struct store_txn *t, uint32_t number, char *const *paths, const struct digest *source);
 /* The digest of every commit, (*ret)[number]; free(). A commit that the repository has lost has the zero digest. Seconds for tens of

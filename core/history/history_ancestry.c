@@ -32,11 +32,10 @@ static struct descendants *find_descendants(struct history *h, uint32_t of)
 {
         struct descendants *d;
 
-        for (unsigned i = 0; i < h->n_descendants; i++)
-                if (h->descendants[i].of == of)
+        for (unsigned i = 0; i < N_DESCENDANTS; i++)
+                if (h->descendants[i].has && h->descendants[i].of == of)
                         return &h->descendants[i];
         d = &h->descendants[h->next_descendants++ % N_DESCENDANTS];
-        h->n_descendants = MAX(h->n_descendants, MIN(h->next_descendants, N_DESCENDANTS));
         free(d->has);
         *d = (struct descendants){.of = of};
         return d;

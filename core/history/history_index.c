@@ -155,25 +155,17 @@ static int walk_error(struct history *h)
                       h->path, git_error_text());
 }
 
-static bool is_indexed(struct history *h, const git_oid *oid)
-{
-        cleanup_txn struct store_txn *t = NULL;
-        uint32_t number;
-
-        return store_read(h->store, &t) == 0 && index_get_number(h, t, oid, &number) == 0;
-}
-
 static int index_commits(struct history *h, git_repository *git, git_revwalk *walk, const struct progress *p, uint32_t *ret_new)
 {
         cleanup_batch struct batch b = {.commits = allocate(BATCH, sizeof(*b.commits))};
-        uint32_t fresh = 0;
+        uint32_t fresh = 0, number;
         git_oid oid;
         int e, r = 0;
 
         while (r == 0 && (e = git_revwalk_next(&oid, walk)) != GIT_ITEROVER) {
                 if (e < 0)
                         return walk_error(h);
-                if (is_indexed(h, &oid)) /* by an indexing that was killed before it could note its refs */
+                if (history_number(h, &oid, &number) == 0) /* by an indexing that was killed before it could note its refs */
                         continue;
                 r = batch_add(&b, git, &oid);
                 fresh++;

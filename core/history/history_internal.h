@@ -53,7 +53,7 @@ struct history {
         /* Under lock; by number. Opening one cold file asks for the same commit's sources a dozen times. */
         struct recent_source recent[N_RECENT];
         struct descendants descendants[N_DESCENDANTS]; /* under lock */
-        unsigned n_descendants, next_descendants;      /* under lock; next: the one that gives way */
+        unsigned next_descendants;                     /* under lock: the one that gives way */
 };
 
 /* -- handles: libgit2's are not to be shared between threads, and opening one costs a tenth of a millisecond ------- */
@@ -148,6 +148,8 @@ struct remote_fetch {
         const struct progress *progress;
 };
 int history_fetch_remote(const struct remote_fetch *q);
+/* Fetches from an address, local or not, into a repository of ours that is locked. `under`: as above. */
+int history_fetch(struct history *h, git_repository *git, const char *url, const char *under, int lock, const struct progress *p);
 
 /* -- the repository's lock: one process at a time fetches, indexes or makes snapshots -------------------------------- */
 

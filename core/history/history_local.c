@@ -215,13 +215,6 @@ static const char *their_name(const char *name, const char *under, char ret[PATH
         return ret;
 }
 
-static int our_name(const char *name, const char *under, char ret[PATH_SIZE])
-{
-        int n = under ? snprintf(ret, PATH_SIZE, "%s%s", under, name + strlen("refs/")) : snprintf(ret, PATH_SIZE, "%s", name);
-
-        return n < PATH_SIZE ? 0 : GIT_EINVALIDSPEC;
-}
-
 static int delete_gone(git_repository *to, const struct wants *w, const char *under)
 {
         git_strarray names = {0};
@@ -244,10 +237,12 @@ static int set_wanted(git_repository *to, const struct wants *w, const char *und
 
         for (size_t i = 0; r == 0 && i < w->n; i++) {
                 cleanup_git_reference git_reference *ref = NULL;
+                const char *theirs = w->list[i].name;
                 char name[PATH_SIZE];
                 git_oid now;
 
-                r = our_name(w->list[i].name, under, name);
+                if (snprintf(name, PATH_SIZE, "%s%s", under ?: "", under ? theirs + strlen("refs/") : theirs) >= PATH_SIZE)
+                        r = GIT_EINVALIDSPEC;
                 if (r < 0 || (git_reference_name_to_id(&now, to, name) == 0 && git_oid_equal(&now, &w->list[i].target)))
                         continue;
                 r = git_reference_create(&ref, to, name, &w->list[i].target, 1, NULL);

@@ -39,15 +39,6 @@ static int parents_add(void *user, struct slice key, struct slice value)
         return 0;
 }
 
-static int parents_read(struct history *h, struct store_txn *t, struct parents *p)
-{
-        struct index_key all = index_key(h, NULL, 0);
-
-        p->history = h;
-        p->begin = allocate(1, sizeof(*p->begin));
-        return store_each(t, h->tables.commits, index_slice(&all), SLICE("", 0), true, parents_add, p);
-}
-
 /* Gives `place` to a commit and to all before it that have none. `stack` has room for all commits. */
 static void take_place(const struct parents *p, uint32_t commit, uint32_t place, uint32_t *places, uint32_t *stack)
 {
@@ -110,10 +101,11 @@ struct commit_order *commit_order_unref(struct commit_order *o)
 
 static int order_make(struct history *h, struct store_txn *t, uint64_t generation, struct commit_order **ret)
 {
-        cleanup(parents_done) struct parents p = {0};
+        cleanup(parents_done) struct parents p = {.history = h, .begin = allocate(1, sizeof(*p.begin))};
         cleanup_free uint32_t *places = NULL;
         cleanup_refs struct ref_list *refs = NULL;
-        int r = parents_read(h, t, &p);
+        struct index_key all = index_key(h, NULL, 0);
+        int r = store_each(t, h->tables.commits, index_slice(&all), SLICE("", 0), true, parents_add, &p);
 
         if (r == 0)
                 r = history_refs_in(h, t, &refs);

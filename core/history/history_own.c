@@ -23,17 +23,17 @@ int history_init(const char *repos_dir, const char *name)
 
 static int write_tree(git_repository *git, const struct history_root *root, git_tree **ret)
 {
-        git_treebuilder *builder = NULL;
-        git_oid blob, tree;
-        int r = git_blob_create_from_buffer(&blob, git, root->text.data, root->text.size);
+        cleanup_git_index git_index *index = NULL;
+        git_index_entry file = {.path = root->file, .mode = GIT_FILEMODE_BLOB};
+        git_oid tree;
+        int r = git_blob_create_from_buffer(&file.id, git, root->text.data, root->text.size);
 
         if (r == 0)
-                r = git_treebuilder_new(&builder, git, NULL);
+                r = git_index_new(&index);
         if (r == 0)
-                r = git_treebuilder_insert(NULL, builder, root->file, &blob, GIT_FILEMODE_BLOB);
+                r = git_index_add(index, &file);
         if (r == 0)
-                r = git_treebuilder_write(&tree, builder);
-        git_treebuilder_free(builder);
+                r = git_index_write_tree_to(&tree, index, git);
         return r == 0 ? git_tree_lookup(ret, git, &tree) : r;
 }
 

@@ -85,13 +85,11 @@ static void take_report(struct helper *h, char *line)
                 h->what = strcmp(line + n, "resolving deltas") == 0 ? "resolving deltas" : "receiving objects";
                 h->done = done;
                 h->total = total;
-        } else if (sscanf(line, "e %d %n", &error, &n) >= 1 && n > 0) {
-                h->is_over = true;
-                h->result = fetch_error(h, -error, line + n);
-        } else if (strcmp(line, "d") == 0) {
-                h->is_over = true;
-                h->result = 0;
+                return;
         }
+        h->is_over |= *line == 'd' || *line == 'e';
+        if (sscanf(line, "e %d %n", &error, &n) >= 1 && n > 0)
+                h->result = fetch_error(h, -error, line + n);
 }
 
 static void take_reports(struct helper *h)

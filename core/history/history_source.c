@@ -113,13 +113,6 @@ static bool recent_find(struct history *h, const struct digest *of_paths, uint32
         return found;
 }
 
-static void recent_keep(struct history *h, const struct digest *of_paths, uint32_t number, const struct digest *source)
-{
-        pthread_mutex_lock(&h->lock);
-        h->recent[number % N_RECENT] = (struct recent_source){.is_set = true, .number = number, .paths = *of_paths, .source = *source};
-        pthread_mutex_unlock(&h->lock);
-}
-
 static int stored_source(struct history *h, const struct digest *of_paths, uint32_t number, struct digest *ret)
 {
         struct index_key key = source_key(h, of_paths, number);
@@ -149,9 +142,12 @@ int history_source(struct history *h, uint32_t number, char *const *paths, struc
                 r = history_handle(h, &handle);
         if (r == 0 && handle.git)
                 r = work_out(h, handle.git, number, paths, ret);
-        if (r == 0)
-                recent_keep(h, &of_paths, number, ret);
-        return r;
+        if (r < 0)
+                return r;
+        pthread_mutex_lock(&h->lock);
+        h->recent[number % N_RECENT] = (struct recent_source){.is_set = true, .number = number, .paths = of_paths, .source = *ret};
+        pthread_mutex_unlock(&h->lock);
+        return 0;
 }
 
 int history_keep_source(struct history *h, struct store_txn *t, uint32_t number, char *const *paths, const struct digest *source)
@@ -175,30 +171,20 @@ static bool tree_has(struct history *h, git_repository *git, uint32_t number, co
         return history_object(h, git, number, &c) == 0 && git_commit_tree(&tree, c) == 0 && git_tree_entry_bypath(&e, tree, path) == 0;
 }
 
-int history_has_path(struct history *h, const char *path, bool *ret)
+int history_has_path(struct history *h, uint32_t number, const char *path, bool *ret)
 {
         cleanup_handle struct handle handle = {0};
-        uint32_t n = history_count(h);
+        uint32_t first = number == COMMIT_NONE ? 0 : number, n = number == COMMIT_NONE ? history_count(h) : number + 1;
         int r = history_handle(h, &handle);
 
         *ret = false;
-        for (uint32_t i = n; r == 0 && i > 0 && !*ret; i--) /* the newest first */
-                *ret = tree_has(h, handle.git, i - 1, path);
-        return r;
-}
-
-int history_commit_has_path(struct history *h, uint32_t number, const char *path, bool *ret)
-{
-        cleanup_handle struct handle handle = {0};
-        int r = history_handle(h, &handle);
-
-        *ret = r == 0 && tree_has(h, handle.git, number, path);
+        for (; r == 0 && n > first && !*ret; n--) /* the newest first */
+                *ret = tree_has(h, handle.git, n - 1, path);
         return r;
 }
 
 struct sources {
-        struct digest *list;
-        bool *known;
+        struct digest *list; /* zero: not known */
         uint32_t n;
 };
 
@@ -207,10 +193,8 @@ static int add_source(void *user, struct slice key, struct slice value)
         struct sources *s = user;
         uint32_t number = key_get_u32((const uint8_t *)key.data + 4 + DIGEST_SIZE);
 
-        if (number < s->n && value.size == DIGEST_SIZE) {
+        if (number < s->n && value.size == DIGEST_SIZE)
                 memcpy(s->list[number].bytes, value.data, DIGEST_SIZE);
-                s->known[number] = true;
-        }
         return 0;
 }
 
@@ -243,7 +227,7 @@ static int fill_gaps(struct history *h, char *const *paths, const struct digest 
         for (uint32_t i = 0; i < s->n; i++) {
                 int r;
 
-                if (s->known[i])
+                if (!digest_is_zero(&s->list[i]))
                         continue;
                 r = git ? 0 : history_repository(h, &git);
                 if (r < 0)
@@ -271,8 +255,7 @@ int history_sources(struct history *h, char *const *paths, struct digest **ret, 
 {
         uint32_t n = history_count(h);
         cleanup_free struct digest *list = allocate((size_t)n + 1, sizeof(*list));
-        cleanup_free bool *known = allocate((size_t)n + 1, sizeof(*known));
-        struct sources s = {.list = list, .known = known, .n = n};
+        struct sources s = {.list = list, .n = n};
         struct index_key prefix;
         struct digest of_paths;
         int r;

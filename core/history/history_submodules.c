@@ -6,17 +6,14 @@
 
 static int fetch_into(struct history *h, git_repository *git, const char *path, const char *url, int lock, const struct progress *p)
 {
-        cleanup_git_repository git_repository *local = NULL;
-        char hex[DIGEST_HEX_SIZE], under[64], address[PATH_SIZE];
+        char hex[DIGEST_HEX_SIZE], under[64];
         struct digest d;
-        int r = history_address(url, address, &local);
+        int r;
 
         digest_of(path, strlen(path), &d);
         digest_hex(&d, hex);
         snprintf(under, sizeof(under), "refs/submodules/%.16s/", hex);
-        if (r == 0)
-                r = local ? history_fetch_local(local, git, under, p) :
-                            history_fetch_remote(&(struct remote_fetch){git, address, under, lock, h->silence_ns, p});
+        r = history_fetch(h, git, url, under, lock, p);
         if (r < 0 && r != -ECANCELED) {
                 cleanup_free char *why = copy_string(error_message(r));
 

@@ -196,31 +196,30 @@ int history_clone(const char *repos_dir, const char *name, const char *url, uint
         return 0;
 }
 
-static int fetch(struct history *h, git_repository *git, int lock, const struct progress *p)
+int history_fetch(struct history *h, git_repository *git, const char *url, const char *under, int lock, const struct progress *p)
 {
-        cleanup_git_remote git_remote *remote = NULL;
         cleanup_git_repository git_repository *local = NULL;
         char address[PATH_SIZE];
-        int r;
+        int r = history_address(url, address, &local);
 
-        if (git_remote_lookup(&remote, git, "origin") < 0)
-                return errorf(-EINVAL, "%s does not say where it came from: it has no remote 'origin'", h->path);
-        r = history_address(git_remote_url(remote), address, &local);
         if (r < 0)
                 return r;
-        return local ? history_fetch_local(local, git, NULL, p) :
-                       history_fetch_remote(&(struct remote_fetch){git, address, NULL, lock, h->silence_ns, p});
+        return local ? history_fetch_local(local, git, under, p) :
+                       history_fetch_remote(&(struct remote_fetch){git, address, under, lock, h->silence_ns, p});
 }
 
 int history_update(struct history *h, bool index_only, const struct progress *p, uint32_t *ret_new)
 {
         cleanup_git_repository git_repository *git = NULL;
+        cleanup_git_remote git_remote *remote = NULL;
         cleanup_close int lock = -1;
         int r = history_lock(h->repos_dir, h->name, p, &lock);
 
         if (r == 0)
                 r = history_repository(h, &git);
+        if (r == 0 && !index_only && git_remote_lookup(&remote, git, "origin") < 0)
+                r = errorf(-EINVAL, "%s does not say where it came from: it has no remote 'origin'", h->path);
         if (r == 0 && !index_only)
-                r = fetch(h, git, lock, p);
+                r = history_fetch(h, git, git_remote_url(remote), NULL, lock, p);
         return r < 0 ? r : history_index(h, git, p, ret_new);
 }

@@ -134,13 +134,6 @@ static void find_families(struct comparing *c)
 
 /* -- making ------------------------------------------------------------------------------------------------------- */
 
-static enum comparing_chance chance_of(const struct comparing_options *o)
-{
-        if (solver_recipe_at(o->version[0].solver, o->version[0].commit)->seed && solver_recipe_at(o->version[1].solver, o->version[1].commit)->seed)
-                return COMPARING_SEEDS;
-        return o->scramble != COMPARING_SCRAMBLE_NEVER ? COMPARING_SCRAMBLED : COMPARING_REPETITIONS;
-}
-
 /* The commit's sha, and the shortest tag on it in the label. */
 static int name_version(const struct comparing_version *v, char ret_sha[GIT_OID_HEXSZ + 1], char **ret_label)
 {
@@ -173,6 +166,7 @@ int comparing_new(const struct comparing_options *options, struct comparing **re
 {
         cleanup_comparing struct comparing *c = NULL;
         struct case_info **cases;
+        bool has_seeds = true;
         int r = refuse_two_machines(options);
 
         if (r < 0)
@@ -192,15 +186,21 @@ int comparing_new(const struct comparing_options *options, struct comparing **re
         c->order = allocate(options->n + 1, sizeof(*c->order));
         for (int side = 0; side < 2; side++)
                 solver_ref(c->options.version[side].solver);
-        for (int side = 0; side < 2 && r == 0; side++)
-                r = name_version(&options->version[side], c->table.sha[side], &c->table.label[side]);
+        for (int side = 0; side < 2 && r == 0; side++) {
+                const struct comparing_version *v = &options->version[side];
+
+                has_seeds &= solver_recipe_at(v->solver, v->commit)->seed != NULL;
+                r = name_version(v, c->table.sha[side], &c->table.label[side]);
+        }
         if (r < 0)
                 return r;
         c->table.options = &c->options;
         c->table.cases = c->cases;
         c->table.order = c->order;
         c->table.values = c->values;
-        c->table.chance = chance_of(options);
+        c->table.chance = has_seeds                                      ? COMPARING_SEEDS
+                          : options->scramble != COMPARING_SCRAMBLE_NEVER ? COMPARING_SCRAMBLED
+                                                                          : COMPARING_REPETITIONS;
         for (size_t i = 0; i < options->n; i++)
                 c->evidence[i].is_repeated = c->table.chance == COMPARING_REPETITIONS;
         find_families(c);
@@ -224,28 +224,23 @@ double comparing_seconds(const struct comparing_table *t, size_t i, int side)
 
 /* -- the cells of a pair ------------------------------------------------------------------------------------------ */
 
-/* By its bytes: an older version kept no row of it. */
-static int find_unnoted(struct workspace *w, const struct case_info *of, size_t pair, struct case_info **ret)
-{
-        struct digest digest;
-        int r = scrambled_digest(w, of, pair, &digest);
-
-        return r < 0 ? r : cases_find_digest(workspace_cases(w), &digest, ret);
-}
-
 /* The case under the seed of a pair, borrowed. -ENOENT: it was never made; with `make` it is. -ENOTSUP: it cannot be scrambled. */
 static int scrambled_case(struct comparing *c, size_t i, size_t pair, bool make, struct case_info **ret)
 {
         struct case_info *of = c->options.cases[i], **kept = &c->evidence[i].scrambled[pair], *found = NULL;
         struct workspace *w = c->options.workspace;
+        struct digest digest;
         int r = 0;
 
         if (!*kept || make)
                 r = scrambled_find(w, of, pair, &found);
-        if (r == -ENOENT && make)
+        if (r == -ENOENT && make) {
                 r = scrambled_make(w, of, pair, &found);
-        else if (r == -ENOENT && c->options.scramble == COMPARING_SCRAMBLE)
-                r = find_unnoted(w, of, pair, &found);
+        } else if (r == -ENOENT && c->options.scramble == COMPARING_SCRAMBLE) { /* an older version kept no row of it */
+                r = scrambled_digest(w, of, pair, &digest);
+                if (r == 0)
+                        r = cases_find_digest(workspace_cases(w), &digest, &found);
+        }
         if (found) {
                 case_info_unref(*kept);
                 *kept = found;
@@ -447,17 +442,6 @@ static bool is_same_program(struct comparing *c, size_t i)
         return memcmp(keys[0], keys[1], RUN_KEY_SIZE) == 0;
 }
 
-/* A case that cannot be scrambled is repeated. */
-static int repeat(struct comparing *c, size_t i, int r)
-{
-        if (c->table.chance != COMPARING_SCRAMBLED || r != -ENOTSUP)
-                return r;
-        c->evidence[i].is_repeated = true;
-        c->table.why = c->table.why ?: copy_string(error_message(r));
-        c->table.repeated++;
-        return 0;
-}
-
 static int read_case(struct comparing *c, size_t i)
 {
         struct evidence *e = &c->evidence[i];
@@ -472,8 +456,12 @@ static int read_case(struct comparing *c, size_t i)
         of->is_same_program = r > 0 && is_same_program(c, i);
         for (size_t k = 1; r > 0 && k < c->options.most_pairs && !e->is_repeated && !of->is_same_program; k++) {
                 r = read_pair(c, i, k);
-                if (r < 0)
-                        r = repeat(c, i, r);
+                if (r == -ENOTSUP && c->table.chance == COMPARING_SCRAMBLED) { /* a case that cannot be scrambled is repeated */
+                        e->is_repeated = true;
+                        c->table.why = c->table.why ?: copy_string(error_message(r));
+                        c->table.repeated++;
+                        r = 0;
+                }
         }
         if (r >= 0 && c->options.scramble == COMPARING_SCRAMBLE_KNOWN && c->table.chance == COMPARING_SCRAMBLED && e->n_pairs <= 1)
                 e->is_repeated = true; /* no pair of scrambled inputs is known */
@@ -579,14 +567,6 @@ static bool is_known(const struct comparing *c, size_t i, int side)
         return c->cases[i].n_pairs > 0 && c->cases[i].pairs[0].run[side].is_known;
 }
 
-static void plan_runs(struct comparing *c)
-{
-        for (size_t i = 0; i < c->options.n; i++)
-                for (int side = 0; side < 2; side++)
-                        if (!is_known(c, i, side))
-                                add_want(c, i, 0, side, 0);
-}
-
 static size_t pairs_wanted(const struct comparing *c, size_t i)
 {
         size_t wanted = c->options.most_pairs > 1 ? c->table.judgement.cases[i].wanted : 0, has = 0;
@@ -596,27 +576,21 @@ static size_t pairs_wanted(const struct comparing *c, size_t i)
         return wanted > has && c->evidence[i].asked < PATIENCE * c->options.most_pairs ? wanted - has : 0;
 }
 
-/* The number of the k-th pair that is missing. */
-static size_t missing_pair(const struct comparing *c, size_t i, size_t k)
-{
-        size_t at = 0;
-
-        for (; at < JUDGE_PAIRS; at++)
-                if (!c->evidence[i].is_taken[at] && k-- == 0)
-                        break;
-        return at;
-}
-
-/* Both runs of a pair, under the next seed; or under the next number, where pairs are repetitions. */
+/* Both runs of the k-th pair that is missing, under its seed; or under the next number, where pairs are repetitions. */
 static void plan_pair(struct comparing *c, size_t i, size_t k)
 {
         const struct evidence *e = &c->evidence[i];
-        size_t pair = e->is_repeated ? 0 : missing_pair(c, i, k);
-        uint32_t sample = e->is_repeated ? e->next[0] + (uint32_t)k : pair < JUDGE_PAIRS ? e->next[pair] : 0;
-        int first = (int)((pair + sample) % 2);
+        uint32_t sample;
+        size_t pair = 0;
+        int first;
 
+        for (size_t missing = 0; !e->is_repeated && pair < JUDGE_PAIRS; pair++)
+                if (!e->is_taken[pair] && missing++ == k)
+                        break;
         if (pair >= c->options.most_pairs)
                 return;
+        sample = e->is_repeated ? e->next[0] + (uint32_t)k : e->next[pair];
+        first = (int)((pair + sample) % 2);
         add_want(c, i, pair, first, sample);
         add_want(c, i, pair, !first, sample);
 }
@@ -663,8 +637,10 @@ int comparing_next(struct comparing *c, struct asking *ret)
         bool can_run = r == 0 && !c->table.unbuildable[0] && !c->table.unbuildable[1];
 
         c->n_wants = 0;
-        if (can_run && !c->began)
-                plan_runs(c);
+        for (size_t i = 0; i < c->options.n && can_run && !c->began; i++)
+                for (int side = 0; side < 2; side++)
+                        if (!is_known(c, i, side))
+                                add_want(c, i, 0, side, 0);
         c->repeating = c->n_wants == 0;
         if (can_run && c->repeating) {
                 plan_pairs(c);

@@ -7,10 +7,10 @@
  *
  * comparing_read() instead of the loop starts no work. Runs that are there are used.
  *
- * A pair is a run of each version, measured one right after the other; the two come first by turns. Where one version was measured on another day it is
- * measured again beside the other (query_sample()), as its time then says nothing of now. The first pair is the cell itself. The next ones are under
- * seeds 1, 2, 3, … on both sides: of the solvers, where both recipes have one; else of scrambled inputs (scrambled.h), where that is asked for; else they
- * are repetitions, which show what the machine leaves to chance, and not what the solver does. An interrupted comparison goes on where it was.
+ * A pair is a run of each version, one right after the other; they take turns at being the first. A version that was measured on another day is measured
+ * again beside the other (query_sample()), since its old time says nothing of now. The first pair is the cell itself. The next pairs are under seeds 1,
+ * 2, 3, … on both sides: seeds of the solvers, if both recipes have one; else of scrambled inputs (scrambled.h), if these are asked for. Else the pairs
+ * are repetitions, which show the machine's noise and not the solver's. An interrupted comparison goes on where it was.
  *
  * Both versions are of one machine: that of the solvers' runs, or one that is named, of which what is known is read.
  *

@@ -166,23 +166,15 @@ static void set_ranges(const struct scatter *of, struct plot *p)
                 plot_rule_y(p, e.limit[1], "no answer", "the time limit of the second version: what has no answer stands here");
 }
 
-/* Cases that neither solves stand on one point. */
-static size_t unsolved_by_both(const struct comparing_table *t)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < t->options->n; i++)
-                n += judge_is_compared(&t->cases[i]) && !is_solved(t, i, 0) && !is_solved(t, i, 1);
-        return n;
-}
-
 static void add_note(const struct scatter *of, struct plot *p)
 {
         const struct comparing_table *t = of->table;
-        size_t unsolved = unsolved_by_both(t);
+        size_t unsolved = 0; /* by both: these cases stand on one point */
         char text[160];
         int n;
 
+        for (size_t i = 0; i < t->options->n; i++)
+                unsolved += judge_is_compared(&t->cases[i]) && !is_solved(t, i, 0) && !is_solved(t, i, 1);
         if (t->judgement.set.compared == 0) {
                 plot_note(p, NOTHING);
                 return;

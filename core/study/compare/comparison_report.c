@@ -42,32 +42,18 @@ static struct text probability(double x)
 
 /* -- summary.tsv -------------------------------------------------------------------------------------------------- */
 
-static void add_counts(struct buffer *ret, const char *measure, const size_t n[2])
+static void add_counts(struct buffer *ret, const char *measure, size_t a, size_t b)
 {
-        buffer_addf(ret, "%s\t%zu\t%zu\t-\t-\t-\n", measure, n[0], n[1]);
+        buffer_addf(ret, "%s\t%zu\t%zu\t-\t-\t-\n", measure, a, b);
 }
 
-static const char *comparing_chance_name(enum comparing_chance c)
-{
-        static const char *const names[] = {
-                [COMPARING_SEEDS] = "seeds", [COMPARING_SCRAMBLED] = "scrambled inputs", [COMPARING_REPETITIONS] = "repetitions"};
-
-        return names[c];
-}
+static const char *const chances[] = {
+        [COMPARING_SEEDS] = "seeds", [COMPARING_SCRAMBLED] = "scrambled inputs", [COMPARING_REPETITIONS] = "repetitions"};
 
 int comparison_write_summary(const struct comparing_table *t, struct buffer *ret)
 {
         const struct judged_set *s = &t->judgement.set;
         const struct comparing_version *v = t->options->version;
-        const struct {
-                const char *measure;
-                size_t n;
-        } counts[] = {{"worse", s->regressions},
-                      {"better", s->improvements},
-                      {"same", s->changes[JUDGE_SAME]},
-                      {"undecided", s->changes[JUDGE_UNDECIDED]},
-                      {"differ at this seed", s->changes[JUDGE_DIFFERS]},
-                      {"pairs of runs", s->pairs}};
 
         buffer_adds(ret, "measure\ta\tb\tratio\tlow\thigh\n");
         buffer_addf(ret, "solver\t%s\t%s\t-\t-\t-\n", v[0].solver->recipe->name, v[1].solver->recipe->name);
@@ -78,21 +64,22 @@ int comparison_write_summary(const struct comparing_table *t, struct buffer *ret
                 buffer_add_printable(&machine, t->options->machine);
                 buffer_addf(ret, "machine\t%s\t%s\t-\t-\t-\n", machine.data ?: "", machine.data ?: "");
         }
-        add_counts(ret, "wrong", s->wrong);
-        add_counts(ret, "cases", (size_t[]){s->cases, s->cases});
-        add_counts(ret, "known", s->known);
-        add_counts(ret, "compared", (size_t[]){s->compared, s->compared});
-        add_counts(ret, "solved", s->solved);
+        add_counts(ret, "wrong", s->wrong[0], s->wrong[1]);
+        add_counts(ret, "cases", s->cases, s->cases);
+        add_counts(ret, "known", s->known[0], s->known[1]);
+        add_counts(ret, "compared", s->compared, s->compared);
+        add_counts(ret, "solved", s->solved[0], s->solved[1]);
         for (enum verdict k = 0; k < N_VERDICTS; k++)
                 if (k != VERDICT_UNBUILDABLE)
-                        add_counts(ret, verdict_name(k), (size_t[]){s->verdicts[0][k], s->verdicts[1][k]});
+                        add_counts(ret, verdict_name(k), s->verdicts[0][k], s->verdicts[1][k]);
         buffer_addf(ret, "par2\t%s\t%s\t%s\t-\t-\n", seconds(s->par2[0]).s, seconds(s->par2[1]).s,
                     ratio(s->par2[1] / s->par2[0]).s);
-        add_counts(ret, "flips", s->flips);
-        for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
-                buffer_addf(ret, "%s\t-\t%zu\t-\t-\t-\n", counts[i].measure, counts[i].n);
-        buffer_addf(ret, "pairs by\t-\t%s\t-\t-\t-\n", comparing_chance_name(t->chance));
-        add_counts(ret, "disturbed", s->disturbed);
+        add_counts(ret, "flips", s->flips[0], s->flips[1]);
+        buffer_addf(ret, "worse\t-\t%zu\t-\t-\t-\nbetter\t-\t%zu\t-\t-\t-\n", s->regressions, s->improvements);
+        buffer_addf(ret, "same\t-\t%zu\t-\t-\t-\nundecided\t-\t%zu\t-\t-\t-\n", s->changes[JUDGE_SAME], s->changes[JUDGE_UNDECIDED]);
+        buffer_addf(ret, "differ at this seed\t-\t%zu\t-\t-\t-\npairs of runs\t-\t%zu\t-\t-\t-\n", s->changes[JUDGE_DIFFERS], s->pairs);
+        buffer_addf(ret, "pairs by\t-\t%s\t-\t-\t-\n", chances[t->chance]);
+        add_counts(ret, "disturbed", s->disturbed[0], s->disturbed[1]);
         return buffer_error(ret);
 }
 
@@ -124,25 +111,21 @@ int comparison_write_set(const struct comparing_table *t, struct buffer *ret)
         return buffer_error(ret);
 }
 
-static void add_family(const struct comparing_table *t, size_t at, struct buffer *ret)
-{
-        const struct judged_set *s = &t->judgement.families[at];
-        enum judge_measure m = t->judgement.options.measure;
-
-        buffer_add_printable(ret, t->families[at]);
-        buffer_addf(ret, "\t%zu\t%zu\t%zu\t%zu\t%zu\t%zu\t%s\t%s\t%s", s->cases, s->compared, s->solved[0], s->solved[1],
-                    s->flips[0], s->flips[1], seconds(s->par2[0]).s, seconds(s->par2[1]).s,
-                    judge_change_name(s->by[m].change, m));
-        add_mean(&s->by[m].ratio, true, ret);
-        buffer_addf(ret, "\t%s\t%zu\t%zu\n", probability(s->by[m].p).s, s->regressions, s->improvements);
-}
-
 int comparison_write_families(const struct comparing_table *t, struct buffer *ret)
 {
         buffer_adds(ret, "family\tcases\tcompared\tsolved a\tsolved b\tlost\tgained\tpar2 a\tpar2 b\tchange\tratio\tlow\thigh\t"
                          "cases low\tcases high\tp\tworse\tbetter\n");
-        for (size_t i = 0; i < t->judgement.options.n_families; i++)
-                add_family(t, i, ret);
+        for (size_t i = 0; i < t->judgement.options.n_families; i++) {
+                const struct judged_set *s = &t->judgement.families[i];
+                const struct judge_set_shift *shift = &s->by[t->judgement.options.measure];
+
+                buffer_add_printable(ret, t->families[i]);
+                buffer_addf(ret, "\t%zu\t%zu\t%zu\t%zu\t%zu\t%zu\t%s\t%s\t%s", s->cases, s->compared, s->solved[0], s->solved[1], s->flips[0],
+                            s->flips[1], seconds(s->par2[0]).s, seconds(s->par2[1]).s,
+                            judge_change_name(shift->change, t->judgement.options.measure));
+                add_mean(&shift->ratio, true, ret);
+                buffer_addf(ret, "\t%s\t%zu\t%zu\n", probability(shift->p).s, s->regressions, s->improvements);
+        }
         return buffer_error(ret);
 }
 
@@ -331,7 +314,7 @@ static void markdown_numbers(const struct comparing_table *t, struct buffer *ret
         buffer_addf(ret, "\n%zu the same, %zu undecided", s->changes[JUDGE_SAME], s->changes[JUDGE_UNDECIDED]);
         if (s->cases > s->compared)
                 buffer_addf(ret, ", %zu not measured", s->cases - s->compared);
-        buffer_addf(ret, "; %zu pairs of runs, under %s.\n", s->pairs, comparing_chance_name(t->chance));
+        buffer_addf(ret, "; %zu pairs of runs, under %s.\n", s->pairs, chances[t->chance]);
         if (t->options->machine) {
                 buffer_adds(ret, "Measured on ");
                 add_cell(ret, t->options->machine);
@@ -463,7 +446,7 @@ json_t *comparison_json(const struct comparing_table *t)
 
         return json_pack("{so so ss* ss ss so so sI sI so so so}", "a", side_json(t, 0), "b", side_json(t, 1), "machine",
                          t->options->machine, "measure", judge_measure_name(t->judgement.options.measure), "pairs_by",
-                         comparing_chance_name(t->chance), "set", set_json(s), "families", families_json(t), "same",
+                         chances[t->chance], "set", set_json(s), "families", families_json(t), "same",
                          (json_int_t)s->changes[JUDGE_SAME], "undecided", (json_int_t)s->changes[JUDGE_UNDECIDED], "regressions",
                          changes_json(t, COMPARISON_REGRESSIONS), "improvements", changes_json(t, COMPARISON_IMPROVEMENTS),
                          "differ", changes_json(t, COMPARISON_DIFFERENCES));

@@ -32,7 +32,7 @@ static int take_input(const struct taking *t, uint32_t theirs, uint32_t *ret)
                 *ret = ours->id;
         if (r != -ENOENT)
                 return r;
-        r = source_read_case(t->source, info, &text);
+        r = cases_read_bytes(workspace_cases(t->source->there), info, CASE_SIZE_MAX, &text);
         return r < 0 ? r : cases_add_unlisted(here, info->name, SLICE(text.data, text.size), ret);
 }
 

@@ -44,8 +44,8 @@ const char *judge_measure_name(enum judge_measure m); /* "time", "cpu", "memory"
 
 /* -- amounts ------------------------------------------------------------------------------------------------------ */
 
-/* Where one run of a version is looked at, an amount of a measure is more than another one by a threshold: of times by a difference in seconds, of memory and
- * effort by a ratio. What is below the least counts as that then: the memory of small processes is noise, and so is a small count. */
+/* Is one run's amount more than another's? The threshold is a difference in seconds for times, and a ratio for memory and effort. An amount below the
+ * least counts as the least: the memory of small processes is noise, and so is a small count. */
 double judge_least(enum judge_measure m); /* 16 MiB, 100; of times 0 */
 /* The scale on which a threshold is a difference, for every measure: seconds; of the others the binary logarithm of amount / least. */
 double judge_scale(enum judge_measure m, double amount);
@@ -196,12 +196,12 @@ int judge_order(const struct judged_case *a, const struct judged_case *b, enum j
 
 /* -- levels along a history ---------------------------------------------------------------------------------------------- */
 
-/* A line of builds has stretches of one level each, as many as there are: a build of its own may be one. Where two stretches have five seeds in common or
- * more, a seed is one witness however many builds it was run on, as its draw stays while nobody changes the search: Student's t of its means over either
- * stretch, in pairs where they go together. With fewer seeds each value is a witness, of these seeds alone; then a level has four builds, and single
- * readings are drawn to those around them, as they may lie. The narrowest interval that shows a change comes first (Baranowski, Chen and Fryzlewicz, "Narrowest-over-threshold detection", 2019),
- * over intervals of all lengths (Kovács et al., "Seeded binary segmentation", 2023). Of series without a change at most 1 % are said to have one,
- * of noise that is log-normal. */
+/* Divides a line of builds into stretches of one level each. A stretch may be a single build. Where two stretches have five seeds or more in common, a
+ * seed is one observation, however many builds it was run on: its draw stays the same while nobody changes the search. The test is Student's t of the
+ * seeds' means over either stretch, in pairs where they go together. With fewer seeds each value is an observation, and the result holds for these seeds
+ * alone; then a level has at least four builds, and single outliers are drawn to the values around them. The narrowest interval that shows a change
+ * comes first (Baranowski, Chen and Fryzlewicz, "Narrowest-over-threshold detection", 2019), over intervals of all lengths (Kovács et al., "Seeded
+ * binary segmentation", 2023). With log-normal noise at most 1 % of series without a change are said to have one. */
 struct judge_build {
         const double *values; /* by seed, > 0; NaN: none. What is not solved counts its limit */
         size_t n;

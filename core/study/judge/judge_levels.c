@@ -41,20 +41,14 @@ static bool has_seeds(const struct judge_build *builds, size_t n, size_t seeds)
         return 2 * enough > n;
 }
 
-static double median_around(const double *x, size_t n, size_t i)
-{
-        size_t size = MIN(n, AROUND), from = MIN(i - MIN(i, AROUND / 2), n - size);
-
-        return stat_median(x + from, size);
-}
-
 /* Single readings far from those around them are drawn nearer; `room` is for 2 n values. */
 static void clip_lone(double *x, size_t n, double *room)
 {
         double *around = room, *apart = room + n, most;
+        size_t size = MIN(n, AROUND);
 
         for (size_t i = 0; i < n; i++) {
-                around[i] = median_around(x, n, i);
+                around[i] = stat_median(x + MIN(i - MIN(i, AROUND / 2), n - size), size);
                 apart[i] = fabs(x[i] - around[i]);
         }
         stat_sort(apart, n);

@@ -19,8 +19,8 @@ double judge_spending(enum judge_part part, size_t look, bool is_asked, double f
         static const double parts[] = {[PART_CASES] = 0.40, [PART_SET] = 0.56, [PART_FAMILIES] = 0.04};
         /* Five pairs of a case prove nothing among many cases; most plain changes show after eight or twelve. */
         static const double of_cases[N_LOOKS] = {0, 0.3, 0.3, 0.4 / 6, 0.4 / 6, 0.4 / 6, 0.4 / 6, 0.4 / 6, 0.4 / 6};
-        /* A look at the set, by the measure that is asked for, may also spend what earlier looks would have found (Lan and DeMets, 1983): levels of a Brownian
-         * motion that crosses none of the earlier bounds, by numerical integration for the 0.0047 that this part has. */
+        /* A look at the set, by the measure that is asked for, may also spend what earlier looks would have found (Lan and DeMets, 1983): levels of a
+         * Brownian motion that crosses none of the earlier bounds, by numerical integration for the 0.0047 that this part has. */
         static const double of_set[N_LOOKS] = {0.0833, 0.0638, 0.0855, 0.1281, 0.1501, 0.2001, 0.2312, 0.2901, 0.3307};
         double measure = is_asked ? ASKED_SHARE : (1 - ASKED_SHARE) / (N_JUDGE_MEASURES - 1);
         double even = (double)(judge_looks[look] - (look > 0 ? judge_looks[look - 1] : 0)) / JUDGE_PAIRS; /* by the pairs that the look adds */

@@ -205,16 +205,6 @@ static size_t wanted_by(const struct group *g, const struct measured *m)
         return wanted > least ? wanted : 0;
 }
 
-/* The shift that is shown is of all pairs. */
-static void conclude(struct group *g)
-{
-        double p = test_group(g, N_LOOKS);
-
-        g->ret->p = g->n == 1 ? g->list[0]->ret->p : p;
-        g->ret->is_even = g->spread.is_even;
-        g->ret->ratio = exp_of(mean_of(&g->spread, g->ret->cases));
-}
-
 /* -- all of them -------------------------------------------------------------------------------------------------- */
 
 /* Takes the series of family `of` (n_families: of all) and their floor: for times, in the middle the cases must differ by a millisecond, too. */
@@ -271,12 +261,18 @@ void judge_sets(struct measured *m, const struct judge_case *cases, struct judge
                 look_at_groups(groups, n_families, PART_FAMILIES, k, m);
         }
         for (size_t k = 0; k <= n_families; k++) {
-                if (groups[k].n == 0)
+                struct group *g = &groups[k];
+                double p;
+
+                if (g->n == 0)
                         continue;
-                groups[k].ret->change = change_of(&groups[k]);
+                g->ret->change = change_of(g);
                 if (k == n_families && m->is_asked)
-                        j->set.wanted = wanted_by(&groups[k], m);
-                conclude(&groups[k]);
+                        j->set.wanted = wanted_by(g, m);
+                p = test_group(g, N_LOOKS); /* the shift that is shown is of all pairs */
+                g->ret->p = g->n == 1 ? g->list[0]->ret->p : p;
+                g->ret->is_even = g->spread.is_even;
+                g->ret->ratio = exp_of(mean_of(&g->spread, g->ret->cases));
         }
 }
 

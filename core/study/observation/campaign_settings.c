@@ -41,11 +41,10 @@ static json_t *strings_json(char *const *list)
 
 static char **strings_from_json(json_t *a)
 {
-        size_t n = json_array_size(a);
-        char **list = allocate(n + 1, sizeof(*list));
+        char **list = allocate(1, sizeof(*list));
 
-        for (size_t i = 0; i < n; i++)
-                list[i] = copy_string(json_string_value(json_array_get(a, i)) ?: "");
+        for (size_t i = 0; i < json_array_size(a); i++)
+                strings_add(&list, json_string_value(json_array_get(a, i)) ?: "");
         return list;
 }
 

@@ -100,34 +100,25 @@ int campaign_read_threshold(struct store_txn *t, uint32_t solver, const char *na
         return r == -ENOENT ? 0 : r;
 }
 
-struct names {
-        char **list;
-        size_t n;
-};
-
 static int add_name(void *user, struct slice key, struct slice value)
 {
-        struct names *names = user;
+        cleanup_free char *name = copy_prefix((const char *)key.data + 5, key.size - 5);
 
-        list_grow(names->list, names->n);
-        names->list[names->n++] = copy_prefix((const char *)key.data + 5, key.size - 5);
-        return 0;
+        return strings_add(user, name);
 }
 
 int campaign_names(struct workspace *w, uint32_t solver, char ***ret, size_t *ret_n)
 {
         uint8_t key[KEY_MOST];
-        struct names names = {0};
+        char **names = allocate(1, sizeof(*names));
         int r = store_visit(workspace_store(w), TABLE_CAMPAIGNS, key_of(key, 's', solver, ""), false, add_name, &names);
 
-        list_grow(names.list, names.n);
-        names.list[names.n] = NULL;
         if (r < 0) {
-                strings_free(names.list);
+                strings_free(names);
                 return r;
         }
-        *ret = names.list;
-        *ret_n = names.n;
+        *ret_n = strings_count(names);
+        *ret = names;
         return 0;
 }
 

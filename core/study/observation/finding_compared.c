@@ -2,18 +2,6 @@
 
 #include <math.h>
 
-static int check(const struct comparing_table *t)
-{
-        const struct comparing_options *o = t->options;
-
-        if (o->version[0].solver->number != o->version[1].solver->number)
-                return errorf(-EINVAL, "a finding is of one solver, and %s and %s are two", o->version[0].solver->recipe->name,
-                              o->version[1].solver->recipe->name);
-        if (o->measure == JUDGE_PACE)
-                return errorf(-EINVAL, "a finding is of time, memory or effort, not of %s", judge_measure_name(o->measure));
-        return o->most_pairs == 1 ? errorf(-EINVAL, "what differs at one seed is no finding") : 0;
-}
-
 static double amount_of(const struct judge_run *run, enum judge_measure m)
 {
         double amount = m == JUDGE_MEMORY ? run->memory : run->effort;
@@ -75,9 +63,17 @@ static int keep(struct workspace *w, const struct comparing_table *t, size_t i, 
 
 int findings_add_compared(struct workspace *w, const struct comparing_table *t, struct findings_compared *ret)
 {
-        int r = check(t);
+        const struct comparing_options *o = t->options;
+        int r = 0;
 
         *ret = (struct findings_compared){0};
+        if (o->version[0].solver->number != o->version[1].solver->number)
+                return errorf(-EINVAL, "a finding is of one solver, and %s and %s are two", o->version[0].solver->recipe->name,
+                              o->version[1].solver->recipe->name);
+        if (o->measure == JUDGE_PACE)
+                return errorf(-EINVAL, "a finding is of time, memory or effort, not of %s", judge_measure_name(o->measure));
+        if (o->most_pairs == 1)
+                return errorf(-EINVAL, "what differs at one seed is no finding");
         for (size_t k = 0; k < t->options->n && r == 0; k++) {
                 enum judge_change change = t->judgement.cases[t->order[k]].change;
 

@@ -108,10 +108,8 @@ static bool is_localized(const struct batch *b, const struct observation *f)
                (q->type->find(q, &v) == 0 && localized_is_final((struct localized *)v));
 }
 
-static bool is_open(void *user, const struct observation *f)
+static bool is_open(const struct batch *b, const struct observation *f)
 {
-        const struct batch *b = user;
-
         return strcmp(f->origin, b->campaign) == 0 && finding_is_localizable(b->solver, f) && !is_localized(b, f) &&
                !b->how->is_left_out(b->how->user, f);
 }
@@ -236,8 +234,14 @@ int findings_localize(struct workspace *w, struct engine *e, struct solver *s, c
 {
         struct batch b = {.workspace = w, .engine = e, .solver = s, .campaign = campaign, .how = how};
         int r = observations_read(w, s->number, NULL, &b.all);
+        size_t n_all = b.all.n;
 
-        observations_keep(&b.all, is_open, &b);
+        b.all.n = 0;
+        for (size_t i = 0; i < n_all; i++)
+                if (is_open(&b, b.all.list[i]))
+                        b.all.list[b.all.n++] = b.all.list[i];
+                else
+                        observation_unref(b.all.list[i]);
         for (size_t at = 0, n; r == 0 && at < b.all.n; at += n) {
                 n = same_search(&b, at);
                 if (how->is_over(how->user))

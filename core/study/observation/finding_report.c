@@ -34,51 +34,41 @@ int finding_print_times(const struct observation *f, struct buffer *ret)
         return buffer_error(ret);
 }
 
-static bool has_digest(const struct digest *list, size_t n, const struct digest *d)
+static bool has_digest(const struct digest_list *l, const struct digest *d)
 {
-        for (size_t i = 0; i < n; i++)
-                if (memcmp(list[i].bytes, d->bytes, DIGEST_SIZE) == 0)
+        for (size_t i = 0; i < l->n; i++)
+                if (digest_equal(&l->list[i], d))
                         return true;
         return false;
 }
 
-static int sha_of(const struct case_history *h, size_t i, char ret[GIT_OID_HEXSZ + 1])
-{
-        struct commit c;
-        int r = history_commit(h->solver->history, h->list[i].commit, &c);
-
-        if (r == 0)
-                git_oid_tostr(ret, GIT_OID_HEXSZ + 1, &c.oid);
-        return r;
-}
-
 int finding_print_later(struct workspace *w, const struct observation *f, const struct case_history *h, struct buffer *ret)
 {
-        cleanup_free struct digest *programs = NULL, *seen = allocate(h->n + 1, sizeof(*seen));
-        char sha[GIT_OID_HEXSZ + 1];
+        cleanup_free struct digest *programs = NULL;
+        cleanup_digests struct digest_list seen = {0};
         uint32_t n_programs = 0;
-        size_t n_seen = 0;
+        struct commit c;
         int r = commit_programs(w, h->solver, &programs, &n_programs);
 
         for (size_t i = 0; r == 0 && i < h->n; i++) { /* the campaign's own */
-                r = sha_of(h, i, sha);
-                if (r == 0 && observation_runs_of(f, sha) && h->list[i].commit < n_programs)
-                        seen[n_seen++] = programs[h->list[i].commit];
+                r = history_commit(h->solver->history, h->list[i].commit, &c);
+                if (r == 0 && h->list[i].commit < n_programs && observation_runs_of(f, git_oid_tostr_s(&c.oid)))
+                        digest_list_add(&seen, programs[h->list[i].commit].bytes);
         }
         for (size_t i = 0; r == 0 && i < h->n; i++) {
                 const struct fact *fact = h->list[i].fact;
                 double amount;
 
-                if (!fact || h->list[i].commit >= n_programs || has_digest(seen, n_seen, &programs[h->list[i].commit]))
+                if (!fact || h->list[i].commit >= n_programs || has_digest(&seen, &programs[h->list[i].commit]))
                         continue;
-                seen[n_seen++] = programs[h->list[i].commit];
-                r = sha_of(h, i, sha);
+                digest_list_add(&seen, programs[h->list[i].commit].bytes);
+                r = history_commit(h->solver->history, h->list[i].commit, &c);
                 amount = f->is_cpu_time             ? (double)fact->cpu_ns / 1e9
                          : f->measure == JUDGE_TIME ? (double)fact->wall_ns / 1e9
                                                     : fact_amount(fact, f->measure);
                 if (r < 0 || isnan(amount))
                         continue;
-                buffer_addf(ret, "%s\t%s", sha, verdict_name(fact->verdict));
+                buffer_addf(ret, "%s\t%s", git_oid_tostr_s(&c.oid), verdict_name(fact->verdict));
                 add_amount(f, "\t", amount, 6, ret);
                 add_amount(f, "\t", amount, 6, ret);
                 buffer_adds(ret, "\n");
@@ -141,15 +131,6 @@ static void add_title(const struct solver *s, const struct observation *f, struc
                 buffer_addf(ret, "# %s: %s\n\n", name, titles[f->kind]);
 }
 
-/* As its makers call it. */
-static void add_name(const json_t *conditions, const char *version, struct buffer *ret)
-{
-        const char *name = json_string_value(json_object_get(json_object_get(conditions, "versions"), version));
-
-        if (name)
-                buffer_addf(ret, ": `%s`", name);
-}
-
 /* This machine without its name, which is nobody's concern; another one by its name. */
 static void add_machine(struct workspace *w, const struct solver *s, const struct observation *f, const json_t *facts, struct buffer *ret)
 {
@@ -173,10 +154,12 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
         buffer_addf(ret, "| version | result | %s | runs |\n|---|---|---|---|\n", judge_measure_unit(f->measure));
         for (size_t i = 0; i < f->n_runs; i++) {
                 const struct observed_runs *runs = &f->runs[i];
+                const char *name = json_string_value(json_object_get(json_object_get(conditions, "versions"), runs->version)); /* its makers' */
 
                 buffer_adds(ret, "| ");
                 add_version(s, runs->version, ret);
-                add_name(conditions, runs->version, ret);
+                if (name)
+                        buffer_addf(ret, ": `%s`", name);
                 buffer_addf(ret, " | %s", verdict_name(runs->verdict));
                 add_amount(f, " | ", runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0, 3, ret);
                 buffer_adds(ret, " |");

@@ -149,37 +149,33 @@ static int read_terms(struct slice text, bool all, struct script **ret_script, s
         return r == 0 && all ? term_subterms(asserted.list, asserted.n, ret) : r;
 }
 
-static int take_lines(struct buffer *b, char **ret)
+/* The shapes of the assertions, a line each; with `all`, of all their Boolean terms that are not very large, behind an empty line. */
+static int print_shapes(struct slice text, bool all, char **ret)
 {
-        buffer_adds(b, "");
-        *ret = steal_pointer(b->data);
-        return buffer_error(b);
+        cleanup_script struct script *s = NULL;
+        cleanup_term_list struct term_list terms = {0};
+        cleanup_buffer struct buffer b = {0};
+        int r = read_terms(text, all, &s, &terms);
+
+        buffer_adds(&b, all ? "\n" : "");
+        for (size_t i = 0; r == 0 && i < terms.n; i++)
+                if (!all || (term_is_bool(terms.list[i]) && terms.list[i]->tree_size <= PART_MOST && b.size < PARTS_MOST))
+                        r = add_shape(s->bank, terms.list[i], &b);
+        if (r == 0)
+                r = buffer_error(&b);
+        if (r == 0)
+                *ret = steal_pointer(b.data);
+        return r;
 }
 
 int formula_skeleton(struct slice text, char **ret)
 {
-        cleanup_script struct script *s = NULL;
-        cleanup_term_list struct term_list asserted = {0};
-        cleanup_buffer struct buffer b = {0};
-        int r = read_terms(text, false, &s, &asserted);
-
-        for (size_t i = 0; r == 0 && i < asserted.n; i++)
-                r = add_shape(s->bank, asserted.list[i], &b);
-        return r < 0 ? r : take_lines(&b, ret);
+        return print_shapes(text, false, ret);
 }
 
 int formula_parts(struct slice text, char **ret)
 {
-        cleanup_script struct script *s = NULL;
-        cleanup_term_list struct term_list all = {0};
-        cleanup_buffer struct buffer b = {0};
-        int r = read_terms(text, true, &s, &all);
-
-        buffer_adds(&b, "\n");
-        for (size_t i = 0; r == 0 && i < all.n && b.size < PARTS_MOST; i++)
-                if (term_is_bool(all.list[i]) && all.list[i]->tree_size <= PART_MOST)
-                        r = add_shape(s->bank, all.list[i], &b);
-        return r < 0 ? r : take_lines(&b, ret);
+        return print_shapes(text, true, ret);
 }
 
 bool shape_occurs(const char *skeleton, const char *parts)

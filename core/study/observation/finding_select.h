@@ -1,10 +1,12 @@
 /* Choosing the findings worth reporting: findings of one cause are one group with one representative, and the groups are ranked.
  *
- * A group: the same signature; or, once it is known of both, the same kind, versions and shape of the reduced input, and not another commit responsible. Of slowdowns,
- * where one test of a reduction takes seconds: also one that is not reduced to its end, if every assertion of the representative's reduced input has
- * the shape of some part of it; and one of two that are both not reduced to their ends, if three quarters of their terms are
- * the same but for names and values: relatives, which differ in a few places. The representative is the smallest. First come wrong answers and crashes, then what comes back unknown (without
- * quantifiers before with, in a logic that is decidable before others, then the smaller), then slowdowns, those that hold under most seeds first, then the smaller.
+ * Findings are one group if they have the same signature, or the same kind, versions and shape of the reduced input, and no different commits
+ * responsible. Slowdowns, where one test of a reduction takes seconds, may also be grouped before they are reduced to the end: a finding joins a
+ * representative if every assertion of the representative's reduced input has the shape of some part of it; and two findings are relatives if three
+ * quarters of their terms are the same but for names and values. The representative is the smallest.
+ *
+ * Wrong answers and crashes come first; then unknowns (without quantifiers before with, decidable logics before others, then the smaller); then
+ * slowdowns, those that hold under most seeds first, then the smaller.
  *
  * From what is stored; nothing is measured. Threads: any. */
 #pragma once

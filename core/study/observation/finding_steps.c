@@ -1,12 +1,12 @@
 #include "core/study/observation/finding_steps.h"
 
 #include "core/build/era.h"
-#include "core/git/gitconfig.h"
+#include "core/git/git.h"
+#include "core/git/regular_files.h"
 #include "core/study/base/version.h"
 
-#define CONFIG_MOST (1 << 20)    /* bytes of a clone's config */
-#define SEED_MARK   987654321987 /* a seed that nothing else in a command looks like */
-#define SEED_TEXT   "987654321987"
+#define SEED_MARK 987654321987 /* a seed that nothing else in a command looks like: the number is replaced in the command's words */
+#define SEED_TEXT "987654321987"
 
 int steps_read_input(struct workspace *w, uint32_t id, size_t most, uint64_t *ret_size, struct blob *ret)
 {
@@ -24,39 +24,21 @@ int steps_read_input(struct workspace *w, uint32_t id, size_t most, uint64_t *re
 
 /* -- the repository -- */
 
-static bool is_remote(const char *section)
-{
-        return strcmp(section, "remote") == 0;
-}
-
-static bool origin_in(const struct gitconfig *g, char ret[PATH_SIZE])
-{
-        for (size_t i = 0; i < g->n_sections; i++) {
-                const struct gitconfig_section *s = &g->sections[i];
-
-                if (!is_remote(s->name) || !s->subsection || strcmp(s->subsection, "origin") != 0)
-                        continue;
-                for (size_t k = 0; k < s->n_entries; k++)
-                        if (strcmp(s->entries[k].key, "url") == 0 && s->entries[k].value)
-                                return snprintf(ret, PATH_SIZE, "%s", s->entries[k].value) < PATH_SIZE;
-        }
-        return false;
-}
-
 /* The origin of a clone on this machine. */
 static bool origin_of(const char *clone, char ret[PATH_SIZE])
 {
         static const char *const configs[] = {".git/config", "config"};
         bool is_found = false;
 
-        for (size_t i = 0; !is_found && i < ARRAY_SIZE(configs); i++) {
-                cleanup_gitconfig struct gitconfig g = {0};
-                cleanup_blob struct blob text = {0};
+        git_begin();
+        for (size_t i = 0; !is_found && i < ARRAY_SIZE(configs) && regular_files_check(clone) == 0; i++) {
+                cleanup_git_config git_config *config = NULL;
+                git_buf url = GIT_BUF_INIT;
                 char path[PATH_SIZE];
 
-                if (path_join(path, clone, configs[i]) == 0 && read_file(path, CONFIG_MOST, &text) == 0 &&
-                    gitconfig_parse(path, SLICE(text.data, text.size), is_remote, &g) == 0)
-                        is_found = origin_in(&g, ret);
+                is_found = path_join(path, clone, configs[i]) == 0 && git_config_open_ondisk(&config, path) == 0 &&
+                           git_config_get_string_buf(&url, config, "remote.origin.url") == 0 && snprintf(ret, PATH_SIZE, "%s", url.ptr) < PATH_SIZE;
+                git_buf_dispose(&url);
         }
         return is_found;
 }
@@ -130,62 +112,52 @@ void steps_add_build_line(const char *line, struct buffer *ret)
 }
 
 /* Where a build leaves the program, from its folder. */
-static void add_bin(const struct recipe *recipe, bool is_programs, struct buffer *ret)
+static char *program_of(const struct recipe *recipe, bool is_programs)
 {
+        const char *built = recipe->outputs[0] ?: recipe->file ? basename(recipe->file) : "solver";
+
         if (is_programs)
-                buffer_adds(ret, recipe->file ?: "");
-        else if (recipe->file)
-                buffer_addf(ret, "./%s", recipe->is_archive && recipe->outputs[0] ? recipe->outputs[0] : basename(recipe->file));
-        else
-                buffer_addf(ret, "./%s", recipe->outputs[0] ? recipe->outputs[0] : "solver");
-}
-
-/* "exec:/usr/bin/z3 -smt2@sha256:…" as it would be typed. */
-static void add_program(const char *version, const char *file, struct buffer *ret)
-{
-        const char *command = version + strlen("exec:"), *end = strrchr(command, '@');
-
-        buffer_addf(ret, "%.*s %s", (int)(end ? end - command : (ptrdiff_t)strlen(command)), command, file);
+                return copy_string(recipe->file ?: "");
+        return format_string("./%s", recipe->file && !recipe->is_archive ? basename(recipe->file) : built);
 }
 
 /* A word of the command, in which the seed's number is the shell's to give. */
 static void add_word(const char *word, const char *seed, struct buffer *ret)
 {
         const char *mark = seed ? strstr(word, SEED_TEXT) : NULL;
+        cleanup_free char *before = copy_prefix(word, mark ? (size_t)(mark - word) : strlen(word));
 
-        if (mark) {
-                cleanup_free char *before = strndup(word, (size_t)(mark - word));
-
-                if (*before)
-                        buffer_add_plain_word(ret, before, ":,@%");
+        if (*before || !mark)
+                buffer_add_plain_word(ret, before, ":,@%");
+        if (mark)
                 buffer_adds(ret, seed);
-                word = mark + strlen(SEED_TEXT);
-        }
-        if (*word || !mark)
-                buffer_add_plain_word(ret, word, ":,@%");
+        if (mark && mark[strlen(SEED_TEXT)])
+                buffer_add_plain_word(ret, mark + strlen(SEED_TEXT), ":,@%");
 }
 
 int steps_add_run(struct workspace *w, struct solver *s, const char *version, const char *file, const char *seed, double timeout, struct buffer *ret)
 {
         cleanup_version struct version *v = NULL;
         const struct recipe *built = steps_recipe(s, version);
-        cleanup_buffer struct buffer bin = {0};
+        cleanup_free char *program = NULL;
         struct recipe_limits limits = s->recipe->limits;
         const struct recipe *run;
         char **argv = NULL;
         int r;
 
-        if (!built) {
-                add_program(version, file, ret);
+        if (!built) { /* "exec:/usr/bin/z3 -smt2@sha256:…" */
+                const char *command = version + strlen("exec:"), *end = strrchr(command, '@');
+
+                buffer_addf(ret, "%.*s %s", (int)(end ? end - command : (ptrdiff_t)strlen(command)), command, file);
                 return 0;
         }
         r = version_parse_in_full(w, s, version, &v);
         if (r < 0)
                 return r;
         run = solver_recipe_at(v->solver, v->commit);
-        add_bin(built, s->recipe->is_programs, &bin);
+        program = program_of(built, s->recipe->is_programs);
         limits.wall_ns = (uint64_t)(timeout * 1e9);
-        r = recipe_command(run, bin.data, file, seed && run->seed, SEED_MARK, &limits, &argv);
+        r = recipe_command(run, program, file, seed && run->seed, SEED_MARK, &limits, &argv);
         if (r < 0)
                 return r;
         for (size_t i = 0; argv[i]; i++) {

@@ -120,10 +120,10 @@ bool alarm_is_localized(const struct observation *a);
 
 /* -- in the store --------------------------------------------------------------------------------------------------- */
 
-/* Numbers and stores it; o->number is then set. 1: it was known, and nothing was stored; o->number is that one's. When it returns, it is on disk.
+/* Stores it on disk under a new number, o->number. 1: it was known already; nothing is stored, and o->number is the known one's.
  *
- * A finding is known by its bytes, its kind and its measure. An alarm is known by its cause, also after a watch that was killed: the kind with the commit; of a wrong
- * answer that the oldest version known gives, too, the kind with the case. Its cases are sorted. */
+ * A finding is known by its bytes, its kind and its measure. An alarm is known by its cause, even if the watch was killed since: its kind and commit, or
+ * its kind and case where the oldest version known already answers wrongly. Its cases are sorted. */
 int observation_add(struct workspace *w, struct observation *o);
 /* The same for what another store has: a finding of those bytes between other versions is one of its own. */
 int observation_take(struct workspace *w, struct observation *o);
@@ -139,8 +139,6 @@ struct observations {
         size_t n;
 };
 int observations_read(struct workspace *w, uint32_t solver, const char *folder, struct observations *ret);
-/* Lets go of those that are not kept. */
-void observations_keep(struct observations *o, bool (*is_kept)(void *user, const struct observation *o), void *user);
 void observations_done(struct observations *o);
 #define cleanup_observations cleanup(observations_done)
 /* How many a solver has; cheap, for listings that look whether anything changed. */

@@ -328,18 +328,6 @@ int observations_read(struct workspace *w, uint32_t solver, const char *folder, 
         return r;
 }
 
-void observations_keep(struct observations *o, bool (*is_kept)(void *user, const struct observation *o), void *user)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < o->n; i++)
-                if (is_kept(user, o->list[i]))
-                        o->list[n++] = o->list[i];
-                else
-                        observation_unref(o->list[i]);
-        o->n = n;
-}
-
 void observations_done(struct observations *o)
 {
         for (size_t i = 0; i < o->n; i++)
