@@ -367,7 +367,7 @@ static int list_programs(struct collecting *c)
         return r;
 }
 
-/* The first `n` of the list, all at once: what builds on them and stays is stored anew, and may be larger then. */
+/* The first `n` of the list, all at once. A program that stays and is a delta against one of these is stored anew, and may be larger then. */
 static int take_programs(struct collecting *c, size_t n)
 {
         cleanup_digests struct digest_list ids = {0};
@@ -429,7 +429,7 @@ static int drop_download(void *user, const char *dir, const char *name)
         return 0;
 }
 
-/* None when the config cannot be read. With the lock of `solver add`, which may be just writing the recipe that names one. */
+/* None goes when the config cannot be read. Under the lock of `solver add`, which may just be writing the recipe that names one. */
 static int drop_downloads(struct collecting *c)
 {
         cleanup_close int lock = -1;

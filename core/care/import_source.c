@@ -1,4 +1,4 @@
-/* The store that something is imported from. */
+/* The store from which something is imported. */
 #include "core/care/import.h"
 
 #include <sys/stat.h>

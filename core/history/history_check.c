@@ -58,7 +58,7 @@ static int write_config(struct ref_check *c, const char *url)
         return r < 0 ? r : write_file_atomic(path, b.data, b.size, 0600);
 }
 
-/* One that was cut off opens, perhaps, but does not say where the next update is to come from. */
+/* A config that was cut off may open, but it does not say where the next update comes from. */
 static void check_config(struct ref_check *c, const char *url)
 {
         int r = history_repository(c->history, &c->git);
@@ -87,7 +87,7 @@ static int full_name(const struct ref *ref, char ret[PATH_SIZE])
         return snprintf(ret, PATH_SIZE, "%s%s", folder, ref->name) < PATH_SIZE ? 0 : -ENAMETOOLONG;
 }
 
-/* A file with something else in it would be read before it is written over. */
+/* The ref's file goes first: libgit2 would read what is in it before it writes over it. */
 static int put_back(struct ref_check *c, const char *name, const git_oid *oid)
 {
         cleanup_git_reference git_reference *ref = NULL;
@@ -120,7 +120,7 @@ static void check_ref(struct ref_check *c, const struct ref *listed)
              r < 0 ? error_message(r) : git_oid_tostr_s(&commit.oid));
 }
 
-/* A branch at the index's HEAD; of several the one that what is left of the file begins like. */
+/* A branch at the index's HEAD; of several, one whose name begins with what is left of the file. */
 static const struct ref *head_branch(const struct ref_list *l, const char *target)
 {
         const struct ref *found = NULL;
@@ -136,7 +136,7 @@ static const struct ref *head_branch(const struct ref_list *l, const char *targe
         return found;
 }
 
-/* One that names a branch which is not there may be just that: a branch that is not born. */
+/* A HEAD that names a branch which is not there may be whole: the branch may not be born yet. */
 static bool head_is_cut(struct ref_check *c, const struct ref_list *l, char ret_target[PATH_SIZE])
 {
         cleanup_git_reference git_reference *head = NULL;

@@ -61,7 +61,7 @@ static int helper_start(struct helper *h)
         return r < 0 ? errorf(r, "cannot start %s: %s", program, strerror(-r)) : 0;
 }
 
-/* An address as it may be shown: without its password. */
+/* The sentence shows the address without its password. */
 static int fetch_error(const struct helper *h, int error, const char *reason)
 {
         const char *url = h->request->url, *host = strstr(url, "://");
@@ -107,7 +107,7 @@ static void take_reports(struct helper *h)
         }
 }
 
-/* Until it has ended. Who asked may lose interest before. */
+/* Reads reports until the helper has ended. The caller may cancel it before. */
 static int follow(struct helper *h)
 {
         struct pollfd reports = {.fd = h->reports, .events = POLLIN};

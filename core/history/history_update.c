@@ -90,33 +90,21 @@ static bool has_commits(git_repository *git)
                (git_reference_iterator_glob_new(&it, git, "refs/*") == 0 && git_reference_next(&ref, it) == 0);
 }
 
-/* -EAGAIN: it cannot be copied and has to be fetched. */
-static int copy_into(const char *path, const char *url, git_repository *local, git_repository **ret)
-{
-        int r = history_make_bare(path, url, ret);
-
-        if (r < 0)
-                return r;
-        r = history_copy_objects(local, *ret);
-        if (r == -ENOSPC)
-                return errorf(r, "no room on the disk for the objects of %s", url);
-        if (r < 0) {
-                log_info("%s is fetched, as its objects cannot be copied: %s", url, error_message(r));
-                git_repository_free(steal_pointer(*ret));
-                r = history_empty_folder(path);
-                return r < 0 ? r : -EAGAIN;
-        }
-        return 0;
-}
-
-/* `q` is the fetch, but for the repository. */
+/* `q` is the fetch, but for the repository. The objects of a local one are copied, where that goes, before what is missing then is fetched. */
 static int clone_into(const char *path, git_repository *local, struct remote_fetch *q)
 {
         cleanup_git_repository git_repository *git = NULL;
-        int r = local ? copy_into(path, q->url, local, &git) : -EAGAIN;
+        int r = history_make_bare(path, q->url, &git), copied = r == 0 && local ? history_copy_objects(local, git) : 0;
 
-        if (r == -EAGAIN)
-                r = history_make_bare(path, q->url, &git);
+        if (copied == -ENOSPC)
+                return errorf(copied, "no room on the disk for the objects of %s", q->url);
+        if (copied < 0) {
+                log_info("%s is fetched, as its objects cannot be copied: %s", q->url, error_message(copied));
+                git_repository_free(steal_pointer(git));
+                r = history_empty_folder(path);
+                if (r == 0)
+                        r = history_make_bare(path, q->url, &git);
+        }
         q->git = git;
         if (r == 0)
                 r = local ? history_fetch_local(local, git, NULL, q->progress) : history_fetch_remote(q);

@@ -209,20 +209,19 @@ static void read_series(const struct judge_case *cases, struct judgement *j, str
 
 /* The tails of samples without ties, by their size. Each is made when it is first asked for. */
 struct tails {
-        double *signs[JUDGE_PAIRS + 1], *two[JUDGE_PAIRS + 1];
+        double *of[JUDGE_PAIRS + 1][2]; /* of two samples, and of the signed ranks of pairs */
 };
 
 static void tails_done(struct tails *t)
 {
-        for (size_t n = 0; n <= JUDGE_PAIRS; n++) {
-                free(t->signs[n]);
-                free(t->two[n]);
-        }
+        for (size_t n = 0; n <= JUDGE_PAIRS; n++)
+                for (int paired = 0; paired < 2; paired++)
+                        free(t->of[n][paired]);
 }
 
 static const double *tails_for(struct tails *t, size_t n, bool paired)
 {
-        double **at = paired ? &t->signs[n] : &t->two[n];
+        double **at = &t->of[n][paired];
 
         if (!*at)
                 *at = paired ? stat_signed_rank_tails(n) : stat_mann_whitney_tails(n, n);

@@ -1,7 +1,7 @@
 /* The reduced input of a finding: the reduction (reduction.h) of what the finding shows. Threads: any.
  *
- * How slow a slowdown's reduced input must be follows from what it shows when it is run again (reduce_versions_bounds()). Of an implication the formula before the last rule is reduced, and what that rule makes of it stays a mistake of
- * the target's. */
+ * How slow a slowdown's reduced input must stay is measured anew (reduce_versions_bounds()). Of an implication, the formula before the last rule is
+ * reduced; the target must still be mistaken about what that rule makes of it. */
 #pragma once
 
 #include "core/study/observation/observation.h"

@@ -13,9 +13,7 @@ struct seeds_query {
         struct workspace *workspace;
         struct version *versions[2]; /* owned: reference, target */
         struct case_info *info;      /* owns a ref */
-        double timeout, threshold;
-        bool is_cpu_time;
-        enum judge_measure measure;
+        struct observation *finding; /* a ref */
         char machine[PATH_SIZE];   /* where it was found, if that is another one; else "" */
         struct seeds_value *asked; /* owned; while it is worked out: its job's alone */
 };
@@ -40,7 +38,7 @@ static struct cell cell_of(const struct seeds_query *q, unsigned which, uint32_t
         struct cell cell = {.solver = v->solver, .commit = v->commit, .info = q->info};
 
         cell_draw(&cell, seed);
-        cell_set_timeout(&cell, q->is_cpu_time, (uint64_t)(q->timeout * 1e9));
+        cell_set_timeout(&cell, q->finding->is_cpu_time, (uint64_t)(q->finding->timeout * 1e9));
         return cell;
 }
 
@@ -57,9 +55,9 @@ static void seeds_key(const struct seeds_query *q, struct digest *ret)
                 hasher_number(h, s->version);
                 hasher_string(h, q->versions[i]->text);
         }
-        hasher_number(h, (uint64_t)(q->timeout * 1e9));
-        hasher_number(h, (uint64_t)(q->threshold * 1e9));
-        hasher_number(h, q->is_cpu_time ? JUDGE_CPU_TIME : q->measure);
+        hasher_number(h, (uint64_t)(q->finding->timeout * 1e9));
+        hasher_number(h, (uint64_t)(q->finding->threshold * 1e9));
+        hasher_number(h, q->finding->is_cpu_time ? JUDGE_CPU_TIME : q->finding->measure);
         hasher_string(h, q->machine);
         hasher_finish(h, ret);
 }
@@ -103,8 +101,7 @@ static int read_known(const struct seeds_query *q, const char *machine, struct s
                 cell.machine = machine;
                 r = build_key(cell.solver->history, cell.commit, cell.solver->recipe, &build);
                 if (r == 0)
-                        r = draws_known(q->workspace, &cell, &build, SEEDS_MOST + 1, q->measure != JUDGE_EFFORT, add_known,
-                                        &side);
+                        r = draws_known(q->workspace, &cell, &build, SEEDS_MOST + 1, to->measure != JUDGE_EFFORT, add_known, &side);
                 r = r < 0 ? r : side.n == SEEDS_MOST;
         }
         return r;
@@ -114,7 +111,8 @@ static struct seeds_value *seeds_value_new(const struct seeds_query *q)
 {
         struct seeds_value *v = allocate(1, sizeof(*v));
 
-        *v = (struct seeds_value){.value = {.type = q->query.type, .refs = 1}, .measure = q->measure, .threshold = q->threshold};
+        *v = (struct seeds_value){
+                .value = {.type = q->query.type, .refs = 1}, .measure = q->finding->measure, .threshold = q->finding->threshold};
         return v;
 }
 
@@ -192,6 +190,7 @@ static void seeds_free(struct query *query)
         for (unsigned i = 0; i < 2; i++)
                 version_free(q->versions[i]);
         case_info_unref(q->info);
+        observation_unref(q->finding);
         free(q->asked);
         free(q);
 }
@@ -222,12 +221,8 @@ int query_seeds(struct workspace *w, struct solver *s, const struct observation 
                                                         : "finding %u has no seeds: the recipe has no 'seed'",
                               f->number);
         q = allocate(1, sizeof(*q));
-        *q = (struct seeds_query){.query = {.type = &query_seeds_type, .refs = 1},
-                                  .workspace = w,
-                                  .timeout = f->timeout,
-                                  .threshold = f->threshold,
-                                  .is_cpu_time = f->is_cpu_time,
-                                  .measure = f->measure};
+        *q = (struct seeds_query){
+                .query = {.type = &query_seeds_type, .refs = 1}, .workspace = w, .finding = observation_ref((struct observation *)f)};
         if (s->place || !campaign_is_elsewhere(w, s->recipe->name, f->origin, q->machine))
                 *q->machine = '\0';
         r = version_parse(w, s, f->reference, &q->versions[0]);
