@@ -118,7 +118,7 @@ static void plan_grid(struct recording *o)
         size_t step = o->mode == MODE_BISECTING ? history_step(o->line.n, GRID) : o->step, n = 0;
         cleanup_free size_t *grid = NULL;
 
-        command_must(history_grid(o->line.n, step, &grid, &n));
+        history_grid(o->line.n, step, &grid, &n);
         for (size_t i = 0; i < n; i++)
                 for (size_t test = 0; test < o->cases.n; test++)
                         add_want(o, grid[i], test, 0);
@@ -137,7 +137,7 @@ static void plan_halves(struct recording *o)
                 cleanup_free size_t *middles = NULL;
                 size_t n = 0;
 
-                command_must(history_halve(o->cells[test], o->line.n, &middles, &n));
+                history_halve(o->cells[test], o->line.n, &middles, &n);
                 for (size_t i = 0; i < n; i++)
                         add_want(o, middles[i], test, 0);
         }
@@ -292,7 +292,7 @@ static void show_case(const struct recording *o, size_t test, const struct revis
         struct cell cell = cell_of(o, 0, test);
 
         command_must(case_history_read(common.workspace, &cell, known->list, known->n, NULL, 0, o->measure, &h));
-        command_must(case_history_steps(&h, &steps, &points));
+        case_history_steps(&h, &steps, &points);
         if (o->svg)
                 write_svg(o, &h);
         if (h.n == 0)

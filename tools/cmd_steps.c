@@ -95,7 +95,7 @@ static void show_case(struct stepping *o, struct case_info *info)
         size_t measured = 0;
 
         command_must(case_history_read(common.workspace, &cell, o->line.list, o->line.n, NULL, 0, JUDGE_TIME, &h));
-        command_must(case_history_steps(&h, &steps, &points));
+        case_history_steps(&h, &steps, &points);
         for (size_t i = 0; i < h.n; i++)
                 measured += h.list[i].fact != NULL;
         o->measured += measured >= 2;

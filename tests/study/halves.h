@@ -5,11 +5,11 @@
 
 #include "core/study/localize/localize.h"
 
-int plan_paper(struct localize *l);
-int plan_git_bisect(struct localize *l);
+void plan_paper(struct localize *l);
+void plan_git_bisect(struct localize *l);
 
 /* As the tables name them; for the option `plan`. */
 static const struct {
         const char *name;
-        int (*plan)(struct localize *l);
+        void (*plan)(struct localize *l);
 } localize_methods[] = {{"default", NULL}, {"paper", plan_paper}, {"git-bisect", plan_git_bisect}};

@@ -349,8 +349,7 @@ static void answer(struct synthetic *s, struct localize *l, const struct localiz
         score->verify_runs += w->verify;
         outcome = run(s, &s->cases[w->test], w->commit);
         outcome.seed = w->seed;
-        if (localize_feed(l, w->commit, w->test, &outcome) < 0)
-                abort();
+        localize_feed(l, w->commit, w->test, &outcome);
 }
 
 void synthetic_search(struct synthetic *s, const struct localize_options *given, struct synthetic_score *ret)

@@ -50,7 +50,6 @@ static void localized(size_t n, bool is_unfinished, bool is_disturbed)
         cleanup_localized struct localized *result = localized_new();
         struct localized_culprit *c;
 
-        ck_assert_ptr_nonnull(result);
         result->state = n > 0 ? LOCALIZE_FOUND : LOCALIZE_NO_CULPRIT;
         result->is_unfinished = is_unfinished;
         result->is_disturbed = is_disturbed;
@@ -71,7 +70,7 @@ static void localized(size_t n, bool is_unfinished, bool is_disturbed)
                 ck_assert_int_gt(asprintf(&c->commit, n > 1 ? "%s..%s" : "%.0s%s", c->before, commits[3]), 0);
         }
         assert_ok(finding_query_localized(w, solver, f, &q));
-        assert_ok(localized_put(w, &q->key, result));
+        assert_ok(localized_put(w, solver, &q->key, result));
 }
 
 static void assert_says(const char *format, ...) printf_like(1, 2);

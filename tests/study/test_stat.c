@@ -75,7 +75,7 @@ START_TEST(test_signed_rank_equals_enumeration)
 
                 for (size_t i = 0; i < n; i++) /* few values: ties and zeros abound */
                         x[i] = (double)random_below(&random, 9) - 4;
-                assert_ok(stat_signed_rank(x, y, n, &t));
+                stat_signed_rank(x, y, n, &t);
                 signed_rank_by_hand(x, n, &less, &greater);
                 ck_assert(t.exact);
                 assert_near(t.less, less, 1e-12);
@@ -105,7 +105,7 @@ START_TEST(test_signed_rank_critical_values)
                                 x[k - 1] = positive ? (double)k : -(double)k;
                                 left -= positive ? (unsigned)k : 0;
                         }
-                        assert_ok(stat_signed_rank(x, y, table[i].n, &t));
+                        stat_signed_rank(x, y, table[i].n, &t);
                         ck_assert_double_eq(t.statistic, table[i].critical + over);
                         ck_assert_msg((t.p <= 0.05) == !over, "n %zu, sum %g: p %g", table[i].n, t.statistic, t.p);
                 }
@@ -118,10 +118,10 @@ START_TEST(test_signed_rank_of_nothing)
         const double x[] = {1, 2, INFINITY};
         struct stat_test t;
 
-        assert_ok(stat_signed_rank(x, x, 3, &t));
+        stat_signed_rank(x, x, 3, &t);
         ck_assert_double_eq(t.p, 1);
         ck_assert_uint_eq(t.n, 0);
-        assert_ok(stat_signed_rank(NULL, NULL, 0, &t));
+        stat_signed_rank(NULL, NULL, 0, &t);
         ck_assert_double_eq(t.p, 1);
 }
 END_TEST
@@ -166,7 +166,7 @@ START_TEST(test_mann_whitney_equals_enumeration)
 
                 for (size_t i = 0; i < nx + ny; i++)
                         v[i] = (double)random_below(&random, 6);
-                assert_ok(stat_mann_whitney(v, nx, v + nx, ny, &t));
+                stat_mann_whitney(v, nx, v + nx, ny, &t);
                 mann_whitney_by_hand(v, nx, nx + ny, &u, &less, &greater);
                 ck_assert_double_eq(t.statistic, u);
                 assert_near(t.less, less, 1e-12);
@@ -198,7 +198,7 @@ START_TEST(test_mann_whitney_critical_values)
                                 x[k] = 2 * above + 1 + (double)k / 100;
                                 left -= above;
                         }
-                        assert_ok(stat_mann_whitney(x, n, y, n, &t));
+                        stat_mann_whitney(x, n, y, n, &t);
                         ck_assert_double_eq(t.statistic, table[i].critical + over);
                         ck_assert_msg((t.p <= 0.05) == !over, "n %zu, U %g: p %g", n, t.statistic, t.p);
                 }
@@ -214,25 +214,25 @@ START_TEST(test_approximations_join)
 
         for (size_t i = 0; i <= STAT_EXACT; i++)
                 x[i] = i == STAT_EXACT ? 0.5 : i % 3 == 0 ? -(double)i - 1 : (double)i + 1;
-        assert_ok(stat_signed_rank(x, y, STAT_EXACT, &t));
+        stat_signed_rank(x, y, STAT_EXACT, &t);
         ck_assert(t.exact);
         exact = t.p;
-        assert_ok(stat_signed_rank(x, y, STAT_EXACT + 1, &t));
+        stat_signed_rank(x, y, STAT_EXACT + 1, &t);
         ck_assert(!t.exact);
         assert_near(log(t.p), log(exact), 0.3);
         for (size_t i = 0; i <= STAT_UNTIED; i++)
                 x[i] = (double)(i * 7 % 121) + (i < 60 ? 19.5 : 0);
-        assert_ok(stat_mann_whitney(x, 60, x + 60, 60, &t));
+        stat_mann_whitney(x, 60, x + 60, 60, &t);
         ck_assert(t.exact);
         exact = t.p;
-        assert_ok(stat_mann_whitney(x, 60, x + 60, 61, &t));
+        stat_mann_whitney(x, 60, x + 60, 61, &t);
         ck_assert(!t.exact);
         assert_near(log(t.p), log(exact), 0.3);
         x[0] = x[1] = x[2]; /* with ties, the bound is lower */
-        assert_ok(stat_mann_whitney(x, 18, x + 60, 18, &t));
+        stat_mann_whitney(x, 18, x + 60, 18, &t);
         ck_assert(t.exact);
         exact = t.p;
-        assert_ok(stat_mann_whitney(x, 18, x + 60, 19, &t));
+        stat_mann_whitney(x, 18, x + 60, 19, &t);
         ck_assert(!t.exact);
         assert_near(log(t.p), log(exact), 0.4);
 }
@@ -256,7 +256,7 @@ START_TEST(test_tails)
                                 x[k] = 2.0 * (double)above + 1 + (double)k / 100;
                                 left -= above;
                         }
-                        assert_ok(stat_mann_whitney(x, nx, y, ny, &t));
+                        stat_mann_whitney(x, nx, y, ny, &t);
                         ck_assert_double_eq(t.statistic, (double)u);
                         assert_near(tails[u], t.less, 1e-12);
                         assert_near(tails[nx * ny], 1, 1e-12);
@@ -310,7 +310,7 @@ START_TEST(test_false_alarms_are_as_rare_as_promised)
                         x[k] = exp(0.1 * random_normal(&random));
                         y[k] = exp(0.1 * random_normal(&random));
                 }
-                assert_ok(stat_signed_rank(x, y, 12, &t));
+                stat_signed_rank(x, y, 12, &t);
                 alarms += t.p <= 0.05;
         }
         ck_assert_msg(alarms <= rounds * 0.06, "%u false alarms of %u", alarms, rounds);
@@ -442,11 +442,11 @@ START_TEST(test_discoveries)
                             0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0};
         double largest;
 
-        assert_ok(stat_discoveries(p, ARRAY_SIZE(p), 0.05, &largest));
+        stat_discoveries(p, ARRAY_SIZE(p), 0.05, &largest);
         ck_assert_double_eq(largest, 0.0095);
-        assert_ok(stat_discoveries(p + 9, 6, 0.05, &largest));
+        stat_discoveries(p + 9, 6, 0.05, &largest);
         ck_assert_double_eq(largest, -1);
-        assert_ok(stat_discoveries(p, 0, 0.05, &largest));
+        stat_discoveries(p, 0, 0.05, &largest);
         ck_assert_double_eq(largest, -1);
 }
 END_TEST

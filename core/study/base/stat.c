@@ -11,7 +11,7 @@ void stat_sort(double *x, size_t n)
         sort_list(x, n, sizeof(*x), compare_doubles);
 }
 
-/* The k-th smallest, from 0, without memory: samples are small, or sorted, and then the first that is looked at is it. */
+/* The k-th smallest, from 0, without a copy of the sample. Samples are small; in a sorted one the first look finds it. */
 static double order_statistic(const double *x, size_t n, size_t k)
 {
         for (size_t tried = 0; tried < n; tried++) {
@@ -50,21 +50,35 @@ double stat_normal_cdf(double z)
         return 0.5 * erfc(-z / M_SQRT2);
 }
 
-double stat_normal_quantile(double p)
+/* Where a distribution function is p, by halving, from a first interval that is widened to both sides. */
+static double quantile(double (*cdf)(double x, double df), double p, double df)
 {
-        double low = -40, high = 0;
+        double low = -1, high = 1;
 
-        if (p > 0.5)
-                return -stat_normal_quantile(1 - p);
-        for (int i = 0; i < 60; i++) {
+        while (cdf(low, df) > p)
+                low *= 2;
+        while (cdf(high, df) < p)
+                high *= 2;
+        for (int i = 0; i < 200 && high - low > 1e-15 * (1 + fabs(low)); i++) {
                 double middle = (low + high) / 2;
 
-                if (stat_normal_cdf(middle) < p)
+                if (cdf(middle, df) < p)
                         low = middle;
                 else
                         high = middle;
         }
         return (low + high) / 2;
+}
+
+static double normal_cdf(double z, double df)
+{
+        (void)df;
+        return stat_normal_cdf(z);
+}
+
+double stat_normal_quantile(double p)
+{
+        return p > 0.5 ? -stat_normal_quantile(1 - p) : quantile(normal_cdf, p, 0);
 }
 
 /* The regularized incomplete beta function by its continued fraction (Lentz's method; DLMF 8.17.22). */
@@ -82,23 +96,18 @@ static double incomplete_beta(double a, double b, double x)
         d = 1 - (a + b) * x / (a + 1);
         d = 1 / (fabs(d) < tiny ? tiny : d);
         f = d;
-        for (int m = 1; m < 500; m++) {
+        for (int k = 2; k < 1000; k++) {
+                int m = k / 2;
                 double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
                 double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-                double step;
+                double coefficient = k % 2 == 0 ? even : odd;
 
-                d = 1 + even * d;
+                d = 1 + coefficient * d;
                 d = 1 / (fabs(d) < tiny ? tiny : d);
-                c = 1 + even / c;
+                c = 1 + coefficient / c;
                 c = fabs(c) < tiny ? tiny : c;
                 f *= d * c;
-                d = 1 + odd * d;
-                d = 1 / (fabs(d) < tiny ? tiny : d);
-                c = 1 + odd / c;
-                c = fabs(c) < tiny ? tiny : c;
-                step = d * c;
-                f *= step;
-                if (fabs(step - 1) < 1e-15)
+                if (k % 2 == 1 && fabs(d * c - 1) < 1e-15)
                         break;
         }
         return front * f;
@@ -118,21 +127,7 @@ double stat_t_p(double t, double df)
 
 double stat_t_quantile(double p, double df)
 {
-        double low = -1, high = 1;
-
-        while (t_cdf(low, df) > p)
-                low *= 2;
-        while (t_cdf(high, df) < p)
-                high *= 2;
-        for (int i = 0; i < 200 && high - low > 1e-13 * (1 + fabs(low)); i++) {
-                double middle = (low + high) / 2;
-
-                if (t_cdf(middle, df) < p)
-                        low = middle;
-                else
-                        high = middle;
-        }
-        return (low + high) / 2;
+        return quantile(t_cdf, p, df);
 }
 
 /* -- ranks -------------------------------------------------------------------------------------------------------- */
@@ -189,53 +184,45 @@ static void normal_tails(struct stat_test *t, double mean, double variance)
 
 /* -- signed ranks ------------------------------------------------------------------------------------------------- */
 
-/* Each rank is in the sum with probability one half: the distribution of twice the sum, by convolution. */
-static int signed_rank_exact(const struct ranked *r, size_t first, size_t n, unsigned sum2, struct stat_test *ret)
+/* Another rank is in the sum or not, with probability one half each: the distribution of the sum, which was `*top` at most, by convolution. */
+static void add_rank(double *chance, size_t *top, size_t rank)
 {
-        cleanup_free double *chance = NULL;
+        *top += rank;
+        for (size_t s = *top + 1; s-- > 0;)
+                chance[s] = 0.5 * chance[s] + (s >= rank ? 0.5 * chance[s - rank] : 0);
+}
+
+static void signed_rank_exact(const struct ranked *r, size_t first, size_t n, unsigned sum2, struct stat_test *ret)
+{
+        cleanup_free double *chance = allocate(n * (n + 1) + 1, sizeof(*chance)); /* of twice the sum */
         size_t top = 0;
 
-        for (size_t i = first; i < n; i++)
-                top += r[i].rank2;
-        chance = calloc(top + 1, sizeof(*chance));
-        if (!chance)
-                return -ENOMEM;
         chance[0] = 1;
-        top = 0;
-        for (size_t i = first; i < n; i++) {
-                top += r[i].rank2;
-                for (size_t s = top + 1; s-- > 0;)
-                        chance[s] = 0.5 * chance[s] + (s >= r[i].rank2 ? 0.5 * chance[s - r[i].rank2] : 0);
-        }
+        for (size_t i = first; i < n; i++)
+                add_rank(chance, &top, r[i].rank2);
         for (size_t s = 0; s <= top; s++) {
                 ret->less += s <= sum2 ? chance[s] : 0;
                 ret->greater += s >= sum2 ? chance[s] : 0;
         }
         ret->exact = true;
         two_sided(ret);
-        return 0;
 }
 
-int stat_signed_rank(const double *x, const double *y, size_t n, struct stat_test *ret)
+void stat_signed_rank(const double *x, const double *y, size_t n, struct stat_test *ret)
 {
-        cleanup_free struct ranked *r = NULL;
+        cleanup_free struct ranked *r = allocate(n, sizeof(*r));
         size_t zeros = 0;
         unsigned sum2 = 0;
         double mean = 0, variance = 0;
 
         *ret = (struct stat_test){.p = 1, .less = 1, .greater = 1, .exact = true};
-        if (n == 0)
-                return 0;
-        r = calloc(n, sizeof(*r));
-        if (!r)
-                return -ENOMEM;
         for (size_t i = 0; i < n; i++) {
                 r[i] = (struct ranked){.value = x[i] == y[i] ? 0 : fabs(x[i] - y[i]), .index = i};
                 zeros += r[i].value == 0;
         }
         rank_values(r, n);
         if (zeros == n)
-                return 0;
+                return;
         for (size_t i = zeros; i < n; i++) {
                 double rank = r[i].rank2 / 2.0;
 
@@ -246,24 +233,19 @@ int stat_signed_rank(const double *x, const double *y, size_t n, struct stat_tes
         }
         *ret = (struct stat_test){.statistic = sum2 / 2.0, .n = n - zeros};
         if (n - zeros <= STAT_EXACT)
-                return signed_rank_exact(r, zeros, n, sum2, ret);
-        normal_tails(ret, mean, variance);
-        return 0;
+                signed_rank_exact(r, zeros, n, sum2, ret);
+        else
+                normal_tails(ret, mean, variance);
 }
 
 double *stat_signed_rank_tails(size_t n)
 {
         size_t m = n * (n + 1) / 2, top = 0;
-        double *chance = calloc(m + 1, sizeof(*chance));
+        double *chance = allocate(m + 1, sizeof(*chance));
 
-        if (!chance)
-                return NULL;
         chance[0] = 1;
-        for (size_t rank = 1; rank <= n; rank++) {
-                top += rank;
-                for (size_t s = top + 1; s-- > 0;)
-                        chance[s] = 0.5 * chance[s] + (s >= rank ? 0.5 * chance[s - rank] : 0);
-        }
+        for (size_t rank = 1; rank <= n; rank++)
+                add_rank(chance, &top, rank);
         for (size_t s = 1; s <= m; s++)
                 chance[s] += chance[s - 1];
         return chance;
@@ -271,7 +253,7 @@ double *stat_signed_rank_tails(size_t n)
 
 /* -- shifts ------------------------------------------------------------------------------------------------------- */
 
-/* All the differences of two sorted samples, or all the means of two of one sample (an element and itself, too): a list that is never written down. */
+/* All differences of two sorted samples, or all means of two elements of one sample (an element with itself, too). The list is never written down. */
 struct all_of_two {
         const double *x, *y; /* y NULL: means */
         size_t nx, ny;
@@ -300,7 +282,7 @@ static size_t count_to(const struct all_of_two *a, double v)
         return count;
 }
 
-/* The k-th smallest, from 0: the least value that k + 1 of them are not above; beside the largest exact to 2^-60. */
+/* The k-th smallest, from 0, exact to 2^-60 of the largest. */
 static double select_of_two(const struct all_of_two *a, size_t k)
 {
         double low, high, step;
@@ -327,7 +309,7 @@ static struct stat_shift shift_of(const struct all_of_two *a, size_t m, double c
 {
         double tail = (1 - confidence) / 2, middle = select_of_two(a, m / 2);
         struct stat_shift ret = {middle, -INFINITY, INFINITY};
-        size_t outside = 0; /* so many at each end: the largest k with P(statistic < k) <= tail */
+        size_t outside = 0; /* left out at each end: the largest k with P(statistic < k) <= tail */
 
         if (m % 2 == 0)
                 ret.shift = (select_of_two(a, m / 2 - 1) + middle) / 2;
@@ -362,12 +344,10 @@ struct stat_shift stat_shift_sorted_unpaired(const double *x, size_t nx, const d
         return shift_of(&(struct all_of_two){.x = x, .nx = nx, .y = y, .ny = ny}, nx * ny, confidence, tails, sqrt(a * b * (a + b + 1) / 12));
 }
 
-int stat_discoveries(const double *p, size_t n, double q, double *ret_largest)
+void stat_discoveries(const double *p, size_t n, double q, double *ret_largest)
 {
-        cleanup_free double *sorted = calloc(n + 1, sizeof(*sorted));
+        cleanup_free double *sorted = allocate(n, sizeof(*sorted));
 
-        if (!sorted)
-                return -ENOMEM;
         for (size_t i = 0; i < n; i++)
                 sorted[i] = p[i];
         stat_sort(sorted, n);
@@ -375,7 +355,6 @@ int stat_discoveries(const double *p, size_t n, double q, double *ret_largest)
         for (size_t i = 0; i < n; i++)
                 if (sorted[i] <= q * (double)(i + 1) / (double)n)
                         *ret_largest = sorted[i];
-        return 0;
 }
 
 /* -- two samples -------------------------------------------------------------------------------------------------- */
@@ -385,10 +364,8 @@ int stat_discoveries(const double *p, size_t n, double q, double *ret_largest)
 double *stat_mann_whitney_tails(size_t nx, size_t ny)
 {
         size_t m = nx * ny;
-        double *ways = calloc(m + 1, sizeof(*ways));
+        double *ways = allocate(m + 1, sizeof(*ways));
 
-        if (!ways)
-                return NULL;
         ways[0] = 1;
         for (size_t i = 1; i <= nx; i++) {
                 for (size_t u = m / 2 + 1; u-- > ny + i;)
@@ -405,29 +382,23 @@ double *stat_mann_whitney_tails(size_t nx, size_t ny)
         return ways;
 }
 
-static int mann_whitney_untied(size_t nx, size_t ny, size_t u, struct stat_test *ret)
+static void mann_whitney_untied(size_t nx, size_t ny, size_t u, struct stat_test *ret)
 {
         cleanup_free double *tails = stat_mann_whitney_tails(nx, ny);
 
-        if (!tails)
-                return -ENOMEM;
         ret->less = tails[u];
         ret->greater = tails[nx * ny - u];
         ret->exact = true;
         two_sided(ret);
-        return 0;
 }
 
 /* Every choice of nx of the ranks is equally likely: how many choices give each doubled sum. */
-static int mann_whitney_exact(const struct ranked *r, size_t nx, size_t n, unsigned sum2, struct stat_test *ret)
+static void mann_whitney_exact(const struct ranked *r, size_t nx, size_t n, unsigned sum2, struct stat_test *ret)
 {
-        cleanup_free double *ways = NULL;
-        size_t top = n * (n + 1), so_far = 0; /* twice the sum of all ranks, of those that were looked at */
+        size_t top = n * (n + 1), so_far = 0; /* twice the sum of all ranks, and of those that were looked at */
+        cleanup_free double *ways = allocate((nx + 1) * (top + 1), sizeof(*ways));
         double all = 0;
 
-        ways = calloc((nx + 1) * (top + 1), sizeof(*ways));
-        if (!ways)
-                return -ENOMEM;
         ways[0] = 1;
         for (size_t i = 0; i < n; i++) {
                 so_far += r[i].rank2;
@@ -446,22 +417,18 @@ static int mann_whitney_exact(const struct ranked *r, size_t nx, size_t n, unsig
         ret->greater /= all;
         ret->exact = true;
         two_sided(ret);
-        return 0;
 }
 
-int stat_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, struct stat_test *ret)
+void stat_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, struct stat_test *ret)
 {
-        cleanup_free struct ranked *r = NULL;
         size_t n = nx + ny;
+        cleanup_free struct ranked *r = allocate(n, sizeof(*r));
         unsigned sum2 = 0;
-        double ties;
+        double ties, pairs = (double)nx * (double)ny;
 
         *ret = (struct stat_test){.p = 1, .less = 1, .greater = 1, .n = n, .exact = true};
         if (nx == 0 || ny == 0)
-                return 0;
-        r = calloc(n, sizeof(*r));
-        if (!r)
-                return -ENOMEM;
+                return;
         for (size_t i = 0; i < n; i++)
                 r[i] = (struct ranked){.value = i < nx ? x[i] : y[i - nx], .index = i};
         ties = rank_values(r, n);
@@ -470,12 +437,11 @@ int stat_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, st
                         sum2 += r[i].rank2;
         *ret = (struct stat_test){.statistic = (sum2 - (double)nx * (double)(nx + 1)) / 2, .n = n};
         if (ties == 0 && n <= STAT_UNTIED)
-                return mann_whitney_untied(nx, ny, (size_t)ret->statistic, ret);
-        if (n <= STAT_TIED)
-                return mann_whitney_exact(r, nx, n, sum2, ret);
-        normal_tails(ret, (double)nx * (double)ny / 2,
-                     (double)nx * (double)ny / 12 * ((double)n + 1 - ties / ((double)n * ((double)n - 1))));
-        return 0;
+                mann_whitney_untied(nx, ny, (size_t)ret->statistic, ret);
+        else if (n <= STAT_TIED)
+                mann_whitney_exact(r, nx, n, sum2, ret);
+        else
+                normal_tails(ret, pairs / 2, pairs / 12 * ((double)n + 1 - ties / ((double)n * ((double)n - 1))));
 }
 
 double stat_sign_test(size_t up, size_t down)

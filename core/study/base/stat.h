@@ -1,10 +1,8 @@
 /* Small-sample statistics: medians, rank tests, the shift of two samples.
  *
- * The tests are exact, given the ties that are there (the permutation distribution of the mid-ranks): the signed ranks up to STAT_EXACT values, Mann and
- * Whitney's up to STAT_UNTIED, with ties up to STAT_TIED. Above that they use the normal approximation with corrections for ties and continuity. No
- * sample is modified, nothing is global. Samples hold no NaN; an infinity (a timeout of unknown length) is an ordinary largest value for the median and
- * the rank tests.
- */
+ * The tests are exact, given the ties (the permutation distribution of the mid-ranks): the signed ranks up to STAT_EXACT values, Mann and Whitney's
+ * up to STAT_UNTIED, with ties up to STAT_TIED. Above that they use the normal approximation with corrections for ties and continuity. Samples are not
+ * modified and hold no NaN. An infinity (a timeout of unknown length) is an ordinary largest value for the median and the rank tests. Any thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -28,17 +26,17 @@ struct stat_test {
 };
 
 /* Wilcoxon's signed-rank test of the pairs (x[i], y[i]), zeros ranked and then left out (Pratt, 1959). The statistic is the sum of the ranks
- * of the positive x - y. Give it logarithms where ratios matter. Two infinities of one sign are a zero. 0, -ENOMEM. */
-int stat_signed_rank(const double *x, const double *y, size_t n, struct stat_test *ret);
+ * of the positive x - y. Give it logarithms where ratios matter. Two infinities of one sign are a zero. */
+void stat_signed_rank(const double *x, const double *y, size_t n, struct stat_test *ret);
 
-/* Mann and Whitney's test of two independent samples. The statistic is U: how many pairs have x > y, ties counting a half. 0, -ENOMEM. */
-int stat_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, struct stat_test *ret);
+/* Mann and Whitney's test of two independent samples. The statistic is U: how many pairs have x > y, ties counting a half. */
+void stat_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, struct stat_test *ret);
 
 /* Two-sided p of the exact sign test (McNemar's, of so many changes one way and the other). */
 double stat_sign_test(size_t up, size_t down);
 
-/* Without ties the chances that the statistic is 0, …, s or less are the same for all samples of a size: up to n(n + 1)/2 for the signed ranks, nx·ny for
- * Mann and Whitney's U (by Gauss's binomial coefficients; Andrews, The Theory of Partitions, 3.2). NULL: no memory. free(). */
+/* ret[s] is the chance that the statistic is s or less, of samples without ties: s is up to n(n + 1)/2 for the signed ranks, up to nx·ny for Mann and
+ * Whitney's U (by Gauss's binomial coefficients; Andrews, The Theory of Partitions, 3.2). free(). */
 double *stat_signed_rank_tails(size_t n);
 double *stat_mann_whitney_tails(size_t nx, size_t ny);
 
@@ -53,9 +51,9 @@ struct stat_shift stat_shift_sorted(const double *differences, size_t n, double 
 /* The same of two independent samples, each sorted: the median of all differences x[i] - y[k], and the interval of Mann and Whitney's test (3.4, 4.2). */
 struct stat_shift stat_shift_sorted_unpaired(const double *x, size_t nx, const double *y, size_t ny, double confidence, const double *tails);
 
-/* Benjamini and Hochberg's (1995) step-up rule: the largest p that is still a discovery when a share `q` of the discoveries may be false, or -1 when
- * there is none. When nothing differs at all, the chance of any discovery is at most `q`. 0, -ENOMEM. */
-int stat_discoveries(const double *p, size_t n, double q, double *ret_largest);
+/* Benjamini and Hochberg's (1995) step-up rule: the largest p that is still a discovery when a share `q` of the discoveries may be false; -1: none.
+ * When nothing differs at all, the chance of any discovery is at most `q`. */
+void stat_discoveries(const double *p, size_t n, double q, double *ret_largest);
 
 /* Quantile of Student's t with `df` > 0 degrees of freedom, 0 < p < 1. */
 double stat_t_quantile(double p, double df);

@@ -20,34 +20,17 @@ static const enum verdict_plot verdict_plot_order[N_VERDICT_PLOTS] = {VERDICT_PL
 
 static inline enum verdict_plot verdict_plot_of(enum verdict v, bool is_wrong)
 {
-        if (is_wrong)
-                return VERDICT_PLOT_WRONG;
-        switch (v) {
-        case VERDICT_SAT:
-                return VERDICT_PLOT_SAT;
-        case VERDICT_UNSAT:
-                return VERDICT_PLOT_UNSAT;
-        case VERDICT_UNKNOWN:
-                return VERDICT_PLOT_UNKNOWN;
-        case VERDICT_TIMEOUT:
-                return VERDICT_PLOT_TIMEOUT;
-        case VERDICT_MEMOUT:
-        case VERDICT_CRASH:
-        case VERDICT_ERROR:
-        case VERDICT_UNBUILDABLE:
-        case N_VERDICTS:
-                break;
-        }
-        return VERDICT_PLOT_FAILED;
+        return is_wrong                 ? VERDICT_PLOT_WRONG
+               : v == VERDICT_SAT     ? VERDICT_PLOT_SAT
+               : v == VERDICT_UNSAT   ? VERDICT_PLOT_UNSAT
+               : v == VERDICT_UNKNOWN ? VERDICT_PLOT_UNKNOWN
+               : v == VERDICT_TIMEOUT ? VERDICT_PLOT_TIMEOUT
+                                        : VERDICT_PLOT_FAILED;
 }
 
 static inline const char *verdict_plot_name(enum verdict v, bool is_wrong)
 {
-        static const char *const names[N_VERDICT_PLOTS] = {
-                [VERDICT_PLOT_SAT] = "sat",         [VERDICT_PLOT_UNSAT] = "unsat",
-                [VERDICT_PLOT_WRONG] = "WRONG",     [VERDICT_PLOT_TIMEOUT] = "timeout",
-                [VERDICT_PLOT_UNKNOWN] = "unknown", [VERDICT_PLOT_FAILED] = "crash, error or memout",
-        };
+        static const char *const names[N_VERDICT_PLOTS] = {"sat", "WRONG", "unsat", "unknown", "crash, error or memout", "timeout"};
 
         return names[verdict_plot_of(v, is_wrong)];
 }

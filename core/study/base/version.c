@@ -5,12 +5,12 @@
 
 struct version *version_free(struct version *v)
 {
-        if (!v)
-                return NULL;
-        solver_unref(v->solver);
-        free(v->text);
-        free(v->name);
-        free(v);
+        if (v) {
+                solver_unref(v->solver);
+                free(v->text);
+                free(v->name);
+                free(v);
+        }
         return NULL;
 }
 
@@ -20,28 +20,6 @@ bool version_is_same(const struct version *a, const struct version *b)
 }
 
 /* -- recipes with a change -- */
-
-/* A copy of the recipe, through its text. */
-static int copy_recipe(const struct recipe *recipe, struct recipe **ret)
-{
-        cleanup_buffer struct buffer text = {0};
-        struct recipe **list;
-        size_t n;
-        int r = recipe_print(recipe, &text);
-
-        if (r < 0)
-                return r;
-        r = recipe_parse(text.data, recipe->name, recipe->name, &list, &n);
-        if (r < 0)
-                return r;
-        *ret = recipe_ref(list[0]);
-        recipe_list_free(list, n);
-        free((*ret)->base);
-        free((*ret)->repository);
-        (*ret)->base = recipe->base ? strdup(recipe->base) : NULL;
-        (*ret)->repository = recipe->repository ? strdup(recipe->repository) : NULL;
-        return 0;
-}
 
 /* The solver with another recipe, which it takes over. Only this version knows of it. */
 static struct solver *with_recipe(const struct solver *s, struct recipe *recipe)
@@ -54,8 +32,7 @@ static struct solver *with_recipe(const struct solver *s, struct recipe *recipe)
         return with;
 }
 
-/* As it is at a commit: of a released program that is run in its own way, with that one's `run` and `seed`. All else is as in `like`; NULL: as in the
- * solver's recipe. */
+/* The solver as it is at a commit: a released program may have a `run` and a `seed` of its own. All else is as in `like`; NULL: the solver's recipe. */
 static struct solver *solver_at(struct solver *s, uint32_t commit, const struct recipe *like)
 {
         const struct recipe *at = solver_recipe_at(s, commit);
@@ -79,39 +56,30 @@ static struct solver *solver_at(struct solver *s, uint32_t commit, const struct 
         return with_recipe(s, recipe);
 }
 
-static int add_arguments(struct version *v, const char *arguments)
+static void add_arguments(struct version *v, const char *arguments)
 {
-        cleanup(solver_unrefp) struct solver *s = steal_pointer(v->solver);
-        cleanup_buffer struct buffer b = {0};
-        struct recipe *recipe = NULL;
-        int r = copy_recipe(s->recipe, &recipe);
+        cleanup(solver_unrefp) struct solver *s = v->solver;
+        cleanup_free char *before = NULL;
+        struct recipe *recipe = recipe_copy(s->recipe);
 
-        if (r < 0)
-                return r;
+        before = recipe->arguments;
+        recipe->arguments = format_string("%s%s%s", before ?: "", before ? " " : "", arguments);
         recipe->is_programs = s->recipe->is_programs;
-        recipe->has_calls = false;
-        if (recipe->arguments)
-                buffer_addf(&b, "%s ", recipe->arguments);
-        buffer_adds(&b, arguments);
-        free(recipe->arguments);
-        recipe->arguments = steal_pointer(b.data);
+        recipe_share_eras(recipe, s->recipe);
         v->solver = with_recipe(s, recipe);
         v->has_arguments = true;
-        return 0;
 }
 
 /* -- the three kinds -- */
 
 static int parse_commit(struct version *v, struct solver *s, const char *text)
 {
-        cleanup_free char *revision = strdup(text);
-        char *colon = revision ? strchr(revision, ':') : NULL;
+        cleanup_free char *revision = copy_string(text);
+        char *colon = strchr(revision, ':');
         char sha[GIT_OID_HEXSZ + 1];
         struct commit c;
         int r;
 
-        if (!revision)
-                return -ENOMEM;
         if (colon)
                 *colon++ = '\0';
         r = history_resolve(s->history, revision, &v->commit);
@@ -122,13 +90,12 @@ static int parse_commit(struct version *v, struct solver *s, const char *text)
         if (r == 0)
                 v->solver = solver_at(s, v->commit, NULL);
         if (r == 0 && colon)
-                r = add_arguments(v, colon);
+                add_arguments(v, colon);
         if (r < 0)
                 return r;
         git_oid_tostr(sha, sizeof(sha), &c.oid);
-        if (asprintf(&v->text, "%s%s%s", sha, colon ? ":" : "", colon ? colon : "") < 0)
-                v->text = NULL;
-        return v->text ? 0 : -ENOMEM;
+        v->text = format_string("%s%s%s", sha, colon ? ":" : "", colon ? colon : "");
+        return 0;
 }
 
 static int parse_program(struct version *v, struct workspace *w, const struct solver *s, const char *text)
@@ -198,8 +165,8 @@ bool version_has_history(const struct solver *s, const char *text)
 int version_parse_in_full(struct workspace *w, struct solver *s, const char *text, struct version **ret)
 {
         const char *digest = version_is_of_history(text) ? NULL : strstr(text, "@sha256:");
-        cleanup_free char *bare = strndup(text, digest ? (size_t)(digest - text) : strlen(text));
-        int r = bare ? version_parse(w, s, bare, ret) : -ENOMEM;
+        cleanup_free char *bare = copy_prefix(text, digest ? (size_t)(digest - text) : strlen(text));
+        int r = version_parse(w, s, bare, ret);
 
         if (r == 0 && strcmp((*ret)->text, text) != 0) {
                 *ret = version_free(*ret);
@@ -214,18 +181,14 @@ int version_parse_in_full(struct workspace *w, struct solver *s, const char *tex
 
 int version_parse(struct workspace *w, struct solver *s, const char *text, struct version **ret)
 {
-        cleanup_version struct version *v = calloc(1, sizeof(*v));
-        bool is_program = program_is_text(text);
+        cleanup_version struct version *v = allocate(1, sizeof(*v));
         int r;
 
-        if (!v)
-                return -ENOMEM;
         v->name = copy_string(text);
-        r = is_program ? parse_program(v, w, s, text) : parse_commit(v, s, text);
-        if (r < 0)
-                return r;
-        *ret = steal_pointer(v);
-        return 0;
+        r = program_is_text(text) ? parse_program(v, w, s, text) : parse_commit(v, s, text);
+        if (r == 0)
+                *ret = steal_pointer(v);
+        return r;
 }
 
 /* -- building and holding -- */
@@ -234,9 +197,8 @@ int version_build(struct engine *e, struct workspace *w, const struct version *v
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *value = NULL;
-        int r;
+        int r = query_build(w, v->solver, v->commit, &q);
 
-        r = query_build(w, v->solver, v->commit, &q);
         if (r == 0)
                 r = engine_get(e, q, p, false, cancel_fd, &value);
         if (r == 0 && !((struct build_value *)value)->record->ok)
@@ -248,10 +210,9 @@ int version_build(struct engine *e, struct workspace *w, const struct version *v
 int version_hold(struct workspace *w, const struct version *v, struct held *ret)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        int r;
+        int r = build_find(w, v->solver, v->commit, false, &record);
 
         *ret = (struct held){0};
-        r = build_find(w, v->solver, v->commit, false, &record);
         if (r == 0)
                 r = held_build(w, record, ret);
         return r == -ENODATA ? errorf(r, "%s cannot be built at %s", v->solver->recipe->name, v->name) : r;
@@ -262,12 +223,9 @@ int version_hold(struct workspace *w, const struct version *v, struct held *ret)
 int version_ask(struct workspace *w, const struct version *v, const struct held *programs, const cpu_set_t *cpus, struct run_away *away,
                 int cancel_fd, char ret[VERSION_LINE])
 {
-        cleanup(recipe_unrefp) struct recipe *recipe = NULL;
-        int code, r = copy_recipe(v->solver->recipe, &recipe);
+        cleanup(recipe_unrefp) struct recipe *recipe = recipe_copy(v->solver->recipe);
+        int code, r = program_ask_version(w, recipe, programs->list, programs->n, cpus, away, cancel_fd, &code, ret);
 
-        *ret = '\0';
-        if (r == 0)
-                r = program_ask_version(w, recipe, programs->list, programs->n, cpus, away, cancel_fd, &code, ret);
         if (!strpbrk(ret, "0123456789"))
                 *ret = '\0';
         return r;

@@ -43,10 +43,8 @@ static int read_parents(struct localization *l)
         if (r < 0)
                 return r;
         l->n = l->options.target + (size_t)1; /* a commit's number is above its parents' */
-        l->commits = calloc(l->n, sizeof(*l->commits));
-        from = calloc(l->n, sizeof(*from));
-        if (!l->commits || !from)
-                return -ENOMEM;
+        l->commits = allocate(l->n, sizeof(*l->commits));
+        from = allocate(l->n, sizeof(*from));
         for (uint32_t i = 0; i < l->n; i++) {
                 cleanup_free uint32_t *parents = NULL;
                 size_t n;
@@ -58,8 +56,7 @@ static int read_parents(struct localization *l)
                 for (size_t p = 0; p < n; p++) {
                         if (parents[p] == COMMIT_NONE || parents[p] >= i) /* cut off by a shallow clone */
                                 continue;
-                        if (list_grow(l->parents, n_parents) < 0)
-                                return -ENOMEM;
+                        list_grow(l->parents, n_parents);
                         l->parents[n_parents++] = parents[p];
                         l->commits[i].n_parents++;
                 }
@@ -83,18 +80,13 @@ struct cell localization_cell(const struct localization_options *o, uint32_t com
         return cell;
 }
 
-/* Under a seed of the search: 0 is the cell itself, the others follow its seed where the solver has one; else they are repetitions (samples). */
+/* Seed 0 of the search is this cell. Other seeds follow the cell's seed where the solver has seeds; else they are repetitions (samples). */
 static struct cell cell_of(const struct localization *l, uint32_t commit, size_t test)
 {
         return localization_cell(&l->options, commit, l->options.cases[test]);
 }
 
-static bool is_same_build(const struct localization *l, size_t a, size_t b)
-{
-        return a == b || (l->commits[a].build != 0 && l->commits[a].build == l->commits[b].build);
-}
-
-/* By verdict, two fixed times stand for the two answers: a difference that no noise can hide. */
+/* By verdict: two fixed times that stand for the two answers. No noise can hide their difference. */
 #define BEFORE_SECONDS 0.01
 #define AFTER_SECONDS  1.0
 
@@ -124,19 +116,8 @@ struct localize_outcome fact_outcome(const struct fact *f, enum judge_measure m)
         return o;
 }
 
-static struct localize_outcome outcome_by_verdict(const struct localization *l, const struct fact *f)
-{
-        struct localize_outcome o = {.answer = LOCALIZE_BROKEN, .value = AFTER_SECONDS, .effort = NAN};
-
-        if (f->verdict == l->options.before)
-                o = (struct localize_outcome){.answer = LOCALIZE_SOLVED, .value = BEFORE_SECONDS, .effort = NAN};
-        else if (f->verdict == l->options.after)
-                o.answer = LOCALIZE_TIMEOUT;
-        return o;
-}
-
-/* An answer counts as solved if it is the one the case has had since the reference, which is fed first. */
-static int feed(struct localization *l, uint32_t commit, size_t test, unsigned seed, const struct fact *f)
+/* The reference is fed first. An answer counts as solved if it is the one that the case had there. */
+static void feed(struct localization *l, uint32_t commit, size_t test, unsigned seed, const struct fact *f)
 {
         struct cell cell = cell_of(l, commit, test);
         struct localize_outcome outcome = fact_outcome(f, l->options.measure);
@@ -147,7 +128,10 @@ static int feed(struct localization *l, uint32_t commit, size_t test, unsigned s
         if (outcome.answer == LOCALIZE_SOLVED && f->verdict != l->expected[test])
                 outcome.answer = LOCALIZE_BROKEN;
         if (l->options.by_verdict) {
-                outcome = outcome_by_verdict(l, f);
+                outcome.answer = f->verdict == l->options.before  ? LOCALIZE_SOLVED
+                                 : f->verdict == l->options.after ? LOCALIZE_TIMEOUT
+                                                                  : LOCALIZE_BROKEN;
+                outcome.value = f->verdict == l->options.before ? BEFORE_SECONDS : AFTER_SECONDS;
         } else if (l->options.measure == JUDGE_TIME) {
                 outcome.value = cell_seconds(&cell, f);
                 outcome.effort = fact_effort(f);
@@ -155,10 +139,24 @@ static int feed(struct localization *l, uint32_t commit, size_t test, unsigned s
                 l->run_seconds = (double)f->wall_ns / 1e9;
         }
         outcome.seed = seed;
-        return localize_feed(l->search, commit, test, &outcome);
+        localize_feed(l->search, commit, test, &outcome);
 }
 
 /* -- what is known before ----------------------------------------------------------------------------------------- */
+
+enum {
+        BUILD_WORKS = 1,
+        BUILD_FAILS
+};
+
+/* What is known of the commit's build; 0: nothing. */
+static int is_buildable(const struct localization *l, uint32_t commit)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r = build_find(l->options.workspace, l->options.solver, commit, false, &record);
+
+        return r == -ENOENT || r == -ESTALE ? 0 : r < 0 ? r : record->ok ? BUILD_WORKS : BUILD_FAILS;
+}
 
 struct known_run {
         struct localization *of;
@@ -169,9 +167,10 @@ struct known_run {
 static int feed_first(void *user, uint32_t number, const struct fact *f)
 {
         const struct known_run *k = user;
-        int r = number == 0 ? feed(k->of, k->commit, k->test, 0, f) : 0;
 
-        return r < 0 ? r : 1; /* no more of them */
+        if (number == 0)
+                feed(k->of, k->commit, k->test, 0, f);
+        return 1; /* no more of them */
 }
 
 static int feed_known(struct localization *l, uint32_t commit)
@@ -189,8 +188,10 @@ static int feed_known(struct localization *l, uint32_t commit)
 /* Commits of one build share their facts: the first of them has given them. */
 static bool is_repeated(const struct localization *l, const uint32_t *known, size_t i)
 {
-        for (size_t k = 0; k < i; k++)
-                if (is_same_build(l, known[k], known[i]))
+        uint64_t build = l->commits[known[i]].build;
+
+        for (size_t k = 0; build != 0 && k < i; k++)
+                if (l->commits[known[k]].build == build)
                         return true;
         return false;
 }
@@ -199,14 +200,11 @@ static bool is_repeated(const struct localization *l, const uint32_t *known, siz
 static int look_at_known(struct localization *l)
 {
         cleanup_free uint32_t *known = NULL;
-        cleanup_free bool *on_line = calloc(l->n, sizeof(*on_line));
+        cleanup_free bool *on_line = allocate(l->n, sizeof(*on_line));
         cleanup_revisions struct revisions line = {0};
         size_t n;
-        int r;
+        int r = commits_known(l->options.workspace, l->options.solver, NULL, &known, &n);
 
-        if (!on_line)
-                return -ENOMEM;
-        r = commits_known(l->options.workspace, l->options.solver, NULL, &known, &n);
         if (r == 0)
                 r = revision_range(l->options.solver, l->start, l->options.target, &line);
         if (r < 0)
@@ -214,28 +212,16 @@ static int look_at_known(struct localization *l)
         on_line[l->start] = true;
         for (size_t i = 0; i < line.n; i++)
                 on_line[line.list[i]] = true; /* what lies beside it is asked for when it is needed */
-        for (size_t i = 0; i < n && r >= 0; i++) {
-                cleanup(build_record_unrefp) struct build_record *record = NULL;
-
-                if (known[i] >= l->n)
-                        break;
-                if (is_repeated(l, known, i))
-                        continue;
-                r = build_find(l->options.workspace, l->options.solver, known[i], false, &record);
-                if (r == -ENOENT || r == -ESTALE) {
-                        r = 0;
-                        continue;
-                }
-                if (r < 0)
-                        return r;
-                if (record->ok)
+        for (size_t i = 0; i < n && known[i] < l->n && r >= 0; i++) {
+                r = is_repeated(l, known, i) ? 0 : is_buildable(l, known[i]);
+                if (r == BUILD_WORKS)
                         localize_built(l->search, known[i]);
-                else
+                else if (r == BUILD_FAILS)
                         localize_unbuildable(l->search, known[i]);
-                if (record->ok && on_line[known[i]])
+                if (r == BUILD_WORKS && on_line[known[i]])
                         r = feed_known(l, known[i]);
         }
-        return r;
+        return MIN(r, 0);
 }
 
 /* -- life --------------------------------------------------------------------------------------------------------- */
@@ -273,19 +259,6 @@ static double limit_of(const struct localization *l)
         return (double)(l->options.is_cpu_time ? cell.cpu_ns : limits.wall_ns) / NSEC_PER_SEC;
 }
 
-static int add_cases(struct localization *l)
-{
-        int r = 0;
-
-        for (size_t i = 0; i < l->options.n && r >= 0; i++) {
-                const struct case_info *info = l->options.cases[i];
-
-                r = localize_add_case(l->search, &(struct localize_case){.reference = l->start, .target = l->options.target});
-                l->expected[i] = verdict_is_decided(info->status) ? info->status : VERDICT_UNKNOWN;
-        }
-        return r < 0 ? r : 0;
-}
-
 /* From l->start on, with all that is known. */
 static int begin_search(struct localization *l)
 {
@@ -294,26 +267,22 @@ static int begin_search(struct localization *l)
         localize_free(steal_pointer(l->search));
         r = localize_new(&(struct localize_options){.builds_at_once = l->options.builds_at_once, .limit = limit_of(l)}, l->commits, l->n,
                          &l->search);
-        if (r == 0)
-                r = add_cases(l);
-        return r == 0 ? look_at_known(l) : r;
+        for (size_t i = 0; i < l->options.n && r >= 0; i++) {
+                enum verdict status = l->options.cases[i]->status;
+
+                r = localize_add_case(l->search, &(struct localize_case){.reference = l->start, .target = l->options.target});
+                l->expected[i] = verdict_is_decided(status) ? status : VERDICT_UNKNOWN;
+        }
+        return r < 0 ? r : look_at_known(l);
 }
 
-static int is_unbuildable(const struct localization *l, uint32_t commit)
-{
-        cleanup(build_record_unrefp) struct build_record *record = NULL;
-        int r = build_find(l->options.workspace, l->options.solver, commit, false, &record);
-
-        return r == -ENOENT || r == -ESTALE ? 0 : r < 0 ? r : !record->ok;
-}
-
-/* Nobody has named the commit where two lines part. Where it cannot be built, the next one of the target's line that can stands for it; the target
- * itself does not. */
+/* The user did not name the commit where two lines part. Where it cannot be built, the next commit of the target's line that can stands for it, but for
+ * the target itself. */
 static int step_over(struct localization *l)
 {
         int r = 0;
 
-        while (r == 0 && l->start != l->options.reference && (r = is_unbuildable(l, l->start)) == 1) {
+        while (r == 0 && l->start != l->options.reference && (r = is_buildable(l, l->start)) == BUILD_FAILS) {
                 cleanup_revisions struct revisions line = {0};
                 uint32_t start = l->start;
 
@@ -327,27 +296,22 @@ static int step_over(struct localization *l)
                         return begin_search(l);
                 }
         }
-        return r;
+        return MIN(r, 0);
 }
 
 int localization_new(const struct localization_options *options, struct localization **ret)
 {
-        cleanup_localization struct localization *l = calloc(1, sizeof(*l));
-        struct case_info **cases;
+        cleanup_localization struct localization *l = allocate(1, sizeof(*l));
+        struct case_info **cases = allocate(options->n, sizeof(*cases));
         int r;
 
-        if (!l)
-                return -ENOMEM;
         l->options = *options;
         l->options.solver = solver_ref(options->solver);
-        cases = calloc(options->n + 1, sizeof(*cases));
         l->options.cases = cases;
-        l->expected = calloc(options->n + 1, sizeof(*l->expected));
-        l->disturbed = calloc(options->n + 1, sizeof(*l->disturbed));
-        for (size_t i = 0; cases && i < options->n; i++)
+        l->expected = allocate(options->n, sizeof(*l->expected));
+        l->disturbed = allocate(options->n, sizeof(*l->disturbed));
+        for (size_t i = 0; i < options->n; i++)
                 cases[i] = case_info_ref(options->cases[i]);
-        if (!cases || !l->expected || !l->disturbed)
-                return -ENOMEM;
         r = find_start(l);
         if (r == 0)
                 r = read_parents(l);
@@ -355,10 +319,9 @@ int localization_new(const struct localization_options *options, struct localiza
                 r = begin_search(l);
         if (r == 0)
                 r = step_over(l);
-        if (r < 0)
-                return r;
-        *ret = steal_pointer(l);
-        return 0;
+        if (r == 0)
+                *ret = steal_pointer(l);
+        return r;
 }
 
 uint32_t localization_fork(const struct localization *l)
@@ -390,7 +353,6 @@ static int answered_run(void *user, size_t i, int r, struct value *v, const char
 
         if (r < 0)
                 return errorf(r, "%s", reason ? reason : strerror(-r));
-        l->answers[i].r = 1;
         l->answers[i].failed = !run->fact;
         l->answers[i].fact = run->fact ? fact_ref(run->fact) : NULL;
         return 0;
@@ -402,23 +364,23 @@ static int take_answers(struct localization *l)
         int r = 0;
 
         for (size_t i = 0; i < l->n_wants && r >= 0; i++) {
-                struct answer *a = &l->answers[i];
+                const struct localize_want *w = &l->wants[i];
+                const struct answer *a = &l->answers[i];
                 bool was_unknown = true;
 
                 for (size_t k = 0; k < i && was_unknown; k++)
-                        was_unknown = l->wants[k].commit != l->wants[i].commit;
-                if (a->failed) {
-                        localize_unbuildable(l->search, l->wants[i].commit);
-                        l->builds += was_unknown;
-                } else if (a->fact) {
-                        r = feed(l, (uint32_t)l->wants[i].commit, l->wants[i].test, l->wants[i].seed, a->fact);
-                        l->builds += was_unknown && l->wants[i].seed == 0;
-                } else if (!l->stopped) {
+                        was_unknown = l->wants[k].commit != w->commit;
+                if (a->failed)
+                        localize_unbuildable(l->search, w->commit);
+                else if (a->fact)
+                        feed(l, (uint32_t)w->commit, w->test, w->seed, a->fact);
+                else if (!l->stopped)
                         r = errorf(-ECANCELED, "the search was interrupted");
-                }
+                l->builds += was_unknown && (a->failed || (a->fact && w->seed == 0));
         }
         for (size_t i = 0; i < l->n_wants; i++)
-                l->answers[i].fact = fact_unref(l->answers[i].fact);
+                fact_unref(l->answers[i].fact);
+        free(steal_pointer(l->answers));
         return r;
 }
 
@@ -426,24 +388,17 @@ int localization_next(struct localization *l, struct asking *ret)
 {
         int r = 0;
 
-        if (l->asked)
+        if (l->answers) {
                 r = take_answers(l);
-        if (r >= 0 && l->asked && !l->stopped)
-                r = step_over(l);
-        l->asked = false;
-        free(l->answers);
-        l->answers = NULL;
+                if (r >= 0 && !l->stopped)
+                        r = step_over(l);
+        }
         localize_set_costs(l->search, (double)build_usual_ns(l->options.workspace, l->options.solver) / 1e9 ?: UNKNOWN_BUILD, l->run_seconds);
         if (r >= 0)
                 r = localize_plan(l->search, &l->wants, &l->n_wants);
-        if (r < 0)
+        if (r < 0 || l->n_wants == 0)
                 return r;
-        if (l->n_wants == 0)
-                return 0;
-        l->answers = calloc(l->n_wants, sizeof(*l->answers));
-        if (!l->answers)
-                return -ENOMEM;
-        l->asked = true;
+        l->answers = allocate(l->n_wants, sizeof(*l->answers));
         *ret = (struct asking){.n = l->n_wants, .make = make_run, .answered = answered_run, .user = l};
         return 1;
 }

@@ -37,8 +37,8 @@ struct localization_options {
         unsigned builds_at_once; /* 0: 2 */
 };
 
-/* How a run ended, as levels and searches see it: solved; at its limit; or broken. A memory limit is to memory what a time limit is to time; what is not solved
- * has no effort, and a timeout no memory. */
+/* How a run ended, for levels and searches: solved, at its limit, or broken. The limit of memory counts where memory is measured, else that of time. A
+ * run that is not solved has no effort, and a timeout no memory. */
 struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double seconds);
 struct localize_outcome fact_outcome(const struct fact *f, enum judge_measure m);
 double fact_amount(const struct fact *f, enum judge_measure m); /* JUDGE_TIME, _MEMORY or _EFFORT; NaN: the solver did not say */
@@ -63,14 +63,14 @@ void localization_progress(const struct localization *l, struct localization_pro
 
 /* The reference, or the commit at which its line leaves the target's. */
 uint32_t localization_fork(const struct localization *l);
-/* Where the search begins: there; or where nobody has named that commit and it cannot be built, at the next one of the target's line that can, which may
- * be found out on the way. */
+/* Where the search begins: at the fork. If the fork is not the reference itself and cannot be built, at the next commit of the target's line that can;
+ * that may be found out on the way. */
 uint32_t localization_start(const struct localization *l);
-/* From now on it asks for nothing: the next call of localization_next() returns 0, and each result is what is known by then. Also in the middle of an
- * asking that was interrupted; what that has measured is taken into account. */
+/* From now on it asks for nothing: the next call of localization_next() returns 0, and each result is what is known by then. It may be called after an
+ * asking was interrupted; what that has measured counts. */
 void localization_stop(struct localization *l);
 enum localize_state localization_state(const struct localization *l, size_t i);
-/* What the search of a case has come to: a new reference; NULL: no memory. */
+/* What the search of a case has come to: a new reference. */
 struct localized *localization_result(const struct localization *l, size_t i);
 /* The case's search as a `git bisect log`, for `git bisect replay`. */
 int localization_log(const struct localization *l, size_t i, struct buffer *to);
@@ -81,6 +81,6 @@ int localization_log(const struct localization *l, size_t i, struct buffer *to);
  * for an end that cannot be built. */
 int query_localized(const struct localization_options *options, struct query **ret);
 extern const struct query_type query_localized_type;
-/* Keeps what a batch has found, so that the query of each case answers it. Cases that are open are passed over. What was stopped is kept as unfinished,
- * until somebody finishes it; it never replaces what is finished. */
+/* Keeps what a batch has found, so that the query of each case answers it. Open cases are passed over. A search that was stopped is kept as unfinished
+ * until it is finished; it never replaces a finished one. */
 int localization_keep(const struct localization *l);

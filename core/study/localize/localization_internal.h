@@ -17,15 +17,13 @@ struct localization {
         const struct localize_want *wants;
         size_t n_wants;
         struct answer {
-                int r;
                 struct fact *fact; /* owns a ref */
                 bool failed;       /* the commit cannot be built */
-        } * answers;               /* one a want, until all are there: the order in which they come must not count */
-        bool asked, stopped;
+        } * answers; /* one a want, kept until all are there: the order in which they come must not count. NULL: nothing is asked */
+        bool stopped;
         enum verdict *expected; /* by case: the first answer that was one; VERDICT_UNKNOWN: none yet */
         bool *disturbed;        /* by case: others had the core during some of its runs */
         size_t builds;
-        double build_seconds;
 };
 
 struct cell localization_cell(const struct localization_options *o, uint32_t commit, struct case_info *info);

@@ -1,4 +1,4 @@
-/* Query localize: what a search for the culprits of one case came to, kept for good. */
+/* The query localize: the result of a search for the culprits of one case, kept for good. */
 #include "core/study/localize/localization_internal.h"
 
 struct localized_query {
@@ -52,46 +52,17 @@ static int localized_find(struct query *query, struct value **ret)
         return localized_get(q->options.workspace, &query->key, (struct localized **)ret);
 }
 
-struct putting {
-        const struct localization *localization;
-        const struct digest *key;
-        const struct localized *result;
-};
-
-/* A result that is not final gives way, and mounts that showed it are told; it never replaces a final one. */
-static int put_in(void *user, struct store_txn *t)
-{
-        const struct putting *p = user;
-        cleanup_localized struct localized *there = NULL;
-        int r = localized_read(t, p->key, &there);
-        bool was_final = r == 0 && localized_is_final(there);
-
-        if (r < 0 && r != -ENOENT)
-                return r;
-        if (was_final && !localized_is_final(p->result))
-                return 0;
-        if (r == 0 && !was_final)
-                replaced_note(t, p->localization->options.solver);
-        return localized_write(t, p->key, p->result);
-}
-
-static int put_result(const struct localization *l, const struct digest *key, const struct localized *result)
-{
-        return store_update(workspace_store(l->options.workspace), put_in,
-                            &(struct putting){.localization = l, .key = key, .result = result});
-}
 
 /* An end that cannot be built is not kept: `build --again` may mend it, and to find it costs nothing. Nor is a search that was stopped before it knew
  * anything. */
 static int result_put(const struct localization *l, size_t i, const struct localized *result)
 {
-        enum localize_state state = localize_state(l->search, i);
         struct digest key;
 
-        if (state == LOCALIZE_UNBUILDABLE_END || (state != LOCALIZE_FOUND && result->is_unfinished))
+        if (result->state == LOCALIZE_UNBUILDABLE_END || (result->state != LOCALIZE_FOUND && result->is_unfinished))
                 return 0;
         localized_key(&l->options, l->options.cases[i], &key);
-        return put_result(l, &key, result);
+        return localized_put(l->options.workspace, l->options.solver, &key, result);
 }
 
 int localization_keep(const struct localization *l)
@@ -99,12 +70,10 @@ int localization_keep(const struct localization *l)
         int r = 0;
 
         for (size_t i = 0; i < l->options.n && r >= 0; i++) {
-                cleanup_localized struct localized *result = NULL;
+                cleanup_localized struct localized *result = localization_result(l, i);
 
-                if (localize_state(l->search, i) == LOCALIZE_OPEN)
-                        continue;
-                result = localization_result(l, i);
-                r = result ? result_put(l, i, result) : -ENOMEM;
+                if (result->state != LOCALIZE_OPEN)
+                        r = result_put(l, i, result);
         }
         return r;
 }
@@ -116,14 +85,11 @@ static int localized_step(struct query *query, struct job *j, void **state, stru
         struct localization_progress p;
         cleanup_localized struct localized *result = NULL;
         struct asking asking;
-        int r;
+        int r = l ? 0 : localization_new(&q->options, &l);
 
-        if (!l) {
-                r = localization_new(&q->options, &l);
-                if (r < 0)
-                        return r;
-                *state = l;
-        }
+        if (r < 0)
+                return r;
+        *state = l;
         r = localization_next(l, &asking);
         if (r < 0)
                 return r;
@@ -133,7 +99,7 @@ static int localized_step(struct query *query, struct job *j, void **state, stru
                 return job_ask_many(j, &asking);
         }
         result = localization_result(l, 0);
-        r = result ? result_put(l, 0, result) : -ENOMEM;
+        r = result_put(l, 0, result);
         if (r == 0)
                 *ret = &steal_pointer(result)->value;
         return r;
@@ -181,10 +147,8 @@ const struct query_type query_localized_type = {
 
 int query_localized(const struct localization_options *options, struct query **ret)
 {
-        struct localized_query *q = calloc(1, sizeof(*q));
+        struct localized_query *q = allocate(1, sizeof(*q));
 
-        if (!q)
-                return -ENOMEM;
         assert(options->n == 1);
         q->query = (struct query){.type = &query_localized_type, .refs = 1};
         q->options = *options;

@@ -21,18 +21,18 @@ static char *commit_text(const struct localization *l, size_t commit)
         char sha[GIT_OID_HEXSZ + 1];
 
         program_name_at(l, commit, sha);
-        return strdup(sha);
+        return copy_string(sha);
 }
 
-static int take_culprit(const struct localization *l, const struct localize_culprit *c, struct localized_culprit *ret)
+static void take_culprit(const struct localization *l, const struct localize_culprit *c, struct localized_culprit *ret)
 {
         cleanup_buffer struct buffer subject = {0};
-        bool is_whole = true;
 
         history_subject(l->options.solver->history, (uint32_t)c->commits[c->n - 1], &subject);
         *ret = (struct localized_culprit){
                 .before = commit_text(l, c->before),
-                .subject = strdup(subject.data ? subject.data : ""),
+                .commits = allocate(c->n, sizeof(*ret->commits)),
+                .subject = copy_string(subject.data ?: ""),
                 .measure = l->options.measure,
                 .value_before = isfinite(c->value_before) ? c->value_before : INFINITY,
                 .value_after = isfinite(c->value_after) ? c->value_after : INFINITY,
@@ -46,71 +46,52 @@ static int take_culprit(const struct localization *l, const struct localize_culp
                 .ratio = c->ratio,
                 .confidence = c->confidence,
         };
-        ret->commits = calloc(c->n, sizeof(*ret->commits));
-        for (; ret->commits && ret->n < c->n; ret->n++) {
+        for (; ret->n < c->n; ret->n++)
                 ret->commits[ret->n] = commit_text(l, c->commits[ret->n]);
-                is_whole &= ret->commits[ret->n] != NULL;
-        }
-        if (!is_whole || !ret->commits || !ret->before || !ret->subject)
-                return -ENOMEM;
-        if (asprintf(&ret->commit, c->n > 1 ? "%s..%s" : "%.0s%s", ret->before, ret->commits[c->n - 1]) < 0)
-                ret->commit = NULL;
-        return ret->commit ? 0 : -ENOMEM;
+        ret->commit = format_string(c->n > 1 ? "%s..%s" : "%.0s%s", ret->before, ret->commits[c->n - 1]);
 }
 
-static int set_text(char **at, char *text)
+static void set_text(char **at, char *text)
 {
         free(*at);
         *at = text;
-        return text ? 0 : -ENOMEM;
 }
 
-static int take_result(const struct localization *l, size_t i, struct localized *ret)
+struct localized *localization_result(const struct localization *l, size_t i)
 {
-        const struct case_info *info = l->options.cases[i];
+        const struct localization_options *o = &l->options;
         const struct localize_culprit *culprits;
         size_t n = localize_culprits(l->search, i, &culprits);
-        double ends[2];
+        struct localized *ret = localized_new();
         cleanup_buffer struct buffer name = {0};
-        int r;
+        double ends[2];
 
-        buffer_add_printable(&name, info->name);
-        r = set_text(&ret->name, strdup(name.data ? name.data : ""));
-        if (r == 0)
-                r = set_text(&ret->reference, commit_text(l, l->options.reference));
-        if (r == 0)
-                r = set_text(&ret->target, commit_text(l, l->options.target));
-        if (r == 0 && l->start != l->options.reference)
-                r = set_text(&ret->start, commit_text(l, l->start));
+        buffer_add_printable(&name, o->cases[i]->name);
+        set_text(&ret->name, copy_string(name.data ?: ""));
+        set_text(&ret->reference, commit_text(l, o->reference));
+        set_text(&ret->target, commit_text(l, o->target));
+        if (l->start != o->reference)
+                set_text(&ret->start, commit_text(l, l->start));
         localize_end_values(l->search, i, ends);
-        ret->case_id = info->id;
+        ret->case_id = o->cases[i]->id;
         ret->state = localize_state(l->search, i);
-        ret->measure = l->options.measure;
-        ret->is_cpu_time = l->options.is_cpu_time;
-        ret->has_seed = l->options.has_seed;
-        ret->seed = l->options.seed;
-        ret->by_verdict = l->options.by_verdict;
-        ret->verdict_before = l->options.before;
-        ret->verdict_after = l->options.after;
+        ret->measure = o->measure;
+        ret->is_cpu_time = o->is_cpu_time;
+        ret->has_seed = o->has_seed;
+        ret->seed = o->seed;
+        ret->by_verdict = o->by_verdict;
+        ret->verdict_before = o->before;
+        ret->verdict_after = o->after;
         if (!ret->by_verdict) {
                 ret->value_reference = ends[0];
                 ret->value_target = ends[1];
         }
         ret->is_unfinished = l->stopped && localize_is_cut_off(l->search, i);
         ret->is_disturbed = l->disturbed[i] && ret->state == LOCALIZE_NO_CULPRIT;
-        ret->culprits = calloc(n + 1, sizeof(*ret->culprits));
-        if (!ret->culprits)
-                return -ENOMEM;
-        for (; r == 0 && ret->n < n; ret->n++)
-                r = take_culprit(l, &culprits[ret->n], &ret->culprits[ret->n]);
-        return r;
-}
-
-struct localized *localization_result(const struct localization *l, size_t i)
-{
-        cleanup_localized struct localized *result = localized_new();
-
-        return result && take_result(l, i, result) == 0 ? steal_pointer(result) : NULL;
+        ret->culprits = allocate(n, sizeof(*ret->culprits));
+        for (; ret->n < n; ret->n++)
+                take_culprit(l, &culprits[ret->n], &ret->culprits[ret->n]);
+        return ret;
 }
 
 /* -- git bisect log ----------------------------------------------------------------------------------------------- */
@@ -123,7 +104,6 @@ struct log {
                 enum localize_seen seen;
         } * entries; /* oldest first */
         size_t n;
-        bool failed;
 };
 
 static void log_commit(const struct localization *l, struct buffer *to, bool command, size_t commit, const char *as)
@@ -144,14 +124,11 @@ static void log_sighting(void *user, size_t commit, enum localize_seen seen)
 
         if (commit == log->l->start || commit == log->l->options.target)
                 return;
-        if (list_grow(log->entries, log->n) < 0) {
-                log->failed = true;
-                return;
-        }
+        list_grow(log->entries, log->n);
         log->entries[log->n++] = (struct log_entry){commit, seen};
 }
 
-/* git knows one step: what is fast after the culprit, or slow before it, cannot be told to it. */
+/* git knows one step. A commit that is fast after the culprit, or slow before it, stands as a comment. */
 static void log_entry(const struct log *log, const struct log_entry *e, struct buffer *to)
 {
         bool odd = (e->seen == LOCALIZE_SEEN_SLOW && e->commit < log->culprit) ||
@@ -190,5 +167,5 @@ int localization_log(const struct localization *l, size_t i, struct buffer *to)
         if (log.culprit != SIZE_MAX)
                 log_commit(l, to, false, log.culprit, "first bad commit");
         free(log.entries);
-        return log.failed ? -ENOMEM : buffer_error(to);
+        return buffer_error(to);
 }

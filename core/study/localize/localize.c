@@ -12,13 +12,11 @@ static int compare_keys(const void *a, const void *b)
 }
 
 /* A program stands for all commits of one key: the first of them. */
-static int find_programs(struct localize *l)
+static void find_programs(struct localize *l)
 {
-        cleanup_free uint64_t(*keys)[2] = calloc(l->n + 1, sizeof(*keys));
+        cleanup_free uint64_t(*keys)[2] = allocate(l->n, sizeof(*keys));
         size_t n = 0;
 
-        if (!keys)
-                return -ENOMEM;
         for (size_t i = 0; i < l->n; i++) {
                 l->program[i] = i;
                 if (l->commits[i].build != 0) {
@@ -30,39 +28,32 @@ static int find_programs(struct localize *l)
         for (size_t i = 1; i < n; i++)
                 if (keys[i][0] == keys[i - 1][0])
                         l->program[keys[i][1]] = l->program[keys[i - 1][1]];
-        return 0;
 }
 
 int localize_new(const struct localize_options *options, const struct localize_commit *commits, size_t n, struct localize **ret)
 {
-        cleanup_localize struct localize *l = calloc(1, sizeof(*l));
-        int r;
+        struct localize *l;
 
-        if (!l)
-                return -ENOMEM;
-        l->options = *options;
-        l->options.builds_at_once = options->builds_at_once ? options->builds_at_once : 2;
-        l->options.verify_pairs = options->verify_pairs ? options->verify_pairs : 5;
-        l->options.most_samples = options->most_samples ? options->most_samples : 80;
-        l->options.most_runs = options->most_runs ? options->most_runs : 300;
-        l->options.minimum_ratio = options->minimum_ratio > 1 ? options->minimum_ratio : 1.2;
-        l->build_seconds = 300;
-        l->commits = commits;
-        l->n = n;
         for (size_t i = 0; i < n; i++)
                 for (size_t p = 0; p < commits[i].n_parents; p++)
                         if (commits[i].parents[p] >= i)
                                 return errorf(-EINVAL, "commit %zu comes before its parent %zu", i, commits[i].parents[p]);
-        l->program = calloc(n + 1, sizeof(*l->program));
-        l->built = calloc(n + 1, sizeof(*l->built));
-        l->density = calloc(n + 1, sizeof(*l->density));
-        l->gain = calloc(n + 1, sizeof(*l->gain));
-        if (!l->program || !l->built || !l->density || !l->gain)
-                return -ENOMEM;
-        r = find_programs(l);
-        if (r < 0)
-                return r;
-        *ret = steal_pointer(l);
+        l = allocate(1, sizeof(*l));
+        *l = (struct localize){.options = *options,
+                               .build_seconds = 300,
+                               .commits = commits,
+                               .n = n,
+                               .program = allocate(n, sizeof(*l->program)),
+                               .built = allocate(n, sizeof(*l->built)),
+                               .density = allocate(n, sizeof(*l->density)),
+                               .gain = allocate(n, sizeof(*l->gain))};
+        l->options.builds_at_once = options->builds_at_once ?: 2;
+        l->options.verify_pairs = options->verify_pairs ?: 5;
+        l->options.most_samples = options->most_samples ?: 80;
+        l->options.most_runs = options->most_runs ?: 300;
+        l->options.minimum_ratio = options->minimum_ratio > 1 ? options->minimum_ratio : 1.2;
+        find_programs(l);
+        *ret = l;
         return 0;
 }
 
@@ -131,20 +122,17 @@ void localize_set_costs(struct localize *l, double build, double run)
 
 int localize_add_case(struct localize *l, const struct localize_case *test)
 {
-        struct line *line;
-        int r;
+        struct line *line = NULL;
 
         if (test->reference == test->target)
                 return errorf(-EINVAL, "reference and target are the same commit");
-        r = test->reference < l->n && test->target < l->n ? line_get(l, test->reference, test->target, &line) : -EINVAL;
-        if (r == -EINVAL)
+        if (test->reference < l->n && test->target < l->n)
+                line = line_get(l, test->reference, test->target);
+        if (!line)
                 return errorf(-EINVAL, "the reference is not an ancestor of the target along first parents");
-        if (r < 0)
-                return r;
         if (line->n < 2)
                 return errorf(-EINVAL, "nothing that is built changes between reference and target");
-        if (list_grow(l->tests, l->n_tests) < 0)
-                return -ENOMEM;
+        list_grow(l->tests, l->n_tests);
         l->tests[l->n_tests] = (struct test){.given = *test, .line = line};
         return (int)l->n_tests++;
 }
@@ -194,16 +182,8 @@ static unsigned next_seed(const struct test *t, size_t program)
         return next;
 }
 
-static int add_run(struct verification *v, int side, const struct localize_outcome *outcome)
-{
-        if (list_grow(v->runs[side], v->n[side]) < 0)
-                return -ENOMEM;
-        v->runs[side][v->n[side]++] = *outcome;
-        return 0;
-}
-
 /* Crosses off the first open want of the pair. */
-static int answer(struct localize *l, size_t program, size_t test, const struct localize_outcome *outcome)
+static void answer(struct localize *l, size_t program, size_t test, const struct localize_outcome *outcome)
 {
         size_t low = 0, high = l->n_wants;
 
@@ -218,29 +198,31 @@ static int answer(struct localize *l, size_t program, size_t test, const struct 
         }
         for (; low < l->n_wants; low++) {
                 struct asked *a = &l->asked[l->by_pair[low]];
+                struct verification *v;
 
                 if (a->program != program || a->test != test)
-                        return 0;
+                        return;
                 if (a->answered)
                         continue;
                 a->answered = true;
                 l->left--;
                 if (a->verification == NONE)
-                        return 0;
-                return add_run(&l->tests[test].verifications[a->verification], a->side, outcome);
+                        return;
+                v = &l->tests[test].verifications[a->verification];
+                list_grow(v->runs[a->side], v->n[a->side]);
+                v->runs[a->side][v->n[a->side]++] = *outcome;
+                return;
         }
-        return 0;
 }
 
-int localize_feed(struct localize *l, size_t commit, size_t test, const struct localize_outcome *outcome)
+void localize_feed(struct localize *l, size_t commit, size_t test, const struct localize_outcome *outcome)
 {
         struct test *t = &l->tests[test];
 
-        if (list_grow(t->facts, t->n_facts) < 0)
-                return -ENOMEM;
+        list_grow(t->facts, t->n_facts);
         t->facts[t->n_facts++] = (struct fact){.program = l->program[commit], .outcome = *outcome};
         l->built[l->program[commit]] = BUILD_DONE;
-        return answer(l, l->program[commit], test, outcome);
+        answer(l, l->program[commit], test, outcome);
 }
 
 /* -- wants -------------------------------------------------------------------------------------------------------- */
@@ -251,48 +233,41 @@ void wants_forget(struct localize *l)
         l->n_asked = 0;
 }
 
-static int ask(struct localize *l, struct asked asked)
+static void ask(struct localize *l, struct asked asked)
 {
-        if (list_grow(l->asked, l->n_asked) < 0)
-                return -ENOMEM;
+        list_grow(l->asked, l->n_asked);
         asked.order = l->n_asked;
         l->asked[l->n_asked++] = asked;
-        return 0;
 }
 
-int want_run(struct localize *l, size_t program, size_t test)
+void want_run(struct localize *l, size_t program, size_t test)
 {
-        return ask(l, (struct asked){.program = program, .test = test, .verification = NONE});
+        ask(l, (struct asked){.program = program, .test = test, .verification = NONE});
 }
 
-int want_seed(struct localize *l, size_t program, size_t test, unsigned seed)
+void want_seed(struct localize *l, size_t program, size_t test, unsigned seed)
 {
-        return ask(l, (struct asked){.program = program, .test = test, .verification = NONE, .has_seed = true, .seed = seed});
+        ask(l, (struct asked){.program = program, .test = test, .verification = NONE, .has_seed = true, .seed = seed});
 }
 
-int want_pairs(struct localize *l, size_t test, size_t verification, unsigned pairs)
+void want_pairs(struct localize *l, size_t test, size_t verification, unsigned pairs)
 {
         const struct verification *v = &l->tests[test].verifications[verification];
         unsigned first = MAX(next_seed(&l->tests[test], v->before), next_seed(&l->tests[test], v->after));
-        int r = 0;
 
         for (size_t i = 0; i < l->n_asked; i++) /* what this plan asks for takes seeds, too */
                 first += l->asked[i].test == test;
+        for (unsigned i = 0; i < 2 * pairs; i++) { /* before, after; after, before; ... */
+                int side = (int)((i / 2 + i) % 2);
 
-        for (unsigned i = 0; i < pairs && r >= 0; i++) {
-                for (int k = 0; k < 2 && r >= 0; k++) { /* before, after; after, before; ... */
-                        int side = (int)(i % 2) ^ k;
-
-                        r = ask(l, (struct asked){.program = side ? v->after : v->before,
-                                                  .test = test,
-                                                  .verification = verification,
-                                                  .side = side,
-                                                  .verify = true,
-                                                  .has_seed = true,
-                                                  .seed = first + i});
-                }
+                ask(l, (struct asked){.program = side ? v->after : v->before,
+                                      .test = test,
+                                      .verification = verification,
+                                      .side = side,
+                                      .verify = true,
+                                      .has_seed = true,
+                                      .seed = first + i / 2});
         }
-        return r;
 }
 
 /* By commit, so that each is built once; the pairs of verification last, in their own order. */
@@ -319,12 +294,10 @@ static int compare_by_pair(const void *a, const void *b, void *user)
         return *(const size_t *)a < *(const size_t *)b ? -1 : 1;
 }
 
-static int wants_publish(struct localize *l)
+static void wants_publish(struct localize *l)
 {
-        l->wants = calloc(l->n_asked + 1, sizeof(*l->wants));
-        l->by_pair = calloc(l->n_asked + 1, sizeof(*l->by_pair));
-        if (!l->wants || !l->by_pair)
-                return -ENOMEM;
+        l->wants = allocate(l->n_asked, sizeof(*l->wants));
+        l->by_pair = allocate(l->n_asked, sizeof(*l->by_pair));
         sort_list(l->asked, l->n_asked, sizeof(*l->asked), compare_asked);
         l->n_wants = l->left = l->n_asked;
         for (size_t i = 0; i < l->n_wants; i++)
@@ -344,24 +317,18 @@ static int wants_publish(struct localize *l)
                         .verify = a->verify,
                 };
         }
-        return 0;
 }
 
 int localize_plan(struct localize *l, const struct localize_want **ret, size_t *ret_n)
 {
-        int r;
-
         *ret = NULL;
         *ret_n = 0;
         if (l->left > 0 && !l->is_stopped)
                 return errorf(-EBUSY, "%zu runs of the last plan are not answered", l->left);
         wants_clear(l);
         demands_clear(l);
-        r = l->options.plan ? l->options.plan(l) : plan_default(l);
-        if (r >= 0)
-                r = wants_publish(l);
-        if (r < 0)
-                return r;
+        (l->options.plan ?: plan_default)(l);
+        wants_publish(l);
         *ret = l->wants;
         *ret_n = l->n_wants;
         return 0;
@@ -369,12 +336,10 @@ int localize_plan(struct localize *l, const struct localize_want **ret, size_t *
 
 /* -- results ------------------------------------------------------------------------------------------------------ */
 
-struct localize_culprit *culprit_add(struct test *t)
+void culprit_add(struct test *t, const struct localize_culprit *culprit)
 {
-        if (list_grow(t->culprits, t->n_culprits) < 0)
-                return NULL;
-        t->culprits[t->n_culprits] = (struct localize_culprit){.p = NAN, .ratio = NAN};
-        return &t->culprits[t->n_culprits++];
+        list_grow(t->culprits, t->n_culprits);
+        t->culprits[t->n_culprits++] = *culprit;
 }
 
 enum localize_state localize_state(const struct localize *l, size_t test)
@@ -404,20 +369,15 @@ void localize_each_sighting(struct localize *l, size_t test, void (*fn)(void *us
         const struct test *t = &l->tests[test];
 
         for (size_t x = 0; x < t->line->n; x++) {
-                size_t program = t->line->at[x];
+                bool has_failed = l->built[t->line->at[x]] == BUILD_FAILED;
                 unsigned counts[N_LEVELS] = {0}, n = 0;
 
-                if (l->built[program] == BUILD_FAILED) {
-                        fn(user, t->line->first[x], LOCALIZE_SEEN_BETWEEN);
-                        continue;
-                }
-                for (size_t i = 0; i < t->n_facts; i++) {
-                        if (t->facts[i].program != program)
-                                continue;
-                        counts[level_of(&t->thresholds, &t->facts[i].outcome)]++;
-                        n++;
-                }
-                if (n > 0)
+                for (size_t i = 0; !has_failed && i < t->n_facts; i++)
+                        if (t->facts[i].program == t->line->at[x]) {
+                                counts[level_of(&t->thresholds, &t->facts[i].outcome)]++;
+                                n++;
+                        }
+                if (n > 0 || has_failed)
                         fn(user, t->line->first[x],
                            2 * counts[LEVEL_FAST] > n   ? LOCALIZE_SEEN_FAST
                            : 2 * counts[LEVEL_SLOW] > n ? LOCALIZE_SEEN_SLOW

@@ -7,25 +7,26 @@
  *                     build its commit: localize_unbuildable(l, commit) if that fails, else run its case there:
  *                     localize_feed(l, commit, test, &outcome)
  *
- * The next question depends on the facts alone, not on their order: feed the same facts again (a store remembers them) and the search goes on
- * where it ended. There is no randomness in it.
+ * The next question depends on the facts alone, not on their order, and on no random number. So a search that is fed the same facts again (a store
+ * remembers them) goes on where it ended.
  *
- * First the two ends: pairs of runs under the same seeds, until they are judged to differ (core/study/judge), or not to; before that
- * nothing between them is built. Then every run of a case at a commit shows one of four levels, relative to its times at the two ends (the reference level,
- * the target level, something between, or broken: unknown, crash, error), more or less likely by how times at the ends vary over seeds. Along the line of
- * first parents the true level is a hidden Markov chain that changes rarely; a run reports another level than the true one with an unknown probability,
- * which the batch estimates together (empirical Bayes over a grid, as do flake-aware culprit finders; Google, ICST 2023). The forward-backward recursion gives the probability of
- * a change between any two neighbouring facts. "No change at all" is one of its hypotheses, several changes and non-monotone shapes are
- * others. Where it is undecided the case runs again on a commit that is built; where it is decided, the gap is split by a commit that is built
- * if one divides it well, else by the build with the most information per second for all cases together. Where other cases have
- * their culprits a culprit is more likely (a Chinese restaurant's prior). A culprit that is a merge is searched on along what it merged. Around
- * commits that cannot be built it probes at doubling distances, and reports those that remain as a set. Every culprit is verified at the end by
- * interleaved runs on it and the commit before it, under seeds that neither had, as many as their judgement wants. The runs are facts like others, and
- * reopen the search where they contradict it.
+ * The ends come first: pairs of runs under the same seeds, until they are judged to differ (core/study/judge), or not to. Nothing between them is
+ * built before that. Then each run of a case at a commit shows one of four levels: as at the reference, as at the target, between the two, or broken
+ * (unknown, crash, error). How likely it is at each level follows from how times at the ends vary over seeds. Along the line of first parents the
+ * true level is a hidden Markov chain that changes rarely. A run shows another level than the true one with an unknown probability, which is estimated
+ * from all cases together (empirical Bayes over a grid, as in flake-aware culprit finders; Google, ICST 2023). The forward-backward recursion gives
+ * the probability of a change between any two neighbouring facts; "no change at all" is one of the hypotheses, several changes and non-monotone
+ * shapes are others.
+ * Where that is undecided, the case runs again on a commit that is built. Where it is decided, the gap is split: by a commit that is built if one
+ * divides it well, else by the build with the most information per second for all cases together. A culprit is more likely where other cases have
+ * theirs (a Chinese restaurant's prior). A culprit that is a merge is searched further along what it merged. Around commits that cannot be built the
+ * search probes at doubling distances, and reports those that remain as a set. Every culprit is verified by interleaved runs on it and the commit
+ * before it, under seeds that neither had, as many as their judgement wants. These runs are facts like others, and reopen the search where they
+ * contradict it.
  *
- * Noise has no end by itself. A case has a number of runs beside those at its ends (most_runs), that many for each change that is likely by then. With them used, or after
- * localize_stop(), it asks for nothing more. Places that are still unsure are then left out, and a change that is sure between two that are not is
- * reported as the set between them (is_cut_off). Is not even that sure, the case is undecided.
+ * Noise alone never ends a search. So a case has a number of runs beside those at its ends: most_runs for each change that is likely by then. When
+ * they are used up, or after localize_stop(), it asks for nothing more. Places that are still unsure are then left out, and a change between two sure
+ * ones is reported as the set of commits between them (is_cut_off). Where not even that is sure, the case is undecided.
  *
  * A localize belongs to one thread at a time.
  */
@@ -43,7 +44,7 @@ struct localize_commit {
 };
 
 struct localize_options {
-        int (*plan)(struct localize *l); /* another method, as tests/study/halves.h has them; NULL: this one */
+        void (*plan)(struct localize *l); /* another method, as tests/study/halves.h has them; NULL: this one */
         unsigned builds_at_once; /* new builds in one plan, beside those of the ends; 0: 2 */
         unsigned verify_pairs;   /* interleaved pairs of runs a culprit is verified by, at least; 0: 5 */
         unsigned most_samples;   /* runs of one case on one commit before it is called undecided; 0: 80 */
@@ -98,7 +99,7 @@ struct localize_culprit {
         bool is_cut_off; /* further runs could make the set smaller */
 };
 
-/* `commits` must stay until the free. 0, -ENOMEM, -EINVAL with a sentence (a parent that does not precede its child). */
+/* `commits` must stay until the free. -EINVAL with a sentence: a parent does not precede its child. */
 int localize_new(const struct localize_options *options, const struct localize_commit *commits, size_t n, struct localize **ret);
 void localize_free(struct localize *l);
 DEFINE_CLEANUP(struct localize *, localize_free)
@@ -110,8 +111,8 @@ void localize_set_costs(struct localize *l, double build, double run);
 int localize_add_case(struct localize *l, const struct localize_case *test);
 void localize_built(struct localize *l, size_t commit); /* it can be had for nothing */
 void localize_unbuildable(struct localize *l, size_t commit);
-/* Also unasked: what was measured before is known. 0, -ENOMEM. */
-int localize_feed(struct localize *l, size_t commit, size_t test, const struct localize_outcome *outcome);
+/* The outcome of a run that the last plan wanted, or of one that was measured before. */
+void localize_feed(struct localize *l, size_t commit, size_t test, const struct localize_outcome *outcome);
 
 /* The runs that are wanted next, grouped by commit, valid until the next plan. All must be answered before the next plan is made: -EBUSY.
  * *ret_n = 0: finished. */
@@ -123,7 +124,7 @@ void localize_stop(struct localize *l);
 enum localize_state localize_state(const struct localize *l, size_t test);
 /* Median values at the reference and at the target; NaN: it was not run there. */
 void localize_end_values(const struct localize *l, size_t test, double ret[2]);
-/* Its runs were used up, or it was stopped, while it still asked for runs. */
+/* Its runs were used up, or the search was stopped, while the case still needed runs. */
 bool localize_is_cut_off(const struct localize *l, size_t test);
 /* The culprits as far as they are known; oldest first along the history. Valid until the next plan. */
 size_t localize_culprits(const struct localize *l, size_t test, const struct localize_culprit **ret);

@@ -1,7 +1,7 @@
-/* Choosing the next build. A demand is a gap in which a case has a culprit; running the case at x inside tells H(share of the prior up to x) bits. */
+/* Choosing the next build. A demand is a gap in which a case has a culprit. A run of the case at x in the gap tells H(share of the prior up to x) bits. */
 #include "core/study/localize/localize_internal.h"
 
-/* A run on a commit that is there is taken if it tells this much of a bit; a case shares another's new build if it tells it this much. */
+/* Bits that a run must tell: on a commit that is built; on a new build that another case needs. */
 #define ENOUGH_BUILT  0.6
 #define ENOUGH_SHARED 0.6
 /* Among builds that tell nearly as much as the best one, the cheapest. */
@@ -28,9 +28,9 @@ double run_seconds(const struct localize *l, const struct test *t)
 
 /* -- what cannot be built ----------------------------------------------------------------------------------------- */
 
-/* Between two commits that build, f of those between having failed: next to a failed one others fail, too, and the more failed the longer the
- * stretch must be taken to be. With distance d to the nearest failed one and g to the nearest good one the chance is d / (d + min(2^(f-1), g)):
- * half way beside the edge of a stretch, and large only at doubling distances from its middle. */
+/* The chance that commits between two that build can be built, where f commits between them failed. Neighbours of a failed commit fail, too, and the
+ * more have failed the longer the stretch is taken to be. With distance d to the nearest failed commit and g to the nearest good one the chance is
+ * d / (d + min(2^(f-1), g)): one half beside the edge of a stretch, and large only at doubling distances from its middle. */
 static void buildable_between(const struct localize *l, const struct line *line, size_t a, size_t b, size_t origin, double *ret)
 {
         size_t failed = 0, last = NONE;
@@ -57,7 +57,8 @@ static void buildable_between(const struct localize *l, const struct line *line,
         }
 }
 
-bool buildable(const struct localize *l, const struct line *line, size_t a, size_t b, double *ret)
+/* The chance that each program at (a, b) of the line can be built, 0 where it is presumed not to; ret[x - a]. Whether there is any. */
+static bool buildable(const struct localize *l, const struct line *line, size_t a, size_t b, double *ret)
 {
         size_t from = a;
         bool any = false;
@@ -83,27 +84,24 @@ static double information(const struct demand *d, size_t x)
         return entropy(d->below[x - d->a]) * d->alive[x - d->a];
 }
 
-int demand_add(struct localize *l, size_t test, const struct line *line, size_t a, size_t b, const double *below, bool *ret_open)
+bool demand_add(struct localize *l, size_t test, const struct line *line, size_t a, size_t b, const double *below)
 {
-        cleanup_free double *alive = calloc(b - a + 1, sizeof(*alive)), *share = calloc(b - a + 1, sizeof(*share));
-        double mass = below[b] - below[a];
+        cleanup_free double *alive = allocate(b - a + 1, sizeof(*alive)), *share = allocate(b - a + 1, sizeof(*share));
         struct demand *d;
 
-        if (!alive || !share)
-                return -ENOMEM;
-        *ret_open = b > a + 1 && buildable(l, line, a, b, alive);
-        if (!*ret_open || l->tests[test].is_spent)
-                return 0;
+        if (b == a + 1 || !buildable(l, line, a, b, alive))
+                return false;
+        if (l->tests[test].is_spent)
+                return true;
         for (size_t x = a; x <= b; x++)
-                share[x - a] = (below[x] - below[a]) / mass;
-        if (list_grow(l->demands, l->n_demands) < 0)
-                return -ENOMEM;
+                share[x - a] = (below[x] - below[a]) / (below[b] - below[a]);
+        list_grow(l->demands, l->n_demands);
         d = &l->demands[l->n_demands++];
         *d = (struct demand){
                 .test = test, .line = line, .a = a, .b = b, .below = steal_pointer(share), .alive = steal_pointer(alive)};
         for (size_t x = a + 1; x < b; x++)
                 d->best = fmax(d->best, information(d, x));
-        return 0;
+        return true;
 }
 
 void demands_clear(struct localize *l)
@@ -124,7 +122,7 @@ static bool is_useful(const struct demand *d, size_t x)
 }
 
 /* On a commit that is built, if one divides the gap well. */
-static int serve_built(struct localize *l, struct demand *d)
+static void serve_built(struct localize *l, struct demand *d)
 {
         size_t best = NONE;
         double most = ENOUGH_BUILT;
@@ -137,10 +135,9 @@ static int serve_built(struct localize *l, struct demand *d)
                         best = x;
                 }
         }
-        if (best == NONE)
-                return 0;
-        d->served = true;
-        return want_run(l, d->line->at[best], d->test);
+        d->served = best != NONE;
+        if (d->served)
+                want_run(l, d->line->at[best], d->test);
 }
 
 /* The program with the most information for all unserved demands per second, or NONE. */
@@ -172,30 +169,22 @@ static size_t best_build(struct localize *l)
         return chosen;
 }
 
-int demands_serve(struct localize *l)
+void demands_serve(struct localize *l)
 {
-        unsigned builds = 0;
-        int r = 0;
+        size_t program;
 
-        for (size_t i = 0; i < l->n_demands && r >= 0; i++)
-                r = serve_built(l, &l->demands[i]);
-        while (r >= 0 && builds < l->options.builds_at_once) {
-                size_t program = best_build(l);
-
-                if (program == NONE)
-                        break;
+        for (size_t i = 0; i < l->n_demands; i++)
+                serve_built(l, &l->demands[i]);
+        for (unsigned builds = 0; builds < l->options.builds_at_once && (program = best_build(l)) != NONE;) {
                 builds += l->built[program] != BUILD_DONE;
-                for (size_t i = 0; i < l->n_demands && r >= 0; i++) {
+                for (size_t i = 0; i < l->n_demands; i++) {
                         struct demand *d = &l->demands[i];
                         size_t place;
 
-                        if (d->served || !line_place(d->line, program, &place) || place <= d->a || place >= d->b)
-                                continue;
-                        if (!is_useful(d, place))
+                        if (d->served || !line_place(d->line, program, &place) || place <= d->a || place >= d->b || !is_useful(d, place))
                                 continue;
                         d->served = true;
-                        r = want_run(l, program, d->test);
+                        want_run(l, program, d->test);
                 }
         }
-        return r;
 }

@@ -2,7 +2,7 @@
 #include "core/study/base/stat.h"
 #include "core/study/localize/localize_internal.h"
 
-/* Times of one program are not known better than this, whatever few runs say: a deviation of logarithms. */
+/* The least deviation of the logarithms of a program's times. A few runs may show less by chance. */
 #define LEAST_SPREAD 0.03
 
 struct judge_run judge_run_of(const struct localize *l, const struct localize_outcome *o)
@@ -28,29 +28,26 @@ static size_t end_of(const struct localize *l, const struct test *t, int end)
 
 /* -- do they differ ------------------------------------------------------------------------------------------------ */
 
-int judge_pairs(const struct judge_pair *pairs, size_t n, struct judgement *ret)
+void judge_pairs(const struct judge_pair *pairs, size_t n, struct judgement *ret)
 {
         judge(&(struct judge_case){.pairs = pairs, .n_pairs = n}, 1,
               &(struct judge_options){.measure = JUDGE_TIME, .most_pairs = JUDGE_PAIRS, .false_alarms = LOCALIZE_FALSE_ALARMS}, ret);
-        return 0;
 }
 
-static int judge_ends(const struct localize *l, const struct test *t, struct judgement *ret)
+static void judge_ends(const struct localize *l, const struct test *t, struct judgement *ret)
 {
-        cleanup_free struct judge_pair *pairs = calloc(t->n_facts + 1, sizeof(*pairs));
+        struct judge_pair pairs[JUDGE_PAIRS] = {0};
         size_t n = 0;
 
-        if (!pairs)
-                return -ENOMEM;
-        for (unsigned seed = 0; n < MIN(t->n_facts, (size_t)JUDGE_PAIRS); seed++, n++) {
-                const struct fact *found[2] = {fact_under(t, end_of(l, t, 0), seed), fact_under(t, end_of(l, t, 1), seed)};
+        for (; n < JUDGE_PAIRS; n++) {
+                const struct fact *found[2] = {fact_under(t, end_of(l, t, 0), (unsigned)n), fact_under(t, end_of(l, t, 1), (unsigned)n)};
 
                 if (!found[0] || !found[1])
                         break;
                 for (int end = 0; end < 2; end++)
                         pairs[n].run[end] = judge_run_of(l, &found[end]->outcome);
         }
-        return judge_pairs(pairs, n, ret);
+        judge_pairs(pairs, n, ret);
 }
 
 static bool is_change(enum judge_change c)
@@ -79,16 +76,14 @@ static size_t values_at(const struct localize *l, const struct test *t, int end,
 
 static double timeouts_at(const struct localize *l, const struct test *t, int end)
 {
-        double timeouts = 0.5, n = 1; /* as if one more run had had half of one */
+        double timeouts = 0.5; /* as if one more run had had half of one */
 
-        for (size_t i = 0; i < t->n_facts; i++) {
-                n += t->facts[i].program == end_of(l, t, end);
+        for (size_t i = 0; i < t->n_facts; i++)
                 timeouts += t->facts[i].program == end_of(l, t, end) && t->facts[i].outcome.answer == LOCALIZE_TIMEOUT;
-        }
-        return timeouts / n;
+        return timeouts / (1 + facts_at(t, end_of(l, t, end)));
 }
 
-/* By the median of the distances from the ends' medians, so that a run that shows the other end does not count (Hampel, 1974). */
+/* By the median of the distances from the ends' medians: a few runs that show the other end do not change it (Hampel, 1974). */
 static void find_spread(const struct localize *l, struct test *t, double *x)
 {
         bool by_effort = !isnan(t->thresholds.effort_fast);
@@ -105,23 +100,20 @@ static void find_spread(const struct localize *l, struct test *t, double *x)
         t->thresholds.spread = fmax(n > 0 ? 1.4826 * stat_median(x, n) : 0, LEAST_SPREAD);
 }
 
-static void find_thresholds(const struct localize *l, struct test *t, const struct judgement *j, double *x)
+static void find_thresholds(const struct localize *l, struct test *t, const struct judged_case *c, double *x)
 {
         double at[2][2]; /* by effort; by end */
-        bool is_slower = judge_is_regression(j->cases[0].change), effort_goes_along;
+        bool is_slower = judge_is_regression(c->change), effort_goes_along;
 
         for (int by_effort = 0; by_effort < 2; by_effort++)
-                for (int end = 0; end < 2; end++) {
-                        size_t n = values_at(l, t, end, by_effort, x);
-
-                        at[by_effort][end] = n > 0 ? stat_median(x, n) : NAN;
-                }
+                for (int end = 0; end < 2; end++)
+                        at[by_effort][end] = stat_median(x, values_at(l, t, end, by_effort, x));
         t->thresholds = (struct thresholds){.fast = fmin(at[0][0], at[0][1]), .slow = fmax(at[0][0], at[0][1]), .effort_fast = NAN, .effort_slow = NAN};
         if (isnan(at[0][0]) || isnan(at[0][1]))
                 t->thresholds.slow = INFINITY; /* what changed is that it has an answer */
         for (int end = 0; end < 2; end++)
                 t->thresholds.timeouts[is_slower ? end : !end] = timeouts_at(l, t, end);
-        effort_goes_along = is_change(j->cases[0].by[JUDGE_EFFORT].change) && is_slower == (at[1][1] > at[1][0]);
+        effort_goes_along = is_change(c->by[JUDGE_EFFORT].change) && is_slower == (at[1][1] > at[1][0]);
         if (effort_goes_along && fmax(at[1][0], at[1][1]) >= fmax(l->options.minimum_ratio, 1.5) * fmin(at[1][0], at[1][1])) {
                 t->thresholds.effort_fast = fmin(at[1][0], at[1][1]);
                 t->thresholds.effort_slow = fmax(at[1][0], at[1][1]);
@@ -129,50 +121,37 @@ static void find_thresholds(const struct localize *l, struct test *t, const stru
         find_spread(l, t, x);
 }
 
-static size_t count_at_ends(const struct localize *l, const struct test *t)
+void ends_judge(const struct localize *l, struct test *t)
 {
-        size_t n = 0;
-
-        for (size_t i = 0; i < t->n_facts; i++)
-                n += t->facts[i].program == end_of(l, t, 0) || t->facts[i].program == end_of(l, t, 1);
-        return n;
-}
-
-int ends_judge(const struct localize *l, struct test *t)
-{
-        cleanup_free double *x = calloc(t->n_facts + 1, sizeof(*x));
+        cleanup_free double *x = allocate(t->n_facts, sizeof(*x));
         cleanup_judgement struct judgement j = {0};
         const struct judged_case *c;
-        size_t known = count_at_ends(l, t);
-        int r = x ? 0 : -ENOMEM;
+        size_t known = facts_at(t, end_of(l, t, 0)) + facts_at(t, end_of(l, t, 1));
 
-        if (r == 0 && known > 0 && known == t->ends_known)
-                return thresholds_cut(t);
-        if (r == 0)
-                r = judge_ends(l, t, &j);
-        if (r < 0)
-                return r;
-        t->ends_known = known;
-        c = &j.cases[0];
-        t->ends_wanted = c->wanted;
-        t->ends = is_change(c->change)                          ? ENDS_DIFFER
-                  : c->wanted > 0 || c->change == JUDGE_UNKNOWN ? ENDS_OPEN
-                                                                : ENDS_SAME;
-        find_thresholds(l, t, &j, x);
-        if (t->ends == ENDS_DIFFER && t->thresholds.slow < l->options.minimum_ratio * t->thresholds.fast)
-                t->ends = ENDS_SAME;
-        return thresholds_cut(t);
+        if (known == 0 || known != t->ends_known) {
+                judge_ends(l, t, &j);
+                t->ends_known = known;
+                c = &j.cases[0];
+                t->ends_wanted = c->wanted;
+                t->ends = is_change(c->change)                          ? ENDS_DIFFER
+                          : c->wanted > 0 || c->change == JUDGE_UNKNOWN ? ENDS_OPEN
+                                                                        : ENDS_SAME;
+                find_thresholds(l, t, c, x);
+                if (t->ends == ENDS_DIFFER && t->thresholds.slow < l->options.minimum_ratio * t->thresholds.fast)
+                        t->ends = ENDS_SAME;
+        }
+        thresholds_cut(t);
 }
 
 void localize_end_values(const struct localize *l, size_t test, double ret[2])
 {
         const struct test *t = &l->tests[test];
-        cleanup_free double *x = calloc(t->n_facts + 1, sizeof(*x));
+        cleanup_free double *x = allocate(t->n_facts, sizeof(*x));
 
         for (int end = 0; end < 2; end++) {
                 size_t n = 0;
 
-                for (size_t i = 0; x && i < t->n_facts; i++)
+                for (size_t i = 0; i < t->n_facts; i++)
                         if (t->facts[i].program == end_of(l, t, end))
                                 x[n++] = t->facts[i].outcome.value;
                 ret[end] = stat_lower_median(x, n);

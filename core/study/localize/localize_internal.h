@@ -43,7 +43,7 @@ static inline double grid_mean(const struct noise *n)
 {
         return (n->fast + n->slow) / 2;
 }
-extern const double noise_before[N_NOISE]; /* its distribution before anything is known */
+
 
 /* -- facts -------------------------------------------------------------------------------------------------------- */
 
@@ -160,9 +160,9 @@ struct localize {
 };
 
 /* -- lines (localize_line.c) -- */
-int line_get(struct localize *l, size_t from, size_t to, struct line **ret); /* -EINVAL: not in line; -ENOMEM */
+struct line *line_get(struct localize *l, size_t from, size_t to); /* NULL: `from` is no ancestor along first parents */
 /* The commits that the merge brought by its k-th parent: from a commit that its first parent has, too, to that parent. NULL: none. */
-int line_of_side(struct localize *l, size_t merge, size_t k, struct line **ret);
+struct line *line_of_side(struct localize *l, size_t merge, size_t k);
 static inline bool line_place(const struct line *line, size_t program, size_t *ret)
 {
         *ret = line->place[program] - (size_t)1;
@@ -171,43 +171,41 @@ static inline bool line_place(const struct line *line, size_t program, size_t *r
 
 /* -- the ends of a case (localize_ends.c) -- */
 /* Judges whether they differ (core/study/judge), and finds the thresholds from the runs there. */
-int ends_judge(const struct localize *l, struct test *t);
-/* The evidence of pairs of runs for the judge, which takes the values for seconds. */
+void ends_judge(const struct localize *l, struct test *t);
+/* A run as evidence for the judge, which takes the value for seconds; and the judgement of pairs of runs. */
 struct judge_run judge_run_of(const struct localize *l, const struct localize_outcome *o);
-int judge_pairs(const struct judge_pair *pairs, size_t n, struct judgement *ret);
+void judge_pairs(const struct judge_pair *pairs, size_t n, struct judgement *ret);
 
 /* -- levels and their posterior (localize_posterior.c) -- */
-int thresholds_cut(struct test *t); /* after fast and slow, from all facts */
+void thresholds_cut(struct test *t); /* after fast and slow, from all facts */
 enum level level_of(const struct thresholds *thresholds, const struct localize_outcome *outcome);
-/* The sightings of a case on a line, by place. */
-int sightings_collect(const struct localize *l, const struct test *t, const struct line *line, struct sighting **ret,
-                      size_t *ret_n);
+/* The sightings of a case on a line, by place; free(). */
+struct sighting *sightings_collect(const struct test *t, const struct line *line, size_t *ret_n);
 /* Fills level and change from counts and prior; `noise` is the prior over the grid. Returns the posterior of no change at all. */
 double posterior(struct sighting *s, size_t n, double rate, const double noise[N_NOISE]);
 /* Estimates the noise of all cases, each with the others as its prior: l->tests[].noise_prior and noise. */
-int noise_estimate(struct localize *l);
-/* Prior share of culprits up to each place of the line, without what the case itself puts there: ret[0] = 0 … ret[n - 1] = 1. */
-int prior_below(const struct localize *l, const struct test *t, const struct line *line, double **ret);
+void noise_estimate(struct localize *l);
+/* Prior share of culprits up to each place of the line, without what the case itself puts there: [0] = 0 … [n - 1] = 1; free(). */
+double *prior_below(const struct localize *l, const struct test *t, const struct line *line);
 
 /* -- asking (localize.c) -- */
 void wants_forget(struct localize *l); /* what this plan asked for so far */
-int want_run(struct localize *l, size_t program, size_t test);                       /* under a seed that is new there */
-int want_seed(struct localize *l, size_t program, size_t test, unsigned seed);
-int want_pairs(struct localize *l, size_t test, size_t verification, unsigned pairs);
+void want_run(struct localize *l, size_t program, size_t test); /* under a seed that is new there */
+void want_seed(struct localize *l, size_t program, size_t test, unsigned seed);
+void want_pairs(struct localize *l, size_t test, size_t verification, unsigned pairs);
 unsigned facts_at(const struct test *t, size_t program);
 const struct fact *fact_under(const struct test *t, size_t program, unsigned seed); /* NULL: none */
-struct localize_culprit *culprit_add(struct test *t);
+void culprit_add(struct test *t, const struct localize_culprit *culprit); /* takes over its commits */
 void results_clear(struct test *t);
 
 /* -- the method: asks for what is next, and writes down what is known (localize_default.c) -- */
-int plan_default(struct localize *l);
+void plan_default(struct localize *l);
 
 /* -- builds (localize_choose.c) -- */
-/* The chance that each program at (a, b) of the line can be built, 0 where it is presumed not to; ret[x - a]. Whether there is any. */
-bool buildable(const struct localize *l, const struct line *line, size_t a, size_t b, double *ret);
-/* Notes that the case waits for a commit in (a, b), unless its runs are used up; *ret_open = false: there is none that could be had. */
-int demand_add(struct localize *l, size_t test, const struct line *line, size_t a, size_t b, const double *below, bool *ret_open);
-int demands_serve(struct localize *l); /* asks for runs on built commits and for the most useful builds */
+
+/* Notes that the case waits for a commit in (a, b), unless its runs are used up. False: none there can be built. */
+bool demand_add(struct localize *l, size_t test, const struct line *line, size_t a, size_t b, const double *below);
+void demands_serve(struct localize *l); /* asks for runs on built commits and for the most useful builds */
 void demands_clear(struct localize *l);
 double build_cost(const struct localize *l, size_t program); /* 0 when built */
 double run_seconds(const struct localize *l, const struct test *t);

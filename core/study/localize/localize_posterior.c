@@ -25,11 +25,11 @@ enum level level_of(const struct thresholds *thresholds, const struct localize_o
 
 /* -- runs in doubt -- */
 
-/* Two levels of which one shows a run so much more often than the other are told apart by it. */
+/* A run tells two levels apart where one of them shows it so many times as often as the other. */
 #define BEYOND_DOUBT 1e4
-/* So many deviations lie between fast and slow, at the least, where a run can show something between. */
+/* A run can show something between fast and slow where so many deviations lie between the two. */
 #define DEVIATIONS_BETWEEN 8
-/* A level is not one time but a stretch of the way (small steps are no change of level): this share of it lies at the end itself. */
+/* A level is a stretch of the way, since small steps are no change of level. This share of its runs lies at the end itself. */
 #define AT_THE_END 0.8
 
 /* A normal distribution whose top is the stretch from `low` to `high`. */
@@ -44,8 +44,9 @@ static double flat_density(double x, double low, double high, double spread)
 static void densities(const struct thresholds *t, const struct localize_outcome *o, double ret[N_LEVELS])
 {
         bool by_effort = !isnan(o->effort) && !isnan(t->effort_fast), is_timeout = o->answer == LOCALIZE_TIMEOUT && !by_effort;
-        double fast = by_effort ? t->effort_fast : t->fast, slow = by_effort ? t->effort_slow : t->slow;
-        double value = log(fmax(by_effort ? o->effort : o->value, 1e-6)), low, high;
+        double from = fmax(by_effort ? t->effort_fast : t->fast, 1e-6), to = by_effort ? t->effort_slow : t->slow;
+        double value = log(fmax(by_effort ? o->effort : o->value, 1e-6)), fast = log(from), slow = log(to);
+        double low = log(from + t->low_cut * (to - from)), high = log(from + t->high_cut * (to - from));
 
         memset(ret, 0, N_LEVELS * sizeof(*ret));
         if (o->answer == LOCALIZE_BROKEN) {
@@ -54,23 +55,19 @@ static void densities(const struct thresholds *t, const struct localize_outcome 
                 ret[LEVEL_FAST] = t->timeouts[0];
                 ret[LEVEL_SLOW] = t->timeouts[1];
                 ret[LEVEL_BETWEEN] = sqrt(t->timeouts[0] * t->timeouts[1]);
-        } else if (isinf(slow)) {
+        } else if (isinf(to)) {
                 ret[LEVEL_FAST] = 1;
         } else {
-                fast = fmax(fast, 1e-6);
-                low = log(fast + t->low_cut * (slow - fast));
-                high = log(fast + t->high_cut * (slow - fast));
-                ret[LEVEL_FAST] = (1 - t->timeouts[0]) * (AT_THE_END * flat_density(value, log(fast), log(fast), t->spread) +
-                                                          (1 - AT_THE_END) * flat_density(value, log(fast), low, t->spread));
-                ret[LEVEL_SLOW] =
-                        (1 - t->timeouts[1]) * (AT_THE_END * flat_density(value, log(slow), log(slow), t->spread) +
-                                                (1 - AT_THE_END) * flat_density(value, fmin(high, log(slow)), log(slow), t->spread));
-                if (log(slow / fast) > DEVIATIONS_BETWEEN * t->spread)
+                ret[LEVEL_FAST] = (1 - t->timeouts[0]) * (AT_THE_END * flat_density(value, fast, fast, t->spread) +
+                                                          (1 - AT_THE_END) * flat_density(value, fast, low, t->spread));
+                ret[LEVEL_SLOW] = (1 - t->timeouts[1]) * (AT_THE_END * flat_density(value, slow, slow, t->spread) +
+                                                          (1 - AT_THE_END) * flat_density(value, fmin(high, slow), slow, t->spread));
+                if (log(to / from) > DEVIATIONS_BETWEEN * t->spread)
                         ret[LEVEL_BETWEEN] = flat_density(value, low, high, t->spread);
         }
 }
 
-/* The level that shows it beyond doubt; -1: `ret` has how densely each does. */
+/* The level that the run shows beyond doubt; -1: none. `ret`: how densely each level shows it. */
 static int level_beyond_doubt(const struct thresholds *t, const struct localize_outcome *o, double ret[N_LEVELS])
 {
         int top = 0;
@@ -85,8 +82,7 @@ static int level_beyond_doubt(const struct thresholds *t, const struct localize_
         return is_sure ? top : -1;
 }
 
-/* A third of the way and two thirds, except that no cut goes through the middle of values that lie together: the middle of the widest gap
- * between those seen in [low, high]. */
+/* The middle of the widest gap between the values seen in [low, high], so that no cut goes through values that lie together. */
 static double cut_between(const double *sorted, size_t n, double low, double high)
 {
         double last = low, widest = 0, cut = (low + high) / 2;
@@ -103,20 +99,17 @@ static double cut_between(const double *sorted, size_t n, double low, double hig
         return cut;
 }
 
-int thresholds_cut(struct test *t)
+void thresholds_cut(struct test *t)
 {
-        cleanup_free double *x = calloc(t->n_facts + 1, sizeof(*x));
+        cleanup_free double *x = allocate(t->n_facts, sizeof(*x));
         size_t n = 0;
 
-        if (!x)
-                return -ENOMEM;
         for (size_t i = 0; i < t->n_facts; i++)
                 if (t->facts[i].outcome.answer != LOCALIZE_BROKEN)
                         x[n++] = share_of(&t->thresholds, &t->facts[i].outcome);
         stat_sort(x, n);
         t->thresholds.low_cut = cut_between(x, n, 1.0 / 3 - 0.2, 1.0 / 3 + 0.2);
         t->thresholds.high_cut = cut_between(x, n, 2.0 / 3 - 0.13, 2.0 / 3 + 0.26);
-        return 0;
 }
 
 /* -- the chain ---------------------------------------------------------------------------------------------------- */
@@ -127,11 +120,11 @@ const struct noise noise_grid[N_NOISE] = {
         {0.3, 0.001},     {0.001, 0.5},   {0.5, 0.001},   {0.1, 0.3},   {0.3, 0.1},    {0.1, 0.5},    {0.5, 0.1},
 };
 /* Before anything is known: most cases hardly lie, some do a lot. */
-const double noise_before[N_NOISE] = {0.15, 0.13, 0.11, 0.11, 0.1,  0.09, 0.07, 0.05, 0.04, 0.03, 0.02, 0.008,
+static const double noise_before[N_NOISE] = {0.15, 0.13, 0.11, 0.11, 0.1,  0.09, 0.07, 0.05, 0.04, 0.03, 0.02, 0.008,
                                       0.002, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.005, 0.005};
 
 static const double first_level[N_LEVELS] = {0.7, 0.1, 0.18, 0.02};
-/* Where a change goes, and what a lying run shows: mostly one of the two ends. Divided by what remains beside the level itself. */
+/* How likely a change goes to a level, and how likely a lying run shows it: mostly one of the two ends. moves_to() leaves out the level itself. */
 static const double change_weight[N_LEVELS] = {0.4, 0.15, 0.4, 0.05};
 static const double lie_weight[N_LEVELS] = {0.45, 0.08, 0.45, 0.02};
 
@@ -140,7 +133,7 @@ static double moves_to(const double weight[N_LEVELS], int from, int to)
         return weight[to] / (1 - weight[from]);
 }
 
-/* The logarithm of what a run at `level` shows how often. */
+/* ret[level][shown]: the logarithm of how often a run at a level shows another. */
 static void show_logs(const struct noise *n, double ret[N_LEVELS][N_LEVELS])
 {
         for (int level = 0; level < N_LEVELS; level++) {
@@ -175,16 +168,6 @@ static void sighting_add(struct sighting *s, const struct thresholds *t, const s
         }
 }
 
-static void sighting_merge(struct sighting *s, const struct sighting *other)
-{
-        s->n += other->n;
-        for (int level = 0; level < N_LEVELS; level++)
-                s->counts[level] += other->counts[level];
-        for (int k = 0; k < N_NOISE; k++)
-                for (int level = 0; level < N_LEVELS; level++)
-                        s->doubtful[k][level] += other->doubtful[k][level];
-}
-
 static int compare_sightings(const void *a, const void *b)
 {
         size_t x = ((const struct sighting *)a)->place, y = ((const struct sighting *)b)->place;
@@ -192,35 +175,25 @@ static int compare_sightings(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-int sightings_collect(const struct localize *l, const struct test *t, const struct line *line, struct sighting **ret,
-                      size_t *ret_n)
+struct sighting *sightings_collect(const struct test *t, const struct line *line, size_t *ret_n)
 {
-        struct sighting *s;
-        size_t n = 0, kept = 0, most = 1;
+        struct sighting *list = NULL;
+        size_t n = 0, k;
 
-        for (size_t i = 0; i < t->n_facts; i++)
-                for (uint32_t at = line->place[t->facts[i].program]; at > 0; at = line->again[at - 1])
-                        most++;
-        s = calloc(most, sizeof(*s));
-        if (!s)
-                return -ENOMEM;
         for (size_t i = 0; i < t->n_facts; i++) {
                 for (uint32_t at = line->place[t->facts[i].program]; at > 0; at = line->again[at - 1]) {
-                        s[n].place = at - 1;
-                        sighting_add(&s[n++], &t->thresholds, &t->facts[i].outcome);
+                        for (k = 0; k < n && list[k].place != at - 1; k++)
+                                ;
+                        if (k == n) {
+                                list_grow(list, n);
+                                list[n++] = (struct sighting){.place = at - 1};
+                        }
+                        sighting_add(&list[k], &t->thresholds, &t->facts[i].outcome);
                 }
         }
-        sort_list(s, n, sizeof(*s), compare_sightings);
-        for (size_t i = 0; i < n; i++) {
-                if (kept == 0 || s[kept - 1].place != s[i].place) {
-                        s[kept++] = s[i];
-                        continue;
-                }
-                sighting_merge(&s[kept - 1], &s[i]);
-        }
-        *ret = s;
-        *ret_n = kept;
-        return 0;
+        sort_list(list, n, sizeof(*list), compare_sightings);
+        *ret_n = n;
+        return list;
 }
 
 /* -- forward and backward -- */
@@ -295,10 +268,10 @@ static double run_chain(const struct sighting *s, size_t n, double rate, int noi
 
 double posterior(struct sighting *s, size_t n, double rate, const double noise[N_NOISE])
 {
-        cleanup_free struct pass *passes = calloc(n * N_NOISE + 1, sizeof(*passes));
+        cleanup_free struct pass *passes = allocate(n * N_NOISE, sizeof(*passes));
         double weight[N_NOISE], still[N_NOISE], most = -INFINITY, total = 0, no_change = 0;
 
-        if (!passes || n == 0)
+        if (n == 0)
                 return 1;
         for (int k = 0; k < N_NOISE; k++) {
                 weight[k] = log(noise[k]) + run_chain(s, n, rate, k, passes + k * n, &still[k]);
@@ -332,15 +305,13 @@ double posterior(struct sighting *s, size_t n, double rate, const double noise[N
 
 /* -- priors ------------------------------------------------------------------------------------------------------- */
 
-/* How much a culprit where nobody else has one weighs against those of all others. */
+/* The weight of a culprit at a place where no other case has one, against the culprits of all others. */
 #define CONCENTRATION 3.0
 
-int prior_below(const struct localize *l, const struct test *t, const struct line *line, double **ret)
+double *prior_below(const struct localize *l, const struct test *t, const struct line *line)
 {
-        double *below = calloc(line->n, sizeof(*below)), total = 0;
+        double *below = allocate(line->n, sizeof(*below)), total = 0;
 
-        if (!below)
-                return -ENOMEM;
         for (size_t x = 1; x < line->n; x++)
                 below[x] = CONCENTRATION / (double)(line->n - 1) + l->density[line->at[x]];
         for (size_t i = 0; i < t->n_spreads; i++) {
@@ -357,63 +328,46 @@ int prior_below(const struct localize *l, const struct test *t, const struct lin
                 below[x] = total += fmax(below[x], 1e-9);
         for (size_t x = 1; x < line->n; x++)
                 below[x] /= total;
-        *ret = below;
-        return 0;
+        return below;
 }
 
 /* Logarithm of the probability of a case's facts for each noise of the grid, less the greatest. */
-static int noise_evidence(const struct localize *l, const struct test *t, double ret[N_NOISE])
+static void noise_evidence(const struct localize *l, const struct test *t, double ret[N_NOISE])
 {
-        cleanup_free struct sighting *s = NULL;
-        cleanup_free struct pass *passes = NULL;
-        cleanup_free double *below = NULL;
-        double most = -INFINITY, still;
         size_t n;
-        int r;
+        cleanup_free struct sighting *s = sightings_collect(t, t->line, &n);
+        cleanup_free struct pass *passes = allocate(n, sizeof(*passes));
+        cleanup_free double *below = prior_below(l, t, t->line);
+        double most = -INFINITY, still;
 
-        r = sightings_collect(l, t, t->line, &s, &n);
-        if (r >= 0)
-                r = prior_below(l, t, t->line, &below);
-        if (r < 0)
-                return r;
-        passes = calloc(n + 1, sizeof(*passes));
-        if (!passes)
-                return -ENOMEM;
         for (size_t k = 0; k + 1 < n; k++)
                 s[k].prior = below[s[k + 1].place] - below[s[k].place];
         for (int k = 0; k < N_NOISE; k++)
                 most = fmax(most, ret[k] = run_chain(s, n, 1, k, passes, &still));
         for (int k = 0; k < N_NOISE; k++)
                 ret[k] = exp(ret[k] - most);
-        return 0;
 }
 
-/* A case's share of each noise, under a prior that may be of any scale. */
+/* A case's share of each noise, under a prior that may be of any scale. `ret` may be that prior. */
 static void noise_share(const double prior[N_NOISE], const double evidence[N_NOISE], double ret[N_NOISE])
 {
         double total = 0;
 
         for (int k = 0; k < N_NOISE; k++)
-                total += ret[k] = prior[k] * evidence[k];
+                total += ret[k] = prior[k] * (evidence ? evidence[k] : 1);
         for (int k = 0; k < N_NOISE; k++)
                 ret[k] /= total;
 }
 
 /* Expectation maximization of the distribution of noise over cases; what is known beforehand weighs as much as two of them. The facts of one
- * case say little, and so it converges slowly: but an iteration costs no more than a few numbers a case. */
-int noise_estimate(struct localize *l)
+ * case say little, so it converges slowly; but an iteration costs a few numbers a case. */
+void noise_estimate(struct localize *l)
 {
-        cleanup_free double(*evidence)[N_NOISE] = calloc(l->n_tests + 1, sizeof(*evidence));
+        cleanup_free double(*evidence)[N_NOISE] = allocate(l->n_tests, sizeof(*evidence));
         double sum[N_NOISE], next[N_NOISE];
 
-        if (!evidence)
-                return -ENOMEM;
-        for (size_t i = 0; i < l->n_tests; i++) {
-                int r = noise_evidence(l, &l->tests[i], evidence[i]);
-
-                if (r < 0)
-                        return r;
-        }
+        for (size_t i = 0; i < l->n_tests; i++)
+                noise_evidence(l, &l->tests[i], evidence[i]);
         memcpy(sum, noise_before, sizeof(sum));
         for (int iteration = 0; iteration < 300; iteration++) {
                 for (int k = 0; k < N_NOISE; k++)
@@ -427,13 +381,10 @@ int noise_estimate(struct localize *l)
         }
         for (size_t i = 0; i < l->n_tests; i++) {
                 struct test *t = &l->tests[i];
-                double total = 0;
 
                 for (int k = 0; k < N_NOISE; k++)
-                        total += t->noise_prior[k] = fmax(sum[k] - t->noise[k], 1e-12);
-                for (int k = 0; k < N_NOISE; k++)
-                        t->noise_prior[k] /= total;
+                        t->noise_prior[k] = fmax(sum[k] - t->noise[k], 1e-12);
+                noise_share(t->noise_prior, NULL, t->noise_prior);
                 noise_share(t->noise_prior, evidence[i], t->noise);
         }
-        return 0;
 }

@@ -5,33 +5,103 @@
 #include "cache/base/json.h"
 #include "core/study/localize/localization.h"
 
-static const char *const states[] = {
-        [LOCALIZE_OPEN] = "open",           [LOCALIZE_FOUND] = "found",
-        [LOCALIZE_NO_CULPRIT] = "no culprit", [LOCALIZE_REVERSED] = "reversed",
-        [LOCALIZE_UNBUILDABLE_END] = "unbuildable end", [LOCALIZE_UNDECIDED] = "undecided",
-};
+static const char *const states[] = {"open", "found", "no culprit", "reversed", "unbuildable end", "undecided"};
 
 const char *localize_state_name(enum localize_state s)
 {
         return states[s];
 }
 
+/* -- members ------------------------------------------------------------------------------------------------------ */
+
+/* A member of a struct, as it is in JSON. */
+struct field {
+        const char *key;
+        size_t offset;
+        enum {
+                FIELD_TEXT, /* owned, never NULL; absent where it is "" */
+                FIELD_BOOL, /* absent where it is false */
+                FIELD_REAL  /* absent where it is NaN */
+        } kind;
+        bool is_always; /* never absent */
+};
+
+#define CULPRIT(member)   offsetof(struct localized_culprit, member)
+#define LOCALIZED(member) offsetof(struct localized, member)
+static const struct field culprit_fields[] = {{"commit", CULPRIT(commit), FIELD_TEXT, true},
+                                              {"before", CULPRIT(before), FIELD_TEXT, true},
+                                              {"subject", CULPRIT(subject), FIELD_TEXT, true},
+                                              {"slowdown", CULPRIT(is_slowdown), FIELD_BOOL, true},
+                                              {"verified", CULPRIT(is_verified), FIELD_BOOL, true},
+                                              {"broken_before", CULPRIT(is_broken_before), FIELD_BOOL},
+                                              {"broken_after", CULPRIT(is_broken_after), FIELD_BOOL},
+                                              {"cut_off", CULPRIT(is_cut_off), FIELD_BOOL},
+                                              {"confidence", CULPRIT(confidence), FIELD_REAL},
+                                              {"p", CULPRIT(p), FIELD_REAL},
+                                              {"ratio", CULPRIT(ratio), FIELD_REAL}};
+static const struct field localized_fields[] = {{"name", LOCALIZED(name), FIELD_TEXT, true},
+                                                {"reference", LOCALIZED(reference), FIELD_TEXT, true},
+                                                {"target", LOCALIZED(target), FIELD_TEXT, true},
+                                                {"start", LOCALIZED(start), FIELD_TEXT},
+                                                {"machine", LOCALIZED(machine), FIELD_TEXT},
+                                                {"unfinished", LOCALIZED(is_unfinished), FIELD_BOOL},
+                                                {"disturbed", LOCALIZED(is_disturbed), FIELD_BOOL}};
+
+static void put_fields(json_t *j, const void *from, const struct field *list, size_t n)
+{
+        for (const struct field *f = list; f < list + n; f++) {
+                const void *at = (const char *)from + f->offset;
+
+                if (f->kind == FIELD_TEXT && (f->is_always || **(char *const *)at))
+                        json_object_set_new(j, f->key, json_string(*(char *const *)at));
+                else if (f->kind == FIELD_BOOL && (f->is_always || *(const bool *)at))
+                        json_object_set_new(j, f->key, json_boolean(*(const bool *)at));
+                else if (f->kind == FIELD_REAL && isfinite(*(const double *)at))
+                        json_object_set_new(j, f->key, json_real(*(const double *)at));
+        }
+}
+
+static double get_real(const json_t *j, const char *key, double otherwise)
+{
+        const json_t *x = json_object_get(j, key);
+
+        return json_is_number(x) ? json_number_value(x) : otherwise;
+}
+
+/* `j` NULL: as if nothing was in it. */
+static void get_fields(const json_t *j, void *to, const struct field *list, size_t n)
+{
+        for (const struct field *f = list; f < list + n; f++) {
+                void *at = (char *)to + f->offset;
+
+                if (f->kind == FIELD_TEXT) {
+                        free(*(char **)at);
+                        *(char **)at = copy_string(json_text(j, f->key, ""));
+                } else if (f->kind == FIELD_BOOL) {
+                        *(bool *)at = json_is_true(json_object_get(j, f->key));
+                } else {
+                        *(double *)at = get_real(j, f->key, NAN);
+                }
+        }
+}
+
+static void free_fields(void *of, const struct field *list, size_t n)
+{
+        for (const struct field *f = list; f < list + n; f++)
+                if (f->kind == FIELD_TEXT)
+                        free(*(char **)((char *)of + f->offset));
+}
+
 /* -- in memory ---------------------------------------------------------------------------------------------------- */
 
 struct localized *localized_new(void)
 {
-        struct localized *l = calloc(1, sizeof(*l));
+        struct localized *l = allocate(1, sizeof(*l));
 
-        if (!l)
-                return NULL;
         l->value = (struct value){.type = &query_localized_type, .refs = 1};
         l->value_reference = l->value_target = NAN;
-        l->name = strdup("");
-        l->reference = strdup("");
-        l->target = strdup("");
-        l->start = strdup("");
-        l->machine = strdup("");
-        return l->name && l->reference && l->target && l->start && l->machine ? l : localized_unref(l);
+        get_fields(NULL, l, localized_fields, ARRAY_SIZE(localized_fields));
+        return l;
 }
 
 void localized_free(struct value *value)
@@ -44,16 +114,10 @@ void localized_free(struct value *value)
                 for (size_t k = 0; k < c->n; k++)
                         free(c->commits[k]);
                 free(c->commits);
-                free(c->commit);
-                free(c->before);
-                free(c->subject);
+                free_fields(c, culprit_fields, ARRAY_SIZE(culprit_fields));
         }
         free(l->culprits);
-        free(l->name);
-        free(l->reference);
-        free(l->target);
-        free(l->start);
-        free(l->machine);
+        free_fields(l, localized_fields, ARRAY_SIZE(localized_fields));
         free(l);
 }
 
@@ -92,42 +156,18 @@ static void set_value(json_t *j, enum judge_measure m, const char *of, double x)
         json_object_set_new(j, value_key(m, of, key), isfinite(x) ? json_real(x) : json_null());
 }
 
-static void set_real(json_t *j, const char *key, double x)
-{
-        if (isfinite(x))
-                json_object_set_new(j, key, json_real(x));
-}
-
-static void set_true(json_t *j, const char *key, bool is_true)
-{
-        if (is_true)
-                json_object_set_new(j, key, json_true());
-}
-
-static void set_text(json_t *j, const char *key, const char *text)
-{
-        if (*text)
-                json_object_set_new(j, key, json_string(text));
-}
-
+/* The order in which members are set is the order in which they are shown. One that is set again keeps its place. */
 static json_t *culprit_json(const struct localized_culprit *c)
 {
         json_t *commits = json_array(), *j;
 
         for (size_t i = 0; i < c->n; i++)
                 json_array_append_new(commits, json_string(c->commits[i]));
-        j = json_pack("{ss so ss ss sb sb sI}", "commit", c->commit, "commits", commits, "before", c->before, "subject", c->subject, "slowdown",
-                      (int)c->is_slowdown, "verified", (int)c->is_verified, "pairs", (json_int_t)c->pairs);
-        if (!j)
-                return NULL;
+        j = json_pack("{ss so sn sn sn sn sI}", "commit", "", "commits", commits, "before", "subject", "slowdown", "verified", "pairs",
+                      (json_int_t)c->pairs);
         set_value(j, c->measure, "before", c->value_before);
         set_value(j, c->measure, "after", c->value_after);
-        set_true(j, "broken_before", c->is_broken_before);
-        set_true(j, "broken_after", c->is_broken_after);
-        set_true(j, "cut_off", c->is_cut_off);
-        set_real(j, "confidence", c->confidence);
-        set_real(j, "p", c->p);
-        set_real(j, "ratio", c->ratio);
+        put_fields(j, c, culprit_fields, ARRAY_SIZE(culprit_fields));
         return j;
 }
 
@@ -137,10 +177,8 @@ json_t *localized_json(const struct localized *l)
 
         for (size_t i = 0; i < l->n; i++)
                 json_array_append_new(list, culprit_json(&l->culprits[i]));
-        j = json_pack("{sI ss ss ss ss ss so}", "case", (json_int_t)l->case_id, "name", l->name, "state", states[l->state], "method",
-                      "default", "reference", l->reference, "target", l->target, "culprits", list);
-        if (!j)
-                return NULL;
+        j = json_pack("{sI sn ss ss sn sn so}", "case", (json_int_t)l->case_id, "name", "state", states[l->state], "method", "default", "reference",
+                      "target", "culprits", list);
         if (l->by_verdict) {
                 json_object_set_new(j, "verdict_before", json_string(verdict_name(l->verdict_before)));
                 json_object_set_new(j, "verdict_after", json_string(verdict_name(l->verdict_after)));
@@ -148,12 +186,11 @@ json_t *localized_json(const struct localized *l)
                 set_value(j, l->measure, "reference", l->value_reference);
                 set_value(j, l->measure, "target", l->value_target);
         }
-        set_text(j, "measure", l->measure != JUDGE_TIME ? judge_measure_name(l->measure) : "");
-        set_text(j, "clock", l->is_cpu_time ? "cpu" : "");
-        set_text(j, "start", l->start);
-        set_text(j, "machine", l->machine);
-        set_true(j, "unfinished", l->is_unfinished);
-        set_true(j, "disturbed", l->is_disturbed);
+        if (l->measure != JUDGE_TIME)
+                json_object_set_new(j, "measure", json_string(judge_measure_name(l->measure)));
+        if (l->is_cpu_time)
+                json_object_set_new(j, "clock", json_string("cpu"));
+        put_fields(j, l, localized_fields, ARRAY_SIZE(localized_fields));
         if (l->has_seed)
                 json_object_set_new(j, "seed", json_integer((json_int_t)l->seed));
         return j;
@@ -161,112 +198,51 @@ json_t *localized_json(const struct localized *l)
 
 /* -- and back ----------------------------------------------------------------------------------------------------- */
 
-static int get_text(const json_t *j, const char *key, char **ret)
-{
-        char *text = strdup(json_text(j, key, ""));
-
-        free(*ret);
-        *ret = text;
-        return text ? 0 : -ENOMEM;
-}
-
-static double get_real(const json_t *j, const char *key, double otherwise)
-{
-        const json_t *x = json_object_get(j, key);
-
-        return json_is_number(x) ? json_number_value(x) : otherwise;
-}
-
-static bool is_true(const json_t *j, const char *key)
-{
-        return json_is_true(json_object_get(j, key));
-}
-
 /* The number of a name; `otherwise`: it is none. */
-static unsigned get_name(const json_t *j, const char *key, const char *const *names, unsigned n, unsigned otherwise)
+static unsigned get_name(const json_t *j, const char *key, const char *(*name_of)(unsigned i), unsigned n, unsigned otherwise)
 {
-        const char *name = json_text(j, key, "");
-
         for (unsigned i = 0; i < n; i++)
-                if (names[i] && strcmp(name, names[i]) == 0)
+                if (strcmp(json_text(j, key, ""), name_of(i)) == 0)
                         return i;
         return otherwise;
 }
 
-static enum verdict get_verdict(const json_t *j, const char *key)
-{
-        const char *name = json_text(j, key, "");
 
-        for (enum verdict v = 0; v < N_VERDICTS; v++)
-                if (strcmp(name, verdict_name(v)) == 0)
-                        return v;
-        return VERDICT_UNKNOWN;
-}
-
-static int get_culprit(const json_t *j, enum judge_measure m, struct localized_culprit *c)
+static void get_culprit(const json_t *j, enum judge_measure m, struct localized_culprit *c)
 {
         const json_t *commits = json_object_get(j, "commits");
         char key[32];
-        int r = get_text(j, "commit", &c->commit);
 
-        if (r == 0)
-                r = get_text(j, "before", &c->before);
-        if (r == 0)
-                r = get_text(j, "subject", &c->subject);
-        c->commits = calloc(json_array_size(commits) + 1, sizeof(*c->commits));
-        if (!c->commits)
-                return -ENOMEM;
-        for (; r == 0 && c->n < json_array_size(commits); c->n++) {
-                const char *commit = json_string_value(json_array_get(commits, c->n));
-
-                c->commits[c->n] = strdup(commit ? commit : "");
-                r = c->commits[c->n] ? 0 : -ENOMEM;
-        }
+        get_fields(j, c, culprit_fields, ARRAY_SIZE(culprit_fields));
+        c->commits = allocate(json_array_size(commits), sizeof(*c->commits));
+        for (; c->n < json_array_size(commits); c->n++)
+                c->commits[c->n] = copy_string(json_string_value(json_array_get(commits, c->n)) ?: "");
         c->measure = m;
         c->value_before = get_real(j, value_key(m, "before", key), INFINITY);
         c->value_after = get_real(j, value_key(m, "after", key), INFINITY);
-        c->is_broken_before = is_true(j, "broken_before");
-        c->is_broken_after = is_true(j, "broken_after");
-        c->is_slowdown = is_true(j, "slowdown");
-        c->is_verified = is_true(j, "verified");
-        c->is_cut_off = is_true(j, "cut_off");
         c->pairs = (unsigned)json_integer_value(json_object_get(j, "pairs"));
-        c->p = get_real(j, "p", NAN);
-        c->ratio = get_real(j, "ratio", NAN);
-        c->confidence = get_real(j, "confidence", NAN);
-        return r;
 }
 
-static int get_localized(const json_t *j, struct localized *l)
+static void get_localized(const json_t *j, struct localized *l)
 {
-        static const char *const measures[] = {[JUDGE_TIME] = "time", [JUDGE_MEMORY] = "memory", [JUDGE_EFFORT] = "effort"};
         const json_t *culprits = json_object_get(j, "culprits"), *seed = json_object_get(j, "seed");
         char key[32];
-        int r = get_text(j, "name", &l->name);
 
-        r = r < 0 ? r : get_text(j, "reference", &l->reference);
-        r = r < 0 ? r : get_text(j, "target", &l->target);
-        r = r < 0 ? r : get_text(j, "start", &l->start);
-        r = r < 0 ? r : get_text(j, "machine", &l->machine);
+        get_fields(j, l, localized_fields, ARRAY_SIZE(localized_fields));
         l->case_id = (uint32_t)json_integer_value(json_object_get(j, "case"));
-        l->state = get_name(j, "state", states, ARRAY_SIZE(states), LOCALIZE_UNDECIDED);
-        l->measure = get_name(j, "measure", measures, ARRAY_SIZE(measures), JUDGE_TIME);
+        l->state = get_name(j, "state", localize_state_name, ARRAY_SIZE(states), LOCALIZE_UNDECIDED);
+        l->measure = get_name(j, "measure", judge_measure_name, N_JUDGE_MEASURES, JUDGE_TIME);
         l->is_cpu_time = strcmp(json_text(j, "clock", ""), "cpu") == 0;
         l->has_seed = json_is_integer(seed);
         l->seed = (uint64_t)json_integer_value(seed);
         l->value_reference = get_real(j, value_key(l->measure, "reference", key), NAN);
         l->value_target = get_real(j, value_key(l->measure, "target", key), NAN);
         l->by_verdict = json_object_get(j, "verdict_before");
-        l->verdict_before = get_verdict(j, "verdict_before");
-        l->verdict_after = get_verdict(j, "verdict_after");
-        l->is_unfinished = is_true(j, "unfinished");
-        l->is_disturbed = is_true(j, "disturbed");
-        l->culprits = calloc(json_array_size(culprits) + 1, sizeof(*l->culprits));
-        if (!l->culprits)
-                return -ENOMEM;
-        for (; r == 0 && l->n < json_array_size(culprits); l->n++)
-                r = get_culprit(json_array_get(culprits, l->n), l->measure, &l->culprits[l->n]);
-        return r;
+        l->verdict_before = get_name(j, "verdict_before", verdict_name, N_VERDICTS, VERDICT_UNKNOWN);
+        l->verdict_after = get_name(j, "verdict_after", verdict_name, N_VERDICTS, VERDICT_UNKNOWN);
+        l->culprits = allocate(json_array_size(culprits), sizeof(*l->culprits));
+        for (; l->n < json_array_size(culprits); l->n++)
+                get_culprit(json_array_get(culprits, l->n), l->measure, &l->culprits[l->n]);
 }
 
 /* -- rows --------------------------------------------------------------------------------------------------------- */
@@ -309,38 +285,32 @@ static const char *why_not(const struct localized *l)
         return "(undecided: too noisy, or it changed little by little)";
 }
 
-struct row_writing {
-        const struct localized *localized;
-        struct buffer *to;
-        size_t n;
-};
 
-static int add_row(void *user, const struct localized_culprit *c)
+static void add_row(const struct localized *l, const struct localized_culprit *c, struct buffer *to)
 {
-        struct row_writing *w = user;
-        const struct localized *l = w->localized;
-
-        buffer_addf(w->to, "%u\t%s\t", l->case_id, c->commit);
-        add_end(w->to, l, c->is_broken_before, c->value_before, l->verdict_before);
-        buffer_adds(w->to, "\t");
-        add_end(w->to, l, c->is_broken_after, c->value_after, l->verdict_after);
-        buffer_adds(w->to, "\t");
+        buffer_addf(to, "%u\t%s\t", l->case_id, c->commit);
+        add_end(to, l, c->is_broken_before, c->value_before, l->verdict_before);
+        buffer_adds(to, "\t");
+        add_end(to, l, c->is_broken_after, c->value_after, l->verdict_after);
+        buffer_adds(to, "\t");
         if (c->n > 1)
-                buffer_addf(w->to, "(one of %zu: %s) ", c->n,
+                buffer_addf(to, "(one of %zu: %s) ", c->n,
                             !c->is_cut_off     ? "those between cannot be built"
                             : l->is_unfinished ? "not finished"
                                                : "too noisy to tell them apart");
-        buffer_addf(w->to, "%s\n", c->subject);
-        w->n++;
-        return 0;
+        buffer_addf(to, "%s\n", c->subject);
 }
 
 int localized_rows(const struct localized *l, struct buffer *to)
 {
-        struct row_writing w = {.localized = l, .to = to};
+        size_t n = 0;
 
-        culprits_each(l, add_row, &w);
-        if (w.n == 0) {
+        for (size_t i = 0; i < l->n; i++)
+                if (l->culprits[i].is_slowdown) {
+                        add_row(l, &l->culprits[i], to);
+                        n++;
+                }
+        if (n == 0) {
                 buffer_addf(to, "%u\t-\t", l->case_id);
                 add_value(to, l->measure, l->value_reference);
                 buffer_adds(to, "\t");
@@ -352,21 +322,21 @@ int localized_rows(const struct localized *l, struct buffer *to)
 
 /* -- in the store ------------------------------------------------------------------------------------------------- */
 
-int localized_read(struct store_txn *t, const struct digest *key, struct localized **ret)
+static int read_in(struct store_txn *t, const struct digest *key, struct localized **ret)
 {
-        cleanup_localized struct localized *l = localized_new();
         cleanup_blob struct blob b = {0};
         json_t *j;
-        int r = l ? store_get(t, TABLE_LOCALIZED, SLICE(key->bytes, DIGEST_SIZE), &b) : -ENOMEM;
+        int r = store_get(t, TABLE_LOCALIZED, SLICE(key->bytes, DIGEST_SIZE), &b);
 
         if (r < 0)
                 return r;
         j = json_loadb(b.data, b.size, 0, NULL);
-        r = j ? get_localized(j, l) : -ENOENT;
+        if (!j)
+                return -ENOENT;
+        *ret = localized_new();
+        get_localized(j, *ret);
         json_decref(j);
-        if (r == 0)
-                *ret = steal_pointer(l);
-        return r;
+        return 0;
 }
 
 int localized_get(struct workspace *w, const struct digest *key, struct localized **ret)
@@ -374,19 +344,11 @@ int localized_get(struct workspace *w, const struct digest *key, struct localize
         cleanup_txn struct store_txn *t = NULL;
         int r = store_read(workspace_store(w), &t);
 
-        return r < 0 ? r : localized_read(t, key, ret);
-}
-
-int localized_write(struct store_txn *t, const struct digest *key, const struct localized *l)
-{
-        json_t *j = localized_json(l);
-        cleanup_free char *text = j ? json_dumps(j, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-
-        json_decref(j);
-        return text ? store_put(t, TABLE_LOCALIZED, SLICE(key->bytes, DIGEST_SIZE), slice_string(text)) : -ENOMEM;
+        return r < 0 ? r : read_in(t, key, ret);
 }
 
 struct putting {
+        const struct solver *solver;
         const struct digest *key;
         const struct localized *localized;
 };
@@ -394,11 +356,24 @@ struct putting {
 static int put_in(void *user, struct store_txn *t)
 {
         const struct putting *p = user;
+        cleanup_localized struct localized *there = NULL;
+        cleanup_free char *text = NULL;
+        json_t *j;
+        int r = read_in(t, p->key, &there);
 
-        return localized_write(t, p->key, p->localized);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        if (there && localized_is_final(there) && !localized_is_final(p->localized))
+                return 0;
+        if (there && !localized_is_final(there))
+                replaced_note(t, p->solver);
+        j = localized_json(p->localized);
+        text = json_dumps(j, JSON_COMPACT | JSON_SORT_KEYS);
+        json_decref(j);
+        return store_put(t, TABLE_LOCALIZED, SLICE(p->key->bytes, DIGEST_SIZE), slice_string(text));
 }
 
-int localized_put(struct workspace *w, const struct digest *key, const struct localized *l)
+int localized_put(struct workspace *w, const struct solver *s, const struct digest *key, const struct localized *l)
 {
-        return store_update(workspace_store(w), put_in, &(struct putting){.key = key, .localized = l});
+        return store_update(workspace_store(w), put_in, &(struct putting){s, key, l});
 }

@@ -40,12 +40,12 @@ struct localized {
         double value_reference, value_target; /* medians; NaN: not run */
         bool by_verdict;                      /* not the times but the answers differ */
         enum verdict verdict_before, verdict_after;
-        bool is_unfinished; /* it was stopped, and goes on when it is asked for by who looks at this */
-        bool is_disturbed;  /* others had the core during its runs, and nothing was found, which may be their doing */
+        bool is_unfinished; /* it was stopped, and goes on when it is asked for again */
+        bool is_disturbed;  /* nothing was found, and others had the core during its runs, which may be why */
         struct localized_culprit *culprits;
         size_t n;
 };
-struct localized *localized_new(void); /* one reference; every text ""; NULL: no memory */
+struct localized *localized_new(void); /* one reference; every text "" */
 void localized_free(struct value *value); /* a query type's free_value */
 static inline struct localized *localized_unref(struct localized *l)
 {
@@ -58,17 +58,17 @@ DEFINE_CLEANUP(struct localized *, localized_unref)
 
 const char *localize_state_name(enum localize_state s); /* "found", "no culprit", ... */
 
-/* False: who wants to know better looks again (`solverfs localize`, a campaign). A reader of localized.tsv is shown what there is. */
+/* False: unfinished, or "no culprit" from disturbed runs. `solverfs localize` and campaigns search again then; localized.tsv shows what there is. */
 static inline bool localized_is_final(const struct localized *l)
 {
         return !l->is_unfinished && !l->is_disturbed;
 }
 
-/* Rows: case, commit, seconds (bytes, count) before, the same after, subject; slowdowns only, tab-separated; "broken" for the value of what ends without an
- * answer (unknown, crash, error). By verdict: the answers in place of the values. Of a case without one a row with "-" for its commit, the values at the two
- * ends and, in parentheses, why. */
+/* Rows, tab-separated, of slowdowns only: case, commit, seconds (bytes, count) before, the same after, subject. The value is "broken" where runs end
+ * without an answer (unknown, crash, error). By verdict: the answers in place of the values. A case without a slowdown has one row: "-" for the commit,
+ * the values at the two ends and, in parentheses, why. */
 int localized_rows(const struct localized *l, struct buffer *to);
-/* A new reference; NULL: no memory:
+/* A new reference:
  *     case, name, state, method, measure?, clock?, seed?, reference, target, start?, seconds_reference, seconds_target, verdict_before?, verdict_after?,
  *     culprits: [{commit, commits: [...], before, subject, seconds_before, seconds_after, broken_before?, broken_after?, slowdown,
  *                 confidence?, verified, pairs, p?, ratio?, cut_off?}], unfinished?, disturbed?, machine?
@@ -83,8 +83,7 @@ int culprit_commit(const struct solver *s, const struct localized_culprit *c, ui
 
 /* -- in the store -------------------------------------------------------------------------------------------------- */
 
-/* A new reference. -ENOENT: it is not known, or cannot be read and is to be worked out again, from facts that are there. */
-int localized_read(struct store_txn *t, const struct digest *key, struct localized **ret);
+/* A new reference. -ENOENT: nothing is known, or it cannot be read and is to be worked out again, from facts that are there. */
 int localized_get(struct workspace *w, const struct digest *key, struct localized **ret);
-int localized_write(struct store_txn *t, const struct digest *key, const struct localized *l);
-int localized_put(struct workspace *w, const struct digest *key, const struct localized *l);
+/* A result that is not final never replaces a final one. Where one that is not final is replaced, mounts that showed it are told. */
+int localized_put(struct workspace *w, const struct solver *s, const struct digest *key, const struct localized *l);

@@ -31,8 +31,7 @@ static int add_outcome(void *user, uint32_t number, const struct fact *f)
 {
         struct outcome_list *l = user;
 
-        if (list_grow(l->list, l->n) < 0)
-                return -ENOMEM;
+        list_grow(l->list, l->n);
         l->list[l->n++] = fact_outcome(f, l->measure);
         return 0;
 }
@@ -43,18 +42,18 @@ int case_outcomes(struct workspace *w, const struct cell *cell, const struct dig
         struct outcome_list l = {.measure = m};
         int r = cell->machine ? 0 : draws_known(w, cell, build, JUDGE_PAIRS, m != JUDGE_EFFORT, add_outcome, &l);
 
-        if (r == 0 && l.n == 0) /* as of a named machine, of which no more is known */
-                r = add_outcome(&l, 0, value);
         if (r < 0) {
                 free(l.list);
                 return r;
         }
+        if (l.n == 0) /* of a named machine nothing but this fact is known */
+                add_outcome(&l, 0, value);
         *ret = l.list;
         *ret_n = l.n;
         return 0;
 }
 
-/* The commit's point, if anything is known of it. 1: it is in *ret; 0: nothing is known. */
+/* The commit's point. 1: it is in *ret; 0: nothing is known of the commit. */
 static int read_point(struct workspace *w, const struct cell *cell, enum judge_measure m, struct case_point *ret, int64_t *ret_found)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
@@ -79,51 +78,34 @@ static int read_point(struct workspace *w, const struct cell *cell, enum judge_m
         return 1;
 }
 
-/* One bit a commit: which of them are on the line. */
-static int mark_line(const uint32_t *line, size_t n_line, uint32_t n_commits, bool **ret)
-{
-        *ret = calloc((size_t)n_commits + 1, sizeof(**ret));
-        if (!*ret)
-                return -ENOMEM;
-        for (size_t i = 0; i < n_line; i++)
-                if (line[i] < n_commits)
-                        (*ret)[line[i]] = true;
-        return 0;
-}
-
 int case_history_read(struct workspace *w, const struct cell *cell, const uint32_t *commits, size_t n, const uint32_t *line,
                       size_t n_line, enum judge_measure m, struct case_history *ret)
 {
-        cleanup_free bool *on_line = NULL;
         uint32_t n_commits = history_count(cell->solver->history);
+        cleanup_free bool *on_line = allocate(n_commits, sizeof(*on_line));
         struct cell at = *cell;
-        int r = line ? mark_line(line, n_line, n_commits, &on_line) : 0;
+        int r = 0;
 
+        for (size_t i = 0; i < n_line; i++)
+                if (line[i] < n_commits)
+                        on_line[line[i]] = true;
         *ret = (struct case_history){
                 .measure = m, .solver = solver_ref(cell->solver), .info = case_info_ref(cell->info), .newest = cell->info->added};
         for (size_t i = 0; i < n && r >= 0; i++) {
                 int64_t found = 0;
 
-                r = list_grow(ret->list, ret->n);
-                if (r < 0)
-                        break;
+                list_grow(ret->list, ret->n);
                 at.commit = commits[i];
                 r = read_point(w, &at, m, &ret->list[ret->n], &found);
                 if (r <= 0)
                         continue;
-                ret->list[ret->n++].on_line = !on_line || (commits[i] < n_commits && on_line[commits[i]]);
+                ret->list[ret->n++].on_line = !line || (commits[i] < n_commits && on_line[commits[i]]);
                 ret->newest = MAX(ret->newest, found);
         }
         return MIN(r, 0);
 }
 
 /* -- the table ---------------------------------------------------------------------------------------------------- */
-
-/* "correct", "WRONG", or "-" where the case does not say what is right. */
-static const char *case_answer(const struct case_info *info, const struct fact *f)
-{
-        return f->wrong ? "WRONG" : info->status != VERDICT_UNKNOWN ? "correct" : "-";
-}
 
 void case_history_heading(struct buffer *ret)
 {
@@ -148,29 +130,24 @@ int case_history_row(const struct case_history *h, size_t i, struct buffer *ret)
         }
         format_seconds(f->wall_ns, wall);
         format_seconds(f->cpu_ns, cpu);
-        buffer_addf(ret, "\t%s\t%s\t%" PRIu64 "\t%s\n", wall, cpu, f->memory, case_answer(h->info, f));
+        buffer_addf(ret, "\t%s\t%s\t%" PRIu64 "\t%s\n", wall, cpu, f->memory,
+                    f->wrong ? "WRONG" : h->info->status != VERDICT_UNKNOWN ? "correct" : "-");
         return 0;
 }
 
 /* -- steps -------------------------------------------------------------------------------------------------------- */
 
-int case_history_steps(const struct case_history *h, struct steps *ret, size_t **ret_points)
+void case_history_steps(const struct case_history *h, struct steps *ret, size_t **ret_points)
 {
-        cleanup_free struct step_point *points = calloc(h->n + 1, sizeof(*points));
-        cleanup_free size_t *places = calloc(h->n + 1, sizeof(*places));
+        cleanup_free struct step_point *points = allocate(h->n, sizeof(*points));
         size_t n = 0;
-        int r;
 
-        if (!points || !places)
-                return -ENOMEM;
+        *ret_points = allocate(h->n, sizeof(**ret_points));
         for (size_t i = 0; i < h->n; i++) {
                 if (!h->list[i].fact || !h->list[i].on_line)
                         continue;
-                places[n] = i;
+                (*ret_points)[n] = i;
                 points[n++] = (struct step_point){h->list[i].by_seed, h->list[i].n_seeds};
         }
-        r = steps_find(points, n, 0, ret);
-        if (r == 0)
-                *ret_points = steal_pointer(places);
-        return r;
+        steps_find(points, n, 0, ret);
 }

@@ -76,22 +76,20 @@ static bool is_culprit(const struct case_history *h, uint32_t commit)
         return false;
 }
 
-/* Those that are no step's: the step is between commits that were measured, and theirs may be finer. */
+/* The culprits. A step at a culprit is left out in draw_steps(): the step only says between which measured commits it lies. */
 static int draw_culprits(const struct case_history *h, const uint32_t *place, struct plot *p)
 {
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < h->n_culprits; i++) {
+        for (size_t i = 0; i < h->n_culprits; i++) {
                 char label[32];
                 struct commit c;
+                int r = history_commit(h->solver->history, h->culprits[i], &c);
 
-                r = history_commit(h->solver->history, h->culprits[i], &c);
                 if (r < 0)
-                        break;
+                        return r;
                 snprintf(label, sizeof(label), "culprit %.8s", git_oid_tostr_s(&c.oid));
                 plot_rule_x(p, place[h->culprits[i]] - 0.5, label, "responsible, and verified with the commit before it");
         }
-        return r;
+        return 0;
 }
 
 /* The answer came or went, or its time changed: the words of a comparison. */
@@ -116,8 +114,9 @@ static int draw_steps(const struct case_history *h, const uint32_t *place, struc
 {
         cleanup_steps struct steps steps = {0};
         cleanup_free size_t *points = NULL;
-        int r = case_history_steps(h, &steps, &points);
+        int r = 0;
 
+        case_history_steps(h, &steps, &points);
         for (size_t i = 0; r == 0 && i < steps.n; i++) {
                 const struct step *s = &steps.list[i];
                 uint32_t before = h->list[points[s->at - 1]].commit, after = h->list[points[s->at]].commit;
@@ -185,8 +184,7 @@ static void add_notes(const struct case_history *h, const struct extent *e, stru
                 buffer_addf(&b, ", %zu cannot be built", e->unbuildable);
         if (e->disturbed > 0)
                 buffer_addf(&b, ", %zu disturbed (drawn without what they waited)", e->disturbed);
-        if (buffer_error(&b) == 0)
-                plot_note(p, b.data);
+        plot_note(p, b.data);
 }
 
 int case_history_plot(const struct case_history *h, const uint32_t *place, struct buffer *ret)
@@ -200,8 +198,6 @@ int case_history_plot(const struct case_history *h, const uint32_t *place, struc
 
         buffer_addf(&title, "%s on ", h->solver->recipe->name);
         buffer_add_printable(&title, h->info->name);
-        if (buffer_error(&title) < 0)
-                return -ENOMEM;
         p = plot_new(title.data, 0, 0);
         plot_axis_x(p, "commits along the history", PLOT_COUNT);
         plot_axis_y(p, units[h->measure], is_log ? PLOT_LOG : PLOT_LINEAR);

@@ -15,14 +15,12 @@ struct piece {
         size_t from, to; /* places on the grid, both taken */
 };
 
-int history_grid(size_t n, size_t step, size_t **ret, size_t *ret_n)
+void history_grid(size_t n, size_t step, size_t **ret, size_t *ret_n)
 {
         size_t most = n == 0 ? 0 : (n - 1 + step - 1) / step + 1, taken = 0, head = 0, tail = 0;
-        cleanup_free size_t *order = calloc(most + 1, sizeof(*order));
-        cleanup_free struct piece *pieces = calloc(2 * most + 2, sizeof(*pieces));
+        size_t *order = allocate(most, sizeof(*order));
+        cleanup_free struct piece *pieces = allocate(2 * most + 2, sizeof(*pieces));
 
-        if (!order || !pieces)
-                return -ENOMEM;
         if (most > 0)
                 order[taken++] = 0; /* counted back from the newest */
         if (most > 1)
@@ -41,9 +39,8 @@ int history_grid(size_t n, size_t step, size_t **ret, size_t *ret_n)
         }
         for (size_t i = 0; i < taken; i++)
                 order[i] = order[i] * step < n - 1 ? n - 1 - order[i] * step : 0;
-        *ret = steal_pointer(order);
+        *ret = order;
         *ret_n = taken;
-        return 0;
 }
 
 /* -- halving ------------------------------------------------------------------------------------------------------ */
@@ -73,27 +70,23 @@ static size_t middle_of_open(const struct history_cell *cells, size_t from, size
         return best == 0 ? to : best_from + best / 2;
 }
 
-int history_halve(const struct history_cell *cells, size_t n, size_t **ret, size_t *ret_n)
+void history_halve(const struct history_cell *cells, size_t n, size_t **ret, size_t *ret_n)
 {
-        cleanup_free size_t *list = NULL;
-        size_t before = n, n_list = 0;
+        size_t before = n;
 
+        *ret = NULL;
+        *ret_n = 0;
         for (size_t i = 0; i < n; i++) {
-                size_t middle;
+                size_t middle = i;
 
                 if (cells[i].seen != HISTORY_MEASURED)
                         continue;
-                if (before < i && history_differs(&cells[before].outcome, &cells[i].outcome)) {
+                if (before < i && history_differs(&cells[before].outcome, &cells[i].outcome))
                         middle = middle_of_open(cells, before, i);
-                        if (middle < i) {
-                                if (list_grow(list, n_list) < 0)
-                                        return -ENOMEM;
-                                list[n_list++] = middle;
-                        }
+                if (middle < i) {
+                        list_grow(*ret, *ret_n);
+                        (*ret)[(*ret_n)++] = middle;
                 }
                 before = i;
         }
-        *ret = steal_pointer(list);
-        *ret_n = n_list;
-        return 0;
 }

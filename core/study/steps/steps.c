@@ -5,7 +5,7 @@
 #include "core/study/judge/judge.h"
 #include "core/study/steps/history_plan.h"
 
-#define BROKEN 2   /* times the slowest run: what a broken one counts as */
+#define BROKEN 2 /* a broken run counts as so many times the slowest one */
 
 void steps_done(struct steps *s)
 {
@@ -16,13 +16,8 @@ void steps_done(struct steps *s)
 
 const char *step_shape_name(enum step_shape s)
 {
-        static const char *const names[] = {
-                [STEP_STEADY] = "steady",
-                [STEP_MONOTONIC_SINGLE] = "monotonic, single-dominant",
-                [STEP_MONOTONIC_MULTI] = "monotonic, multi-dominant",
-                [STEP_NONMONOTONIC_SINGLE] = "non-monotonic, single-dominant",
-                [STEP_NONMONOTONIC_MULTI] = "non-monotonic, multi-dominant",
-        };
+        static const char *const names[] = {"steady", "monotonic, single-dominant", "monotonic, multi-dominant", "non-monotonic, single-dominant",
+                                            "non-monotonic, multi-dominant"};
 
         return names[s];
 }
@@ -59,18 +54,16 @@ static double slowest(const struct step_point *points, size_t n)
         return most;
 }
 
-static int find_levels(const struct step_point *points, size_t n, double minimum_ratio, struct judge_levels *ret)
+static void find_levels(const struct step_point *points, size_t n, double minimum_ratio, struct judge_levels *ret)
 {
         const double broken = BROKEN * slowest(points, n);
-        cleanup_free struct judge_build *builds = calloc(n, sizeof(*builds));
+        cleanup_free struct judge_build *builds = allocate(n, sizeof(*builds));
         cleanup_free double *values = NULL;
         size_t total = 0, at = 0;
 
         for (size_t i = 0; i < n; i++)
                 total += points[i].n;
-        values = calloc(total + 1, sizeof(*values));
-        if (!builds || !values)
-                return -ENOMEM;
+        values = allocate(total, sizeof(*values));
         for (size_t i = 0; i < n; i++) {
                 builds[i] = (struct judge_build){.values = values + at, .n = points[i].n};
                 for (size_t k = 0; k < points[i].n; k++) {
@@ -80,7 +73,6 @@ static int find_levels(const struct step_point *points, size_t n, double minimum
                 }
         }
         judge_levels(builds, n, minimum_ratio > 1 ? minimum_ratio : HISTORY_RATIO, ret);
-        return 0;
 }
 
 /* Are most of its runs broken? */
@@ -107,19 +99,14 @@ static void add_step(const struct step_point *points, const struct judge_level *
         ret->faster += !is_slower;
 }
 
-int steps_find(const struct step_point *points, size_t n, double minimum_ratio, struct steps *ret)
+void steps_find(const struct step_point *points, size_t n, double minimum_ratio, struct steps *ret)
 {
         cleanup_judge_levels struct judge_levels levels = {0};
         size_t next = 1;
-        int r = n > 0 ? find_levels(points, n, minimum_ratio, &levels) : 0;
 
-        *ret = (struct steps){0};
-        if (r < 0)
-                return r;
-        ret->list = calloc(levels.n + 1, sizeof(*ret->list));
-        ret->apart = calloc(n + 1, sizeof(*ret->apart));
-        if (!ret->list || !ret->apart)
-                return -ENOMEM;
+        if (n > 0)
+                find_levels(points, n, minimum_ratio, &levels);
+        *ret = (struct steps){.list = allocate(levels.n, sizeof(*ret->list)), .apart = allocate(n, sizeof(*ret->apart))};
         for (size_t i = 1; i < n; i++)
                 if (next < levels.n && levels.list[next].from == i) {
                         add_step(points, &levels.list[next - 1], &levels.list[next], ret);
@@ -128,5 +115,4 @@ int steps_find(const struct step_point *points, size_t n, double minimum_ratio, 
                         ret->apart[ret->n_apart++] = i;
                 }
         ret->shape = shape_of(ret);
-        return 0;
 }
