@@ -4,8 +4,8 @@
 
 #include "cache/base/hash.h"
 
-/* The texts to go back to, the largest first. Of those that were interesting twice each is at least a tenth smaller than the one before, so that
- * there are few; behind them all that were interesting once (REDUCE_LAST_TWICE), the current one last. */
+/* The texts to go back to, the largest first. First the sure ones, which were interesting twice: each is at least a tenth smaller than the one before,
+ * so that there are few. Then all that were interesting once (REDUCE_LAST_TWICE), the current one last. */
 struct trail {
         struct buffer *list; /* owned, and so are they */
         size_t n, n_sure;
@@ -23,8 +23,8 @@ struct reducer {
         enum reduce_trust trust;
 };
 
-/* When a text that was interesting once is asked for again: so many candidates were refused since, or so many texts were taken. Not at once, as most
- * are followed by a smaller one soon. */
+/* A text that was interesting once is asked for again when so many candidates were refused since, or so many texts were taken. Not at once: a smaller
+ * text follows most of them soon. */
 #define UNSURE_REFUSED 12
 #define UNSURE_TAKEN   8
 
@@ -65,17 +65,14 @@ static bool was_seen(const struct reducer *r, struct slice text)
         return tfind(&d, &r->seen, compare_digests);
 }
 
-static int add_seen(struct reducer *r, struct slice text)
+static void add_seen(struct reducer *r, struct slice text)
 {
-        struct digest *d = malloc(sizeof(*d)), **there;
+        struct digest *d = allocate(1, sizeof(*d)), **there;
 
-        if (!d)
-                return -ENOMEM;
         digest_of(text.data, text.size, d);
         there = tsearch(d, &r->seen, compare_digests);
         if (!there || *there != d)
                 free(d);
-        return there ? 0 : -ENOMEM;
 }
 
 /* -- asking -- */
@@ -97,17 +94,10 @@ static int ask(struct reducer *r, struct slice text)
 
 int reduce_set_text(struct buffer *to, struct slice text)
 {
-        struct buffer with = {0};
-
-        buffer_adds(&with, "");
-        buffer_add(&with, text.data, text.size);
-        if (buffer_error(&with) < 0) {
-                buffer_done(&with);
-                return -ENOMEM;
-        }
-        buffer_done(to);
-        *to = with;
-        return 0;
+        to->size = 0;
+        buffer_adds(to, "");
+        buffer_add(to, text.data, text.size);
+        return buffer_error(to);
 }
 
 static int set_text(struct reducer *r, struct slice text)
@@ -129,14 +119,10 @@ static void shorten_trail(struct trail *t, size_t n)
 
 static int add_to_trail(struct trail *t, struct slice text)
 {
-        if (list_grow(t->list, t->n) < 0)
-                return -ENOMEM;
+        list_grow(t->list, t->n);
         t->list[t->n] = (struct buffer){0};
-        if (reduce_set_text(&t->list[t->n], text) < 0)
-                return -ENOMEM;
-        t->n++;
         t->n_refused = 0;
-        return 0;
+        return reduce_set_text(&t->list[t->n++], text);
 }
 
 /* The current text is interesting for sure: those on the way to it are not needed any more. */
@@ -207,20 +193,12 @@ static int check_text(struct reducer *r)
         return k < 0 ? k : REDUCE_WITHDRAWN;
 }
 
-static int check_if_due(struct reducer *r)
-{
-        bool is_due = r->trail.n_refused >= UNSURE_REFUSED || r->trail.n - r->trail.n_sure >= UNSURE_TAKEN;
-
-        return is_due ? check_text(r) : 0;
-}
-
 /* An interesting text. 1. */
 static int take(struct reducer *r, struct slice text)
 {
         int k = set_text(r, text);
 
-        if (k == 0)
-                k = add_seen(r, text);
+        add_seen(r, text);
         if (k == 0)
                 k = r->trust == REDUCE_LAST_TWICE ? add_to_trail(&r->trail, reduce_text(r)) : make_sure(r);
         if (k < 0)
@@ -236,10 +214,9 @@ static int confirm(struct reducer *r, struct slice text)
 
         if (k == 0) {
                 r->status.withdrawn++;
-                k = add_seen(r, text);
-                return k < 0 ? k : 0;
+                add_seen(r, text);
         }
-        return k < 0 ? k : take(r, text);
+        return k <= 0 ? k : take(r, text);
 }
 
 struct batch {
@@ -252,22 +229,12 @@ struct batch {
 
 static void batch_done(struct batch *b)
 {
-        for (size_t i = 0; b->texts && i < b->width; i++)
+        for (size_t i = 0; i < b->width; i++)
                 buffer_done(&b->texts[i]);
         free(b->texts);
         free(b->slices);
         free(b->at);
         free(b->answers);
-}
-
-static int batch_init(struct batch *b, size_t width)
-{
-        *b = (struct batch){.texts = calloc(width, sizeof(*b->texts)),
-                            .slices = calloc(width, sizeof(*b->slices)),
-                            .at = calloc(width, sizeof(*b->at)),
-                            .answers = calloc(width, sizeof(*b->answers)),
-                            .width = width};
-        return b->texts && b->slices && b->at && b->answers ? 0 : -ENOMEM;
 }
 
 static bool is_in_batch(const struct batch *b, struct slice text)
@@ -312,7 +279,7 @@ static int ask_batch(struct reducer *r, struct batch *b, size_t *ret_at)
         for (size_t i = 0; k == 0 && i < b->n; i++) {
                 r->status.tests += b->answers[i] != REDUCE_UNTRIED;
                 if (b->answers[i] == REDUCE_BORING) {
-                        k = add_seen(r, b->slices[i]);
+                        add_seen(r, b->slices[i]);
                         r->trail.n_refused++;
                 }
                 is_behind |= b->answers[i] == REDUCE_INTERESTING;
@@ -322,34 +289,38 @@ static int ask_batch(struct reducer *r, struct batch *b, size_t *ret_at)
         if (k == 0)
                 tell(r);
         for (size_t i = 0; k == 0 && i < b->n; i++) {
-                if (b->answers[i] == REDUCE_UNTRIED) { /* behind one that did not stand its second test */
-                        k = ask(r, b->slices[i]);
-                        if (k < 0)
-                                return k;
-                        b->answers[i] = k == 1 ? REDUCE_INTERESTING : REDUCE_BORING;
-                        k = k == 1 ? 0 : add_seen(r, b->slices[i]);
-                }
-                if (k == 0 && b->answers[i] == REDUCE_INTERESTING) {
+                if (b->answers[i] == REDUCE_BORING)
+                        continue;
+                k = b->answers[i] == REDUCE_INTERESTING ? 1 : ask(r, b->slices[i]); /* behind one that did not stand its second test */
+                if (k == 0)
+                        add_seen(r, b->slices[i]);
+                else if (k == 1)
                         k = confirm(r, b->slices[i]);
-                        if (k == 1)
-                                *ret_at = b->at[i];
-                }
+                if (k == 1)
+                        *ret_at = b->at[i];
         }
         return k;
 }
 
 int reduce_first(struct reducer *r, size_t from, size_t n, reduce_make make, void *user, size_t *ret_at)
 {
-        cleanup(batch_done) struct batch b = {0};
-        int k = batch_init(&b, r->test->width);
+        size_t width = r->test->width;
+        cleanup(batch_done) struct batch b = {.texts = allocate(width, sizeof(*b.texts)),
+                                              .slices = allocate(width, sizeof(*b.slices)),
+                                              .at = allocate(width, sizeof(*b.at)),
+                                              .answers = allocate(width, sizeof(*b.answers)),
+                                              .width = width};
+        int k = 0;
 
         while (k == 0 && from < n) {
                 k = fill(r, &b, &from, n, make, user);
-                if (k == 0 && b.n > 0 && is_late(r))
-                        k = -ETIME;
-                if (k == 0 && b.n > 0)
-                        k = check_if_due(r);
-                if (k == 0 && b.n > 0)
+                if (k < 0 || b.n == 0)
+                        continue;
+                if (is_late(r))
+                        return -ETIME;
+                if (r->trail.n_refused >= UNSURE_REFUSED || r->trail.n - r->trail.n_sure >= UNSURE_TAKEN)
+                        k = check_text(r);
+                if (k == 0)
                         k = ask_batch(r, &b, ret_at);
         }
         return k;
@@ -367,10 +338,8 @@ int reduce_offer(struct reducer *r, struct slice text)
                 return -ETIME;
         k = ask(r, text);
         if (k == 0)
-                k = add_seen(r, text);
-        else if (k == 1)
-                k = confirm(r, text);
-        return k;
+                add_seen(r, text);
+        return k == 1 ? confirm(r, text) : k;
 }
 
 /* -- delta debugging -- */
@@ -410,12 +379,10 @@ static void list_left(struct sweep *s)
 
 int reduce_sweep(struct reducer *r, size_t n, size_t chunk, reduce_without make, void *user)
 {
-        cleanup_free bool *is_out = calloc(n + 1, sizeof(*is_out));
-        cleanup_free size_t *left = calloc(n + 1, sizeof(*left));
+        cleanup_free bool *is_out = allocate(n, sizeof(*is_out));
+        cleanup_free size_t *left = allocate(n, sizeof(*left));
         struct sweep s = {.make = make, .user = user, .is_out = is_out, .n = n, .left = left};
 
-        if (!left || !is_out)
-                return -ENOMEM;
         s.chunk = chunk == 0 || chunk > n ? n : chunk;
         list_left(&s);
         for (; s.chunk > 0 && s.n_left > 0; s.chunk = s.chunk == 1 ? 0 : (MIN(s.chunk, s.n_left) + 1) / 2) {
@@ -462,34 +429,17 @@ static int reduce_from(struct reducer *r, struct reduce_result *ret)
                 bool is_script = false, is_opaque = false;
                 int k = reduce_script(r, &is_script, &is_opaque), trees;
 
-                if (k < 0)
-                        return k;
-                ret->was_script |= is_script;
-                if (is_script && !is_opaque)
-                        return 0;
-                if (!is_script && !stands_in_parentheses(reduce_text(r))) {
+                ret->was_script |= is_script && k >= 0;
+                if (k >= 0 && !is_script && !stands_in_parentheses(reduce_text(r)))
                         k = reduce_lines(r);
-                        if (k < 0)
-                                return k;
-                }
+                if (k < 0 || (is_script && !is_opaque))
+                        return MIN(k, 0);
                 trees = reduce_trees(r);
                 if (trees < 0 && trees != -EINVAL)
                         return trees;
                 if (trees <= 0 && k <= 0)
                         return 0;
         }
-}
-
-static int reduce_any(struct reducer *r, struct reduce_result *ret)
-{
-        int k;
-
-        do {
-                k = reduce_from(r, ret);
-                if (k == 0)
-                        k = check_text(r);
-        } while (k == REDUCE_WITHDRAWN);
-        return k;
 }
 
 /* The text is interesting when asked once more, or it becomes an earlier one that is. 0: not even the input is. */
@@ -499,17 +449,9 @@ static int settle(struct reducer *r)
 
         if (r->status.taken > 0 && (r->trust == REDUCE_EACH_TWICE || is_unsure(r)))
                 k = ask(r, reduce_text(r));
-        if (k == 1)
-                k = make_sure(r) < 0 ? -ENOMEM : 1;
+        if (k == 1 && make_sure(r) < 0)
+                return -ENOMEM;
         return k == 0 ? go_back(r) : k;
-}
-
-static void reducer_done(struct reducer *r)
-{
-        shorten_trail(&r->trail, 0);
-        free(r->trail.list);
-        tdestroy(r->seen, free);
-        buffer_done(&r->text);
 }
 
 static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
@@ -522,11 +464,14 @@ static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
         k = r->test->knows_input ? 1 : ask(r, input);
         if (k == 0)
                 return errorf(-ENODATA, "the test is not interested in the input itself");
-        if (k == 1)
-                k = add_seen(r, input);
         if (k < 0)
                 return k;
-        end = reduce_any(r, ret);
+        add_seen(r, input);
+        do {
+                end = reduce_from(r, ret);
+                if (end == 0)
+                        end = check_text(r);
+        } while (end == REDUCE_WITHDRAWN);
         if (end == 0 || end == -ETIME) {
                 reduce_stage(r, "check");
                 k = settle(r);
@@ -552,9 +497,10 @@ int reduce(struct slice input, const struct reduce_test *test, const struct redu
         if (r.text.size > input.size && set_text(&r, input) < 0)
                 k = -ENOMEM;
         ret->text = r.text;
-        r.text = (struct buffer){0};
         ret->status = r.status;
         ret->status.now = ret->text.size;
-        reducer_done(&r);
+        shorten_trail(&r.trail, 0);
+        free(r.trail.list);
+        tdestroy(r.seen, free);
         return k;
 }

@@ -1,10 +1,10 @@
 /* Reduction: the smallest text that can be found in which somebody still is interested.
  *
- * The reducer knows nothing of solvers. It makes candidates and gives them, a few at a time, to an interest test. The first interesting one of
- * their order is taken, whichever answer came first, so that the result is the same however many are tried side by side (as long as the test
- * answers the same text alike).
+ * The reducer knows nothing of solvers. It makes candidates and gives them, a few at a time, to an interest test. It takes the first one in their order
+ * that is interesting, whichever answer comes first. So the result does not depend on how many are tried side by side (if the test answers the same
+ * text alike).
  *
- * How. A text that core/smtlib reads is reduced as a script, from coarse to fine, in passes until a pass changes nothing: delta debugging over
+ * A text that core/smtlib reads is reduced as a script, from coarse to fine, in passes until a pass changes nothing: delta debugging over
  * commands (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", TSE 2002; halves, quarters … of the list left out);
  * then level by level from the roots (Misherghi and Su, "HDD", ICSE 2006), over distinct subterms: a value of the sort in a term's place, a
  * subterm of the same sort, another constant, a fresh one; arguments of n-ary operators left out; quantifiers instantiated; definitions
@@ -15,11 +15,11 @@
  * terms, a smaller term from anywhere, and two changes at once of which neither is interesting alone: where a pass of the others changes nothing. All
  * terms are made by the checked constructors, so that a candidate is never ill-sorted where the theory is modelled. A let is nothing but a
  * way of writing: it is written where the text gets shorter by it.
- * Where terms stay opaque, and where the text is no script, it is reduced as a tree of parentheses; where these do not match, or where words
- * stand outside of them, by lines first.
+ * A text that is no script, or that has opaque terms, is reduced as a tree of parentheses; by lines first where parentheses do not match, or where words
+ * stand outside of them.
  *
- * Minimal means: none of these steps gives an interesting text. One bound: where a formula shares subterms and has more than
- * REDUCE_PLACES_MOST places as a tree, a subterm is replaced in all its places or in none. Of terms from elsewhere and of pairs some hundreds are tried.
+ * Minimal means: none of these steps gives an interesting text. Two bounds: where a formula shares subterms and has more than REDUCE_PLACES_MOST places
+ * as a tree, a subterm is replaced in all its places or in none; and of terms from elsewhere and of pairs of changes some hundreds are tried.
  *
  * Threads: a reduction is its caller's; the test may use as many as it likes. */
 #pragma once
@@ -37,8 +37,8 @@ enum reduce_answer {
 /* How far one answer is believed. */
 enum reduce_trust {
         REDUCE_EACH_TWICE, /* a text is taken when it was interesting twice */
-        REDUCE_LAST_TWICE, /* it is taken at once, and asked for again where no step leads on from it, or some texts later; when it is not
-                            * interesting then, the last text before it that still is takes its place. From then on as REDUCE_EACH_TWICE */
+        REDUCE_LAST_TWICE, /* a text is taken at once, and asked for again where no step leads on from it, or some texts later. If it is not interesting
+                            * then, the last text before it that still is takes its place, and from then on it is as REDUCE_EACH_TWICE */
         REDUCE_CERTAIN     /* the same text always has the same answer: nothing is asked twice */
 };
 
@@ -77,7 +77,7 @@ struct reduce_result {
 void reduce_result_done(struct reduce_result *r);
 #define cleanup_reduce_result cleanup(reduce_result_done)
 
-/* Puts a copy of the text, with a NUL behind it, in the place of what is there. 0 or -ENOMEM. */
+/* Puts a copy of the text, with a NUL behind it, in the place of what is there. The text is not that buffer's. 0 or -ENOMEM. */
 int reduce_set_text(struct buffer *to, struct slice text);
 
 /* 0; -ENODATA: the input itself is not interesting; the test's error. *ret holds the best text so far in any case (but for -ENOMEM). `options` may

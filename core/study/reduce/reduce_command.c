@@ -14,13 +14,12 @@
 
 struct reduce_command {
         struct reduce_command_options options;
-        int cancel_fd;
         char (*folders)[PATH_SIZE]; /* owned; of each seat */
         struct reduce_pool *pool;
 };
 
 /* For a shell, whose $1 is the file and $2 the folder. */
-static int script_of(const char *command, struct buffer *ret)
+static void script_of(const char *command, struct buffer *ret)
 {
         const char *hole;
 
@@ -29,7 +28,6 @@ static int script_of(const char *command, struct buffer *ret)
                 buffer_addf(ret, "%s \"$1\"", command);
         for (; (hole = strstr(command, "{}")); command = hole + 2)
                 buffer_addf(ret, "%.*s\"$1\"%s", (int)(hole - command), command, strstr(hole + 2, "{}") ? "" : hole + 2);
-        return buffer_error(ret);
 }
 
 static int start(const char *command, char *folder, char *path, pid_t *ret)
@@ -37,15 +35,15 @@ static int start(const char *command, char *folder, char *path, pid_t *ret)
         cleanup_close int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
         cleanup_buffer struct buffer script = {0};
         char shell[] = "/bin/sh", option[] = "-c";
-        int r = script_of(command, &script);
+        int r;
 
-        if (r == 0)
-                r = spawn(&(struct spawn_request){.fds = (const int[]){nothing, nothing, nothing},
-                                                  .n_fds = 3,
-                                                  .arguments = (char *[]){shell, option, script.data, shell, path, folder, NULL},
-                                                  .environment = environ,
-                                                  .own_group = true},
-                          ret);
+        script_of(command, &script);
+        r = spawn(&(struct spawn_request){.fds = (const int[]){nothing, nothing, nothing},
+                                          .n_fds = 3,
+                                          .arguments = (char *[]){shell, option, script.data, shell, path, folder, NULL},
+                                          .environment = environ,
+                                          .own_group = true},
+                  ret);
         return r < 0 ? errorf(r, "cannot start /bin/sh: %s", strerror(-r)) : 0;
 }
 
@@ -113,7 +111,7 @@ struct reduce_command *reduce_command_close(struct reduce_command *c)
         if (!c)
                 return NULL;
         reduce_pool_close(c->pool);
-        for (unsigned i = 0; c->folders && i < c->options.jobs; i++)
+        for (unsigned i = 0; i < c->options.jobs; i++)
                 remove_tree(c->folders[i]);
         free(c->folders);
         free(c);
@@ -123,23 +121,16 @@ struct reduce_command *reduce_command_close(struct reduce_command *c)
 int reduce_command_open(const struct reduce_command_options *options, struct slice input, int cancel_fd,
                         struct reduce_command **ret)
 {
-        cleanup(reduce_command_closep) struct reduce_command *c = calloc(1, sizeof(*c));
-        uint64_t began;
-        int r = 0;
+        cleanup(reduce_command_closep) struct reduce_command *c = allocate(1, sizeof(*c));
+        uint64_t began = now_ns();
+        int r;
 
-        if (!c)
-                return -ENOMEM;
-        c->options = *options;
-        c->cancel_fd = cancel_fd;
-        c->folders = calloc(options->jobs, sizeof(*c->folders));
-        if (!c->folders)
-                return -ENOMEM;
+        *c = (struct reduce_command){.options = *options, .folders = allocate(options->jobs, sizeof(*c->folders))};
         for (unsigned i = 0; i < options->jobs; i++)
                 if (snprintf(c->folders[i], PATH_SIZE, "%s/%u", options->folder, i) >= PATH_SIZE)
                         return -ENAMETOOLONG;
         if (options->timeout_ns == 0)
                 c->options.timeout_ns = INPUT_TIMEOUT;
-        began = now_ns();
         r = test_seat(c, 0, input, cancel_fd);
         if (r < 0)
                 return r;
@@ -149,10 +140,9 @@ int reduce_command_open(const struct reduce_command_options *options, struct sli
         if (options->timeout_ns == 0)
                 c->options.timeout_ns = 10 * (now_ns() - began) + NSEC_PER_SEC;
         r = reduce_pool_open(options->jobs, test_seat, NULL, c, cancel_fd, &c->pool);
-        if (r < 0)
-                return r;
-        *ret = steal_pointer(c);
-        return 0;
+        if (r == 0)
+                *ret = steal_pointer(c);
+        return r;
 }
 
 struct reduce_test reduce_command_test(struct reduce_command *c)

@@ -6,8 +6,8 @@
 
 struct reducer;
 
-/* Of all that tries candidates: the current text was not interesting any more, reduce_text() is an earlier one. Steps end with it; then all of them
- * begin again with that text. */
+/* From all functions that try candidates: the current text was not interesting any more, and reduce_text() is an earlier one. The step ends, and all
+ * steps begin again with that text. */
 #define REDUCE_WITHDRAWN (-ESTALE)
 
 /* The `at`-th candidate. 0; -ENOENT: there is none there; another error ends the reduction. */
@@ -44,7 +44,7 @@ const struct term *term_replaced(struct bank *b, const struct term *t, const str
 const struct term *term_tidied(struct bank *b, const struct term *t);
 bool op_is_associative(enum op op);
 /* The arguments, with those of arguments of the same operator in their place, unless there are too many. */
-int term_list_add_flat(const struct term *t, struct term_list *ret);
+void term_list_add_flat(const struct term *t, struct term_list *ret);
 
 /* Terms that may stand in a term's place everywhere; each is simpler than the term, and follows from the term and the lists alone. */
 enum step_kind {
@@ -58,12 +58,13 @@ enum step_kind {
 const struct term *term_step(struct bank *b, const struct term *t, size_t step, const struct term_list *constants,
                              const struct term_list *fresh);
 /* The nearest subterms of the same sort without variables that are bound in between. */
-int term_nearest(const struct term *t, struct term_list *ret);
+void term_nearest(const struct term *t, struct term_list *ret);
+const struct term *term_of_sort(const struct term_list *list, const struct sort *sort); /* the first; NULL: none */
 /* An application of an n-ary operator without these arguments; of one that is left alone: that one. NULL: it cannot be. */
 const struct term *term_without_args(struct bank *b, const struct term *t, const bool *is_out);
 /* A quantifier without its i-th variable, which is `value` in the body. */
 const struct term *term_without_variable(struct bank *b, const struct term *quantifier, size_t i, const struct term *value);
 /* Other terms that may stand in its place, of its sort and of its parts but no part of it (reduce_rewrite.c). */
-int term_rewrites(struct bank *b, const struct term *t, struct term_list *ret);
+void term_rewrites(struct bank *b, const struct term *t, struct term_list *ret);
 /* 0 and 1: a value such as true or false; 2: another literal; 3: a constant or a variable; 4: what has arguments. */
 unsigned term_rank(const struct term *t);

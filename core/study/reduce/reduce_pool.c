@@ -60,7 +60,7 @@ static void note_error(struct reduce_pool *p, int r)
 {
         if (p->error == 0) {
                 p->error = r;
-                p->why = strdup(error_message(r));
+                p->why = copy_string(error_message(r));
         }
         stop_others(p);
         eventfd_write(p->done, 1);
@@ -68,12 +68,10 @@ static void note_error(struct reduce_pool *p, int r)
 
 static void note_answer(struct reduce_pool *p, size_t at, int r)
 {
-        if (r == -ECANCELED && at > p->first)
-                return;
-        if (r < 0) {
+        if (r < 0 && (r != -ECANCELED || at <= p->first))
                 note_error(p, r);
+        if (r < 0)
                 return;
-        }
         p->answers[at] = r == 1 ? REDUCE_INTERESTING : REDUCE_BORING;
         if (r == 1 && at < p->first) {
                 p->first = at;
@@ -81,26 +79,20 @@ static void note_answer(struct reduce_pool *p, size_t at, int r)
         }
 }
 
-static void pause_seat(struct reduce_pool *p, uint64_t ns)
-{
-        uint64_t until = now_ns() + ns;
-        struct timespec t = {.tv_sec = (time_t)(until / NSEC_PER_SEC), .tv_nsec = (long)(until % NSEC_PER_SEC)};
-
-        pthread_cond_timedwait(&p->work, &p->lock, &t);
-}
-
 /* Under the lock, which is dropped meanwhile. False: the pool is closing. */
 static bool await_work(struct pool_seat *seat)
 {
         struct reduce_pool *p = seat->pool;
+        bool is_ready = !p->ready || seat->number == 0;
 
         while (!p->is_closing) {
                 bool is_wanted = has_work(p);
+                uint64_t until;
                 int r;
 
-                if (!p->ready || seat->number == 0) {
-                        if (is_wanted)
-                                return true;
+                if (is_ready && is_wanted)
+                        return true;
+                if (is_ready) {
                         pthread_cond_wait(&p->work, &p->lock);
                         continue;
                 }
@@ -111,8 +103,11 @@ static bool await_work(struct pool_seat *seat)
                         note_error(p, r);
                 else if (r == 1 && has_work(p))
                         return !p->is_closing;
-                if (!p->is_closing && has_work(p) == is_wanted)
-                        pause_seat(p, is_wanted ? READY_LOOK_NS : IDLE_LOOK_NS);
+                if (p->is_closing || has_work(p) != is_wanted)
+                        continue;
+                until = now_ns() + (is_wanted ? READY_LOOK_NS : IDLE_LOOK_NS);
+                pthread_cond_clockwait(&p->work, &p->lock, CLOCK_MONOTONIC,
+                                       &(struct timespec){(time_t)(until / NSEC_PER_SEC), (long)(until % NSEC_PER_SEC)});
         }
         return false;
 }
@@ -189,59 +184,49 @@ struct reduce_pool *reduce_pool_close(struct reduce_pool *p)
         p->is_closing = true;
         pthread_cond_broadcast(&p->work);
         pthread_mutex_unlock(&p->lock);
-        for (unsigned i = 0; p->seats && i < p->n_seats; i++) {
+        for (unsigned i = 0; i < p->n_seats; i++) {
                 if (p->seats[i].has_thread)
                         pthread_join(p->seats[i].thread, NULL);
-                if (p->seats[i].stop >= 0)
-                        close(p->seats[i].stop);
+                closep(&p->seats[i].stop);
         }
         free(p->seats);
-        if (p->done >= 0)
-                close(p->done);
+        closep(&p->done);
         pthread_mutex_destroy(&p->lock);
         pthread_cond_destroy(&p->work);
         free(p);
         return NULL;
 }
 
+static int make_event(int *ret)
+{
+        *ret = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        return *ret < 0 ? errorf(-errno, "cannot make an event descriptor: %s", strerror(errno)) : 0;
+}
+
 int reduce_pool_open(unsigned n_seats, reduce_seat_test test, reduce_seat_ready ready, void *user, int cancel_fd,
                      struct reduce_pool **ret)
 {
-        cleanup(reduce_pool_closep) struct reduce_pool *p = calloc(1, sizeof(*p));
-        pthread_condattr_t monotonic;
+        cleanup(reduce_pool_closep) struct reduce_pool *p = allocate(1, sizeof(*p));
+        int r;
 
-        if (!p)
-                return -ENOMEM;
-        p->test = test;
-        p->ready = ready;
-        p->user = user;
-        p->cancel_fd = cancel_fd;
+        *p = (struct reduce_pool){
+                .test = test, .ready = ready, .user = user, .cancel_fd = cancel_fd, .seats = allocate(n_seats, sizeof(*p->seats)), .n_seats = n_seats};
         pthread_mutex_init(&p->lock, NULL);
-        pthread_condattr_init(&monotonic);
-        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-        pthread_cond_init(&p->work, &monotonic);
-        pthread_condattr_destroy(&monotonic);
-        p->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        p->seats = calloc(n_seats, sizeof(*p->seats));
-        if (!p->seats)
-                return -ENOMEM;
-        if (p->done < 0)
-                return errorf(-errno, "cannot make an event descriptor: %s", strerror(errno));
-        p->n_seats = n_seats;
+        pthread_cond_init(&p->work, NULL);
         for (unsigned i = 0; i < n_seats; i++)
                 p->seats[i] = (struct pool_seat){.pool = p, .number = i, .stop = -1, .at = SIZE_MAX};
-        for (unsigned i = 0; i < n_seats; i++) {
+        r = make_event(&p->done);
+        for (unsigned i = 0; r == 0 && i < n_seats; i++) {
                 struct pool_seat *seat = &p->seats[i];
-                int k;
 
-                seat->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-                if (seat->stop < 0)
-                        return errorf(-errno, "cannot make an event descriptor: %s", strerror(errno));
-                k = pthread_create(&seat->thread, NULL, work, seat);
-                if (k != 0)
-                        return errorf(-k, "cannot start a thread: %s", strerror(k));
-                seat->has_thread = true;
+                r = make_event(&seat->stop);
+                if (r == 0)
+                        r = -pthread_create(&seat->thread, NULL, work, seat);
+                seat->has_thread = r == 0;
+                if (seat->stop >= 0 && r < 0)
+                        errorf(r, "cannot start a thread: %s", strerror(-r));
         }
-        *ret = steal_pointer(p);
-        return 0;
+        if (r == 0)
+                *ret = steal_pointer(p);
+        return r;
 }

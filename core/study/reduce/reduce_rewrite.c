@@ -15,15 +15,12 @@ static size_t name_size(enum op op)
         return strlen(operator_row(op)->name);
 }
 
-static int add_made(struct bank *b, const struct term *t, enum op op, const struct term *const *args, size_t n,
-                    struct term_list *ret)
+static void add_made(struct bank *b, const struct term *t, enum op op, const struct term *const *args, size_t n, struct term_list *ret)
 {
         const struct term *made = NULL;
-        int r = term_apply(b, op, NULL, 0, args, n, &made);
 
-        if (r == -ENOMEM)
-                return r;
-        return r == 0 && made->sort == t->sort && made != t ? term_list_add(ret, made) : 0;
+        if (term_apply(b, op, NULL, 0, args, n, &made) == 0 && made->sort == t->sort && made != t)
+                term_list_add(ret, made);
 }
 
 static int shorter_name(const void *a, const void *b)
@@ -35,104 +32,89 @@ static int shorter_name(const void *a, const void *b)
 }
 
 /* Operators for these arguments whose names are at most so long. */
-static int add_operators(struct bank *b, const struct term *t, const struct term *const *args, size_t n, size_t most,
-                         struct term_list *ret)
+static void add_operators(struct bank *b, const struct term *t, const struct term *const *args, size_t n, size_t most,
+                          struct term_list *ret)
 {
         enum op ops[N_OPS];
-        size_t n_ops;
-        int r = 0;
+        size_t n_ops = operators_of(b, args, n, t->sort, ops);
 
-        n_ops = operators_of(b, args, n, t->sort, ops);
         qsort(ops, n_ops, sizeof(*ops), shorter_name);
-        for (size_t i = 0; r == 0 && i < n_ops && i < OPERATORS_MOST && name_size(ops[i]) <= most; i++)
-                r = add_made(b, t, ops[i], args, n, ret);
-        return r;
+        for (size_t i = 0; i < n_ops && i < OPERATORS_MOST && name_size(ops[i]) <= most; i++)
+                add_made(b, t, ops[i], args, n, ret);
 }
 
 /* (str.replace a b c): (str.++ a c) and the like. */
-static int add_fewer(struct bank *b, const struct term *t, struct term_list *ret)
+static void add_fewer(struct bank *b, const struct term *t, struct term_list *ret)
 {
         const struct term *left[ARGS_MOST];
-        int r = 0;
 
-        for (size_t out = 0; r == 0 && out < t->n_args && t->n_args > 1; out++) {
+        for (size_t out = 0; out < t->n_args && t->n_args > 1; out++) {
                 size_t n = 0;
 
                 for (size_t i = 0; i < t->n_args; i++)
                         if (i != out)
                                 left[n++] = t->args[i];
-                r = add_operators(b, t, left, n, name_size(t->op), ret);
+                add_operators(b, t, left, n, name_size(t->op), ret);
         }
-        return r;
 }
 
 /* (str.in_re a (str.to_re b)): (= a b) and the like. */
-static int add_pulled_up(struct bank *b, const struct term *t, struct term_list *ret)
+static void add_pulled_up(struct bank *b, const struct term *t, struct term_list *ret)
 {
         const struct term *args[ARGS_MOST];
-        int r = 0;
 
         memcpy(args, t->args, t->n_args * sizeof(*args));
-        for (size_t i = 0; r == 0 && i < t->n_args; i++) {
+        for (size_t i = 0; i < t->n_args; i++) {
                 const struct term *arg = t->args[i];
 
-                for (size_t k = 0; r == 0 && !term_is_quantifier(arg) && arg->kind != TERM_ANNOTATED && k < arg->n_args; k++) {
+                for (size_t k = 0; !term_is_quantifier(arg) && arg->kind != TERM_ANNOTATED && k < arg->n_args; k++) {
                         args[i] = arg->args[k];
-                        r = args[i]->sort == arg->sort ? 0 : add_operators(b, t, args, t->n_args, SIZE_MAX, ret);
+                        if (args[i]->sort != arg->sort)
+                                add_operators(b, t, args, t->n_args, SIZE_MAX, ret);
                 }
                 args[i] = arg;
         }
-        return r;
 }
 
-static int add_flat(struct bank *b, const struct term *t, struct term_list *ret)
+static void add_flat(struct bank *b, const struct term *t, struct term_list *ret)
 {
         cleanup_term_list struct term_list args = {0};
-        int r = op_is_associative(t->op) ? term_list_add_flat(t, &args) : 0;
 
-        return r < 0 || args.n == 0 ? r : add_made(b, t, t->op, args.list, args.n, ret);
+        if (op_is_associative(t->op))
+                term_list_add_flat(t, &args);
+        if (args.n > 0)
+                add_made(b, t, t->op, args.list, args.n, ret);
 }
 
-static int add_unnegated(struct bank *b, const struct term *t, struct term_list *ret)
+static void add_unnegated(struct bank *b, const struct term *t, struct term_list *ret)
 {
         const struct term *relation = t->op == OP_NOT ? t->args[0] : NULL;
 
         for (size_t i = 0; relation && relation->kind == TERM_OPERATOR && i < ARRAY_SIZE(negations); i++)
                 if (relation->op == negations[i].of)
-                        return add_made(b, t, negations[i].is, relation->args, relation->n_args, ret);
-        return 0;
-}
-
-/* Beside those that every step tries. */
-static int add_value(struct bank *b, const struct term *t, struct term_list *ret)
-{
-        return add_made(b, t, OP_RE_ALL, NULL, 0, ret);
+                        add_made(b, t, negations[i].is, relation->args, relation->n_args, ret);
 }
 
 /* The arguments of an equality with false, negated, and the like: (= false a) is (not a). */
-static int add_negated(struct bank *b, const struct term *t, struct term_list *ret)
+static void add_negated(struct bank *b, const struct term *t, struct term_list *ret)
 {
-        int r = 0;
+        bool is_equality = t->n_args == 2 && (t->op == OP_EQUAL || t->op == OP_XOR || t->op == OP_DISTINCT);
 
-        if (t->n_args != 2 || !(t->op == OP_EQUAL || t->op == OP_XOR || t->op == OP_DISTINCT))
-                return 0;
-        for (size_t i = 0; r == 0 && i < 2; i++)
+        for (size_t i = 0; is_equality && i < 2; i++)
                 if (term_is_bool(t->args[i]) && t->args[1 - i]->n_args == 0 && term_rank(t->args[1 - i]) <= 1)
-                        r = add_made(b, t, OP_NOT, &t->args[i], 1, ret);
-        return r;
+                        add_made(b, t, OP_NOT, &t->args[i], 1, ret);
 }
 
-int term_rewrites(struct bank *b, const struct term *t, struct term_list *ret)
+void term_rewrites(struct bank *b, const struct term *t, struct term_list *ret)
 {
-        static int (*const rules[])(struct bank * b, const struct term *t, struct term_list *ret) = {
-                add_value, add_flat, add_unnegated, add_negated, add_fewer, add_pulled_up};
-        int r = 0;
-
         if (t->kind != TERM_OPERATOR || t->n_args == 0 || t->n_args > ARGS_MOST || t->sort->has_unknown)
-                return 0;
-        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(rules); i++)
-                r = rules[i](b, t, ret);
-        if (r == 0 && name_size(t->op) > 1)
-                r = add_operators(b, t, t->args, t->n_args, name_size(t->op) - 1, ret);
-        return r;
+                return;
+        add_made(b, t, OP_RE_ALL, NULL, 0, ret); /* no other step tries this value */
+        add_flat(b, t, ret);
+        add_unnegated(b, t, ret);
+        add_negated(b, t, ret);
+        add_fewer(b, t, ret);
+        add_pulled_up(b, t, ret);
+        if (name_size(t->op) > 1)
+                add_operators(b, t, t->args, t->n_args, name_size(t->op) - 1, ret);
 }

@@ -41,22 +41,23 @@ static int open_seat(struct reduce_runs *r, struct seat *seat)
 
         seat->has_core = true;
         for (int side = 0; k == 0 && side < N_SIDES; side++) {
-                const struct version *version = r->versions[side];
-                cleanup(recipe_unrefp) struct recipe *recipe = version ? recipe_for_format(version->solver->recipe, r->format) : NULL;
+                cleanup(recipe_unrefp) struct recipe *recipe = NULL;
 
-                if (version)
-                        k = runner_open(&(struct runner_options){.recipe = recipe,
-                                                                 .programs = r->programs[side].list,
-                                                                 .n_programs = r->programs[side].n,
-                                                                 .limits = recipe->limits,
-                                                                 .scratch_parent = r->scratch,
-                                                                 .has_seed = o->has_seed,
-                                                                 .seed = o->seed,
-                                                                 .sandbox = workspace_settings(o->workspace)->sandbox,
-                                                                 .cpus = seat->away ? NULL : &seat->cpus,
-                                                                 .slot = seat->away ? 0 : seat->slot,
-                                                                 .away = seat->away ? cluster_slot_away(seat->away) : NULL},
-                                        &seat->runners[side]);
+                if (!r->versions[side])
+                        continue;
+                recipe = recipe_for_format(r->versions[side]->solver->recipe, r->format);
+                k = runner_open(&(struct runner_options){.recipe = recipe,
+                                                         .programs = r->programs[side].list,
+                                                         .n_programs = r->programs[side].n,
+                                                         .limits = recipe->limits,
+                                                         .scratch_parent = r->scratch,
+                                                         .has_seed = o->has_seed,
+                                                         .seed = o->seed,
+                                                         .sandbox = workspace_settings(o->workspace)->sandbox,
+                                                         .cpus = seat->away ? NULL : &seat->cpus,
+                                                         .slot = seat->away ? 0 : seat->slot,
+                                                         .away = seat->away ? cluster_slot_away(seat->away) : NULL},
+                                &seat->runners[side]);
         }
         return k;
 }
@@ -76,8 +77,7 @@ static void note_longest(struct reduce_runs *r, uint64_t wall_ns)
 {
         uint64_t before = longest_run(r);
 
-        while (before < wall_ns &&
-               !__atomic_compare_exchange_n(&r->wall_ns, &before, wall_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        while (before < wall_ns && !__atomic_compare_exchange_n(&r->wall_ns, &before, wall_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
                 ;
 }
 
@@ -140,34 +140,29 @@ int reduce_runs_ready(struct reduce_runs *r, unsigned number, bool has_work)
         return k < 0 ? k : 1;
 }
 
-int reduce_runs_run(struct reduce_runs *r, unsigned seat, enum reduce_side side, struct slice text, double cpu, double wall,
+int reduce_runs_run(struct reduce_runs *r, unsigned number, enum reduce_side side, struct slice text, double cpu, double wall,
                     int cancel_fd, struct run_result *ret)
 {
-        const struct recipe *recipe = r->versions[side]->solver->recipe;
         struct run_input input = {.bytes = text, .questions = case_questions(r->format, text)};
-        struct recipe_limits limits = recipe->limits;
-        struct runner *const *runners = r->seats[seat].runners;
+        struct recipe_limits limits = r->versions[side]->solver->recipe->limits;
+        struct seat *seat = &r->seats[number];
         struct run_tries tries = {0};
+        enum run_again again;
+        int k;
 
         limits.cpu_ns = (uint64_t)(cpu * 1e9);
         limits.wall_ns = (uint64_t)(wall * 1e9);
         note_longest(r, limits.wall_ns);
-        for (;;) {
-                enum run_again again;
-                int k;
-
-                runner_set_limits(runners[side], &limits);
-                k = runner_run(runners[side], &input, cancel_fd, ret);
+        do {
+                runner_set_limits(seat->runners[side], &limits);
+                k = runner_run(seat->runners[side], &input, cancel_fd, ret);
                 again = run_again(&tries, k);
-                if (again == RUN_IS_OVER)
-                        return k;
-                if (again == RUN_AGAIN_HERE)
-                        continue;
-                stand_up(r, &r->seats[seat]);
-                k = sit_down_away(r, &r->seats[seat]);
-                if (k < 0)
-                        return k;
-        }
+                if (again != RUN_IS_OVER && again != RUN_AGAIN_HERE) {
+                        stand_up(r, seat);
+                        k = sit_down_away(r, seat);
+                }
+        } while (again == RUN_AGAIN_HERE || (again != RUN_IS_OVER && k == 0));
+        return k;
 }
 
 unsigned reduce_runs_n_seats(const struct reduce_runs *r)
@@ -179,7 +174,7 @@ struct reduce_runs *reduce_runs_close(struct reduce_runs *r)
 {
         if (!r)
                 return NULL;
-        for (unsigned i = 0; r->seats && i < r->n_seats; i++)
+        for (unsigned i = 0; i < r->n_seats; i++)
                 if (r->seats[i].has_core)
                         stand_up(r, &r->seats[i]);
         for (int side = 0; side < N_SIDES; side++)
@@ -192,26 +187,24 @@ struct reduce_runs *reduce_runs_close(struct reduce_runs *r)
 int reduce_runs_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES],
                      struct reduce_runs **ret)
 {
-        struct reduce_runs *r = calloc(1, sizeof(*r));
+        struct reduce_runs *r = allocate(1, sizeof(*r));
         struct engine_counters counters;
         unsigned most;
         int k;
 
-        if (!r)
-                return -ENOMEM;
         engine_counters(job_engine(j), &counters);
-        r->job = j;
-        r->options = options;
-        r->format = options->input.info ? options->input.info->format : case_format("", options->input.bytes);
+        *r = (struct reduce_runs){.job = j,
+                                  .options = options,
+                                  .place = options->solver->place,
+                                  .format = options->input.info ? options->input.info->format : case_format("", options->input.bytes)};
         memcpy(r->versions, versions, sizeof(r->versions));
-        r->place = options->solver->place;
         for (int side = 0; !r->place && side < N_SIDES; side++)
                 if (versions[side])
                         r->place = versions[side]->solver->place;
         most = r->place ? r->place->workers : counters.slots;
         r->n_seats = options->jobs > 0 ? MIN(options->jobs, most) : most;
-        r->seats = calloc(r->n_seats, sizeof(*r->seats));
-        k = r->seats ? path_join(r->scratch, workspace_dir(options->workspace), "scratch") : -ENOMEM;
+        r->seats = allocate(r->n_seats, sizeof(*r->seats));
+        k = path_join(r->scratch, workspace_dir(options->workspace), "scratch");
         for (int side = 0; k == 0 && side < N_SIDES; side++)
                 if (versions[side])
                         k = version_hold(options->workspace, versions[side], &r->programs[side]);

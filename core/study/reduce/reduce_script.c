@@ -31,13 +31,11 @@ static int step_single(struct steps *steps, const struct step *step)
                 cleanup(script_changes_done) struct script_changes c = {.state = &s};
                 int r = script_state_load(steps, &s);
 
-                if (r == 0)
-                        r = state_list_terms(&s, &all);
-                if (r == 0)
-                        r = step->list(&s, &all, &c);
-                taken = r < 0 ? r
-                              : reduce_first(steps->reducer, step->goes_on ? at : 0, step->count ? step->count(c.n) : c.n,
-                                             step->make, &c, &at);
+                if (r < 0)
+                        return r;
+                state_list_terms(&s, &all);
+                step->list(&s, &all, &c);
+                taken = reduce_first(steps->reducer, step->goes_on ? at : 0, step->count ? step->count(c.n) : c.n, step->make, &c, &at);
                 steps->any |= taken > 0;
         } while (taken > 0);
         return taken;

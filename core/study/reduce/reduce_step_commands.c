@@ -14,14 +14,12 @@ bool command_has_name(const struct command *c)
 }
 
 /* A push goes together with the pop that ends it, other commands go by themselves. Declarations stay. */
-int choose_commands(struct command_items *items)
+void choose_commands(struct command_items *items)
 {
         const struct script *script = items->state->script;
-        cleanup_free size_t *open = calloc(script->n_commands + 1, sizeof(*open));
+        cleanup_free size_t *open = allocate(script->n_commands, sizeof(*open));
         size_t n_open = 0;
 
-        if (!open)
-                return -ENOMEM;
         for (size_t i = 0; i < script->n_commands; i++) {
                 const struct command *c = &script->commands[i];
 
@@ -36,70 +34,45 @@ int choose_commands(struct command_items *items)
                 else if (c->kind == COMMAND_PUSH || c->kind == COMMAND_POP || c->kind == COMMAND_RESET)
                         n_open = 0;
         }
-        return 0;
 }
 
 /* -- declarations -- */
 
-/* Does a symbol stand anywhere but in command `at`? */
-static bool is_mentioned(const struct script_state *s, const struct symbol *symbol, size_t at)
+
+void state_count_mentions(const struct script_state *s, struct term_map *ret)
 {
-        const struct span *own = &s->script->commands[at].span;
+        cleanup_term_map struct term_map last = {0}; /* of a symbol: the latest command, and 1 */
         struct tokenizer t;
         struct token token;
-
-        tokenizer_init(&t, SLICE(s->text.data, s->text.size), s->script->dialect);
-        while (token_next(&t, &token) != TOKEN_END)
-                if (token.kind == TOKEN_SYMBOL && (token.begin < own->begin || token.begin >= own->end) &&
-                    token.text.size == symbol->name.size && memcmp(token.text.data, symbol->name.data, token.text.size) == 0)
-                        return true;
-        return false;
-}
-
-/* How often each symbol of the bank is a token, by id. */
-int state_count_mentions(const struct script_state *s, size_t **ret, size_t *ret_n)
-{
-        size_t *list = NULL, n = 0;
-        struct tokenizer t;
-        struct token token;
+        uint32_t at = 0;
 
         tokenizer_init(&t, SLICE(s->text.data, s->text.size), s->script->dialect);
         while (token_next(&t, &token) != TOKEN_END) {
                 const struct symbol *symbol = token.kind == TOKEN_SYMBOL ? symbol_find(s->script->bank, token.text) : NULL;
 
-                while (symbol && n <= symbol->id) {
-                        if (list_grow(list, n) < 0) {
-                                free(list);
-                                return -ENOMEM;
-                        }
-                        list[n++] = 0;
+                while (at < s->script->n_commands && s->script->commands[at].span.end <= token.begin)
+                        at++;
+                if (symbol && id_map_get(&last, symbol->id) != at + 1) {
+                        id_map_set(&last, symbol->id, at + 1);
+                        id_map_set(ret, symbol->id, id_map_get(ret, symbol->id) + 1);
                 }
-                if (symbol)
-                        list[symbol->id]++;
         }
-        *ret = list;
-        *ret_n = n;
-        return 0;
 }
 
-/* Declarations that nobody uses. */
-int choose_unused(struct command_items *items)
+/* Declarations that nobody uses: their names stand in no other command. */
+void choose_unused(struct command_items *items)
 {
         const struct script_state *s = items->state;
-        cleanup_free size_t *mentions = NULL;
-        size_t n_mentions = 0;
-        int r = state_count_mentions(s, &mentions, &n_mentions);
+        cleanup_term_map struct term_map mentions = {0};
 
-        for (size_t i = 0; r == 0 && i < s->script->n_commands; i++) {
+        state_count_mentions(s, &mentions);
+        for (size_t i = 0; i < s->script->n_commands; i++) {
                 const struct command *c = &s->script->commands[i];
                 const struct symbol *symbol = command_symbol(c);
 
-                if (!command_has_name(c) || !symbol || symbol->id >= n_mentions)
-                        continue;
-                if (mentions[symbol->id] <= 1 || (c->kind == COMMAND_DEFINE_FUN_REC && !is_mentioned(s, symbol, i)))
+                if (command_has_name(c) && symbol && id_map_get(&mentions, symbol->id) <= 1)
                         items->item[i] = items->n++;
         }
-        return r;
 }
 
 static int write_declaration(const struct script_state *s, struct command c, struct buffer *ret)
@@ -109,7 +82,7 @@ static int write_declaration(const struct script_state *s, struct command c, str
 }
 
 /* Definitions lose their bodies. */
-int choose_bodies(struct command_items *items)
+void choose_bodies(struct command_items *items)
 {
         const struct script *script = items->state->script;
 
@@ -117,5 +90,4 @@ int choose_bodies(struct command_items *items)
         for (size_t i = 0; i < script->n_commands; i++)
                 if (script->commands[i].kind == COMMAND_DEFINE_FUN || script->commands[i].kind == COMMAND_DEFINE_FUN_REC)
                         items->item[i] = items->n++;
-        return 0;
 }

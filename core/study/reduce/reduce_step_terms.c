@@ -4,80 +4,60 @@
 /* -- terms -- */
 
 /* All terms of the script that are written. */
-static int list_roots(const struct script_state *s, struct term_list *ret)
+static void list_roots(const struct script_state *s, struct term_list *ret)
 {
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < s->script->n_commands; i++) {
+        for (size_t i = 0; i < s->script->n_commands; i++) {
                 const struct command *c = &s->script->commands[i];
 
-                if (!command_has_terms(c))
-                        continue;
                 if (c->term)
-                        r = term_list_add(ret, c->term);
-                for (size_t k = 0; !c->term && r == 0 && k < c->n_terms; k++)
-                        r = term_list_add(ret, c->terms[k]);
+                        term_list_add(ret, c->term);
+                for (size_t k = 0; !c->term && command_has_terms(c) && k < c->n_terms; k++)
+                        term_list_add(ret, c->terms[k]);
         }
-        return r;
 }
 
 /* A fresh constant for every sort that terms have. */
-int state_make_fresh(struct script_state *s, const struct term_list *all)
+void state_make_fresh(struct script_state *s, const struct term_list *all)
 {
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < all->n; i++) {
+        for (size_t i = 0; i < all->n; i++) {
                 const struct sort *sort = all->list[i]->sort;
                 bool is_there = sort->has_unknown || sort->kind == SORT_UNKNOWN || sort->has_parameter;
 
                 for (size_t k = 0; !is_there && k < s->fresh.n; k++)
                         is_there = s->fresh.list[k]->sort == sort;
                 if (!is_there)
-                        r = term_list_add(&s->fresh, term_fresh_constant(s->script->bank, "v", sort));
+                        term_list_add(&s->fresh, term_fresh_constant(s->script->bank, "v", sort));
         }
-        for (size_t i = 0; i < s->fresh.n; i++)
-                if (!s->fresh.list[i])
-                        return -ENOMEM;
-        return r;
 }
 
 /* The distinct terms at one distance from the roots, in the order of the source. */
-static int list_level(const struct term_list *roots, size_t depth, struct term_list *ret)
+static void add_unseen(const struct term *t, struct term_map *seen, struct term_list *ret)
 {
-        cleanup_term_list struct term_list now = {0};
-        cleanup_free bool *seen = NULL;
-        size_t most = 0;
-        int r = 0;
+        if (term_map_get(seen, t) == 0)
+                term_list_add(ret, t);
+        term_map_set(seen, t, 1);
+}
+
+/* The distinct terms at one distance from the roots, in the order of the source. */
+static void list_level(const struct term_list *roots, size_t depth, struct term_list *ret)
+{
+        cleanup_term_map struct term_map seen = {0};
 
         for (size_t i = 0; i < roots->n; i++)
-                most = MAX(most, (size_t)roots->list[i]->id + 1);
-        seen = calloc(most + 1, sizeof(*seen));
-        if (!seen)
-                return -ENOMEM;
-        for (size_t i = 0; r == 0 && i < roots->n; i++) {
-                if (!seen[roots->list[i]->id])
-                        r = term_list_add(&now, roots->list[i]);
-                seen[roots->list[i]->id] = true;
-        }
-        for (size_t level = 0; r == 0 && level < depth && now.n > 0; level++) {
+                add_unseen(roots->list[i], &seen, ret);
+        for (size_t level = 0; level < depth && ret->n > 0; level++) {
                 struct term_list next = {0};
 
-                for (size_t i = 0; r == 0 && i < now.n; i++) {
-                        const struct term *t = now.list[i];
+                for (size_t i = 0; i < ret->n; i++) {
+                        const struct term *t = ret->list[i];
                         size_t n = t->kind == TERM_ANNOTATED ? 1 : t->n_args;
 
-                        for (size_t k = term_is_quantifier(t) ? t->n_bound : 0; r == 0 && k < n; k++) {
-                                if (!seen[t->args[k]->id])
-                                        r = term_list_add(&next, t->args[k]);
-                                seen[t->args[k]->id] = true;
-                        }
+                        for (size_t k = term_first_arg(t); k < n; k++)
+                                add_unseen(t->args[k], &seen, &next);
                 }
-                term_list_done(&now);
-                now = next;
+                term_list_done(ret);
+                *ret = next;
         }
-        *ret = now;
-        now = (struct term_list){0};
-        return r;
 }
 
 /* One step at all terms of a level. *ret_nodes: how many there are; *ret_steps: how many steps any of them has. */
@@ -86,28 +66,27 @@ static int step_level(struct steps *steps, size_t depth, size_t step, size_t *re
         cleanup_state struct script_state s = {0};
         cleanup_term_list struct term_list roots = {0}, level = {0};
         cleanup(script_changes_done) struct script_changes c = {.state = &s};
+        bool is_tried = depth == 0 && step == STEP_ZERO && steps->pass == 0; /* just now, without the assertion */
         int r = script_state_load(steps, &s);
 
-        if (r == 0)
-                r = list_roots(&s, &roots);
-        if (r == 0)
-                r = list_level(&roots, depth, &level);
-        if (r == 0)
-                r = state_make_fresh(&s, &level);
+        if (r < 0)
+                return r;
+        list_roots(&s, &roots);
+        list_level(&roots, depth, &level);
+        state_make_fresh(&s, &level);
         *ret_nodes = level.n;
         *ret_steps = STEP_CHILD;
-        for (size_t i = 0; r == 0 && i < level.n; i++) {
+        for (size_t i = 0; i < level.n; i++) {
                 const struct term *t = level.list[i];
                 cleanup_term_list struct term_list nearest = {0};
 
                 if (term_rank(t) == 4)
-                        r = term_nearest(t, &nearest);
+                        term_nearest(t, &nearest);
                 *ret_steps = MAX(*ret_steps, STEP_CHILD + nearest.n);
-                if (r == 0 &&
-                    !(depth == 0 && step == STEP_ZERO && steps->pass == 0)) /* it was just tried without the assertion */
-                        r = script_changes_add(&c, t, term_step(s.script->bank, t, step, &s.constants, &s.fresh));
+                if (!is_tried)
+                        script_changes_add(&c, t, term_step(s.script->bank, t, step, &s.constants, &s.fresh));
         }
-        return r < 0 ? r : steps_sweep_changes(steps, &c, steps->pass == 0 && c.n > 8 ? 0 : 1);
+        return steps_sweep_changes(steps, &c, steps->pass == 0 && c.n > 8 ? 0 : 1);
 }
 
 int step_terms(struct steps *steps)
@@ -132,20 +111,18 @@ int step_terms(struct steps *steps)
 /* -- the parts of one term -- */
 
 /* All distinct subterms, those around others first. */
-int state_list_terms(const struct script_state *s, struct term_list *ret)
+void state_list_terms(const struct script_state *s, struct term_list *ret)
 {
         cleanup_term_list struct term_list roots = {0};
-        int r = list_roots(s, &roots);
 
-        if (r == 0 && roots.n > 0)
-                r = term_subterms(roots.list, roots.n, ret);
-        for (size_t i = 0; r == 0 && i < ret->n / 2; i++) {
+        list_roots(s, &roots);
+        term_subterms(roots.list, roots.n, ret);
+        for (size_t i = 0; i < ret->n / 2; i++) {
                 const struct term *t = ret->list[i];
 
                 ret->list[i] = ret->list[ret->n - 1 - i];
                 ret->list[ret->n - 1 - i] = t;
         }
-        return r;
 }
 
 /* A term without some of its parts: arguments, characters, digits. */
@@ -215,15 +192,16 @@ static size_t parts_of(const struct term *t, struct parts *p)
 int step_parts(struct steps *steps)
 {
         size_t at = 0;
+        int r;
 
-        for (;;) {
+        do {
                 cleanup_state struct script_state s = {0};
                 cleanup_term_list struct term_list all = {0};
                 struct parts p = {.state = &s};
-                int r = script_state_load(steps, &s);
 
+                r = script_state_load(steps, &s);
                 if (r == 0)
-                        r = state_list_terms(&s, &all);
+                        state_list_terms(&s, &all);
                 for (; r == 0 && at < all.n; at++) {
                         size_t n;
 
@@ -232,9 +210,6 @@ int step_parts(struct steps *steps)
                         if (n > 0)
                                 r = steps_sweep(steps, n, 0, without_parts, &p);
                 }
-                if (r < 0)
-                        return r;
-                if (r == 0)
-                        return 0;
-        }
+        } while (r > 0);
+        return r;
 }

@@ -5,23 +5,20 @@
 
 /* -- how it is written -- */
 
-int choose_all(struct command_items *items)
+void choose_all(struct command_items *items)
 {
         items->write = state_add_printed;
         for (size_t i = 0; i < items->state->script->n_commands; i++)
                 items->item[i] = items->n++;
-        return 0;
 }
 
 /* Most of what is left over by steps that put a value in a term's place goes at once. */
-int choose_untidy(struct command_items *items)
+void choose_untidy(struct command_items *items)
 {
         const struct script *script = items->state->script;
 
         items->write = state_add_printed;
-        items->terms = calloc(script->n_commands + 1, sizeof(*items->terms));
-        if (!items->terms)
-                return -ENOMEM;
+        items->terms = allocate(script->n_commands, sizeof(*items->terms));
         for (size_t i = 0; i < script->n_commands; i++) {
                 const struct term *own = script->commands[i].term;
 
@@ -29,7 +26,6 @@ int choose_untidy(struct command_items *items)
                 if (items->terms[i] != own)
                         items->item[i] = items->n++;
         }
-        return 0;
 }
 
 struct names {
@@ -37,12 +33,15 @@ struct names {
         const struct symbol **from; /* owned */
         char (*to)[8];              /* owned */
         size_t n;
+        struct term_map mentions; /* state_count_mentions() */
+        size_t next;              /* the number of the next short name */
 };
 
 static void names_done(struct names *names)
 {
         free(names->from);
         free(names->to);
+        term_map_done(&names->mentions);
 }
 
 static int with_names(void *user, const bool *is_out, struct buffer *ret)
@@ -80,35 +79,24 @@ static void name_of(size_t i, char ret[8])
 }
 
 /* A shorter name for a symbol that the script itself gave to something. */
-static int add_name(struct names *names, const struct symbol *symbol, const size_t *mentions, size_t n_mentions, size_t *next)
+static void add_name(struct names *names, const struct symbol *symbol)
 {
         char name[8];
 
-        if (!symbol || symbol->op != OP_NONE || symbol->id >= n_mentions || mentions[symbol->id] == 0 || names->n >= NAMES_MOST)
-                return 0;
+        if (!symbol || symbol->op != OP_NONE || id_map_get(&names->mentions, symbol->id) == 0 || names->n >= NAMES_MOST)
+                return;
         for (size_t i = 0; i < names->n; i++)
                 if (names->from[i] == symbol)
-                        return 0;
+                        return;
         do
-                name_of((*next)++, name);
+                name_of(names->next++, name);
         while (symbol_find(names->state->script->bank, slice_string(name)));
         if (strlen(name) >= symbol->name.size)
-                return 0;
-        if (list_grow(names->from, names->n) < 0 || list_grow(names->to, names->n) < 0)
-                return -ENOMEM;
+                return;
+        list_grow(names->from, names->n);
+        list_grow(names->to, names->n);
         names->from[names->n] = symbol;
         memcpy(names->to[names->n++], name, sizeof(name));
-        return 0;
-}
-
-static int add_variables(struct names *names, const struct term *const *list, size_t n, const size_t *mentions, size_t n_mentions,
-                         size_t *next)
-{
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < n; i++)
-                r = add_name(names, list[i]->symbol, mentions, n_mentions, next);
-        return r;
 }
 
 /* Also of variables, when they are written with the name they have. */
@@ -117,24 +105,23 @@ int step_names(struct steps *steps)
         cleanup_state struct script_state s = {0};
         cleanup_term_list struct term_list all = {0};
         cleanup(names_done) struct names names = {.state = &s};
-        cleanup_free size_t *mentions = NULL;
-        size_t n_mentions = 0, next = 0;
         int r = script_state_load(steps, &s);
 
-        if (r == 0)
-                r = state_count_mentions(&s, &mentions, &n_mentions);
-        if (r == 0)
-                r = state_list_terms(&s, &all);
-        for (size_t i = 0; r == 0 && i < s.script->n_commands; i++) {
+        if (r < 0)
+                return r;
+        state_count_mentions(&s, &names.mentions);
+        state_list_terms(&s, &all);
+        for (size_t i = 0; i < s.script->n_commands; i++) {
                 const struct command *c = &s.script->commands[i];
+                bool is_definition = c->kind == COMMAND_DEFINE_FUN || c->kind == COMMAND_DEFINE_FUN_REC;
 
                 if (command_has_name(c))
-                        r = add_name(&names, command_symbol(c), mentions, n_mentions, &next);
-                if (r == 0 && (c->kind == COMMAND_DEFINE_FUN || c->kind == COMMAND_DEFINE_FUN_REC))
-                        r = add_variables(&names, c->terms, c->n_terms, mentions, n_mentions, &next);
+                        add_name(&names, command_symbol(c));
+                for (size_t k = 0; is_definition && k < c->n_terms; k++)
+                        add_name(&names, c->terms[k]->symbol);
         }
-        for (size_t i = 0; r == 0 && i < all.n; i++)
-                if (term_is_quantifier(all.list[i]))
-                        r = add_variables(&names, all.list[i]->args, all.list[i]->n_bound, mentions, n_mentions, &next);
-        return r < 0 ? r : steps_sweep(steps, names.n, 0, with_names, &names);
+        for (size_t i = 0; i < all.n; i++)
+                for (size_t k = 0; term_is_quantifier(all.list[i]) && k < all.list[i]->n_bound; k++)
+                        add_name(&names, all.list[i]->args[k]->symbol);
+        return steps_sweep(steps, names.n, 0, with_names, &names);
 }

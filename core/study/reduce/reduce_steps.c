@@ -19,35 +19,30 @@ bool command_declares(const struct command *c)
         return (c->kind == COMMAND_DECLARE_FUN || c->kind == COMMAND_DECLARE_CONST) && c->function;
 }
 
-static int list_constants(struct script_state *s)
-{
-        bool is_early = true;
-        int r = 0;
-
-        s->first_term = s->script->n_commands;
-        for (size_t i = 0; r == 0 && i < s->script->n_commands; i++) {
-                const struct command *c = &s->script->commands[i];
-
-                if (command_has_terms(c))
-                        s->first_term = MIN(s->first_term, i);
-                is_early &= i < s->first_term && c->kind != COMMAND_PUSH;
-                if (is_early && command_declares(c) && c->function->n_args == 0)
-                        r = term_list_add(&s->constants, term_constant(s->script->bank, c->function));
-        }
-        return r;
-}
-
 int script_state_load(struct steps *steps, struct script_state *ret)
 {
         struct script_options o = {.dialect = steps->has_dialect ? steps->dialect : DIALECT_2_6,
                                    .is_dialect_fixed = steps->has_dialect};
+        bool is_early = true;
         int r;
 
         *ret = (struct script_state){.reducer = steps->reducer};
         r = reduce_set_text(&ret->text, reduce_text(steps->reducer));
         if (r == 0)
                 r = script_read(SLICE(ret->text.data, ret->text.size), &o, &ret->script);
-        return r < 0 ? r : list_constants(ret);
+        if (r < 0)
+                return r;
+        ret->first_term = ret->script->n_commands;
+        for (size_t i = 0; i < ret->script->n_commands; i++) {
+                const struct command *c = &ret->script->commands[i];
+
+                if (command_has_terms(c))
+                        ret->first_term = MIN(ret->first_term, i);
+                is_early &= i < ret->first_term && c->kind != COMMAND_PUSH;
+                if (is_early && command_declares(c) && c->function->n_args == 0)
+                        term_list_add(&ret->constants, term_constant(ret->script->bank, c->function));
+        }
+        return 0;
 }
 
 /* -- writing candidates -- */
@@ -65,6 +60,7 @@ int state_add_printed(const struct script_state *s, struct command c, struct buf
 {
         cleanup_buffer struct buffer shared = {0}, tree = {0};
         struct print_options o = {.dialect = s->script->dialect};
+        const struct buffer *shorter = &shared;
         int r = command_print(s->script, &c, &o, &shared);
 
         if (r < 0)
@@ -75,9 +71,8 @@ int state_add_printed(const struct script_state *s, struct command c, struct buf
         if (r < 0 && r != -EFBIG)
                 return r;
         if (r == 0 && tree.size < shared.size)
-                buffer_add(ret, tree.data, tree.size);
-        else
-                buffer_add(ret, shared.data, shared.size);
+                shorter = &tree;
+        buffer_add(ret, shorter->data, shorter->size);
         buffer_adds(ret, "\n");
         return 0;
 }
@@ -107,7 +102,7 @@ static int text_with_items(void *user, const bool *is_out, struct buffer *ret)
         return r;
 }
 
-int steps_sweep_commands(struct steps *steps, int (*choose)(struct command_items *items))
+int steps_sweep_commands(struct steps *steps, void (*choose)(struct command_items *items))
 {
         cleanup_state struct script_state s = {0};
         cleanup(command_items_done) struct command_items items = {.state = &s};
@@ -115,12 +110,10 @@ int steps_sweep_commands(struct steps *steps, int (*choose)(struct command_items
 
         if (r < 0)
                 return r;
-        items.item = malloc((s.script->n_commands + 1) * sizeof(*items.item));
-        if (!items.item)
-                return -ENOMEM;
+        items.item = allocate(s.script->n_commands, sizeof(*items.item));
         memset(items.item, 0xff, s.script->n_commands * sizeof(*items.item));
-        r = choose(&items);
-        return r < 0 ? r : steps_sweep(steps, items.n, 0, text_with_items, &items);
+        choose(&items);
+        return steps_sweep(steps, items.n, 0, text_with_items, &items);
 }
 
 void script_changes_done(struct script_changes *c)
@@ -128,14 +121,12 @@ void script_changes_done(struct script_changes *c)
         free(c->list);
 }
 
-int script_changes_add(struct script_changes *c, const struct term *from, const struct term *to)
+void script_changes_add(struct script_changes *c, const struct term *from, const struct term *to)
 {
         if (!to || to == from)
-                return 0;
-        if (list_grow(c->list, c->n) < 0)
-                return -ENOMEM;
+                return;
+        list_grow(c->list, c->n);
         c->list[c->n++] = (struct replacement){from, to};
-        return 0;
 }
 
 static int add_fresh_declarations(const struct script_changes *c, struct buffer *ret)
@@ -158,73 +149,63 @@ static int add_fresh_declarations(const struct script_changes *c, struct buffer 
 /* The command with the changes in its terms. 1: it is another. -ENOENT: they do not fit. */
 static int change_command(const struct script_changes *c, struct command *command, const struct term ***ret_terms)
 {
-        struct bank *b = c->state->script->bank;
-        bool is_changed = false;
+        bool is_term = command->term, is_changed = false;
+        size_t n = is_term ? 1 : command->n_terms;
+        const struct term *const *terms = is_term ? &command->term : command->terms;
+        const struct term **changed = *ret_terms = allocate(n, sizeof(*changed));
 
-        *ret_terms = NULL;
-        if (command->term) {
-                const struct term *t = term_replaced(b, command->term, c->list, c->n);
-
-                if (!t)
+        for (size_t i = 0; i < n; i++) {
+                changed[i] = term_replaced(c->state->script->bank, terms[i], c->list, c->n);
+                if (!changed[i])
                         return -ENOENT;
-                is_changed = t != command->term;
-                command->term = t;
-                return is_changed;
+                is_changed |= changed[i] != terms[i];
         }
-        *ret_terms = calloc(command->n_terms + 1, sizeof(**ret_terms));
-        if (!*ret_terms)
-                return -ENOMEM;
-        for (size_t i = 0; i < command->n_terms; i++) {
-                (*ret_terms)[i] = term_replaced(b, command->terms[i], c->list, c->n);
-                if (!(*ret_terms)[i])
-                        return -ENOENT;
-                is_changed |= (*ret_terms)[i] != command->terms[i];
-        }
-        command->terms = *ret_terms;
+        if (is_term)
+                command->term = changed[0];
+        else
+                command->terms = changed;
         return is_changed;
 }
 
-/* By their ids: the functions whose terms are replaced. NULL: no memory. */
-static bool *dropped_functions(const struct script_changes *c, size_t *ret_n)
+static int compare_functions(const void *a, const void *b)
 {
-        bool *is_dropped;
+        const struct function *x = *(const struct function *const *)a, *y = *(const struct function *const *)b;
 
-        *ret_n = 0;
-        for (size_t i = 0; c->drops && i < c->n; i++)
-                if (c->list[i].from->kind == TERM_FUNCTION)
-                        *ret_n = MAX(*ret_n, (size_t)c->list[i].from->function->id + 1);
-        is_dropped = calloc(*ret_n + 1, sizeof(*is_dropped));
-        for (size_t i = 0; is_dropped && c->drops && i < c->n; i++)
-                if (c->list[i].from->kind == TERM_FUNCTION)
-                        is_dropped[c->list[i].from->function->id] = true;
-        return is_dropped;
+        return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Is the command the declaration or the definition of a function that is replaced? `functions`: sorted. */
+static bool is_dropped(const struct command *c, const struct function *const *functions, size_t n)
+{
+        return (command_declares(c) || c->kind == COMMAND_DEFINE_FUN) && c->function &&
+               find_in_list(&c->function, functions, n, sizeof(*functions), compare_functions);
 }
 
 int text_with_all(const struct script_changes *c, struct buffer *ret)
 {
         const struct script_state *s = c->state;
-        size_t n_dropped;
-        cleanup_free bool *is_dropped = dropped_functions(c, &n_dropped);
+        cleanup_free const struct function **dropped = NULL;
+        size_t n_dropped = 0;
 
-        if (!is_dropped)
-                return -ENOMEM;
+        for (size_t i = 0; c->drops && i < c->n; i++)
+                if (c->list[i].from->kind == TERM_FUNCTION) {
+                        list_grow(dropped, n_dropped);
+                        dropped[n_dropped++] = c->list[i].from->function;
+                }
+        sort_list(dropped, n_dropped, sizeof(*dropped), compare_functions);
         for (size_t i = 0; i < s->script->n_commands; i++) {
                 struct command command = s->script->commands[i];
                 cleanup_free const struct term **terms = NULL;
                 int r = i == s->first_term ? add_fresh_declarations(c, ret) : 0;
 
-                if ((command_declares(&command) || command.kind == COMMAND_DEFINE_FUN) && command.function &&
-                    command.function->id < n_dropped && is_dropped[command.function->id])
+                if (is_dropped(&command, dropped, n_dropped))
                         continue;
                 if (r == 0 && command_has_terms(&command))
                         r = change_command(c, &command, &terms);
-                if (r < 0)
-                        return r;
-                if (r == 0) {
+                if (r == 0)
                         state_add_bytes(s, i, ret);
-                        continue;
-                }
-                r = state_add_printed(s, command, ret);
+                else if (r == 1)
+                        r = state_add_printed(s, command, ret);
                 if (r < 0)
                         return r;
         }
@@ -234,11 +215,9 @@ int text_with_all(const struct script_changes *c, struct buffer *ret)
 int text_with_changes(void *user, const bool *is_on, struct buffer *ret)
 {
         struct script_changes c = *(const struct script_changes *)user;
-        cleanup_free struct replacement *list = malloc((c.n + 1) * sizeof(*list));
+        cleanup_free struct replacement *list = allocate(c.n, sizeof(*list));
         size_t n = 0;
 
-        if (!list)
-                return -ENOMEM;
         for (size_t i = 0; i < c.n; i++)
                 if (is_on[i])
                         list[n++] = c.list[i];

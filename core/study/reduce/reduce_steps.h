@@ -1,6 +1,6 @@
-/* Shared by the files of the steps of a script. A step reads the current text (script_state), makes candidates of it, and is done with it: what the solver
- * is given and what is reduced further is always one text. A command that a step leaves alone keeps its bytes. Steps return 0 or -errno, among them REDUCE_WITHDRAWN and
- * -ETIME (reduce_internal.h). */
+/* Shared by the files of the steps of a script. A step reads the current text (script_state), makes candidates of it, and drops it again: what is tested
+ * is what is reduced further. A command that a step leaves alone keeps its bytes. Steps return 0 or -errno, among them REDUCE_WITHDRAWN and -ETIME
+ * (reduce_internal.h). */
 #pragma once
 
 #include "core/study/reduce/reduce_internal.h"
@@ -16,7 +16,7 @@ struct script_state {
 void script_state_done(struct script_state *s);
 #define cleanup_state cleanup(script_state_done)
 
-/* Later steps know the dialect that the first text had, though what says so may be gone. */
+/* All steps take the dialect that the first text had: what says so may be reduced away. */
 struct steps {
         struct reducer *reducer;
         enum dialect dialect;
@@ -33,10 +33,10 @@ bool command_has_terms(const struct command *c);
 bool command_declares(const struct command *c);                            /* a function, without a body */
 const struct symbol *command_symbol(const struct command *c);              /* of the name that it declares or defines */
 bool command_has_name(const struct command *c);                            /* declares or defines a function or a sort */
-int state_make_fresh(struct script_state *s, const struct term_list *all); /* one constant for each sort of these */
-int state_list_terms(const struct script_state *s, struct term_list *ret); /* all distinct subterms, those around others first */
-/* How often each symbol of the bank is a token, by id; free(). */
-int state_count_mentions(const struct script_state *s, size_t **ret, size_t *ret_n);
+void state_make_fresh(struct script_state *s, const struct term_list *all); /* one constant for each sort of these */
+void state_list_terms(const struct script_state *s, struct term_list *ret); /* all distinct subterms, those around others first */
+/* In how many commands each symbol of the bank stands, by id. */
+void state_count_mentions(const struct script_state *s, struct term_map *ret);
 
 /* -- writing candidates -- */
 
@@ -51,8 +51,7 @@ struct script_changes {
         bool drops; /* the declarations and definitions of functions that are replaced go, too */
 };
 void script_changes_done(struct script_changes *c);
-int script_changes_add(struct script_changes *c, const struct term *from,
-                       const struct term *to);                            /* nothing where `to` is NULL or the same */
+void script_changes_add(struct script_changes *c, const struct term *from, const struct term *to); /* nothing where `to` is NULL or the same */
 int text_with_all(const struct script_changes *c, struct buffer *ret);
 int text_with_changes(void *user, const bool *is_on, struct buffer *ret); /* user: the changes */
 
@@ -65,7 +64,7 @@ struct command_items {
         const struct term **terms; /* owned: of each command another term to be written; NULL: its own. May be NULL as a whole */
 };
 /* A sweep over the items that `choose` makes of the current text; none is chosen before. */
-int steps_sweep_commands(struct steps *steps, int (*choose)(struct command_items *items));
+int steps_sweep_commands(struct steps *steps, void (*choose)(struct command_items *items));
 
 /* reduce_sweep(): how many were taken out, or -errno. `steps` notes whether any was. */
 int steps_sweep(struct steps *steps, size_t n, size_t chunk, reduce_without make, void *user);
@@ -77,9 +76,9 @@ int steps_sweep_changes(struct steps *steps, struct script_changes *c, size_t ch
  * at a time until none is taken; or what `run` does. */
 struct step {
         const char *stage;
-        int (*choose)(struct command_items *items);
+        void (*choose)(struct command_items *items);
         bool again; /* until the sweep takes nothing */
-        int (*list)(struct script_state *s, const struct term_list *all, struct script_changes *c);
+        void (*list)(struct script_state *s, const struct term_list *all, struct script_changes *c);
         reduce_make make;
         size_t (*count)(size_t n); /* candidates of n changes; NULL: one of each */
         bool goes_on;              /* behind what was taken; else from the start */
@@ -87,18 +86,18 @@ struct step {
         bool is_fine; /* many candidates for few bytes: only where the pass has taken nothing so far */
 };
 
-int choose_commands(struct command_items *items);
-int choose_unused(struct command_items *items);
-int choose_bodies(struct command_items *items);
-int choose_all(struct command_items *items);
-int choose_untidy(struct command_items *items);
-int list_binders(struct script_state *s, const struct term_list *all, struct script_changes *c);
-int list_constant_values(struct script_state *s, const struct term_list *all, struct script_changes *c);
-int list_equalities(struct script_state *s, const struct term_list *all, struct script_changes *c);
-int list_rewrites(struct script_state *s, const struct term_list *all, struct script_changes *c);
-int list_elsewhere(struct script_state *s, const struct term_list *all, struct script_changes *c);
-int list_zeros(struct script_state *s, const struct term_list *all, struct script_changes *c);
-int list_places(struct script_state *s, const struct term_list *all, struct script_changes *c);
+void choose_commands(struct command_items *items);
+void choose_unused(struct command_items *items);
+void choose_bodies(struct command_items *items);
+void choose_all(struct command_items *items);
+void choose_untidy(struct command_items *items);
+void list_binders(struct script_state *s, const struct term_list *all, struct script_changes *c);
+void list_constant_values(struct script_state *s, const struct term_list *all, struct script_changes *c);
+void list_equalities(struct script_state *s, const struct term_list *all, struct script_changes *c);
+void list_rewrites(struct script_state *s, const struct term_list *all, struct script_changes *c);
+void list_elsewhere(struct script_state *s, const struct term_list *all, struct script_changes *c);
+void list_zeros(struct script_state *s, const struct term_list *all, struct script_changes *c);
+void list_places(struct script_state *s, const struct term_list *all, struct script_changes *c);
 int make_single(void *user, size_t at, struct buffer *ret); /* user: the changes, as of those below */
 int make_constant(void *user, size_t at, struct buffer *ret);
 int make_equality(void *user, size_t at, struct buffer *ret);

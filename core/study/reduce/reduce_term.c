@@ -20,64 +20,39 @@ static const struct term *replaced(void *user, const struct term *t, const struc
 const struct term *term_replaced(struct bank *b, const struct term *t, const struct replacement *list, size_t n)
 {
         struct replacing r = {.bank = b, .list = list};
-        const struct term *ret = NULL;
-        int k = 0;
+        const struct term *ret;
 
-        for (size_t i = 0; k == 0 && i < n; i++)
-                k = term_map_set(&r.at, list[i].from, (uint32_t)i + 1);
-        if (k == 0)
-                ret = term_rebuild(b, t, replaced, &r);
+        for (size_t i = 0; i < n; i++)
+                term_map_set(&r.at, list[i].from, (uint32_t)i + 1);
+        ret = term_rebuild(b, t, replaced, &r);
         term_map_done(&r.at);
         return ret;
 }
 
 /* -- what is simple -- */
 
-static const struct term *zero_of(struct bank *b, const struct sort *s)
+/* The simplest value of a sort (true, 0, "", #b00, …), or the next one (false, 1). NULL: it has none. */
+static const struct term *value_of(struct bank *b, const struct sort *s, bool is_one)
 {
         const struct term *made = NULL;
 
-        switch (s->kind) {
-        case SORT_BOOL:
-                return term_true(b);
-        case SORT_INT:
-                return term_int(b, 0);
-        case SORT_REAL:
-                return term_real(b, 0);
-        case SORT_STRING:
-                return term_string(b, "");
-        case SORT_REGLAN:
-                return term_op(b, OP_RE_NONE, NULL, 0);
-        case SORT_ROUNDING_MODE:
-                return term_op(b, OP_RNE, NULL, 0);
-        case SORT_BITVEC:
-                return term_bitvec(b, 0, s->index[0]);
-        case SORT_FLOAT:
-                return term_apply(b, OP_FP_PLUS_ZERO, s->index, 2, NULL, 0, &made) == 0 ? made : NULL;
-        case SORT_UNKNOWN:
-        case SORT_ARRAY:
-        case SORT_NAMED:
-        case SORT_INDEXED:
-        case SORT_PARAMETER:
-        case N_SORT_KINDS:
-                break;
-        }
-        return NULL;
-}
-
-static const struct term *one_of(struct bank *b, const struct sort *s)
-{
         switch ((int)s->kind) {
         case SORT_BOOL:
-                return term_false(b);
+                return is_one ? term_false(b) : term_true(b);
         case SORT_INT:
-                return term_int(b, 1);
+                return term_int(b, is_one);
         case SORT_REAL:
-                return term_real(b, 1);
+                return term_real(b, is_one);
+        case SORT_STRING:
+                return is_one ? NULL : term_string(b, "");
         case SORT_REGLAN:
-                return term_op(b, OP_RE_ALLCHAR, NULL, 0);
+                return term_op(b, is_one ? OP_RE_ALLCHAR : OP_RE_NONE, NULL, 0);
+        case SORT_ROUNDING_MODE:
+                return is_one ? NULL : term_op(b, OP_RNE, NULL, 0);
         case SORT_BITVEC:
-                return term_bitvec(b, 1, s->index[0]);
+                return term_bitvec(b, is_one, s->index[0]);
+        case SORT_FLOAT:
+                return !is_one && term_apply(b, OP_FP_PLUS_ZERO, s->index, 2, NULL, 0, &made) == 0 ? made : NULL;
         default:
                 return NULL;
         }
@@ -110,37 +85,34 @@ unsigned term_rank(const struct term *t)
 
 /* -- steps -- */
 
-int term_nearest(const struct term *t, struct term_list *ret)
+void term_nearest(const struct term *t, struct term_list *ret)
 {
         cleanup_term_list struct term_list walk = {0}, variables = {0};
         cleanup_term_map struct term_map seen = {0};
-        int r = 0;
 
         if (t->sort->kind == SORT_UNKNOWN || t->sort->has_unknown)
-                return 0;
-        r = term_list_add(&walk, t);
-        if (r == 0)
-                r = term_free_variables(t, &variables);
-        for (size_t i = 0; r == 0 && i < walk.n && walk.n < 1 << 20; i++) {
+                return;
+        term_list_add(&walk, t);
+        term_free_variables(t, &variables);
+        for (size_t i = 0; i < walk.n && walk.n < 1 << 20; i++) {
                 const struct term *x = walk.list[i];
                 size_t n = x->kind == TERM_ANNOTATED ? 1 : x->n_args;
 
-                for (size_t k = term_first_arg(x); r == 0 && k < n; k++) {
+                for (size_t k = term_first_arg(x); k < n; k++) {
                         const struct term *arg = x->args[k];
 
                         if (term_map_get(&seen, arg) != 0)
                                 continue;
-                        r = term_map_set(&seen, arg, 1);
-                        if (r == 0 && arg->sort != t->sort)
-                                r = term_list_add(&walk, arg);
-                        else if (r == 0 && (r = term_is_closed_by(arg, variables.list, variables.n)) == 1)
-                                r = term_list_add(ret, arg);
+                        term_map_set(&seen, arg, 1);
+                        if (arg->sort != t->sort)
+                                term_list_add(&walk, arg);
+                        else if (term_is_closed_by(arg, variables.list, variables.n) == 1)
+                                term_list_add(ret, arg);
                 }
         }
-        return r;
 }
 
-static const struct term *first_of_sort(const struct term_list *list, const struct sort *sort)
+const struct term *term_of_sort(const struct term_list *list, const struct sort *sort)
 {
         for (size_t i = 0; i < list->n; i++)
                 if (list->list[i]->sort == sort)
@@ -157,28 +129,28 @@ const struct term *term_step(struct bank *b, const struct term *t, size_t step, 
 
         switch (step) {
         case STEP_ZERO:
-                return rank > 0 ? zero_of(b, t->sort) : NULL;
+                return rank > 0 ? value_of(b, t->sort, false) : NULL;
         case STEP_ONE:
-                return rank > 1 ? one_of(b, t->sort) : NULL;
+                return rank > 1 ? value_of(b, t->sort, true) : NULL;
         case STEP_CONSTANT:
-                to = rank >= 3 ? first_of_sort(constants, t->sort) : NULL;
+                to = rank >= 3 ? term_of_sort(constants, t->sort) : NULL;
                 return to != t ? to : NULL;
         case STEP_FRESH:
-                return rank == 4 ? first_of_sort(fresh, t->sort) : NULL;
+                return rank == 4 ? term_of_sort(fresh, t->sort) : NULL;
         default:
-                return rank == 4 && term_nearest(t, &nearest) == 0 && step - STEP_CHILD < nearest.n
-                               ? nearest.list[step - STEP_CHILD]
-                               : NULL;
+                if (rank == 4)
+                        term_nearest(t, &nearest);
+                return step - STEP_CHILD < nearest.n ? nearest.list[step - STEP_CHILD] : NULL;
         }
 }
 
 const struct term *term_without_args(struct bank *b, const struct term *t, const bool *is_out)
 {
-        cleanup_free const struct term **args = calloc(t->n_args + 1, sizeof(*args));
+        cleanup_free const struct term **args = allocate(t->n_args, sizeof(*args));
         const struct term *made = NULL;
         size_t n = 0;
 
-        if (!args || t->kind != TERM_OPERATOR || operator_row(t->op)->shape == SHAPE_FIXED)
+        if (t->kind != TERM_OPERATOR || operator_row(t->op)->shape == SHAPE_FIXED)
                 return NULL;
         for (size_t i = 0; i < t->n_args; i++)
                 if (!is_out[i])
@@ -191,11 +163,11 @@ const struct term *term_without_args(struct bank *b, const struct term *t, const
 
 const struct term *term_without_variable(struct bank *b, const struct term *q, size_t i, const struct term *value)
 {
-        cleanup_free const struct term **left = calloc(q->n_bound + 1, sizeof(*left));
+        cleanup_free const struct term **left = allocate(q->n_bound, sizeof(*left));
         const struct term *body = value ? term_substitute(b, term_body(q), &q->args[i], &value, 1) : term_body(q);
         size_t n = 0;
 
-        if (!left || !body)
+        if (!body)
                 return NULL;
         for (size_t k = 0; k < q->n_bound; k++)
                 if (k != i)

@@ -16,23 +16,24 @@ struct tree {
         size_t n;
         uint32_t depth; /* of the deepest, and 1 */
         bool has_lines; /* they are lines */
+        size_t *level;  /* owned: those of one depth */
+        size_t n_level;
 };
 
 static void tree_done(struct tree *t)
 {
         buffer_done(&t->text);
         free(t->list);
+        free(t->level);
 }
 
-static int add_node(struct tree *t, size_t begin, size_t end, size_t parent)
+static void add_node(struct tree *t, size_t begin, size_t end, size_t parent)
 {
-        if (list_grow(t->list, t->n) < 0)
-                return -ENOMEM;
+        list_grow(t->list, t->n);
         t->list[t->n] = (struct node){
                 .begin = begin, .end = end, .parent = parent, .depth = parent == SIZE_MAX ? 0 : t->list[parent].depth + 1};
         t->depth = MAX(t->depth, t->list[t->n].depth + 1);
         t->n++;
-        return 0;
 }
 
 static int tree_read(struct reducer *r, struct tree *ret)
@@ -44,16 +45,15 @@ static int tree_read(struct reducer *r, struct tree *ret)
 
         tokenizer_init(&t, SLICE(ret->text.data, ret->text.size), DIALECT_2_6);
         while (k == 0 && token_next(&t, &token) != TOKEN_END) {
-                if (token.kind == TOKEN_CLOSE) {
-                        if (parent == SIZE_MAX)
-                                return -EINVAL;
+                if (token.kind != TOKEN_CLOSE) {
+                        add_node(ret, token.begin, token.end, parent);
+                        parent = token.kind == TOKEN_OPEN ? ret->n - 1 : parent;
+                } else if (parent == SIZE_MAX) {
+                        return -EINVAL;
+                } else {
                         ret->list[parent].end = token.end;
                         parent = ret->list[parent].parent;
-                        continue;
                 }
-                k = add_node(ret, token.begin, token.end, parent);
-                if (token.kind == TOKEN_OPEN)
-                        parent = ret->n - 1;
         }
         return k < 0 ? k : parent != SIZE_MAX ? -EINVAL : 0;
 }
@@ -67,54 +67,33 @@ static int lines_read(struct reducer *r, struct tree *ret)
                 const char *newline = memchr(ret->text.data + begin, '\n', ret->text.size - begin);
 
                 end = newline ? (size_t)(newline + 1 - ret->text.data) : ret->text.size;
-                k = add_node(ret, begin, end, SIZE_MAX);
+                add_node(ret, begin, end, SIZE_MAX);
         }
         return k;
 }
 
-struct nodes {
-        struct tree *tree;
-        size_t *list; /* owned: of one depth */
-        size_t n;
-};
-
-static void nodes_done(struct nodes *nodes)
-{
-        free(nodes->list);
-}
-
-static int nodes_of_depth(struct tree *t, uint32_t depth, struct nodes *ret)
-{
-        *ret = (struct nodes){.tree = t, .list = calloc(t->n + 1, sizeof(*ret->list))};
-        if (!ret->list)
-                return -ENOMEM;
-        for (size_t i = 0; i < t->n; i++)
-                if (t->list[i].depth == depth)
-                        ret->list[ret->n++] = i;
-        return 0;
-}
 
 /* A part that is left out takes the white space before it along, but for a line. */
 static int without_nodes(void *user, const bool *is_out, struct buffer *ret)
 {
-        const struct nodes *nodes = user;
-        const char *text = nodes->tree->text.data;
+        const struct tree *t = user;
+        const char *text = t->text.data;
         size_t at = 0;
 
-        for (size_t i = 0; i < nodes->n; i++) {
-                const struct node *node = &nodes->tree->list[nodes->list[i]];
+        for (size_t i = 0; i < t->n_level; i++) {
+                const struct node *node = &t->list[t->level[i]];
                 size_t begin = node->begin;
 
                 if (!is_out[i])
                         continue;
-                while (!nodes->tree->has_lines && begin > at && strchr(" \t\n\r", text[begin - 1]))
+                while (!t->has_lines && begin > at && strchr(" \t\n\r", text[begin - 1]))
                         begin--;
                 buffer_add(ret, text + at, begin - at);
                 at = node->end;
-                if (!nodes->tree->has_lines && at < nodes->tree->text.size && !strchr("() \t\n\r", text[at]) && ret->size > 0)
+                if (!t->has_lines && at < t->text.size && !strchr("() \t\n\r", text[at]) && ret->size > 0)
                         buffer_adds(ret, " ");
         }
-        buffer_add(ret, text + at, nodes->tree->text.size - at);
+        buffer_add(ret, text + at, t->text.size - at);
         return 0;
 }
 
@@ -122,24 +101,15 @@ static int without_nodes(void *user, const bool *is_out, struct buffer *ret)
 static int leave_out_at(struct reducer *r, int (*read)(struct reducer *r, struct tree *ret), uint32_t depth)
 {
         cleanup(tree_done) struct tree t = {0};
-        cleanup(nodes_done) struct nodes nodes = {0};
         int k = read(r, &t);
 
-        if (k == 0)
-                k = depth < t.depth ? nodes_of_depth(&t, depth, &nodes) : -ERANGE;
-        return k < 0 ? k : reduce_sweep(r, nodes.n, 0, without_nodes, &nodes);
-}
-
-static int leave_out(struct reducer *r, bool *ret_any)
-{
-        int k = 0;
-
-        reduce_stage(r, "trees");
-        for (uint32_t depth = 0; k >= 0; depth++) {
-                k = leave_out_at(r, tree_read, depth);
-                *ret_any |= k > 0;
-        }
-        return k == -ERANGE ? 0 : k;
+        if (k < 0 || depth >= t.depth)
+                return k < 0 ? k : -ERANGE;
+        t.level = allocate(t.n, sizeof(*t.level));
+        for (size_t i = 0; i < t.n; i++)
+                if (t.list[i].depth == depth)
+                        t.level[t.n_level++] = i;
+        return reduce_sweep(r, t.n_level, 0, without_nodes, &t);
 }
 
 /* Each node with children in turn gives way to each of them: candidates are numbered by the child. */
@@ -179,9 +149,13 @@ int reduce_trees(struct reducer *r)
 
         do {
                 more = false;
-                k = leave_out(r, &more);
-                if (k == 0)
-                        k = lift(r, &more);
+                k = 0;
+                reduce_stage(r, "trees");
+                for (uint32_t depth = 0; k >= 0; depth++) {
+                        k = leave_out_at(r, tree_read, depth);
+                        more |= k > 0;
+                }
+                k = k == -ERANGE ? lift(r, &more) : k;
                 any |= more;
         } while (k == 0 && more);
         return k < 0 ? k : any;

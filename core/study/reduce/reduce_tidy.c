@@ -28,20 +28,15 @@ static const struct term *neutral_of(struct bank *b, const struct term *t)
         return t->op == OP_RE_INTER ? term_op(b, OP_RE_ALL, NULL, 0) : NULL;
 }
 
-int term_list_add_flat(const struct term *t, struct term_list *ret)
+void term_list_add_flat(const struct term *t, struct term_list *ret)
 {
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < t->n_args; i++) {
+        for (size_t i = 0; i < t->n_args; i++) {
                 const struct term *arg = t->args[i];
                 bool is_list = arg->kind == TERM_OPERATOR && arg->op == t->op && ret->n + arg->n_args <= FLAT_MOST;
 
-                if (!is_list)
-                        r = term_list_add(ret, arg);
-                for (size_t k = 0; is_list && r == 0 && k < arg->n_args; k++)
-                        r = term_list_add(ret, arg->args[k]);
+                for (size_t k = 0; k < (is_list ? arg->n_args : 1); k++)
+                        term_list_add(ret, is_list ? arg->args[k] : arg);
         }
-        return r;
 }
 
 static const struct term *tidy_list(struct bank *b, const struct term *t)
@@ -50,8 +45,7 @@ static const struct term *tidy_list(struct bank *b, const struct term *t)
         const struct term *neutral = neutral_of(b, t), *made = NULL;
         size_t n = 0;
 
-        if (term_list_add_flat(t, &args) < 0)
-                return NULL;
+        term_list_add_flat(t, &args);
         for (size_t i = 0; i < args.n; i++)
                 if (args.list[i] != neutral)
                         args.list[n++] = args.list[i];

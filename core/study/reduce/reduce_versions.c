@@ -3,15 +3,16 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "core/study/reduce/reduce_implied.h"
+#include "core/smtlib/print.h"
 #include "core/study/reduce/reduce_pool.h"
 #include "core/study/reduce/reduction.h"
+#include "core/weaken/weaken.h"
 
-#define SLACK \
-        1.25 /* how much longer the reference may take than on the last text that was taken, before the target is asked again */
-#define NOISE       2.0 /* how much longer than on the input: the CPU times of a busy machine vary by half */
-#define WALL_FACTOR 4.0 /* of CPU time: when a run is cut off though it computes nothing */
-#define WALL_MORE   2.0 /* seconds */
+#define SLACK        1.25 /* the reference may take so many times as long as on the last text that was taken, before the target is asked again */
+#define NOISE        2.0  /* and so many times as long as on the input: the CPU times of a busy machine vary by half */
+#define WALL_FACTOR  4.0  /* times the limit of CPU time, and */
+#define WALL_MORE    2.0  /* seconds: when a run is cut off though it computes nothing */
+#define IMPLIED_MOST 64   /* applications of a rule that are tried on one formula; of more, those at the first places */
 
 /* The cost of runs on one side, and the number of candidates they refuted; both decide which side runs first. */
 struct record {
@@ -22,16 +23,18 @@ struct reduce_versions {
         struct reduction_options options; /* nothing of it is ours; ratio, floor and interest become what the input shows */
         const struct version *versions[N_SIDES];
         struct version_answer before[N_SIDES];
-        bool is_cpu_time;
+        bool has_clock, is_cpu_time; /* has_clock: the input's slow run has shown which clock counts */
         double fast_most;        /* the reference may take no longer */
         struct reduce_runs *runs; /* owned */
-        struct implied *implied;  /* owned; of an implication */
+        struct weaken *weaken;    /* owned; of an implication */
+        struct weaken_step step;  /* that made the finding */
         struct reduce_pool *pool; /* owned */
         int cancel_fd;
         pthread_mutex_t lock;
         /* under lock */
         struct record records[N_SIDES];
-        double fast; /* of the reference, on what was last interesting */
+        double fast;        /* of the reference, on what was last interesting */
+        struct buffer last; /* the step that was of interest last, as a line of rules.tsv */
 };
 
 const char *interest_name(enum interest i)
@@ -55,30 +58,32 @@ static double seconds_of(const struct reduce_versions *v, const struct run_resul
         return (double)ns / 1e9;
 }
 
-static int run_side(struct reduce_versions *v, unsigned seat, int side, struct slice text, double limit, int cancel_fd,
-                    struct run_result *result, struct version_answer *ret)
+/* Was it computing, for at least half of the time in which it had a core? */
+static bool was_computing(const struct execute_result *r)
 {
-        bool is_time = v->options.measure == JUDGE_TIME;
-        double wall = v->is_cpu_time ? limit * WALL_FACTOR + WALL_MORE : limit;
-        int r = reduce_runs_run(v->runs, seat, (enum reduce_side)side, text, is_time ? limit : v->options.timeout,
-                                is_time ? wall : v->options.timeout, cancel_fd, result);
+        uint64_t kept = r->waited_ns + r->stolen_ns;
 
-        if (r < 0)
-                return r;
-        *ret = (struct version_answer){.verdict = result->verdict, .seconds = seconds_of(v, result)};
-        if (ret->verdict == VERDICT_TIMEOUT)
-                ret->seconds = is_time ? limit : 0;
-        if (ret->verdict == VERDICT_CRASH)
-                ending_describe(&result->run, ret->end);
-        return 0;
+        return (r->user_ns + r->system_ns) * 2 + kept >= r->wall_ns;
 }
 
 static int ask_side(struct reduce_versions *v, unsigned seat, int side, struct slice text, double limit, int cancel_fd,
                     struct version_answer *ret)
 {
+        bool is_time = v->options.measure == JUDGE_TIME;
+        double cpu = is_time ? limit : v->options.timeout;
+        double wall = is_time && v->is_cpu_time ? limit * WALL_FACTOR + WALL_MORE : cpu;
         struct run_result result = {0};
-        int r = run_side(v, seat, side, text, limit, cancel_fd, &result, ret);
+        int r = reduce_runs_run(v->runs, seat, (enum reduce_side)side, text, cpu, wall, cancel_fd, &result);
 
+        if (r == 0 && !v->has_clock) {
+                v->is_cpu_time = is_time && was_computing(&result.run);
+                v->has_clock = true;
+        }
+        if (r == 0)
+                *ret = (struct version_answer){.verdict = result.verdict,
+                                               .seconds = result.verdict != VERDICT_TIMEOUT ? seconds_of(v, &result) : is_time ? limit : 0};
+        if (r == 0 && ret->verdict == VERDICT_CRASH)
+                ending_describe(&result.run, ret->end);
         run_result_done(&result);
         return r;
 }
@@ -201,23 +206,80 @@ static int test_answers(struct reduce_versions *v, unsigned seat, struct slice t
 
 /* -- implications -- */
 
+/* Algorithm 1 of Bringolf, Winterer, Su (ASE 2022) asks of each smaller formula whether some application of the same rule to it still shows the
+ * finding. */
 struct applying {
         struct reduce_versions *versions;
         unsigned seat;
         int cancel_fd;
         struct version_answer answer;
-        struct buffer *text; /* gets the application of interest; NULL: nobody asks */
+        struct buffer *text; /* gets the application of interest; may be NULL */
+        const char *first;   /* the line that was tried first; it is not tried again */
+        unsigned n;
 };
 
-/* 1: it gets the answer that the finding's got. */
-static int try_implied(void *user, struct slice text)
+/* Takes over the script. 1: it gets the answer that the finding's got. */
+static void swap_buffers(struct buffer *a, struct buffer *b)
+{
+        struct buffer first = *a;
+
+        *a = *b;
+        *b = first;
+}
+
+/* Takes over the script. 1: it gets the answer that the finding's got. */
+static int try_implied(void *user, struct script *with, const struct weaken_step *step)
 {
         struct applying *a = user;
-        int r = is_as_before(a->versions, a->seat, SIDE_TARGET, text, a->cancel_fd, &a->answer);
+        struct reduce_versions *v = a->versions;
+        cleanup_buffer struct buffer text = {0}, line = {0};
+        int r = 0;
 
-        if (r == 1 && a->text)
-                buffer_add(a->text, text.data, text.size);
-        return r;
+        weaken_step_print(v->weaken, step, &line);
+        if (!a->first || strcmp(line.data, a->first) != 0)
+                r = script_print(with, NULL, &text);
+        script_free(with);
+        if (r < 0 || !text.data)
+                return r;
+        r = is_as_before(v, a->seat, SIDE_TARGET, SLICE(text.data, text.size), a->cancel_fd, &a->answer);
+        if (r == 1) {
+                pthread_mutex_lock(&v->lock);
+                swap_buffers(&v->last, &line);
+                pthread_mutex_unlock(&v->lock);
+                if (a->text)
+                        swap_buffers(a->text, &text);
+        }
+        return r == 0 && ++a->n >= IMPLIED_MOST ? -ERANGE : r;
+}
+
+/* The applications of the step's rule to the text, in the step's direction, until one is of interest: 1. The one that was of interest last comes first, at
+ * the beginning the step itself. 0: none; also of a text that is no script. */
+static int try_rule(struct applying *a, struct slice text)
+{
+        struct reduce_versions *v = a->versions;
+        cleanup_weaken_step struct weaken_step step = {0};
+        cleanup_script struct script *s = NULL;
+        cleanup_free char *first = NULL;
+        struct script *with;
+        struct random random;
+        int r = script_read(text, &(struct script_options){.dialect = DIALECT_2_6}, &s);
+
+        if (r < 0)
+                return r == -EINVAL ? 0 : r;
+        pthread_mutex_lock(&v->lock);
+        first = copy_string(v->last.data);
+        pthread_mutex_unlock(&v->lock);
+        r = weaken_step_parse(v->weaken, slice_string(first), &step);
+        if (r == 0)
+                r = weaken_apply(v->weaken, s, &step, NULL, &with);
+        if (r == 0)
+                r = try_implied(a, with, &step);
+        if (r != 0 && r != -ENOENT) /* -ENOENT: it cannot be applied any more */
+                return r;
+        a->first = first;
+        random_seed(&random, v->step.seed);
+        r = weaken_each(v->weaken, s, v->step.rule, v->step.direction, &random, NULL, try_implied, a);
+        return r == -ERANGE ? 0 : r;
 }
 
 static int test_implication(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
@@ -226,29 +288,17 @@ static int test_implication(struct reduce_versions *v, unsigned seat, struct sli
         struct version_answer decided;
         int r = is_as_before(v, seat, SIDE_REFERENCE, text, cancel_fd, &decided);
 
-        return r <= 0 ? r : implied_each(v->implied, text, try_implied, &a);
+        return r <= 0 ? r : try_rule(&a, text);
 }
 
 static int test_seat(void *user, unsigned seat, struct slice text, int cancel_fd)
 {
+        static int (*const tests[])(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd) = {
+                [INTEREST_SLOW] = test_slow, [INTEREST_CRASH] = test_crash, [INTEREST_ANSWERS] = test_answers, [INTEREST_IMPLICATION] = test_implication};
         struct reduce_versions *v = user;
         int r = seat == 0 ? reduce_runs_begin(v->runs) : 0;
 
-        if (r < 0)
-                return r;
-        switch (v->options.interest) {
-        case INTEREST_CRASH:
-                return test_crash(v, seat, text, cancel_fd);
-        case INTEREST_ANSWERS:
-                return test_answers(v, seat, text, cancel_fd);
-        case INTEREST_IMPLICATION:
-                return test_implication(v, seat, text, cancel_fd);
-        case INTEREST_SLOW:
-        case INTEREST_ANY:
-        case N_INTERESTS:
-                break;
-        }
-        return test_slow(v, seat, text, cancel_fd);
+        return r < 0 ? r : tests[v->options.interest](v, seat, text, cancel_fd);
 }
 
 static int seat_ready(void *user, unsigned seat, bool has_work)
@@ -328,14 +378,6 @@ static int choose_interest(struct reduce_versions *v)
                               : "; see --ratio and --floor");
 }
 
-/* Was it computing, for at least half of the time in which it had a core? */
-static bool was_computing(const struct execute_result *r)
-{
-        uint64_t kept = r->waited_ns + r->stolen_ns;
-
-        return (r->user_ns + r->system_ns) * 2 + kept >= r->wall_ns;
-}
-
 static void choose_bounds(struct reduce_versions *v)
 {
         bool is_time = v->options.measure == JUDGE_TIME;
@@ -348,35 +390,20 @@ static void choose_bounds(struct reduce_versions *v)
                 v->options.floor = is_time ? fmin(REDUCE_FLOOR, slow / 2) : v->options.ratio * least;
 }
 
-static int look_at_side(struct reduce_versions *v, int side, struct slice text)
-{
-        struct run_result result = {0};
-        int r = run_side(v, 0, side, text, v->options.timeout, v->cancel_fd, &result, &v->before[side]);
-        bool is_known = side == SIDE_REFERENCE || v->is_cpu_time || v->options.measure != JUDGE_TIME;
-
-        if (r == 0 && !is_known) {
-                v->is_cpu_time = was_computing(&result.run);
-                if (v->before[side].verdict != VERDICT_TIMEOUT)
-                        v->before[side].seconds = seconds_of(v, &result);
-        }
-        run_result_done(&result);
-        /* It was cut off by the clock that does not count. */
-        if (r == 0 && !is_known && v->is_cpu_time && v->before[side].verdict == VERDICT_TIMEOUT)
-                r = look_at_side(v, side, text);
-        return r;
-}
-
 /* Both on the input, the slow one's clock deciding what is counted. */
 static int look_at_input(struct reduce_versions *v, struct slice input, struct slice implied)
 {
         int r = 0;
 
         for (int side = N_SIDES - 1; r == 0 && side >= 0; side--) {
-                bool is_implied = side == SIDE_TARGET && v->implied;
+                struct slice text = side == SIDE_TARGET && v->weaken ? implied : input;
+                bool had_clock = v->has_clock;
 
                 if (!v->versions[side])
                         continue;
-                r = look_at_side(v, side, is_implied ? implied : input);
+                r = ask_side(v, 0, side, text, v->options.timeout, v->cancel_fd, &v->before[side]);
+                if (r == 0 && !had_clock && v->is_cpu_time && v->before[side].verdict == VERDICT_TIMEOUT) /* by the clock that does not count */
+                        r = ask_side(v, 0, side, text, v->options.timeout, v->cancel_fd, &v->before[side]);
                 v->records[side] = (struct record){.runs = 1, .seconds = v->before[side].seconds};
         }
         if (r < 0)
@@ -395,7 +422,9 @@ struct reduce_versions *reduce_versions_close(struct reduce_versions *v)
                 return NULL;
         reduce_pool_close(v->pool);
         reduce_runs_close(v->runs);
-        implied_close(v->implied);
+        weaken_step_done(&v->step);
+        weaken_free(v->weaken);
+        buffer_done(&v->last);
         pthread_mutex_destroy(&v->lock);
         free(v);
         return NULL;
@@ -404,12 +433,10 @@ struct reduce_versions *reduce_versions_close(struct reduce_versions *v)
 int reduce_versions_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES],
                          struct slice input, struct slice implied, struct reduce_versions **ret)
 {
-        cleanup(reduce_versions_closep) struct reduce_versions *v = calloc(1, sizeof(*v));
+        cleanup(reduce_versions_closep) struct reduce_versions *v = allocate(1, sizeof(*v));
         bool is_implication = options->interest == INTEREST_IMPLICATION;
         int r = 0;
 
-        if (!v)
-                return -ENOMEM;
         pthread_mutex_init(&v->lock, NULL);
         v->options = *options;
         v->versions[SIDE_REFERENCE] = versions[is_implication ? SIDE_TARGET : SIDE_REFERENCE];
@@ -417,18 +444,22 @@ int reduce_versions_open(struct job *j, const struct reduction_options *options,
         v->cancel_fd = job_cancel_fd(j);
         if (!is_implication && versions[SIDE_REFERENCE] && version_is_same(versions[SIDE_REFERENCE], versions[SIDE_TARGET]))
                 return errorf(-EINVAL, "the reference and the target are one version, %s", versions[SIDE_TARGET]->name);
-        if (is_implication)
-                r = implied_open(options->step, &v->implied);
+        if (is_implication) {
+                r = weaken_new(NULL, 0, &v->weaken);
+                if (r == 0)
+                        r = weaken_step_parse(v->weaken, slice_string(options->step), &v->step);
+                if (r == 0)
+                        weaken_step_print(v->weaken, &v->step, &v->last);
+        }
         if (r == 0)
                 r = reduce_runs_open(j, &v->options, v->versions, &v->runs);
         if (r == 0)
                 r = look_at_input(v, input, implied);
         if (r == 0)
                 r = reduce_pool_open(reduce_runs_n_seats(v->runs), test_seat, seat_ready, v, v->cancel_fd, &v->pool);
-        if (r < 0)
-                return r;
-        *ret = steal_pointer(v);
-        return 0;
+        if (r == 0)
+                *ret = steal_pointer(v);
+        return r;
 }
 
 struct reduce_test reduce_versions_test(struct reduce_versions *v)
@@ -449,12 +480,10 @@ void reduce_versions_shown(const struct reduce_versions *v, struct reduction *re
 static int run_implied(struct reduce_versions *v, struct slice text, struct version_answer *target, struct buffer *implied)
 {
         struct applying a = {.versions = v, .cancel_fd = v->cancel_fd, .text = implied};
-        int r;
+        int r = try_rule(&a, text);
 
-        buffer_done(implied); /* of an earlier session */
-        r = implied_each(v->implied, text, try_implied, &a);
         *target = a.answer;
-        return r < 0 ? r : r == 0 ? errorf(-ENODATA, "no application of the rule is of interest any more") : buffer_error(implied);
+        return r == 0 ? errorf(-ENODATA, "no application of the rule is of interest any more") : MIN(r, 0);
 }
 
 int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer ret[N_SIDES], struct buffer *implied)
@@ -463,7 +492,7 @@ int reduce_versions_run(struct reduce_versions *v, struct slice text, struct ver
 
         for (int side = 0; r == 0 && side < N_SIDES; side++) {
                 ret[side] = (struct version_answer){0};
-                if (side == SIDE_TARGET && v->implied)
+                if (side == SIDE_TARGET && v->weaken)
                         r = run_implied(v, text, &ret[side], implied);
                 else if (v->versions[side])
                         r = ask_side(v, 0, side, text, v->options.timeout, v->cancel_fd, &ret[side]);

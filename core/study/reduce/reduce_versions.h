@@ -7,8 +7,8 @@
  * Of another measure than time: the target takes at least `ratio` times as much of it and at least `floor`; no run is cut off before the timeout.
  * Crash: the target ends in the same way (core/run/ending.h).
  * Answers: both versions give the answers they gave on the input; what is reduced of contradictions and of verdicts that became unknown.
- * Implication: the target answers as on the input, and some application of a rule to it (reduce_implied.h) gets the answer that the input's
- * own application got: unknown, or a wrong one. The input is the formula before the rule. Its answers stand in the place of a reference's.
+ * Implication: the target answers as on the input, and some application of a rule to it gets the answer that the input's own application got: unknown,
+ * or a wrong one. The input is the formula before the rule. Its answers stand in the place of a reference's.
  * An answer is a run's verdict: the last of several, so that checks before it can be left out.
  *
  * Threads: open and close by one thread; reduce_versions_test() gives the test, which runs on the cores of the job (reduce_runs.h). */

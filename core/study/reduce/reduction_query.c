@@ -26,20 +26,12 @@ int reduction_find(struct query *query, struct reduction *ret)
         return r == -EBADMSG ? -ENOENT : r; /* worked out again */
 }
 
-static bool is_answer(const struct reduced_query *q, const struct reduction *r)
-{
-        return r->has_ended && (r->is_minimal || r->most_ns >= q->most_ns);
-}
-
 /* Takes over what the reduction owns. */
 static struct value *value_new(struct reduction *r)
 {
-        struct reduced_value *v = calloc(1, sizeof(*v));
+        struct reduced_value *v = allocate(1, sizeof(*v));
 
-        if (!v)
-                return NULL;
-        v->value = (struct value){.type = &query_reduced_type, .refs = 1};
-        v->reduction = *r;
+        *v = (struct reduced_value){.value = {.type = &query_reduced_type, .refs = 1}, .reduction = *r};
         *r = (struct reduction){0};
         return &v->value;
 }
@@ -59,10 +51,10 @@ static int reduced_find(struct query *query, struct value **ret)
 
         if (r < 0)
                 return r;
-        if (!is_answer((struct reduced_query *)query, &known))
+        if (!known.has_ended || (!known.is_minimal && known.most_ns < ((struct reduced_query *)query)->most_ns))
                 return -ENOENT;
         *ret = value_new(&known);
-        return *ret ? 0 : -ENOMEM;
+        return 0;
 }
 
 struct putting {
@@ -87,10 +79,9 @@ static int put(const struct reduced_query *q, const struct reduction *r, bool wa
         cleanup_buffer struct buffer b = {0};
         int k = reduction_encode(r, &b);
 
-        if (k < 0)
-                return k;
-        return store_update(workspace_store(q->options.workspace), put_in,
-                            &(struct putting){.query = q, .encoded = SLICE(b.data, b.size), .is_replaced = was_shown});
+        return k < 0 ? k
+                     : store_update(workspace_store(q->options.workspace), put_in,
+                                    &(struct putting){.query = q, .encoded = SLICE(b.data, b.size), .is_replaced = was_shown});
 }
 
 /* -- what is needed -- */
@@ -122,11 +113,8 @@ static int reduced_need(struct query *query, struct query_list *ret)
 
 static int read_input(const struct reduced_query *q, const struct reduction_input *input, struct blob *ret)
 {
-        if (!input->info) {
-                *ret = (struct blob){.data = input->bytes.data, .size = input->bytes.size};
-                return 0;
-        }
-        return cases_read_bytes(workspace_cases(q->options.workspace), input->info, INPUT_MOST, ret);
+        *ret = (struct blob){.data = input->bytes.data, .size = input->bytes.size};
+        return input->info ? cases_read_bytes(workspace_cases(q->options.workspace), input->info, INPUT_MOST, ret) : 0;
 }
 
 /* -- working it out -- */
@@ -287,6 +275,7 @@ static int reduced_compute(struct query *query, struct job *j, struct value **re
 {
         cleanup(work_done) struct work w = {.query = (struct reduced_query *)query, .job = j};
         cleanup_buffer struct buffer from = {0};
+        cleanup_free char *why = NULL;
         int r = work_open(&w);
 
         if (r == 0)
@@ -301,14 +290,13 @@ static int reduced_compute(struct query *query, struct job *j, struct value **re
                 r = errorf(-EINVAL, "it was shown once and not when the same input was run again");
         if (r == 0)
                 r = finish(&w);
-        if (r < 0) {
-                cleanup_free char *why = strdup(error_message(r));
-
-                keep(&w);
-                return errorf(r, "%s", why ? why : "");
+        if (r == 0) {
+                *ret = value_new(&w.reduction);
+                return 0;
         }
-        *ret = value_new(&w.reduction);
-        return *ret ? 0 : -ENOMEM;
+        why = copy_string(error_message(r));
+        keep(&w);
+        return errorf(r, "%s", why);
 }
 
 /* -- the query -- */
@@ -376,11 +364,8 @@ static void add_input(struct hasher *h, const struct reduction_input *i)
 {
         struct digest d;
 
-        if (i->info)
-                d = i->info->sha256;
-        else
-                digest_of(i->bytes.data, i->bytes.size, &d);
-        hasher_add(h, d.bytes, DIGEST_SIZE);
+        digest_of(i->bytes.data, i->bytes.size, &d);
+        hasher_add(h, i->info ? i->info->sha256.bytes : d.bytes, DIGEST_SIZE);
 }
 
 static void make_key(const struct reduction_options *o, struct digest *ret)
@@ -411,47 +396,38 @@ static void make_key(const struct reduction_options *o, struct digest *ret)
         hasher_finish(h, ret);
 }
 
-static int copy_input(const struct reduction_input *from, struct reduction_input *to)
+static int copy_input(struct reduction_input *i)
 {
         void *bytes;
 
-        *to = (struct reduction_input){0};
-        if (from->info) {
-                to->info = case_info_ref(from->info);
+        if (i->info) {
+                i->info = case_info_ref(i->info);
                 return 0;
         }
-        bytes = malloc(from->bytes.size + 1);
-        if (!bytes)
-                return -ENOMEM;
-        if (from->bytes.size > 0)
-                memcpy(bytes, from->bytes.data, from->bytes.size);
-        to->bytes = SLICE(bytes, from->bytes.size);
-        return 0;
+        bytes = malloc(i->bytes.size + 1);
+        if (bytes && i->bytes.size > 0)
+                memcpy(bytes, i->bytes.data, i->bytes.size);
+        i->bytes = SLICE(bytes, i->bytes.size);
+        return bytes ? 0 : -ENOMEM;
 }
 
 int query_reduced(const struct reduction_options *options, struct query **ret)
 {
-        cleanup(query_unrefp) struct query *query = NULL;
-        struct reduced_query *q = calloc(1, sizeof(*q));
-        struct reduction_options *o;
-        int r;
+        struct reduced_query *q = allocate(1, sizeof(*q));
+        cleanup(query_unrefp) struct query *query = &q->query;
+        struct reduction_options *o = &q->options;
+        int r, e;
 
-        if (!q)
-                return -ENOMEM;
-        query = &q->query;
         q->query = (struct query){.type = &query_reduced_type, .refs = 1};
-        o = &q->options;
         *o = *options;
         o->solver = solver_ref(options->solver);
-        o->what = strdup(options->what);
-        o->reference = strdup(options->reference);
-        o->target = strdup(options->target);
-        o->step = strdup(options->step);
-        o->implied = (struct reduction_input){0};
-        r = copy_input(&options->input, &o->input);
-        if (r == 0)
-                r = copy_input(&options->implied, &o->implied);
-        if (r < 0 || !o->what || !o->reference || !o->target || !o->step)
+        o->what = copy_string(options->what);
+        o->reference = copy_string(options->reference);
+        o->target = copy_string(options->target);
+        o->step = copy_string(options->step);
+        r = copy_input(&o->input);
+        e = copy_input(&o->implied);
+        if (r < 0 || e < 0)
                 return -ENOMEM;
         q->most_ns = o->most_ns > 0 ? o->most_ns : workspace_settings(o->workspace)->reduce_ns;
         make_key(o, &q->query.key);

@@ -78,15 +78,12 @@ static void get_answer(struct record *r, struct version_answer *ret)
                 return;
         }
         ret->verdict = (enum verdict)verdict;
-        if (end.size > 0)
-                memcpy(ret->end, end.data, end.size);
-        ret->end[end.size] = '\0';
+        snprintf(ret->end, sizeof(ret->end), "%.*s", (int)end.size, end.size > 0 ? (const char *)end.data : "");
 }
 
 int reduction_decode(struct slice bytes, struct reduction *ret)
 {
         struct record r = record_of(bytes);
-        struct reduction d = {0};
         uint8_t flags, interest;
         int k;
 
@@ -95,29 +92,31 @@ int reduction_decode(struct slice bytes, struct reduction *ret)
         interest = record_u8(&r);
         if (flags > FLAGS_ALL || interest >= N_INTERESTS)
                 record_fail(&r);
-        d.is_minimal = flags & FLAG_MINIMAL;
-        d.is_cpu_time = flags & FLAG_CPU_TIME;
-        d.has_ended = flags & FLAG_ENDED;
-        d.has_reference = flags & FLAG_REFERENCE;
-        d.measure = flags & FLAG_MEMORY ? JUDGE_MEMORY : flags & FLAG_EFFORT ? JUDGE_EFFORT : JUDGE_TIME;
-        d.interest = (enum interest)interest;
-        d.most_ns = record_u64(&r);
-        d.seconds = record_real(&r);
-        d.before = record_u64(&r);
-        d.tests = record_u64(&r);
-        d.taken = record_u64(&r);
-        d.ratio = record_real(&r);
-        d.floor = record_real(&r);
+        *ret = (struct reduction){
+                .is_minimal = flags & FLAG_MINIMAL,
+                .is_cpu_time = flags & FLAG_CPU_TIME,
+                .has_ended = flags & FLAG_ENDED,
+                .has_reference = flags & FLAG_REFERENCE,
+                .measure = flags & FLAG_MEMORY ? JUDGE_MEMORY : flags & FLAG_EFFORT ? JUDGE_EFFORT : JUDGE_TIME,
+                .interest = (enum interest)interest,
+        };
+        ret->most_ns = record_u64(&r);
+        ret->seconds = record_real(&r);
+        ret->before = record_u64(&r);
+        ret->tests = record_u64(&r);
+        ret->taken = record_u64(&r);
+        ret->ratio = record_real(&r);
+        ret->floor = record_real(&r);
         for (int side = 0; side < N_SIDES; side++) {
-                get_answer(&r, &d.input[side]);
-                get_answer(&r, &d.reduced[side]);
+                get_answer(&r, &ret->input[side]);
+                get_answer(&r, &ret->reduced[side]);
         }
-        get_bytes(&r, &d.text);
-        get_bytes(&r, &d.implied);
-        k = buffer_error(&d.text) < 0 || buffer_error(&d.implied) < 0 ? -ENOMEM : record_end(&r, "a reduction");
-        if (k < 0)
-                reduction_done(&d);
-        else
-                *ret = d;
+        get_bytes(&r, &ret->text);
+        get_bytes(&r, &ret->implied);
+        k = buffer_error(&ret->text) < 0 || buffer_error(&ret->implied) < 0 ? -ENOMEM : record_end(&r, "a reduction");
+        if (k < 0) {
+                reduction_done(ret);
+                *ret = (struct reduction){0};
+        }
         return k;
 }
