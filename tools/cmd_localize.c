@@ -43,10 +43,10 @@ static int show(void *user, const struct ask_progress *p)
         char what[160], after[64] = "";
 
         localization_progress(user, &l);
-        builds = (uint64_t)(l.seconds_left * 1e9);
-        if (l.builds_left >= 0.5)
-                snprintf(after, sizeof(after), ", about %.0f %s after these", l.builds_left, l.builds_left < 1.5 ? "build" : "builds");
-        snprintf(what, sizeof(what), "localize: %zu of %zu cases, %zu of %zu runs%s%s", l.finished, l.cases, p->answered, l.runs_open,
+        builds = (uint64_t)(l.search.build_seconds_left * 1e9);
+        if (l.search.builds_left >= 0.5)
+                snprintf(after, sizeof(after), ", about %.0f %s after these", l.search.builds_left, l.search.builds_left < 1.5 ? "build" : "builds");
+        snprintf(what, sizeof(what), "localize: %zu of %zu cases, %zu of %zu runs%s%s", l.search.finished, l.search.cases, p->answered, l.runs_open,
                  l.verifying == l.runs_open ? " (verifying)" : "", after);
         ask_show(p, what, l.runs_open, builds + (p->estimated ? p->least_ns : 0),
                             p->estimated ? builds + p->most_ns : 0);
@@ -164,7 +164,7 @@ static int localize(struct localizing *o, const struct case_selection *cases)
                 r = localization_keep(o->search);
         for (size_t i = 0; i < o->options.n; i++) {
                 o->results[o->place[i]] = localization_result(o->search, i);
-                unbuildable |= localization_state(o->search, i) == LOCALIZE_UNBUILDABLE_END;
+                unbuildable |= o->results[o->place[i]]->state == LOCALIZE_UNBUILDABLE_END;
         }
         if (unbuildable)
                 tell_unbuildable(o);

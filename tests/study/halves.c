@@ -183,7 +183,7 @@ static void plan_case(struct localize *l, size_t test)
 
         if (t->state != LOCALIZE_OPEN || !look_at_ends(l, test))
                 return;
-        if (badness(fact_at(t, t->line->at[t->line->n - 1])) < l->options.minimum_ratio * badness(fact_at(t, t->line->at[0]))) {
+        if (badness(fact_at(t, t->line->at[t->line->n - 1])) < LOCALIZE_RATIO * badness(fact_at(t, t->line->at[0]))) {
                 t->state = LOCALIZE_NO_CULPRIT;
                 return;
         }
@@ -201,7 +201,7 @@ static void plan_case(struct localize *l, size_t test)
 static void plan_halves(struct localize *l)
 {
         for (size_t i = 0; i < l->n_tests; i++) {
-                ends_judge(l, &l->tests[i]); /* for localize_each_sighting() */
+                ends_judge(l, &l->tests[i]); /* for localize_sightings() */
                 plan_case(l, i);
         }
 }

@@ -29,7 +29,7 @@ static struct steps found_in(void)
 {
         struct steps s;
 
-        steps_find(points, n_points, 0, &s);
+        steps_find(points, n_points, &s);
         return s;
 }
 

@@ -1,6 +1,29 @@
-#include "core/study/localize/localization_internal.h"
+#include "core/study/localize/localization.h"
+
+#include <math.h>
 
 #include "core/run/cell_file.h"
+
+struct localization {
+        struct localization_options options; /* owns refs on the solver and the cases */
+        uint32_t fork;  /* localization_fork() */
+        uint32_t start;
+        struct localize_commit *commits;
+        size_t *parents; /* of all commits, one after another */
+        size_t n;
+        struct localize *search;
+        double run_seconds; /* of the last run, where its value is another */
+        const struct localize_want *wants;
+        size_t n_wants;
+        struct answer {
+                struct fact *fact; /* owns a ref */
+                bool failed;       /* the commit cannot be built */
+        } * answers; /* one a want, kept until all are there: the order in which they come must not count. NULL: nothing is asked */
+        bool stopped;
+        enum verdict *expected; /* by case: the first answer that was one; VERDICT_UNKNOWN: none yet */
+        bool *disturbed;        /* by case: others had the core during some of its runs */
+        size_t builds;
+};
 
 /* -- the history -------------------------------------------------------------------------------------------------- */
 
@@ -80,12 +103,6 @@ struct cell localization_cell(const struct localization_options *o, uint32_t com
         return cell;
 }
 
-/* Seed 0 of the search is this cell. Other seeds follow the cell's seed where the solver has seeds; else they are repetitions (samples). */
-static struct cell cell_of(const struct localization *l, uint32_t commit, size_t test)
-{
-        return localization_cell(&l->options, commit, l->options.cases[test]);
-}
-
 /* By verdict: two fixed times that stand for the two answers. No noise can hide their difference. */
 #define BEFORE_SECONDS 0.01
 #define AFTER_SECONDS  1.0
@@ -119,7 +136,7 @@ struct localize_outcome fact_outcome(const struct fact *f, enum judge_measure m)
 /* The reference is fed first. An answer counts as solved if it is the one that the case had there. */
 static void feed(struct localization *l, uint32_t commit, size_t test, unsigned seed, const struct fact *f)
 {
-        struct cell cell = cell_of(l, commit, test);
+        struct cell cell = localization_cell(&l->options, commit, l->options.cases[test]);
         struct localize_outcome outcome = fact_outcome(f, l->options.measure);
 
         if (verdict_is_decided(f->verdict) && !f->wrong && l->expected[test] == VERDICT_UNKNOWN)
@@ -144,18 +161,13 @@ static void feed(struct localization *l, uint32_t commit, size_t test, unsigned 
 
 /* -- what is known before ----------------------------------------------------------------------------------------- */
 
-enum {
-        BUILD_WORKS = 1,
-        BUILD_FAILS
-};
-
-/* What is known of the commit's build; 0: nothing. */
-static int is_buildable(const struct localization *l, uint32_t commit)
+/* 1: the commit is built; -ENODATA: it cannot be built; 0: nothing is known. */
+static int look_at_build(const struct localization *l, uint32_t commit)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         int r = build_find(l->options.workspace, l->options.solver, commit, false, &record);
 
-        return r == -ENOENT || r == -ESTALE ? 0 : r < 0 ? r : record->ok ? BUILD_WORKS : BUILD_FAILS;
+        return r == -ENOENT || r == -ESTALE ? 0 : r < 0 ? r : record->ok ? 1 : -ENODATA;
 }
 
 struct known_run {
@@ -176,7 +188,7 @@ static int feed_first(void *user, uint32_t number, const struct fact *f)
 static int feed_known(struct localization *l, uint32_t commit)
 {
         for (size_t i = 0; i < l->options.n; i++) {
-                struct cell cell = cell_of(l, commit, i);
+                struct cell cell = localization_cell(&l->options, commit, l->options.cases[i]);
                 int r = samples_known(l->options.workspace, &cell, false, feed_first, &(struct known_run){l, commit, i});
 
                 if (r < 0 && r != -ENOENT)
@@ -213,15 +225,18 @@ static int look_at_known(struct localization *l)
         for (size_t i = 0; i < line.n; i++)
                 on_line[line.list[i]] = true; /* what lies beside it is asked for when it is needed */
         for (size_t i = 0; i < n && known[i] < l->n && r >= 0; i++) {
-                r = is_repeated(l, known, i) ? 0 : is_buildable(l, known[i]);
-                if (r == BUILD_WORKS)
+                int built = is_repeated(l, known, i) ? 0 : look_at_build(l, known[i]);
+
+                if (built == 1)
                         localize_built(l->search, known[i]);
-                else if (r == BUILD_FAILS)
+                else if (built == -ENODATA)
                         localize_unbuildable(l->search, known[i]);
-                if (r == BUILD_WORKS && on_line[known[i]])
+                else
+                        r = built;
+                if (built == 1 && on_line[known[i]])
                         r = feed_known(l, known[i]);
         }
-        return MIN(r, 0);
+        return r;
 }
 
 /* -- life --------------------------------------------------------------------------------------------------------- */
@@ -265,7 +280,7 @@ static int begin_search(struct localization *l)
         int r;
 
         localize_free(steal_pointer(l->search));
-        r = localize_new(&(struct localize_options){.builds_at_once = l->options.builds_at_once, .limit = limit_of(l)}, l->commits, l->n,
+        r = localize_new(&(struct localize_options){.limit = limit_of(l)}, l->commits, l->n,
                          &l->search);
         for (size_t i = 0; i < l->options.n && r >= 0; i++) {
                 enum verdict status = l->options.cases[i]->status;
@@ -282,7 +297,7 @@ static int step_over(struct localization *l)
 {
         int r = 0;
 
-        while (r == 0 && l->start != l->options.reference && (r = is_buildable(l, l->start)) == BUILD_FAILS) {
+        while (r == 0 && l->start != l->options.reference && look_at_build(l, l->start) == -ENODATA) {
                 cleanup_revisions struct revisions line = {0};
                 uint32_t start = l->start;
 
@@ -296,7 +311,7 @@ static int step_over(struct localization *l)
                         return begin_search(l);
                 }
         }
-        return MIN(r, 0);
+        return r;
 }
 
 int localization_new(const struct localization_options *options, struct localization **ret)
@@ -340,8 +355,8 @@ static int make_run(void *user, size_t i, struct query **ret)
 {
         struct localization *l = user;
         const struct localize_want *w = &l->wants[i];
-        struct cell cell = cell_of(l, (uint32_t)w->commit, w->test);
-        uint32_t sample = cell_draw(&cell, w->seed);
+        struct cell cell = localization_cell(&l->options, (uint32_t)w->commit, l->options.cases[w->test]);
+        uint32_t sample = cell_draw(&cell, w->seed); /* seed 0 is the cell; others follow its seed, or are repetitions (samples) */
 
         return query_sample(l->options.workspace, &cell, sample, ret);
 }
@@ -411,15 +426,156 @@ void localization_stop(struct localization *l)
 
 void localization_progress(const struct localization *l, struct localization_progress *ret)
 {
-        struct localize_progress p;
-
-        localize_progress(l->search, &p);
-        *ret = (struct localization_progress){.finished = p.finished,
-                                              .cases = p.cases,
-                                              .builds_done = l->builds,
-                                              .builds_left = p.builds_left,
-                                              .seconds_left = p.build_seconds_left,
-                                              .runs_open = l->n_wants};
+        *ret = (struct localization_progress){.builds_done = l->builds, .runs_open = l->n_wants};
+        localize_progress(l->search, &ret->search);
         for (size_t i = 0; i < l->n_wants; i++)
                 ret->verifying += l->wants[i].verify;
+}
+
+/* -- what it has come to -- */
+
+/* In a buffer that the next call overwrites; "?" where it cannot be read. */
+static const char *sha_of(const struct localization *l, size_t commit)
+{
+        struct commit c;
+
+        return history_commit(l->options.solver->history, (uint32_t)commit, &c) < 0 ? "?" : git_oid_tostr_s(&c.oid);
+}
+
+static char *commit_text(const struct localization *l, size_t commit)
+{
+        return copy_string(sha_of(l, commit));
+}
+
+static void take_culprit(const struct localization *l, const struct localize_culprit *c, struct localized_culprit *ret)
+{
+        cleanup_buffer struct buffer subject = {0};
+
+        history_subject(l->options.solver->history, (uint32_t)c->commits[c->n - 1], &subject);
+        *ret = (struct localized_culprit){
+                .before = commit_text(l, c->before),
+                .commits = allocate(c->n, sizeof(*ret->commits)),
+                .subject = copy_string(subject.data ?: ""),
+                .measure = l->options.measure,
+                .value_before = isfinite(c->value_before) ? c->value_before : INFINITY,
+                .value_after = isfinite(c->value_after) ? c->value_after : INFINITY,
+                .is_broken_before = c->broken_before,
+                .is_broken_after = c->broken_after,
+                .is_slowdown = c->is_slowdown,
+                .is_verified = c->verified,
+                .is_cut_off = c->is_cut_off,
+                .pairs = c->pairs,
+                .p = c->p,
+                .ratio = c->ratio,
+                .confidence = c->confidence,
+        };
+        for (; ret->n < c->n; ret->n++)
+                ret->commits[ret->n] = commit_text(l, c->commits[ret->n]);
+        ret->commit = format_string(c->n > 1 ? "%s..%s" : "%.0s%s", ret->before, ret->commits[c->n - 1]);
+}
+
+static void set_text(char **at, char *text)
+{
+        free(*at);
+        *at = text;
+}
+
+struct localized *localization_result(const struct localization *l, size_t i)
+{
+        const struct localization_options *o = &l->options;
+        const struct localize_culprit *culprits;
+        size_t n = localize_culprits(l->search, i, &culprits);
+        struct localized *ret = localized_new();
+        cleanup_buffer struct buffer name = {0};
+        double ends[2];
+
+        buffer_add_printable(&name, o->cases[i]->name);
+        set_text(&ret->name, copy_string(name.data ?: ""));
+        set_text(&ret->reference, commit_text(l, o->reference));
+        set_text(&ret->target, commit_text(l, o->target));
+        if (l->start != o->reference)
+                set_text(&ret->start, commit_text(l, l->start));
+        localize_end_values(l->search, i, ends);
+        ret->case_id = o->cases[i]->id;
+        ret->state = localize_state(l->search, i);
+        ret->measure = o->measure;
+        ret->is_cpu_time = o->is_cpu_time;
+        ret->has_seed = o->has_seed;
+        ret->seed = o->seed;
+        ret->by_verdict = o->by_verdict;
+        ret->verdict_before = o->before;
+        ret->verdict_after = o->after;
+        if (!ret->by_verdict) {
+                ret->value_reference = ends[0];
+                ret->value_target = ends[1];
+        }
+        ret->is_unfinished = l->stopped && localize_is_cut_off(l->search, i);
+        ret->is_disturbed = l->disturbed[i] && ret->state == LOCALIZE_NO_CULPRIT;
+        ret->culprits = allocate(n, sizeof(*ret->culprits));
+        for (; ret->n < n; ret->n++)
+                take_culprit(l, &culprits[ret->n], &ret->culprits[ret->n]);
+        return ret;
+}
+
+/* -- git bisect log ----------------------------------------------------------------------------------------------- */
+
+
+static void log_commit(const struct localization *l, struct buffer *to, bool command, size_t commit, const char *as)
+{
+        buffer_addf(to, "# %s: [%s] ", as, sha_of(l, commit));
+        history_subject(l->options.solver->history, (uint32_t)commit, to);
+        buffer_adds(to, "\n");
+        if (command)
+                buffer_addf(to, "git bisect %s %s\n", as, sha_of(l, commit));
+}
+
+/* git knows one step. A commit that is fast after the culprit, or slow before it, stands as a comment. */
+static void log_sighting(const struct localization *l, const struct localize_sighting *s, size_t culprit, struct buffer *to)
+{
+        bool odd = (s->seen == LOCALIZE_SEEN_SLOW && s->commit < culprit) || (s->seen == LOCALIZE_SEEN_FAST && s->commit >= culprit);
+
+        if (s->commit != l->start && s->commit != l->options.target)
+                log_commit(l, to, !odd, s->commit,
+                           s->seen == LOCALIZE_SEEN_FAST   ? "good"
+                           : s->seen == LOCALIZE_SEEN_SLOW ? "bad"
+                                                           : "skip");
+}
+
+int localization_log(const struct localization *l, size_t i, struct buffer *to)
+{
+        const struct localize_culprit *culprits;
+        size_t n = localize_culprits(l->search, i, &culprits), n_seen, culprit = SIZE_MAX; /* commits from the culprit on are bad */
+        cleanup_free struct localize_sighting *seen = localize_sightings(l->search, i, &n_seen);
+
+        for (size_t k = 0; k < n && culprit == SIZE_MAX; k++)
+                if (culprits[k].is_slowdown)
+                        culprit = culprits[k].commits[culprits[k].n - 1];
+        buffer_addf(to, "# case %u\n", l->options.cases[i]->id);
+        log_commit(l, to, false, l->options.target, "bad");
+        log_commit(l, to, false, l->start, "good");
+        buffer_addf(to, "git bisect start '%s'", sha_of(l, l->options.target));
+        buffer_addf(to, " '%s'\n", sha_of(l, l->start));
+        /* the last bad one is git's bad end: from the newest to the oldest */
+        for (size_t k = 0; k < n_seen; k++)
+                if (seen[k].seen != LOCALIZE_SEEN_SLOW)
+                        log_sighting(l, &seen[k], culprit, to);
+        for (size_t k = n_seen; k-- > 0;)
+                if (seen[k].seen == LOCALIZE_SEEN_SLOW)
+                        log_sighting(l, &seen[k], culprit, to);
+        if (culprit != SIZE_MAX)
+                log_commit(l, to, false, culprit, "first bad commit");
+        return buffer_error(to);
+}
+
+int localization_keep(const struct localization *l)
+{
+        int r = 0;
+
+        for (size_t i = 0; i < l->options.n && r >= 0; i++) {
+                cleanup_localized struct localized *result = localization_result(l, i);
+
+                if (result->state != LOCALIZE_OPEN)
+                        r = localized_keep(&l->options, l->options.cases[i], result);
+        }
+        return r;
 }

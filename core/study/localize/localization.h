@@ -34,7 +34,7 @@ struct localization_options {
         /* Not the time but the answer is what changed, from `before` to `after`; two verdicts that differ. Times do not count then. */
         bool by_verdict;
         enum verdict before, after;
-        unsigned builds_at_once; /* 0: 2 */
+
 };
 
 /* How a run ended, for levels and searches: solved, at its limit, or broken. The limit of memory counts where memory is measured, else that of time. A
@@ -53,11 +53,9 @@ DEFINE_CLEANUP(struct localization *, localization_free)
 int localization_next(struct localization *l, struct asking *ret);
 
 struct localization_progress {
-        size_t finished, cases;      /* cases */
-        size_t builds_done;          /* by this search, or known before it */
-        double builds_left;          /* expected, after those of this asking */
-        double seconds_left;         /* of building, expected; 0: unknown */
-        size_t runs_open, verifying; /* runs of this asking, and how many of them verify */
+        struct localize_progress search; /* builds: after those of this asking */
+        size_t builds_done;              /* by this search, or known before it */
+        size_t runs_open, verifying;     /* runs of this asking, and how many of them verify */
 };
 void localization_progress(const struct localization *l, struct localization_progress *ret);
 
@@ -69,7 +67,7 @@ uint32_t localization_start(const struct localization *l);
 /* From now on it asks for nothing: the next call of localization_next() returns 0, and each result is what is known by then. It may be called after an
  * asking was interrupted; what that has measured counts. */
 void localization_stop(struct localization *l);
-enum localize_state localization_state(const struct localization *l, size_t i);
+
 /* What the search of a case has come to: a new reference. */
 struct localized *localization_result(const struct localization *l, size_t i);
 /* The case's search as a `git bisect log`, for `git bisect replay`. */
@@ -84,3 +82,10 @@ extern const struct query_type query_localized_type;
 /* Keeps what a batch has found, so that the query of each case answers it. Open cases are passed over. A search that was stopped is kept as unfinished
  * until it is finished; it never replaces a finished one. */
 int localization_keep(const struct localization *l);
+
+/* -- shared by localization.c and localization_query.c -- */
+
+struct cell localization_cell(const struct localization_options *o, uint32_t commit, struct case_info *info);
+/* Keeps the result of a case. An end that cannot be built is not kept: `build --again` may mend it, and to find it costs nothing. Nor is a search that
+ * was stopped before it knew anything. */
+int localized_keep(const struct localization_options *o, const struct case_info *info, const struct localized *result);

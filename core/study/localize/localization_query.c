@@ -1,5 +1,7 @@
 /* The query localize: the result of a search for the culprits of one case, kept for good. */
-#include "core/study/localize/localization_internal.h"
+#include <math.h>
+
+#include "core/study/localize/localization.h"
 
 struct localized_query {
         struct query query;
@@ -53,29 +55,14 @@ static int localized_find(struct query *query, struct value **ret)
 }
 
 
-/* An end that cannot be built is not kept: `build --again` may mend it, and to find it costs nothing. Nor is a search that was stopped before it knew
- * anything. */
-static int result_put(const struct localization *l, size_t i, const struct localized *result)
+int localized_keep(const struct localization_options *o, const struct case_info *info, const struct localized *result)
 {
         struct digest key;
 
         if (result->state == LOCALIZE_UNBUILDABLE_END || (result->state != LOCALIZE_FOUND && result->is_unfinished))
                 return 0;
-        localized_key(&l->options, l->options.cases[i], &key);
-        return localized_put(l->options.workspace, l->options.solver, &key, result);
-}
-
-int localization_keep(const struct localization *l)
-{
-        int r = 0;
-
-        for (size_t i = 0; i < l->options.n && r >= 0; i++) {
-                cleanup_localized struct localized *result = localization_result(l, i);
-
-                if (result->state != LOCALIZE_OPEN)
-                        r = result_put(l, i, result);
-        }
-        return r;
+        localized_key(o, info, &key);
+        return localized_put(o->workspace, o->solver, &key, result);
 }
 
 static int localized_step(struct query *query, struct job *j, void **state, struct value **ret)
@@ -95,11 +82,11 @@ static int localized_step(struct query *query, struct job *j, void **state, stru
                 return r;
         if (r > 0) {
                 localization_progress(l, &p);
-                progress_tell(job_progress(j), "localize", p.builds_done, p.builds_done + (uint64_t)ceil(p.builds_left) + 1);
+                progress_tell(job_progress(j), "localize", p.builds_done, p.builds_done + (uint64_t)ceil(p.search.builds_left) + 1);
                 return job_ask_many(j, &asking);
         }
         result = localization_result(l, 0);
-        r = result_put(l, 0, result);
+        r = localized_keep(&q->options, q->info, result);
         if (r == 0)
                 *ret = &steal_pointer(result)->value;
         return r;

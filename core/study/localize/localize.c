@@ -47,11 +47,7 @@ int localize_new(const struct localize_options *options, const struct localize_c
                                .built = allocate(n, sizeof(*l->built)),
                                .density = allocate(n, sizeof(*l->density)),
                                .gain = allocate(n, sizeof(*l->gain))};
-        l->options.builds_at_once = options->builds_at_once ?: 2;
-        l->options.verify_pairs = options->verify_pairs ?: 5;
-        l->options.most_samples = options->most_samples ?: 80;
         l->options.most_runs = options->most_runs ?: 300;
-        l->options.minimum_ratio = options->minimum_ratio > 1 ? options->minimum_ratio : 1.2;
         find_programs(l);
         *ret = l;
         return 0;
@@ -61,10 +57,8 @@ static void wants_clear(struct localize *l)
 {
         free(l->wants);
         free(l->asked);
-        free(l->by_pair);
         l->wants = NULL;
         l->asked = NULL;
-        l->by_pair = NULL;
         l->n_wants = l->n_asked = l->left = 0;
 }
 
@@ -183,55 +177,32 @@ static unsigned next_seed(const struct test *t, size_t program)
 }
 
 /* Crosses off the first open want of the pair. */
-static void answer(struct localize *l, size_t program, size_t test, const struct localize_outcome *outcome)
+void localize_feed(struct localize *l, size_t commit, size_t test, const struct localize_outcome *outcome)
 {
-        size_t low = 0, high = l->n_wants;
+        struct test *t = &l->tests[test];
+        size_t program = l->program[commit];
 
-        while (low < high) {
-                size_t middle = (low + high) / 2;
-                const struct asked *a = &l->asked[l->by_pair[middle]];
+        list_grow(t->facts, t->n_facts);
+        t->facts[t->n_facts++] = (struct fact){.program = program, .outcome = *outcome};
+        l->built[program] = BUILD_DONE;
+        for (size_t i = 0; i < l->n_wants; i++) {
+                struct asked *a = &l->asked[i];
 
-                if (a->program < program || (a->program == program && a->test < test))
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        for (; low < l->n_wants; low++) {
-                struct asked *a = &l->asked[l->by_pair[low]];
-                struct verification *v;
-
-                if (a->program != program || a->test != test)
-                        return;
-                if (a->answered)
+                if (a->answered || a->program != program || a->test != test)
                         continue;
                 a->answered = true;
                 l->left--;
-                if (a->verification == NONE)
-                        return;
-                v = &l->tests[test].verifications[a->verification];
-                list_grow(v->runs[a->side], v->n[a->side]);
-                v->runs[a->side][v->n[a->side]++] = *outcome;
+                if (a->verification != NONE) {
+                        struct verification *v = &t->verifications[a->verification];
+
+                        list_grow(v->runs[a->side], v->n[a->side]);
+                        v->runs[a->side][v->n[a->side]++] = *outcome;
+                }
                 return;
         }
 }
 
-void localize_feed(struct localize *l, size_t commit, size_t test, const struct localize_outcome *outcome)
-{
-        struct test *t = &l->tests[test];
-
-        list_grow(t->facts, t->n_facts);
-        t->facts[t->n_facts++] = (struct fact){.program = l->program[commit], .outcome = *outcome};
-        l->built[l->program[commit]] = BUILD_DONE;
-        answer(l, l->program[commit], test, outcome);
-}
-
 /* -- wants -------------------------------------------------------------------------------------------------------- */
-
-void wants_forget(struct localize *l)
-{
-        demands_clear(l);
-        l->n_asked = 0;
-}
 
 static void ask(struct localize *l, struct asked asked)
 {
@@ -282,40 +253,18 @@ static int compare_asked(const void *a, const void *b)
         return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static int compare_by_pair(const void *a, const void *b, void *user)
-{
-        const struct localize *l = user;
-        const struct asked *x = &l->asked[*(const size_t *)a], *y = &l->asked[*(const size_t *)b];
-
-        if (x->program != y->program)
-                return x->program < y->program ? -1 : 1;
-        if (x->test != y->test)
-                return x->test < y->test ? -1 : 1;
-        return *(const size_t *)a < *(const size_t *)b ? -1 : 1;
-}
-
 static void wants_publish(struct localize *l)
 {
         l->wants = allocate(l->n_asked, sizeof(*l->wants));
-        l->by_pair = allocate(l->n_asked, sizeof(*l->by_pair));
         sort_list(l->asked, l->n_asked, sizeof(*l->asked), compare_asked);
         l->n_wants = l->left = l->n_asked;
-        for (size_t i = 0; i < l->n_wants; i++)
-                l->by_pair[i] = i;
-        qsort_r(l->by_pair, l->n_wants, sizeof(*l->by_pair), compare_by_pair, l);
         for (size_t i = 0; i < l->n_wants; i++) {
-                const struct asked *a = &l->asked[l->by_pair[i]];
-                const struct asked *last = i > 0 ? &l->asked[l->by_pair[i - 1]] : NULL;
-                bool again = last && last->program == a->program && last->test == a->test && !last->has_seed;
+                const struct asked *a = &l->asked[i];
+                unsigned seed = a->has_seed ? a->seed : next_seed(&l->tests[a->test], a->program);
 
-                l->wants[l->by_pair[i]] = (struct localize_want){
-                        .commit = a->program,
-                        .test = a->test,
-                        .seed = a->has_seed ? a->seed
-                                : again     ? l->wants[l->by_pair[i - 1]].seed + 1
-                                            : next_seed(&l->tests[a->test], a->program),
-                        .verify = a->verify,
-                };
+                for (size_t k = i; !a->has_seed && k > 0 && l->asked[k - 1].program == a->program; k--)
+                        seed += l->asked[k - 1].test == a->test && !l->asked[k - 1].has_seed;
+                l->wants[i] = (struct localize_want){.commit = a->program, .test = a->test, .seed = seed, .verify = a->verify};
         }
 }
 
@@ -363,11 +312,12 @@ size_t localize_culprits(const struct localize *l, size_t test, const struct loc
         return l->tests[test].n_culprits;
 }
 
-void localize_each_sighting(struct localize *l, size_t test, void (*fn)(void *user, size_t commit, enum localize_seen seen),
-                            void *user)
+struct localize_sighting *localize_sightings(const struct localize *l, size_t test, size_t *ret_n)
 {
         const struct test *t = &l->tests[test];
+        struct localize_sighting *list = NULL;
 
+        *ret_n = 0;
         for (size_t x = 0; x < t->line->n; x++) {
                 bool has_failed = l->built[t->line->at[x]] == BUILD_FAILED;
                 unsigned counts[N_LEVELS] = {0}, n = 0;
@@ -377,12 +327,14 @@ void localize_each_sighting(struct localize *l, size_t test, void (*fn)(void *us
                                 counts[level_of(&t->thresholds, &t->facts[i].outcome)]++;
                                 n++;
                         }
-                if (n > 0 || has_failed)
-                        fn(user, t->line->first[x],
-                           2 * counts[LEVEL_FAST] > n   ? LOCALIZE_SEEN_FAST
-                           : 2 * counts[LEVEL_SLOW] > n ? LOCALIZE_SEEN_SLOW
-                                                        : LOCALIZE_SEEN_BETWEEN);
+                if (n == 0 && !has_failed)
+                        continue;
+                list_grow(list, *ret_n);
+                list[(*ret_n)++] = (struct localize_sighting){t->line->first[x], 2 * counts[LEVEL_FAST] > n   ? LOCALIZE_SEEN_FAST
+                                                                                 : 2 * counts[LEVEL_SLOW] > n ? LOCALIZE_SEEN_SLOW
+                                                                                                              : LOCALIZE_SEEN_BETWEEN};
         }
+        return list;
 }
 
 void localize_progress(const struct localize *l, struct localize_progress *ret)

@@ -45,12 +45,8 @@ struct localize_commit {
 
 struct localize_options {
         void (*plan)(struct localize *l); /* another method, as tests/study/halves.h has them; NULL: this one */
-        unsigned builds_at_once; /* new builds in one plan, beside those of the ends; 0: 2 */
-        unsigned verify_pairs;   /* interleaved pairs of runs a culprit is verified by, at least; 0: 5 */
-        unsigned most_samples;   /* runs of one case on one commit before it is called undecided; 0: 80 */
-        unsigned most_runs;      /* of one case between its ends, for each change that it is likely to have, at least one; 0: 300 */
-        double minimum_ratio;    /* a smaller slowdown is none; 0: 1.2 */
-        double limit;            /* value that no run exceeds (seconds); 0: none */
+        unsigned most_runs;               /* of one case between its ends, for each change that it is likely to have, at least one; 0: 300 */
+        double limit;                     /* value that no run exceeds (seconds); 0: none */
 };
 
 struct localize_case {
@@ -135,8 +131,12 @@ enum localize_seen {
         LOCALIZE_SEEN_BETWEEN,
         LOCALIZE_SEEN_SLOW,
 };
-void localize_each_sighting(struct localize *l, size_t test, void (*fn)(void *user, size_t commit, enum localize_seen seen),
-                            void *user);
+struct localize_sighting {
+        size_t commit;
+        enum localize_seen seen;
+};
+/* Oldest first; free(). */
+struct localize_sighting *localize_sightings(const struct localize *l, size_t test, size_t *ret_n);
 
 struct localize_progress {
         size_t finished, cases;

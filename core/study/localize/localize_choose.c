@@ -6,6 +6,7 @@
 #define ENOUGH_SHARED 0.6
 /* Among builds that tell nearly as much as the best one, the cheapest. */
 #define NEARLY_BEST 0.9
+#define BUILDS_AT_ONCE 2 /* new ones in one plan, beside those of the ends */
 /* Below this chance to build, a commit between failed ones is presumed to fail, too. */
 #define PRESUMED_FAILED 0.25
 
@@ -175,7 +176,7 @@ void demands_serve(struct localize *l)
 
         for (size_t i = 0; i < l->n_demands; i++)
                 serve_built(l, &l->demands[i]);
-        for (unsigned builds = 0; builds < l->options.builds_at_once && (program = best_build(l)) != NONE;) {
+        for (unsigned builds = 0; builds < BUILDS_AT_ONCE && (program = best_build(l)) != NONE;) {
                 builds += l->built[program] != BUILD_DONE;
                 for (size_t i = 0; i < l->n_demands; i++) {
                         struct demand *d = &l->demands[i];

@@ -8,6 +8,8 @@
  * side of a merge: it is searched because the change is there or is the merge itself. */
 #define RATE_LINE 1.0
 #define RATE_SIDE 2.0
+#define VERIFY_PAIRS 5  /* interleaved pairs of runs by which a culprit is verified, at least */
+#define MOST_SAMPLES 80 /* runs of one case on one commit before it is called undecided */
 /* How sure it must be for a case whose runs are used up. */
 #define SURE_SPENT 0.98
 
@@ -35,15 +37,6 @@ static int top_level(const struct sighting *at)
         return top;
 }
 
-static double noise_mean(const struct test *t)
-{
-        double mean = 0;
-
-        for (int k = 0; k < N_NOISE; k++)
-                mean += t->noise[k] * grid_mean(&noise_grid[k]);
-        return fmax(mean, grid_mean(&noise_grid[0]));
-}
-
 /* -- when is it sure enough --------------------------------------------------------------------------------------- */
 
 static size_t verification_at(const struct test *t, size_t before, size_t after)
@@ -55,24 +48,19 @@ static size_t verification_at(const struct test *t, size_t before, size_t after)
         return k;
 }
 
-static bool is_verified(const struct search *s, size_t before, size_t after)
-{
-        size_t k = verification_at(s->t, before, after);
-
-        return k < s->t->n_verifications && s->t->verifications[k].n[0] > 0 && s->t->verifications[k].n[1] > 0;
-}
-
 /* A wrong turn costs the builds down to its end; another run costs its seconds. A build that others need anyway is not lost. */
 static double wrong_turn_risk(const struct search *s, const struct line *line, size_t a, size_t b)
 {
         double others = 0, build = 0, run = run_seconds(s->l, s->t);
+        size_t k = verification_at(s->t, line->at[a], line->at[b]);
+        bool is_verified = k < s->t->n_verifications && s->t->verifications[k].n[0] > 0 && s->t->verifications[k].n[1] > 0;
 
         if (b - a < 2) /* what comes next is verification, and that is more runs here anyway */
-                return is_verified(s, line->at[a], line->at[b]) ? 1 - SURE : 0.05;
+                return is_verified ? 1 - SURE : 0.05;
         for (size_t x = a + 1; x <= b; x++)
                 others += s->l->density[line->at[x]];
-        for (size_t k = 1; k <= 3; k++)
-                build += build_cost(s->l, line->at[a + (b - a) * k / 4]) / 3;
+        for (size_t quarter = 1; quarter <= 3; quarter++)
+                build += build_cost(s->l, line->at[a + (b - a) * quarter / 4]) / 3;
         build *= log2((double)(b - a)) / fmax(others, 1);
         return fmin(fmax(run / (build + run), 0.001), 0.05);
 }
@@ -80,10 +68,13 @@ static double wrong_turn_risk(const struct search *s, const struct line *line, s
 /* Asks for as many runs on the program as will settle its level if they agree. */
 static void repeat(struct search *s, const struct line *line, const struct sighting *at, double risk)
 {
-        double top = fmin(at->level[top_level(at)], 1 - 1e-9), noise = noise_mean(s->t);
-        double missing = log((1 - risk) / risk) - log(top / (1 - top)), each = log((1 - noise) / noise);
-        unsigned times = (unsigned)fmin(fmax(ceil(missing / each), 1), 6);
+        double top = fmin(at->level[top_level(at)], 1 - 1e-9), noise = 0, missing = log((1 - risk) / risk) - log(top / (1 - top));
+        unsigned times;
 
+        for (int k = 0; k < N_NOISE; k++)
+                noise += s->t->noise[k] * grid_mean(&noise_grid[k]);
+        noise = fmax(noise, grid_mean(&noise_grid[0]));
+        times = (unsigned)fmin(fmax(ceil(missing / log((1 - noise) / noise)), 1), 6);
         s->open = true;
         for (unsigned i = 0; i < times; i++)
                 want_run(s->l, line->at[at->place], s->test);
@@ -98,7 +89,7 @@ static bool may_ask(struct search *s)
 
 static bool is_spent(struct search *s, const struct sighting *at)
 {
-        return at->n >= s->l->options.most_samples || !may_ask(s);
+        return at->n >= MOST_SAMPLES || !may_ask(s);
 }
 
 /* -- verification ------------------------------------------------------------------------------------------------- */
@@ -128,7 +119,7 @@ static void verify(struct search *s, size_t before, size_t after, struct localiz
         culprit->ratio = j.cases[0].by[JUDGE_TIME].ratio;
         is_shown = culprit->is_slowdown ? judge_is_regression(j.cases[0].change) : judge_is_improvement(j.cases[0].change);
         culprit->verified = is_shown && culprit->confidence >= SURE;
-        wanted = MAX(n < s->l->options.verify_pairs ? s->l->options.verify_pairs : 0, j.cases[0].wanted);
+        wanted = MAX(n < VERIFY_PAIRS ? (size_t)VERIFY_PAIRS : 0, j.cases[0].wanted);
         if (wanted <= n || !may_ask(s))
                 return;
         s->open = true;
@@ -335,16 +326,6 @@ static size_t count_changes(const struct view *v)
         return n;
 }
 
-static void look_whether_spent(struct search *s, struct view *v)
-{
-        size_t runs = s->t->n_facts - facts_at(s->t, s->l->program[s->t->given.reference]) - facts_at(s->t, s->l->program[s->t->given.target]);
-
-        if (s->t->is_spent || runs < s->l->options.most_runs * MAX(count_changes(v), (size_t)1))
-                return;
-        s->t->is_spent = true;
-        view_thin(s, RATE_LINE, v);
-}
-
 /* Every gap is likely to be without a change, but not all of them together: the least sure place once more. */
 static void look_closer(struct search *s, const struct line *line, const struct view *v)
 {
@@ -392,6 +373,7 @@ static void search_line(struct search *s, const struct line *line)
         const size_t ends[2] = {line->at[0], line->at[line->n - 1]};
         cleanup(view_done) struct view v = {0};
         bool seen = true, changed;
+        size_t runs;
 
         for (int i = 0; i < 2; i++) {
                 s->end_failed |= s->l->built[ends[i]] == BUILD_FAILED;
@@ -404,7 +386,11 @@ static void search_line(struct search *s, const struct line *line)
                 return;
         }
         view_make(s, line, RATE_LINE, &v);
-        look_whether_spent(s, &v);
+        runs = s->t->n_facts - facts_at(s->t, s->l->program[s->t->given.reference]) - facts_at(s->t, s->l->program[s->t->given.target]);
+        if (!s->t->is_spent && runs >= s->l->options.most_runs * MAX(count_changes(&v), (size_t)1)) {
+                s->t->is_spent = true;
+                view_thin(s, RATE_LINE, &v);
+        }
         changed = count_changes(&v) > 0;
         search_gaps(s, line, &v);
         if (changed || s->open)
@@ -548,7 +534,8 @@ void plan_default(struct localize *l)
         }
         update_density(l);
         for (int pass = 0; pass < 2; pass++) {
-                wants_forget(l);
+                demands_clear(l);
+                l->n_asked = 0;
                 noise_estimate(l);
                 for (size_t i = 0; i < l->n_tests; i++)
                         search_case(l, i);

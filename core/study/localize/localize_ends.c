@@ -4,6 +4,7 @@
 
 /* The least deviation of the logarithms of a program's times. A few runs may show less by chance. */
 #define LEAST_SPREAD 0.03
+#define EFFORT_RATIO 1.5 /* effort that differs by less does not tell the ends apart */
 
 struct judge_run judge_run_of(const struct localize *l, const struct localize_outcome *o)
 {
@@ -74,15 +75,6 @@ static size_t values_at(const struct localize *l, const struct test *t, int end,
         return n;
 }
 
-static double timeouts_at(const struct localize *l, const struct test *t, int end)
-{
-        double timeouts = 0.5; /* as if one more run had had half of one */
-
-        for (size_t i = 0; i < t->n_facts; i++)
-                timeouts += t->facts[i].program == end_of(l, t, end) && t->facts[i].outcome.answer == LOCALIZE_TIMEOUT;
-        return timeouts / (1 + facts_at(t, end_of(l, t, end)));
-}
-
 /* By the median of the distances from the ends' medians: a few runs that show the other end do not change it (Hampel, 1974). */
 static void find_spread(const struct localize *l, struct test *t, double *x)
 {
@@ -111,10 +103,15 @@ static void find_thresholds(const struct localize *l, struct test *t, const stru
         t->thresholds = (struct thresholds){.fast = fmin(at[0][0], at[0][1]), .slow = fmax(at[0][0], at[0][1]), .effort_fast = NAN, .effort_slow = NAN};
         if (isnan(at[0][0]) || isnan(at[0][1]))
                 t->thresholds.slow = INFINITY; /* what changed is that it has an answer */
-        for (int end = 0; end < 2; end++)
-                t->thresholds.timeouts[is_slower ? end : !end] = timeouts_at(l, t, end);
+        for (int end = 0; end < 2; end++) {
+                double timeouts = 0.5; /* as if one more run had had half of one */
+
+                for (size_t i = 0; i < t->n_facts; i++)
+                        timeouts += t->facts[i].program == end_of(l, t, end) && t->facts[i].outcome.answer == LOCALIZE_TIMEOUT;
+                t->thresholds.timeouts[is_slower ? end : !end] = timeouts / (1 + facts_at(t, end_of(l, t, end)));
+        }
         effort_goes_along = is_change(c->by[JUDGE_EFFORT].change) && is_slower == (at[1][1] > at[1][0]);
-        if (effort_goes_along && fmax(at[1][0], at[1][1]) >= fmax(l->options.minimum_ratio, 1.5) * fmin(at[1][0], at[1][1])) {
+        if (effort_goes_along && fmax(at[1][0], at[1][1]) >= EFFORT_RATIO * fmin(at[1][0], at[1][1])) {
                 t->thresholds.effort_fast = fmin(at[1][0], at[1][1]);
                 t->thresholds.effort_slow = fmax(at[1][0], at[1][1]);
         }
@@ -137,7 +134,7 @@ void ends_judge(const struct localize *l, struct test *t)
                           : c->wanted > 0 || c->change == JUDGE_UNKNOWN ? ENDS_OPEN
                                                                         : ENDS_SAME;
                 find_thresholds(l, t, c, x);
-                if (t->ends == ENDS_DIFFER && t->thresholds.slow < l->options.minimum_ratio * t->thresholds.fast)
+                if (t->ends == ENDS_DIFFER && t->thresholds.slow < LOCALIZE_RATIO * t->thresholds.fast)
                         t->ends = ENDS_SAME;
         }
         thresholds_cut(t);

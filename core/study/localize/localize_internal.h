@@ -7,6 +7,7 @@
 #include "core/study/localize/localize.h"
 
 #define NONE SIZE_MAX
+#define LOCALIZE_RATIO 1.2 /* a smaller slowdown is none */
 /* More than the judge has as a rule: the caller has a slowdown at hand, and each culprit is judged once more by runs of its own. */
 #define LOCALIZE_FALSE_ALARMS 0.05
 
@@ -44,7 +45,6 @@ static inline double grid_mean(const struct noise *n)
         return (n->fast + n->slow) / 2;
 }
 
-
 /* -- facts -------------------------------------------------------------------------------------------------------- */
 
 struct fact {
@@ -73,11 +73,11 @@ struct thresholds {
 /* All facts of one case at one place of a line, and what the chain makes of them. */
 struct sighting {
         size_t place;
-        unsigned counts[N_LEVELS], n;  /* counts: of runs that show one level beyond doubt */
-        double doubtful[N_NOISE][N_LEVELS]; /* logarithms of how likely each level shows the other runs */
-        double level[N_LEVELS]; /* posterior */
-        double change;          /* posterior of a change between this and the next sighting */
-        double prior;           /* share of the prior mass of change between the two */
+        unsigned n;                      /* runs */
+        double shows[N_NOISE][N_LEVELS]; /* logarithms of how likely each level shows them */
+        double level[N_LEVELS];          /* posterior */
+        double change;                   /* posterior of a change between this and the next sighting */
+        double prior;                    /* share of the prior mass of change between the two */
 };
 
 /* A gap the culprit of a case is somewhere in: its share in the prior of others. */
@@ -152,7 +152,7 @@ struct localize {
                 size_t order; /* as asked */
         } * asked;            /* one a want, in the same order */
         size_t n_wants, n_asked, left;
-        size_t *by_pair; /* wants sorted by program and case */
+
         struct demand *demands;
         size_t n_demands;
         double builds_left, build_seconds_left;
@@ -189,7 +189,7 @@ void noise_estimate(struct localize *l);
 double *prior_below(const struct localize *l, const struct test *t, const struct line *line);
 
 /* -- asking (localize.c) -- */
-void wants_forget(struct localize *l); /* what this plan asked for so far */
+
 void want_run(struct localize *l, size_t program, size_t test); /* under a seed that is new there */
 void want_seed(struct localize *l, size_t program, size_t test, unsigned seed);
 void want_pairs(struct localize *l, size_t test, size_t verification, unsigned pairs);

@@ -25,7 +25,7 @@ enum level level_of(const struct thresholds *thresholds, const struct localize_o
 
 /* -- runs in doubt -- */
 
-/* A run tells two levels apart where one of them shows it so many times as often as the other. */
+/* A level that shows a run so many times less often than another one does not show it at all. */
 #define BEYOND_DOUBT 1e4
 /* A run can show something between fast and slow where so many deviations lie between the two. */
 #define DEVIATIONS_BETWEEN 8
@@ -65,21 +65,6 @@ static void densities(const struct thresholds *t, const struct localize_outcome 
                 if (log(to / from) > DEVIATIONS_BETWEEN * t->spread)
                         ret[LEVEL_BETWEEN] = flat_density(value, low, high, t->spread);
         }
-}
-
-/* The level that the run shows beyond doubt; -1: none. `ret`: how densely each level shows it. */
-static int level_beyond_doubt(const struct thresholds *t, const struct localize_outcome *o, double ret[N_LEVELS])
-{
-        int top = 0;
-        bool is_sure = true;
-
-        densities(t, o, ret);
-        for (int k = 1; k < N_LEVELS; k++)
-                if (ret[k] > ret[top])
-                        top = k;
-        for (int k = 0; k < N_LEVELS; k++)
-                is_sure &= k == top || ret[k] * BEYOND_DOUBT <= ret[top];
-        return is_sure ? top : -1;
 }
 
 /* The middle of the widest gap between the values seen in [low, high], so that no cut goes through values that lie together. */
@@ -133,39 +118,36 @@ static double moves_to(const double weight[N_LEVELS], int from, int to)
         return weight[to] / (1 - weight[from]);
 }
 
-/* ret[level][shown]: the logarithm of how often a run at a level shows another. */
-static void show_logs(const struct noise *n, double ret[N_LEVELS][N_LEVELS])
+/* How often a run at a level shows another. */
+static double shows(const struct noise *n, int level, int shown)
 {
-        for (int level = 0; level < N_LEVELS; level++) {
-                double noise = level == LEVEL_FAST ? n->fast : level == LEVEL_SLOW ? n->slow : grid_mean(n);
+        double noise = level == LEVEL_FAST ? n->fast : level == LEVEL_SLOW ? n->slow : grid_mean(n);
 
-                for (int shown = 0; shown < N_LEVELS; shown++)
-                        ret[level][shown] = log(shown == level ? 1 - noise : noise * moves_to(lie_weight, level, shown));
-        }
+        return shown == level ? 1 - noise : noise * moves_to(lie_weight, level, shown);
 }
 
 /* -- sightings -- */
 
 static void sighting_add(struct sighting *s, const struct thresholds *t, const struct localize_outcome *o)
 {
-        double dense[N_LEVELS], shows[N_LEVELS][N_LEVELS];
-        int level = level_beyond_doubt(t, o, dense);
+        double dense[N_LEVELS], most = 0;
 
+        densities(t, o, dense);
+        for (int k = 0; k < N_LEVELS; k++)
+                most = fmax(most, dense[k]);
+        if (most == 0) /* so far from both ends that the densities underflow */
+                dense[level_of(t, o)] = most = 1;
+        for (int k = 0; k < N_LEVELS; k++)
+                dense[k] = dense[k] * BEYOND_DOUBT <= most ? 0 : dense[k] / most;
         s->n++;
-        if (level >= 0) {
-                s->counts[level]++;
-                return;
-        }
-        for (int k = 0; k < N_NOISE; k++) {
-                show_logs(&noise_grid[k], shows);
-                for (int from = 0; from < N_LEVELS; from++) {
+        for (int k = 0; k < N_NOISE; k++)
+                for (int level = 0; level < N_LEVELS; level++) {
                         double sum = 0;
 
                         for (int shown = 0; shown < N_LEVELS; shown++)
-                                sum += exp(shows[from][shown]) * dense[shown];
-                        s->doubtful[k][from] += log(sum);
+                                sum += shows(&noise_grid[k], level, shown) * dense[shown];
+                        s->shows[k][level] += log(sum);
                 }
-        }
 }
 
 static int compare_sightings(const void *a, const void *b)
@@ -199,19 +181,14 @@ struct sighting *sightings_collect(const struct test *t, const struct line *line
 /* -- forward and backward -- */
 
 /* Likelihood of the runs of a sighting at each level, scaled so that the greatest is 1; returns the logarithm of the scale. */
-static double likelihood(const struct sighting *s, int noise, const double shows[N_LEVELS][N_LEVELS], double ret[N_LEVELS])
+static double likelihood(const struct sighting *s, int noise, double ret[N_LEVELS])
 {
-        double logs[N_LEVELS], most = -INFINITY;
+        double most = -INFINITY;
 
-        for (int level = 0; level < N_LEVELS; level++) {
-                logs[level] = s->doubtful[noise][level];
-                for (int shown = 0; shown < N_LEVELS; shown++)
-                        if (s->counts[shown] > 0)
-                                logs[level] += s->counts[shown] * shows[level][shown];
-                most = fmax(most, logs[level]);
-        }
         for (int level = 0; level < N_LEVELS; level++)
-                ret[level] = exp(logs[level] - most);
+                most = fmax(most, s->shows[noise][level]);
+        for (int level = 0; level < N_LEVELS; level++)
+                ret[level] = exp(s->shows[noise][level] - most);
         return most;
 }
 
@@ -227,12 +204,11 @@ static double step(double stay, int from, int to)
 /* For one noise of the grid; returns the logarithm of the evidence and, by *still, of that of no change at all. */
 static double run_chain(const struct sighting *s, size_t n, double rate, int noise, struct pass *p, double *still)
 {
-        double evidence = 0, same[N_LEVELS], total = 0, shows[N_LEVELS][N_LEVELS];
+        double evidence = 0, same[N_LEVELS], total = 0;
 
-        show_logs(&noise_grid[noise], shows);
         for (size_t i = 0; i < n; i++) {
                 double stay = i > 0 ? exp(-rate * s[i - 1].prior) : 0, sum = 0;
-                double scale = likelihood(&s[i], noise, shows, p[i].likelihood);
+                double scale = likelihood(&s[i], noise, p[i].likelihood);
 
                 for (int to = 0; to < N_LEVELS; to++) {
                         double come = i == 0 ? first_level[to] : 0;

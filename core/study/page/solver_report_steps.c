@@ -117,7 +117,7 @@ static int find_coarse(const struct report *r, size_t case_index, struct series 
 
         *coarse = series_with_room(r->n_columns);
         add_columns(r, case_index, coarse);
-        steps_find(coarse->points, coarse->n, 0, steps);
+        steps_find(coarse->points, coarse->n, steps);
         if (steps->n_apart == 0 || r->solver->recipe->seed)
                 return 0;
         steps_done(steps);
@@ -128,7 +128,7 @@ static int find_coarse(const struct report *r, size_t case_index, struct series 
                         e = add_commit(r, case_index, r->columns[k].of, coarse);
         if (e < 0 && e != -ENOENT)
                 return e;
-        steps_find(coarse->points, coarse->n, 0, steps);
+        steps_find(coarse->points, coarse->n, steps);
         return 0;
 }
 
@@ -147,7 +147,7 @@ int report_find_steps(struct report *r)
                 }
                 fine = series_with_room(r->n_commits);
                 e = add_between(r, i, &coarse, &steps, &fine);
-                steps_find(fine.points, fine.n, 0, &again);
+                steps_find(fine.points, fine.n, &again);
                 keep_steps(r, i, &fine, &again);
         }
         return e;

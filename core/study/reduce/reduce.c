@@ -442,18 +442,6 @@ static int reduce_from(struct reducer *r, struct reduce_result *ret)
         }
 }
 
-/* The text is interesting when asked once more, or it becomes an earlier one that is. 0: not even the input is. */
-static int settle(struct reducer *r)
-{
-        int k = 1;
-
-        if (r->status.taken > 0 && (r->trust == REDUCE_EACH_TWICE || is_unsure(r)))
-                k = ask(r, reduce_text(r));
-        if (k == 1 && make_sure(r) < 0)
-                return -ENOMEM;
-        return k == 0 ? go_back(r) : k;
-}
-
 static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
 {
         int k = set_text(r, input), end;
@@ -472,9 +460,13 @@ static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
                 if (end == 0)
                         end = check_text(r);
         } while (end == REDUCE_WITHDRAWN);
-        if (end == 0 || end == -ETIME) {
+        if (end == 0 || end == -ETIME) { /* the text must be interesting when asked once more, or an earlier one takes its place */
                 reduce_stage(r, "check");
-                k = settle(r);
+                k = r->status.taken > 0 && (r->trust == REDUCE_EACH_TWICE || is_unsure(r)) ? ask(r, reduce_text(r)) : 1;
+                if (k == 1 && make_sure(r) < 0)
+                        k = -ENOMEM;
+                if (k == 0)
+                        k = go_back(r);
                 if (k <= 0)
                         end = k < 0 ? k : errorf(-ENODATA, "the test is not interested in the input any more");
         }

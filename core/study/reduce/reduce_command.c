@@ -18,26 +18,20 @@ struct reduce_command {
         struct reduce_pool *pool;
 };
 
-/* For a shell, whose $1 is the file and $2 the folder. */
-static void script_of(const char *command, struct buffer *ret)
-{
-        const char *hole;
-
-        buffer_adds(ret, "cd \"$2\" || exit\n");
-        if (!strstr(command, "{}"))
-                buffer_addf(ret, "%s \"$1\"", command);
-        for (; (hole = strstr(command, "{}")); command = hole + 2)
-                buffer_addf(ret, "%.*s\"$1\"%s", (int)(hole - command), command, strstr(hole + 2, "{}") ? "" : hole + 2);
-}
-
+/* The shell's $1 is the file and $2 the folder. */
 static int start(const char *command, char *folder, char *path, pid_t *ret)
 {
         cleanup_close int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
         cleanup_buffer struct buffer script = {0};
         char shell[] = "/bin/sh", option[] = "-c";
+        const char *hole;
         int r;
 
-        script_of(command, &script);
+        buffer_adds(&script, "cd \"$2\" || exit\n");
+        if (!strstr(command, "{}"))
+                buffer_addf(&script, "%s \"$1\"", command);
+        for (; (hole = strstr(command, "{}")); command = hole + 2)
+                buffer_addf(&script, "%.*s\"$1\"%s", (int)(hole - command), command, strstr(hole + 2, "{}") ? "" : hole + 2);
         r = spawn(&(struct spawn_request){.fds = (const int[]){nothing, nothing, nothing},
                                           .n_fds = 3,
                                           .arguments = (char *[]){shell, option, script.data, shell, path, folder, NULL},

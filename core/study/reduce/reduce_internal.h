@@ -31,7 +31,7 @@ int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque);
 int reduce_trees(struct reducer *r); /* of parentheses; -EINVAL when they do not match */
 int reduce_lines(struct reducer *r);
 
-/* -- terms (reduce_term.c, reduce_tidy.c, reduce_rewrite.c) -- */
+/* -- terms (reduce_term.c, reduce_rewrite.c) -- */
 
 /* Replacements, applied at once; the outermost match wins, and what is put there is left as it is. */
 struct replacement {
@@ -42,9 +42,6 @@ const struct term *term_replaced(struct bank *b, const struct term *t, const str
 
 /* The same in fewer words: no list in a list of the same operator, no argument that changes nothing, no double negation. NULL likewise. */
 const struct term *term_tidied(struct bank *b, const struct term *t);
-bool op_is_associative(enum op op);
-/* The arguments, with those of arguments of the same operator in their place, unless there are too many. */
-void term_list_add_flat(const struct term *t, struct term_list *ret);
 
 /* Terms that may stand in a term's place everywhere; each is simpler than the term, and follows from the term and the lists alone. */
 enum step_kind {

@@ -1,5 +1,463 @@
-/* All steps of a script, in passes. */
+/* The steps of a script, from coarse to fine, and their passes. The steps at all terms of a level are in reduce_step_terms.c. */
 #include "core/study/reduce/reduce_steps.h"
+
+#define NAMES_MOST 1024 /* that are made shorter at a time; the next pass has the next */
+#define ELSEWHERE_MOST 400 /* candidates of a pass in which a term is replaced by one from elsewhere */
+#define PAIRS_MOST 200 /* candidates of a pass with two changes at once */
+
+/* -- commands, declarations and definitions are left out -- */
+
+/* The names that the command itself declares. */
+static const struct symbol *command_symbol(const struct command *c)
+{
+        return c->function ? c->function->symbol : c->symbol;
+}
+
+static bool command_has_name(const struct command *c)
+{
+        return c->kind == COMMAND_DECLARE_SORT || c->kind == COMMAND_DEFINE_SORT || command_declares(c) ||
+               c->kind == COMMAND_DEFINE_FUN || c->kind == COMMAND_DEFINE_FUN_REC;
+}
+
+/* A push goes together with the pop that ends it, other commands go by themselves. Declarations stay. */
+static void choose_commands(struct command_items *items)
+{
+        const struct script *script = items->state->script;
+        cleanup_free size_t *open = allocate(script->n_commands, sizeof(*open));
+        size_t n_open = 0;
+
+        for (size_t i = 0; i < script->n_commands; i++) {
+                const struct command *c = &script->commands[i];
+
+                if (c->kind == COMMAND_POP && c->levels == 1 && n_open > 0) {
+                        items->item[i] = items->item[open[--n_open]];
+                        continue;
+                }
+                if (!command_has_name(c))
+                        items->item[i] = items->n++;
+                if (c->kind == COMMAND_PUSH && c->levels == 1)
+                        open[n_open++] = i;
+                else if (c->kind == COMMAND_PUSH || c->kind == COMMAND_POP || c->kind == COMMAND_RESET)
+                        n_open = 0;
+        }
+}
+
+/* -- declarations -- */
+
+
+static void state_count_mentions(const struct script_state *s, struct term_map *ret)
+{
+        cleanup_term_map struct term_map last = {0}; /* of a symbol: the latest command, and 1 */
+        struct tokenizer t;
+        struct token token;
+        uint32_t at = 0;
+
+        tokenizer_init(&t, SLICE(s->text.data, s->text.size), s->script->dialect);
+        while (token_next(&t, &token) != TOKEN_END) {
+                const struct symbol *symbol = token.kind == TOKEN_SYMBOL ? symbol_find(s->script->bank, token.text) : NULL;
+
+                while (at < s->script->n_commands && s->script->commands[at].span.end <= token.begin)
+                        at++;
+                if (symbol && id_map_get(&last, symbol->id) != at + 1) {
+                        id_map_set(&last, symbol->id, at + 1);
+                        id_map_set(ret, symbol->id, id_map_get(ret, symbol->id) + 1);
+                }
+        }
+}
+
+/* Declarations that nobody uses: their names stand in no other command. */
+static void choose_unused(struct command_items *items)
+{
+        const struct script_state *s = items->state;
+        cleanup_term_map struct term_map mentions = {0};
+
+        state_count_mentions(s, &mentions);
+        for (size_t i = 0; i < s->script->n_commands; i++) {
+                const struct command *c = &s->script->commands[i];
+                const struct symbol *symbol = command_symbol(c);
+
+                if (command_has_name(c) && symbol && id_map_get(&mentions, symbol->id) <= 1)
+                        items->item[i] = items->n++;
+        }
+}
+
+static int write_declaration(const struct script_state *s, struct command c, struct buffer *ret)
+{
+        c.kind = COMMAND_DECLARE_FUN;
+        return state_add_printed(s, c, ret);
+}
+
+/* Definitions lose their bodies. */
+static void choose_bodies(struct command_items *items)
+{
+        const struct script *script = items->state->script;
+
+        items->write = write_declaration;
+        for (size_t i = 0; i < script->n_commands; i++)
+                if (script->commands[i].kind == COMMAND_DEFINE_FUN || script->commands[i].kind == COMMAND_DEFINE_FUN_REC)
+                        items->item[i] = items->n++;
+}
+
+/* -- how it is written -- */
+
+static void choose_all(struct command_items *items)
+{
+        items->write = state_add_printed;
+        for (size_t i = 0; i < items->state->script->n_commands; i++)
+                items->item[i] = items->n++;
+}
+
+/* Most of what is left over by steps that put a value in a term's place goes at once. */
+static void choose_untidy(struct command_items *items)
+{
+        const struct script *script = items->state->script;
+
+        items->write = state_add_printed;
+        items->terms = allocate(script->n_commands, sizeof(*items->terms));
+        for (size_t i = 0; i < script->n_commands; i++) {
+                const struct term *own = script->commands[i].term;
+
+                items->terms[i] = own ? term_tidied(script->bank, own) : NULL;
+                if (items->terms[i] != own)
+                        items->item[i] = items->n++;
+        }
+}
+
+struct names {
+        const struct script_state *state;
+        const struct symbol **from; /* owned */
+        char (*to)[8];              /* owned */
+        size_t n;
+        struct term_map mentions; /* state_count_mentions() */
+        size_t next;              /* the number of the next short name */
+};
+
+static void names_done(struct names *names)
+{
+        free(names->from);
+        free(names->to);
+        term_map_done(&names->mentions);
+}
+
+static int with_names(void *user, const bool *is_out, struct buffer *ret)
+{
+        const struct names *names = user;
+        const struct script_state *s = names->state;
+        struct tokenizer t;
+        struct token token;
+        size_t at = 0;
+
+        tokenizer_init(&t, SLICE(s->text.data, s->text.size), s->script->dialect);
+        while (token_next(&t, &token) != TOKEN_END) {
+                const struct symbol *symbol = token.kind == TOKEN_SYMBOL ? symbol_find(s->script->bank, token.text) : NULL;
+
+                for (size_t i = 0; symbol && i < names->n; i++)
+                        if (is_out[i] && names->from[i] == symbol) {
+                                buffer_add(ret, s->text.data + at, token.begin - at);
+                                buffer_adds(ret, names->to[i]);
+                                at = token.end;
+                                break;
+                        }
+        }
+        buffer_add(ret, s->text.data + at, s->text.size - at);
+        return 0;
+}
+
+static void name_of(size_t i, char ret[8])
+{
+        static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+        if (i < 52)
+                snprintf(ret, 8, "%c", letters[i]);
+        else
+                snprintf(ret, 8, "%c%u", letters[i % 52], (unsigned)((i / 52 - 1) % 10000));
+}
+
+/* A shorter name for a symbol that the script itself gave to something. */
+static void add_name(struct names *names, const struct symbol *symbol)
+{
+        char name[8];
+
+        if (!symbol || symbol->op != OP_NONE || id_map_get(&names->mentions, symbol->id) == 0 || names->n >= NAMES_MOST)
+                return;
+        for (size_t i = 0; i < names->n; i++)
+                if (names->from[i] == symbol)
+                        return;
+        do
+                name_of(names->next++, name);
+        while (symbol_find(names->state->script->bank, slice_string(name)));
+        if (strlen(name) >= symbol->name.size)
+                return;
+        list_grow(names->from, names->n);
+        list_grow(names->to, names->n);
+        names->from[names->n] = symbol;
+        memcpy(names->to[names->n++], name, sizeof(name));
+}
+
+/* Also of variables, when they are written with the name they have. */
+static int step_names(struct steps *steps)
+{
+        cleanup_state struct script_state s = {0};
+        cleanup_term_list struct term_list all = {0};
+        cleanup(names_done) struct names names = {.state = &s};
+        int r = script_state_load(steps, &s);
+
+        if (r < 0)
+                return r;
+        state_count_mentions(&s, &names.mentions);
+        state_list_terms(&s, &all);
+        for (size_t i = 0; i < s.script->n_commands; i++) {
+                const struct command *c = &s.script->commands[i];
+                bool is_definition = c->kind == COMMAND_DEFINE_FUN || c->kind == COMMAND_DEFINE_FUN_REC;
+
+                if (command_has_name(c))
+                        add_name(&names, command_symbol(c));
+                for (size_t k = 0; is_definition && k < c->n_terms; k++)
+                        add_name(&names, c->terms[k]->symbol);
+        }
+        for (size_t i = 0; i < all.n; i++)
+                for (size_t k = 0; term_is_quantifier(all.list[i]) && k < all.list[i]->n_bound; k++)
+                        add_name(&names, all.list[i]->args[k]->symbol);
+        return steps_sweep(steps, names.n, 0, with_names, &names);
+}
+
+/* -- quantifiers and definitions -- */
+
+static void add_without_variables(struct script_state *s, const struct term *q, struct script_changes *c)
+{
+        for (size_t i = 0; q->kind != TERM_LAMBDA && i < q->n_bound; i++) {
+                const struct term *variable = q->args[i];
+
+                if (term_has_free(term_body(q), &variable, 1) == 0) {
+                        script_changes_add(c, q, term_without_variable(s->script->bank, q, i, NULL));
+                        continue;
+                }
+                for (size_t step = STEP_ZERO; step < STEP_CHILD; step++) {
+                        const struct term *value = step == STEP_FRESH ? term_of_sort(&s->fresh, variable->sort)
+                                                                      : term_step(s->script->bank, variable, step, &s->constants, &s->fresh);
+
+                        if (value)
+                                script_changes_add(c, q, term_without_variable(s->script->bank, q, i, value));
+                }
+        }
+}
+
+/* A call becomes the body of the definition. */
+static void add_inlined(const struct script_state *s, const struct term *call, struct script_changes *c)
+{
+        for (size_t i = 0; i < s->script->n_commands; i++) {
+                const struct command *d = &s->script->commands[i];
+
+                if (d->kind != COMMAND_DEFINE_FUN || d->function != call->function || d->n_terms != call->n_args)
+                        continue;
+                script_changes_add(c, call,
+                                   d->n_terms == 0 ? d->term : term_substitute(s->script->bank, d->term, d->terms, call->args, d->n_terms));
+                return;
+        }
+}
+
+/* All calls of the definition that is command `at` are put in, and it goes. */
+static int make_inlined(void *user, size_t at, struct buffer *ret)
+{
+        const struct script_state *s = ((const struct script_changes *)user)->state;
+        const struct command *d = &s->script->commands[at];
+        cleanup(script_changes_done) struct script_changes c = {.state = s, .drops = true};
+        cleanup_term_list struct term_list all = {0};
+
+        if (d->kind == COMMAND_DEFINE_FUN)
+                state_list_terms(s, &all);
+        for (size_t i = 0; i < all.n; i++)
+                if (all.list[i]->kind == TERM_FUNCTION && all.list[i]->function == d->function)
+                        add_inlined(s, all.list[i], &c);
+        return c.n == 0 ? -ENOENT : text_with_all(&c, ret);
+}
+
+/* A candidate of `n` changes of a list, from one on. */
+static int make_some(const struct script_changes *c, size_t from, size_t n, struct buffer *ret)
+{
+        return text_with_all(&(struct script_changes){.state = c->state, .list = &c->list[from], .n = n, .drops = c->drops}, ret);
+}
+
+/* Changes that exclude each other at one term are tried one at a time. */
+static int make_single(void *user, size_t at, struct buffer *ret)
+{
+        return make_some(user, at, 1, ret);
+}
+
+static void list_binders(struct script_state *s, const struct term_list *all, struct script_changes *c)
+{
+        state_make_fresh(s, all);
+        for (size_t i = 0; i < all->n; i++)
+                if (term_is_quantifier(all->list[i]))
+                        add_without_variables(s, all->list[i], c);
+                else if (all->list[i]->kind == TERM_FUNCTION && all->list[i]->function->kind == FUNCTION_DEFINED)
+                        add_inlined(s, all->list[i], c);
+}
+
+/* A constant gives way to a value or to another constant, everywhere, and its declaration with it. */
+static void add_constant_values(struct script_state *s, size_t last, struct script_changes *c)
+{
+        static const struct term_list none = {0};
+
+        c->drops = true;
+        for (size_t i = 0; i < s->script->n_commands; i++) {
+                const struct command *d = &s->script->commands[i];
+                const struct term *constant;
+
+                if (!command_declares(d) || d->function->n_args > 0)
+                        continue;
+                constant = term_constant(s->script->bank, d->function);
+                for (size_t step = STEP_ZERO; step <= last; step++)
+                        script_changes_add(c, constant, term_step(s->script->bank, constant, step, &s->constants, &none));
+        }
+}
+
+static void list_constant_zeros(struct script_state *s, const struct term_list *all, struct script_changes *c)
+{
+        add_constant_values(s, STEP_ZERO, c);
+}
+
+static void list_constant_values(struct script_state *s, const struct term_list *all, struct script_changes *c)
+{
+        add_constant_values(s, STEP_CONSTANT, c);
+}
+
+/* -- equalities -- */
+
+static bool is_constant(const struct term *t)
+{
+        return t->kind == TERM_FUNCTION && t->n_args == 0 && t->function->kind == FUNCTION_DECLARED;
+}
+
+static bool occurs_in(const struct term *part, const struct term *t)
+{
+        cleanup_term_list struct term_list all = {0};
+        bool occurs = false;
+
+        term_subterms(&t, 1, &all);
+        for (size_t i = 0; i < all.n; i++)
+                occurs |= all.list[i] == part;
+        return occurs;
+}
+
+/* A constant that equals a term gives way to it, in two changes: the constant becomes the other side, and the equality true. Whether the constant
+ * stands in the other side is looked for when a candidate is made, which costs no more than to write it: sides can share terms, and all of them
+ * together are far larger than the text. */
+static void list_equalities(struct script_state *s, const struct term_list *all, struct script_changes *c)
+{
+        c->drops = true;
+        for (size_t i = 0; i < all->n; i++) {
+                const struct term *t = all->list[i];
+
+                for (size_t k = 0; t->op == OP_EQUAL && t->n_args == 2 && k < 2; k++) {
+                        if (!is_constant(t->args[k]) || t->args[1 - k]->is_open)
+                                continue;
+                        script_changes_add(c, t->args[k], t->args[1 - k]);
+                        script_changes_add(c, t, term_true(s->script->bank));
+                }
+        }
+}
+
+static int make_equality(void *user, size_t at, struct buffer *ret)
+{
+        const struct script_changes *c = user;
+
+        return at % 2 == 1 || occurs_in(c->list[at].from, c->list[at].to) ? -ENOENT : make_some(c, at, 2, ret);
+}
+
+/* -- other terms in a term's place -- */
+
+static void list_rewrites(struct script_state *s, const struct term_list *all, struct script_changes *c)
+{
+        for (size_t i = 0; i < all->n; i++) {
+                cleanup_term_list struct term_list simpler = {0};
+
+                term_rewrites(s->script->bank, all->list[i], &simpler);
+                for (size_t k = 0; k < simpler.n; k++)
+                        script_changes_add(c, all->list[i], simpler.list[k]);
+        }
+}
+
+static void list_elsewhere(struct script_state *s, const struct term_list *all, struct script_changes *c)
+{
+        for (size_t i = 0; i < all->n; i++)
+                for (size_t k = all->n; k-- > 0 && c->n < ELSEWHERE_MOST;) {
+                        const struct term *from = all->list[i], *to = all->list[k];
+
+                        if (from->sort == to->sort && term_rank(to) >= 2 && !to->is_open && !from->sort->has_unknown &&
+                            to->tree_size < from->tree_size)
+                                script_changes_add(c, from, to);
+                }
+}
+
+/* -- two changes at once -- */
+
+static void list_zeros(struct script_state *s, const struct term_list *all, struct script_changes *c)
+{
+        static const struct term_list none = {0};
+
+        for (size_t i = 0; i < all->n; i++) {
+                script_changes_add(c, all->list[i], term_step(s->script->bank, all->list[i], STEP_ZERO, &none, &none));
+                script_changes_add(c, all->list[i], term_step(s->script->bank, all->list[i], STEP_CHILD, &none, &none));
+        }
+}
+
+static int make_pair(void *user, size_t at, struct buffer *ret)
+{
+        const struct script_changes *c = user;
+        size_t second = 1;
+        struct replacement list[2];
+
+        /* Those of the largest terms first: (0, 1), (0, 2), (1, 2), (0, 3) … */
+        for (; at >= second; at -= second++)
+                ;
+        list[0] = c->list[at];
+        list[1] = c->list[second];
+        return text_with_all(&(struct script_changes){.state = c->state, .list = list, .n = 2}, ret);
+}
+
+/* -- one place of a shared term -- */
+
+static void add_places(struct script_state *s, const struct term *root, struct script_changes *c)
+{
+        static const struct term_list none = {0};
+        cleanup_term_places struct term_places places = {0};
+
+        if (root->tree_size > REDUCE_PLACES_MOST || root->tree_size == term_dag_size(root))
+                return;
+        term_places(root, REDUCE_PLACES_MOST, &places);
+        for (size_t i = 1; i < places.n; i++)
+                for (size_t step = 0;; step++) {
+                        const struct term *to = term_step(s->script->bank, places.list[i].term, step, &s->constants, &none);
+
+                        if (!to && step >= STEP_CHILD)
+                                break;
+                        if (to)
+                                script_changes_add(c, root, term_replace_at(s->script->bank, &places, i, to));
+                }
+}
+
+static void list_places(struct script_state *s, const struct term_list *all, struct script_changes *c)
+{
+        for (size_t i = 0; i < s->script->n_commands; i++)
+                if (s->script->commands[i].kind == COMMAND_ASSERT)
+                        add_places(s, s->script->commands[i].term, c);
+}
+
+/* -- passes -- */
+
+/* One of: a sweep over the commands that `choose` chooses; a candidate at a time until none is taken, of the changes that `list` lists for all distinct
+ * terms, those around others first (NULL: of the commands); what `run` does. */
+struct step {
+        const char *stage;
+        void (*choose)(struct command_items *items);
+        bool again; /* until the sweep takes nothing */
+        void (*list)(struct script_state *s, const struct term_list *all, struct script_changes *c);
+        reduce_make make; /* a candidate; NULL: a sweep over all changes */
+        bool goes_on;     /* behind what was taken; else from the start */
+        int (*run)(struct steps *steps);
+        bool is_fine; /* many candidates for few bytes: only where the pass has taken nothing so far */
+};
 
 /* Without comments and what stands between the commands. 1: that is the text now. */
 static int strip(struct steps *steps, bool *ret_is_opaque)
@@ -15,14 +473,14 @@ static int strip(struct steps *steps, bool *ret_is_opaque)
         *ret_is_opaque = s.script->n_opaque_commands > 0 || s.script->n_opaque_terms > 0;
         for (size_t i = 0; i < s.script->n_commands; i++)
                 state_add_bytes(&s, i, &text);
-        if (buffer_error(&text) < 0)
-                return -ENOMEM;
-        return s.script->n_commands == 0 ? 0 : reduce_offer(steps->reducer, SLICE(text.data, text.size));
+        if (buffer_error(&text) < 0 || s.script->n_commands == 0)
+                return buffer_error(&text);
+        return reduce_offer(steps->reducer, SLICE(text.data, text.size));
 }
 
 static int step_single(struct steps *steps, const struct step *step)
 {
-        size_t at = 0;
+        size_t at = 0, n;
         int taken;
 
         do {
@@ -33,9 +491,16 @@ static int step_single(struct steps *steps, const struct step *step)
 
                 if (r < 0)
                         return r;
-                state_list_terms(&s, &all);
-                step->list(&s, &all, &c);
-                taken = reduce_first(steps->reducer, step->goes_on ? at : 0, step->count ? step->count(c.n) : c.n, step->make, &c, &at);
+                if (step->list) {
+                        state_list_terms(&s, &all);
+                        step->list(&s, &all, &c);
+                }
+                if (!step->make)
+                        return steps_sweep_changes(steps, &c, 0);
+                n = !step->list               ? s.script->n_commands
+                    : step->make == make_pair ? MIN(c.n * (c.n - MIN(c.n, (size_t)1)) / 2, PAIRS_MOST)
+                                              : c.n;
+                taken = reduce_first(steps->reducer, step->goes_on ? at : 0, n, step->make, &c, &at);
                 steps->any |= taken > 0;
         } while (taken > 0);
         return taken;
@@ -47,7 +512,7 @@ static int run_step(struct steps *steps, const struct step *step)
 
         reduce_stage(steps->reducer, step->stage);
         if (!step->choose)
-                return step->list ? step_single(steps, step) : step->run(steps);
+                return step->run ? step->run(steps) : step_single(steps, step);
         do
                 r = steps_sweep_commands(steps, step->choose);
         while (r > 0 && step->again);
@@ -61,10 +526,10 @@ int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
                 {"declarations", .choose = choose_unused,
                  .again = true}, /* one leads to another: a definition uses what others declare */
                 {"tidying", .choose = choose_untidy},
-                {"constants", .run = step_constants_to_zero},
-                {"constants", .list = list_constant_values, .make = make_constant, .goes_on = true},
-                {"definitions", .run = step_inline},
-                {"equalities", .list = list_equalities, .make = make_equality, .count = equality_count},
+                {"constants", .list = list_constant_zeros},
+                {"constants", .list = list_constant_values, .make = make_single, .goes_on = true},
+                {"definitions", .make = make_inlined},
+                {"equalities", .list = list_equalities, .make = make_equality},
                 {"tidying", .choose = choose_untidy},
                 {"terms", .run = step_terms},
                 {"tidying", .choose = choose_untidy},
@@ -76,7 +541,7 @@ int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
                 {"arguments and literals", .run = step_parts, .is_fine = true},
                 {"places", .list = list_places, .make = make_single, .goes_on = true, .is_fine = true},
                 {"terms from elsewhere", .list = list_elsewhere, .make = make_single, .goes_on = true, .is_fine = true},
-                {"two at once", .list = list_zeros, .make = make_pair, .count = pair_count, .is_fine = true},
+                {"two at once", .list = list_zeros, .make = make_pair, .is_fine = true},
         };
         struct steps steps = {.reducer = r};
         bool any = false;

@@ -26,7 +26,7 @@ int script_state_load(struct steps *steps, struct script_state *ret)
         bool is_early = true;
         int r;
 
-        *ret = (struct script_state){.reducer = steps->reducer};
+        *ret = (struct script_state){0};
         r = reduce_set_text(&ret->text, reduce_text(steps->reducer));
         if (r == 0)
                 r = script_read(SLICE(ret->text.data, ret->text.size), &o, &ret->script);
@@ -174,13 +174,6 @@ static int compare_functions(const void *a, const void *b)
         return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Is the command the declaration or the definition of a function that is replaced? `functions`: sorted. */
-static bool is_dropped(const struct command *c, const struct function *const *functions, size_t n)
-{
-        return (command_declares(c) || c->kind == COMMAND_DEFINE_FUN) && c->function &&
-               find_in_list(&c->function, functions, n, sizeof(*functions), compare_functions);
-}
-
 int text_with_all(const struct script_changes *c, struct buffer *ret)
 {
         const struct script_state *s = c->state;
@@ -198,7 +191,8 @@ int text_with_all(const struct script_changes *c, struct buffer *ret)
                 cleanup_free const struct term **terms = NULL;
                 int r = i == s->first_term ? add_fresh_declarations(c, ret) : 0;
 
-                if (is_dropped(&command, dropped, n_dropped))
+                if ((command_declares(&command) || command.kind == COMMAND_DEFINE_FUN) && command.function &&
+                    find_in_list(&command.function, dropped, n_dropped, sizeof(*dropped), compare_functions))
                         continue;
                 if (r == 0 && command_has_terms(&command))
                         r = change_command(c, &command, &terms);
@@ -212,7 +206,7 @@ int text_with_all(const struct script_changes *c, struct buffer *ret)
         return 0;
 }
 
-int text_with_changes(void *user, const bool *is_on, struct buffer *ret)
+static int text_with_changes(void *user, const bool *is_on, struct buffer *ret)
 {
         struct script_changes c = *(const struct script_changes *)user;
         cleanup_free struct replacement *list = allocate(c.n, sizeof(*list));

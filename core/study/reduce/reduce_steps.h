@@ -6,7 +6,6 @@
 #include "core/study/reduce/reduce_internal.h"
 
 struct script_state {
-        struct reducer *reducer;
         struct buffer text; /* the current one, which the spans point into */
         struct script *script;
         struct term_list constants; /* declared before the first term, outside of any push */
@@ -31,12 +30,8 @@ int script_state_load(struct steps *steps, struct script_state *ret);
 
 bool command_has_terms(const struct command *c);
 bool command_declares(const struct command *c);                            /* a function, without a body */
-const struct symbol *command_symbol(const struct command *c);              /* of the name that it declares or defines */
-bool command_has_name(const struct command *c);                            /* declares or defines a function or a sort */
 void state_make_fresh(struct script_state *s, const struct term_list *all); /* one constant for each sort of these */
 void state_list_terms(const struct script_state *s, struct term_list *ret); /* all distinct subterms, those around others first */
-/* In how many commands each symbol of the bank stands, by id. */
-void state_count_mentions(const struct script_state *s, struct term_map *ret);
 
 /* -- writing candidates -- */
 
@@ -53,7 +48,6 @@ struct script_changes {
 void script_changes_done(struct script_changes *c);
 void script_changes_add(struct script_changes *c, const struct term *from, const struct term *to); /* nothing where `to` is NULL or the same */
 int text_with_all(const struct script_changes *c, struct buffer *ret);
-int text_with_changes(void *user, const bool *is_on, struct buffer *ret); /* user: the changes */
 
 /* Commands that are left out, or written in another way: an item of a sweep is one of them, or several that go together. */
 struct command_items {
@@ -70,42 +64,7 @@ int steps_sweep_commands(struct steps *steps, void (*choose)(struct command_item
 int steps_sweep(struct steps *steps, size_t n, size_t chunk, reduce_without make, void *user);
 int steps_sweep_changes(struct steps *steps, struct script_changes *c, size_t chunk);
 
-/* -- the steps: reduce_step_commands.c, reduce_step_terms.c, reduce_step_places.c, reduce_step_text.c -- */
+/* -- the steps of reduce_step_terms.c -- */
 
-/* A sweep over the commands that `choose` chooses; or the changes that `list` lists for all distinct terms, those around others first, a candidate
- * at a time until none is taken; or what `run` does. */
-struct step {
-        const char *stage;
-        void (*choose)(struct command_items *items);
-        bool again; /* until the sweep takes nothing */
-        void (*list)(struct script_state *s, const struct term_list *all, struct script_changes *c);
-        reduce_make make;
-        size_t (*count)(size_t n); /* candidates of n changes; NULL: one of each */
-        bool goes_on;              /* behind what was taken; else from the start */
-        int (*run)(struct steps *steps);
-        bool is_fine; /* many candidates for few bytes: only where the pass has taken nothing so far */
-};
-
-void choose_commands(struct command_items *items);
-void choose_unused(struct command_items *items);
-void choose_bodies(struct command_items *items);
-void choose_all(struct command_items *items);
-void choose_untidy(struct command_items *items);
-void list_binders(struct script_state *s, const struct term_list *all, struct script_changes *c);
-void list_constant_values(struct script_state *s, const struct term_list *all, struct script_changes *c);
-void list_equalities(struct script_state *s, const struct term_list *all, struct script_changes *c);
-void list_rewrites(struct script_state *s, const struct term_list *all, struct script_changes *c);
-void list_elsewhere(struct script_state *s, const struct term_list *all, struct script_changes *c);
-void list_zeros(struct script_state *s, const struct term_list *all, struct script_changes *c);
-void list_places(struct script_state *s, const struct term_list *all, struct script_changes *c);
-int make_single(void *user, size_t at, struct buffer *ret); /* user: the changes, as of those below */
-int make_constant(void *user, size_t at, struct buffer *ret);
-int make_equality(void *user, size_t at, struct buffer *ret);
-int make_pair(void *user, size_t at, struct buffer *ret);
-size_t equality_count(size_t n);
-size_t pair_count(size_t n);
 int step_terms(struct steps *steps);
 int step_parts(struct steps *steps);
-int step_inline(struct steps *steps);
-int step_constants_to_zero(struct steps *steps);
-int step_names(struct steps *steps);

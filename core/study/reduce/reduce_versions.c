@@ -3,6 +3,8 @@
 #include <math.h>
 #include <pthread.h>
 
+#include "core/cases/cases.h"
+#include "core/query/place.h"
 #include "core/smtlib/print.h"
 #include "core/study/reduce/reduce_pool.h"
 #include "core/study/reduce/reduction.h"
@@ -14,6 +16,19 @@
 #define WALL_MORE    2.0  /* seconds: when a run is cut off though it computes nothing */
 #define IMPLIED_MOST 64   /* applications of a rule that are tried on one formula; of more, those at the first places */
 
+/* -- seats -------------------------------------------------------------------------------------------------------- */
+
+/* Runs of the two versions, on a number of seats, each with a core and with runners of its own; a seat is one thread's at a time. The first seat has the
+ * core of the job, and gives way to persons where the job is a batch's. The others have further cores while nobody else waits for any. Where the
+ * solver's runs are done at a place (core/query/place.h), every seat has a slot there, the first one the job's, and no core here. */
+struct seat {
+        bool has_core; /* or the slot `away` in its place */
+        struct cluster_slot *away;
+        unsigned slot;
+        cpu_set_t cpus;
+        struct runner *runners[N_SIDES]; /* while it has a core */
+};
+
 /* The cost of runs on one side, and the number of candidates they refuted; both decide which side runs first. */
 struct record {
         double runs, refuted, seconds;
@@ -24,8 +39,15 @@ struct reduce_versions {
         const struct version *versions[N_SIDES];
         struct version_answer before[N_SIDES];
         bool has_clock, is_cpu_time; /* has_clock: the input's slow run has shown which clock counts */
-        double fast_most;        /* the reference may take no longer */
-        struct reduce_runs *runs; /* owned */
+        double fast_most;            /* the reference may take no longer */
+        struct job *job;
+        struct run_place *place; /* where the runs are done; NULL: here */
+        struct held programs[N_SIDES];
+        char scratch[PATH_SIZE];
+        struct seat *seats; /* owned */
+        unsigned n_seats;
+        enum format format;       /* of the input */
+        uint64_t wall_ns;         /* atomic; the longest that a run was allowed */
         struct weaken *weaken;    /* owned; of an implication */
         struct weaken_step step;  /* that made the finding */
         struct reduce_pool *pool; /* owned */
@@ -37,14 +59,156 @@ struct reduce_versions {
         struct buffer last; /* the step that was of interest last, as a line of rules.tsv */
 };
 
+static void close_runners(struct seat *seat)
+{
+        for (int side = 0; side < N_SIDES; side++)
+                seat->runners[side] = runner_close(seat->runners[side]);
+}
+
+/* It has a core, or a slot elsewhere. */
+static int open_seat(struct reduce_versions *v, struct seat *seat)
+{
+        const struct reduction_options *o = &v->options;
+        int k = 0;
+
+        seat->has_core = true;
+        for (int side = 0; k == 0 && side < N_SIDES; side++) {
+                cleanup(recipe_unrefp) struct recipe *recipe = NULL;
+
+                if (!v->versions[side])
+                        continue;
+                recipe = recipe_for_format(v->versions[side]->solver->recipe, v->format);
+                k = runner_open(&(struct runner_options){.recipe = recipe,
+                                                         .programs = v->programs[side].list,
+                                                         .n_programs = v->programs[side].n,
+                                                         .limits = recipe->limits,
+                                                         .scratch_parent = v->scratch,
+                                                         .has_seed = o->has_seed,
+                                                         .seed = o->seed,
+                                                         .sandbox = workspace_settings(o->workspace)->sandbox,
+                                                         .cpus = seat->away ? NULL : &seat->cpus,
+                                                         .slot = seat->away ? 0 : seat->slot,
+                                                         .away = seat->away ? cluster_slot_away(seat->away) : NULL},
+                                &seat->runners[side]);
+        }
+        return k;
+}
+
+static bool is_cancelled(void *user)
+{
+        return fd_is_readable(job_cancel_fd(user));
+}
+
+/* The longest of the runs so far: the next one needs a slot that does not end before that. */
+static uint64_t longest_run(const struct reduce_versions *v)
+{
+        return __atomic_load_n(&v->wall_ns, __ATOMIC_RELAXED);
+}
+
+static void note_longest(struct reduce_versions *v, uint64_t wall_ns)
+{
+        uint64_t before = longest_run(v);
+
+        while (before < wall_ns && !__atomic_compare_exchange_n(&v->wall_ns, &before, wall_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+                ;
+}
+
+static int sit_down_away(struct reduce_versions *v, struct seat *seat)
+{
+        int k = place_lease(v->place, longest_run(v), is_cancelled, v->job, &seat->away);
+
+        return k < 0 ? k : open_seat(v, seat);
+}
+
+/* The job's own core, which is the first seat's, or its slot elsewhere. */
+static int sit_down(struct reduce_versions *v)
+{
+        struct seat *seat = &v->seats[0];
+
+        seat->away = v->options.solver->place ? job_take_away(v->job) : NULL;
+        if (v->place && !seat->away)
+                return sit_down_away(v, seat);
+        if (!seat->away) {
+                seat->cpus = *job_cpus(v->job);
+                seat->slot = job_slot(v->job);
+        }
+        return open_seat(v, seat);
+}
+
+/* Before a test on the first seat: 0 when it has its core. */
+static int first_seat_begin(struct reduce_versions *v)
+{
+        int k = v->place ? 0 : job_give_way(v->job);
+
+        if (k <= 0)
+                return k;
+        close_runners(&v->seats[0]);
+        return sit_down(v);
+}
+
+static void stand_up(struct reduce_versions *v, struct seat *seat)
+{
+        close_runners(seat);
+        if (seat->away)
+                place_release(v->place, seat->away);
+        else if (seat != v->seats) /* the first one's is the job's */
+                job_drop_slot(v->job, seat->slot);
+        seat->away = NULL;
+        seat->has_core = false;
+}
+
+/* Of another seat. 1: it has a core, which it takes when `has_work`; 0: none now. */
+static int seat_ready(void *user, unsigned number, bool has_work)
+{
+        struct reduce_versions *v = user;
+        struct seat *seat = &v->seats[number];
+        int k;
+
+        if (seat->has_core && !v->place && job_is_pressed(v->job))
+                stand_up(v, seat);
+        if (seat->has_core || !has_work)
+                return seat->has_core;
+        k = v->place ? place_try(v->place, longest_run(v), &seat->away) : job_add_slot(v->job, &seat->slot, &seat->cpus);
+        if (k < 0)
+                return k == -EAGAIN ? 0 : k;
+        k = open_seat(v, seat);
+        return k < 0 ? k : 1;
+}
+
+/* `cpu`, `wall`: seconds. 0: however it ended. */
+static int run_on(struct reduce_versions *v, unsigned number, enum reduce_side side, struct slice text, double cpu, double wall,
+                  int cancel_fd, struct run_result *ret)
+{
+        struct run_input input = {.bytes = text, .questions = case_questions(v->format, text)};
+        struct recipe_limits limits = v->versions[side]->solver->recipe->limits;
+        struct seat *seat = &v->seats[number];
+        struct run_tries tries = {0};
+        enum run_again again;
+        int k;
+
+        limits.cpu_ns = (uint64_t)(cpu * 1e9);
+        limits.wall_ns = (uint64_t)(wall * 1e9);
+        note_longest(v, limits.wall_ns);
+        do {
+                runner_set_limits(seat->runners[side], &limits);
+                k = runner_run(seat->runners[side], &input, cancel_fd, ret);
+                again = run_again(&tries, k);
+                if (again != RUN_IS_OVER && again != RUN_AGAIN_HERE) {
+                        stand_up(v, seat);
+                        k = sit_down_away(v, seat);
+                }
+        } while (again == RUN_AGAIN_HERE || (again != RUN_IS_OVER && k == 0));
+        return k;
+}
+
+/* -- versions ----------------------------------------------------------------------------------------------------- */
+
 const char *interest_name(enum interest i)
 {
         static const char *const names[N_INTERESTS] = {"any", "slow", "crash", "answers", "implication"};
 
         return names[i];
 }
-
-/* -- runs -- */
 
 static double seconds_of(const struct reduce_versions *v, const struct run_result *result)
 {
@@ -73,7 +237,7 @@ static int ask_side(struct reduce_versions *v, unsigned seat, int side, struct s
         double cpu = is_time ? limit : v->options.timeout;
         double wall = is_time && v->is_cpu_time ? limit * WALL_FACTOR + WALL_MORE : cpu;
         struct run_result result = {0};
-        int r = reduce_runs_run(v->runs, seat, (enum reduce_side)side, text, cpu, wall, cancel_fd, &result);
+        int r = run_on(v, seat, (enum reduce_side)side, text, cpu, wall, cancel_fd, &result);
 
         if (r == 0 && !v->has_clock) {
                 v->is_cpu_time = is_time && was_computing(&result.run);
@@ -218,7 +382,6 @@ struct applying {
         unsigned n;
 };
 
-/* Takes over the script. 1: it gets the answer that the finding's got. */
 static void swap_buffers(struct buffer *a, struct buffer *b)
 {
         struct buffer first = *a;
@@ -296,16 +459,9 @@ static int test_seat(void *user, unsigned seat, struct slice text, int cancel_fd
         static int (*const tests[])(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd) = {
                 [INTEREST_SLOW] = test_slow, [INTEREST_CRASH] = test_crash, [INTEREST_ANSWERS] = test_answers, [INTEREST_IMPLICATION] = test_implication};
         struct reduce_versions *v = user;
-        int r = seat == 0 ? reduce_runs_begin(v->runs) : 0;
+        int r = seat == 0 ? first_seat_begin(v) : 0;
 
         return r < 0 ? r : tests[v->options.interest](v, seat, text, cancel_fd);
-}
-
-static int seat_ready(void *user, unsigned seat, bool has_work)
-{
-        struct reduce_versions *v = user;
-
-        return reduce_runs_ready(v->runs, seat, has_work);
 }
 
 /* -- the input -- */
@@ -421,13 +577,41 @@ struct reduce_versions *reduce_versions_close(struct reduce_versions *v)
         if (!v)
                 return NULL;
         reduce_pool_close(v->pool);
-        reduce_runs_close(v->runs);
+        for (unsigned i = 0; i < v->n_seats; i++)
+                if (v->seats[i].has_core)
+                        stand_up(v, &v->seats[i]);
+        for (int side = 0; side < N_SIDES; side++)
+                held_done(&v->programs[side]);
+        free(v->seats);
         weaken_step_done(&v->step);
         weaken_free(v->weaken);
         buffer_done(&v->last);
         pthread_mutex_destroy(&v->lock);
         free(v);
         return NULL;
+}
+
+static int open_seats(struct reduce_versions *v)
+{
+        const struct reduction_options *o = &v->options;
+        struct engine_counters counters;
+        unsigned most;
+        int r;
+
+        engine_counters(job_engine(v->job), &counters);
+        v->format = o->input.info ? o->input.info->format : case_format("", o->input.bytes);
+        v->place = o->solver->place;
+        for (int side = 0; !v->place && side < N_SIDES; side++)
+                if (v->versions[side])
+                        v->place = v->versions[side]->solver->place;
+        most = v->place ? v->place->workers : counters.slots;
+        v->n_seats = o->jobs > 0 ? MIN(o->jobs, most) : most;
+        v->seats = allocate(v->n_seats, sizeof(*v->seats));
+        r = path_join(v->scratch, workspace_dir(o->workspace), "scratch");
+        for (int side = 0; r == 0 && side < N_SIDES; side++)
+                if (v->versions[side])
+                        r = version_hold(o->workspace, v->versions[side], &v->programs[side]);
+        return r == 0 ? sit_down(v) : r;
 }
 
 int reduce_versions_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES],
@@ -441,6 +625,7 @@ int reduce_versions_open(struct job *j, const struct reduction_options *options,
         v->options = *options;
         v->versions[SIDE_REFERENCE] = versions[is_implication ? SIDE_TARGET : SIDE_REFERENCE];
         v->versions[SIDE_TARGET] = versions[SIDE_TARGET];
+        v->job = j;
         v->cancel_fd = job_cancel_fd(j);
         if (!is_implication && versions[SIDE_REFERENCE] && version_is_same(versions[SIDE_REFERENCE], versions[SIDE_TARGET]))
                 return errorf(-EINVAL, "the reference and the target are one version, %s", versions[SIDE_TARGET]->name);
@@ -452,11 +637,11 @@ int reduce_versions_open(struct job *j, const struct reduction_options *options,
                         weaken_step_print(v->weaken, &v->step, &v->last);
         }
         if (r == 0)
-                r = reduce_runs_open(j, &v->options, v->versions, &v->runs);
+                r = open_seats(v);
         if (r == 0)
                 r = look_at_input(v, input, implied);
         if (r == 0)
-                r = reduce_pool_open(reduce_runs_n_seats(v->runs), test_seat, seat_ready, v, v->cancel_fd, &v->pool);
+                r = reduce_pool_open(v->n_seats, test_seat, seat_ready, v, v->cancel_fd, &v->pool);
         if (r == 0)
                 *ret = steal_pointer(v);
         return r;
@@ -464,7 +649,7 @@ int reduce_versions_open(struct job *j, const struct reduction_options *options,
 
 struct reduce_test reduce_versions_test(struct reduce_versions *v)
 {
-        return (struct reduce_test){.try = reduce_pool_try, .user = v->pool, .width = 2 * (size_t)reduce_runs_n_seats(v->runs)};
+        return (struct reduce_test){.try = reduce_pool_try, .user = v->pool, .width = 2 * (size_t)v->n_seats};
 }
 
 void reduce_versions_shown(const struct reduce_versions *v, struct reduction *ret)
@@ -477,25 +662,20 @@ void reduce_versions_shown(const struct reduce_versions *v, struct reduction *re
         memcpy(ret->input, v->before, sizeof(ret->input));
 }
 
-static int run_implied(struct reduce_versions *v, struct slice text, struct version_answer *target, struct buffer *implied)
-{
-        struct applying a = {.versions = v, .cancel_fd = v->cancel_fd, .text = implied};
-        int r = try_rule(&a, text);
-
-        *target = a.answer;
-        return r == 0 ? errorf(-ENODATA, "no application of the rule is of interest any more") : MIN(r, 0);
-}
-
 int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer ret[N_SIDES], struct buffer *implied)
 {
-        int r = reduce_runs_begin(v->runs);
+        struct applying a = {.versions = v, .cancel_fd = v->cancel_fd, .text = implied};
+        int r = first_seat_begin(v);
 
         for (int side = 0; r == 0 && side < N_SIDES; side++) {
                 ret[side] = (struct version_answer){0};
-                if (side == SIDE_TARGET && v->weaken)
-                        r = run_implied(v, text, &ret[side], implied);
-                else if (v->versions[side])
+                if (side == SIDE_TARGET && v->weaken) {
+                        r = try_rule(&a, text);
+                        ret[side] = a.answer;
+                        r = r == 0 ? errorf(-ENODATA, "no application of the rule is of interest any more") : MIN(r, 0);
+                } else if (v->versions[side]) {
                         r = ask_side(v, 0, side, text, v->options.timeout, v->cancel_fd, &ret[side]);
+                }
         }
         return r;
 }

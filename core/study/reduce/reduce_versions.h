@@ -11,13 +11,20 @@
  * or a wrong one. The input is the formula before the rule. Its answers stand in the place of a reference's.
  * An answer is a run's verdict: the last of several, so that checks before it can be left out.
  *
- * Threads: open and close by one thread; reduce_versions_test() gives the test, which runs on the cores of the job (reduce_runs.h). */
+ * Threads: open and close by one thread; reduce_versions_test() gives the test, which runs on the cores of the job. */
 #pragma once
 
+#include "core/engine/engine.h"
 #include "core/run/ending.h"
+#include "core/study/base/version.h"
 #include "core/study/judge/judge.h"
 #include "core/study/reduce/reduce.h"
-#include "core/study/reduce/reduce_runs.h"
+
+enum reduce_side {
+        SIDE_REFERENCE,
+        SIDE_TARGET,
+        N_SIDES
+};
 
 enum interest {
         INTEREST_ANY, /* what the input shows: crash, answers, slow, in this order */

@@ -149,5 +149,5 @@ void case_history_steps(const struct case_history *h, struct steps *ret, size_t 
                 (*ret_points)[n] = i;
                 points[n++] = (struct step_point){h->list[i].by_seed, h->list[i].n_seeds};
         }
-        steps_find(points, n, 0, ret);
+        steps_find(points, n, ret);
 }

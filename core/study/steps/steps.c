@@ -54,7 +54,7 @@ static double slowest(const struct step_point *points, size_t n)
         return most;
 }
 
-static void find_levels(const struct step_point *points, size_t n, double minimum_ratio, struct judge_levels *ret)
+static void find_levels(const struct step_point *points, size_t n, struct judge_levels *ret)
 {
         const double broken = BROKEN * slowest(points, n);
         cleanup_free struct judge_build *builds = allocate(n, sizeof(*builds));
@@ -72,7 +72,7 @@ static void find_levels(const struct step_point *points, size_t n, double minimu
                         values[at++] = o->answer == LOCALIZE_BROKEN ? broken : fmax(o->value, 1e-6);
                 }
         }
-        judge_levels(builds, n, minimum_ratio > 1 ? minimum_ratio : HISTORY_RATIO, ret);
+        judge_levels(builds, n, HISTORY_RATIO, ret);
 }
 
 /* Are most of its runs broken? */
@@ -99,13 +99,13 @@ static void add_step(const struct step_point *points, const struct judge_level *
         ret->faster += !is_slower;
 }
 
-void steps_find(const struct step_point *points, size_t n, double minimum_ratio, struct steps *ret)
+void steps_find(const struct step_point *points, size_t n, struct steps *ret)
 {
         cleanup_judge_levels struct judge_levels levels = {0};
         size_t next = 1;
 
         if (n > 0)
-                find_levels(points, n, minimum_ratio, &levels);
+                find_levels(points, n, &levels);
         *ret = (struct steps){.list = allocate(levels.n, sizeof(*ret->list)), .apart = allocate(n, sizeof(*ret->apart))};
         for (size_t i = 1; i < n; i++)
                 if (next < levels.n && levels.list[next].from == i) {

@@ -40,5 +40,5 @@ struct steps {
 void steps_done(struct steps *s);
 #define cleanup_steps cleanup(steps_done)
 
-/* Differences below `minimum_ratio` (0: 1.2) are none. */
-void steps_find(const struct step_point *points, size_t n, double minimum_ratio, struct steps *ret);
+/* Differences below HISTORY_RATIO (history_plan.h) are none. */
+void steps_find(const struct step_point *points, size_t n, struct steps *ret);
