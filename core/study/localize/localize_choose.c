@@ -10,21 +10,9 @@
 /* Below this chance to build, a commit between failed ones is presumed to fail, too. */
 #define PRESUMED_FAILED 0.25
 
-static double entropy(double p)
-{
-        return p <= 0 || p >= 1 ? 0 : -(p * log2(p) + (1 - p) * log2(1 - p));
-}
-
 double build_cost(const struct localize *l, size_t program)
 {
         return l->built[program] == BUILD_DONE ? 0 : l->build_seconds;
-}
-
-double run_seconds(const struct localize *l, const struct test *t)
-{
-        double slow = isfinite(t->thresholds.slow) ? t->thresholds.slow : t->thresholds.fast;
-
-        return l->run_seconds > 0 ? l->run_seconds : fmax((t->thresholds.fast + slow) / 2, 0.001);
 }
 
 /* -- what cannot be built ----------------------------------------------------------------------------------------- */
@@ -82,7 +70,9 @@ static bool buildable(const struct localize *l, const struct line *line, size_t 
 
 static double information(const struct demand *d, size_t x)
 {
-        return entropy(d->below[x - d->a]) * d->alive[x - d->a];
+        double p = d->below[x - d->a];
+
+        return p <= 0 || p >= 1 ? 0 : -(p * log2(p) + (1 - p) * log2(1 - p)) * d->alive[x - d->a];
 }
 
 bool demand_add(struct localize *l, size_t test, const struct line *line, size_t a, size_t b, const double *below)

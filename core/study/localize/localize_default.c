@@ -51,12 +51,15 @@ static size_t verification_at(const struct test *t, size_t before, size_t after)
 /* A wrong turn costs the builds down to its end; another run costs its seconds. A build that others need anyway is not lost. */
 static double wrong_turn_risk(const struct search *s, const struct line *line, size_t a, size_t b)
 {
-        double others = 0, build = 0, run = run_seconds(s->l, s->t);
+        const struct thresholds *t = &s->t->thresholds;
+        double others = 0, build = 0, run = fmax((t->fast + (isfinite(t->slow) ? t->slow : t->fast)) / 2, 0.001);
         size_t k = verification_at(s->t, line->at[a], line->at[b]);
         bool is_verified = k < s->t->n_verifications && s->t->verifications[k].n[0] > 0 && s->t->verifications[k].n[1] > 0;
 
         if (b - a < 2) /* what comes next is verification, and that is more runs here anyway */
                 return is_verified ? 1 - SURE : 0.05;
+        if (s->l->run_seconds > 0)
+                run = s->l->run_seconds;
         for (size_t x = a + 1; x <= b; x++)
                 others += s->l->density[line->at[x]];
         for (size_t quarter = 1; quarter <= 3; quarter++)
@@ -317,12 +320,13 @@ static void view_make(const struct search *s, const struct line *line, double ra
                 view_thin(s, rate, ret);
 }
 
-static size_t count_changes(const struct view *v)
+/* Gaps with a change that is as likely as that. */
+static size_t count_changes(const struct view *v, double above, double below)
 {
         size_t n = 0;
 
         for (size_t i = 0; i + 1 < v->n; i++)
-                n += v->sightings[i].change > 0.5;
+                n += v->sightings[i].change > above && v->sightings[i].change < below;
         return n;
 }
 
@@ -337,14 +341,6 @@ static void look_closer(struct search *s, const struct line *line, const struct 
                         least = &v->sightings[i];
         if (least)
                 repeat(s, line, least, (1 - SURE_NONE) / 2);
-}
-
-static bool is_decided(const struct view *v)
-{
-        for (size_t i = 0; i + 1 < v->n; i++)
-                if (v->sightings[i].change > 0.02 && v->sightings[i].change < 0.98)
-                        return false;
-        return true;
 }
 
 static void search_gaps(struct search *s, const struct line *line, const struct view *v)
@@ -387,11 +383,11 @@ static void search_line(struct search *s, const struct line *line)
         }
         view_make(s, line, RATE_LINE, &v);
         runs = s->t->n_facts - facts_at(s->t, s->l->program[s->t->given.reference]) - facts_at(s->t, s->l->program[s->t->given.target]);
-        if (!s->t->is_spent && runs >= s->l->options.most_runs * MAX(count_changes(&v), (size_t)1)) {
+        if (!s->t->is_spent && runs >= s->l->options.most_runs * MAX(count_changes(&v, 0.5, INFINITY), (size_t)1)) {
                 s->t->is_spent = true;
                 view_thin(s, RATE_LINE, &v);
         }
-        changed = count_changes(&v) > 0;
+        changed = count_changes(&v, 0.5, INFINITY) > 0;
         search_gaps(s, line, &v);
         if (changed || s->open)
                 return;
@@ -452,7 +448,7 @@ static bool search_side(struct search *s, const struct line *line, int before, i
                 changed |= v.sightings[i].change > 0.5 && slower == (top_level(&v.sightings[i + 1]) > top_level(&v.sightings[i]));
         if (changed) {
                 search_gaps(s, line, &v);
-        } else if (is_seen && is_decided(&v)) {
+        } else if (is_seen && count_changes(&v, 0.02, 0.98) == 0) {
                 blame_side(s, line, 0, low);
         } else if (s->t->is_spent) { /* the runs ended before it could be told */
                 s->is_side_cut_off = true;

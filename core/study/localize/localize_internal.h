@@ -208,4 +208,4 @@ bool demand_add(struct localize *l, size_t test, const struct line *line, size_t
 void demands_serve(struct localize *l); /* asks for runs on built commits and for the most useful builds */
 void demands_clear(struct localize *l);
 double build_cost(const struct localize *l, size_t program); /* 0 when built */
-double run_seconds(const struct localize *l, const struct test *t);
+

@@ -1,9 +1,9 @@
 /* The steps of a script, from coarse to fine, and their passes. The steps at all terms of a level are in reduce_step_terms.c. */
 #include "core/study/reduce/reduce_steps.h"
 
-#define NAMES_MOST 1024 /* that are made shorter at a time; the next pass has the next */
-#define ELSEWHERE_MOST 400 /* candidates of a pass in which a term is replaced by one from elsewhere */
-#define PAIRS_MOST 200 /* candidates of a pass with two changes at once */
+#define NAMES_MOST     1024 /* that are made shorter at a time; the next pass has the next */
+#define ELSEWHERE_MOST 400  /* candidates of a pass in which a term is replaced by one from elsewhere */
+#define PAIRS_MOST     200  /* candidates of a pass with two changes at once */
 
 /* -- commands, declarations and definitions are left out -- */
 
@@ -42,9 +42,7 @@ static void choose_commands(struct command_items *items)
         }
 }
 
-/* -- declarations -- */
-
-
+/* In how many commands each symbol of the bank stands, by id. */
 static void state_count_mentions(const struct script_state *s, struct term_map *ret)
 {
         cleanup_term_map struct term_map last = {0}; /* of a symbol: the latest command, and 1 */
@@ -97,8 +95,6 @@ static void choose_bodies(struct command_items *items)
                 if (script->commands[i].kind == COMMAND_DEFINE_FUN || script->commands[i].kind == COMMAND_DEFINE_FUN_REC)
                         items->item[i] = items->n++;
 }
-
-/* -- how it is written -- */
 
 static void choose_all(struct command_items *items)
 {
@@ -322,8 +318,6 @@ static void list_constant_values(struct script_state *s, const struct term_list 
         add_constant_values(s, STEP_CONSTANT, c);
 }
 
-/* -- equalities -- */
-
 static bool is_constant(const struct term *t)
 {
         return t->kind == TERM_FUNCTION && t->n_args == 0 && t->function->kind == FUNCTION_DECLARED;
@@ -390,8 +384,6 @@ static void list_elsewhere(struct script_state *s, const struct term_list *all, 
                 }
 }
 
-/* -- two changes at once -- */
-
 static void list_zeros(struct script_state *s, const struct term_list *all, struct script_changes *c)
 {
         static const struct term_list none = {0};
@@ -415,8 +407,6 @@ static int make_pair(void *user, size_t at, struct buffer *ret)
         list[1] = c->list[second];
         return text_with_all(&(struct script_changes){.state = c->state, .list = list, .n = 2}, ret);
 }
-
-/* -- one place of a shared term -- */
 
 static void add_places(struct script_state *s, const struct term *root, struct script_changes *c)
 {

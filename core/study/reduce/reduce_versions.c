@@ -466,21 +466,6 @@ static int test_seat(void *user, unsigned seat, struct slice text, int cancel_fd
 
 /* -- the input -- */
 
-/* A mistake of the target's on what follows from a formula that it decides. */
-static int choose_implication(const struct reduce_versions *v)
-{
-        enum verdict decided = v->before[SIDE_REFERENCE].verdict, implied = v->before[SIDE_TARGET].verdict;
-        const char *name = v->versions[SIDE_TARGET]->name;
-
-        if (!verdict_is_decided(decided))
-                return errorf(-EINVAL, "%s does not decide the formula before the last rule: it says %s", name,
-                              verdict_name(decided));
-        if (decided == implied)
-                return errorf(-EINVAL, "%s decides the formula behind the last rule, too: it says %s", name,
-                              verdict_name(implied));
-        return 0;
-}
-
 /* Says what the input shows, or why it shows nothing. */
 static int choose_interest(struct reduce_versions *v)
 {
@@ -491,8 +476,12 @@ static int choose_interest(struct reduce_versions *v)
         bool is_answers = v->versions[SIDE_REFERENCE] && verdict_is_decided(fast->verdict) && slow->verdict != fast->verdict &&
                           (verdict_is_decided(slow->verdict) || slow->verdict == VERDICT_UNKNOWN);
 
+        if (asked == INTEREST_IMPLICATION && !verdict_is_decided(fast->verdict)) /* `fast`: the formula before the last rule */
+                return errorf(-EINVAL, "%s does not decide the formula before the last rule: it says %s", to, verdict_name(fast->verdict));
         if (asked == INTEREST_IMPLICATION)
-                return choose_implication(v);
+                return fast->verdict != slow->verdict ? 0
+                                                      : errorf(-EINVAL, "%s decides the formula behind the last rule, too: it says %s", to,
+                                                               verdict_name(slow->verdict));
         if (slow->verdict == VERDICT_CRASH && (asked == INTEREST_ANY || asked == INTEREST_CRASH))
                 v->options.interest = INTEREST_CRASH;
         else if (asked == INTEREST_CRASH)

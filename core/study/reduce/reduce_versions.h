@@ -46,8 +46,8 @@ struct version_answer {
 struct reduce_versions;
 
 /* Runs both on the input, on the job's core. The versions are built; the reference's may be NULL where the target alone counts (a crash, an implication).
- * `implied`: of an implication what the rule made of the input. -EINVAL with a sentence: it shows nothing of what is asked for (not slow on the target, no version
- * solves it …). -ENODATA: a version cannot be built. -ECANCELED: the job is. */
+ * `implied`: of an implication what the rule made of the input. -EINVAL with a sentence: it shows nothing of what is asked for (not slow on the
+ * target, no version solves it …). -ENODATA: a version cannot be built. -ECANCELED: the job is. */
 struct reduction_options;
 int reduce_versions_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES],
                          struct slice input, struct slice implied, struct reduce_versions **ret);
@@ -61,8 +61,8 @@ void reduce_versions_shown(const struct reduce_versions *v, struct reduction *re
 /* The answers on another text, with the whole timeout; all zero of a version that there is not. Of an implication `implied` gets what the rule makes of it;
  * -ENODATA: no application of the rule is of interest any more. */
 int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer ret[N_SIDES], struct buffer *implied);
-/* Of what is slow. Where no bounds were given: the square root of the input's ratio, at most REDUCE_RATIO; half of the target's time, at most REDUCE_FLOOR; of
- * another measure the ratio times judge_least(). */
+/* The bounds of what is slow, where none were given: the square root of the input's ratio, at most REDUCE_RATIO; half of the target's time, at most
+ * REDUCE_FLOOR; of another measure the ratio times judge_least(). */
 #define REDUCE_RATIO 3.0
 #define REDUCE_FLOOR 1.0
 #define REDUCE_RATIO_LEAST 1.5 /* what the input itself must show then; JUDGE_FLOOR of what is no time */

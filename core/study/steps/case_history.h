@@ -38,7 +38,7 @@ void case_history_heading(struct buffer *ret);
 int case_history_row(const struct case_history *h, size_t i, struct buffer *ret);
 /* The steps, and in (*ret_points)[i] which of the history's points step.at = i means; free(). */
 void case_history_steps(const struct case_history *h, struct steps *ret, size_t **ret_points);
-/* The picture: seconds, megabytes or the count over the commits between the first point and the last, by `place` (a commit's place in the history's order). */
+/* The picture: seconds, megabytes or the count over the commits from the first point to the last. place[commit]: its place in the history's order. */
 int case_history_plot(const struct case_history *h, const uint32_t *place, struct buffer *ret);
 
 /* The fact of a cell, and what else is known of it: under the solver's seeds 1, 2, … without a gap, else its repetitions. `build` is the key of the

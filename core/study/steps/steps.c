@@ -86,19 +86,6 @@ static bool is_broken(const struct step_point *points, const struct judge_level 
         return 2 * broken > n;
 }
 
-static void add_step(const struct step_point *points, const struct judge_level *before, const struct judge_level *after, struct steps *ret)
-{
-        bool is_slower = after->median > before->median;
-
-        ret->list[ret->n++] = (struct step){.at = after->from,
-                                            .is_slower = is_slower,
-                                            .before = is_broken(points, before) ? NAN : before->median,
-                                            .after = is_broken(points, after) ? NAN : after->median,
-                                            .p = after->p};
-        ret->slower += is_slower;
-        ret->faster += !is_slower;
-}
-
 void steps_find(const struct step_point *points, size_t n, struct steps *ret)
 {
         cleanup_judge_levels struct judge_levels levels = {0};
@@ -109,8 +96,16 @@ void steps_find(const struct step_point *points, size_t n, struct steps *ret)
         *ret = (struct steps){.list = allocate(levels.n, sizeof(*ret->list)), .apart = allocate(n, sizeof(*ret->apart))};
         for (size_t i = 1; i < n; i++)
                 if (next < levels.n && levels.list[next].from == i) {
-                        add_step(points, &levels.list[next - 1], &levels.list[next], ret);
-                        next++;
+                        const struct judge_level *before = &levels.list[next - 1], *after = &levels.list[next++];
+                        bool is_slower = after->median > before->median;
+
+                        ret->list[ret->n++] = (struct step){.at = i,
+                                                            .is_slower = is_slower,
+                                                            .before = is_broken(points, before) ? NAN : before->median,
+                                                            .after = is_broken(points, after) ? NAN : after->median,
+                                                            .p = after->p};
+                        ret->slower += is_slower;
+                        ret->faster += !is_slower;
                 } else if (history_differs(&points[i - 1].by_seed[0], &points[i].by_seed[0])) {
                         ret->apart[ret->n_apart++] = i;
                 }
