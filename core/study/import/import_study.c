@@ -66,7 +66,7 @@ static int take_localized(struct taking *t, const struct observation *theirs, co
         value->case_id = ours->case_id;
         if (*machine && strcmp(machine, host_machine()) != 0)
                 observation_set(&value->machine, machine);
-        return localized_put(t->source->here, &there->key, value);
+        return localized_put(t->source->here, t->here, &there->key, value);
 }
 
 /* A reduction that has ended is not replaced. */

@@ -312,7 +312,7 @@ static int take_results(struct watching *w)
 
                 r = culprits_each(result, alarm_culprit, &t);
                 if (r == 0 && t.n == 0)
-                        alarm_unlocalized(w, t.suspect, localize_state_name(localization_state(w->localization, i)));
+                        alarm_unlocalized(w, t.suspect, localize_state_name(result->state));
         }
         if (r == 0)
                 r = localization_keep(w->localization);
