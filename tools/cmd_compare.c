@@ -350,6 +350,8 @@ static int compare(struct compare *o)
         if (r != STATUS_OK && (r != STATUS_INTERRUPTED || t->judgement.set.compared == 0))
                 return r;
         print(o, t); /* also after an interruption */
+        for (int i = 0; i < 2 && !o->machine; i++)
+                command_note_tools(o->options.version[i].solver, &o->options.version[i].commit, 1);
         if (r == STATUS_OK && o->keep)
                 keep_changes(o, t);
         return r != STATUS_OK ? r : tell_judgement(o, t);

@@ -272,18 +272,6 @@ static void write_svg(const struct recording *o, const struct case_history *h)
         command_write_file(o->svg, r, &b);
 }
 
-/* Results stay when tools are upgraded. Says so, once for all cases. */
-static void tell_changed(const struct recording *o, const struct revisions *known)
-{
-        cleanup_free char *path = NULL;
-        size_t n = 0;
-
-        for (size_t i = 0; !o->machine && i < known->n; i++)
-                n += commit_tools_changed(common.workspace, common.solver, known->list[i], n == 0 ? &path : NULL);
-        if (n > 0)
-                note("toolchain changed: %s is not what %zu of the commits %s built with; solverfs build --renew builds them anew", path, n, n == 1 ? "was" : "were");
-}
-
 static void show_case(const struct recording *o, size_t test, const struct revisions *known)
 {
         cleanup_case_history struct case_history h = {0};
@@ -323,7 +311,8 @@ static int record(struct recording *o)
         command_known(o->machine, &o->line, &known);
         for (size_t i = 0; i < o->cases.n; i++) /* also after an interruption */
                 show_case(o, i, &known);
-        tell_changed(o, &known);
+        if (!o->machine)
+                command_note_tools(common.solver, known.list, known.n);
         return MAX(r, common.status);
 }
 

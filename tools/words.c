@@ -317,3 +317,13 @@ size_t command_known_words(char *const *words, size_t n, struct revisions *ret_r
                 command_revisions(common.solver, words, i, ret_revisions);
         return i;
 }
+
+void command_note_tools(struct solver *s, const uint32_t *list, size_t n)
+{
+        cleanup_free char *path = NULL;
+        size_t changed = commits_tools_changed(common.workspace, s, list, n, &path);
+
+        if (changed > 0)
+                note("%s: toolchain changed: %s is not what %zu of the commits %s built with; solverfs build --renew builds them anew",
+                     s->recipe->name, path, changed, changed == 1 ? "was" : "were");
+}

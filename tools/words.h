@@ -55,6 +55,9 @@ size_t command_known_words(char *const *words, size_t n, struct revisions *ret_r
 void parse_measure(void *to, const char *text);
 void parse_any_measure(void *to, const char *text);
 
+/* Notes how many of the commits were built with tools that are not what they were. */
+void command_note_tools(struct solver *s, const uint32_t *list, size_t n);
+
 bool is_file(const char *path);
 bool is_folder(const char *path);
 

@@ -113,6 +113,16 @@ bool commit_tools_changed(struct workspace *w, struct solver *s, uint32_t commit
         return build_key(s->history, commit, s->recipe, &key) == 0 && build_tools_changed(w, &key, ret_path);
 }
 
+size_t commits_tools_changed(struct workspace *w, struct solver *s, const uint32_t *list, size_t n, char **ret_path)
+{
+        size_t changed = 0;
+
+        *ret_path = NULL;
+        for (size_t i = 0; i < n; i++)
+                changed += commit_tools_changed(w, s, list[i], changed == 0 ? ret_path : NULL);
+        return changed;
+}
+
 int commit_sources_used(struct workspace *w, struct solver *s, uint32_t commit, void (*fn)(void *user, const char *name), void *user)
 {
         cleanup_blob struct blob list = {0};

@@ -94,6 +94,8 @@ int commit_sources_used(struct workspace *w, struct solver *s, uint32_t commit, 
 /* Is something that the commit's build used (core/build/used.h) not what it was? Looked at once in a second at most. Its program and all results
  * stay, until it is built anew (query_current_build()). *ret_path: the first such file, to be freed; NULL: nobody asks. False where nothing is known. */
 bool commit_tools_changed(struct workspace *w, struct solver *s, uint32_t commit, char **ret_path);
+/* Of how many of the commits; *ret_path, to be freed, is the first file of the first of them. */
+size_t commits_tools_changed(struct workspace *w, struct solver *s, const uint32_t *list, size_t n, char **ret_path);
 int build_open_live_log(struct workspace *w, struct solver *s, uint32_t commit, int *ret_fd); /* live_log_open() of its build */
 /* Ids of the cases with an answer for this commit and setting (cell->info is ignored), in order; free(). */
 int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n);

@@ -209,6 +209,20 @@ static void write_figures(const struct report *r, size_t n_wrong, struct buffer 
         buffer_adds(b, "</dl>\n");
 }
 
+/* Results stay when the tools that their programs were built with are upgraded. */
+static void write_changed(const struct report *r, struct buffer *b)
+{
+        cleanup_free uint32_t *list = allocate(r->n_columns, sizeof(*list));
+        cleanup_free char *path = NULL;
+        size_t n;
+
+        for (size_t k = 0; k < r->n_columns; k++)
+                list[k] = r->columns[k].of->number;
+        n = commits_tools_changed(r->workspace, r->solver, list, r->n_columns, &path);
+        if (n > 0)
+                xml_addf(b, "<p>toolchain changed: %s is not what %zu of the commits shown %s built with</p>\n", path, n, n == 1 ? "was" : "were");
+}
+
 static int write_top(struct report *r, struct buffer *b)
 {
         size_t n_wrong = 0;
@@ -218,6 +232,7 @@ static int write_top(struct report *r, struct buffer *b)
         if (r->options->set)
                 xml_addf(b, " of the set %s", r->options->set);
         buffer_addf(b, ", as of %s.</p>\n", report_date(r->newest).s);
+        write_changed(r, b);
         e = write_wrong(r, b, &n_wrong);
         write_figures(r, n_wrong, b);
         buffer_adds(b, "</header>\n<nav aria-label=\"Sections\"><ul>"
