@@ -31,8 +31,10 @@ void plot_free(struct plot *p)
                 return;
         for (struct plot_series *s = p->series, *next; s; s = next) {
                 next = s->next;
-                for (size_t i = 0; i < s->n; i++)
+                for (size_t i = 0; i < s->n; i++) {
                         free(s->items[i].tooltip);
+                        free(s->items[i].label);
+                }
                 free(s->items);
                 free(s->name);
                 free(s);
@@ -109,7 +111,12 @@ void plot_unmarked(struct plot_series *s)
 void plot_point(struct plot_series *s, double x, double y, const char *tooltip)
 {
         list_grow(s->items, s->n);
-        s->items[s->n++] = (struct plot_item){x, y, copy_text(tooltip)};
+        s->items[s->n++] = (struct plot_item){.x = x, .y = y, .tooltip = copy_text(tooltip)};
+}
+
+void plot_label(struct plot_series *s, const char *label)
+{
+        s->items[s->n - 1].label = copy_text(label);
 }
 
 static void add_rule(struct plot *p, enum plot_rule_kind kind, double value, const char *label, const char *tooltip)

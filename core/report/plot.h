@@ -63,6 +63,8 @@ void plot_style(struct plot_series *s, unsigned n);
 /* A thin grey line without markers, which joins points of other series. */
 void plot_unmarked(struct plot_series *s);
 void plot_point(struct plot_series *s, double x, double y, const char *tooltip);
+/* Writes beside the point that was added last; not where that would cover the label of another. */
+void plot_label(struct plot_series *s, const char *label);
 
 /* Lines across the whole picture. `label` (may be NULL) is written beside the line. */
 void plot_rule_x(struct plot *p, double x, const char *label, const char *tooltip); /* upright: a culprit, a release */

@@ -7,7 +7,7 @@
 
 struct plot_item {
         double x, y;
-        char *tooltip;
+        char *tooltip, *label;
 };
 
 struct plot_series {

@@ -271,6 +271,49 @@ static void add_series(struct buffer *out, const struct plot *p, const struct la
         }
 }
 
+/* -- labels of points --------------------------------------------------------------------------------------------- */
+
+#define LABELS_MOST 64
+
+struct label_box {
+        double left, right, middle;
+};
+
+static bool is_covered(const struct label_box *taken, size_t n, const struct label_box *b)
+{
+        for (size_t i = 0; i < n; i++)
+                if (b->left < taken[i].right && taken[i].left < b->right && fabs(b->middle - taken[i].middle) < NOTE_FONT)
+                        return true;
+        return false;
+}
+
+/* To the right of its point, where there is room, else to the left. */
+static void add_labels(struct buffer *out, const struct plot *p, const struct layout *l)
+{
+        struct label_box taken[LABELS_MOST];
+        size_t n = 0;
+
+        for (const struct plot_series *s = p->series; s; s = s->next)
+                for (size_t i = 0; i < s->n && n < LABELS_MOST; i++) {
+                        const double x = scale_pixel(&l->x, s->items[i].x), y = scale_pixel(&l->y, s->items[i].y), beside = PLOT_MARKER + 4;
+                        double width;
+
+                        if (!s->items[i].label || !plot_item_is_drawable(&s->items[i]))
+                                continue;
+                        width = plot_text_width(s->items[i].label, NOTE_FONT);
+                        for (int turn = 0; turn < 2; turn++) {
+                                const double left = turn == 0 ? x + beside : x - beside - width;
+                                const struct label_box box = {left, left + width, y};
+
+                                if (box.left < l->left || box.right > l->right || is_covered(taken, n, &box))
+                                        continue;
+                                plot_add_text(out, turn == 0 ? x + beside : x - beside, y + 4, "m n", turn == 0 ? "" : "end", s->items[i].label);
+                                taken[n++] = box;
+                                break;
+                        }
+                }
+}
+
 /* -- layout ------------------------------------------------------------------------------------------------------- */
 
 struct range {
@@ -442,6 +485,7 @@ int plot_write(const struct plot *p, struct buffer *out)
                     l.bottom - l.top + 10);
         plot_add_rules(out, p, &l);
         add_series(out, p, &l);
+        add_labels(out, p, &l);
         buffer_adds(out, "</svg>\n<g>");
         add_axes(out, p, &l);
         buffer_adds(out, "</g>\n</svg>\n");

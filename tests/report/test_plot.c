@@ -46,6 +46,28 @@ START_TEST(test_text_is_escaped_text)
 }
 END_TEST
 
+/* A label that finds room on neither side is left out. */
+START_TEST(test_labels)
+{
+        cleanup_plot struct plot *p = plot_new("t", 0, 0);
+        struct plot_series *s = plot_series(p, PLOT_SCATTER, "cases");
+        const char *svg;
+
+        for (int i = 0; i < 3; i++) {
+                plot_point(s, 5, 5, NULL);
+                plot_label(s, i == 0 ? "first & only" : i == 1 ? "second" : "third");
+        }
+        plot_point(s, 0, 0, NULL);
+        plot_point(s, 10, 10, NULL);
+        plot_label(s, "at the edge");
+        svg = drawn(p);
+        ck_assert_uint_eq(count(svg, ">first &amp; only</text>"), 1);
+        ck_assert_uint_eq(count(svg, ">second</text>"), 1);
+        ck_assert_uint_eq(count(svg, ">third</text>"), 0);
+        assert_has(svg, "text-anchor=\"end\">at the edge</text>");
+}
+END_TEST
+
 START_TEST(test_no_ids_no_script_dark_mode)
 {
         cleanup_plot struct plot *p = plot_new("t", 0, 0);
@@ -391,7 +413,7 @@ START_TEST(test_reentrant)
 }
 END_TEST
 
-SUITE("plot", test_text_is_escaped_text, test_no_ids_no_script_dark_mode, test_linear_ticks, test_ticks_of_an_axis_have_one_unit,
+SUITE("plot", test_text_is_escaped_text, test_labels, test_no_ids_no_script_dark_mode, test_linear_ticks, test_ticks_of_an_axis_have_one_unit,
       test_crosses_are_drawn_by_a_wider_line, test_ticks_of_counts_are_whole, test_log_ticks, test_durations, test_nan_breaks_a_line, test_rules_and_diagonals, test_labels_avoid_points,
       test_labels_avoid_each_other, test_long_texts_lose_their_middle, test_logarithmic_axes_of_a_square_have_the_same_ticks,
       test_a_rule_outside_has_no_label, test_no_line_crosses_a_label, test_a_crowd_is_translucent, test_nothing_to_draw, test_reentrant)

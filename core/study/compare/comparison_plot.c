@@ -9,6 +9,9 @@
 #define LEAST      0.001 /* seconds; what takes less is drawn there */
 #define LEAST_SPAN 40    /* times from one end of a scatter plot's axis to the other: the diagonals of ten are seen */
 
+#define NAMED_FROM 2  /* times: cases that lie farther from the diagonal are called by their names */
+#define NAMED_MOST 8
+
 #define NOTHING "no case is measured with both"
 
 static bool is_solved(const struct comparing_table *t, size_t i, int side)
@@ -86,6 +89,28 @@ static enum verdict_plot colour_of(const struct comparing_table *t, size_t i, co
         return verdict_plot_of(shown->verdict, shown->is_wrong);
 }
 
+/* How far a case lies from the diagonal, by the logarithm. */
+static double distance(const struct scatter *of, size_t i)
+{
+        return fabs(log(place_of(of, i, 1) / place_of(of, i, 0)));
+}
+
+/* A change is called by its name where it is one of the few that are farthest from the diagonal. */
+static bool is_outlier(const struct scatter *of, size_t i)
+{
+        const struct comparing_table *t = of->table;
+        enum judge_change change = t->judgement.cases[i].change;
+        size_t farther = 0;
+
+        if (distance(of, i) < log(NAMED_FROM) || (!judge_is_regression(change) && !judge_is_improvement(change)))
+                return false;
+        for (size_t k = 0; k < t->options->n; k++) {
+                change = t->judgement.cases[k].change;
+                farther += is_drawn(of, k) && (judge_is_regression(change) || judge_is_improvement(change)) && distance(of, k) > distance(of, i);
+        }
+        return farther < NAMED_MOST;
+}
+
 static void add_point(const struct scatter *of, size_t i, struct plot_series *s)
 {
         const struct comparing_table *t = of->table;
@@ -102,6 +127,12 @@ static void add_point(const struct scatter *of, size_t i, struct plot_series *s)
         if (judge_is_regression(change) || judge_is_improvement(change))
                 buffer_addf(&tooltip, ": %s", judge_change_name(change, t->judgement.options.measure));
         plot_point(s, place_of(of, i, 0), place_of(of, i, 1), tooltip.data);
+        if (is_outlier(of, i)) {
+                cleanup_buffer struct buffer name = {0};
+
+                buffer_add_printable(&name, basename(t->options->cases[i]->name));
+                plot_label(s, name.data);
+        }
 }
 
 static void add_points(const struct scatter *of, struct plot *p)
