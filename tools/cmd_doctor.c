@@ -1,6 +1,6 @@
 /* solverfs doctor: what this machine and this store can do, and what to do about what they cannot. */
 #include "command.h"
-#include "core/query/place.h"
+#include "core/workspace/place.h"
 #include "core/run/host.h"
 #include "mounts.h"
 

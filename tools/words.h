@@ -1,9 +1,9 @@
-/* Reads the words of a command line: solvers, revisions, cases (core/query/select.h has their language). Where one cannot be read these end the
+/* Reads the words of a command line: solvers, revisions, cases (core/workspace/select.h has their language). Where one cannot be read these end the
  * command, and say why; those named find_... return a status instead, having said why. */
 #pragma once
 
 #include "command.h"
-#include "core/query/select.h"
+#include "core/workspace/select.h"
 #include "core/study/judge/judge.h"
 #include "core/study/observation/observation.h"
 

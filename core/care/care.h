@@ -7,7 +7,7 @@
  * Both may run beside mounts and commands on the same store: what is in use is locked, and passed over. */
 #pragma once
 
-#include "core/query/workspace.h"
+#include "core/workspace/workspace.h"
 
 enum care_kind {
         CARE_NOTE,     /* nothing is wrong, but worth saying */

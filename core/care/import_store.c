@@ -5,10 +5,10 @@
 #include "cache/base/json.h"
 #include "core/query/noted_cell.h"
 #include "core/query/machines.h"
-#include "core/query/names.h"
+#include "core/workspace/names.h"
 #include "core/query/query_internal.h"
 #include "core/query/scrambled.h"
-#include "core/query/view.h"
+#include "core/workspace/view.h"
 #include "core/run/host.h"
 
 #define CHUNK      256                /* rows in a transaction, at most */

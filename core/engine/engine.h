@@ -67,7 +67,7 @@ struct query { /* the head of every query; what the functions below need beside 
         struct digest key; /* of everything the value depends on; set by the constructor */
 };
 
-/* Slots that are not this machine's, such as those of a cluster (core/query/place.h). Their number changes, and one may be lost in use: a compute()
+/* Slots that are not this machine's, such as those of a cluster (core/workspace/place.h). Their number changes, and one may be lost in use: a compute()
  * that ends with -EREMOTEIO is called again on another slot, at most ENGINE_LOST_MOST times; one that ends with -ERESTART, as nothing was begun,
  * any number of times. */
 struct engine_away {

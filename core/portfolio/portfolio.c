@@ -4,7 +4,7 @@
 #include "cache/base/lock.h"
 #include "core/git/gitconfig.h"
 #include "core/portfolio/portfolio_internal.h"
-#include "core/query/config_text.h"
+#include "core/workspace/config_text.h"
 #include "core/query/program_digest.h"
 #include "core/recipe/recipe_keys.h"
 

@@ -1,7 +1,7 @@
 /* Programs to run, kept from being evicted from the store's folder as long as they are held. Threads: the lists may be read by any. */
 #pragma once
 
-#include "core/query/workspace.h"
+#include "core/workspace/workspace.h"
 #include "core/run/runner.h"
 
 struct held {

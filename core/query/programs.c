@@ -7,7 +7,7 @@
 #include "cache/base/lock.h"
 #include "core/query/program_digest.h"
 #include "core/query/query.h"
-#include "core/query/workspace_internal.h"
+#include "core/workspace/workspace_internal.h"
 #include "core/git/gitconfig.h"
 #include "core/recipe/recipe_keys.h"
 #include "core/run/runner.h"

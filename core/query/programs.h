@@ -15,7 +15,7 @@
  * Threads: any. */
 #pragma once
 
-#include "core/query/workspace.h"
+#include "core/workspace/workspace.h"
 
 bool program_is_text(const char *text); /* begins with "exec:" */
 

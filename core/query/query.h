@@ -9,7 +9,7 @@
  * Threads: any. */
 #pragma once
 
-#include "core/query/workspace.h"
+#include "core/workspace/workspace.h"
 
 struct build_value {
         struct value value;

@@ -2,11 +2,7 @@
 #pragma once
 
 #include "core/query/query.h"
-
-/* Numbers that stand by themselves in TABLE_META; 0: there is none. */
-uint64_t meta_number(struct workspace *w, const char *key);
-uint64_t meta_number_in(struct store_txn *t, const char *key);
-int meta_number_put(struct store_txn *t, const char *key, uint64_t n);
+#include "core/workspace/meta.h"
 
 /* The same as build_find() and query_build(), for callers that have the commit's build key: finding that out reads the commit's trees. */
 int build_record_find(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret);

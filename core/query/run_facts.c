@@ -1,5 +1,5 @@
 /* Keys of runs and of their facts. The facts themselves: run_finder.c. */
-#include "core/query/program_runs.h"
+#include "core/query/run_finder.h"
 #include "core/query/machines.h"
 #include "core/query/same_program.h"
 

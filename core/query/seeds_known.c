@@ -1,10 +1,10 @@
 #include "core/query/seeds_known.h"
 
-#include "core/query/names.h"
+#include "core/workspace/names.h"
 #include "core/query/query_internal.h"
 #include "core/query/run_finder.h"
 #include "core/query/scrambled.h"
-#include "core/query/view.h"
+#include "core/workspace/view.h"
 
 struct known {
         struct workspace *workspace;

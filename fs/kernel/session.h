@@ -4,7 +4,7 @@
  * comments of kernel_cache.h (sizes), waiters.h (interrupts) and notify.h. */
 #pragma once
 
-#include "core/query/workspace.h"
+#include "core/workspace/workspace.h"
 
 struct session_options {
         const char *mountpoint;

@@ -10,7 +10,7 @@
  *     names that are numbers   .has and .numbers
  *     one name, that varies    .named
  *     names that vary          .match and .list; a name that is to have a number for good: tree_number(), with a name space of its own
- *                              in core/query/names.h
+ *                              in core/workspace/names.h
  *     its inodes               commit and item (20 bits each) are the rows' own: compare/<a>..<b> has a in one and b in the other, a finding the
  *                              number of its name in `item` and a culprit's commit in `commit`, a portfolio's cell the portfolio's number in
  *                              `commit` and the case in `item`; inode_set_number() takes both for 32 bits. Anything wider goes into `more`

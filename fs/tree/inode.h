@@ -2,7 +2,7 @@
  *
  * A number holds everything that identifies a node: its kind (the number of its row), its view (a solver; all or only what is finished; the setting of
  * its cells: a solver's seed, a scrambler's seed, or a time limit), and two numbers whose meaning depends on the row: mostly a commit and an item of
- * it (a case), or the number of a name. The store gives each of these numbers once and never again (core/query/names.h, core/history/history.h,
+ * it (a case), or the number of a name. The store gives each of these numbers once and never again (core/workspace/names.h, core/history/history.h,
  * core/cases/cases.h). So inode numbers survive a remount and are never reused, and there is nothing to look up. The root is 1, as FUSE has it. There
  * are five forms:
  *

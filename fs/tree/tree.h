@@ -6,9 +6,9 @@
 
 #include <sys/stat.h>
 
-#include "core/query/names.h"
+#include "core/workspace/names.h"
 #include "core/query/query.h"
-#include "core/query/view.h"
+#include "core/workspace/view.h"
 #include "fs/tree/route.h"
 
 struct node {

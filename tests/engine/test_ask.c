@@ -6,7 +6,7 @@
 #include <sys/eventfd.h>
 
 #include "core/engine/ask.h"
-#include "core/query/workspace.h"
+#include "core/workspace/workspace.h"
 
 #define NODES 40000
 

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "core/engine/engine.h"
-#include "core/query/workspace.h"
+#include "core/workspace/workspace.h"
 
 static struct place {
         struct engine_away away; /* first */

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #include "core/engine/engine.h"
-#include "core/query/workspace.h"
+#include "core/workspace/workspace.h"
 #include "core/run/host.h"
 #include "core/run/slot.h"
 

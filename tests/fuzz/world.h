@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/query/query.h"
-#include "core/query/workspace.h"
+#include "core/workspace/workspace.h"
 #include "fuzz.h"
 
 struct world {

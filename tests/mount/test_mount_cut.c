@@ -121,7 +121,7 @@ static void cut_under_a_mount(const char *file, off_t to)
         mount_stop(mount_of("mnt"));
 }
 
-/* A config that ends with a line may be what somebody made of it (core/query/config_text.h): that one is cut within a line. Its size follows from the
+/* A config that ends with a line may be what somebody made of it (core/workspace/config_text.h): that one is cut within a line. Its size follows from the
  * length of the path of the scratch folder, so that its half may be anywhere. */
 static off_t within_a_line(const char *file, off_t to)
 {

@@ -1,7 +1,7 @@
 /* A store in the test's folder with one solver, "toy", of the repository that git has made in "repo". */
 #pragma once
 
-#include "core/query/workspace.h"
+#include "core/workspace/workspace.h"
 #include "tests/support/git_shell.h"
 
 static inline void toy_workspace(const char *recipe, struct workspace **ret_workspace, struct solver **ret_solver)

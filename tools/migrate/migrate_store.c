@@ -10,7 +10,7 @@
 #include "cache/base/json.h"
 #include "cache/base/record.h"
 #include "core/build/build.h"
-#include "core/query/format.h"
+#include "core/workspace/format.h"
 #include "core/run/fact.h"
 
 #define CHUNK 250 /* records rewritten in one transaction */

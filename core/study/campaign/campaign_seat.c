@@ -4,7 +4,7 @@
 
 #include "core/cases/cases.h"
 #include "core/engine/ask.h"
-#include "core/query/place.h"
+#include "core/workspace/place.h"
 #include "core/run/host.h"
 
 #define PROBE_NS (10 * NSEC_PER_SEC) /* the shortest time for which a slot is leased */

@@ -19,7 +19,7 @@
 
 #include "core/engine/ask.h"
 #include "core/query/query.h"
-#include "core/query/select.h"
+#include "core/workspace/select.h"
 #include "core/study/judge/judge.h"
 
 struct comparing;

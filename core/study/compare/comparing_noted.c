@@ -1,5 +1,5 @@
 /* The list of comparisons: the names under which the command has made them. */
-#include "core/query/names.h"
+#include "core/workspace/names.h"
 #include "core/study/compare/comparing.h"
 
 #include <inttypes.h>

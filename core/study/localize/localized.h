@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "core/query/workspace.h"
+#include "core/workspace/workspace.h"
 #include "core/run/verdict.h"
 #include "core/study/judge/judge.h"
 #include "core/study/localize/localize.h"

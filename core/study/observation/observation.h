@@ -11,7 +11,7 @@
  * sentence); store.h's. */
 #pragma once
 
-#include "core/query/workspace.h"
+#include "core/workspace/workspace.h"
 #include "core/study/judge/judge.h"
 
 enum observation_kind {

@@ -7,7 +7,7 @@
  * Threads: any. */
 #pragma once
 
-#include "core/query/workspace.h"
+#include "core/workspace/workspace.h"
 
 #define REPORT_CASES   1000 /* of a larger set: every second, every third … */
 #define REPORT_COMMITS 400  /* of more that are measured: first, last, tags, and of the others every second, every third … */

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/query/query.h"
-#include "core/query/select.h"
+#include "core/workspace/select.h"
 #include "core/report/html.h"
 #include "core/study/observation/observation.h"
 #include "core/study/page/solver_report.h"

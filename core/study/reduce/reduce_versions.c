@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "core/cases/cases.h"
-#include "core/query/place.h"
+#include "core/workspace/place.h"
 #include "core/smtlib/print.h"
 #include "core/study/reduce/reduce_pool.h"
 #include "core/study/reduce/reduction.h"
@@ -20,7 +20,7 @@
 
 /* Runs of the two versions, on a number of seats, each with a core and with runners of its own; a seat is one thread's at a time. The first seat has the
  * core of the job, and gives way to persons where the job is a batch's. The others have further cores while nobody else waits for any. Where the
- * solver's runs are done at a place (core/query/place.h), every seat has a slot there, the first one the job's, and no core here. */
+ * solver's runs are done at a place (core/workspace/place.h), every seat has a slot there, the first one the job's, and no core here. */
 struct seat {
         bool has_core; /* or the slot `away` in its place */
         struct cluster_slot *away;

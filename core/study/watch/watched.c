@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "cache/base/record.h"
-#include "core/query/select.h"
+#include "core/workspace/select.h"
 
 void watched_stretches_done(struct watched_stretches *s)
 {

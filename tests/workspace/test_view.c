@@ -1,7 +1,7 @@
 /* Names of views: stores have them for good. */
 #include "tests/support/test.h"
 
-#include "core/query/view.h"
+#include "core/workspace/view.h"
 
 static const struct {
         const char *name;

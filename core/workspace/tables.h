@@ -5,7 +5,7 @@
 
 enum table {
         TABLE_META,  /* settings that are no person's, and notes: run_notes.c */
-        TABLE_NAMES, /* core/query/names.h */
+        TABLE_NAMES, /* core/workspace/names.h */
         TABLE_COMMITS,
         TABLE_OIDS,
         TABLE_REFS,

@@ -1,6 +1,6 @@
-#include "core/query/place.h"
+#include "core/workspace/place.h"
 
-#include "core/query/workspace.h"
+#include "core/workspace/workspace.h"
 
 /* -- slots, for the engine -- */
 

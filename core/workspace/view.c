@@ -1,4 +1,4 @@
-#include "core/query/view.h"
+#include "core/workspace/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "core/query/tables.h"
+#include "core/workspace/tables.h"
 
 const char *const workspace_tables[N_TABLES] = {
         [TABLE_META] = "meta",

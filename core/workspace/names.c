@@ -1,7 +1,7 @@
-#include "core/query/names.h"
+#include "core/workspace/names.h"
 
 #include "cache/store/name_key.h"
-#include "core/query/tables.h"
+#include "core/workspace/tables.h"
 
 /* In TABLE_NAMES: "n" space name → number, "#" space number → name, "#" space → how many were given. */
 

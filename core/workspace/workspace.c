@@ -1,7 +1,7 @@
 /* A workspace's life, and what it holds. */
-#include "core/query/workspace_internal.h"
+#include "core/workspace/workspace_internal.h"
 
-#include "core/query/format.h"
+#include "core/workspace/format.h"
 #include "core/run/file_digest.h"
 
 static const struct cases_tables cases_tables = {.cases = TABLE_CASES, .names = TABLE_CASE_NAMES, .digests = TABLE_CASE_DIGESTS};

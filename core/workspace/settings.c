@@ -1,4 +1,4 @@
-#include "core/query/settings.h"
+#include "core/workspace/settings.h"
 
 #include <ctype.h>
 

@@ -16,7 +16,7 @@
 #include <pthread.h>
 
 #include "core/engine/engine.h"
-#include "core/query/settings.h"
+#include "core/workspace/settings.h"
 #include "core/remote/cluster.h"
 
 struct workspace;

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "core/query/workspace.h"
+#include "core/workspace/workspace.h"
 
 /* -- downloads, by curl ------------------------------------------------------------------------------------------- */
 

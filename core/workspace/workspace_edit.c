@@ -1,6 +1,6 @@
 /* Solvers added to the config, given another recipe, and taken out of it; one process at a time. */
 #include "cache/base/lock.h"
-#include "core/query/workspace_internal.h"
+#include "core/workspace/workspace_internal.h"
 
 struct edit {
         int lock;

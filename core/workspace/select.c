@@ -1,4 +1,4 @@
-#include "core/query/select.h"
+#include "core/workspace/select.h"
 
 #include <ctype.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
-#include "core/query/config_text.h"
-#include "core/query/workspace.h"
+#include "core/workspace/config_text.h"
+#include "core/workspace/workspace.h"
 
 struct repository {
         struct repository *next;

@@ -1,6 +1,6 @@
 /* The solvers of a config, opened: each has its recipe, the history of its repository, and the places where it is built and run. */
-#include "core/query/names.h"
-#include "core/query/workspace_internal.h"
+#include "core/workspace/names.h"
+#include "core/workspace/workspace_internal.h"
 
 static const struct history_tables history_tables = {
         .commits = TABLE_COMMITS, .oids = TABLE_OIDS, .refs = TABLE_REFS, .sources = TABLE_SOURCES};

@@ -27,9 +27,9 @@
 #include "core/cases/sets.h"
 #include "core/engine/engine.h"
 #include "core/run/fact.h"
-#include "core/query/place.h"
-#include "core/query/settings.h"
-#include "core/query/tables.h"
+#include "core/workspace/place.h"
+#include "core/workspace/settings.h"
+#include "core/workspace/tables.h"
 
 struct workspace;
 

@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "core/query/workspace_internal.h"
+#include "core/workspace/workspace_internal.h"
 
 static const char *const folders[] = {"repos", "cases", "deltas", "programs", "work", "scratch", "slots", "claims", "engines"};
 

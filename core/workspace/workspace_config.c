@@ -1,9 +1,9 @@
 /* The config of a store: read again when the file changes, its mistakes, and what becomes of one that was cut off. */
-#include "core/query/workspace_internal.h"
+#include "core/workspace/workspace_internal.h"
 
 #include <sys/stat.h>
 
-#include "core/query/names.h"
+#include "core/workspace/names.h"
 
 #define LOOK_NS  (100 * NSEC_PER_MSEC) /* how often the file is looked at, at most */
 #define AGAIN_NS NSEC_PER_SEC          /* and read again though it is the same, when that was unfinished */

@@ -1,6 +1,8 @@
-#include "core/query/format.h"
+#include "core/workspace/format.h"
 
-#include "core/query/query_internal.h"
+#include "core/build/build.h"
+#include "core/run/fact.h"
+#include "core/workspace/meta.h"
 
 /* In TABLE_META: the format of facts. A store that has programs in its database, and not in files, lacks the second. */
 #define FACTS    "facts/format"

@@ -1,6 +1,6 @@
-#include "core/query/config_text.h"
+#include "core/workspace/config_text.h"
 
-#include "core/query/tables.h"
+#include "core/workspace/tables.h"
 #include "core/recipe/recipe.h"
 
 #define COPY_KEY "config"

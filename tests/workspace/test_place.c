@@ -1,6 +1,6 @@
 #include "tests/support/test.h"
 
-#include "core/query/place.h"
+#include "core/workspace/place.h"
 
 static char launch[] = "echo launched >>launched; exec {worker}";
 static char name[] = "lab";

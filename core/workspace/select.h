@@ -9,7 +9,7 @@
  * Both keep the order of the words and name nothing twice. Give *ret to its ..._done() after an error, too. Threads: any. */
 #pragma once
 
-#include "core/query/workspace.h"
+#include "core/workspace/workspace.h"
 
 /* -- revisions -- */
 

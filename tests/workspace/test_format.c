@@ -1,6 +1,6 @@
 /* Stores with records of older formats: put by hand, refused, and rewritten by migrate-store. */
 #include "tests/support/toy_workspace.h"
-#include "tests/query/old_fact.h"
+#include "tests/workspace/old_fact.h"
 
 #include <fcntl.h>
 

@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <sys/wait.h>
 
-#include "core/query/names.h"
-#include "core/query/workspace.h"
+#include "core/workspace/names.h"
+#include "core/workspace/workspace.h"
 
 static struct store *open_store(void)
 {
