@@ -78,6 +78,38 @@ static void add_term(struct set *s, const struct term *t)
         }
 }
 
+/* So many of a thing: a part for each power of two that the count reaches. */
+static void add_count(struct set *s, uint32_t what, uint64_t n)
+{
+        for (uint32_t m = magnitude(n); m > 0; m--)
+                set_add(s, mix(mix(13, what), m));
+}
+
+static void add_counts(struct set *s, const struct term_list *all, size_t assertions)
+{
+        uint32_t ops[N_OPS] = {0}, constants = 0;
+        uint64_t characters = 0, longest = 0;
+
+        for (size_t i = 0; i < all->n; i++) {
+                const struct term *t = all->list[i];
+
+                if (t->kind == TERM_OPERATOR && t->op < N_OPS)
+                        ops[t->op]++;
+                constants += t->kind == TERM_FUNCTION && t->n_args == 0;
+                if (t->kind == TERM_LITERAL && t->sort->kind == SORT_STRING) {
+                        characters += term_string_length(t);
+                        longest = MAX(longest, term_string_length(t));
+                }
+        }
+        for (uint32_t i = 0; i < N_OPS; i++)
+                add_count(s, i, ops[i]);
+        add_count(s, N_OPS, all->n);
+        add_count(s, N_OPS + 1, assertions);
+        add_count(s, N_OPS + 2, constants);
+        add_count(s, N_OPS + 3, characters);
+        add_count(s, N_OPS + 4, longest);
+}
+
 int shape_of(const struct script *s, struct shape *ret)
 {
         cleanup(term_list_done) struct term_list roots = {0}, all = {0};
@@ -93,8 +125,7 @@ int shape_of(const struct script *s, struct shape *ret)
                 return r;
         for (size_t i = 0; i < all.n; i++)
                 add_term(set, all.list[i]);
-        set_add(set, mix(11, magnitude(roots.n)));
-        set_add(set, mix(12, magnitude(all.n)));
+        add_counts(set, &all, roots.n);
         ret->parts = allocate(set->n, sizeof(*ret->parts));
         for (uint32_t i = 0; i < SHAPE_BUCKETS; i++)
                 if (set->bits[i / 64] >> i % 64 & 1)

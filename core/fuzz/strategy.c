@@ -152,9 +152,9 @@ bool strategy_finish(struct strategy *s, uint64_t id, double *ret_score)
         score(s, i);
         i->is_out = false;
         *ret_score = i->score;
-        is_candidate = i->is_candidate;
         if (s->rows->finish)
                 s->rows->finish(s, i);
+        is_candidate = i->is_candidate;
         if (!is_candidate)
                 forget_input(s, i);
         return is_candidate;

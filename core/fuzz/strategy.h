@@ -55,7 +55,7 @@ struct outcome {
 };
 void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struct outcome *o);
 
-/* The candidate's score; false: no candidate. The input and its text are gone afterwards, but for strategy_confirmed(). */
+/* The candidate's score; false: no candidate, or one of a kind that was found several times. The input and its text are gone afterwards, but for strategy_confirmed(). */
 bool strategy_finish(struct strategy *s, uint64_t id, double *ret_score);
 /* Whether a candidate is a find. `cause`: a number of the caller's, 0: not known. Two finds of one cause teach what need not be sought again. */
 void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t cause);

@@ -4,7 +4,10 @@
  *   hard for every version, the other order is cheaper. The times measured so far choose the order.
  * - Swarms (Groce et al., "Swarm testing", ISSTA 2012). For each formula it is drawn which operators it may use, how long, wide and deep it is, so
  *   that rare combinations come.
- * - Novelty. Of several candidates the one runs whose parts were seen least, and belong least to causes that were found. */
+ * - Novelty for a second. Of several candidates the one runs whose parts were seen least, and belong least to what was found, for the time that
+ *   inputs of its size take; sources are chosen by what they find in a second, too.
+ * - Families. Nobody tells the cause of a find while it counts. A part of formulas (shape.h) explains finds when inputs with it mostly are finds, and
+ *   several finds have it that no better part explains. What has such a part is mostly left alone, and mostly not confirmed. */
 #include "core/fuzz/strategy_internal.h"
 
 #include <math.h>
@@ -43,6 +46,7 @@ static const struct size {
 
 struct elite {
         struct script *script; /* owned, in a bank of its own */
+        struct shape shape;    /* owned */
         double worth;
 };
 
@@ -65,8 +69,22 @@ struct unexplained {
         struct shape shape; /* owned */
 };
 
+#define CONFIRMATION 5   /* pairs of runs that a candidate costs */
+#define SIZES        17
+#define FINDS_MOST  512  /* whose shapes are kept */
+#define FAMILY      2    /* finds that a part has to be in before it explains them */
+#define PRECISION   0.3  /* the share of the inputs with a part that were finds, for it to explain them */
+#define UNEXPECTED  0.1  /* how often a candidate of a known family is confirmed all the same */
+
 struct novelty {
         struct shape_counts counts;
+        struct shape_counts ran, hit;         /* of inputs that ran to an end; of finds, and of candidates that were taken for some */
+        double n_ran, n_hit;
+        bool explains[SHAPE_BUCKETS];
+        struct shape *found; /* owned; of finds */
+        size_t n_found;
+        double cost[N_SOURCES], inputs[N_SOURCES]; /* seconds, and inputs, of each source */
+        double size_cost[SIZES], size_inputs[SIZES]; /* the same by the magnitude of the number of parts */
         struct bandit sources;
         struct pool slow, finds;
         struct enumeration *enumeration; /* owned; NULL: at its end */
@@ -90,8 +108,10 @@ static int novelty_begin(struct strategy *s)
 
 static void pool_done(struct pool *p)
 {
-        for (size_t i = 0; i < p->n; i++)
+        for (size_t i = 0; i < p->n; i++) {
                 script_free(p->list[i].script);
+                shape_done(&p->list[i].shape);
+        }
         p->n = 0;
 }
 
@@ -106,16 +126,78 @@ static void novelty_end(struct strategy *s)
         for (size_t i = 0; i < n->n_causes; i++)
                 shape_done(&n->causes[i].common);
         free(n->causes);
+        for (size_t i = 0; i < n->n_found; i++)
+                shape_done(&n->found[i]);
+        free(n->found);
         for (size_t i = 0; i < n->n_unexplained; i++)
                 shape_done(&n->unexplained[i].shape);
         free(n->unexplained);
         free(n);
 }
 
+/* -- families -- */
+
+/* Does the shape have a part that explains finds? */
+static bool has_family(const struct novelty *n, const struct shape *s)
+{
+        for (size_t i = 0; i < s->n; i++)
+                if (n->explains[s->parts[i]])
+                        return true;
+        return false;
+}
+
+static double precision_of(const struct novelty *n, uint16_t part)
+{
+        return n->hit.seen[part] / (n->ran.seen[part] + 2);
+}
+
+/* A part explains finds when inputs with it mostly are finds, and several finds have it that no better part explains: a greedy cover. */
+static void explain(struct novelty *n)
+{
+        cleanup_free bool *covered = allocate(n->n_found + 1, sizeof(*covered));
+        cleanup_free uint16_t *count = allocate(SHAPE_BUCKETS, sizeof(*count));
+        const double least = fmax(PRECISION, fmin(0.9, 3 * n->n_hit / (n->n_ran + 1)));
+
+        memset(n->explains, 0, sizeof(n->explains));
+        for (;;) {
+                double most = 0;
+                uint16_t best = 0;
+
+                memset(count, 0, SHAPE_BUCKETS * sizeof(*count));
+                for (size_t i = 0; i < n->n_found; i++)
+                        for (size_t k = 0; !covered[i] && k < n->found[i].n; k++)
+                                count[n->found[i].parts[k]]++;
+                for (uint32_t b = 0; b < SHAPE_BUCKETS; b++) {
+                        double p = count[b] >= FAMILY ? precision_of(n, (uint16_t)b) : 0;
+
+                        if (p >= least && count[b] * p * p > most) {
+                                most = count[b] * p * p;
+                                best = (uint16_t)b;
+                        }
+                }
+                if (most == 0)
+                        return;
+                n->explains[best] = true;
+                for (size_t i = 0; i < n->n_found; i++)
+                        for (size_t k = 0; !covered[i] && k < n->found[i].n; k++)
+                                covered[i] = n->found[i].parts[k] == best;
+        }
+}
+
+static void note_find(struct novelty *n, const struct shape *s)
+{
+        if (n->n_found == FINDS_MOST) {
+                shape_done(&n->found[0]);
+                memmove(n->found, n->found + 1, --n->n_found * sizeof(*n->found));
+        }
+        list_grow(n->found, n->n_found);
+        n->found[n->n_found++] = shape_copy(s);
+}
+
 /* -- pools -- */
 
 /* Replaces the least worthy when it is full. The copy has a bank of its own, so that no other terms are kept. */
-static void pool_add(struct pool *p, const struct script *script, double worth)
+static void pool_add(struct pool *p, const struct script *script, const struct shape *shape, double worth)
 {
         cleanup_bank struct bank *bank = NULL;
         struct script *copy = NULL;
@@ -132,23 +214,32 @@ static void pool_add(struct pool *p, const struct script *script, double worth)
         bank = bank_new();
         if (!bank || script_copy(script, bank, &copy) < 0)
                 return;
-        if (at < p->n)
+        if (at < p->n) {
                 script_free(p->list[at].script);
-        else
+                shape_done(&p->list[at].shape);
+        } else {
                 p->n++;
-        p->list[at] = (struct elite){.script = copy, .worth = worth};
+        }
+        p->list[at] = (struct elite){.script = copy, .shape = shape_copy(shape), .worth = worth};
 }
 
-/* The worthier of two. */
+/* The worthier of two, of no known family if possible. */
 static const struct script *pool_draw(struct strategy *s, const struct pool *p)
 {
-        size_t a, b;
+        const struct elite *best = NULL;
+        bool best_known = false;
 
-        if (p->n == 0)
-                return NULL;
-        a = random_below(&s->random, p->n);
-        b = random_below(&s->random, p->n);
-        return p->list[p->list[a].worth >= p->list[b].worth ? a : b].script;
+        for (int i = 0, other = 0; p->n > 0 && i < 8 && other < 2; i++) {
+                const struct elite *e = &p->list[random_below(&s->random, p->n)];
+                bool is_known = has_family(s->state, &e->shape);
+
+                other += !is_known;
+                if (!best || (best_known && !is_known) || (best_known == is_known && e->worth > best->worth)) {
+                        best = e;
+                        best_known = is_known;
+                }
+        }
+        return best ? best->script : NULL;
 }
 
 /* -- sources -- */
@@ -306,6 +397,39 @@ static unsigned n_candidates(const struct novelty *n)
         return (unsigned)fmax(1, fmin(CANDIDATES_MOST, seconds * 0.01 / CANDIDATE_COST));
 }
 
+static unsigned size_of(const struct shape *s)
+{
+        return (unsigned)MIN(s->n > 0 ? 64 - __builtin_clzll(s->n) : 0, SIZES - 1);
+}
+
+/* What an input of that size takes, from those that ran; at first as much as any. */
+static double expected_seconds(const struct novelty *n, const struct shape *s)
+{
+        const double usual = n->n > 0 ? n->time / n->n : 1;
+        const unsigned size = size_of(s);
+
+        return (n->size_cost[size] + usual) / (n->size_inputs[size] + 1);
+}
+
+/* By what a second of it is worth. */
+static size_t choose_source(struct strategy *s, const bool is_open[N_SOURCES])
+{
+        struct novelty *n = s->state;
+        size_t best = SIZE_MAX;
+        double most = -1;
+
+        for (size_t i = 0; i < N_SOURCES; i++) {
+                double draw = is_open[i] ? random_beta(&s->random, n->sources.successes[i], n->sources.failures[i]) : -1;
+                double cost = (n->cost[i] + 1) / (n->inputs[i] + 1);
+
+                if (draw >= 0 && draw / (cost + 0.05) > most) {
+                        most = draw / (cost + 0.05);
+                        best = i;
+                }
+        }
+        return best;
+}
+
 static int novelty_next(struct strategy *s, struct input **ret)
 {
         struct novelty *n = s->state;
@@ -325,7 +449,7 @@ static int novelty_next(struct strategy *s, struct input **ret)
         double most = -1;
 
         while (!best) {
-                size_t source = bandit_choose(&n->sources, &s->random, is_open);
+                size_t source = choose_source(s, is_open);
 
                 if (source == SIZE_MAX)
                         return errorf(-ENOSPC, "no input of the corpus can be changed any more");
@@ -341,7 +465,8 @@ static int novelty_next(struct strategy *s, struct input **ret)
                                 return r;
                         }
                         novelty = shape_novelty(&n->counts, &candidate->shape) *
-                                  (is_explained(n, &candidate->shape) ? EXPLAINED : 1);
+                                  (is_explained(n, &candidate->shape) || has_family(n, &candidate->shape) ? EXPLAINED : 1) /
+                                  (0.05 + expected_seconds(n, &candidate->shape));
                         if (novelty <= most) {
                                 input_free(candidate);
                                 continue;
@@ -440,12 +565,27 @@ static void novelty_finish(struct strategy *s, struct input *i)
         else if (i->ran[0])
                 note_time(s,
                           fmin(i->outcomes[0].seconds * (1 + (i->outcomes[0].verdict == VERDICT_TIMEOUT)), s->options.timeout));
+        shape_counts_see(&n->ran, &i->shape);
+        n->n_ran++;
+        n->inputs[i->arm]++;
+        n->size_inputs[size_of(&i->shape)]++;
+        for (unsigned v = 0; v < s->options.versions; v++) {
+                n->cost[i->arm] += i->ran[v] ? i->outcomes[v].seconds : 0;
+                n->size_cost[size_of(&i->shape)] += i->ran[v] ? i->outcomes[v].seconds : 0;
+        }
+        if (i->is_candidate && has_family(n, &i->shape) && random_uniform(&s->random) >= UNEXPECTED) {
+                i->is_candidate = false; /* taken for one more of its family */
+                shape_counts_see(&n->hit, &i->shape);
+                n->n_hit++;
+                n->sources.failures[i->arm] += 0.5;
+                return;
+        }
         if (i->is_candidate)
                 return; /* confirmed() rewards it */
         n->sources.successes[i->arm] += 0.3 * share;
         n->sources.failures[i->arm] += 0.3;
         if (worth > 0)
-                pool_add(&n->slow, i->script, worth);
+                pool_add(&n->slow, i->script, &i->shape, worth);
 }
 
 /* Notes what a find has in common with those of its cause. True: it is the first of the cause. */
@@ -465,8 +605,15 @@ static bool note_cause(struct novelty *n, uint64_t id, const struct shape *shape
 static void novelty_confirmed(struct strategy *s, struct input *i, bool is_find, uint64_t cause)
 {
         struct novelty *n = s->state;
-        bool is_new = is_find && (cause == 0 || note_cause(n, cause, &i->shape));
+        bool is_new = is_find && (cause == 0 ? !has_family(n, &i->shape) : note_cause(n, cause, &i->shape));
 
+        if (is_find) {
+                shape_counts_see(&n->hit, &i->shape);
+                n->n_hit++;
+                note_find(n, &i->shape);
+                explain(n);
+        }
+        n->cost[i->arm] += CONFIRMATION * (i->outcomes[s->options.versions - 1].seconds + i->outcomes[0].seconds);
         if (is_new) {
                 n->won[i->arm]++;
                 n->sources.successes[i->arm]++;
@@ -474,7 +621,7 @@ static void novelty_confirmed(struct strategy *s, struct input *i, bool is_find,
                 n->sources.failures[i->arm] += 0.5;
         }
         if (is_find)
-                pool_add(&n->finds, i->script, is_new ? 2 : 1);
+                pool_add(&n->finds, i->script, &i->shape, is_new ? 2 : 1);
         if (is_find && cause == 0) {
                 list_grow(n->unexplained, n->n_unexplained);
                 n->unexplained[n->n_unexplained++] = (struct unexplained){.id = i->id, .arm = i->arm, .shape = shape_copy(&i->shape)};
