@@ -94,7 +94,7 @@ test_that "what is measured later joins times.tsv, and history.svg marks the cul
 	timeout 60 cat "mnt/slow/tags/v3/cases/$id/result" >out 2>err && [ "$(sed -n 4p mnt/slow/spr/1/times.tsv | cut -f 1,2)" = "$(printf "%s\tsat" "$(git -C slow rev-parse v3)")" ] &&
 	grep -q "culprit $(git -C slow rev-parse v2 | cut -c1-8)" mnt/slow/spr/1/history.svg'
 test_that "a campaign shows how far it is" '
-	cd mnt/slow/spr/campaigns/first && grep -q "^finds 1" status && grep -q "^threshold = 0.7s" settings && grep -q "<title>slow: findings of campaign first<" progress.svg && [ -s progress.tsv ]'
+	cd mnt/slow/spr/campaigns/first && grep -q "^finds [1-9]" status && grep -q "^threshold = 0.7s" settings && grep -q "<title>slow: findings of campaign first<" progress.svg && [ -s progress.tsv ]'
 idle() { run 0 status && cat out err | grep -q "nothing runs and nothing waits"; }
 test_that "looking starts nothing" '
 	await idle
@@ -158,7 +158,7 @@ test_that "a campaign by CPU time is localized by CPU time, and its report says 
 
 export SOLVERFS_STORE=$top/reducing && run 0 init && run 0 solver add slow slow --recipe slow.recipe
 rows() { run 0 findings slow "${@:2}" && [ "$(grep -c . out)" = "$1" ]; }
-alike() { campaign "$1" alike 100s --threshold 300ms --timeout 700ms --seed 1 --reference v1 --target v2 "${@:2}"; }
+alike() { campaign "$1" alike 100s --threshold 300ms --timeout 700ms --seed 9 --reference v1 --target v2 "${@:2}"; }
 test_that "as they were found, slowdowns are not known to have one cause" '
 	alike 0 --max-finds 2 && ! has out to-report && has out "^finds [2-9]" && sed -n "s/^finds //p" out >found && rows "$(cat found)" && rows "$(cat found)" --all'
 test_that "a campaign killed while it reduces goes on there; reduced, they are one, which says for how many it stands" '
