@@ -1,6 +1,5 @@
 #include "options.h"
 
-#include <math.h>
 
 #include "command.h"
 
@@ -48,16 +47,6 @@ uint64_t command_duration(const char *what, const char *text)
         if (ns == 0)
                 command_usage("%s must be greater than zero", what);
         return ns;
-}
-
-static double real_of(const char *what, const char *text)
-{
-        char *end;
-        double x = strtod(text, &end);
-
-        if (end == text || *end != '\0' || !isfinite(x))
-                command_usage("%s '%s' is not a number", what, text);
-        return x;
 }
 
 /* Which one of "wall|cpu". */
@@ -113,8 +102,6 @@ static void set(const struct command_option *o, char *text)
                 *o->ns = command_duration(what, text);
         else if (o->seconds)
                 *o->seconds = (double)command_duration(what, text) / NSEC_PER_SEC;
-        else if (o->real)
-                *o->real = real_of(what, text);
         else if (o->choice)
                 *o->choice = choice_of(what, text, o->argument);
         else if (o->parse)

@@ -26,7 +26,6 @@ struct command_option {
         uint64_t least, most;
         uint64_t *ns;         /* a duration that is greater than zero */
         double *seconds;      /* the same */
-        double *real;         /* a finite number */
         unsigned *choice;     /* which one of the words in `argument`, "wall|cpu", beginning from 0 */
         void (*parse)(void *to, const char *text); /* what no other says; it calls command_usage() */
         void *to;

@@ -2,7 +2,7 @@
  * digest of its bytes, and each that it looked for in vain. A header that appears in front of another one, an assembler that is upgraded, a
  * tool that configure did not find and that is installed now: all of them change what is said here, and a tool that it never asked for does not.
  *
- * Of the sources it has the names in their root that were asked for, without digests: they are the build key's. Paths of the scratch folder and the
+ * It has the names in the root of the sources that were asked for, without digests, which are the build key's. Paths of the scratch folder and the
  * compile cache are not in it, nor a few files that say nothing of what is built and change often (/etc/ld.so.cache: the libraries that it led to
  * are in the list themselves). A folder counts as being there, not by what it holds. What the kernel
  * opens for a program, its interpreter, is added; and the assembler wherever a compiler ran, as an object out of the compile cache needed it

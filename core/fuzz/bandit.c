@@ -13,7 +13,7 @@ void bandit_done(struct bandit *b)
         free(b->failures);
 }
 
-size_t bandit_choose(const struct bandit *b, struct random *random, const bool *is_open)
+size_t bandit_choose(const struct bandit *b, struct random *random, const bool *is_open, const double *cost)
 {
         size_t best = SIZE_MAX;
         double most = -1;
@@ -23,7 +23,7 @@ size_t bandit_choose(const struct bandit *b, struct random *random, const bool *
 
                 if (is_open && !is_open[i])
                         continue;
-                draw = random_beta(random, b->successes[i], b->failures[i]);
+                draw = random_beta(random, b->successes[i], b->failures[i]) / (cost ? cost[i] : 1);
                 if (draw > most) {
                         most = draw;
                         best = i;

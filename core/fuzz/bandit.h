@@ -13,8 +13,9 @@ void bandit_init(struct bandit *b, size_t n);
 void bandit_done(struct bandit *b);
 #define cleanup_bandit cleanup(bandit_done)
 
-/* `is_open`: which arms may be chosen; NULL: all. SIZE_MAX: none may. */
-size_t bandit_choose(const struct bandit *b, struct random *random, const bool *is_open);
+/* `is_open`: the arms that may be chosen; NULL: all. `cost`: of each arm, greater than zero, so that the chance of success for a unit of cost counts;
+ * NULL: equal. SIZE_MAX: none may be chosen. */
+size_t bandit_choose(const struct bandit *b, struct random *random, const bool *is_open, const double *cost);
 static inline double bandit_mean(const struct bandit *b, size_t arm) /* its expected chance of success */
 {
         return b->successes[arm] / (b->successes[arm] + b->failures[arm]);

@@ -57,7 +57,8 @@ void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struc
 
 /* The candidate's score; false: no candidate, or one of a kind that was found several times. The input and its text are gone afterwards, but for strategy_confirmed(). */
 bool strategy_finish(struct strategy *s, uint64_t id, double *ret_score);
-/* Whether a candidate is a find. `cause`: a number of the caller's, 0: not known. Two finds of one cause teach what need not be sought again. */
+/* Tells whether a candidate is a find. `cause`: a number of the caller's, 0: not known. From two finds of one cause the strategy learns what it need not
+ * look for again. */
 void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t cause);
 
 /* The cause of a find that was confirmed before the cause was known. */

@@ -69,12 +69,13 @@ struct unexplained {
         struct shape shape; /* owned */
 };
 
-#define CONFIRMATION 5   /* pairs of runs that a candidate costs */
-#define SIZES        17
-#define FINDS_MOST  512  /* whose shapes are kept */
-#define FAMILY      2    /* finds that a part has to be in before it explains them */
-#define PRECISION   0.3  /* the share of the inputs with a part that were finds, for it to explain them */
-#define UNEXPECTED  0.1  /* how often a candidate of a known family is confirmed all the same */
+#define INPUT_SECONDS 0.05 /* what an input costs beside its runs, about */
+#define CONFIRMATION  5    /* pairs of runs that a candidate costs */
+#define SIZES         17
+#define FINDS_MOST    512  /* the newest; their shapes are kept */
+#define FAMILY        2    /* finds that a part has to be in before it explains them */
+#define PRECISION     0.3  /* the share of the inputs with a part that were finds, for it to explain them */
+#define UNEXPECTED    0.1  /* the share of the candidates of a known family that are confirmed all the same */
 
 struct novelty {
         struct shape_counts counts;
@@ -93,7 +94,7 @@ struct novelty {
         struct unexplained *unexplained; /* owned */
         size_t n_unexplained;
         uint64_t used[N_SOURCES], won[N_SOURCES];
-        /* Of the first version that ran of each input; decides which version is first. */
+        /* Times of the version that ran first, of each input; they decide which version is first. */
         double n, time, capped_time, time_below_cap, n_slow;
 };
 
@@ -402,32 +403,13 @@ static unsigned size_of(const struct shape *s)
         return (unsigned)MIN(s->n > 0 ? 64 - __builtin_clzll(s->n) : 0, SIZES - 1);
 }
 
-/* What an input of that size takes, from those that ran; at first as much as any. */
+/* The mean seconds of inputs of that size; at first those of any input. */
 static double expected_seconds(const struct novelty *n, const struct shape *s)
 {
         const double usual = n->n > 0 ? n->time / n->n : 1;
         const unsigned size = size_of(s);
 
         return (n->size_cost[size] + usual) / (n->size_inputs[size] + 1);
-}
-
-/* By what a second of it is worth. */
-static size_t choose_source(struct strategy *s, const bool is_open[N_SOURCES])
-{
-        struct novelty *n = s->state;
-        size_t best = SIZE_MAX;
-        double most = -1;
-
-        for (size_t i = 0; i < N_SOURCES; i++) {
-                double draw = is_open[i] ? random_beta(&s->random, n->sources.successes[i], n->sources.failures[i]) : -1;
-                double cost = (n->cost[i] + 1) / (n->inputs[i] + 1);
-
-                if (draw >= 0 && draw / (cost + 0.05) > most) {
-                        most = draw / (cost + 0.05);
-                        best = i;
-                }
-        }
-        return best;
 }
 
 static int novelty_next(struct strategy *s, struct input **ret)
@@ -446,10 +428,13 @@ static int novelty_next(struct strategy *s, struct input **ret)
                 [SOURCE_CORPUS] = s->options.n_corpus > 0,
         };
         struct input *best = NULL;
+        double seconds[N_SOURCES]; /* what an input of each source costs */
         double most = -1;
 
+        for (size_t i = 0; i < N_SOURCES; i++)
+                seconds[i] = INPUT_SECONDS + (n->cost[i] + 1) / (n->inputs[i] + 1);
         while (!best) {
-                size_t source = choose_source(s, is_open);
+                size_t source = bandit_choose(&n->sources, &s->random, is_open, seconds);
 
                 if (source == SIZE_MAX)
                         return errorf(-ENOSPC, "no input of the corpus can be changed any more");
@@ -466,7 +451,7 @@ static int novelty_next(struct strategy *s, struct input **ret)
                         }
                         novelty = shape_novelty(&n->counts, &candidate->shape) *
                                   (is_explained(n, &candidate->shape) || has_family(n, &candidate->shape) ? EXPLAINED : 1) /
-                                  (0.05 + expected_seconds(n, &candidate->shape));
+                                  (INPUT_SECONDS + expected_seconds(n, &candidate->shape));
                         if (novelty <= most) {
                                 input_free(candidate);
                                 continue;

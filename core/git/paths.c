@@ -28,7 +28,7 @@ bool paths_leave_out(char *const *paths, const char *path)
 bool paths_leave_out_within(char *const *paths, const char *folder)
 {
         for (; *paths; paths++)
-                if (paths_left_out(*paths) && (*folder == '\0' || path_is_in(paths_left_out(*paths), folder)))
+                if (paths_left_out(*paths) && path_is_in(paths_left_out(*paths), folder))
                         return true;
         return false;
 }

@@ -21,7 +21,7 @@ int arm_hold(struct workspace *w, const struct arm *a, struct held *ret)
         return r < 0 ? r : held_build(w, record, ret);
 }
 
-/* Of the portfolio's memory, without what stopped arms hold. */
+/* The share of the portfolio's memory that stopped arms do not hold. */
 static uint64_t memory_left(const struct running *run)
 {
         const struct portfolio *p = run->query->portfolio;

@@ -64,7 +64,7 @@ void learner_free(struct learner *l);
 DEFINE_CLEANUP(struct learner *, learner_free)
 #define cleanup_learner cleanup(learner_freep)
 
-/* Whether the arm gets turns. */
+/* True if the arm gets turns. */
 void learner_leave_out(struct learner *l, uint32_t arm, bool is_left_out);
 
 struct step {
@@ -79,7 +79,7 @@ bool learner_next(struct learner *l, const struct attempt *attempts, struct step
 /* The outcome of the query that began last. */
 void learner_end(struct learner *l, const struct attempt *attempts);
 
-/* What the method expected of the query that began last: how many numbers (0: none), and the numbers. */
+/* The numbers that the method expected of the query that began last, and how many there are; 0: none. */
 size_t learner_expectations(const struct learner *l);
 void learner_expected(const struct learner *l, double *ret);
 /* The outcome of a query that began with this expectation (NULL: worked out now). */

@@ -5,7 +5,7 @@
 #include "core/portfolio/learner.h"
 #include "core/portfolio/past.h"
 
-/* Which arm comes next. Members may be NULL where nothing else is said. */
+/* A method of choosing the next arm. Members may be NULL where nothing else is said. */
 struct selector {
         size_t size; /* of its state, which begins as zeros */
         void (*init)(struct learner *l, void *state);

@@ -227,7 +227,7 @@ static size_t draw_arm(struct learner *l, const struct survival *s)
         return ret;
 }
 
-/* Of the arms that solved something and got less than EXPLORE of the time the one that got least; arms: none. */
+/* The arm that got the least time, of those that solved something and got less than EXPLORE of it; the number of arms: there is none. */
 static size_t find_neglected(const struct learner *l, const struct survival *s)
 {
         size_t ret = l->arms;

@@ -106,7 +106,7 @@ struct recipe *recipe_ref(struct recipe *r)
         return r;
 }
 
-/* What a recipe owns. A copy has neither what belongs to an era alone nor the text. */
+/* The members that a recipe owns. A copy has neither what belongs to an era alone nor the text. */
 static const size_t owned_lists[] = {FIELD(paths),       FIELD(build),        FIELD(outputs),    FIELD(sources),  FIELD(effort),
                                      FIELD(environment), FIELD(dependencies), FIELD(submodules), FIELD(downloads)};
 static const size_t copied_texts[] = {FIELD(name), FIELD(base),      FIELD(repository), FIELD(runs),   FIELD(builds),

@@ -266,7 +266,7 @@ static bool is_in(const char *path, const char *folder, struct slice *ret_top)
         return depth >= 0;
 }
 
-/* Of the working directory only the names in it: "./src". */
+/* A path in the working directory is noted as the name in it alone: "./src". */
 static void note_path(struct watch *w, const char *path)
 {
         static const char *const others[] = {"/proc", "/dev", "/sys", "/tmp"};

@@ -442,7 +442,7 @@ START_TEST(test_bandit_learns)
         bandit_init(&b, 3);
         for (int i = 0; i < 2000; i++) {
                 static const double chance[] = {0.1, 0.5, 0.2};
-                size_t arm = bandit_choose(&b, &random, NULL);
+                size_t arm = bandit_choose(&b, &random, NULL, NULL);
 
                 chosen[arm]++;
                 if (random_uniform(&random) < chance[arm])
@@ -452,8 +452,8 @@ START_TEST(test_bandit_learns)
         }
         ck_assert_uint_gt(chosen[1], 1600);
         ck_assert(fabs(bandit_mean(&b, 1) - 0.5) < 0.05);
-        ck_assert_uint_eq(bandit_choose(&b, &random, only), 2);
-        ck_assert_uint_eq(bandit_choose(&b, &random, none), SIZE_MAX);
+        ck_assert_uint_eq(bandit_choose(&b, &random, only, NULL), 2);
+        ck_assert_uint_eq(bandit_choose(&b, &random, none, NULL), SIZE_MAX);
 }
 END_TEST
 

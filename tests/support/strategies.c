@@ -112,7 +112,7 @@ static int mutant(struct strategy *s, size_t parent, struct input **ret)
 
         for (size_t i = 0; i < n; i++)
                 is_open[ops[i]] = true;
-        while (r == -ENOENT && (arm = bandit_choose(&p->bandit, &s->random, is_open)) != SIZE_MAX) {
+        while (r == -ENOENT && (arm = bandit_choose(&p->bandit, &s->random, is_open, NULL)) != SIZE_MAX) {
                 r = mutate_operator(s->generator, from->script, (enum op)arm, &script);
                 is_open[arm] = false;
         }

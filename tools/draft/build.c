@@ -7,7 +7,7 @@
 #include "tools/ask.h"
 #include "tools/build_failure.h"
 
-int draft_commit_tree(struct draft *d, uint32_t commit, git_oid *ret_oid, git_tree **ret)
+int draft_commit_tree(struct draft *d, uint32_t commit, git_tree **ret)
 {
         cleanup(git_commit_freep) git_commit *c = NULL;
         struct commit known;
@@ -15,8 +15,6 @@ int draft_commit_tree(struct draft *d, uint32_t commit, git_oid *ret_oid, git_tr
 
         if (r < 0)
                 return r;
-        if (ret_oid)
-                *ret_oid = known.oid;
         r = git_commit_lookup(&c, d->git, &known.oid);
         if (r == 0)
                 r = git_commit_tree(ret, c);
@@ -152,7 +150,7 @@ int draft_build(struct draft *d, uint32_t commit, const struct way *way, struct 
         cleanup_buffer struct buffer by = {0};
         bool with_switches = true;
         const char *why;
-        int r = draft_commit_tree(d, commit, NULL, &tree);
+        int r = draft_commit_tree(d, commit, &tree);
 
         way_name(way, &by);
         if (r == 0)

@@ -104,7 +104,7 @@ static int draft_commit(struct draft *d)
         cleanup(git_tree_freep) git_tree *tree = NULL;
         struct way *ways = NULL;
         size_t n = 0, left = 0, taken = 0;
-        int r = draft_commit_tree(d, d->commit, NULL, &tree);
+        int r = draft_commit_tree(d, d->commit, &tree);
 
         if (r == 0)
                 r = history_submodules(common.solver->history, d->repository, note_submodule, &(struct submodules){.draft = d, .tree = tree});

@@ -120,7 +120,7 @@ struct draft {
         struct buffer failed; /* what was tried and did not work, for people */
         struct buffer about_submodules;
 };
-int draft_commit_tree(struct draft *d, uint32_t commit, git_oid *ret_oid, git_tree **ret);
+int draft_commit_tree(struct draft *d, uint32_t commit, git_tree **ret);
 
 /* -- build.c ---------------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /* Eras: where along the first parents the tree was built in another way. */
 #include "tools/draft/draft.h"
+#include "tools/words.h"
 
 #define ERAS_MAX  12 /* that are written; the latest */
 #define TRIES_MAX 8  /* commits in which a way is looked for, where one ends */
@@ -48,7 +49,7 @@ static int find_eras(struct draft *d, const struct way *way, struct era_list *re
                 if (command_interrupted())
                         return -ECANCELED;
                 progress_show("looking at the history", i, n, 0, 0);
-                r = draft_commit_tree(d, line[i], NULL, &tree);
+                r = draft_commit_tree(d, line[i], &tree);
                 if (r < 0)
                         return r;
                 buffer_add(&name, "", 0);
@@ -95,7 +96,7 @@ static int write_usual(struct draft *d, const struct era *e)
         const struct way *way = NULL;
         struct way *ways = NULL;
         size_t n = 0, left;
-        int r = draft_commit_tree(d, e->last, NULL, &tree);
+        int r = draft_commit_tree(d, e->last, &tree);
 
         if (r == 0)
                 r = ways_find(d->git, tree, &ways, &n, &left);
@@ -132,18 +133,10 @@ static int usual_eras(struct draft *d, const struct way *way)
 
 /* -- trying them ------------------------------------------------------------------------------------------------ */
 
-/* Of static memory. */
-static const char *hex_of(uint32_t commit)
-{
-        struct commit c;
-
-        return history_commit(common.solver->history, commit, &c) == 0 ? git_oid_tostr_s(&c.oid) : "?";
-}
-
 /* Is the commit built by these keys? 1, 0 or -errno. */
 static int is_built(struct draft *d, uint32_t commit, const struct draft_keys *keys)
 {
-        note("building %s, to see how far back that works", hex_of(commit));
+        note("building %s, to see how far back that works", commit_sha(common.solver, commit).s);
         return draft_build_keys(d, commit, keys);
 }
 
@@ -174,7 +167,7 @@ static int find_keys(struct draft *d, uint32_t commit, struct draft_keys *ret, s
         cleanup(git_tree_freep) git_tree *tree = NULL;
         struct way *ways = NULL;
         size_t n = 0, left;
-        int r = draft_commit_tree(d, commit, NULL, &tree);
+        int r = draft_commit_tree(d, commit, &tree);
 
         if (r == 0)
                 r = ways_find(d->git, tree, &ways, &n, &left);
@@ -247,7 +240,7 @@ static int tried_eras(struct draft *d)
                         continue;
                 }
                 if (r == 0)
-                        buffer_addf(&d->eras, "\n# Older commits were not built: the last try was %s.\n", hex_of(line[last]));
+                        buffer_addf(&d->eras, "\n# Older commits were not built: the last try was %s.\n", commit_sha(common.solver, line[last]).s);
                 return r;
         }
         return r;

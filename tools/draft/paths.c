@@ -34,7 +34,7 @@ int draft_paths(struct draft *d, uint32_t commit, struct draft_keys *k)
 {
         cleanup(git_tree_freep) git_tree *tree = NULL;
         char **used = NULL;
-        int r = draft_commit_tree(d, commit, NULL, &tree);
+        int r = draft_commit_tree(d, commit, &tree);
 
         note("%s", "building again, to see what of the tree it reads");
         if (r == 0)
