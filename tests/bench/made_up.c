@@ -24,9 +24,17 @@ enum total {
         TOTAL_LONGEST,
         N_TOTALS
 };
+/* Of words: equal neighbours; digits alone; the same character first and last. */
+enum word_kind {
+        WORD_DOUBLED,
+        WORD_DIGITS,
+        WORD_CLOSED,
+        N_WORD_KINDS
+};
 struct parts {
-        uint64_t *paths; /* owned; ascending, each once: operators under operators, two or three levels, by the places of the arguments */
+        uint64_t *paths; /* owned; ascending, each once: operators under operators, two or three levels, by the places of the arguments; links of variables */
         size_t n;
+        uint32_t words[N_WORD_KINDS];
         uint32_t totals[N_TOTALS];
         uint64_t hash;
 };
@@ -77,6 +85,74 @@ static int compare_paths(const void *a, const void *b)
         return x < y ? -1 : x > y;
 }
 
+static void look_at_word(struct parts *p, struct slice word)
+{
+        const char *text = word.data;
+        size_t digits = 0, doubled = 0;
+
+        for (size_t i = 0; i < word.size; i++) {
+                digits += text[i] >= '0' && text[i] <= '9';
+                doubled += i > 0 && text[i] == text[i - 1];
+        }
+        p->words[WORD_DOUBLED] += doubled > 0;
+        p->words[WORD_DIGITS] += word.size > 0 && digits == word.size;
+        p->words[WORD_CLOSED] += word.size > 1 && text[0] == text[word.size - 1];
+}
+
+/* -- links: a variable below two operators -- */
+
+struct link {
+        const struct term *variable;
+        uint32_t place; /* an operator and which argument of it */
+};
+struct links {
+        struct link *list; /* owned */
+        size_t n;
+};
+
+static void links_done(struct links *l)
+{
+        free(l->list);
+}
+
+static int compare_links(const void *a, const void *b)
+{
+        const struct link *x = a, *y = b;
+
+        return x->variable != y->variable ? (x->variable->id < y->variable->id ? -1 : 1) : x->place < y->place ? -1 : x->place > y->place;
+}
+
+static int note_links(struct links *l, const struct term *t)
+{
+        int r = 0;
+
+        for (uint32_t i = 0; i < t->n_args && r == 0 && t->op != OP_NONE; i++) {
+                const struct term *a = t->args[i];
+
+                if (a->kind != TERM_FUNCTION || a->n_args > 0)
+                        continue;
+                r = list_grow(l->list, l->n);
+                if (r == 0)
+                        l->list[l->n++] = (struct link){a, (uint32_t)t->op << 3 | MIN(i, 7u)};
+        }
+        return r;
+}
+
+#define LINK (UINT64_C(1) << 63) /* no path has this bit */
+
+static int add_links(struct parts *p, struct links *l)
+{
+        int r = 0;
+
+        if (l->n > 0)
+                qsort(l->list, l->n, sizeof(*l->list), compare_links);
+        for (size_t i = 0; i < l->n; i++)
+                for (size_t k = i + 1; k < l->n && l->list[k].variable == l->list[i].variable && r == 0; k++)
+                        if (l->list[k].place != l->list[i].place)
+                                r = add_path(p, LINK | (uint64_t)l->list[i].place << 20 | l->list[k].place);
+        return r;
+}
+
 static int look_at_term(struct parts *p, const struct term *t)
 {
         uint32_t *n = p->totals;
@@ -89,6 +165,7 @@ static int look_at_term(struct parts *p, const struct term *t)
 
                 n[TOTAL_LITERALS] += size;
                 n[TOTAL_LONGEST] = MAX(n[TOTAL_LONGEST], size);
+                look_at_word(p, t->symbol->name);
         }
         if (t->op == OP_NONE)
                 return 0;
@@ -100,6 +177,7 @@ static int parts_of(const struct script *s, struct parts *ret)
 {
         cleanup_parts struct parts p = {0};
         cleanup_buffer struct buffer text = {0};
+        cleanup(links_done) struct links links = {0};
         size_t kept = 0;
         int r = 0;
 
@@ -110,9 +188,14 @@ static int parts_of(const struct script *s, struct parts *ret)
                         continue;
                 p.totals[TOTAL_ASSERTIONS]++;
                 r = term_subterms(&s->commands[i].term, 1, &all);
-                for (size_t k = 0; k < all.n && r == 0; k++)
+                for (size_t k = 0; k < all.n && r == 0; k++) {
                         r = look_at_term(&p, all.list[k]);
+                        if (r == 0)
+                                r = note_links(&links, all.list[k]);
+                }
         }
+        if (r == 0)
+                r = add_links(&p, &links);
         script_print(s, NULL, &text);
         if (r == 0)
                 r = buffer_error(&text);
@@ -137,12 +220,20 @@ static bool has_path(const struct parts *p, uint64_t path)
 
 /* -- the solver -- */
 
+enum cause_kind {
+        CAUSE_PATH,   /* or a link */
+        CAUSE_COUNTS, /* so many of two things */
+        CAUSE_RATIO,  /* more than `least` times as many of the first as of the second, which occurs */
+        CAUSE_WORDS,  /* the first operator, and so many words of the kind `word` */
+};
 struct cause {
-        uint64_t path; /* or, of a global one: */
+        enum cause_kind kind;
+        uint64_t path;
         struct {
                 unsigned total;
                 uint32_t least;
         } counts[2];
+        enum word_kind word;
         enum op shadows[SHADOWS]; /* OP_NONE: none */
         double adds, times;       /* seconds; a factor */
 };
@@ -163,6 +254,7 @@ static const struct {
         [MADE_UP_LOCAL] = {"local", 40, 0.001, 0.1},      [MADE_UP_GLOBAL] = {"global", 24, 0.001, 0.1},
         [MADE_UP_DEAR] = {"dear", 30, 0.001, 0.1},        [MADE_UP_CHAOTIC] = {"chaotic", 30, 0.003, 0.1},
         [MADE_UP_DOMINANT] = {"dominant", 25, 0.001, 0.03}, [MADE_UP_SHADOWED] = {"shadowed", 30, 0.003, 0.15},
+        [MADE_UP_HIDDEN] = {"hidden", 24, 0.001, 0.1},
 };
 
 const char *made_up_name(enum made_up_kind k)
@@ -183,11 +275,21 @@ static bool is_shadowed(const struct cause *c, const struct parts *p)
         return false;
 }
 
-static bool has_cause(const struct made_up *m, const struct cause *c, const struct parts *p)
+static bool has_cause(const struct cause *c, const struct parts *p)
 {
-        if (m->kind == MADE_UP_GLOBAL)
-                return p->totals[c->counts[0].total] >= c->counts[0].least && p->totals[c->counts[1].total] >= c->counts[1].least;
-        return has_path(p, c->path) && !is_shadowed(c, p);
+        uint32_t a = p->totals[c->counts[0].total], b = p->totals[c->counts[1].total];
+
+        switch (c->kind) {
+        case CAUSE_PATH:
+                return has_path(p, c->path) && !is_shadowed(c, p);
+        case CAUSE_COUNTS:
+                return a >= c->counts[0].least && b >= c->counts[1].least;
+        case CAUSE_RATIO:
+                return b > 0 && a >= c->counts[0].least * b;
+        case CAUSE_WORDS:
+                return a > 0 && p->words[c->word] >= c->counts[1].least;
+        }
+        return false;
 }
 
 static double base_seconds(const struct made_up *m, const struct parts *p)
@@ -214,7 +316,7 @@ int made_up_look(const struct made_up *m, const struct script *s, struct made_up
                 return r;
         *ret = (struct made_up_look){.base = base_seconds(m, &p), .hash = p.hash};
         for (unsigned i = 0; i < m->n; i++)
-                ret->causes |= (uint64_t)has_cause(m, &m->causes[i], &p) << i;
+                ret->causes |= (uint64_t)has_cause(&m->causes[i], &p) << i;
         return 0;
 }
 
@@ -301,12 +403,12 @@ static double share_of_operator(const struct sample *s, enum op op)
         return (double)n / SAMPLES;
 }
 
-static double share_of(const struct made_up *m, const struct sample *s, const struct cause *c)
+static double share_of(const struct sample *s, const struct cause *c)
 {
         unsigned n = 0;
 
         for (size_t i = 0; i < SAMPLES; i++)
-                n += has_cause(m, c, &s->list[i]);
+                n += has_cause(c, &s->list[i]);
         return (double)n / SAMPLES;
 }
 
@@ -324,7 +426,7 @@ static uint64_t draw_path(struct made_up *m, const struct sample *s, double shar
         for (int i = 0; i < 100; i++) {
                 const struct parts *p = any_of(m, s);
                 uint64_t drawn = p->n > 0 ? p->paths[random_below(&m->random, p->n)] : 0;
-                bool is_taken = drawn == 0;
+                bool is_taken = drawn == 0 || (m->kind == MADE_UP_HIDDEN) != ((drawn & LINK) != 0);
                 double has;
 
                 for (unsigned k = 0; k < m->n && !is_taken; k++)
@@ -340,24 +442,49 @@ static uint64_t draw_path(struct made_up *m, const struct sample *s, double shar
         return path;
 }
 
-/* So many of two things, as some formula has them. */
-static void draw_counts(struct made_up *m, const struct sample *s, double share, struct cause *c)
+static unsigned total_of(struct made_up *m, const struct parts *p, unsigned below)
+{
+        unsigned total;
+
+        do
+                total = (unsigned)random_below(&m->random, below);
+        while (p->totals[total] == 0);
+        return total;
+}
+
+/* As some formula has it; false: that one has none of this kind. */
+static bool draw_as(struct made_up *m, const struct parts *p, struct cause *c)
+{
+        unsigned below = c->kind == CAUSE_COUNTS ? N_TOTALS : N_OPS;
+
+        if (below == N_OPS && p->n == 0)
+                return false; /* it might have no operator */
+        for (int k = 0; k < 2; k++) {
+                c->counts[k].total = total_of(m, p, below);
+                c->counts[k].least = p->totals[c->counts[k].total];
+        }
+        if (c->kind == CAUSE_RATIO)
+                c->counts[0].least /= c->counts[1].least;
+        if (c->kind == CAUSE_WORDS) {
+                c->word = (enum word_kind)random_below(&m->random, N_WORD_KINDS);
+                c->counts[1].least = p->words[c->word];
+        }
+        return c->counts[0].least > (c->kind == CAUSE_RATIO) && c->counts[1].least > 0 && c->counts[0].total != c->counts[1].total;
+}
+
+/* One whose share is about `share`; the nearest of many. */
+static void draw_numbers(struct made_up *m, const struct sample *s, double share, struct cause *c)
 {
         double best = INFINITY;
 
         for (int i = 0; i < 100; i++) {
-                const struct parts *p = any_of(m, s);
                 struct cause drawn = *c;
                 double has;
 
-                for (int k = 0; k < 2; k++) {
-                        do
-                                drawn.counts[k].total = (unsigned)random_below(&m->random, N_TOTALS);
-                        while (p->totals[drawn.counts[k].total] == 0);
-                        drawn.counts[k].least = p->totals[drawn.counts[k].total];
-                }
-                has = share_of(m, s, &drawn);
-                if (drawn.counts[0].total != drawn.counts[1].total && fabs(log(has / share)) < best) {
+                if (!draw_as(m, any_of(m, s), &drawn))
+                        continue;
+                has = share_of(s, &drawn);
+                if (fabs(log(has / share)) < best) {
                         best = fabs(log(has / share));
                         *c = drawn;
                 }
@@ -382,9 +509,13 @@ static void draw_cause(struct made_up *m, const struct sample *s)
         struct cause c = {.times = 1, .adds = MADE_UP_TIMEOUT * (0.55 + 0.1 * (double)random_below(&m->random, 7))};
 
         if (m->kind == MADE_UP_GLOBAL)
-                draw_counts(m, s, share, &c);
-        else
+                c.kind = CAUSE_COUNTS;
+        else if (m->kind == MADE_UP_HIDDEN)
+                c.kind = (const enum cause_kind[]){CAUSE_PATH, CAUSE_RATIO, CAUSE_WORDS}[m->n % 3];
+        if (c.kind == CAUSE_PATH)
                 c.path = draw_path(m, s, share);
+        else
+                draw_numbers(m, s, share, &c);
         if (m->kind == MADE_UP_CHAOTIC || (m->kind == MADE_UP_DEAR && random_below(&m->random, 2) == 0)) {
                 c.adds = 0;
                 c.times = m->kind == MADE_UP_CHAOTIC ? 30 : 100;
