@@ -1,5 +1,7 @@
 #include "core/fuzz/shape.h"
 
+#include "core/fuzz/cnf_gate.h"
+
 static uint32_t mix(uint32_t a, uint32_t b)
 {
         uint32_t h = a * 0x9e3779b1u ^ (b + 0x7f4a7c15u) * 0x85ebca6bu;
@@ -62,6 +64,15 @@ static void set_add(struct set *s, uint32_t part)
         *word |= bit;
 }
 
+static void set_list(const struct set *s, struct shape *ret)
+{
+        ret->parts = allocate(s->n, sizeof(*ret->parts));
+        ret->n = 0;
+        for (uint32_t i = 0; i < SHAPE_BUCKETS; i++)
+                if (s->bits[i / 64] >> i % 64 & 1)
+                        ret->parts[ret->n++] = (uint16_t)i;
+}
+
 static void add_term(struct set *s, const struct term *t)
 {
         uint32_t own = head(t);
@@ -114,7 +125,6 @@ int shape_of(const struct script *s, struct shape *ret)
 {
         cleanup(term_list_done) struct term_list roots = {0}, all = {0};
         cleanup_free struct set *set = allocate(1, sizeof(*set));
-        size_t n = 0;
         int r;
 
         for (size_t i = 0; i < s->n_commands; i++)
@@ -126,11 +136,100 @@ int shape_of(const struct script *s, struct shape *ret)
         for (size_t i = 0; i < all.n; i++)
                 add_term(set, all.list[i]);
         add_counts(set, &all, roots.n);
-        ret->parts = allocate(set->n, sizeof(*ret->parts));
-        for (uint32_t i = 0; i < SHAPE_BUCKETS; i++)
-                if (set->bits[i / 64] >> i % 64 & 1)
-                        ret->parts[n++] = (uint16_t)i;
-        ret->n = n;
+        set_list(set, ret);
+        return 0;
+}
+
+/* -- DIMACS -- */
+
+enum cnf_part {
+        CNF_CLAUSES, /* of a kind */
+        CNF_OCCURRENCES,
+        CNF_ROLES, /* variables that are in the same kinds of clauses */
+        CNF_SPANS,
+        CNF_GATES,
+        CNF_GATE_INPUTS, /* a gate's output is another one's input */
+        CNF_VARIABLES,
+        CNF_LITERALS,
+        CNF_RATIO
+};
+
+/* By length and how many literals are positive. */
+static uint32_t clause_kind(const int32_t *literals, size_t n)
+{
+        size_t positive = 0;
+
+        for (size_t i = 0; i < n; i++)
+                positive += literals[i] > 0;
+        return mix((uint32_t)(n <= 4 ? n : 3 + magnitude(n)), (uint32_t)(positive <= 2 ? positive : n - positive <= 2 ? 5 - (n - positive) : 6));
+}
+
+struct role {
+        uint32_t kinds; /* of clauses that it is in, a bit of 32 for each */
+        uint32_t positive, negative;
+        uint32_t gate; /* that it is the output of; 0: none */
+};
+
+/* A thing that comes n times. */
+static void add_often(struct set *s, uint32_t *seen, enum cnf_part part, uint32_t what)
+{
+        uint32_t key = mix(mix(14, part), what) % SHAPE_BUCKETS, n = ++seen[key];
+
+        if ((n & (n - 1)) == 0)
+                set_add(s, mix(key, magnitude(n)));
+}
+
+static void add_clauses(struct set *s, uint32_t *seen, const struct cnf *c, struct role *roles)
+{
+        for (size_t i = 0; i < c->n_clauses; i++) {
+                size_t n;
+                const int32_t *l = cnf_clause(c, i, &n);
+                uint32_t kind = clause_kind(l, n), least = UINT32_MAX, most = 0;
+
+                add_often(s, seen, CNF_CLAUSES, kind);
+                for (size_t k = 0; k < n; k++) {
+                        uint32_t variable = (uint32_t)abs(l[k]), as = mix(kind, l[k] > 0);
+                        struct role *role = &roles[variable];
+
+                        *(l[k] > 0 ? &role->positive : &role->negative) += 1;
+                        role->kinds |= UINT32_C(1) << as % 32;
+                        least = MIN(least, variable);
+                        most = MAX(most, variable);
+                }
+                if (n > 1)
+                        add_often(s, seen, CNF_SPANS, magnitude(most - least));
+        }
+}
+
+static void add_gates(struct set *s, uint32_t *seen, const struct cnf *c, struct role *roles)
+{
+        cleanup_gates struct gates g = gates_of(c);
+
+        for (size_t i = 0; i < g.n; i++)
+                roles[abs(g.list[i].output)].gate = 1 + g.list[i].kind;
+        for (size_t i = 0; i < g.n; i++) {
+                add_often(s, seen, CNF_GATES, mix(g.list[i].kind, g.list[i].n_inputs));
+                for (uint32_t k = 0; k < g.list[i].n_inputs; k++)
+                        add_often(s, seen, CNF_GATE_INPUTS, mix(g.list[i].kind, 2 * roles[abs(g.list[i].inputs[k])].gate + (g.list[i].inputs[k] > 0)));
+        }
+}
+
+int shape_of_cnf(const struct cnf *c, struct shape *ret)
+{
+        cleanup_free struct set *set = allocate(1, sizeof(*set));
+        cleanup_free uint32_t *seen = allocate(SHAPE_BUCKETS, sizeof(*seen));
+        cleanup_free struct role *roles = allocate((size_t)c->variables + 1, sizeof(*roles));
+
+        add_clauses(set, seen, c, roles);
+        add_gates(set, seen, c, roles);
+        for (uint32_t v = 1; v <= c->variables; v++) {
+                add_often(set, seen, CNF_OCCURRENCES, mix(magnitude(roles[v].positive), magnitude(roles[v].negative)));
+                add_often(set, seen, CNF_ROLES, mix(roles[v].kinds, roles[v].gate));
+        }
+        add_count(set, mix(14, CNF_VARIABLES), c->variables);
+        add_count(set, mix(14, CNF_LITERALS), c->n_literals);
+        add_count(set, mix(14, CNF_RATIO), c->variables > 0 ? 16 * c->n_clauses / c->variables : 0);
+        set_list(set, ret);
         return 0;
 }
 

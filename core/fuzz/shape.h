@@ -1,7 +1,9 @@
-/* The parts of a formula, as a set of numbers: operators, operators below operators, kinds of leaves. Formulas with one cause of slowness share
- * parts, so a formula with new parts is worth a run, and one with the parts of a known cause is not. */
+/* The parts of a formula, as a set of numbers: operators, operators below operators, kinds of leaves; of DIMACS lengths and signs of clauses, the kinds of
+ * clauses that a variable is in, gates, gates behind gates; and how many there are. Formulas with one cause of slowness share parts, so a formula with new
+ * parts is worth a run, and one with the parts of a known cause is not. */
 #pragma once
 
+#include "core/smtlib/cnf.h"
 #include "core/smtlib/script.h"
 
 #define SHAPE_BUCKETS 65536u
@@ -11,6 +13,7 @@ struct shape {
         size_t n;
 };
 int shape_of(const struct script *s, struct shape *ret);
+int shape_of_cnf(const struct cnf *c, struct shape *ret); /* 0 */
 void shape_done(struct shape *s);
 #define cleanup_shape cleanup(shape_done)
 

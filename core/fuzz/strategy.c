@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "cache/base/hash.h"
-#include "core/smtlib/print.h"
 
 const struct strategy_options strategy_defaults = {
         .versions = 2,
@@ -18,7 +17,7 @@ struct input *input_free(struct input *i)
 {
         if (!i)
                 return NULL;
-        script_free(i->script);
+        formula_done(&i->formula);
         buffer_done(&i->text);
         shape_done(&i->shape);
         free(i->outcomes);
@@ -27,15 +26,15 @@ struct input *input_free(struct input *i)
         return NULL;
 }
 
-int input_new(const struct strategy *s, struct script *script, const char *source, struct input **ret)
+int input_new(const struct strategy *s, struct formula f, const char *source, struct input **ret)
 {
         struct input *i = allocate(1, sizeof(*i));
         int r;
 
-        *i = (struct input){.script = script, .source = source, .arm = SIZE_MAX, .parent = SIZE_MAX};
+        *i = (struct input){.formula = f, .source = source, .arm = SIZE_MAX, .parent = SIZE_MAX};
         i->outcomes = allocate(s->options.versions, sizeof(*i->outcomes));
         i->ran = allocate(s->options.versions, sizeof(*i->ran));
-        r = script_print(script, &(struct print_options){.dialect = s->options.dialect}, &i->text);
+        r = formula_print(&i->formula, s->options.dialect, &i->text);
         if (r < 0)
                 input_free(i);
         else
@@ -69,9 +68,9 @@ double solved_after(const struct strategy *s, const struct outcome *o)
         return verdict_is_decided(o->verdict) ? o->seconds : s->options.timeout;
 }
 
-const struct script *corpus_draw(struct strategy *s)
+const struct formula *corpus_draw(struct strategy *s)
 {
-        return s->options.n_corpus > 0 ? s->corpus[random_below(&s->random, s->options.n_corpus)] : NULL;
+        return s->options.n_corpus > 0 ? &s->corpus[random_below(&s->random, s->options.n_corpus)] : NULL;
 }
 
 bool step_every_version(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds)
@@ -215,9 +214,7 @@ int strategy_new(const struct strategy_options *options, struct strategy **ret)
         s->options.corpus = NULL;
         s->options.n_corpus = 0; /* copied so far */
         for (size_t i = 0; r == 0 && i < options->n_corpus; i++) {
-                cleanup_bank struct bank *bank = bank_new();
-
-                r = bank ? script_copy(options->corpus[i], bank, &s->corpus[i]) : -ENOMEM;
+                r = formula_copy(&options->corpus[i], &s->corpus[i]);
                 s->options.n_corpus += r == 0;
         }
         if (r == 0)
@@ -237,7 +234,7 @@ struct strategy *strategy_free(struct strategy *s)
         if (s->state)
                 s->rows->end(s);
         for (size_t i = 0; i < s->options.n_corpus; i++)
-                script_free(s->corpus[i]);
+                formula_done(&s->corpus[i]);
         free(s->corpus);
         free(s->under_way);
         generator_free(s->generator);

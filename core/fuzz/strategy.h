@@ -16,7 +16,7 @@
  * Threads: a strategy belongs to one thread at a time. */
 #pragma once
 
-#include "core/fuzz/generate.h"
+#include "core/fuzz/formula.h"
 #include "core/run/verdict.h"
 
 struct strategy_rows;
@@ -26,7 +26,7 @@ struct strategy_options {
         double timeout, threshold; /* seconds */
         enum dialect dialect;
         uint64_t seed;
-        struct script *const *corpus; /* inputs to mutate beside what is generated; may be NULL; copied */
+        const struct formula *corpus; /* inputs to mutate beside what is generated; may be NULL; copied */
         size_t n_corpus;
         bool corpus_only;   /* generate nothing: another theory than strings */
         bool every_version; /* a slowdown between any two versions counts (--pairs any): every version runs */

@@ -4,14 +4,13 @@
 #include "core/fuzz/bandit.h"
 #include "core/fuzz/enumerate.h"
 #include "core/fuzz/mutate.h"
-#include "core/fuzz/shape.h"
 #include "core/fuzz/strategy.h"
 #include "core/fuzz/template.h"
 
 /* An input under way, or a member of a population. */
 struct input {
         uint64_t id;           /* 0: not given out yet */
-        struct script *script; /* owned */
+        struct formula formula; /* owned */
         struct buffer text;
         const char *source;
         size_t arm;               /* that made it; SIZE_MAX: none */
@@ -26,7 +25,7 @@ struct input {
 
 struct strategy {
         struct strategy_options options;
-        struct script **corpus; /* owned, each in a bank of its own */
+        struct formula *corpus; /* owned */
         struct generate_options generate;
         struct generator *generator; /* owned */
         struct random random;
@@ -53,11 +52,11 @@ struct strategy_rows {
 extern const struct strategy_rows strategy_novelty;
 
 struct input *input_free(struct input *i); /* NULL, which it may be */
-int input_new(const struct strategy *s, struct script *script, const char *source, struct input **ret); /* takes the script */
+int input_new(const struct strategy *s, struct formula f, const char *source, struct input **ret); /* takes the formula */
 
 /* Each version in turn, for the whole timeout. */
 bool step_every_version(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
 /* Seconds until it was solved; the timeout when it was not. */
 double solved_after(const struct strategy *s, const struct outcome *o);
 /* A member of the corpus, or NULL. */
-const struct script *corpus_draw(struct strategy *s);
+const struct formula *corpus_draw(struct strategy *s);

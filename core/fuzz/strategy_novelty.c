@@ -45,8 +45,8 @@ static const struct size {
 #define CANDIDATE_COST  0.0002 /* seconds, about: candidates are worth a small share of a run */
 
 struct elite {
-        struct script *script; /* owned, in a bank of its own */
-        struct shape shape;    /* owned */
+        struct formula formula; /* owned */
+        struct shape shape;     /* owned */
         double worth;
 };
 
@@ -110,7 +110,7 @@ static int novelty_begin(struct strategy *s)
 static void pool_done(struct pool *p)
 {
         for (size_t i = 0; i < p->n; i++) {
-                script_free(p->list[i].script);
+                formula_done(&p->list[i].formula);
                 shape_done(&p->list[i].shape);
         }
         p->n = 0;
@@ -197,11 +197,10 @@ static void note_find(struct novelty *n, const struct shape *s)
 
 /* -- pools -- */
 
-/* Replaces the least worthy when it is full. The copy has a bank of its own, so that no other terms are kept. */
-static void pool_add(struct pool *p, const struct script *script, const struct shape *shape, double worth)
+/* Replaces the least worthy when it is full. */
+static void pool_add(struct pool *p, const struct formula *formula, const struct shape *shape, double worth)
 {
-        cleanup_bank struct bank *bank = NULL;
-        struct script *copy = NULL;
+        struct formula copy;
         size_t at = p->n;
 
         if (p->n == ELITES_MOST) {
@@ -212,20 +211,19 @@ static void pool_add(struct pool *p, const struct script *script, const struct s
                 if (p->list[at].worth >= worth)
                         return;
         }
-        bank = bank_new();
-        if (!bank || script_copy(script, bank, &copy) < 0)
+        if (formula_copy(formula, &copy) < 0)
                 return;
         if (at < p->n) {
-                script_free(p->list[at].script);
+                formula_done(&p->list[at].formula);
                 shape_done(&p->list[at].shape);
         } else {
                 p->n++;
         }
-        p->list[at] = (struct elite){.script = copy, .shape = shape_copy(shape), .worth = worth};
+        p->list[at] = (struct elite){.formula = copy, .shape = shape_copy(shape), .worth = worth};
 }
 
 /* The worthier of two, of no known family if possible. */
-static const struct script *pool_draw(struct strategy *s, const struct pool *p)
+static const struct formula *pool_draw(struct strategy *s, const struct pool *p)
 {
         const struct elite *best = NULL;
         bool best_known = false;
@@ -240,7 +238,7 @@ static const struct script *pool_draw(struct strategy *s, const struct pool *p)
                         best_known = is_known;
                 }
         }
-        return best ? best->script : NULL;
+        return best ? &best->formula : NULL;
 }
 
 /* -- sources -- */
@@ -297,13 +295,13 @@ static int enumerated(struct strategy *s, struct script **ret)
 }
 
 /* One to three changes, of any kind. -ENOENT: it cannot be changed. */
-static int mutated(struct strategy *s, const struct script *from, struct script **ret)
+static int mutated(struct strategy *s, const struct formula *from, struct script **ret)
 {
         cleanup_script struct script *script = NULL;
         unsigned changes = 1 + (unsigned)random_below(&s->random, 3);
         enum op ops[N_OPS];
         size_t n;
-        int r = from ? script_clone(from, &script) : -ENOENT;
+        int r = from ? script_clone(from->script, &script) : -ENOENT;
 
         if (r < 0)
                 return r;
@@ -363,14 +361,14 @@ static int make_script(struct strategy *s, enum source source, struct script **r
 
 static int make_input(struct strategy *s, enum source source, struct input **ret)
 {
-        struct script *script = NULL;
+        struct formula formula = {0};
         struct input *i = NULL;
-        int r = make_script(s, source, &script);
+        int r = make_script(s, source, &formula.script);
 
         if (r == 0)
-                r = input_new(s, script, source_names[source], &i);
+                r = input_new(s, formula, source_names[source], &i);
         if (r == 0)
-                r = shape_of(i->script, &i->shape);
+                r = formula_shape(&i->formula, &i->shape);
         if (r < 0) {
                 input_free(i);
                 return r;
@@ -570,7 +568,7 @@ static void novelty_finish(struct strategy *s, struct input *i)
         n->sources.successes[i->arm] += 0.3 * share;
         n->sources.failures[i->arm] += 0.3;
         if (worth > 0)
-                pool_add(&n->slow, i->script, &i->shape, worth);
+                pool_add(&n->slow, &i->formula, &i->shape, worth);
 }
 
 /* Notes what a find has in common with those of its cause. True: it is the first of the cause. */
@@ -606,7 +604,7 @@ static void novelty_confirmed(struct strategy *s, struct input *i, bool is_find,
                 n->sources.failures[i->arm] += 0.5;
         }
         if (is_find)
-                pool_add(&n->finds, i->script, &i->shape, is_new ? 2 : 1);
+                pool_add(&n->finds, &i->formula, &i->shape, is_new ? 2 : 1);
         if (is_find && cause == 0) {
                 list_grow(n->unexplained, n->n_unexplained);
                 n->unexplained[n->n_unexplained++] = (struct unexplained){.id = i->id, .arm = i->arm, .shape = shape_copy(&i->shape)};

@@ -127,3 +127,93 @@ int cnf_next(struct cnf_reader *r, int32_t *ret)
         }
         return end_clauses(r, ret);
 }
+
+/* -- held -- */
+
+struct cnf *cnf_new(void)
+{
+        return allocate(1, sizeof(struct cnf));
+}
+
+struct cnf *cnf_free(struct cnf *c)
+{
+        if (!c)
+                return NULL;
+        free(c->literals);
+        free(c->ends);
+        free(c);
+        return NULL;
+}
+
+void cnf_add(struct cnf *c, int32_t literal)
+{
+        if (literal == 0) {
+                list_grow(c->ends, c->n_clauses);
+                c->ends[c->n_clauses++] = c->n_literals;
+                return;
+        }
+        list_grow(c->literals, c->n_literals);
+        c->literals[c->n_literals++] = literal;
+        c->variables = MAX(c->variables, (uint32_t)abs(literal));
+}
+
+void cnf_add_clause(struct cnf *c, const int32_t *literals, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                cnf_add(c, literals[i]);
+        cnf_add(c, 0);
+}
+
+int32_t *cnf_clause(const struct cnf *c, size_t at, size_t *ret_n)
+{
+        size_t begin = at == 0 ? 0 : c->ends[at - 1];
+
+        *ret_n = c->ends[at] - begin;
+        return c->literals + begin;
+}
+
+struct cnf *cnf_copy(const struct cnf *c)
+{
+        struct cnf *ret = cnf_new();
+
+        for (size_t i = 0; i < c->n_clauses; i++) {
+                size_t n;
+                const int32_t *clause = cnf_clause(c, i, &n);
+
+                cnf_add_clause(ret, clause, n);
+        }
+        return ret;
+}
+
+int cnf_read(struct cnf_reader *r, struct cnf **ret)
+{
+        cleanup_cnf struct cnf *c = cnf_new();
+        int32_t literal;
+        int k;
+
+        while ((k = cnf_next(r, &literal)) > 0)
+                cnf_add(c, literal);
+        if (k < 0)
+                return k;
+        if (c->variables > r->variables)
+                return errorf(-EINVAL, "variable %u, and the header announces %lld: write p cnf %u %lld", c->variables,
+                              (long long)r->variables, c->variables, (long long)r->clauses);
+        if (c->n_clauses > UINT32_MAX)
+                return -EFBIG;
+        *ret = steal_pointer(c);
+        return 0;
+}
+
+int cnf_print(const struct cnf *c, struct buffer *ret)
+{
+        buffer_addf(ret, "p cnf %u %zu\n", c->variables, c->n_clauses);
+        for (size_t i = 0; i < c->n_clauses; i++) {
+                size_t n;
+                const int32_t *clause = cnf_clause(c, i, &n);
+
+                for (size_t k = 0; k < n; k++)
+                        buffer_addf(ret, "%d ", clause[k]);
+                buffer_adds(ret, "0\n");
+        }
+        return buffer_error(ret);
+}

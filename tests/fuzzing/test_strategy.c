@@ -186,11 +186,11 @@ END_TEST
 
 START_TEST(test_corpus_of_another_theory)
 {
-        cleanup_script struct script *seed = NULL;
+        cleanup_formula struct formula seed = {0};
         const char *text = "(set-logic QF_BV)(declare-fun a () (_ BitVec 8))(declare-fun b () (_ BitVec 8))"
                            "(assert (bvult (bvadd a b) (bvmul a #x03)))(assert (not (= a b)))(check-sat)";
 
-        assert_ok(script_read(slice_string(text), NULL, &seed));
+        assert_ok(script_read(slice_string(text), NULL, &seed.script));
         for (int k = 0; k < N_STRATEGIES; k++) {
                 cleanup_strategy struct strategy *s = NULL;
                 struct strategy_options o = options_of((enum strategy_kind)k, 3);

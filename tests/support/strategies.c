@@ -78,8 +78,8 @@ static void population_end(struct strategy *s)
 static int fresh(struct strategy *s, struct input **ret)
 {
         const struct population *p = s->state;
-        const struct script *seed = corpus_draw(s);
-        struct script *script = NULL;
+        const struct formula *seed = corpus_draw(s);
+        struct formula f = {0};
         int r = 0;
 
         if (p->draws)
@@ -89,14 +89,14 @@ static int fresh(struct strategy *s, struct input **ret)
         if (r == 0 && seed && (s->options.corpus_only || random_below(&s->random, 2) == 0)) {
                 r = -ENOENT;
                 for (int tries = 0; r == -ENOENT && tries < 20; tries++)
-                        r = mutate_transform(s->generator, seed, (enum transform)random_below(&s->random, N_TRANSFORMS), &script);
+                        r = mutate_transform(s->generator, seed->script, (enum transform)random_below(&s->random, N_TRANSFORMS), &f.script);
                 if (r == -ENOENT)
-                        r = script_clone(seed, &script); /* nothing in it can be changed: it is an input itself */
-                return r < 0 ? r : input_new(s, script, "corpus", ret);
+                        r = formula_copy(seed, &f); /* nothing in it can be changed: it is an input itself */
+                return r < 0 ? r : input_new(s, f, "corpus", ret);
         }
         if (r == 0)
-                r = generate_formula(s->generator, &script);
-        return r < 0 ? r : input_new(s, script, "generated", ret);
+                r = generate_formula(s->generator, &f.script);
+        return r < 0 ? r : input_new(s, f, "generated", ret);
 }
 
 /* -ENOENT: no operator fits. */
@@ -105,19 +105,19 @@ static int mutant(struct strategy *s, size_t parent, struct input **ret)
         struct population *p = s->state;
         const struct input *from = p->members[parent];
         bool is_open[N_OPS] = {false};
-        struct script *script = NULL;
+        struct formula f = {0};
         enum op ops[N_OPS];
-        size_t n = mutate_actions(s->generator, from->script, ops), arm = SIZE_MAX;
+        size_t n = mutate_actions(s->generator, from->formula.script, ops), arm = SIZE_MAX;
         int r = -ENOENT;
 
         for (size_t i = 0; i < n; i++)
                 is_open[ops[i]] = true;
         while (r == -ENOENT && (arm = bandit_choose(&p->bandit, &s->random, is_open, NULL)) != SIZE_MAX) {
-                r = mutate_operator(s->generator, from->script, (enum op)arm, &script);
+                r = mutate_operator(s->generator, from->formula.script, (enum op)arm, &f.script);
                 is_open[arm] = false;
         }
         if (r == 0)
-                r = input_new(s, script, operator_row((enum op)arm)->name, ret);
+                r = input_new(s, f, operator_row((enum op)arm)->name, ret);
         if (r < 0)
                 return r;
         (*ret)->arm = arm;
@@ -333,10 +333,10 @@ static void enumeration_end(struct strategy *s)
 
 static int enumeration_input(struct strategy *s, struct input **ret)
 {
-        struct script *script = NULL;
-        int r = enumeration_next(s->state, &script);
+        struct formula f = {0};
+        int r = enumeration_next(s->state, &f.script);
 
-        return r < 0 ? r : input_new(s, script, "enumerated", ret);
+        return r < 0 ? r : input_new(s, f, "enumerated", ret);
 }
 
 static const struct strategy_rows enumeration_rows = {

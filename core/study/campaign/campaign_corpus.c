@@ -27,9 +27,10 @@ static int read_seed(struct campaign *c, const char *path, const char *name)
 
         list_grow(to->list, to->n);
         list_grow(to->names, to->n);
+        to->list[to->n] = (struct formula){0};
         r = read_file(path, SEED_SIZE_MAX, &b);
         if (r == 0)
-                r = script_read(SLICE(b.data, b.size), &(struct script_options){.name = path, .dialect = DIALECT_2_6}, &to->list[to->n]);
+                r = script_read(SLICE(b.data, b.size), &(struct script_options){.name = path, .dialect = DIALECT_2_6}, &to->list[to->n].script);
         if (r == -ENOMEM)
                 return r;
         if (r < 0) {
@@ -67,7 +68,7 @@ int corpus_read(struct campaign *c)
 void corpus_done(struct corpus *c)
 {
         for (size_t i = 0; i < c->n; i++) {
-                script_free(c->list[i]);
+                formula_done(&c->list[i]);
                 free(c->names[i]);
         }
         free(c->list);

@@ -18,7 +18,7 @@ struct reducer; /* campaign_reduce.c */
 /* -- campaign_corpus.c -- */
 
 struct corpus {
-        struct script **list; /* owned */
+        struct formula *list; /* owned */
         char **names;         /* owned: paths, from the corpus' folder on */
         size_t n;
         uint64_t hash; /* of their bytes, in their order */

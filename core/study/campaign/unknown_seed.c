@@ -81,8 +81,8 @@ int seeds_read(struct campaign *c, struct unknown_hunt *h)
 
         h->seeds = allocate(c->corpus.n, sizeof(*h->seeds));
         for (; r == 0 && h->n_seeds < c->corpus.n; h->n_seeds++) {
-                r = seed_init(c, &h->seeds[h->n_seeds], c->corpus.list[h->n_seeds], c->corpus.names[h->n_seeds]);
-                script_free(steal_pointer(c->corpus.list[h->n_seeds])); /* each chain reads it into a bank of its own */
+                r = seed_init(c, &h->seeds[h->n_seeds], c->corpus.list[h->n_seeds].script, c->corpus.names[h->n_seeds]);
+                formula_done(&c->corpus.list[h->n_seeds]); /* each chain reads it into a bank of its own */
         }
         return r;
 }

@@ -1,0 +1,230 @@
+#include "core/fuzz/cnf_gate.h"
+
+/* -- written -- */
+
+void cnf_add_and(struct cnf *c, int32_t output, const int32_t *inputs, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                cnf_add_clause(c, (int32_t[]){-output, inputs[i]}, 2);
+        cnf_add(c, output);
+        for (size_t i = 0; i < n; i++)
+                cnf_add(c, -inputs[i]);
+        cnf_add(c, 0);
+}
+
+void cnf_add_or(struct cnf *c, int32_t output, const int32_t *inputs, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                cnf_add_clause(c, (int32_t[]){output, -inputs[i]}, 2);
+        cnf_add(c, -output);
+        for (size_t i = 0; i < n; i++)
+                cnf_add(c, inputs[i]);
+        cnf_add(c, 0);
+}
+
+void cnf_add_xor(struct cnf *c, const int32_t *literals, size_t n, bool is_odd)
+{
+        for (uint32_t values = 0; values < UINT32_C(1) << n; values++) { /* one that must not be */
+                if (__builtin_parity(values) == is_odd)
+                        continue;
+                for (size_t i = 0; i < n; i++)
+                        cnf_add(c, values >> i & 1 ? -literals[i] : literals[i]);
+                cnf_add(c, 0);
+        }
+}
+
+/* -- recognized -- */
+
+static void add_gate(struct gates *g, const struct gate *gate)
+{
+        list_grow(g->list, g->n);
+        g->list[g->n++] = *gate;
+}
+
+void gates_done(struct gates *g)
+{
+        free(g->list);
+        *g = (struct gates){0};
+}
+
+/* A clause of two literals, from the side of the first. */
+struct pair {
+        int32_t first, second;
+        uint32_t clause;
+};
+
+static int compare_pairs(const void *a, const void *b)
+{
+        const struct pair *x = a, *y = b;
+
+        if (x->first != y->first)
+                return x->first < y->first ? -1 : 1;
+        return (x->second > y->second) - (x->second < y->second);
+}
+
+struct pairs {
+        struct pair *list; /* owned; in order */
+        size_t n;
+};
+
+static const struct pair *find_pair(const struct pairs *p, int32_t first, int32_t second)
+{
+        struct pair key = {.first = first, .second = second};
+
+        return p->n > 0 ? bsearch(&key, p->list, p->n, sizeof(key), compare_pairs) : NULL;
+}
+
+static struct pairs pairs_of(const struct cnf *c)
+{
+        struct pairs p = {.list = allocate(2 * c->n_clauses + 1, sizeof(struct pair))};
+
+        for (size_t i = 0; i < c->n_clauses; i++) {
+                size_t n;
+                const int32_t *l = cnf_clause(c, i, &n);
+
+                if (n != 2)
+                        continue;
+                p.list[p.n++] = (struct pair){l[0], l[1], (uint32_t)i};
+                p.list[p.n++] = (struct pair){l[1], l[0], (uint32_t)i};
+        }
+        qsort(p.list, p.n, sizeof(*p.list), compare_pairs);
+        return p;
+}
+
+/* Is the literal at `output` of this clause the conjunction of the other ones' complements? */
+static bool is_and(const struct pairs *p, const int32_t *l, size_t n, size_t output, struct gate *ret)
+{
+        ret->output = l[output];
+        ret->n_inputs = 0;
+        for (size_t i = 0; i < n; i++) {
+                const struct pair *pair;
+
+                if (i == output)
+                        continue;
+                pair = find_pair(p, -l[output], -l[i]);
+                if (!pair)
+                        return false;
+                ret->clauses[ret->n_inputs] = pair->clause;
+                ret->inputs[ret->n_inputs++] = -l[i];
+        }
+        ret->n_clauses = ret->n_inputs;
+        return true;
+}
+
+static void find_ands(const struct cnf *c, struct gates *ret)
+{
+        struct pairs p = pairs_of(c);
+
+        for (size_t i = 0; p.n > 0 && i < c->n_clauses; i++) {
+                struct gate gate = {.kind = GATE_AND}, other;
+                size_t n, at = 0;
+                const int32_t *l = cnf_clause(c, i, &n);
+
+                if (n < 3 || n > GATE_INPUTS + 1)
+                        continue;
+                while (at < n && !is_and(&p, l, n, at, &gate))
+                        at++;
+                if (at == n)
+                        continue;
+                while (++at < n && !is_and(&p, l, n, at, &other))
+                        ;
+                gate.kind = at < n ? GATE_ONE : GATE_AND;
+                gate.clauses[gate.n_clauses++] = (uint32_t)i;
+                add_gate(ret, &gate);
+        }
+        free(p.list);
+}
+
+/* A clause that may be of a XOR: its variables in order, and which are negated. */
+#define PARITY_MOST 4u
+struct parity {
+        uint32_t variables[PARITY_MOST]; /* 0: fewer */
+        uint32_t is_odd, negated;
+        uint32_t clause;
+};
+
+static int compare_parities(const void *a, const void *b)
+{
+        const struct parity *x = a, *y = b;
+
+        return memcmp(x, y, offsetof(struct parity, clause));
+}
+
+/* False: a variable occurs twice. */
+static bool parity_of(const int32_t *l, size_t n, struct parity *ret)
+{
+        for (size_t i = 0; i < n; i++) {
+                uint32_t variable = (uint32_t)abs(l[i]);
+                size_t at = i;
+
+                for (; at > 0 && ret->variables[at - 1] >= variable; at--) {
+                        if (ret->variables[at - 1] == variable)
+                                return false;
+                        ret->variables[at] = ret->variables[at - 1];
+                }
+                ret->variables[at] = variable;
+        }
+        for (size_t i = 0; i < n; i++)
+                for (size_t k = 0; k < n; k++)
+                        if (l[i] < 0 && ret->variables[k] == (uint32_t)-l[i])
+                                ret->negated |= UINT32_C(1) << k;
+        ret->is_odd = (uint32_t)__builtin_parity(ret->negated);
+        return true;
+}
+
+/* The gate of the first clauses of a list in order, all of whose 2ⁿ⁻¹ sign patterns are there. */
+static bool is_xor(const struct parity *list, size_t n_list, struct gate *ret)
+{
+        uint32_t n = 0;
+
+        while (n < PARITY_MOST && list->variables[n] > 0)
+                n++;
+        if (n_list < (size_t)1 << (n - 1))
+                return false;
+        *ret = (struct gate){.kind = GATE_XOR, .n_inputs = n - 1, .n_clauses = UINT32_C(1) << (n - 1)};
+        for (uint32_t i = 0; i < ret->n_clauses; i++) {
+                if (memcmp(list[i].variables, list->variables, sizeof(list->variables)) != 0 || list[i].is_odd != list->is_odd ||
+                    (i > 0 && list[i].negated == list[i - 1].negated))
+                        return false;
+                ret->clauses[i] = list[i].clause;
+        }
+        for (uint32_t i = 0; i + 1 < n; i++)
+                ret->inputs[i] = (int32_t)list->variables[i];
+        /* The patterns that must not be have this parity, so all variables together have the other one. */
+        ret->output = list->is_odd ? (int32_t)list->variables[n - 1] : -(int32_t)list->variables[n - 1];
+        return true;
+}
+
+static void find_xors(const struct cnf *c, struct gates *ret)
+{
+        cleanup_free struct parity *list = allocate(c->n_clauses + 1, sizeof(*list));
+        size_t n = 0;
+
+        for (size_t i = 0; i < c->n_clauses; i++) {
+                size_t length;
+                const int32_t *l = cnf_clause(c, i, &length);
+
+                list[n] = (struct parity){.clause = (uint32_t)i};
+                n += length >= 2 && length <= PARITY_MOST && parity_of(l, length, &list[n]);
+        }
+        qsort(list, n, sizeof(*list), compare_parities);
+        for (size_t i = 0; i < n;) {
+                struct gate gate;
+
+                if (is_xor(list + i, n - i, &gate)) {
+                        add_gate(ret, &gate);
+                        i += gate.n_clauses;
+                } else {
+                        i++;
+                }
+        }
+}
+
+struct gates gates_of(const struct cnf *c)
+{
+        struct gates g = {0};
+
+        find_ands(c, &g);
+        find_xors(c, &g);
+        return g;
+}
