@@ -29,6 +29,7 @@ struct strategy_options {
         const struct formula *corpus; /* inputs to mutate beside what is generated; may be NULL; copied */
         size_t n_corpus;
         bool corpus_only;   /* generate nothing: another theory than strings */
+        bool is_cnf;        /* DIMACS, which the corpus then is, too; else SMT-LIB */
         bool every_version; /* a slowdown between any two versions counts (--pairs any): every version runs */
 };
 extern const struct strategy_options strategy_defaults; /* but for versions, timeout, threshold and seed */

@@ -58,5 +58,9 @@ int input_new(const struct strategy *s, struct formula f, const char *source, st
 bool step_every_version(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
 /* Seconds until it was solved; the timeout when it was not. */
 double solved_after(const struct strategy *s, const struct outcome *o);
+/* strategy_cnf.c: DIMACS of any family, in four magnitudes from 0. */
+void make_cnf(struct strategy *s, unsigned magnitude, struct formula *ret);
+/* One to three changes. -ENOENT: `from` is NULL, or cannot be changed. */
+int mutate_cnf(struct strategy *s, const struct formula *from, struct formula *ret);
 /* A member of the corpus, or NULL. */
 const struct formula *corpus_draw(struct strategy *s);

@@ -104,7 +104,7 @@ static int novelty_begin(struct strategy *s)
 
         s->state = n;
         bandit_init(&n->sources, N_SOURCES);
-        return s->options.corpus_only ? 0 : enumeration_new(&(struct enumerate_options){.dialect = s->options.dialect}, &n->enumeration);
+        return s->options.corpus_only || s->options.is_cnf ? 0 : enumeration_new(&(struct enumerate_options){.dialect = s->options.dialect}, &n->enumeration);
 }
 
 static void pool_done(struct pool *p)
@@ -357,13 +357,23 @@ static int make_script(struct strategy *s, enum source source, struct script **r
         return -ENOENT;
 }
 
+static int make_clauses(struct strategy *s, enum source source, struct formula *ret)
+{
+        struct novelty *n = s->state;
+
+        if (source > SOURCE_HUGE)
+                return mutate_cnf(s, source == SOURCE_CORPUS ? corpus_draw(s) : pool_draw(s, source == SOURCE_FIND ? &n->finds : &n->slow), ret);
+        make_cnf(s, (unsigned)source, ret);
+        return 0;
+}
+
 /* -- choosing -- */
 
 static int make_input(struct strategy *s, enum source source, struct input **ret)
 {
         struct formula formula = {0};
         struct input *i = NULL;
-        int r = make_script(s, source, &formula.script);
+        int r = s->options.is_cnf ? make_clauses(s, source, &formula) : make_script(s, source, &formula.script);
 
         if (r == 0)
                 r = input_new(s, formula, source_names[source], &i);
@@ -419,7 +429,7 @@ static int novelty_next(struct strategy *s, struct input **ret)
                 [SOURCE_MEDIUM] = generates,
                 [SOURCE_LARGE] = generates,
                 [SOURCE_HUGE] = generates,
-                [SOURCE_TEMPLATE] = generates,
+                [SOURCE_TEMPLATE] = generates && !s->options.is_cnf,
                 [SOURCE_ENUMERATE] = n->enumeration != NULL,
                 [SOURCE_MUTATE] = n->slow.n > 0,
                 [SOURCE_FIND] = n->finds.n > 0,

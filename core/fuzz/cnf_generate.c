@@ -1,0 +1,636 @@
+#include "core/fuzz/cnf_generate.h"
+
+#include "core/fuzz/cnf_gate.h"
+
+/* One that is being made. */
+struct making {
+        struct cnf *cnf; /* its `variables` counts those that were made */
+        struct random *random;
+        unsigned size;
+        enum verdict answer;
+};
+
+static size_t below(struct making *m, size_t n)
+{
+        return (size_t)random_below(m->random, n);
+}
+
+static bool toss(struct making *m)
+{
+        return random_bits(m->random) >> 63;
+}
+
+static int32_t fresh(struct cnf *c)
+{
+        return (int32_t)++c->variables;
+}
+
+/* 1 to n, in any order; free(). */
+static uint32_t *shuffled(struct making *m, size_t n)
+{
+        uint32_t *list = allocate(n, sizeof(*list));
+
+        for (size_t i = 0; i < n; i++)
+                list[i] = (uint32_t)i + 1;
+        random_shuffle(m->random, list, n);
+        return list;
+}
+
+/* From `least` at size 1 to `most` at the largest. */
+static size_t scale(const struct making *m, double least, double most)
+{
+        return (size_t)(least + (most - least) * (m->size - 1) / (CNF_SIZE_MOST - 1) + 0.5);
+}
+
+/* -- random clauses -- */
+
+/* Of k different variables, each drawn by `draw`. */
+static void add_random_clause(struct making *m, size_t k, uint32_t (*draw)(struct making *m, void *user, size_t i), void *user)
+{
+        int32_t clause[5];
+
+        for (size_t i = 0; i < k;) {
+                int32_t variable = (int32_t)draw(m, user, i);
+                size_t at = 0;
+
+                while (at < i && abs(clause[at]) != variable)
+                        at++;
+                if (at == i)
+                        clause[i++] = toss(m) ? variable : -variable;
+        }
+        cnf_add_clause(m->cnf, clause, k);
+}
+
+static const double thresholds[] = {[3] = 4.267, [4] = 9.931, [5] = 21.117};
+
+static uint32_t draw_any(struct making *m, void *, size_t)
+{
+        return 1 + (uint32_t)below(m, m->cnf->variables);
+}
+
+static void make_random(struct making *m)
+{
+        static const double most[] = {[3] = 320, [4] = 140, [5] = 90};
+        size_t k = 3 + below(m, 3), n = scale(m, 6, most[k]), clauses;
+
+        m->cnf->variables = (uint32_t)n;
+        clauses = (size_t)((double)n * thresholds[k] * (0.92 + 0.16 * random_uniform(m->random)) + 0.5);
+        for (size_t i = 0; i < clauses; i++)
+                add_random_clause(m, k, draw_any, NULL);
+}
+
+struct communities {
+        size_t n, each; /* their number, and the variables of each */
+        size_t k;
+        size_t of; /* all of the clause at hand; SIZE_MAX: each of another one */
+};
+
+static uint32_t draw_community(struct making *m, void *user, size_t i)
+{
+        const struct communities *c = user;
+        size_t of = c->of != SIZE_MAX ? c->of : (i * c->n / c->k + below(m, c->n)) % c->n;
+
+        return 1 + (uint32_t)(of * c->each + below(m, c->each));
+}
+
+static void make_communities(struct making *m)
+{
+        size_t n = scale(m, 12, 420), clauses;
+        double within = 0.4 + 0.55 * random_uniform(m->random);
+        struct communities c = {.k = 3 + (size_t)(m->size < 40 && toss(m))};
+
+        c.n = 2 + below(m, n / 6);
+        c.each = MAX(n / c.n, c.k);
+        m->cnf->variables = (uint32_t)(c.n * c.each);
+        clauses = (size_t)(m->cnf->variables * thresholds[c.k] * (0.85 + 0.15 * random_uniform(m->random)));
+        for (size_t i = 0; i < clauses; i++) {
+                c.of = random_uniform(m->random) < within ? below(m, c.n) : SIZE_MAX;
+                add_random_clause(m, c.k, draw_community, &c);
+        }
+}
+
+/* -- cardinalities -- */
+
+enum encoding {
+        ENCODING_COMBINATIONS, /* a clause for each k + 1 */
+        ENCODING_COUNTER,
+        ENCODING_TOTALIZER,
+        N_ENCODINGS
+};
+
+static void forbid_combinations(struct cnf *c, const int32_t *l, size_t n, size_t k, int32_t *chosen, size_t n_chosen)
+{
+        if (n_chosen == k + 1) {
+                cnf_add_clause(c, chosen, n_chosen);
+                return;
+        }
+        for (size_t i = 0; i < n; i++) {
+                chosen[n_chosen] = -l[i];
+                forbid_combinations(c, l + i + 1, n - i - 1, k, chosen, n_chosen + 1);
+        }
+}
+
+/* before[j], after[j]: more than j of the literals so far hold. */
+static void count_up(struct cnf *c, const int32_t *l, size_t n, size_t k)
+{
+        cleanup_free int32_t *before = allocate(k + 1, sizeof(*before)), *after = allocate(k + 1, sizeof(*after));
+
+        for (size_t i = 0; i < n; i++) {
+                for (size_t j = 0; j < k; j++) {
+                        after[j] = fresh(c);
+                        if (i > 0)
+                                cnf_add_clause(c, (int32_t[]){-before[j], after[j]}, 2);
+                        if (j == 0)
+                                cnf_add_clause(c, (int32_t[]){-l[i], after[0]}, 2);
+                        else if (i > 0)
+                                cnf_add_clause(c, (int32_t[]){-l[i], -before[j - 1], after[j]}, 3);
+                }
+                if (i > 0)
+                        cnf_add_clause(c, (int32_t[]){-l[i], -before[k - 1]}, 2);
+                memcpy(before, after, k * sizeof(*before));
+        }
+}
+
+/* ret[j], for j up to k: more than j of the literals hold. How many there are. */
+static size_t total(struct cnf *c, const int32_t *l, size_t n, size_t k, int32_t *ret)
+{
+        cleanup_free int32_t *a = NULL, *b = NULL;
+        size_t n_a, n_b, n_ret = MIN(n, k + 1);
+
+        if (n == 1) {
+                ret[0] = l[0];
+                return 1;
+        }
+        a = allocate(k + 1, sizeof(*a));
+        b = allocate(k + 1, sizeof(*b));
+        n_a = total(c, l, n / 2, k, a);
+        n_b = total(c, l + n / 2, n - n / 2, k, b);
+        for (size_t i = 0; i < n_ret; i++)
+                ret[i] = fresh(c);
+        for (size_t i = 0; i <= n_a; i++)
+                for (size_t j = 0; j <= n_b; j++) {
+                        if (i + j == 0 || i + j > n_ret)
+                                continue;
+                        if (i > 0)
+                                cnf_add(c, -a[i - 1]);
+                        if (j > 0)
+                                cnf_add(c, -b[j - 1]);
+                        cnf_add(c, ret[i + j - 1]);
+                        cnf_add(c, 0);
+                }
+        return n_ret;
+}
+
+static void add_at_most(struct cnf *c, enum encoding e, const int32_t *l, size_t n, size_t k)
+{
+        cleanup_free int32_t *room = allocate(n + 1, sizeof(*room));
+
+        if (k >= n)
+                return;
+        if (k == 0 || e == ENCODING_COMBINATIONS) {
+                forbid_combinations(c, l, n, k, room, 0);
+        } else if (e == ENCODING_COUNTER) {
+                count_up(c, l, n, k);
+        } else {
+                total(c, l, n, k, room);
+                cnf_add_clause(c, (int32_t[]){-room[k]}, 1);
+        }
+}
+
+/* Variables in groups of `each`: of every group of one partition at most k hold, of every one of the other at least k; of one k + 1, which the sums
+ * contradict. Without that one there is a solution: a regular bipartite graph is made of perfect matchings (König). */
+static void make_cardinality(struct making *m)
+{
+        size_t each = 4 + below(m, 4), groups = MAX(scale(m, 6, 62) / each, 2u), k = each / 2 - below(m, 2);
+        enum encoding e = (enum encoding)below(m, N_ENCODINGS);
+        cleanup_free uint32_t *order = shuffled(m, each * groups);
+        cleanup_free int32_t *group = allocate(each, sizeof(*group));
+        bool is_sat = below(m, 3) == 0;
+
+        m->answer = is_sat ? VERDICT_SAT : VERDICT_UNSAT;
+        m->cnf->variables = (uint32_t)(each * groups);
+        for (size_t i = 0; i < 2 * groups; i++) {
+                bool is_least = i >= groups;
+
+                for (size_t j = 0; j < each; j++)
+                        group[j] = is_least ? -(int32_t)order[(i - groups) * each + j] : (int32_t)(i * each + j + 1);
+                add_at_most(m->cnf, e, group, each, is_least ? each - k - (!is_sat && i == groups) : k);
+        }
+}
+
+static void make_pigeons(struct making *m)
+{
+        size_t holes = scale(m, 1, 11), pigeons = holes + 1;
+        bool is_functional = toss(m), is_onto = toss(m);
+        enum encoding e = below(m, 4) == 0 ? ENCODING_COUNTER : ENCODING_COMBINATIONS;
+        cleanup_free int32_t *list = NULL;
+
+        if (below(m, 4) == 0)
+                pigeons = toss(m) ? holes : holes + 2;
+        list = allocate(pigeons, sizeof(*list));
+        m->answer = pigeons <= holes ? VERDICT_SAT : VERDICT_UNSAT;
+        m->cnf->variables = (uint32_t)(pigeons * holes);
+        for (size_t p = 0; p < pigeons; p++) {
+                for (size_t h = 0; h < holes; h++)
+                        list[h] = (int32_t)(p * holes + h + 1);
+                cnf_add_clause(m->cnf, list, holes);
+                if (is_functional)
+                        add_at_most(m->cnf, e, list, holes, 1);
+        }
+        for (size_t h = 0; h < holes; h++) {
+                for (size_t p = 0; p < pigeons; p++)
+                        list[p] = (int32_t)(p * holes + h + 1);
+                if (is_onto)
+                        cnf_add_clause(m->cnf, list, pigeons);
+                add_at_most(m->cnf, e, list, pigeons, 1);
+        }
+}
+
+/* -- parities -- */
+
+/* A cycle through all vertices and chords, or another cycle. The charges' sum decides: each edge counts twice. */
+static void make_tseitin(struct making *m)
+{
+        size_t degree = 3 + below(m, 2), n = 2 * scale(m, 2, degree == 3 ? 26 : 13);
+        cleanup_free int32_t *edges = allocate(n * degree, sizeof(*edges));
+        cleanup_free size_t *at = allocate(n, sizeof(*at)); /* edges so far */
+        cleanup_free uint32_t *order = shuffled(m, n);
+        bool is_odd = below(m, 3) > 0, rest = is_odd;
+
+        for (size_t i = 0; i < n; i++) {
+                size_t ends[2] = {i, (i + 1) % n}, chord[2] = {order[i] - 1, order[(i + 1) % n] - 1};
+                int32_t e = fresh(m->cnf);
+
+                for (size_t k = 0; k < 2; k++)
+                        edges[ends[k] * degree + at[ends[k]]++] = e;
+                if (degree == 3 && i % 2 == 1)
+                        continue;
+                e = fresh(m->cnf);
+                for (size_t k = 0; k < 2; k++)
+                        edges[chord[k] * degree + at[chord[k]]++] = e;
+        }
+        for (size_t i = 0; i < n; i++) {
+                bool charge = i + 1 < n ? toss(m) : rest;
+
+                rest ^= charge;
+                cnf_add_xor(m->cnf, edges + i * degree, degree, charge);
+        }
+        m->answer = is_odd ? VERDICT_UNSAT : VERDICT_SAT;
+}
+
+/* The parity of the literals, in pieces of at most `piece` of them. */
+static void add_chain(struct cnf *c, const int32_t *l, size_t n, size_t piece, bool is_odd)
+{
+        int32_t part[6];
+        size_t n_part = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                part[n_part++] = l[i];
+                if (n_part < piece || i + 2 >= n)
+                        continue;
+                part[n_part] = fresh(c);
+                cnf_add_xor(c, part, n_part + 1, false);
+                part[0] = part[n_part];
+                n_part = 1;
+        }
+        cnf_add_xor(c, part, n_part, is_odd);
+}
+
+static void make_parity(struct making *m)
+{
+        size_t n = scale(m, 3, 44), piece = 2 + below(m, 3);
+        cleanup_free uint32_t *order = shuffled(m, n);
+        cleanup_free int32_t *l = allocate(n, sizeof(*l));
+        bool is_odd = toss(m), is_sat = below(m, 3) == 0;
+
+        m->answer = is_sat ? VERDICT_SAT : VERDICT_UNSAT;
+        for (size_t i = 0; i < n; i++)
+                l[i] = fresh(m->cnf);
+        add_chain(m->cnf, l, n, piece, is_odd);
+        for (size_t i = 0; i < n; i++)
+                l[i] = (int32_t)order[i];
+        add_chain(m->cnf, l, n, piece, is_odd ^ !is_sat);
+}
+
+/* About as many equations as variables, of one solution or of none in particular. */
+static void make_xors(struct making *m)
+{
+        size_t n = scale(m, 3, 52), equations = n - 1 + below(m, 4), longest = 3 + below(m, MIN(n - 2, 12u)), piece = 2 + below(m, 3);
+        cleanup_free int32_t *l = allocate(n, sizeof(*l));
+        cleanup_free bool *solution = allocate(n + 1, sizeof(*solution));
+        bool is_sat = toss(m);
+
+        m->answer = is_sat ? VERDICT_SAT : VERDICT_UNKNOWN;
+        m->cnf->variables = (uint32_t)n;
+        for (size_t i = 1; i <= n; i++)
+                solution[i] = toss(m);
+        for (size_t i = 0; i < equations; i++) {
+                cleanup_free uint32_t *order = shuffled(m, n);
+                size_t length = 2 + below(m, longest - 1);
+                bool is_odd = false;
+
+                for (size_t k = 0; k < length; k++) {
+                        l[k] = (int32_t)order[k];
+                        is_odd ^= solution[order[k]];
+                }
+                add_chain(m->cnf, l, length, piece, is_sat ? is_odd : toss(m));
+        }
+}
+
+/* -- pebbling -- */
+
+/* A clause over pebbles, where pebble p is the XOR (the OR) of 2p - 1 and 2p, or p itself. */
+enum substitution {
+        SUBSTITUTE_NONE,
+        SUBSTITUTE_XOR,
+        SUBSTITUTE_OR,
+        N_SUBSTITUTIONS
+};
+
+static void add_substituted(struct cnf *c, enum substitution s, const int32_t *l, size_t n)
+{
+        for (uint32_t choice = 0; choice < (s == SUBSTITUTE_NONE ? 1u : 1u << n); choice++) {
+                bool is_none = false;
+
+                for (size_t i = 0; i < n && s == SUBSTITUTE_OR; i++) /* a positive one is a single clause */
+                        is_none |= l[i] > 0 && choice >> i & 1;
+                for (size_t i = 0; i < n && !is_none; i++) {
+                        int32_t b = 2 * abs(l[i]), a = b - 1;
+                        bool second = choice >> i & 1, is_positive = l[i] > 0;
+
+                        if (s == SUBSTITUTE_NONE) {
+                                cnf_add(c, l[i]);
+                        } else if (s == SUBSTITUTE_XOR) {
+                                cnf_add(c, second ? -a : a);
+                                cnf_add(c, second == is_positive ? -b : b);
+                        } else {
+                                cnf_add(c, is_positive ? a : second ? -b : -a);
+                                if (is_positive)
+                                        cnf_add(c, b);
+                        }
+                }
+                if (!is_none)
+                        cnf_add(c, 0);
+        }
+}
+
+/* What is behind pebble `at`, numbered from the last one, 1, on: the two below it in the pyramid, or any two within a window. */
+static bool pebbles_below(struct making *m, bool is_pyramid, size_t rows, size_t at, size_t ret[2])
+{
+        size_t n = rows * (rows + 1) / 2, row = 1;
+
+        if (is_pyramid) {
+                while (row * (row + 1) / 2 < at)
+                        row++;
+                ret[0] = at + row;
+                ret[1] = at + row + 1;
+                return row < rows;
+        }
+        if (at + 3 * rows / 2 >= n)
+                return false;
+        ret[0] = at + 1; /* so that all are below the last one */
+        ret[1] = at + 2 + below(m, rows);
+        return true;
+}
+
+static void make_pebbling(struct making *m)
+{
+        size_t rows = scale(m, 2, 56), n = rows * (rows + 1) / 2;
+        enum substitution s = (enum substitution)below(m, N_SUBSTITUTIONS);
+        bool is_pyramid = toss(m), is_sat = below(m, 4) == 0;
+
+        m->answer = is_sat ? VERDICT_SAT : VERDICT_UNSAT;
+        for (size_t i = n; i >= 1; i--) {
+                size_t from[2];
+                int32_t clause[3] = {(int32_t)i};
+
+                if (pebbles_below(m, is_pyramid, rows, i, from)) {
+                        clause[1] = -(int32_t)from[0];
+                        clause[2] = -(int32_t)from[1];
+                        add_substituted(m->cnf, s, clause, 3);
+                } else {
+                        add_substituted(m->cnf, s, clause, 1);
+                }
+        }
+        if (!is_sat)
+                add_substituted(m->cnf, s, (int32_t[]){-1}, 1);
+}
+
+/* -- circuits -- */
+
+enum operation {
+        OPERATION_AND,
+        OPERATION_OR,
+        OPERATION_XOR,
+        N_OPERATIONS
+};
+
+/* Literals; 0: false. */
+struct circuit {
+        struct cnf *cnf;
+        size_t n_gates, changed; /* this gate is another one; 0: none */
+};
+
+static int32_t gate(struct circuit *u, enum operation o, int32_t a, int32_t b)
+{
+        int32_t output;
+
+        if (a == 0 || b == 0)
+                return o == OPERATION_AND ? 0 : a + b;
+        output = fresh(u->cnf);
+        if (++u->n_gates == u->changed)
+                o = (o + 1) % N_OPERATIONS;
+        if (o == OPERATION_AND)
+                cnf_add_and(u->cnf, output, (int32_t[]){a, b}, 2);
+        else if (o == OPERATION_OR)
+                cnf_add_or(u->cnf, output, (int32_t[]){a, b}, 2);
+        else
+                cnf_add_xor(u->cnf, (int32_t[]){output, a, b}, 3, false);
+        return output;
+}
+
+static int32_t full_adder(struct circuit *u, int32_t a, int32_t b, int32_t c, int32_t *ret_carry)
+{
+        int32_t half = gate(u, OPERATION_XOR, a, b), both = gate(u, OPERATION_AND, a, b);
+
+        *ret_carry = gate(u, OPERATION_OR, both, gate(u, OPERATION_AND, half, c));
+        return gate(u, OPERATION_XOR, half, c);
+}
+
+/* n bits, and the carry at ret[n]. */
+static void add_by_ripple(struct circuit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *ret)
+{
+        int32_t carry = 0;
+
+        for (size_t i = 0; i < n; i++)
+                ret[i] = full_adder(u, a[i], b[i], carry, &carry);
+        ret[n] = carry;
+}
+
+static void add_by_prefixes(struct circuit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *ret)
+{
+        cleanup_free int32_t *half = allocate(n, sizeof(*half)), *generate = allocate(n, sizeof(*generate)), *propagate = allocate(n, sizeof(*propagate));
+
+        for (size_t i = 0; i < n; i++) {
+                half[i] = propagate[i] = gate(u, OPERATION_XOR, a[i], b[i]);
+                generate[i] = gate(u, OPERATION_AND, a[i], b[i]);
+        }
+        for (size_t distance = 1; distance < n; distance *= 2)
+                for (size_t i = n; i-- > distance;) {
+                        generate[i] = gate(u, OPERATION_OR, generate[i], gate(u, OPERATION_AND, propagate[i], generate[i - distance]));
+                        propagate[i] = gate(u, OPERATION_AND, propagate[i], propagate[i - distance]);
+                }
+        ret[0] = half[0];
+        for (size_t i = 1; i < n; i++)
+                ret[i] = gate(u, OPERATION_XOR, half[i], generate[i - 1]);
+        ret[n] = generate[n - 1];
+}
+
+/* 2n bits. */
+static void multiply_by_rows(struct circuit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *ret)
+{
+        cleanup_free int32_t *row = allocate(n, sizeof(*row)), *sum = allocate(n + 1, sizeof(*sum));
+
+        memset(ret, 0, 2 * n * sizeof(*ret));
+        for (size_t i = 0; i < n; i++) {
+                for (size_t k = 0; k < n; k++)
+                        row[k] = gate(u, OPERATION_AND, a[i], b[k]);
+                add_by_ripple(u, ret + i, row, n, sum);
+                memcpy(ret + i, sum, (n + 1) * sizeof(*sum));
+        }
+}
+
+static void multiply_by_columns(struct circuit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *ret)
+{
+        size_t width = 2 * n; /* and the most of a column: n products, and half as many carries as the one before has */
+        cleanup_free int32_t *columns = allocate(width * width, sizeof(*columns));
+        cleanup_free int32_t *x = allocate(width, sizeof(*x)), *y = allocate(width, sizeof(*y)), *sum = allocate(width + 1, sizeof(*sum));
+        cleanup_free size_t *height = allocate(width + 1, sizeof(*height));
+
+        for (size_t i = 0; i < n; i++)
+                for (size_t k = 0; k < n; k++)
+                        columns[(i + k) * width + height[i + k]++] = gate(u, OPERATION_AND, a[i], b[k]);
+        for (size_t i = 0; i < width; i++) {
+                int32_t *column = columns + i * width;
+
+                while (height[i] > 2) { /* the oldest three become one here and one in the next column */
+                        int32_t carry, bit = full_adder(u, column[0], column[1], column[2], &carry);
+
+                        height[i] -= 3;
+                        memmove(column, column + 3, height[i] * sizeof(*column));
+                        column[height[i]++] = bit;
+                        if (i + 1 < width)
+                                columns[(i + 1) * width + height[i + 1]++] = carry;
+                }
+                x[i] = height[i] > 0 ? column[0] : 0;
+                y[i] = height[i] > 1 ? column[1] : 0;
+        }
+        add_by_prefixes(u, x, y, width, sum);
+        memcpy(ret, sum, width * sizeof(*ret));
+}
+
+/* Some bit differs. */
+static void add_miter(struct circuit *u, const int32_t *a, const int32_t *b, size_t n)
+{
+        cleanup_free int32_t *differ = allocate(n, sizeof(*differ));
+        size_t k = 0;
+
+        u->changed = 0;
+        for (size_t i = 0; i < n; i++)
+                if ((differ[k] = gate(u, OPERATION_XOR, a[i], b[i])) != 0)
+                        k++;
+        cnf_add_clause(u->cnf, differ, k);
+}
+
+static int32_t *inputs(struct making *m, size_t n)
+{
+        int32_t *list = allocate(n, sizeof(*list));
+
+        for (size_t i = 0; i < n; i++)
+                list[i] = fresh(m->cnf);
+        return list;
+}
+
+static void make_adders(struct making *m)
+{
+        size_t n = scale(m, 1, 120);
+        cleanup_free int32_t *a = inputs(m, n), *b = inputs(m, n), *x = allocate(n + 1, sizeof(*x)), *y = allocate(n + 1, sizeof(*y));
+        struct circuit u = {.cnf = m->cnf, .changed = below(m, 3) == 0 ? 1 + below(m, 10 * n) : 0};
+        bool is_changed = u.changed > 0;
+
+        add_by_ripple(&u, a, b, n, x);
+        if (toss(m))
+                add_by_prefixes(&u, a, b, n, y);
+        else
+                add_by_ripple(&u, b, a, n, y);
+        add_miter(&u, x, y, n + 1);
+        m->answer = is_changed ? VERDICT_UNKNOWN : VERDICT_UNSAT;
+}
+
+/* The factors are two numbers. */
+static void give_product(struct making *m, const int32_t *product, size_t n)
+{
+        uint64_t a = random_bits(m->random) >> (64 - n) | 1, b = random_bits(m->random) >> (64 - n) | 1;
+
+        for (size_t i = 0; i < 2 * n; i++)
+                if (product[i] != 0)
+                        cnf_add_clause(m->cnf, (int32_t[]){(a * b) >> i & 1 ? product[i] : -product[i]}, 1);
+        m->answer = VERDICT_SAT;
+}
+
+static void make_multipliers(struct making *m)
+{
+        bool is_given = below(m, 3) == 0;
+        size_t n = is_given ? scale(m, 2, 24) : scale(m, 1, 8);
+        cleanup_free int32_t *a = inputs(m, n), *b = inputs(m, n), *x = allocate(2 * n, sizeof(*x)), *y = allocate(2 * n, sizeof(*y));
+        struct circuit u = {.cnf = m->cnf};
+
+        if (toss(m))
+                multiply_by_rows(&u, a, b, n, x);
+        else
+                multiply_by_columns(&u, a, b, n, x);
+        if (is_given) {
+                give_product(m, x, n);
+                return;
+        }
+        u.changed = below(m, 3) == 0 ? u.n_gates + 1 + below(m, u.n_gates) : 0;
+        m->answer = u.changed > 0 ? VERDICT_UNKNOWN : VERDICT_UNSAT;
+        if (toss(m))
+                multiply_by_rows(&u, b, a, n, y);
+        else
+                multiply_by_columns(&u, b, a, n, y);
+        add_miter(&u, x, y, 2 * n);
+}
+
+/* -- all of them -- */
+
+static const struct {
+        const char *name;
+        void (*make)(struct making *m);
+} families[] = {
+        [CNF_RANDOM] = {"random", make_random},
+        [CNF_COMMUNITIES] = {"communities", make_communities},
+        [CNF_PIGEONS] = {"pigeons", make_pigeons},
+        [CNF_TSEITIN] = {"tseitin", make_tseitin},
+        [CNF_PARITY] = {"parity", make_parity},
+        [CNF_XORS] = {"xors", make_xors},
+        [CNF_CARDINALITY] = {"cardinality", make_cardinality},
+        [CNF_PEBBLING] = {"pebbling", make_pebbling},
+        [CNF_ADDERS] = {"adders", make_adders},
+        [CNF_MULTIPLIERS] = {"multipliers", make_multipliers},
+};
+
+const char *cnf_family_name(enum cnf_family f)
+{
+        return families[f].name;
+}
+
+struct cnf *cnf_generate(struct random *r, enum cnf_family f, unsigned size, enum verdict *ret_answer)
+{
+        struct making m = {.cnf = cnf_new(), .random = r, .size = MIN(MAX(size, 1u), CNF_SIZE_MOST), .answer = VERDICT_UNKNOWN};
+
+        families[f].make(&m);
+        if (ret_answer)
+                *ret_answer = m.answer;
+        return m.cnf;
+}
