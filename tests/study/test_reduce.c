@@ -466,11 +466,20 @@ END_TEST
 
 START_TEST(test_lines)
 {
-        assert_text((struct interest){.words = {"p cnf", "\n1 2 0"}}, "c a comment\np cnf 2 3\n1 2 0\n-1 0\n2 0\n",
-                    "p cnf\n1 2 0\n");
         assert_text((struct interest){.words = {"two"}}, "one )\ntwo (\nthree\n", "two (\n");
         assert_text((struct interest){.words = {"needle", "needle"}}, "(a (b needle\n(c)\n(d needle\n",
                     "(a (b needle\n(d needle\n");
+}
+END_TEST
+
+/* It stays DIMACS, whose header fits. */
+START_TEST(test_dimacs)
+{
+        assert_text((struct interest){.words = {"p cnf", "\n1 2 0"}}, "c a comment\np cnf 2 3\n1 2 0\n-1 0\n2 0\n",
+                    "p cnf 2 1\n1 2 0\n");
+        assert_text((struct interest){.words = {"p cnf", " 0\n-"}}, "c x\np cnf 20 5\n1 -5 0\n5 17 9 0 2\n3 0\n-19\n12 0\n-17 0", "p cnf 2 2\n1 0\n-2 0\n");
+        assert_text((struct interest){.words = {"p cnf 3"}}, "p cnf 3 2\n1 2 0\n-3 0\n", "p cnf 3 1\n-3 0\n");
+        assert_text((struct interest){.words = {"p cnf", "-4"}}, "p cnf 3 2\n1 2 0\n-4 0\n", "p cnf\n-4\n"); /* the header is wrong: it is other text */
 }
 END_TEST
 
@@ -567,5 +576,5 @@ SUITE("reduce", test_commands_go, test_terms_are_replaced, test_literals_are_sho
       test_failure_keeps_the_best, test_cancellation_keeps_the_best, test_time_that_is_over_keeps_the_best,
       test_lies_are_withdrawn, test_a_lie_that_was_taken_is_given_back, test_a_test_that_is_trusted_is_asked_less,
       test_many_changes_are_one_step, test_lists_that_are_shared_stay_shared, test_input_that_is_known_is_not_asked_for,
-      test_input_without_bytes, test_other_parentheses, test_lines, test_opaque_terms, test_pool_gives_the_same,
+      test_input_without_bytes, test_other_parentheses, test_lines, test_dimacs, test_opaque_terms, test_pool_gives_the_same,
       test_pool_cancels_what_is_behind, test_pool_fails_and_is_cancelled)

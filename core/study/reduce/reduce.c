@@ -1,5 +1,6 @@
 #include "core/study/reduce/reduce_internal.h"
 
+#include <ctype.h>
 #include <search.h>
 
 #include "cache/base/hash.h"
@@ -422,13 +423,28 @@ static bool stands_in_parentheses(struct slice text)
         }
 }
 
+static bool begins_as_cnf(struct slice text)
+{
+        const char *p = text.data, *end = p + text.size;
+
+        while (p < end && isspace((unsigned char)*p))
+                p++;
+        return p < end && (*p == 'c' || *p == 'p');
+}
+
 /* All steps from the current text. */
 static int reduce_from(struct reducer *r, struct reduce_result *ret)
 {
         for (;;) {
-                bool is_script = false, is_opaque = false;
-                int k = reduce_script(r, &is_script, &is_opaque), trees;
+                bool is_cnf, is_script = false, is_opaque = false;
+                int k, trees;
 
+                if (begins_as_cnf(reduce_text(r))) {
+                        k = reduce_cnf(r, &is_cnf);
+                        if (k < 0 || is_cnf)
+                                return MIN(k, 0);
+                }
+                k = reduce_script(r, &is_script, &is_opaque);
                 ret->was_script |= is_script && k >= 0;
                 if (k >= 0 && !is_script && !stands_in_parentheses(reduce_text(r)))
                         k = reduce_lines(r);
