@@ -28,6 +28,7 @@ void cmd_fuzz(int argc, char **argv)
                 "(SOLVER/spr/ in the mount, 'solverfs findings'). Without SOLVER all versions are programs, and the findings are in programs/spr/.\v"
                 "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' (a program of this machine). What two "
                 "versions contradict each other on, and what crashes one, is kept, too.\n\n"
+                "Inputs are SMT-LIB over strings and integers, or DIMACS where the solver takes that alone (of programs, where the target answers that alone).\n\n"
                 "A campaign that is interrupted goes on when the same command is given again.\n\n"
                 "Example:\n"
                 "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h -t 20s\n"
@@ -48,7 +49,7 @@ void cmd_fuzz(int argc, char **argv)
                 {"threshold", 0, "TIME|RATIO", "how much slower is a regression; default 10s. With --measure: how many times as much; default 2",
                  .text = &threshold},
                 {"timeout", 't', "TIME", "of a run; default 20s", .seconds = &s->timeout},
-                {"corpus", 0, "DIR", "mutate the inputs below DIR and generate none", .parse = campaign_copy_text, .to = &s->corpus},
+                {"corpus", 0, "DIR", "mutate the inputs (*.smt2, *.cnf) below DIR and generate none", .parse = campaign_copy_text, .to = &s->corpus},
                 {"oracle", 0, "VERSION", "a version to ask where two contradict each other; may be repeated",
                  .parse = campaign_add_word, .to = &c.settings.oracles},
                 {"pairs", 0, "any|target", "whether a slowdown between two references counts, too; default target", .choice = &pairs},

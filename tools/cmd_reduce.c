@@ -174,7 +174,8 @@ static int query_of_finding(struct reducing *o, const struct observation *f, str
         if (!has_own_wishes(o)) {
                 bool is_implied = finding_interest(f) == INTEREST_IMPLICATION;
 
-                snprintf(o->file, sizeof(o->file), "%s/%s/%u/reduced.smt2", common.solver->recipe->name, observation_folder(f->kind), f->number);
+                snprintf(o->file, sizeof(o->file), "%s/%s/%u/reduced.%s", common.solver->recipe->name, observation_folder(f->kind), f->number,
+                         format_name(observation_format(common.workspace, f)));
                 name_version(is_implied ? f->target : f->reference, o->names[0]);
                 name_version(f->target, o->names[1]);
                 return finding_query_reduced(common.workspace, common.solver, f, o->time, o->jobs, ret);

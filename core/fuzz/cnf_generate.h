@@ -11,14 +11,14 @@
 
 enum cnf_family {
         CNF_RANDOM,      /* k-SAT, k 3 to 5, near the threshold (Mertens, Mézard, Zecchina, "Threshold values of random K-SAT", 2006) */
-        CNF_COMMUNITIES, /* the same, most clauses within a community (Giráldez-Cru, Levy, "A modularity-based random SAT instances generator", IJCAI 2015) */
+        CNF_COMMUNITIES, /* the same, most clauses within one (Giráldez-Cru, Levy, "A modularity-based random SAT instances generator", IJCAI 2015) */
         CNF_PIGEONS,     /* pigeons in holes, also functional and onto (Haken, "The intractability of resolution", 1985) */
         CNF_TSEITIN,     /* parities on the vertices of a random regular graph (Urquhart, "Hard examples for resolution", 1987) */
         CNF_PARITY,      /* the parity of the same variables in two orders (Chew, Heule, "Sorting parity encodings by reusing variables", SAT 2020) */
         CNF_XORS,        /* linear equations, long XORs cut into pieces (Soos et al., "Extending SAT solvers to cryptographic problems", SAT 2009) */
         CNF_CARDINALITY, /* bounds on the groups of two partitions (Spence, "sgen1", 2010; Mikša, Nordström, "Long proofs of (seemingly) simple
                           * formulas", SAT 2014), by sequential counters (Sinz, CP 2005), totalizers (Bailleux, Boufkhad, CP 2003), all combinations */
-        CNF_PEBBLING,    /* pebbles on pyramids and random graphs, each a XOR or an OR of two (Ben-Sasson, Wigderson, "Short proofs are narrow", 2001) */
+        CNF_PEBBLING,    /* on pyramids and random graphs, each pebble a XOR or an OR of two (Ben-Sasson, Wigderson, "Short proofs are narrow", 2001) */
         CNF_ADDERS,      /* miters (Brand, "Verification of large synthesized designs", 1993): carries that ripple against those of Kogge and Stone (1973) */
         CNF_MULTIPLIERS, /* by rows, with swapped factors, by columns (Dadda, 1965): two are equal (Beame, Liew, CAV 2017), or a product is given */
         N_CNF_FAMILIES

@@ -112,6 +112,23 @@ static int found_case_size(struct tree *t, const struct node *n, uint64_t *ret)
         return r < 0 ? r : case_size(t, shown_case(f, n->inode.kind), ret);
 }
 
+static bool is_found_cnf(struct tree *t, const struct node *dir)
+{
+        cleanup_observation struct observation *f = NULL;
+
+        return found_get(t, dir, &f) == 0 && observation_format(tree_workspace(t), f) == FORMAT_CNF;
+}
+
+static const char *found_case_named(struct tree *t, const struct node *dir)
+{
+        return is_found_cnf(t, dir) ? "case.cnf" : "case.smt2";
+}
+
+static const char *found_reduced_named(struct tree *t, const struct node *dir)
+{
+        return is_found_cnf(t, dir) ? "reduced.cnf" : "reduced.smt2";
+}
+
 /* Reads the history of the finding's case, on the machine and under the limit of the campaign. Returns 1 if that was another machine. */
 static int read_found(struct tree *t, const struct node *n, struct observation **ret_found, struct case_history *ret,
                       struct commit_order **ret_order)
@@ -453,8 +470,8 @@ static const struct route rows[] = {
          .absent = ABSENT_FOREVER, .has = found_has, .numbers = found_numbers, .mtime = found_mtime},
         {KIND_INCOMPLETENESS_FOUND, IN(KIND_INCOMPLETENESS), .shown = "<found>", .type = NODE_FOLDER, .moves = true,
          .absent = ABSENT_FOREVER, .has = found_has, .numbers = found_numbers, .mtime = found_mtime},
-        {KIND_FOUND_CASE, IN(ANY_FOUND), .name = "case.smt2", .type = NODE_FILE, .open = found_case_open, .size = found_case_size,
-         .mtime = found_mtime, .about = "the input"},
+        {KIND_FOUND_CASE, IN(ANY_FOUND), .shown = "case.smt2", .named = found_case_named, .type = NODE_FILE, .open = found_case_open,
+         .size = found_case_size, .mtime = found_mtime, .about = "the input (case.cnf for DIMACS)"},
         {KIND_FOUND_KIND, IN(KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND), .name = "kind", .type = NODE_FILE,
          .content = found_text, .mtime = found_mtime, .about = "soundness, crash, regression or implication"},
         {KIND_FOUND_REFERENCE, IN(KIND_SPR_FOUND), .name = "reference", .starts = true, .type = NODE_LINK,
@@ -465,8 +482,8 @@ static const struct route rows[] = {
          .about = "every version measured on it: those of the campaign, then commits in the order of the history"},
         {KIND_FOUND_HISTORY, IN(KIND_SPR_FOUND), .name = "history.svg", DERIVED(print_picture),
          .about = "what is measured of it along the history; the commits responsible are marked"},
-        {KIND_FOUND_REDUCED, IN(ANY_FOUND), .name = "reduced.smt2", .type = NODE_COMPUTED, .content = found_content,
-         .query = found_query, .answer = found_answer, .mtime = found_mtime, .about = "a smaller input that still shows it"},
+        {KIND_FOUND_REDUCED, IN(ANY_FOUND), .shown = "reduced.smt2", .named = found_reduced_named, .type = NODE_COMPUTED, .content = found_content,
+         .query = found_query, .answer = found_answer, .mtime = found_mtime, .about = "a smaller input that still shows it (reduced.cnf for DIMACS)"},
         {KIND_FOUND_REDUCED_DECIDED, IN(KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND), .name = "reduced-decided.smt2",
          .type = NODE_COMPUTED, .exists = found_has_file, .content = found_content, .query = found_query, .answer = found_answer,
          .mtime = found_mtime, .about = "of an implication: the formula before the rule that becomes reduced.smt2"},

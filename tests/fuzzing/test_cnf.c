@@ -158,7 +158,8 @@ START_TEST(test_families)
                         ck_assert(is_same(c, again));
                         is = answer_of(c);
                         answers[is] = true;
-                        ck_assert_msg(answer == VERDICT_UNKNOWN || answer == is, "%s of size %u, seed %u is %s", cnf_family_name(f), size, i, verdict_name(is));
+                        ck_assert_msg(answer == VERDICT_UNKNOWN || answer == is, "%s of size %u, seed %u is %s", cnf_family_name(f), size, i,
+                                      verdict_name(is));
                 }
                 ck_assert_msg(answers[VERDICT_SAT] && answers[VERDICT_UNSAT], "%s: one answer alone", cnf_family_name(f));
         }
@@ -214,7 +215,8 @@ START_TEST(test_installed_solvers)
 
                                 is = ask(solvers[s], c);
                                 ck_assert(verdict_is_decided(is));
-                                ck_assert_msg(answer == VERDICT_UNKNOWN || answer == is, "%s says %s: %s", solvers[s], verdict_name(is), cnf_family_name(f));
+                                ck_assert_msg(answer == VERDICT_UNKNOWN || answer == is, "%s says %s: %s", solvers[s], verdict_name(is),
+                                              cnf_family_name(f));
                                 random_seed(&r, test_seed(i));
                                 if (cnf_mutate(&r, c, (enum cnf_change)(i % N_CNF_CHANGES), NULL, &mutant) == 0)
                                         ck_assert(verdict_is_decided(ask(solvers[s], mutant)));

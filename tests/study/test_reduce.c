@@ -479,7 +479,7 @@ START_TEST(test_dimacs)
                     "p cnf 2 1\n1 2 0\n");
         assert_text((struct interest){.words = {"p cnf", " 0\n-"}}, "c x\np cnf 20 5\n1 -5 0\n5 17 9 0 2\n3 0\n-19\n12 0\n-17 0", "p cnf 2 2\n1 0\n-2 0\n");
         assert_text((struct interest){.words = {"p cnf 3"}}, "p cnf 3 2\n1 2 0\n-3 0\n", "p cnf 3 1\n-3 0\n");
-        assert_text((struct interest){.words = {"p cnf", "-4"}}, "p cnf 3 2\n1 2 0\n-4 0\n", "p cnf\n-4\n"); /* the header is wrong: it is other text */
+        assert_text((struct interest){.words = {"p cnf", "-4"}}, "p cnf 3 2\n1 2 0\n-4 0\n", "p cnf\n-4\n"); /* the header is wrong: other text */
 }
 END_TEST
 

@@ -133,6 +133,8 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
         int r = campaign_check_machine(c), k;
         bool has_time;
 
+        if (r == 0)
+                r = campaign_choose_format(c);
         if (r == 0 && full->corpus)
                 r = corpus_read(c);
         if (r == 0 && c->solver->recipe->dialect)
@@ -203,8 +205,6 @@ int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const 
 
         if (r < 0)
                 return r;
-        if (!recipe_takes(s->recipe, FORMAT_SMT2))
-                return errorf(-EINVAL, "%s takes DIMACS; campaigns generate SMT-LIB", s->recipe->name);
         if (!(settings->seconds > 0))
                 return errorf(-EINVAL, "a campaign runs --for a time that is greater than zero");
         pthread_mutex_init(&c.lock, NULL);

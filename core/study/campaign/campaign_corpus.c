@@ -11,33 +11,61 @@ static int compare_names(const FTSENT **a, const FTSENT **b)
         return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-static bool is_smt(const char *name)
+/* False: by its name it is no input. */
+static bool format_of(const char *name, enum format *ret)
 {
+        static const char *const ends[][2] = {[FORMAT_SMT2] = {".smt2", ".smt"}, [FORMAT_CNF] = {".cnf", ".dimacs"}};
         size_t n = strlen(name);
 
-        return (n > 5 && strcmp(name + n - 5, ".smt2") == 0) || (n > 4 && strcmp(name + n - 4, ".smt") == 0);
+        for (*ret = FORMAT_SMT2; *ret <= FORMAT_CNF; (*ret)++)
+                for (size_t i = 0; i < 2; i++) {
+                        size_t end = strlen(ends[*ret][i]);
+
+                        if (n > end && strcmp(name + n - end, ends[*ret][i]) == 0)
+                                return true;
+                }
+        return false;
+}
+
+static int read_formula(const struct campaign *c, const char *path, enum format format, struct slice bytes, struct formula *ret)
+{
+        struct cnf_reader reader;
+        int r;
+
+        if (c->format != FORMAT_ANY && c->format != format)
+                return errorf(-EINVAL, "%s: this campaign is of %s", path, format_notation(c->format));
+        if (format == FORMAT_SMT2)
+                return script_read(bytes, &(struct script_options){.name = path, .dialect = DIALECT_2_6}, &ret->script);
+        cnf_reader_init(&reader, bytes);
+        r = cnf_read(&reader, &ret->cnf);
+        if (r == 0 && ret->cnf->n_literals == 0)
+                r = errorf(-EINVAL, "it has no literal");
+        return r < 0 ? errorf(r, "%s: %s", path, error_message(r)) : 0;
 }
 
 /* Adds a file, or says why it cannot be used. */
-static int read_seed(struct campaign *c, const char *path, const char *name)
+static int read_seed(struct campaign *c, const char *path, const char *name, enum format format)
 {
         struct corpus *to = &c->corpus;
         cleanup_blob struct blob b = {0};
+        struct formula formula = {0};
         int r;
 
         list_grow(to->list, to->n);
         list_grow(to->names, to->n);
-        to->list[to->n] = (struct formula){0};
         r = read_file(path, SEED_SIZE_MAX, &b);
         if (r == 0)
-                r = script_read(SLICE(b.data, b.size), &(struct script_options){.name = path, .dialect = DIALECT_2_6}, &to->list[to->n].script);
+                r = read_formula(c, path, format, SLICE(b.data, b.size), &formula);
         if (r == -ENOMEM)
                 return r;
         if (r < 0) {
                 campaign_say(c, "left out: %s", error_message(r));
+                formula_done(&formula);
                 c->status.skipped++;
                 return 0;
         }
+        c->format = format;
+        to->list[to->n] = formula;
         to->hash = to->hash * 31 + hash_quick(b.data, b.size);
         to->names[to->n++] = copy_string(name + strspn(name, "/"));
         return 0;
@@ -48,6 +76,7 @@ int corpus_read(struct campaign *c)
         const char *dir = c->settings->corpus;
         char *const roots[] = {(char *)dir, NULL};
         FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, compare_names);
+        enum format format;
         FTSENT *f;
         int r = 0;
 
@@ -58,11 +87,11 @@ int corpus_read(struct campaign *c)
 
                 if (is_error && f->fts_level == 0)
                         r = errorf(-f->fts_errno, "cannot read the corpus %s: %s", dir, strerror(f->fts_errno));
-                else if (f->fts_info == FTS_F && is_smt(f->fts_name))
-                        r = read_seed(c, f->fts_path, f->fts_path + strlen(dir));
+                else if (f->fts_info == FTS_F && format_of(f->fts_name, &format))
+                        r = read_seed(c, f->fts_path, f->fts_path + strlen(dir), format);
         }
         fts_close(walk);
-        return r == 0 && c->corpus.n == 0 ? errorf(-ENODATA, "the corpus %s has no input (*.smt2) that can be used", dir) : r;
+        return r == 0 && c->corpus.n == 0 ? errorf(-ENODATA, "the corpus %s has no input (*.smt2, *.cnf) that can be used", dir) : r;
 }
 
 void corpus_done(struct corpus *c)

@@ -15,6 +15,11 @@ struct campaign;
 struct bench_seat;
 struct reducer; /* campaign_reduce.c */
 
+/* -- campaign_format.c -- */
+
+/* What the solver takes. Where it takes both, the corpus decides, else the target's answers do. -EINVAL: a hunt for unknowns, and DIMACS. */
+int campaign_choose_format(struct campaign *c);
+
 /* -- campaign_corpus.c -- */
 
 struct corpus {
@@ -23,7 +28,8 @@ struct corpus {
         size_t n;
         uint64_t hash; /* of their bytes, in their order */
 };
-/* Reads the inputs below the folder of the settings. Those that cannot be used are counted in the status and named in the log. */
+/* Reads the inputs below the folder of the settings. Those that cannot be used are counted in the status and named in the log. Where the format is
+ * FORMAT_ANY, the first that can be used decides it. */
 int corpus_read(struct campaign *c);
 void corpus_done(struct corpus *c);
 
@@ -84,6 +90,7 @@ struct campaign {
         struct version **versions;     /* owned: the references, the target, the oracles */
         size_t n_versions, n_compared; /* compared: without the oracles */
         enum dialect dialect;
+        enum format format; /* of its inputs: FORMAT_SMT2 or _CNF, once it is chosen */
         struct held *programs; /* owned; of each version */
         struct corpus corpus;
         char *fingerprint;        /* owned; the hunt's part (campaign_check_fingerprint()) */

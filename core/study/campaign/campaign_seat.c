@@ -31,7 +31,7 @@ static bool is_over(void *user)
 static int open_runner(struct bench_seat *seat, size_t version)
 {
         struct campaign *c = seat->campaign;
-        const struct recipe *recipe = c->versions[version]->solver->recipe;
+        cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_format(c->versions[version]->solver->recipe, c->format);
         char scratch[PATH_SIZE];
         int r = path_join(scratch, workspace_dir(c->workspace), "scratch");
 
@@ -94,7 +94,7 @@ int seat_run(struct bench_seat *seat, size_t version, uint64_t seed, const struc
              struct run_result *ret)
 {
         struct campaign *c = seat->campaign;
-        struct run_input input = {.bytes = text, .questions = case_questions(FORMAT_SMT2, text)};
+        struct run_input input = {.bytes = text, .questions = case_questions(c->format, text)};
         struct run_tries tries = {0};
 
         for (;;) {

@@ -72,11 +72,12 @@ struct confirmation {
  * cannot be scrambled is repeated. */
 static int disguise(const struct trial *t, const struct confirmation *p, uint64_t *ret_seed, struct buffer *ret_text)
 {
-        struct version *const *versions = t->seat->campaign->versions;
+        const struct campaign *c = t->seat->campaign;
+        struct version *const *versions = c->versions;
         int r;
 
         *ret_seed = versions[p->reference]->solver->recipe->seed && versions[p->target]->solver->recipe->seed ? p->n : 0;
-        r = p->n == 0 || *ret_seed > 0 ? -ENOTSUP : scramble_smt(t->input->text, p->n, ret_text);
+        r = p->n == 0 || *ret_seed > 0 ? -ENOTSUP : (c->format == FORMAT_CNF ? scramble_cnf : scramble_smt)(t->input->text, p->n, ret_text);
         if (r == -ENOTSUP || r == -EINVAL) {
                 ret_text->size = 0;
                 buffer_add(ret_text, t->input->text.data, t->input->text.size);
@@ -305,6 +306,7 @@ static int begin(struct campaign *c)
         o.n_corpus = c->corpus.n;
         o.corpus_only = c->corpus.n > 0;
         o.dialect = c->dialect;
+        o.is_cnf = c->format == FORMAT_CNF;
         r = strategy_new(&o, &strategy);
         c->state = strategy;
         if (r == 0)

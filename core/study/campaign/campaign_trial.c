@@ -68,7 +68,9 @@ int trial_run(struct trial *t, unsigned version, uint64_t seed, double seconds, 
 
 static void name_input(const struct trial *t, char ret[200])
 {
-        snprintf(ret, 200, "%s-%" PRIu64 ".smt2", t->seat->campaign->settings->name, t->input->id);
+        const struct campaign *c = t->seat->campaign;
+
+        snprintf(ret, 200, "%s-%" PRIu64 ".%s", c->settings->name, t->input->id, format_name(c->format));
 }
 
 int trial_find_kept(struct trial *t, enum observation_kind kind, struct observation **ret)

@@ -196,11 +196,12 @@ static int add_version_steps(struct workspace *w, struct solver *s, const struct
 static int add_reproduction(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
         bool has_clone = version_has_history(s, f->target) || (*f->reference && version_has_history(s, f->reference));
-        const char *file = has_clone ? "../case.smt2" : "case.smt2";
+        const char *format = format_name(observation_format(w, f));
+        cleanup_free char *file = format_string("%scase.%s", has_clone ? "../" : "", format);
         char repository[PATH_SIZE];
         int r = 0;
 
-        buffer_addf(ret, "## Reproduce\n\nWith the input below as `case.smt2`%s:\n\n```sh\n",
+        buffer_addf(ret, "## Reproduce\n\nWith the input below as `case.%s`%s:\n\n```sh\n", format,
                     finding_has_verification(f) ? ", or by `verify.sh`, which needs git and what the builds need alone" : "");
         steps_repository(s, repository);
         if (has_clone) {
@@ -437,6 +438,6 @@ int finding_report(struct workspace *w, struct solver *s, const struct observati
         add_reduced(w, s, f, ret);
         r = f->decided_id ? add_case(w, f->decided_id, "The formula before the last step", "decided.smt2", ret) : 0;
         if (r == 0)
-                r = add_case(w, f->case_id, "Input", "case.smt2", ret);
+                r = add_case(w, f->case_id, "Input", observation_format(w, f) == FORMAT_CNF ? "case.cnf" : "case.smt2", ret);
         return r < 0 ? r : buffer_error(ret);
 }

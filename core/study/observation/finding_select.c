@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <xxhash.h>
 
+#include "core/fuzz/shape.h"
 #include "core/smtlib/print.h"
 #include "core/study/observation/finding_localized.h"
 #include "core/study/observation/finding_reduced.h"
@@ -119,7 +120,7 @@ static const struct term *without_names(void *user, struct bank *b, const struct
 }
 
 /* A term without names is a value: its operators are all there is to know of it. */
-static const struct term *shape_of(struct bank *b, const struct term *t)
+static const struct term *term_shape(struct bank *b, const struct term *t)
 {
         bool has_names = true;
         const struct term *shape = term_rewrite(b, t, without_names, &has_names);
@@ -130,7 +131,7 @@ static const struct term *shape_of(struct bank *b, const struct term *t)
 
 static int add_shape(struct bank *b, const struct term *t, struct buffer *ret)
 {
-        const struct term *shape = shape_of(b, t);
+        const struct term *shape = term_shape(b, t);
         int r = shape ? term_print(shape, &(struct print_options){.dialect = DIALECT_2_6}, ret) : bank_error(b);
 
         buffer_adds(ret, "\n");
@@ -168,14 +169,41 @@ static int print_shapes(struct slice text, bool all, char **ret)
         return r;
 }
 
+/* -ENOENT: it is no DIMACS. */
+static int read_cnf_shape(struct slice text, struct shape *ret)
+{
+        cleanup_cnf struct cnf *c = NULL;
+        struct cnf_reader reader;
+        int r;
+
+        if (case_format("", text) != FORMAT_CNF)
+                return -ENOENT;
+        cnf_reader_init(&reader, text);
+        r = cnf_read(&reader, &c);
+        return r < 0 ? r : shape_of_cnf(c, ret);
+}
+
 int formula_skeleton(struct slice text, char **ret)
 {
-        return print_shapes(text, false, ret);
+        cleanup_shape struct shape shape = {0};
+        cleanup_buffer struct buffer b = {0};
+        int r = read_cnf_shape(text, &shape);
+
+        if (r < 0)
+                return r == -ENOENT ? print_shapes(text, false, ret) : r;
+        for (size_t i = 0; i < shape.n; i++)
+                buffer_addf(&b, "%x ", shape.parts[i]);
+        buffer_adds(&b, "\n");
+        *ret = steal_pointer(b.data);
+        return buffer_error(&b);
 }
 
 int formula_parts(struct slice text, char **ret)
 {
-        return print_shapes(text, true, ret);
+        if (case_format("", text) != FORMAT_CNF)
+                return print_shapes(text, true, ret);
+        *ret = copy_string("\n");
+        return 0;
 }
 
 bool shape_occurs(const char *skeleton, const char *parts)
@@ -222,9 +250,17 @@ int formula_pieces(struct slice text, struct pieces *ret)
 {
         cleanup_script struct script *s = NULL;
         cleanup_term_list struct term_list all = {0};
-        int r = read_terms(text, true, &s, &all);
+        cleanup_shape struct shape shape = {0};
+        int r = read_cnf_shape(text, &shape);
 
         *ret = (struct pieces){0};
+        if (r != -ENOENT) {
+                ret->list = allocate(shape.n, sizeof(*ret->list));
+                for (; ret->n < shape.n; ret->n++)
+                        ret->list[ret->n] = shape.parts[ret->n];
+                return r;
+        }
+        r = read_terms(text, true, &s, &all);
         for (size_t i = 0; r == 0 && i < all.n; i++)
                 if (all.list[i]->n_args > 0)
                         add_piece(all.list[i], ret);

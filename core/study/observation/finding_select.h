@@ -40,14 +40,15 @@ void finding_choices_free(struct finding_choice *list, size_t n);
 bool logic_is_decidable(const char *logic);
 /* The shape of a formula: its assertions, in which constants are known by their sort, bound variables by a number, and a term without either is
  * a value of its sort, unless it is a whole assertion; all relations between terms are one, whose sides may change places;
- * in a list like that of str.++ arguments of one shape that stand side by side are one. free(*ret). -EINVAL: it does not parse. */
+ * in a list like that of str.++ arguments of one shape that stand side by side are one. Of DIMACS the parts of core/fuzz/shape.h. free(*ret).
+ * -EINVAL: it does not parse. */
 int formula_skeleton(struct slice text, char **ret);
-/* The shapes of all Boolean terms in its assertions, but for very large ones; a line each, with an empty one before the first. free(*ret). */
+/* The shapes of all Boolean terms in its assertions, but for very large ones; a line each, with an empty one before the first. Of DIMACS none. free(*ret). */
 int formula_parts(struct slice text, char **ret);
 /* Are all assertions of a skeleton among the parts of another formula? False of one without assertions. */
 bool shape_occurs(const char *skeleton, const char *parts);
-/* Each of its terms by its operator, its sort and those of its arguments, without names and values; a hash each, sorted. free(ret->list), also after an
- * error. */
+/* Each of its terms by its operator, its sort and those of its arguments, without names and values; a hash each, sorted. Of DIMACS as
+ * above. free(ret->list), also after an error. */
 int formula_pieces(struct slice text, struct pieces *ret);
 /* Are three quarters of both the same? False of small ones. */
 bool pieces_are_alike(const struct pieces *a, const struct pieces *b);

@@ -217,6 +217,7 @@ static void add_limits(const struct observation *f, struct buffer *ret)
 
 int finding_verification(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
+        const char *input = observation_format(w, f) == FORMAT_CNF ? "../case.cnf" : "../case.smt2";
         bool has_seeds = finding_has_seeds(s, f);
         struct sides sides;
         int r;
@@ -235,12 +236,12 @@ int finding_verification(struct workspace *w, struct solver *s, const struct obs
         add_limits(f, ret);
         buffer_adds(ret, "here=$(cd \"$(dirname \"$0\")\" && pwd)\nfolder=${1:-$(mktemp -d \"${TMPDIR:-/tmp}/verify-XXXXXX\")}\n"
                          "mkdir -p \"$folder\" && cd \"$folder\" || exit 2\necho \"in $folder\"\n\n");
-        r = add_input(w, f->case_id, "case.smt2", ret);
+        r = add_input(w, f->case_id, input + strlen("../"), ret);
         if (r == 0 && sides.input[0] != sides.input[1])
                 r = add_input(w, sides.input[0], "decided.smt2", ret);
         for (int i = 0; r == 0 && i < 2; i++) {
                 add_build(s, names[i], sides.version[i], ret);
-                r = add_run(w, s, f, names[i], sides.version[i], sides.input[i] != f->case_id ? "../decided.smt2" : "../case.smt2", has_seeds, ret);
+                r = add_run(w, s, f, names[i], sides.version[i], sides.input[i] != f->case_id ? "../decided.smt2" : input, has_seeds, ret);
         }
         buffer_adds(ret, verify_script);
         buffer_adds(ret, f->kind == FINDING_SPR ? "compare_times\n" : "compare_answers\n");

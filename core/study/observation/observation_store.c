@@ -379,6 +379,13 @@ int observation_set_told(struct workspace *w, uint32_t solver, uint32_t number, 
                             &(struct changing){.series = OF_WATCHES, .solver = solver, .number = number, .told = when});
 }
 
+enum format observation_format(struct workspace *w, const struct observation *o)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+        return cases_get(workspace_cases(w), o->case_id, &info) < 0 ? FORMAT_SMT2 : info->format;
+}
+
 int observation_set_mark(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, enum observation_mark mark, const char *url)
 {
         return store_update(workspace_store(w), change_in,

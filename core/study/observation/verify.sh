@@ -16,7 +16,8 @@ measure() { # measure SIDE SEED: sets ms and answer
 	(cd "$1" && ulimit -t "$cpu" && "run_$1" "$2") >"$1.out" 2>"$1.err" </dev/null
 	status=$?
 	now; ms=$((ms - begun))
-	answer=$(grep -E '^(sat|unsat|unknown)' "$1.out" | tail -n 1)
+	answer=$(sed -n 's/^s SATISFIABLE.*/sat/p; s/^s UNSATISFIABLE.*/unsat/p; /^sat/p; /^unsat/p; /^unknown/p' "$1.out" | tail -n 1)
+	[ -n "$answer" ] || case $status in 10) answer=sat ;; 20) answer=unsat ;; esac
 	[ $status -lt 128 ] || answer=crash
 	[ "$ms" -lt "$timeout_ms" ] || answer=timeout
 }

@@ -15,7 +15,7 @@
  * terms, a smaller term from anywhere, and two changes at once of which neither is interesting alone: where a pass of the others changes nothing. All
  * terms are made by the checked constructors, so that a candidate is never ill-sorted where the theory is modelled. A let is nothing but a
  * way of writing: it is written where the text gets shorter by it.
- * DIMACS is reduced by delta debugging over clauses, variables (true, false, left out) and literals; variables are numbered without gaps, and the header fits.
+ * DIMACS stays DIMACS: delta debugging over clauses, variables (true, false, left out) and literals; the numbers of variables have no gaps.
  * Another text that is no script, or that has opaque terms, is reduced as a tree of parentheses; by lines first where parentheses do not match, or where words
  * stand outside of them.
  *

@@ -1,4 +1,4 @@
-/* The steps of DIMACS: clauses left out, variables given a value or left out, literals left out, fewer numbers. Every candidate has a header that fits it. */
+/* The steps of DIMACS: clauses left out, variables given a value or left out, literals left out, fewer numbers. The header always fits. */
 #include "core/smtlib/cnf.h"
 #include "core/study/reduce/reduce_internal.h"
 
