@@ -95,14 +95,14 @@ static uint32_t draw_community(struct making *m, void *user, size_t i)
 
 static void make_communities(struct making *m)
 {
-        size_t n = scale(m, 12, 420), clauses;
+        size_t n = scale(m, 12, 340), clauses;
         double within = 0.4 + 0.55 * random_uniform(m->random);
         struct communities c = {.k = 3 + (size_t)(m->size < 40 && toss(m))};
 
         c.n = 2 + below(m, n / 6);
         c.each = MAX(n / c.n, c.k);
         m->cnf->variables = (uint32_t)(c.n * c.each);
-        clauses = (size_t)(m->cnf->variables * thresholds[c.k] * (0.85 + 0.15 * random_uniform(m->random)));
+        clauses = (size_t)(m->cnf->variables * thresholds[c.k] * (0.92 + 0.12 * random_uniform(m->random)));
         for (size_t i = 0; i < clauses; i++) {
                 c.of = random_uniform(m->random) < within ? below(m, c.n) : SIZE_MAX;
                 add_random_clause(m, c.k, draw_community, &c);
@@ -201,7 +201,7 @@ static void add_at_most(struct cnf *c, enum encoding e, const int32_t *l, size_t
  * contradict. Without that one there is a solution: a regular bipartite graph is made of perfect matchings (König). */
 static void make_cardinality(struct making *m)
 {
-        size_t each = 4 + below(m, 4), groups = MAX(scale(m, 6, 62) / each, 2u), k = each / 2 - below(m, 2);
+        size_t each = 4 + below(m, 4), groups = MAX(scale(m, 6, 84) / each, 2u), k = each / 2 - below(m, 2);
         enum encoding e = (enum encoding)below(m, N_ENCODINGS);
         cleanup_free uint32_t *order = shuffled(m, each * groups);
         cleanup_free int32_t *group = allocate(each, sizeof(*group));
@@ -220,7 +220,7 @@ static void make_cardinality(struct making *m)
 
 static void make_pigeons(struct making *m)
 {
-        size_t holes = scale(m, 1, 11), pigeons = holes + 1;
+        size_t holes = scale(m, 1, 10), pigeons = holes + 1;
         bool is_functional = toss(m), is_onto = toss(m);
         enum encoding e = below(m, 4) == 0 ? ENCODING_COUNTER : ENCODING_COMBINATIONS;
         cleanup_free int32_t *list = NULL;
@@ -251,7 +251,7 @@ static void make_pigeons(struct making *m)
 /* A cycle through all vertices and chords, or another cycle. The charges' sum decides: each edge counts twice. */
 static void make_tseitin(struct making *m)
 {
-        size_t degree = 3 + below(m, 2), n = 2 * scale(m, 2, degree == 3 ? 26 : 13);
+        size_t degree = 3 + below(m, 2), n = 2 * scale(m, 2, degree == 3 ? 34 : 17);
         cleanup_free int32_t *edges = allocate(n * degree, sizeof(*edges));
         cleanup_free size_t *at = allocate(n, sizeof(*at)); /* edges so far */
         cleanup_free uint32_t *order = shuffled(m, n);
@@ -315,7 +315,7 @@ static void make_parity(struct making *m)
 /* About as many equations as variables, of one solution or of none in particular. */
 static void make_xors(struct making *m)
 {
-        size_t n = scale(m, 3, 52), equations = n - 1 + below(m, 4), longest = 3 + below(m, MIN(n - 2, 12u)), piece = 2 + below(m, 3);
+        size_t n = scale(m, 3, 64), equations = n - 1 + below(m, 4), longest = 3 + below(m, MIN(n - 2, 12u)), piece = 2 + below(m, 3);
         cleanup_free int32_t *l = allocate(n, sizeof(*l));
         cleanup_free bool *solution = allocate(n + 1, sizeof(*solution));
         bool is_sat = toss(m);
@@ -581,7 +581,7 @@ static void give_product(struct making *m, const int32_t *product, size_t n)
 static void make_multipliers(struct making *m)
 {
         bool is_given = below(m, 3) == 0;
-        size_t n = is_given ? scale(m, 2, 24) : scale(m, 1, 8);
+        size_t n = is_given ? scale(m, 2, 20) : scale(m, 1, 8);
         cleanup_free int32_t *a = inputs(m, n), *b = inputs(m, n), *x = allocate(2 * n, sizeof(*x)), *y = allocate(2 * n, sizeof(*y));
         struct circuit u = {.cnf = m->cnf};
 

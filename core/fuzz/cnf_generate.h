@@ -1,6 +1,7 @@
 /* DIMACS of families that are hard for different reasons. Each is drawn with variations; satisfiable ones and unsatisfiable ones occur in all.
  *
- * `size` is 1 to CNF_SIZE_MOST: from what every solver answers at once to about a minute of a good one. Equal random numbers give equal formulas. */
+ * `size` is 1 to CNF_SIZE_MOST: from what every solver answers at once to about a minute of a good one; pebbles and adders are large in place of hard.
+ * Equal random numbers give equal formulas. */
 #pragma once
 
 #include "cache/base/random.h"
@@ -18,7 +19,7 @@ enum cnf_family {
         CNF_XORS,        /* linear equations, long XORs cut into pieces (Soos et al., "Extending SAT solvers to cryptographic problems", SAT 2009) */
         CNF_CARDINALITY, /* bounds on the groups of two partitions (Spence, "sgen1", 2010; Mikša, Nordström, "Long proofs of (seemingly) simple
                           * formulas", SAT 2014), by sequential counters (Sinz, CP 2005), totalizers (Bailleux, Boufkhad, CP 2003), all combinations */
-        CNF_PEBBLING,    /* on pyramids and random graphs, each pebble a XOR or an OR of two (Ben-Sasson, Wigderson, "Short proofs are narrow", 2001) */
+        CNF_PEBBLING,    /* on pyramids and random graphs, pebbles are XORs or ORs of two (Ben-Sasson, Wigderson, "Short proofs are narrow", 2001) */
         CNF_ADDERS,      /* miters (Brand, "Verification of large synthesized designs", 1993): carries that ripple against those of Kogge and Stone (1973) */
         CNF_MULTIPLIERS, /* by rows, with swapped factors, by columns (Dadda, 1965): two are equal (Beame, Liew, CAV 2017), or a product is given */
         N_CNF_FAMILIES
