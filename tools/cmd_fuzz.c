@@ -28,7 +28,7 @@ void cmd_fuzz(int argc, char **argv)
                 "(SOLVER/spr/ in the mount, 'solverfs findings'). Without SOLVER all versions are programs, and the findings are in programs/spr/.\v"
                 "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' (a program of this machine). What two "
                 "versions contradict each other on, and what crashes one, is kept, too.\n\n"
-                "Inputs are SMT-LIB over strings and integers, or DIMACS where the solver takes that alone (of programs, where the target answers that alone).\n\n"
+                "Inputs are SMT-LIB over strings and integers, or DIMACS where the solver (of programs: the target) takes that alone.\n\n"
                 "A campaign that is interrupted goes on when the same command is given again.\n\n"
                 "Example:\n"
                 "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h -t 20s\n"

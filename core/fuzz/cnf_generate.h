@@ -12,7 +12,7 @@
 
 enum cnf_family {
         CNF_RANDOM,      /* k-SAT, k 3 to 5, near the threshold (Mertens, Mézard, Zecchina, "Threshold values of random K-SAT", 2006) */
-        CNF_COMMUNITIES, /* the same, most clauses within one (Giráldez-Cru, Levy, "A modularity-based random SAT instances generator", IJCAI 2015) */
+        CNF_COMMUNITIES, /* the same, most clauses within one (Giráldez-Cru, Levy, "A modularity-based random SAT instances generator", 2015) */
         CNF_PIGEONS,     /* pigeons in holes, also functional and onto (Haken, "The intractability of resolution", 1985) */
         CNF_TSEITIN,     /* parities on the vertices of a random regular graph (Urquhart, "Hard examples for resolution", 1987) */
         CNF_PARITY,      /* the parity of the same variables in two orders (Chew, Heule, "Sorting parity encodings by reusing variables", SAT 2020) */

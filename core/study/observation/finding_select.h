@@ -43,7 +43,8 @@ bool logic_is_decidable(const char *logic);
  * in a list like that of str.++ arguments of one shape that stand side by side are one. Of DIMACS the parts of core/fuzz/shape.h. free(*ret).
  * -EINVAL: it does not parse. */
 int formula_skeleton(struct slice text, char **ret);
-/* The shapes of all Boolean terms in its assertions, but for very large ones; a line each, with an empty one before the first. Of DIMACS none. free(*ret). */
+/* The shapes of all Boolean terms in its assertions, but for very large ones; a line each, with an empty one before the first. None of
+ * DIMACS. free(*ret). */
 int formula_parts(struct slice text, char **ret);
 /* Are all assertions of a skeleton among the parts of another formula? False of one without assertions. */
 bool shape_occurs(const char *skeleton, const char *parts);

@@ -131,7 +131,8 @@ int observation_take(struct workspace *w, struct observation *o);
 int observation_find(struct workspace *w, uint32_t solver, enum observation_kind kind, enum judge_measure m, struct slice input,
                      struct observation **ret);
 int observation_get(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, struct observation **ret);
-enum format observation_format(struct workspace *w, const struct observation *o); /* of its input; FORMAT_SMT2 where that is lost */
+/* Of its input; FORMAT_SMT2 where that is lost. */
+enum format observation_format(struct workspace *w, const struct observation *o);
 int observation_set_mark(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, enum observation_mark mark, const char *url);
 int observation_set_told(struct workspace *w, uint32_t solver, uint32_t number, int64_t when); /* of an alarm */
 /* Those of a solver that stand in one folder, by number; NULL: all findings. */
