@@ -31,6 +31,7 @@ struct enumeration {
         struct term_list terms[N_SORT_KINDS][SIZE_MOST + 1]; /* by size; complete up to the size `ready` */
         unsigned ready;
         struct cursor cursor;
+        uint64_t position;
         const struct term *variables[3]; /* x, y, i */
 };
 
@@ -317,6 +318,7 @@ static int next_term(struct enumeration *e, const struct term **ret)
                 if (r < 0)
                         return r;
                 if (good) {
+                        e->position++;
                         *ret = t;
                         return 0;
                 }
@@ -339,6 +341,21 @@ int enumeration_next(struct enumeration *e, struct script **ret)
                 r = script_end(s);
         if (r == 0)
                 *ret = steal_pointer(s);
+        return r;
+}
+
+uint64_t enumeration_position(const struct enumeration *e)
+{
+        return e->position;
+}
+
+int enumeration_skip(struct enumeration *e, uint64_t n)
+{
+        const struct term *t;
+        int r = 0;
+
+        while (n-- > 0 && r == 0)
+                r = next_term(e, &t);
         return r;
 }
 

@@ -22,4 +22,6 @@ DEFINE_CLEANUP(struct enumeration *, enumeration_free)
 /* The next formula, in the enumeration's own bank: print or copy it before the enumeration goes. -ENOSPC: the next size would take more memory
  * than allowed; -ENOMEM. */
 int enumeration_next(struct enumeration *e, struct script **ret);
+uint64_t enumeration_position(const struct enumeration *e); /* formulas so far */
+int enumeration_skip(struct enumeration *e, uint64_t n);     /* n formulas, which are not made; errors as above */
 unsigned enumeration_size(const struct enumeration *e); /* of the last formula */

@@ -190,6 +190,32 @@ struct random *generator_random(struct generator *g)
         return &g->random;
 }
 
+void generator_transfer(struct generator *g, struct transfer *t)
+{
+        struct generate_options *o = &g->options;
+        unsigned *const sizes[] = {&o->literal_length, &o->variables, &o->assertions, &o->depth, &o->alphabet};
+
+        for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+                uint64_t n = *sizes[i];
+
+                transfer_u64(t, &n);
+                *sizes[i] = (unsigned)n;
+        }
+        transfer_real(t, &o->literals);
+        transfer_same(t, N_OPS);
+        transfer_reals(t, g->weights, N_OPS);
+        transfer_count(t, &g->n_alphabet, 1);
+        g->n_alphabet = MIN(g->n_alphabet, ARRAY_SIZE(g->alphabet));
+        for (size_t i = 0; i < g->n_alphabet; i++) {
+                uint64_t character = g->alphabet[i];
+
+                transfer_u64(t, &character);
+                g->alphabet[i] = (uint32_t)character;
+        }
+        for (size_t i = 0; transfer_reads(t) && i < N_SORT_KINDS; i++)
+                g->candidates[i].is_filled = false;
+}
+
 enum dialect generator_dialect(const struct generator *g)
 {
         return g->options.dialect;

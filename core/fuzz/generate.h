@@ -7,6 +7,7 @@
 #pragma once
 
 #include "cache/base/random.h"
+#include "cache/base/transfer.h"
 #include "core/smtlib/script.h"
 
 struct generate_options {
@@ -38,6 +39,7 @@ DEFINE_CLEANUP(struct generator *, generator_free)
 #define cleanup_generator cleanup(generator_freep)
 
 struct random *generator_random(struct generator *g);
+void generator_transfer(struct generator *g, struct transfer *t); /* its options and alphabet; the random numbers are the caller's */
 enum dialect generator_dialect(const struct generator *g);
 int generator_configure(struct generator *g, const struct generate_options *options);
 

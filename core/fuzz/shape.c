@@ -68,9 +68,9 @@ static void set_list(const struct set *s, struct shape *ret)
 {
         ret->parts = allocate(s->n, sizeof(*ret->parts));
         ret->n = 0;
-        for (uint32_t i = 0; i < SHAPE_BUCKETS; i++)
-                if (s->bits[i / 64] >> i % 64 & 1)
-                        ret->parts[ret->n++] = (uint16_t)i;
+        for (uint32_t i = 0; i < ARRAY_SIZE(s->bits); i++)
+                for (uint64_t word = s->bits[i]; word; word &= word - 1)
+                        ret->parts[ret->n++] = (uint16_t)(64 * i + (unsigned)__builtin_ctzll(word));
 }
 
 static void add_term(struct set *s, const struct term *t)

@@ -86,6 +86,16 @@ bool step_every_version(struct strategy *s, struct input *i, unsigned *ret_versi
 
 /* -- what a campaign calls -- */
 
+int strategy_again(const struct strategy *s, uint64_t id, struct strategy_input *ret)
+{
+        const struct input *i = find_input(s, id);
+
+        if (!i)
+                return -ENOENT;
+        *ret = (struct strategy_input){.id = i->id, .text = SLICE(i->text.data, i->text.size), .source = i->source};
+        return 0;
+}
+
 int strategy_next(struct strategy *s, struct strategy_input *ret)
 {
         struct input *i = NULL;
@@ -98,8 +108,7 @@ int strategy_next(struct strategy *s, struct strategy_input *ret)
         i->id = ++s->last_id;
         i->is_out = true;
         s->under_way[s->n_under_way++] = i;
-        *ret = (struct strategy_input){.id = i->id, .text = SLICE(i->text.data, i->text.size), .source = i->source};
-        return 0;
+        return strategy_again(s, i->id, ret);
 }
 
 bool strategy_step(struct strategy *s, uint64_t id, unsigned *ret_version, double *ret_seconds)

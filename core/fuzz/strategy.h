@@ -1,5 +1,6 @@
 /* A strategy decides which input a campaign runs next, and on which versions. It starts nothing and reads no clock and no file: its decisions
- * follow from its seed and from what it is told, in that order. So a campaign that recorded what it told a strategy can tell it again, and go on.
+ * follow from its seed and from what it is told, in that order. So a campaign that recorded what it told a strategy can tell it again, and go on; or it
+ * saves the strategy's state, and tells a new one what came later.
  *
  *     strategy_next()  ─▶ an input
  *           strategy_step()  ─▶ a version to run it on, with the most seconds that could matter; false: enough is known
@@ -64,6 +65,13 @@ void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t 
 
 /* The cause of a find that was confirmed before the cause was known. */
 void strategy_learned(struct strategy *s, uint64_t id, uint64_t cause);
+
+/* Appends the strategy's state. One that is new and has equal options goes on exactly like it from there, with the same inputs under way. -EBADMSG: damaged, or
+ * of a solverfs that chooses otherwise; the strategy is of no use then. -ENOTSUP: it has none that can be kept. */
+int strategy_save(struct strategy *s, struct buffer *ret);
+int strategy_load(struct strategy *s, struct slice state);
+/* An input under way, as strategy_next() gave it. -ENOENT. */
+int strategy_again(const struct strategy *s, uint64_t id, struct strategy_input *ret);
 
 /* A hash of the first inputs, where made-up outcomes are told: equal while equal options lead to equal inputs. Another version of solverfs may generate
  * others. */

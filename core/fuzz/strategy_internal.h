@@ -1,6 +1,7 @@
 /* Shared by strategy.c (inputs and their runs), strategy_novelty.c, and what tests compare it with. */
 #pragma once
 
+#include "cache/base/transfer.h"
 #include "core/fuzz/bandit.h"
 #include "core/fuzz/enumerate.h"
 #include "core/fuzz/mutate.h"
@@ -48,6 +49,7 @@ struct strategy_rows {
         void (*learned)(struct strategy *s, uint64_t id, uint64_t cause);
         bool (*keeps)(const struct strategy *s, const struct input *i); /* when nobody asks for it any more, it is still the state's */
         size_t (*arms)(const struct strategy *s, struct strategy_arm *ret, size_t most);
+        void (*transfer)(struct strategy *s, struct transfer *t); /* its state; inputs under way are none of its own then */
 };
 extern const struct strategy_rows strategy_novelty;
 
@@ -64,3 +66,11 @@ void make_cnf(struct strategy *s, unsigned magnitude, struct formula *ret);
 int mutate_cnf(struct strategy *s, const struct formula *from, struct formula *ret);
 /* A member of the corpus, or NULL. */
 const struct formula *corpus_draw(struct strategy *s);
+
+/* -- strategy_save.c: what a strategy's state is made of; read into what is empty -- */
+
+void transfer_formula(struct transfer *t, struct formula *f);
+void transfer_shape(struct transfer *t, struct shape *s);
+void transfer_shapes(struct transfer *t, struct shape **list, size_t *n);
+void transfer_counts(struct transfer *t, struct shape_counts *c);
+void transfer_bandit(struct transfer *t, struct bandit *b);

@@ -59,7 +59,7 @@ struct pool {
 struct cause {
         uint64_t id;
         struct shape common; /* owned */
-        unsigned finds;
+        uint64_t finds;
 };
 
 /* A find whose cause is not known yet. */
@@ -301,10 +301,12 @@ static int mutated(struct strategy *s, const struct formula *from, struct script
         unsigned changes = 1 + (unsigned)random_below(&s->random, 3);
         enum op ops[N_OPS];
         size_t n;
-        int r = from ? script_clone(from->script, &script) : -ENOENT;
+        struct formula copy; /* its terms go with it; the bank of `from` would keep those of each change that is tried */
+        int r = from ? formula_copy(from, &copy) : -ENOENT;
 
         if (r < 0)
                 return r;
+        script = copy.script;
         n = mutate_actions(s->generator, script, ops);
         for (unsigned i = 0, tries = 0; i < changes && tries < 12; tries++) {
                 struct script *next = NULL;
@@ -649,6 +651,101 @@ static size_t novelty_arms(const struct strategy *s, struct strategy_arm *ret, s
         return MIN(most, (size_t)N_SOURCES);
 }
 
+/* -- its state as bytes -- */
+
+static void transfer_pool(struct transfer *t, struct pool *p)
+{
+        transfer_count(t, &p->n, 1);
+        p->n = MIN(p->n, (size_t)ELITES_MOST);
+        for (size_t i = 0; i < p->n; i++) {
+                transfer_formula(t, &p->list[i].formula);
+                transfer_shape(t, &p->list[i].shape);
+                transfer_real(t, &p->list[i].worth);
+        }
+}
+
+static void transfer_explained(struct transfer *t, bool explains[SHAPE_BUCKETS])
+{
+        size_t n = 0;
+
+        for (uint32_t i = 0; i < SHAPE_BUCKETS; i++)
+                n += explains[i];
+        transfer_count(t, &n, sizeof(uint16_t));
+        for (uint32_t i = 0; n > 0; n--) {
+                uint16_t part;
+
+                while (t->to && !explains[i])
+                        i++;
+                part = (uint16_t)i++;
+                transfer_u16(t, &part);
+                explains[part] = true;
+        }
+}
+
+/* The terms of an enumeration are made again. */
+static void transfer_enumeration(struct transfer *t, struct enumeration **e)
+{
+        bool is_there = *e != NULL;
+        uint64_t position = *e ? enumeration_position(*e) : 0;
+
+        transfer_bool(t, &is_there);
+        transfer_u64(t, &position);
+        if (!is_there)
+                *e = enumeration_free(*e);
+        else if (transfer_reads(t) && (!*e || enumeration_skip(*e, position) < 0))
+                record_fail(&t->from);
+}
+
+static void transfer_causes(struct transfer *t, struct novelty *n)
+{
+        transfer_count(t, &n->n_causes, 1);
+        for (size_t i = 0; i < n->n_causes; i++) {
+                if (transfer_reads(t))
+                        list_grow(n->causes, i);
+                transfer_u64(t, &n->causes[i].id);
+                transfer_shape(t, &n->causes[i].common);
+                transfer_u64(t, &n->causes[i].finds);
+        }
+        transfer_count(t, &n->n_unexplained, 1);
+        for (size_t i = 0; i < n->n_unexplained; i++) {
+                uint64_t arm = transfer_reads(t) ? 0 : n->unexplained[i].arm;
+
+                if (transfer_reads(t))
+                        list_grow(n->unexplained, i);
+                transfer_u64(t, &n->unexplained[i].id);
+                transfer_u64(t, &arm);
+                n->unexplained[i].arm = (size_t)MIN(arm, (uint64_t)N_SOURCES - 1);
+                transfer_shape(t, &n->unexplained[i].shape);
+        }
+}
+
+static void novelty_transfer(struct strategy *s, struct transfer *t)
+{
+        struct novelty *n = s->state;
+        double *const times[] = {&n->n_ran, &n->n_hit, &n->n, &n->time, &n->capped_time, &n->time_below_cap, &n->n_slow};
+
+        transfer_counts(t, &n->counts);
+        transfer_counts(t, &n->ran);
+        transfer_counts(t, &n->hit);
+        transfer_explained(t, n->explains);
+        transfer_shapes(t, &n->found, &n->n_found);
+        transfer_reals(t, n->cost, N_SOURCES);
+        transfer_reals(t, n->inputs, N_SOURCES);
+        transfer_reals(t, n->size_cost, SIZES);
+        transfer_reals(t, n->size_inputs, SIZES);
+        transfer_bandit(t, &n->sources);
+        transfer_pool(t, &n->slow);
+        transfer_pool(t, &n->finds);
+        transfer_enumeration(t, &n->enumeration);
+        transfer_causes(t, n);
+        for (size_t i = 0; i < N_SOURCES; i++) {
+                transfer_u64(t, &n->used[i]);
+                transfer_u64(t, &n->won[i]);
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+                transfer_real(t, times[i]);
+}
+
 const struct strategy_rows strategy_novelty = {
         .begin = novelty_begin,
         .end = novelty_end,
@@ -658,4 +755,5 @@ const struct strategy_rows strategy_novelty = {
         .confirmed = novelty_confirmed,
         .learned = novelty_learned,
         .arms = novelty_arms,
+        .transfer = novelty_transfer,
 };

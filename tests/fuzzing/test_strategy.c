@@ -2,6 +2,7 @@
  * cannot matter are spared. */
 #include "tests/support/strategies.h"
 
+#include <malloc.h>
 #include <math.h>
 
 #include "tests/support/planted.h"
@@ -18,6 +19,24 @@ static struct strategy_options options_of(enum strategy_kind kind, unsigned seed
         o.seed = test_seed(seed);
         return o;
 }
+
+/* Another one in its place, which has its state. */
+static void reload(const struct strategy_options *o, struct strategy **s)
+{
+        cleanup_buffer struct buffer state = {0}, again = {0};
+        struct strategy *other = NULL;
+
+        assert_ok(strategy_save(*s, &state));
+        assert_ok(strategy_new(o, &other));
+        assert_ok(strategy_load(other, SLICE(state.data, state.size)));
+        assert_ok(strategy_save(other, &again));
+        ck_assert_uint_eq(again.size, state.size);
+        ck_assert_mem_eq(again.data, state.data, state.size);
+        strategy_free(*s);
+        *s = other;
+}
+
+static unsigned reload_every; /* inputs; 0: never */
 
 /* A campaign over the planted solver; `log` receives every decision. Returns the causes found. */
 static uint64_t play(const struct strategy_options *o, unsigned inputs, struct buffer *log, uint64_t *ret_runs)
@@ -45,6 +64,8 @@ static uint64_t play(const struct strategy_options *o, unsigned inputs, struct b
                         runs++;
                         strategy_ran(s, input.id, version, &outcome);
                         buffer_addf(log, "  %u %g\n", version, seconds);
+                        if (reload_every > 0 && input.id % reload_every == 0)
+                                reload(o, &s);
                 }
                 if (strategy_finish(s, input.id, &score)) {
                         uint64_t causes = planted_causes(script);
@@ -74,6 +95,84 @@ START_TEST(test_decisions_repeat)
                 if (k != STRATEGY_ENUMERATE)
                         ck_assert_str_ne(a.data, c.data);
         }
+}
+END_TEST
+
+START_TEST(test_a_loaded_strategy_goes_on_alike)
+{
+        static const enum dialect dialects[] = {DIALECT_2_6, DIALECT_2_0};
+
+        for (size_t i = 0; i < ARRAY_SIZE(dialects); i++) {
+                cleanup_buffer struct buffer whole = {0}, cut = {0};
+                struct strategy_options o = options_of(STRATEGY_SOLVERFS, 8);
+
+                o.dialect = dialects[i];
+                play(&o, 700, &whole, NULL);
+                reload_every = 7;
+                play(&o, 700, &cut, NULL);
+                reload_every = 0;
+                ck_assert_str_eq(whole.data, cut.data);
+        }
+}
+END_TEST
+
+/* Whoever keeps it knows whether its bytes are the same; here only what is missing is found. */
+START_TEST(test_half_a_state)
+{
+        const struct strategy_options o = options_of(STRATEGY_SOLVERFS, 3);
+        cleanup_strategy struct strategy *s = NULL;
+        cleanup_buffer struct buffer state = {0};
+        struct strategy_input input;
+        struct random random;
+        double score;
+
+        random_seed(&random, test_seed(4));
+        assert_ok(strategy_new(&o, &s));
+        for (unsigned i = 0; i < 40; i++) {
+                assert_ok(strategy_next(s, &input));
+                strategy_ran(s, input.id, 1, &(struct outcome){i % 2 ? 20 : 5, i % 2 ? VERDICT_TIMEOUT : VERDICT_SAT});
+                strategy_ran(s, input.id, 0, &(struct outcome){0.1, VERDICT_SAT});
+                if (i < 38 && strategy_finish(s, input.id, &score))
+                        strategy_confirmed(s, input.id, true, i % 3);
+        }
+        assert_ok(strategy_again(s, 39, &input));
+        assert_error(strategy_again(s, 1, &input), ENOENT);
+        assert_ok(strategy_save(s, &state));
+        for (unsigned i = 0; i < 200; i++) {
+                cleanup_strategy struct strategy *other = NULL;
+
+                assert_ok(strategy_new(&o, &other));
+                assert_error(strategy_load(other, SLICE(state.data, random_below(&random, state.size))), EBADMSG);
+        }
+}
+END_TEST
+
+/* Mutants of one formula: what was tried leaves nothing behind. */
+START_TEST(test_memory_does_not_grow_with_what_is_tried)
+{
+        cleanup_script struct script *script = NULL;
+        cleanup_strategy struct strategy *s = NULL;
+        struct strategy_options o = options_of(STRATEGY_SOLVERFS, 9);
+        struct formula corpus = {0};
+        size_t before = 0;
+
+        assert_ok(script_read(slice_string("(declare-fun s () String)(assert (= (str.len s) (str.indexof (str.++ s \"ab\") \"b\" 1)))(check-sat)"), NULL, &script));
+        corpus.script = script;
+        o.corpus = &corpus;
+        o.n_corpus = 1;
+        o.corpus_only = true;
+        assert_ok(strategy_new(&o, &s));
+        for (unsigned i = 0; i < 3000; i++) {
+                struct strategy_input input;
+                double score;
+
+                assert_ok(strategy_next(s, &input));
+                strategy_ran(s, input.id, 1, &(struct outcome){0.001, VERDICT_SAT});
+                strategy_finish(s, input.id, &score);
+                if (i == 1000)
+                        before = mallinfo2().uordblks;
+        }
+        ck_assert_uint_lt(mallinfo2().uordblks, before + (before + 200000) / 4);
 }
 END_TEST
 
@@ -238,5 +337,5 @@ START_TEST(test_refuses)
 }
 END_TEST
 
-SUITE_TIMEOUT("strategy", 600, test_decisions_repeat, test_causes_are_found, test_every_version_runs_when_asked, test_candidates,
-              test_several_under_way, test_corpus_of_another_theory, test_refuses)
+SUITE_TIMEOUT("strategy", 600, test_decisions_repeat, test_a_loaded_strategy_goes_on_alike, test_half_a_state, test_memory_does_not_grow_with_what_is_tried, test_causes_are_found,
+              test_every_version_runs_when_asked, test_candidates, test_several_under_way, test_corpus_of_another_theory, test_refuses)

@@ -1,0 +1,72 @@
+#include "cache/base/transfer.h"
+
+void transfer_bool(struct transfer *t, bool *x)
+{
+        if (t->to)
+                record_put_u8(t->to, *x);
+        else
+                *x = record_bool(&t->from);
+}
+
+void transfer_u16(struct transfer *t, uint16_t *n)
+{
+        if (t->to)
+                record_put_u16(t->to, *n);
+        else
+                *n = record_u16(&t->from);
+}
+
+void transfer_u64(struct transfer *t, uint64_t *n)
+{
+        if (t->to)
+                record_put_u64(t->to, *n);
+        else
+                *n = record_u64(&t->from);
+}
+
+void transfer_real(struct transfer *t, double *x)
+{
+        if (t->to)
+                record_put_real(t->to, *x);
+        else
+                *x = record_real(&t->from);
+}
+
+void transfer_reals(struct transfer *t, double *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                transfer_real(t, &list[i]);
+}
+
+void transfer_count(struct transfer *t, size_t *n, size_t least)
+{
+        uint64_t count = *n;
+
+        transfer_u64(t, &count);
+        if (transfer_reads(t) && count > record_left(&t->from) / least)
+                record_fail(&t->from);
+        *n = transfer_reads(t) && t->from.error < 0 ? 0 : (size_t)count;
+}
+
+void transfer_same(struct transfer *t, uint64_t n)
+{
+        uint64_t other = n;
+
+        transfer_u64(t, &other);
+        if (other != n)
+                record_fail(&t->from);
+}
+
+void transfer_bytes(struct transfer *t, struct buffer *b)
+{
+        size_t n = b->size;
+
+        transfer_count(t, &n, 1);
+        if (t->to) {
+                buffer_add(t->to, b->data, n);
+        } else {
+                struct slice s = record_slice(&t->from, n);
+
+                buffer_add(b, s.data, s.size);
+        }
+}

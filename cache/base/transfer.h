@@ -1,0 +1,38 @@
+/* A structure's fields as bytes, by one list that both writes and reads them:
+ *
+ *     static void transfer_thing(struct transfer *t, struct thing *x)
+ *     {
+ *             transfer_u64(t, &x->n);
+ *             transfer_real(t, &x->mean);
+ *     }
+ *     transfer_thing(&(struct transfer){.to = &buffer}, &x);      appends the fields; x stays as it is
+ *     struct transfer t = {.from = record_of(bytes)};
+ *     transfer_thing(&t, &x);                                     sets them
+ *     return record_end(&t.from, "a thing");
+ *
+ * The bytes are record.h's. Reading stops at the first field that is not there: it and all that follow are 0, and record_end() has the error.
+ * Threads: a struct transfer is one thread's. */
+#pragma once
+
+#include "cache/base/record.h"
+
+struct transfer {
+        struct buffer *to; /* NULL: it reads */
+        struct record from;
+};
+
+static inline bool transfer_reads(const struct transfer *t)
+{
+        return !t->to;
+}
+
+void transfer_bool(struct transfer *t, bool *x);
+void transfer_u16(struct transfer *t, uint16_t *n);
+void transfer_u64(struct transfer *t, uint64_t *n);
+void transfer_real(struct transfer *t, double *x);
+void transfer_reals(struct transfer *t, double *list, size_t n);
+/* The length of a list that follows, of elements that take `least` bytes each, so that a damaged length is found before memory is taken for it. */
+void transfer_count(struct transfer *t, size_t *n, size_t least);
+/* A number that both sides have to agree on; another one is damage. */
+void transfer_same(struct transfer *t, uint64_t n);
+void transfer_bytes(struct transfer *t, struct buffer *b); /* its length first; read into an empty one */
