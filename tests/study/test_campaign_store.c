@@ -392,6 +392,130 @@ START_TEST(test_the_journal_damaged)
 }
 END_TEST
 
+/* -- checkpoints -- */
+
+static const struct campaign_record known[] = {{.event = EVENT_FINDING, .id = 9, .cause = 77, .finding = 3},
+                                               {.event = EVENT_COUNTED, .id = 12, .finding = 4}};
+
+/* Input 1 is finished; 2 is under way, with a run. */
+static struct campaign_journal *journal_under_way(void)
+{
+        struct campaign_journal *j = NULL;
+
+        unlink("journal");
+        unlink("journal.state");
+        assert_ok(campaign_journal_open("journal", NULL, NULL, &j));
+        assert_ok(campaign_journal_add(j, &(struct campaign_record){.event = EVENT_NEXT, .id = 2}));
+        for (size_t i = 0; i < ARRAY_SIZE(records); i++)
+                assert_ok(campaign_journal_add(j, &records[i]));
+        return j;
+}
+
+/* The state, what was known, and the records of input 2. */
+static void assert_checkpoint(const struct seen *seen, const char *state)
+{
+        ck_assert_uint_ge(seen->n, 5);
+        ck_assert_int_eq(seen->list[0].event, EVENT_CHECKPOINT);
+        ck_assert_double_eq(seen->list[0].now, 140);
+        ck_assert_uint_eq(seen->list[0].state.size, strlen(state));
+        assert_record(&seen->list[1], &known[0]);
+        assert_record(&seen->list[2], &known[1]);
+        ck_assert_int_eq(seen->list[3].event, EVENT_NEXT);
+        assert_record(&seen->list[4], &records[7]);
+        for (size_t i = 1; i < 5; i++)
+                ck_assert(seen->list[i].is_known);
+        for (size_t i = 5; i < seen->n; i++)
+                ck_assert(!seen->list[i].is_known);
+}
+
+START_TEST(test_a_checkpoint_stands_for_what_was_before)
+{
+        struct campaign_journal *j = journal_under_way();
+        uint64_t size = campaign_journal_size(j);
+
+        assert_ok(campaign_journal_checkpoint(j, 140, slice_string("all of it"), known, ARRAY_SIZE(known)));
+        ck_assert_uint_lt(campaign_journal_size(j), size);
+        assert_ok(campaign_journal_add(j, &records[5]));
+        for (unsigned i = 0; i < 3; i++) { /* opened anew, with checkpoints between */
+                struct seen seen = {0}, again = {0};
+
+                assert_ok(campaign_journal_read("journal", see, &seen));
+                ck_assert_uint_eq(seen.n, 6);
+                assert_checkpoint(&seen, "all of it");
+                assert_record(&seen.list[5], &records[5]);
+                campaign_journal_close(j);
+                assert_ok(campaign_journal_open("journal", see, &again, &j));
+                ck_assert_uint_eq(again.n, 6);
+                assert_ok(campaign_journal_checkpoint(j, 140, slice_string("all of it"), known, ARRAY_SIZE(known)));
+                assert_ok(campaign_journal_add(j, &records[5]));
+        }
+        assert_ok(campaign_journal_add(j, &(struct campaign_record){.event = EVENT_FINISH, .id = 2}));
+        assert_ok(campaign_journal_checkpoint(j, 150, slice_string("more"), NULL, 0));
+        campaign_journal_close(j);
+        {
+                struct seen seen = {0};
+
+                assert_ok(campaign_journal_read("journal", see, &seen));
+                ck_assert_uint_eq(seen.n, 1);
+                ck_assert_double_eq(seen.list[0].now, 150);
+        }
+}
+END_TEST
+
+/* The two files as they are at each moment of a checkpoint, and the journal behind it cut at each byte: nothing is told twice, and nothing is lost. */
+START_TEST(test_a_checkpoint_cut_anywhere)
+{
+        struct campaign_journal *j = journal_under_way();
+        cleanup_blob struct blob before = {0}, after = {0};
+
+        assert_ok(read_file("journal", SIZE_MAX, &before));
+        assert_ok(campaign_journal_checkpoint(j, 140, slice_string("all of it"), known, ARRAY_SIZE(known)));
+        assert_ok(campaign_journal_add(j, &records[5]));
+        campaign_journal_close(j);
+        assert_ok(read_file("journal", SIZE_MAX, &after));
+        for (size_t cut = 0; cut <= after.size; cut++) {
+                bool is_first = cut == 0;
+                struct seen seen = {0}, again = {0};
+
+                assert_ok(write_file_atomic("journal", is_first ? before.data : after.data, is_first ? before.size : cut, 0600));
+                assert_ok(campaign_journal_open("journal", see, &seen, &j));
+                ck_assert_uint_eq(seen.n, cut == after.size ? 6 : 5);
+                assert_checkpoint(&seen, "all of it");
+                assert_ok(campaign_journal_add(j, &records[6]));
+                campaign_journal_close(j);
+                assert_ok(campaign_journal_read("journal", see, &again));
+                ck_assert_uint_eq(again.n, seen.n + 1);
+                assert_record(&again.list[seen.n], &records[6]);
+        }
+}
+END_TEST
+
+START_TEST(test_a_damaged_checkpoint)
+{
+        struct campaign_journal *j = journal_under_way();
+        cleanup_blob struct blob state = {0};
+
+        assert_ok(campaign_journal_checkpoint(j, 140, slice_string("all of it"), known, ARRAY_SIZE(known)));
+        campaign_journal_close(j);
+        assert_ok(read_file("journal.state", SIZE_MAX, &state));
+        for (size_t at = 0; at < state.size; at++) {
+                cleanup_free char *bytes = allocate(state.size, 1);
+                struct seen seen = {0};
+
+                memcpy(bytes, state.data, state.size);
+                bytes[at] ^= 0x20;
+                assert_ok(write_file_atomic("journal.state", bytes, state.size, 0600));
+                ck_assert_int_lt(campaign_journal_read("journal", see, &seen), 0);
+                assert_ok(write_file_atomic("journal.state", state.data, at, 0600));
+                ck_assert_int_lt(campaign_journal_read("journal", see, &seen), 0);
+                ck_assert_uint_eq(seen.n, 0);
+        }
+        unlink("journal.state");
+        assert_error(campaign_journal_read("journal", see, &(struct seen){0}), ESTALE);
+        assert_error(campaign_journal_open("journal", see, &(struct seen){0}, &j), ESTALE);
+}
+END_TEST
+
 /* Its confirmations have no number of a finding. What is added to it is of this format, and so is the file then. */
 START_TEST(test_a_journal_of_format_1)
 {
@@ -416,7 +540,7 @@ START_TEST(test_a_journal_of_format_1)
         ck_assert_uint_eq(again.n, 2);
         assert_record(&again.list[1], &records[6]);
         assert_ok(read_file("old", SIZE_MAX, &bytes));
-        ck_assert_mem_eq(bytes.data, "solverfs campaign 4\n", 20);
+        ck_assert_mem_eq(bytes.data, "solverfs campaign 5\n", 20);
 }
 END_TEST
 
@@ -436,4 +560,5 @@ END_TEST
 SUITE("campaign_store", test_findings_are_kept, test_an_implication_keeps_what_was_decided, test_an_older_record_is_read,
       test_a_record_without_a_threshold_is_read, test_a_damaged_finding_is_an_error, test_the_same_bytes_are_found_once,
       test_a_finding_by_another_measure, test_marks, test_an_unlisted_case_is_no_listed_one, test_the_journal_is_told_again,
-      test_the_journal_cut_anywhere, test_the_journal_damaged, test_a_journal_of_format_1, test_one_writer)
+      test_the_journal_cut_anywhere, test_the_journal_damaged, test_a_checkpoint_stands_for_what_was_before, test_a_checkpoint_cut_anywhere,
+      test_a_damaged_checkpoint, test_a_journal_of_format_1, test_one_writer)

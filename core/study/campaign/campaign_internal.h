@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include "cache/base/transfer.h"
 #include "core/run/ending.h"
 #include "core/run/slot.h"
 #include "core/study/base/version.h"
@@ -41,7 +42,12 @@ struct campaign_hunt {
         void (*end)(struct campaign *c);
         /* Under the lock. -EAGAIN: it waits for inputs under way; -ENOSPC with a sentence: there are no more. */
         int (*next)(struct campaign *c, struct strategy_input *ret);
-        /* Replay of the journal, by one thread: the input of an EVENT_NEXT (id 0: -EAGAIN), and the outcomes of inputs. */
+        /* Its state, for a checkpoint, under the lock; read behind begin(). Findings' numbers are not in it: *known gets an EVENT_COUNTED of each that
+         * it counts (NULL: it counts none). */
+        void (*transfer)(struct campaign *c, struct transfer *t);
+        void (*add_counted)(struct campaign *c, struct campaign_record **known, size_t *n);
+        /* Replay of the journal, by one thread: the input of an EVENT_NEXT (id 0: -EAGAIN), which the hunt's state may have (r->is_known), and the outcomes
+         * of inputs. */
         int (*next_again)(struct campaign *c, const struct campaign_record *r, struct strategy_input *ret);
         int (*replay)(struct campaign *c, const struct campaign_record *r);
         /* One input from its runs to its findings. 0 or -errno that ends the campaign. */
@@ -155,6 +161,8 @@ int campaign_check_settings(const struct campaign_settings *there, const struct 
 int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *full);
 /* Opens the journal and replays it to the hunt; a session begins. */
 int campaign_resume(struct campaign *c);
+/* Under the lock: from here on the journal is not needed any more. */
+int campaign_checkpoint(struct campaign *c);
 struct strategy_input *campaign_find_left(const struct campaign *c, uint64_t id); /* while the journal is replayed; NULL: the input is finished */
 /* Completes *r by what a cut-off session noted of an unfinished input: the same event, id, step, version and kind. Takes and leaves the lock. */
 bool campaign_recall(struct campaign *c, struct campaign_record *r);
@@ -173,7 +181,7 @@ int campaign_start_beside(struct campaign *c, enum beside who, void *(*run)(void
 void campaign_say(struct campaign *c, const char *format, ...) printf_like(2, 3); /* to the log and the watch */
 /* Says that n findings were not `done` to the end within the time of the `option`, and what to do `next`. Nothing for n = 0. */
 void campaign_say_open(struct campaign *c, size_t n, const char *done, double seconds, const char *option, const char *next);
-/* Syncs the journal, then writes the status to the store and to the tables beside the journal. */
+/* Syncs the journal, or makes a checkpoint where it is long; then writes the status to the store and to the tables beside the journal. */
 int campaign_record_status(struct campaign *c, enum campaign_state state);
 
 /* -- campaign_seat.c -- */

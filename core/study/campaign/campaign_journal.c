@@ -9,14 +9,25 @@
 #include "cache/store/store.h"
 
 /* A record: size(1) of the fields, the fields, checksum(4) of the fields. The file begins with its format. Format 1 had no causes and no
- * numbers of findings, format 2 no runs that confirm, format 3 no amounts. A run's amount is its last field, left out where it equals the seconds. */
-#define MAGIC      "solverfs campaign 4\n"
+ * numbers of findings, format 2 no runs that confirm, format 3 no amounts, format 4 no checkpoints. A run's amount is its last field, left out where it
+ * equals the seconds.
+ *
+ * A checkpoint: its format, number(8), now(8), size(8) of the state, the state, records, checksum(8) of all before. A journal that goes on from
+ * checkpoint n begins with an EVENT_CHECKPOINT of that id. One with a smaller number, or none, is older than the checkpoint: a crash came between the two. */
+#define MAGIC      "solverfs campaign 5\n"
 #define MAGIC_SIZE (sizeof(MAGIC) - 1)
+#define STATE_MAGIC "solverfs checkpoint 1\n"
+#define STATE_MAGIC_SIZE (sizeof(STATE_MAGIC) - 1)
+#define TRIES 10 /* of a reader, while a writer makes a checkpoint */
 
 struct campaign_journal {
         int fd;
-        uint64_t size; /* of the whole records */
+        char *state_path;    /* owned */
+        uint64_t size;       /* of the whole records */
+        uint64_t checkpoint; /* its number; 0: none */
         bool is_dirty;
+        struct campaign_record *open; /* owned; the records of inputs under way, from their EVENT_NEXT on */
+        size_t n_open;
 };
 
 static bool is_run(enum campaign_event e)
@@ -66,6 +77,9 @@ static void encode(const struct campaign_record *r, struct buffer *ret)
                 record_put_u32(&b, r->finding);
         } else if (r->event == EVENT_CAUSE) {
                 record_put_u64(&b, r->cause);
+        } else if (r->event == EVENT_FINDING || r->event == EVENT_COUNTED) {
+                record_put_u64(&b, r->cause);
+                record_put_u32(&b, r->finding);
         } else if (is_run(r->event) && r->amount != r->seconds) {
                 record_put_real(&b, r->amount);
         }
@@ -109,6 +123,9 @@ static bool decode(struct slice bytes, struct campaign_record *ret, size_t *ret_
                 ret->finding = record_left(&r) > 0 ? record_u32(&r) : 0;
         } else if (ret->event == EVENT_CAUSE) {
                 ret->cause = record_u64(&r);
+        } else if (ret->event == EVENT_FINDING || ret->event == EVENT_COUNTED) {
+                ret->cause = record_u64(&r);
+                ret->finding = record_u32(&r);
         } else if (is_run(ret->event)) {
                 ret->amount = record_left(&r) > 0 ? record_real(&r) : ret->seconds;
         }
@@ -117,78 +134,175 @@ static bool decode(struct slice bytes, struct campaign_record *ret, size_t *ret_
         return record_end(&r, "a campaign's journal") == 0 && event >= EVENT_NEXT && event < N_EVENTS && verdict < N_VERDICTS;
 }
 
-/* *ret_size: the bytes of whole records, the format included; 0: the file is empty. */
-static int read_records(int fd, const char *path, campaign_replay_fn replay, void *user, uint64_t *ret_size)
+/* -- the checkpoint -- */
+
+struct checkpoint {
+        struct blob bytes; /* owned */
+        uint64_t number;   /* 0: there is none */
+        double now;
+        struct slice state, records;
+};
+
+static void checkpoint_done(struct checkpoint *c)
+{
+        blob_done(&c->bytes);
+}
+
+static int read_checkpoint(const char *path, struct checkpoint *ret)
+{
+        struct record r;
+        int k = read_file(path, SIZE_MAX, &ret->bytes);
+        const uint8_t *p = ret->bytes.data;
+        size_t n = ret->bytes.size;
+
+        if (k == -ENOENT)
+                return 0;
+        if (k < 0)
+                return errorf(k, "cannot read %s: %s", path, strerror(-k));
+        if (n < STATE_MAGIC_SIZE + sizeof(uint64_t) || memcmp(p, STATE_MAGIC, STATE_MAGIC_SIZE) != 0)
+                return errorf(-EPROTONOSUPPORT, "%s is no checkpoint of a campaign, or one of another solverfs", path);
+        n -= sizeof(uint64_t);
+        if (key_get_u64(p + n) != XXH3_64bits(p, n))
+                return errorf(-EIO, "%s is damaged; begin the campaign anew, under another --name", path);
+        r = record_of(SLICE(p + STATE_MAGIC_SIZE, n - STATE_MAGIC_SIZE));
+        ret->number = record_u64(&r);
+        ret->now = record_real(&r);
+        ret->state = record_slice(&r, record_u64(&r));
+        ret->records = record_slice(&r, record_left(&r));
+        return record_end(&r, "a campaign's checkpoint");
+}
+
+/* -- reading -- */
+
+/* The whole records of some bytes; *ret_size: how many bytes they take. */
+static int tell(struct slice bytes, bool is_known, campaign_replay_fn replay, void *user, size_t *ret_size)
+{
+        struct campaign_record record;
+        size_t at = 0, n;
+        int r = 0;
+
+        while (r == 0 && decode(SLICE((const char *)bytes.data + at, bytes.size - at), &record, &n)) {
+                at += n;
+                record.is_known = is_known;
+                if (record.event != EVENT_CHECKPOINT)
+                        r = replay(user, &record);
+        }
+        *ret_size = at;
+        return r;
+}
+
+static int tell_checkpoint(const struct checkpoint *c, campaign_replay_fn replay, void *user)
+{
+        const struct campaign_record first = {.event = EVENT_CHECKPOINT, .id = c->number, .now = c->now, .state = c->state};
+        size_t n;
+        int r = c->number > 0 ? replay(user, &first) : 0;
+
+        return r < 0 || c->number == 0 ? r : tell(c->records, true, replay, user, &n);
+}
+
+/* The number of the checkpoint that a journal's records follow. */
+static uint64_t number_of(struct slice records)
+{
+        struct campaign_record record;
+        size_t n;
+
+        return decode(records, &record, &n) && record.event == EVENT_CHECKPOINT ? record.id : 0;
+}
+
+/* *ret_size: the bytes of whole records, the format included; 0: the file is empty, or older than the checkpoint. -ESTALE: the checkpoint is older. */
+static int read_records(int fd, const char *path, const struct checkpoint *c, campaign_replay_fn replay, void *user, uint64_t *ret_size)
 {
         cleanup_blob struct blob b = {0};
-        size_t at = MAGIC_SIZE, n;
-        struct campaign_record record;
+        struct slice records;
+        size_t n;
         int r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : read_fd(fd, SIZE_MAX, &b);
 
         *ret_size = 0;
         if (r < 0)
                 return errorf(r, "cannot read %s: %s", path, strerror(-r));
         if (b.size < MAGIC_SIZE && memcmp(b.data, MAGIC, b.size) == 0)
-                return 0; /* a crash while the file was made */
+                return tell_checkpoint(c, replay, user); /* a crash while the file was made */
         if (!is_readable(&b))
                 return errorf(-EPROTONOSUPPORT, "%s is no journal of a campaign, or one of another solverfs", path);
-        while (r == 0 && decode(SLICE((const char *)b.data + at, b.size - at), &record, &n)) {
-                at += n;
-                r = replay ? replay(user, &record) : 0;
-        }
-        *ret_size = at;
+        records = SLICE((const char *)b.data + MAGIC_SIZE, b.size - MAGIC_SIZE);
+        if (number_of(records) > c->number)
+                return errorf(-ESTALE, "%s.state is not the one that belongs to it; begin the campaign anew, under another --name", path);
+        r = tell_checkpoint(c, replay, user);
+        if (r < 0 || number_of(records) < c->number)
+                return r;
+        r = tell(records, false, replay, user, &n);
+        *ret_size = MAGIC_SIZE + n;
         return r;
+}
+
+static int tell_nobody(void *, const struct campaign_record *)
+{
+        return 0;
 }
 
 int campaign_journal_read(const char *path, campaign_replay_fn replay, void *user)
 {
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+        cleanup_free char *state_path = format_string("%s.state", path);
         uint64_t size;
+        int r = fd < 0 ? -errno : -ESTALE;
 
-        return fd < 0 ? -errno : read_records(fd, path, replay, user, &size);
-}
+        for (unsigned i = 0; r == -ESTALE && i < TRIES; i++) {
+                cleanup(checkpoint_done) struct checkpoint c = {0};
 
-int campaign_journal_open(const char *path, campaign_replay_fn replay, void *user, struct campaign_journal **ret)
-{
-        cleanup(campaign_journal_closep) struct campaign_journal *j = allocate(1, sizeof(*j));
-        int r;
-
-        j->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-        if (j->fd < 0)
-                return errorf(-errno, "cannot open %s: %s", path, strerror(errno));
-        if (flock(j->fd, LOCK_EX | LOCK_NB) < 0)
-                return errorf(-EBUSY, "the campaign is running in another process");
-        r = read_records(j->fd, path, replay, user, &j->size);
-        if (r < 0)
-                return r;
-        /* Records are added in this format, so the file's format is written anew, also over an earlier one. */
-        j->size = MAX(j->size, MAGIC_SIZE);
-        r = ftruncate(j->fd, (off_t)j->size) < 0 || lseek(j->fd, 0, SEEK_SET) < 0 ? -errno : write_all(j->fd, MAGIC, MAGIC_SIZE);
-        if (r == 0 && lseek(j->fd, (off_t)j->size, SEEK_SET) < 0)
-                r = -errno;
-        if (r < 0)
-                return errorf(r, "cannot write %s: %s", path, strerror(-r));
-        *ret = steal_pointer(j);
-        return 0;
-}
-
-void campaign_journal_close(struct campaign_journal *j)
-{
-        if (j && j->fd >= 0) {
-                campaign_journal_sync(j);
-                close(j->fd);
+                r = read_checkpoint(state_path, &c);
+                if (r == 0)
+                        r = read_records(fd, path, &c, replay ? replay : tell_nobody, user, &size);
         }
-        free(j);
+        return r;
 }
 
-int campaign_journal_add(struct campaign_journal *j, const struct campaign_record *record)
+/* -- writing -- */
+
+/* Keeps the records of inputs under way. */
+static void keep_open(struct campaign_journal *j, const struct campaign_record *r)
+{
+        bool is_open = r->event == EVENT_NEXT && r->id > 0;
+        size_t n = 0;
+
+        for (size_t i = 0; i < j->n_open && !is_open; i++)
+                is_open = j->open[i].id == r->id;
+        if (!is_open || r->event == EVENT_CAUSE || r->event == EVENT_FINDING || r->event == EVENT_COUNTED)
+                return;
+        if (r->event != EVENT_FINISH) {
+                list_grow(j->open, j->n_open);
+                j->open[j->n_open++] = *r;
+                return;
+        }
+        for (size_t i = 0; i < j->n_open; i++)
+                if (j->open[i].id != r->id)
+                        j->open[n++] = j->open[i];
+        j->n_open = n;
+}
+
+struct opening {
+        struct campaign_journal *journal;
+        campaign_replay_fn replay;
+        void *user;
+};
+
+static int replay_open(void *user, const struct campaign_record *r)
+{
+        const struct opening *o = user;
+        int k = o->replay ? o->replay(o->user, r) : 0;
+
+        if (k == 0 && r->event != EVENT_CHECKPOINT)
+                keep_open(o->journal, r);
+        return k;
+}
+
+static int add(struct campaign_journal *j, const struct campaign_record *record)
 {
         cleanup_buffer struct buffer b = {0};
-        int r = fault_at("campaign.journal");
+        int r;
 
         encode(record, &b);
-        if (r == 0)
-                r = write_all(j->fd, b.data, b.size);
+        r = write_all(j->fd, b.data, b.size);
         if (r < 0) { /* half a record would hide what is added behind it */
                 if (ftruncate(j->fd, (off_t)j->size) < 0 || lseek(j->fd, (off_t)j->size, SEEK_SET) < 0)
                         log_warning("cannot take back half a record of a campaign's journal: %s", strerror(errno));
@@ -199,10 +313,106 @@ int campaign_journal_add(struct campaign_journal *j, const struct campaign_recor
         return 0;
 }
 
+/* Cuts the file behind its whole records. Records are added in this format, so the file's format is written anew, also over an earlier one. */
+static int cut(struct campaign_journal *j, uint64_t size)
+{
+        int r;
+
+        j->size = MAX(size, MAGIC_SIZE);
+        r = ftruncate(j->fd, (off_t)j->size) < 0 || lseek(j->fd, 0, SEEK_SET) < 0 ? -errno : write_all(j->fd, MAGIC, MAGIC_SIZE);
+        if (r == 0 && lseek(j->fd, (off_t)j->size, SEEK_SET) < 0)
+                r = -errno;
+        if (r < 0)
+                return errorf(r, "cannot write a campaign's journal: %s", strerror(-r));
+        return size < MAGIC_SIZE && j->checkpoint > 0 ? add(j, &(struct campaign_record){.event = EVENT_CHECKPOINT, .id = j->checkpoint}) : 0;
+}
+
+int campaign_journal_open(const char *path, campaign_replay_fn replay, void *user, struct campaign_journal **ret)
+{
+        cleanup(campaign_journal_closep) struct campaign_journal *j = allocate(1, sizeof(*j));
+        cleanup(checkpoint_done) struct checkpoint c = {0};
+        struct opening opening = {.journal = j, .replay = replay, .user = user};
+        uint64_t size = 0;
+        int r;
+
+        j->state_path = format_string("%s.state", path);
+        j->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        if (j->fd < 0)
+                return errorf(-errno, "cannot open %s: %s", path, strerror(errno));
+        if (flock(j->fd, LOCK_EX | LOCK_NB) < 0)
+                return errorf(-EBUSY, "the campaign is running in another process");
+        r = read_checkpoint(j->state_path, &c);
+        j->checkpoint = c.number;
+        if (r == 0)
+                r = read_records(j->fd, path, &c, replay_open, &opening, &size);
+        if (r == 0)
+                r = cut(j, size);
+        if (r < 0)
+                return r;
+        *ret = steal_pointer(j);
+        return 0;
+}
+
+void campaign_journal_close(struct campaign_journal *j)
+{
+        if (!j)
+                return;
+        if (j->fd >= 0) {
+                campaign_journal_sync(j);
+                close(j->fd);
+        }
+        free(j->state_path);
+        free(j->open);
+        free(j);
+}
+
+int campaign_journal_add(struct campaign_journal *j, const struct campaign_record *record)
+{
+        int r = fault_at("campaign.journal");
+
+        if (r == 0)
+                r = add(j, record);
+        if (r == 0)
+                keep_open(j, record);
+        return r;
+}
+
 int campaign_journal_sync(struct campaign_journal *j)
 {
         if (j->is_dirty && fdatasync(j->fd) < 0)
                 return errorf(-errno, "cannot save a campaign's journal: %s", strerror(errno));
         j->is_dirty = false;
         return 0;
+}
+
+uint64_t campaign_journal_size(const struct campaign_journal *j)
+{
+        return j->size;
+}
+
+int campaign_journal_checkpoint(struct campaign_journal *j, double now, struct slice state, const struct campaign_record *known, size_t n)
+{
+        cleanup_buffer struct buffer b = {0};
+        int r;
+
+        buffer_adds(&b, STATE_MAGIC);
+        record_put_u64(&b, j->checkpoint + 1);
+        record_put_real(&b, now);
+        record_put_u64(&b, state.size);
+        buffer_add(&b, state.data, state.size);
+        for (size_t i = 0; i < n; i++)
+                encode(&known[i], &b);
+        for (size_t i = 0; i < j->n_open; i++)
+                encode(&j->open[i], &b);
+        record_put_u64(&b, XXH3_64bits(b.data, b.size));
+        r = buffer_error(&b);
+        if (r == 0)
+                r = write_file_atomic(j->state_path, b.data, b.size, 0600);
+        if (r < 0)
+                return r;
+        j->checkpoint++;
+        r = fault_at("campaign.checkpoint");
+        if (r == 0)
+                r = cut(j, 0);
+        return r < 0 ? r : campaign_journal_sync(j);
 }

@@ -1,5 +1,9 @@
-/* A campaign's memory across crashes: everything that it told its strategy, so that it can be told again. A file of records that only grows. Opening it
- * drops a record that a crash cut off, and all that follows it.
+/* A campaign's memory across crashes: everything that it told its strategy, so that it can be told again. Opening it drops a record that a crash cut off,
+ * and all that follows it.
+ *
+ * So that it does not grow with what was tried, the caller makes a checkpoint now and then. Its file, <path>.state, has the caller's state, which stands for
+ * all records so far, with the records of inputs under way. The journal is empty then. The numbers of findings stand in records, not in the state, so that an
+ * import can change them. A crash at any point of that leaves the journal before it or behind it.
  *
  * Threads: one at a time. */
 #pragma once
@@ -16,6 +20,9 @@ enum campaign_event {
         EVENT_STEP,      /* of a chain: id, step, version, seconds, verdict, rule, direction */
         EVENT_FOUND,     /* a step's find: id, step, version, kind; cause: the finding's number, 0: not confirmed; is_find: it was new */
         EVENT_AGAIN,     /* a run that confirms: id, step (the round; 0: of a crash or a contradiction), version, seconds, verdict, amount */
+        EVENT_CHECKPOINT, /* first, where there is one: state */
+        EVENT_FINDING,    /* of a checkpoint: a finding whose commits can be looked for: id, cause, finding */
+        EVENT_COUNTED,    /* of a checkpoint: id finds are represented by a finding: cause 0, finding */
         N_EVENTS
 };
 
@@ -33,6 +40,8 @@ struct campaign_record {
         unsigned step;    /* 0: the seed */
         unsigned rule, direction;
         unsigned kind; /* enum observation_kind */
+        bool is_known; /* it comes from a checkpoint, whose state includes it: of an input under way, or one of the last two events */
+        struct slice state; /* until the function returns */
 };
 #define JOURNAL_NO_RULE UINT16_MAX
 
@@ -48,3 +57,6 @@ DEFINE_CLEANUP(struct campaign_journal *, campaign_journal_close)
 /* Written when it returns; on disk at the next sync. -ENOSPC and other errors leave the file as it was. */
 int campaign_journal_add(struct campaign_journal *j, const struct campaign_record *r);
 int campaign_journal_sync(struct campaign_journal *j);
+/* On disk when it returns. `known`: records of the last two events; those of inputs under way come by themselves. After an error nothing may be added. */
+int campaign_journal_checkpoint(struct campaign_journal *j, double now, struct slice state, const struct campaign_record *known, size_t n);
+uint64_t campaign_journal_size(const struct campaign_journal *j); /* bytes, without the checkpoint */

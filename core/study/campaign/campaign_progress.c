@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#define JOURNAL_MOST (1 << 20) /* bytes: some 12,000 runs */
+
 void campaign_say(struct campaign *c, const char *format, ...)
 {
         char line[PATH_SIZE + 600], stamp[32];
@@ -61,7 +63,7 @@ int campaign_record_status(struct campaign *c, enum campaign_state state)
         c->status.changed = now_seconds();
         s = c->status;
         culprits = campaign_count_causes(c);
-        r = campaign_journal_sync(c->journal);
+        r = campaign_journal_size(c->journal) > JOURNAL_MOST ? campaign_checkpoint(c) : campaign_journal_sync(c->journal);
         c->hunt->print_table(c, &table);
         pthread_mutex_unlock(&c->lock);
         write_progress(c, &s, culprits);

@@ -92,6 +92,51 @@ int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *ful
         return 0;
 }
 
+/* -- checkpoints -- */
+
+/* What is counted while the journal is replayed, then the hunt's state. */
+static void transfer_state(struct campaign *c, struct transfer *t)
+{
+        struct campaign_status *s = &c->status;
+        uint64_t *const counts[] = {&s->inputs, &s->runs, &s->candidates, &s->finds, &s->rejected, &s->implications, &s->duplicates};
+
+        transfer_same(t, ARRAY_SIZE(counts));
+        for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
+                transfer_u64(t, counts[i]);
+        transfer_real(t, &s->solving);
+        c->hunt->transfer(c, t);
+}
+
+static int restore(struct campaign *c, const struct campaign_record *r)
+{
+        struct transfer t = {.from = record_of(r->state)};
+
+        c->worked_before = r->now;
+        transfer_state(c, &t);
+        return record_end(&t.from, "a campaign's checkpoint") == 0
+                       ? 0
+                       : errorf(-EPROTONOSUPPORT, "the campaign's checkpoint is of another solverfs; use the one that wrote it, or begin the campaign anew, "
+                                                  "under another --name");
+}
+
+int campaign_checkpoint(struct campaign *c)
+{
+        cleanup_free struct campaign_record *known = NULL;
+        cleanup_buffer struct buffer state = {0};
+        size_t n = 0;
+
+        transfer_state(c, &(struct transfer){.to = &state});
+        for (size_t i = 0; i < c->n_found; i++) {
+                list_grow(known, n);
+                known[n++] = (struct campaign_record){
+                        .event = EVENT_FINDING, .id = c->found[i].id, .cause = c->found[i].cause, .finding = c->found[i].finding};
+        }
+        if (c->hunt->add_counted)
+                c->hunt->add_counted(c, &known, &n);
+        return buffer_error(&state) < 0 ? -ENOMEM
+                                        : campaign_journal_checkpoint(c->journal, campaign_now(c), SLICE(state.data, state.size), known, n);
+}
+
 /* -- replay of the journal -- */
 
 struct strategy_input *campaign_find_left(const struct campaign *c, uint64_t id)
@@ -128,23 +173,55 @@ bool campaign_recall(struct campaign *c, struct campaign_record *r)
         return is_known;
 }
 
+static void add_open(struct campaign *c, const struct campaign_record *r)
+{
+        list_grow(c->open, c->n_open);
+        c->open[c->n_open++] = *r;
+}
+
+static int replay_next(struct campaign *c, const struct campaign_record *r)
+{
+        struct strategy_input input;
+        int k = c->hunt->next_again(c, r, &input);
+
+        if (k == 0) {
+                list_grow(c->left, c->n_left);
+                c->left[c->n_left++] = input;
+        }
+        return k == -EAGAIN ? 0 : k;
+}
+
+/* Of a checkpoint: what the hunt's state does not have. */
+static int replay_known(struct campaign *c, const struct campaign_record *r)
+{
+        if (r->event == EVENT_NEXT)
+                return replay_next(c, r);
+        if (r->event == EVENT_COUNTED)
+                return c->hunt->replay(c, r);
+        if (r->event == EVENT_FINDING) {
+                campaign_add_found(c, r->id, r->finding);
+                c->found[c->n_found - 1].cause = r->cause;
+        } else {
+                add_open(c, r);
+        }
+        return 0;
+}
+
 static int replay(void *user, const struct campaign_record *r)
 {
         struct campaign *c = user;
-        struct strategy_input *left = campaign_find_left(c, r->id), input;
+        struct strategy_input *left = campaign_find_left(c, r->id);
         int k;
 
+        if (r->event == EVENT_CHECKPOINT)
+                return restore(c, r);
+        if (r->is_known)
+                return replay_known(c, r);
         c->worked_before = r->now;
         if (r->event == EVENT_SESSION)
                 return 0;
-        if (r->event == EVENT_NEXT) {
-                k = c->hunt->next_again(c, r, &input);
-                if (k == 0) {
-                        list_grow(c->left, c->n_left);
-                        c->left[c->n_left++] = input;
-                }
-                return k == -EAGAIN ? 0 : k;
-        }
+        if (r->event == EVENT_NEXT)
+                return replay_next(c, r);
         if (r->event == EVENT_CAUSE) {
                 campaign_learn(c, r->id, r->cause);
                 return 0;
@@ -155,8 +232,7 @@ static int replay(void *user, const struct campaign_record *r)
         if (r->event == EVENT_FINISH) {
                 campaign_drop_open(c, r->id);
         } else if (k == 0 && left) {
-                list_grow(c->open, c->n_open);
-                c->open[c->n_open++] = *r;
+                add_open(c, r);
         }
         return k;
 }
@@ -177,5 +253,7 @@ int campaign_resume(struct campaign *c)
         }
         if (r == 0 && c->status.inputs > 0)
                 campaign_say(c, "goes on behind %" PRIu64 " inputs and %.0f seconds", c->status.inputs, c->worked_before);
+        if (r == 0 && c->status.inputs > 0 && c->fingerprint_before)
+                r = campaign_checkpoint(c); /* the next session has less to replay */
         return r < 0 ? r : campaign_note(c, &(struct campaign_record){.event = EVENT_SESSION});
 }

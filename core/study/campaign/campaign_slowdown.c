@@ -338,11 +338,22 @@ static int next(struct campaign *c, struct strategy_input *ret)
         return strategy_next(c->state, ret);
 }
 
+static void transfer(struct campaign *c, struct transfer *t)
+{
+        cleanup_buffer struct buffer state = {0};
+
+        if (t->to && strategy_save(c->state, &state) < 0)
+                t->to->failed = true;
+        transfer_bytes(t, &state);
+        if (transfer_reads(t) && strategy_load(c->state, SLICE(state.data, state.size)) < 0)
+                record_fail(&t->from);
+}
+
 static int next_again(struct campaign *c, const struct campaign_record *r, struct strategy_input *ret)
 {
-        int k = strategy_next(c->state, ret);
+        int k = r->is_known ? strategy_again(c->state, r->id, ret) : strategy_next(c->state, ret);
 
-        if (k == 0 ? ret->id != r->id : k == -EAGAIN && r->id != 0)
+        if (k == 0 ? ret->id != r->id : k == -ENOENT || (k == -EAGAIN && r->id != 0))
                 return errorf(-EIO, "the campaign's journal does not fit its settings");
         return k;
 }
@@ -404,6 +415,7 @@ const struct campaign_hunt hunt_slowdowns = {
         .begin = begin,
         .end = end,
         .next = next,
+        .transfer = transfer,
         .next_again = next_again,
         .replay = replay,
         .try = try,

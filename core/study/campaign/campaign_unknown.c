@@ -71,17 +71,17 @@ static void count_step(struct campaign *c, const struct campaign_record *r)
         }
 }
 
-static void count_number(struct unknown_hunt *h, uint32_t number)
+static void count_number(struct unknown_hunt *h, uint32_t number, uint64_t times)
 {
         for (size_t i = 0; i < h->n_known; i++)
                 h->known[i].is_counted |= h->known[i].number == number;
         for (size_t i = 0; i < h->n_counts; i++)
                 if (h->counts[i].number == number) {
-                        h->counts[i].n++;
+                        h->counts[i].n += times;
                         return;
                 }
         list_grow(h->counts, h->n_counts);
-        h->counts[h->n_counts++] = (struct finding_count){.number = number, .n = 1};
+        h->counts[h->n_counts++] = (struct finding_count){.number = number, .n = times};
 }
 
 static void count_found(struct campaign *c, const struct campaign_record *r)
@@ -91,7 +91,7 @@ static void count_found(struct campaign *c, const struct campaign_record *r)
                 c->status.rejected++;
                 return;
         }
-        count_number(unknown_hunt_of(c), (uint32_t)r->cause);
+        count_number(unknown_hunt_of(c), (uint32_t)r->cause, 1);
         if (!r->is_find) {
                 c->status.duplicates++;
                 return;
@@ -109,7 +109,64 @@ void unknown_hunt_count(struct campaign *c, const struct campaign_record *r)
         (r->event == EVENT_STEP ? count_step : count_found)(c, r);
 }
 
-/* -- replay of the journal -- */
+/* -- its state, and replay of the journal -- */
+
+static void transfer_verdict(struct transfer *t, enum verdict *v)
+{
+        uint64_t n = (uint64_t)*v;
+
+        transfer_u64(t, &n);
+        if (n >= N_VERDICTS)
+                record_fail(&t->from);
+        *v = n < N_VERDICTS ? (enum verdict)n : VERDICT_UNKNOWN;
+}
+
+static void transfer_seed(struct campaign *c, struct transfer *t, struct seed *s)
+{
+        transfer_verdict(t, &s->implied);
+        for (unsigned m = 0; m < N_LOGIC_MODES; m++) {
+                uint64_t n = s->n_base[m];
+
+                transfer_u64(t, &n);
+                s->n_base[m] = (unsigned)MIN(n, (uint64_t)c->n_compared);
+                for (size_t v = 0; v < c->n_compared; v++)
+                        transfer_verdict(t, &s->base[m][v]);
+                transfer_bool(t, &s->is_judged[m]);
+                transfer_bool(t, &s->is_out[m]);
+        }
+}
+
+static void transfer(struct campaign *c, struct transfer *t)
+{
+        struct unknown_hunt *h = unknown_hunt_of(c);
+
+        transfer_u64(t, &h->last);
+        transfer_u64(t, &c->status.soundness);
+        transfer_u64(t, &c->status.crashes);
+        transfer_same(t, h->n_seeds);
+        for (size_t i = 0; i < h->n_seeds; i++) {
+                transfer_seed(c, t, &h->seeds[i]);
+                c->status.skipped += transfer_reads(t) && h->seeds[i].is_out[LOGIC_STATED];
+        }
+        transfer_same(t, weaken_n_rules(h->weaken));
+        for (size_t i = 0; i < weaken_n_rules(h->weaken); i++) {
+                struct rule_use *u = &h->uses[i];
+                uint64_t *const counts[] = {&u->used, &u->decided, &u->unknown, &u->timeout, &u->other};
+
+                for (size_t k = 0; k < ARRAY_SIZE(counts); k++)
+                        transfer_u64(t, counts[k]);
+        }
+}
+
+static void add_counted(struct campaign *c, struct campaign_record **known, size_t *n)
+{
+        const struct unknown_hunt *h = unknown_hunt_of(c);
+
+        for (size_t i = 0; i < h->n_counts; i++) {
+                list_grow(*known, *n);
+                (*known)[(*n)++] = (struct campaign_record){.event = EVENT_COUNTED, .id = h->counts[i].n, .finding = h->counts[i].number};
+        }
+}
 
 static int replay(struct campaign *c, const struct campaign_record *r)
 {
@@ -117,6 +174,10 @@ static int replay(struct campaign *c, const struct campaign_record *r)
 
         if (r->event == EVENT_FINISH)
                 return 0;
+        if (r->event == EVENT_COUNTED) {
+                count_number(h, r->finding, r->id);
+                return 0;
+        }
         if ((r->event != EVENT_STEP && r->event != EVENT_FOUND) || r->id == 0 || r->id > h->n_seeds * (uint64_t)h->chains)
                 return errorf(-EIO, "the campaign's journal does not fit its settings");
         unknown_hunt_count(c, r);
@@ -213,6 +274,8 @@ const struct campaign_hunt hunt_unknowns = {
         .begin = begin,
         .end = end,
         .next = next,
+        .transfer = transfer,
+        .add_counted = add_counted,
         .next_again = next_again,
         .replay = replay,
         .try = chain_try,

@@ -2,9 +2,11 @@
 #include "core/study/import/import_internal.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sys/file.h>
 
 #include "cache/base/fault.h"
+#include "cache/base/hash.h"
 #include "core/study/campaign/campaign_journal.h"
 
 void taken_campaign_done(struct taken_campaign *c)
@@ -207,39 +209,93 @@ int taking_read_campaigns(struct taking *t)
 struct copying {
         const struct taking *taking;
         struct campaign_journal *journal;
+        enum campaign_kind kind;
+        bool has_state, is_written;    /* of a checkpoint there; it is here */
+        double now;                    /* of the checkpoint */
+        struct buffer state;           /* owned */
+        struct campaign_record *known; /* owned; the checkpoint's */
+        size_t n_known;
 };
 
-/* Copies a record with the finding's number here. 1: the finding is not here: it was made after the findings were read, or was passed over. */
-static int copy_record(void *user, const struct campaign_record *record)
+static void copying_done(struct copying *c)
 {
-        const struct copying *c = user;
-        const struct taking *t = c->taking;
-        struct campaign_record ours = *record;
-        uint64_t number = ours.event == EVENT_CONFIRMED ? ours.finding : ours.event == EVENT_FOUND ? ours.cause : 0;
-
-        if (number != 0 && (number > t->n_numbers || t->numbers[number] == 0))
-                return 1;
-        if (number != 0 && ours.event == EVENT_CONFIRMED)
-                ours.finding = t->numbers[number];
-        else if (number != 0)
-                ours.cause = t->numbers[number];
-        return campaign_journal_add(c->journal, &ours);
+        campaign_journal_close(c->journal);
+        buffer_done(&c->state);
+        free(c->known);
 }
 
-/* Copies the whole records, with the numbers that findings have here. */
-static int copy_journal(const struct taking *t, const char *from, const char *to)
+/* Changes the numbers of findings to those here. False: one is not here: it was made after the findings were read, or was passed over. */
+static bool translate(const struct copying *c, struct campaign_record *r)
 {
-        cleanup(campaign_journal_closep) struct campaign_journal *journal = NULL;
-        struct copying c = {.taking = t};
+        const struct taking *t = c->taking;
+        bool is_finding = r->event == EVENT_CONFIRMED || r->event == EVENT_FINDING || r->event == EVENT_COUNTED;
+        bool has_number_for_id = c->kind == CAMPAIGN_UNKNOWNS && (r->event == EVENT_CAUSE || r->event == EVENT_FINDING);
+        uint64_t number = is_finding ? r->finding : r->event == EVENT_FOUND ? r->cause : has_number_for_id ? r->id : 0;
+
+        if (number == 0)
+                return true;
+        if (number > t->n_numbers || t->numbers[number] == 0)
+                return false;
+        r->finding = is_finding ? t->numbers[number] : r->finding;
+        r->cause = r->event == EVENT_FOUND ? t->numbers[number] : r->cause;
+        r->id = has_number_for_id ? t->numbers[number] : r->id;
+        return true;
+}
+
+static int write_checkpoint(struct copying *c)
+{
+        if (!c->has_state || c->is_written)
+                return 0;
+        c->is_written = true;
+        return campaign_journal_checkpoint(c->journal, c->now, SLICE(c->state.data, c->state.size), c->known, c->n_known);
+}
+
+/* 1: it names a finding that is not here, and all that follows stays there. */
+static int copy_record(void *user, const struct campaign_record *record)
+{
+        struct copying *c = user;
+        struct campaign_record ours = *record;
         int r;
 
-        if (unlink(to) < 0 && errno != ENOENT)
-                return errorf(-errno, "cannot remove %s: %s", to, strerror(errno));
-        r = campaign_journal_open(to, NULL, NULL, &journal);
-        c.journal = journal;
+        if (ours.event == EVENT_CHECKPOINT) {
+                c->has_state = true;
+                c->now = ours.now;
+                buffer_add(&c->state, ours.state.data, ours.state.size);
+                return buffer_error(&c->state);
+        }
+        if (!translate(c, &ours))
+                return ours.is_known || ours.event == EVENT_CAUSE ? 0 : 1;
+        if (ours.is_known) {
+                list_grow(c->known, c->n_known);
+                c->known[c->n_known++] = ours;
+                return 0;
+        }
+        r = write_checkpoint(c);
+        return r < 0 ? r : campaign_journal_add(c->journal, &ours);
+}
+
+static int remove_file(const char *path)
+{
+        return unlink(path) < 0 && errno != ENOENT ? errorf(-errno, "cannot remove %s: %s", path, strerror(errno)) : 0;
+}
+
+/* Copies checkpoint and whole records, with the numbers that findings have here. */
+static int copy_journal(const struct taking *t, enum campaign_kind kind, const char *from, const char *to)
+{
+        cleanup_free char *state = format_string("%s.state", to);
+        cleanup(copying_done) struct copying c = {.taking = t, .kind = kind};
+        int r = remove_file(to);
+
+        if (r == 0)
+                r = remove_file(state);
+        if (r == 0)
+                r = campaign_journal_open(to, NULL, NULL, &c.journal);
         if (r == 0)
                 r = campaign_journal_read(from, copy_record, &c);
-        return r < 0 && r != -ENOENT ? r : campaign_journal_sync(journal);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        r = write_checkpoint(&c);
+        return r < 0 ? r : campaign_journal_sync(c.journal);
 }
 
 /* -- other files -- */
@@ -321,6 +377,8 @@ static int copy_files(const struct taking *t, const char *there, const char *her
 struct places {
         char there[PATH_SIZE], here[PATH_SIZE];                                   /* folders */
         char journal_there[PATH_SIZE], journal_here[PATH_SIZE], fresh[PATH_SIZE]; /* fresh: the journal as it will be */
+        char state_here[PATH_SIZE], fresh_state[PATH_SIZE];                       /* their checkpoints */
+        char imported[PATH_SIZE]; /* a line for each import: a hash of what was taken */
 };
 
 static int find_places(const struct taking *t, const struct taken_campaign *c, struct places *ret)
@@ -335,21 +393,49 @@ static int find_places(const struct taking *t, const struct taken_campaign *c, s
                 r = path_join(ret->journal_there, ret->there, "journal");
         if (r == 0)
                 r = path_join(ret->journal_here, ret->here, "journal");
-        return r < 0 ? r : path_join(ret->fresh, ret->here, "journal.import");
+        if (r == 0)
+                r = path_join(ret->fresh, ret->here, "journal.import");
+        if (r == 0)
+                r = path_join(ret->state_here, ret->here, "journal.state");
+        if (r == 0)
+                r = path_join(ret->fresh_state, ret->here, "journal.import.state");
+        return r < 0 ? r : path_join(ret->imported, ret->here, "imported");
 }
 
-/* The journal comes last: where it is there, the other files are there too. */
-static int replace(const struct taking *t, const struct taken_campaign *c, const struct places *p)
-{
-        int r = copy_files(t, p->there, p->here);
+/* -- how far it is here -- */
 
-        if (r == 0)
-                r = put_rows(t, c);
-        if (r == 0)
-                r = fault_at("import.campaign");
-        if (r == 0 && rename(p->fresh, p->journal_here) < 0)
-                r = errorf(-errno, "cannot rename %s: %s", p->fresh, strerror(errno));
-        return r < 0 ? r : sync_folder(p->here);
+struct kept {
+        struct blob state, journal; /* owned; empty where there is none */
+        char hash[17];
+};
+
+static void kept_done(struct kept *k)
+{
+        blob_done(&k->state);
+        blob_done(&k->journal);
+}
+
+static int read_kept(const char *state, const char *journal, struct kept *ret)
+{
+        int r = read_file(state, SIZE_MAX, &ret->state);
+
+        if (r == 0 || r == -ENOENT)
+                r = read_file(journal, SIZE_MAX, &ret->journal);
+        snprintf(ret->hash, sizeof(ret->hash), "%016" PRIx64,
+                 hash_quick(ret->state.data, ret->state.size) * 31 + hash_quick(ret->journal.data, ret->journal.size));
+        return r == -ENOENT ? 0 : r;
+}
+
+/* Did an import take just that? */
+static bool was_taken(const struct places *p, const struct kept *k)
+{
+        cleanup_blob struct blob lines = {0};
+        cleanup_free char *text = NULL;
+
+        if (read_file(p->imported, SIZE_MAX, &lines) < 0)
+                return false;
+        text = copy_prefix(lines.data, lines.size);
+        return strstr(text, k->hash) != NULL;
 }
 
 enum progress_here {
@@ -358,19 +444,57 @@ enum progress_here {
         PARTED
 };
 
-static int compare(const struct places *p, enum progress_here *ret)
+/* Without a checkpoint in between, the longer journal begins with the shorter one. A checkpoint has no past to compare: then it counts which side has not gone
+ * on since an import. */
+static int compare(const struct places *p, enum progress_here *ret, char ret_hash[17])
 {
-        cleanup_blob struct blob here = {0}, there = {0};
-        int r = read_file(p->journal_here, SIZE_MAX, &here);
+        cleanup(kept_done) struct kept here = {0}, there = {0};
+        int r = read_kept(p->state_here, p->journal_here, &here);
+        size_t n;
 
-        if (r == 0 || r == -ENOENT)
-                r = read_file(p->fresh, SIZE_MAX, &there);
+        if (r == 0)
+                r = read_kept(p->fresh_state, p->fresh, &there);
         if (r < 0)
                 return r;
-        *ret = here.size < there.size ? BEHIND : NOT_BEHIND;
-        if (here.size > 0 && memcmp(here.data, there.data, MIN(here.size, there.size)) != 0)
-                *ret = PARTED;
+        n = MIN(here.journal.size, there.journal.size);
+        snprintf(ret_hash, 17, "%s", there.hash);
+        if (here.state.size == there.state.size && (here.state.size == 0 || memcmp(here.state.data, there.state.data, here.state.size) == 0) &&
+            (n == 0 || memcmp(here.journal.data, there.journal.data, n) == 0))
+                *ret = here.journal.size < there.journal.size ? BEHIND : NOT_BEHIND;
+        else
+                *ret = here.journal.size == 0 || was_taken(p, &here) ? BEHIND : was_taken(p, &there) ? NOT_BEHIND : PARTED;
         return 0;
+}
+
+static int note_import(const struct places *p, const char *hash)
+{
+        cleanup_close int fd = open(p->imported, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        char line[20];
+        int r, n = snprintf(line, sizeof(line), "%s\n", hash);
+
+        r = fd < 0 ? -errno : write_all(fd, line, (size_t)n);
+        return r < 0 ? errorf(r, "cannot write %s: %s", p->imported, strerror(-r)) : 0;
+}
+
+/* The journal comes last: where it is there, the other files are there too. A checkpoint that is newer than the journal goes before it. */
+static int replace(const struct taking *t, const struct taken_campaign *c, const struct places *p, const char *hash)
+{
+        int r = copy_files(t, p->there, p->here);
+
+        if (r == 0)
+                r = note_import(p, hash);
+
+        if (r == 0)
+                r = put_rows(t, c);
+        if (r == 0)
+                r = fault_at("import.campaign");
+        if (r == 0 && rename(p->fresh_state, p->state_here) < 0 && errno != ENOENT)
+                r = errorf(-errno, "cannot rename %s: %s", p->fresh_state, strerror(errno));
+        if (r == 0)
+                r = fault_at("import.campaign");
+        if (r == 0 && rename(p->fresh, p->journal_here) < 0)
+                r = errorf(-errno, "cannot rename %s: %s", p->fresh, strerror(errno));
+        return r < 0 ? r : sync_folder(p->here);
 }
 
 static int copy_campaign(struct taking *t, const struct taken_campaign *c)
@@ -379,6 +503,7 @@ static int copy_campaign(struct taking *t, const struct taken_campaign *c)
         enum progress_here progress = NOT_BEHIND;
         cleanup_close int lock = -1; /* nobody runs it here while it is held; -1: there is no journal yet */
         struct places p;
+        char hash[17];
         int r = find_places(t, c, &p);
 
         if (r < 0)
@@ -391,12 +516,13 @@ static int copy_campaign(struct taking *t, const struct taken_campaign *c)
                 t->report->known_campaigns++;
                 return 0;
         }
-        r = copy_journal(t, p.journal_there, p.fresh);
+        r = copy_journal(t, c->settings.kind, p.journal_there, p.fresh);
         if (r == 0)
-                r = compare(&p, &progress);
+                r = compare(&p, &progress, hash);
         if (r == 0 && progress == BEHIND)
-                r = replace(t, c, &p);
+                r = replace(t, c, &p, hash);
         unlink(p.fresh);
+        unlink(p.fresh_state);
         if (r == -EPROTONOSUPPORT) {
                 source_say(t->source, "%s: the campaign '%s' comes without its files: %s", solver, c->here, error_message(r));
                 t->report->damaged++;
