@@ -45,7 +45,7 @@ void cmd_incompleteness(int argc, char **argv)
         struct campaign_settings *s = &c.settings;
         struct words words;
         bool has_at = false;
-        unsigned label = 2;
+        unsigned label = 2, pairs = 1;
         const struct command_option options[] = {
                 {"reference", 0, "VERSION", "a version that decides; may be repeated, the oldest first",
                  .parse = campaign_add_word, .to = &c.settings.references},
@@ -55,6 +55,8 @@ void cmd_incompleteness(int argc, char **argv)
                 {"seeds", 0, "DIR", "the formulas to begin with: *.smt2 below DIR", .parse = campaign_copy_text, .to = &s->corpus},
                 {"oracle", 0, "sat|unsat|auto",
                  "what the seeds are; auto (the default): as each says by :status or its name, else as the versions answer", .choice = &label},
+                {"pairs", 0, "any|target", "whether references run on every formula, so that crashes and wrong answers of theirs are kept, too; default target",
+                 .choice = &pairs},
                 {"iterations", 0, "N", "steps for each seed; default 300", .number = &s->iterations, .least = 1, .most = INT32_MAX},
                 {"chain", 0, "N", "steps from a seed until it begins at the seed again; default 25",
                  .number = &s->chain, .least = 1, .most = INT32_MAX},
@@ -72,6 +74,7 @@ void cmd_incompleteness(int argc, char **argv)
         words = command_parse(argc, argv, "[SOLVER] --reference VERSION --target VERSION --seeds DIR --for TIME\n[SOLVER] --at VERSION --seeds DIR --for TIME",
                       doc, options);
         s->label = labels[label];
+        s->any_pair = pairs == 0;
         if (words.n > 1)
                 command_usage("expected one SOLVER; versions follow --reference, --target and --at");
         c.solver_name = campaign_solver(s, word_next(&words));

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """A campaign for unknowns beside its two solvers alone, fed with the same inputs.
 
-    tests/bench/incompleteness.py [--most SECONDS] [--seeds N] [--iterations N] [--rounds N] SOLVERFS REFERENCE TARGET FILE...
+    tests/bench/incompleteness.py [--most SECONDS] [--seeds N] [--iterations N] [--rounds N] [--jobs N] SOLVERFS REFERENCE TARGET FILE...
 
 REFERENCE and TARGET are commands of solvers; FILEs are seeds, of which the first N count that both decide within --most seconds of CPU time.
-First a campaign whose solvers note what they are given. Then, in turns: the same campaign, and the solvers alone on what was noted. Prints a line
-for each: mutants, seconds and mutants a second, by the clock on the wall and of CPU time (of all that it started); last their ratios.
+First a campaign whose solvers note what they are given. Then, in turns: the campaign as it is; the one that runs both on every mutant (--pairs any); and both
+solvers alone on what was noted. Prints a line for each: mutants, seconds and mutants a second, by the clock on the wall and of CPU time (of all that it
+started); last the ratios to the solvers alone.
 """
 import argparse
 import os
@@ -93,11 +94,11 @@ class Bench:
             f.write(settings)
         self.solverfs(store, "solver", "add", "bench", self.folder + "/repo", "--recipe", self.folder + "/recipe")
 
-    def campaign(self, store, versions):
+    def campaign(self, store, versions, pairs, jobs):
         """Its mutants."""
         out = self.solverfs(store, "incompleteness", "bench", "--reference", "exec:" + versions[0], "--target", "exec:" + versions[1],
-                            "--seeds", self.folder + "/seeds", "--for", "10h", "--iterations", str(self.o.iterations), "-j", "1",
-                            "--clock", "cpu", "--timeout", "10s", "--no-localize", "--no-reduce")
+                            "--seeds", self.folder + "/seeds", "--for", "10h", "--iterations", str(self.o.iterations), "-j", str(jobs),
+                            "--clock", "cpu", "--timeout", "10s", "--no-localize", "--no-reduce", "--pairs", pairs, "--name", pairs)
         return int(next(line.split()[1] for line in out.splitlines() if line.startswith("mutants ")))
 
     def note_inputs(self):
@@ -111,7 +112,7 @@ class Bench:
         with open(self.folder + "/inputs/last", "w") as f:
             f.write("0\n")
         self.make_store("noting", "[solverfs]\n\tsandbox = none\n")
-        mutants = self.campaign("noting", versions)
+        mutants = self.campaign("noting", versions, "any", 1)
         names = [n for n in os.listdir(self.folder + "/inputs") if n.endswith(".smt2")]
         self.inputs = sorted(names, key=lambda n: int(n.split(".")[0]))
         return mutants
@@ -127,6 +128,7 @@ def main():
     p.add_argument("--seeds", type=int, default=10)
     p.add_argument("--iterations", type=int, default=25)
     p.add_argument("--rounds", type=int, default=2)
+    p.add_argument("--jobs", type=int, default=1, help="of the campaigns; the solvers alone run one at a time")
     p.add_argument("solverfs")
     p.add_argument("reference")
     p.add_argument("target")
@@ -137,10 +139,12 @@ def main():
         n = b.take_seeds(o.files)
         noted = b.note_inputs()
         print(f"{n} seeds, {noted} mutants, {len(b.inputs)} runs; load {os.getloadavg()[0]:.1f}", flush=True)
-        sums = {"campaign": [0, 0, 0], "solvers alone": [0, 0, 0]}
+        sums = {"campaign": [0, 0, 0], "both on every mutant": [0, 0, 0], "solvers alone": [0, 0, 0]}
         for i in range(o.rounds):
             b.make_store(f"store{i}")
-            for what, work in (("campaign", lambda: b.campaign(f"store{i}", [o.reference, o.target])), ("solvers alone", b.feed)):
+            versions = [o.reference, o.target]
+            for what, work in (("campaign", lambda: b.campaign(f"store{i}", versions, "target", o.jobs)),
+                               ("both on every mutant", lambda: b.campaign(f"store{i}", versions, "any", o.jobs)), ("solvers alone", b.feed)):
                 mutants, wall, used = measured(work)
                 mutants = noted if mutants is None else mutants
                 for k, x in enumerate((mutants, wall, used)):
@@ -148,8 +152,9 @@ def main():
                 print(f"{what}\t{mutants} mutants\twall {wall:.2f} s, {mutants / wall:.1f} a second\tCPU {used:.2f} s, {mutants / used:.1f} a second",
                       flush=True)
         rates = {what: (s[0] / s[1], s[0] / s[2]) for what, s in sums.items()}
-        ratio = [a / b for a, b in zip(rates["campaign"], rates["solvers alone"])]
-        print(f"campaign / solvers alone: wall {ratio[0]:.3f}, CPU {ratio[1]:.3f}; load {os.getloadavg()[0]:.1f}")
+        for what in list(sums)[:2]:
+            ratio = [a / b for a, b in zip(rates[what], rates["solvers alone"])]
+            print(f"{what} / solvers alone: wall {ratio[0]:.3f}, CPU {ratio[1]:.3f}; load {os.getloadavg()[0]:.1f}")
 
 
 main()

@@ -100,7 +100,7 @@ _solverfs() {
 		build) own="--again --renew --log --output --json" ;;
 		run) own="--seed --timeout --machine --again --json --print --on" ;;
 		fuzz) own="--reference --target --for --measure --threshold --timeout --corpus --name --seed --oracle --pairs --clock --jobs --max-finds --on --localize-for --no-localize --reduce-for --no-reduce --json" ;;
-		incompleteness) own="--reference --target --at --seeds --oracle --iterations --chain --timeout --clock --for --seed --name --jobs --max-finds --on --localize-for --no-localize --reduce-for --no-reduce --json" ;;
+		incompleteness) own="--reference --target --at --seeds --oracle --pairs --iterations --chain --timeout --clock --for --seed --name --jobs --max-finds --on --localize-for --no-localize --reduce-for --no-reduce --json" ;;
 		findings) own="--kind --campaign --all --mark --json" ;;
 		watch) own="--set --branch --every --once --on-alarm --json" ;;
 		alarms) own="--mark --json" ;;

@@ -58,28 +58,42 @@ int chain_note(struct chain *ch, struct campaign_record *r)
         return k;
 }
 
-/* Runs every compared version on the chain's text, and notes the answers. */
+/* A version on the chain's text; notes its answer. */
+static int run_version(struct chain *ch, unsigned v)
+{
+        struct answer *a = &ch->trial.answers[v];
+        struct campaign_record r = {.event = EVENT_STEP, .id = ch->id, .step = ch->step, .version = v};
+        int k;
+
+        if (campaign_recall(ch->campaign, &r)) {
+                *a = (struct answer){.ran = true, .seconds = r.seconds, .verdict = r.verdict};
+                return 0;
+        }
+        k = trial_run_text(&ch->trial, v, 0, ch->input.text, ch->campaign->settings->timeout, a, NULL);
+        r.seconds = a->seconds;
+        r.verdict = a->verdict;
+        r.rule = ch->step > 0 ? (unsigned)ch->applied.rule : JOURNAL_NO_RULE;
+        r.direction = ch->applied.direction;
+        return k < 0 ? k : chain_note(ch, &r);
+}
+
+/* Runs every version on a seed. On a mutant the target goes first. Where it decides as is implied the references cannot show anything of it, so they run there
+ * only when findings of theirs are wanted, too. */
 static int chain_run_all(struct chain *ch)
 {
-        int k = 0;
+        const struct campaign *c = ch->campaign;
+        struct answer *answers = ch->trial.answers;
+        bool is_first = ch->step > 0, needs_others;
+        int k;
 
-        memset(ch->trial.answers, 0, ch->campaign->n_versions * sizeof(*ch->trial.answers));
-        for (unsigned v = 0; k == 0 && v < ch->campaign->n_compared; v++) {
-                struct answer *a = &ch->trial.answers[v];
-                struct campaign_record r = {.event = EVENT_STEP, .id = ch->id, .step = ch->step, .version = v};
-
-                if (campaign_recall(ch->campaign, &r)) {
-                        *a = (struct answer){.ran = true, .seconds = r.seconds, .verdict = r.verdict};
-                        continue;
-                }
-                k = trial_run_text(&ch->trial, v, 0, ch->input.text, ch->campaign->settings->timeout, a, NULL);
-                r.seconds = a->seconds;
-                r.verdict = a->verdict;
-                r.rule = ch->step > 0 ? (unsigned)ch->applied.rule : JOURNAL_NO_RULE;
-                r.direction = ch->applied.direction;
-                if (k == 0)
-                        k = chain_note(ch, &r);
-        }
+        for (size_t v = 0; v < c->n_versions; v++)
+                answers[v] = (struct answer){.verdict = VERDICT_UNKNOWN};
+        k = is_first ? run_version(ch, ch->target) : 0;
+        needs_others = !is_first || c->settings->any_pair || answers[ch->target].verdict == VERDICT_UNKNOWN ||
+                       (verdict_is_decided(answers[ch->target].verdict) && answers[ch->target].verdict != ch->implied);
+        for (unsigned v = 0; k == 0 && needs_others && v < c->n_compared; v++)
+                if (!answers[v].ran)
+                        k = run_version(ch, v);
         return k;
 }
 

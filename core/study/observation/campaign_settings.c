@@ -108,8 +108,8 @@ void campaign_print_settings(const struct campaign_settings *s, struct buffer *r
         if (s->kind == CAMPAIGN_UNKNOWNS) {
                 buffer_addf(ret, "seeds = %s\noracle = %s\niterations = %u\nchain = %u\n", s->corpus ? s->corpus : "",
                             s->label == VERDICT_UNKNOWN ? "auto" : verdict_name(s->label), s->iterations, s->chain);
-                buffer_addf(ret, "seed = %" PRIu64 "\ntimeout = %gs\nclock = %s\nfor = %gs\n", s->seed, s->timeout,
-                            s->cpu_time ? "cpu" : "wall", s->seconds);
+                buffer_addf(ret, "pairs = %s\nseed = %" PRIu64 "\ntimeout = %gs\nclock = %s\nfor = %gs\n", s->any_pair ? "any" : "target", s->seed,
+                            s->timeout, s->cpu_time ? "cpu" : "wall", s->seconds);
         } else {
                 if (s->measure != JUDGE_TIME)
                         buffer_addf(ret, "measure = %s\n", judge_measure_name(s->measure));
