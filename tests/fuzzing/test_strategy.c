@@ -116,6 +116,39 @@ START_TEST(test_a_loaded_strategy_goes_on_alike)
 }
 END_TEST
 
+/* DIMACS; one input in five is slow. */
+static void play_cnf(const struct strategy_options *o, bool is_reloaded, struct buffer *log)
+{
+        cleanup_strategy struct strategy *s = NULL;
+
+        assert_ok(strategy_new(o, &s));
+        for (unsigned i = 0; i < 200; i++) {
+                struct strategy_input input;
+                double score;
+
+                assert_ok(strategy_next(s, &input));
+                buffer_addf(log, "%s %.*s\n", input.source, (int)input.text.size, (const char *)input.text.data);
+                strategy_ran(s, input.id, 1, &(struct outcome){input.text.size % 5 ? 0.1 * (double)(input.text.size % 7) : 15, VERDICT_SAT});
+                strategy_ran(s, input.id, 0, &(struct outcome){0.1, VERDICT_SAT});
+                if (is_reloaded && i % 7 == 0)
+                        reload(o, &s);
+                if (strategy_finish(s, input.id, &score))
+                        strategy_confirmed(s, input.id, true, 0);
+        }
+}
+
+START_TEST(test_a_loaded_strategy_of_dimacs_goes_on_alike)
+{
+        cleanup_buffer struct buffer whole = {0}, cut = {0};
+        struct strategy_options o = options_of(STRATEGY_SOLVERFS, 10);
+
+        o.is_cnf = true;
+        play_cnf(&o, false, &whole);
+        play_cnf(&o, true, &cut);
+        ck_assert_str_eq(whole.data, cut.data);
+}
+END_TEST
+
 /* Whoever keeps it knows whether its bytes are the same; here only what is missing is found. */
 START_TEST(test_half_a_state)
 {
@@ -337,5 +370,6 @@ START_TEST(test_refuses)
 }
 END_TEST
 
-SUITE_TIMEOUT("strategy", 600, test_decisions_repeat, test_a_loaded_strategy_goes_on_alike, test_half_a_state, test_memory_does_not_grow_with_what_is_tried, test_causes_are_found,
+SUITE_TIMEOUT("strategy", 600, test_decisions_repeat, test_a_loaded_strategy_goes_on_alike,
+              test_a_loaded_strategy_of_dimacs_goes_on_alike, test_half_a_state, test_memory_does_not_grow_with_what_is_tried, test_causes_are_found,
               test_every_version_runs_when_asked, test_candidates, test_several_under_way, test_corpus_of_another_theory, test_refuses)

@@ -390,6 +390,18 @@ uint64_t campaign_journal_size(const struct campaign_journal *j)
         return j->size;
 }
 
+/* Like write_file_atomic(), but what a kill leaves has one name: the next checkpoint writes over it. */
+static int write_state(const struct campaign_journal *j, const struct buffer *b)
+{
+        cleanup_free char *fresh = format_string("%s.new", j->state_path);
+        cleanup_close int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        int r = fd < 0 ? -errno : write_all(fd, b->data, b->size);
+
+        if (r == 0 && (fsync(fd) < 0 || rename(fresh, j->state_path) < 0))
+                r = -errno;
+        return r < 0 ? errorf(r, "cannot write %s: %s", fresh, strerror(-r)) : sync_folder_of(j->state_path);
+}
+
 int campaign_journal_checkpoint(struct campaign_journal *j, double now, struct slice state, const struct campaign_record *known, size_t n)
 {
         cleanup_buffer struct buffer b = {0};
@@ -407,7 +419,7 @@ int campaign_journal_checkpoint(struct campaign_journal *j, double now, struct s
         record_put_u64(&b, XXH3_64bits(b.data, b.size));
         r = buffer_error(&b);
         if (r == 0)
-                r = write_file_atomic(j->state_path, b.data, b.size, 0600);
+                r = write_state(j, &b);
         if (r < 0)
                 return r;
         j->checkpoint++;
