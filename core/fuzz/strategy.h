@@ -66,8 +66,8 @@ void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t 
 /* The cause of a find that was confirmed before the cause was known. */
 void strategy_learned(struct strategy *s, uint64_t id, uint64_t cause);
 
-/* Appends the strategy's state. One that is new and has equal options goes on exactly like it from there, with the same inputs under way. -EBADMSG: damaged, or
- * of a solverfs that chooses otherwise; the strategy is of no use then. -ENOTSUP: it has none that can be kept. */
+/* Appends the strategy's state. One that is new and has equal options goes on exactly like it from there, with the same inputs under way. -EBADMSG:
+ * damaged, or of a solverfs that chooses otherwise; the strategy is of no use then. -ENOTSUP: it has none that can be kept. */
 int strategy_save(struct strategy *s, struct buffer *ret);
 int strategy_load(struct strategy *s, struct slice state);
 /* An input under way, as strategy_next() gave it. -ENOENT. */

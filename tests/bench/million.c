@@ -2,8 +2,8 @@
  *
  *     million N [FOLDER]
  *
- * The target takes a millisecond; of 5,000 inputs about one is slow, and a find. Half of the inputs are tried in a process that is killed by SIGKILL, the others where
- * it is taken up again. A line at each tenth: inputs, finds, CPU time of an input, bytes of journal and checkpoint, memory. */
+ * The target takes a millisecond; of 5,000 inputs about one is slow, and a find. Half of the inputs are tried in a process that is killed by SIGKILL,
+ * the others where it is taken up again. A line at each tenth: inputs, finds, CPU time of an input, bytes of journal and checkpoint, memory. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>

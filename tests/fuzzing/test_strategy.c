@@ -189,7 +189,8 @@ START_TEST(test_memory_does_not_grow_with_what_is_tried)
         struct formula corpus = {0};
         size_t before = 0;
 
-        assert_ok(script_read(slice_string("(declare-fun s () String)(assert (= (str.len s) (str.indexof (str.++ s \"ab\") \"b\" 1)))(check-sat)"), NULL, &script));
+        assert_ok(script_read(slice_string("(declare-fun s () String)(assert (= (str.len s) (str.indexof (str.++ s \"ab\") \"b\" 1)))(check-sat)"),
+                              NULL, &script));
         corpus.script = script;
         o.corpus = &corpus;
         o.n_corpus = 1;

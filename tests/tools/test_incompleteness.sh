@@ -129,7 +129,7 @@ liar="exec:'$top/liar'" # the scratch folder has a blank in its name
 test_that "a formula that the target decides does not run on the reference" \
 	'hunt 0 spared --reference "$liar" --target v1 --seeds seeds && has out "^soundness 0" && [ "$(sed -n "s/^runs //p" out)" -le $(($(sed -n "s/^mutants //p" out) + 4)) ]'
 test_that "... but with --pairs any, which finds what the reference says wrongly" \
-	'hunt 0 asked --reference "$liar" --target v1 --seeds seeds --pairs any && has out "^soundness [1-9]" && has err "soundness: .*liar says unsat, sat is implied" &&
+	'hunt 0 asked --reference "$liar" --target v1 --seeds seeds --pairs any && has out "^soundness [1-9]" && has err "soundness: liar.* says unsat, sat is implied" &&
 	[ "$(sed -n "s/^runs //p" out)" -ge $((2 * $(sed -n "s/^mutants //p" out))) ]'
 test_that "so is a crash, once" 'hunt 0 crashes --at v6 --seeds seeds && has out "^crashes 1" && [ "$(kinds crash)" = 1 ]'
 

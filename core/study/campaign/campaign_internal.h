@@ -46,8 +46,8 @@ struct campaign_hunt {
          * it counts (NULL: it counts none). */
         void (*transfer)(struct campaign *c, struct transfer *t);
         void (*add_counted)(struct campaign *c, struct campaign_record **known, size_t *n);
-        /* Replay of the journal, by one thread: the input of an EVENT_NEXT (id 0: -EAGAIN), which the hunt's state may have (r->is_known), and the outcomes
-         * of inputs. */
+        /* Replay of the journal, by one thread: the input of an EVENT_NEXT (id 0: -EAGAIN), which the hunt's state may have (r->is_known), and the
+         * outcomes of inputs. */
         int (*next_again)(struct campaign *c, const struct campaign_record *r, struct strategy_input *ret);
         int (*replay)(struct campaign *c, const struct campaign_record *r);
         /* One input from its runs to its findings. 0 or -errno that ends the campaign. */

@@ -13,7 +13,7 @@
  * equals the seconds.
  *
  * A checkpoint: its format, number(8), now(8), size(8) of the state, the state, records, checksum(8) of all before. A journal that goes on from
- * checkpoint n begins with an EVENT_CHECKPOINT of that id. One with a smaller number, or none, is older than the checkpoint: a crash came between the two. */
+ * checkpoint n begins with an EVENT_CHECKPOINT of that id. One with a smaller number, or none, is older than the checkpoint: a crash came between. */
 #define MAGIC      "solverfs campaign 5\n"
 #define MAGIC_SIZE (sizeof(MAGIC) - 1)
 #define STATE_MAGIC "solverfs checkpoint 1\n"

@@ -1,9 +1,9 @@
 /* A campaign's memory across crashes: everything that it told its strategy, so that it can be told again. Opening it drops a record that a crash cut off,
  * and all that follows it.
  *
- * So that it does not grow with what was tried, the caller makes a checkpoint now and then. Its file, <path>.state, has the caller's state, which stands for
- * all records so far, with the records of inputs under way. The journal is empty then. The numbers of findings stand in records, not in the state, so that an
- * import can change them. A crash at any point of that leaves the journal before it or behind it.
+ * So that it does not grow with what was tried, the caller makes a checkpoint now and then. Its file, <path>.state, has the caller's state, which
+ * stands for all records so far, with the records of inputs under way. The journal is empty then. The numbers of findings stand in records, not in the
+ * state, so that an import can change them. A crash at any point of that leaves the journal before it or behind it.
  *
  * Threads: one at a time. */
 #pragma once

@@ -2,8 +2,9 @@
  * and their expected answers), chain.h (one chain), campaign_signature.c (duplicates) and campaign_probe.c (operators that a version does not support).
  *
  * A chain begins at a seed that the target decides, and makes it weaker (sat) or stronger (unsat) step by step. The next step begins at the last mutant
- * that the target decided. The target runs first, and a mutant that it decides as is implied runs on no reference. One that comes back unknown is a regression where a reference decides it, else an implication. The steps of a chain
- * follow from the campaign's seed, the chain's number and the answers, so a chain that was cut off goes on where it was. */
+ * that the target decided. The target runs first, and a mutant that it decides as is implied runs on no reference. One that comes back unknown is a
+ * regression where a reference decides it, else an implication. The steps of a chain follow from the campaign's seed, the chain's number and the
+ * answers, so a chain that was cut off goes on where it was. */
 #pragma once
 
 #include "core/study/campaign/campaign_internal.h"

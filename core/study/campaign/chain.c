@@ -77,8 +77,8 @@ static int run_version(struct chain *ch, unsigned v)
         return k < 0 ? k : chain_note(ch, &r);
 }
 
-/* Runs every version on a seed. On a mutant the target goes first. Where it decides as is implied the references cannot show anything of it, so they run there
- * only when findings of theirs are wanted, too. */
+/* Runs every version on a seed. On a mutant the target goes first. Where it decides as is implied the references cannot show anything of it, so they
+ * run there only when findings of theirs are wanted, too. */
 static int chain_run_all(struct chain *ch)
 {
         const struct campaign *c = ch->campaign;

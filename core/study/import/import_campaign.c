@@ -444,8 +444,8 @@ enum progress_here {
         PARTED
 };
 
-/* Without a checkpoint in between, the longer journal begins with the shorter one. A checkpoint has no past to compare: then it counts which side has not gone
- * on since an import. */
+/* Without a checkpoint in between, the longer journal begins with the shorter one. A checkpoint has no past to compare: then it counts which side has
+ * not gone on since an import. */
 static int compare(const struct places *p, enum progress_here *ret, char ret_hash[17])
 {
         cleanup(kept_done) struct kept here = {0}, there = {0};
