@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/smtlib/logic.h"
+
 const struct generate_options generate_defaults = {
         .literal_length = 60,
         .variables = 6,
@@ -12,8 +14,8 @@ const struct generate_options generate_defaults = {
         .dialect = DIALECT_2_6,
 };
 
-/* Predicates of strings outnumber the connectives, so that depth goes into the theory. Operators without a weight are not generated: constants,
- * extensions, and operators of theories whose inputs come from a corpus. */
+/* Predicates of strings outnumber the connectives, so that depth goes into the theory. Operators without a weight are not generated of strings: constants,
+ * extensions, and operators of other theories. */
 const double generate_weights[N_OPS] = {
         [OP_NOT] = 1,
         [OP_IMPLIES] = 0.3,
@@ -36,7 +38,6 @@ const double generate_weights[N_OPS] = {
         [OP_LT] = 0.7,
         [OP_GE] = 0.7,
         [OP_GT] = 0.7,
-        /* no OP_DIVISIBLE: z3 4.8.12 does not read it */
 
         [OP_BV_CONCAT] = 0.2,
         [OP_BV_NOT] = 1,
@@ -112,6 +113,55 @@ static const enum op newer[] = {
         OP_STR_TO_CODE, OP_STR_FROM_CODE, OP_RE_COMP,         OP_RE_DIFF,        OP_RE_POWER,
 };
 
+#define OTHER_WEIGHT 0.5 /* of an operator that `generate_weights` leaves out */
+
+static bool has_theory(const struct logic *l, enum theory theory)
+{
+        return l->theories >> theory & 1;
+}
+
+/* Its theory alone does not tell: the vocabulary leaves out what has an argument of a sort that the logic lacks. */
+static bool is_in_logic(enum op op, const struct logic *l, bool extensions)
+{
+        const struct operator_row *row = operator_row(op);
+        bool is_linear = op != OP_POWER && op != OP_IAND && op != OP_INT_POW2 && (op < OP_PI || op > OP_REAL_SQRT);
+
+        if (op == OP_IS_INT && l->no_int)
+                return false;
+        return has_theory(l, row->theory) && (extensions || !(row->flags & (OPERATOR_EXTENSION | OPERATOR_RARE))) && (is_linear || l->is_nonlinear);
+}
+
+/* Constants that literal() makes have none. */
+static double usual_weight(enum op op, const struct logic *l, bool extensions)
+{
+        if (!is_in_logic(op, l, extensions))
+                return 0;
+        if (generate_weights[op] > 0)
+                return generate_weights[op];
+        return operator_n_args(op) > 0 || op == OP_PI ? OTHER_WEIGHT : 0;
+}
+
+static int read_logic(const char *name, struct logic *ret)
+{
+        *ret = logic_of(name);
+        /* Solvers do not agree on the arithmetic of QF_S. */
+        if (!ret->is_known || ret->is_difference || (has_theory(ret, THEORY_STRINGS) && !has_theory(ret, THEORY_ARITHMETIC)))
+                return errorf(-EINVAL, "no formulas are generated of the logic '%s'; known are names such as QF_BV, QF_AUFBV, QF_UFLIA, QF_NRA, QF_FP, "
+                                       "QF_BVFP, QF_SLIA, UF or LIA", name);
+        return 0;
+}
+
+int generate_weights_of(const char *logic, bool extensions, double ret[N_OPS])
+{
+        struct logic l;
+        int r = logic ? read_logic(logic, &l) : 0;
+
+        ret[OP_NONE] = 0;
+        for (enum op op = OP_NONE + 1; op < N_OPS && r == 0; op++)
+                ret[op] = logic ? usual_weight(op, &l, extensions) : generate_weights[op];
+        return r;
+}
+
 struct candidates { /* operators whose result can be a sort, with running sums of their weights */
         bool is_filled;
         size_t n;
@@ -121,9 +171,13 @@ struct candidates { /* operators whose result can be a sort, with running sums o
 
 struct generator {
         struct random random;
-        struct generate_options options; /* weights: `weights` */
+        struct generate_options options; /* weights: `weights`; logic: `logic_name` */
         double weights[N_OPS];
-        struct candidates candidates[N_SORT_KINDS];
+        char *logic_name; /* owned */
+        struct logic logic; /* with a name */
+        bool is_generating; /* a formula of its own; else a mutant's part */
+        unsigned quantifiers; /* that the formula at hand may still get */
+        struct candidates candidates[2][N_SORT_KINDS]; /* [1]: operators without weight have their usual one */
         uint32_t alphabet[128]; /* of the formula at hand */
         size_t n_alphabet;
 };
@@ -147,21 +201,30 @@ static void choose_alphabet(struct generator *g)
 
 int generator_configure(struct generator *g, const struct generate_options *options)
 {
-        const double *weights = options->weights ? options->weights : generate_weights;
+        const double *weights = options->weights;
+        double usual[N_OPS] = {0};
+        char *name;
+        int r = generate_weights_of(options->logic, options->extensions, usual);
 
+        if (r < 0)
+                return r;
         if (options->literal_length == 0 || options->variables == 0 || options->assertions == 0 || options->depth == 0)
                 return errorf(-EINVAL, "a generator's length of literals, variables, assertions and depth are at least 1");
+        name = options->logic ? copy_string(options->logic) : NULL; /* it may be `logic_name` */
+        free(g->logic_name);
         g->options = *options;
-        memmove(g->weights, weights, sizeof(g->weights));
+        g->options.logic = g->logic_name = name;
+        g->logic = logic_of(name);
+        memmove(g->weights, weights ? weights : usual, sizeof(g->weights));
         g->options.weights = g->weights;
         for (size_t i = 0; i < N_OPS; i++) {
                 if (!(g->weights[i] >= 0) || isinf(g->weights[i]))
                         return errorf(-EINVAL, "the weight of %s is not a number from 0 on", operator_row((enum op)i)->name);
-                if (options->dialect != DIALECT_2_6 && op_is_among((enum op)i, newer, ARRAY_SIZE(newer)))
+                if ((options->dialect != DIALECT_2_6 && op_is_among((enum op)i, newer, ARRAY_SIZE(newer))) || (name && usual[i] <= 0))
                         g->weights[i] = 0;
         }
         for (size_t i = 0; i < N_SORT_KINDS; i++)
-                g->candidates[i].is_filled = false;
+                g->candidates[0][i].is_filled = g->candidates[1][i].is_filled = false;
         choose_alphabet(g);
         return 0;
 }
@@ -181,6 +244,8 @@ int generator_new(const struct generate_options *options, uint64_t seed, struct 
 
 struct generator *generator_free(struct generator *g)
 {
+        if (g)
+                free(g->logic_name);
         free(g);
         return NULL;
 }
@@ -228,6 +293,8 @@ static void allow(struct vocabulary *v, const struct sort *s)
         v->sorts |= 1u << s->kind;
         if (s->kind == SORT_STRING)
                 v->sorts |= 1u << SORT_INT | 1u << SORT_REGLAN;
+        if (s->kind == SORT_FLOAT)
+                v->sorts |= 1u << SORT_ROUNDING_MODE;
         for (uint32_t i = 0; i < s->n_args; i++)
                 allow(v, s->args[i]);
 }
@@ -238,18 +305,33 @@ void vocabulary_add(struct vocabulary *v, const struct term *t)
         term_list_add(&v->constants, t);
 }
 
+static void add_function(struct vocabulary *v, const struct function *f)
+{
+        allow(v, f->result);
+        for (uint32_t i = 0; i < f->n_args; i++)
+                allow(v, f->args[i]);
+        list_grow(v->functions, v->n_functions);
+        v->functions[v->n_functions++] = f;
+}
+
 int vocabulary_of(const struct script *s, struct vocabulary *ret)
 {
         cleanup_free const struct function **functions = NULL;
         struct vocabulary v = {.bank = s->bank, .sorts = 1u << SORT_BOOL};
+        const struct logic logic = logic_of(s->logic ? s->logic->name.data : NULL);
         size_t n;
         int r = script_functions_at(s, s->n_commands, &functions, &n);
 
         for (size_t i = 0; r == 0 && i < n; i++) {
                 const struct term *t;
 
-                if (functions[i]->n_args > 0 || functions[i]->kind == FUNCTION_NAMED)
+                if (functions[i]->kind == FUNCTION_NAMED)
                         continue;
+                if (functions[i]->n_args > 0) {
+                        if (functions[i]->kind == FUNCTION_DECLARED)
+                                add_function(&v, functions[i]);
+                        continue;
+                }
                 if (!(t = term_constant(s->bank, functions[i])))
                         r = -ENOMEM;
                 else
@@ -259,6 +341,7 @@ int vocabulary_of(const struct script *s, struct vocabulary *ret)
                 vocabulary_done(&v);
                 return r;
         }
+        v.is_nonlinear = logic.is_known && logic.is_nonlinear;
         *ret = v;
         return 0;
 }
@@ -266,6 +349,7 @@ int vocabulary_of(const struct script *s, struct vocabulary *ret)
 void vocabulary_done(struct vocabulary *v)
 {
         term_list_done(&v->constants);
+        free(v->functions);
 }
 
 static bool is_allowed(const struct vocabulary *v, const struct sort *s)
@@ -325,6 +409,46 @@ static const struct term *bitvec_literal(struct generator *g, struct bank *b, ui
         }
 }
 
+static const struct term *decimal(struct generator *g, struct bank *b)
+{
+        char text[32];
+
+        snprintf(text, sizeof(text), "%u.%u", (unsigned)below(g, 20), (unsigned)below(g, 100));
+        return term_real_digits(b, slice_string(text));
+}
+
+static const struct term *rounding_mode(struct generator *g, struct bank *b)
+{
+        return term_op(b, (enum op)(OP_RNE + below(g, 5)), NULL, 0);
+}
+
+static const struct term *float_of_bits(struct generator *g, struct bank *b, const struct sort *sort)
+{
+        const uint32_t width = sort->index[0];
+        const uint64_t all = width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
+        /* Small numbers, subnormal ones, infinite ones and NaN, any. */
+        const uint64_t exponents[] = {all / 2 + below(g, 3), 0, all, random_bits(&g->random)};
+        const struct term *args[] = {term_bitvec(b, below(g, 2), 1), term_bitvec(b, exponents[below(g, 4)], width),
+                                     chance(g, 0.5) ? term_bitvec(b, random_bits(&g->random), sort->index[1] - 1)
+                                                    : term_bitvec(b, below(g, 3), sort->index[1] - 1)};
+
+        return term_op(b, OP_FP, args, 3);
+}
+
+static const struct term *float_literal(struct generator *g, struct bank *b, const struct sort *sort)
+{
+        const struct term *args[] = {rounding_mode(g, b), decimal(g, b)}, *t = NULL; /* logics without reals have no minus */
+        uint32_t k = (uint32_t)below(g, 12);
+
+        if (k > 5)
+                return float_of_bits(g, b, sort);
+        if (k < 5)
+                term_apply(b, (enum op)(OP_FP_PLUS_INFINITY + k), sort->index, 2, NULL, 0, &t);
+        else
+                term_apply(b, OP_TO_FP_ROUNDED, sort->index, 2, args, 2, &t);
+        return t;
+}
+
 static const struct term *regular_leaf(struct generator *g, struct bank *b)
 {
         uint32_t one = character(g), other = character(g), low = MIN(one, other), high = MAX(one, other);
@@ -347,13 +471,17 @@ static const struct term *literal(struct generator *g, struct bank *b, const str
         case SORT_INT:
                 return term_int(b, number(g));
         case SORT_REAL:
-                return term_real(b, number(g));
+                return chance(g, 0.7) ? term_real(b, number(g)) : decimal(g, b);
         case SORT_STRING:
                 return string_literal(g, b);
         case SORT_REGLAN:
                 return regular_leaf(g, b);
         case SORT_BITVEC:
                 return bitvec_literal(g, b, sort->index[0]);
+        case SORT_FLOAT:
+                return float_literal(g, b, sort);
+        case SORT_ROUNDING_MODE:
+                return rounding_mode(g, b);
         default:
                 return NULL;
         }
@@ -396,6 +524,9 @@ static const struct term *leaf(struct generator *g, const struct vocabulary *v, 
 struct places {
         const struct sort *same; /* PLACE_SAME, PLACE_NUMBER, PLACE_BITVEC, PLACE_FLOAT */
         const struct sort *array;
+        const struct sort *bits[2]; /* PLACE_BITVEC_2, PLACE_BITVEC_3 */
+        uint32_t index[2];
+        size_t n_index;
 };
 
 /* A sort to compare at: that of a constant, when there is one. */
@@ -425,31 +556,108 @@ enum sort_kind place_kind(enum place_sort place)
         static const enum sort_kind kinds[] = {
                 [PLACE_BOOL] = SORT_BOOL,     [PLACE_INT] = SORT_INT,       [PLACE_REAL] = SORT_REAL,   [PLACE_STRING] = SORT_STRING,
                 [PLACE_REGLAN] = SORT_REGLAN, [PLACE_BITVEC] = SORT_BITVEC, [PLACE_FLOAT] = SORT_FLOAT, [PLACE_ARRAY] = SORT_ARRAY,
+                [PLACE_ROUNDING_MODE] = SORT_ROUNDING_MODE,
         };
 
         return place < ARRAY_SIZE(kinds) ? kinds[place] : SORT_UNKNOWN;
 }
 
-bool place_can_hold(enum place_sort place, const struct sort *sort)
+/* An array sort with that element. */
+static const struct sort *array_of(struct generator *g, const struct vocabulary *v, const struct sort *element)
 {
-        enum sort_kind kind = place_kind(place);
+        const struct sort *found = NULL;
+        size_t n = 0;
 
-        return place == PLACE_SAME || (place == PLACE_NUMBER ? sort_is_number(sort) : kind != SORT_UNKNOWN && kind == sort->kind);
+        for (size_t i = 0; i < v->constants.n; i++) {
+                const struct sort *s = v->constants.list[i]->sort;
+
+                if (s->kind == SORT_ARRAY && s->args[1] == element && below(g, ++n) == 0)
+                        found = s;
+        }
+        return found;
 }
 
-/* Can an operator give `sort` when its result is declared as `place`? Notes what that says of its variables. */
-static bool result_fits(enum place_sort place, const struct sort *sort, struct places *p)
+/* Can the operator give `sort`? Notes what that says of its variables. */
+static bool result_fits(struct generator *g, const struct vocabulary *v, enum op op, const struct sort *sort, struct places *p)
 {
+        enum place_sort place = operator_row(op)->result;
+
+        if (op == OP_ABS && sort->kind == SORT_REAL) /* not in the standard */
+                return false;
         if (place == PLACE_NUMBER || place == PLACE_SAME || place == PLACE_BITVEC || place == PLACE_FLOAT)
                 p->same = sort;
-        else if (place == PLACE_ARRAY)
+        else if (place == PLACE_ARRAY || place == PLACE_ASCRIBED)
                 p->array = sort;
+        else if (place == PLACE_ELEMENT && !(p->array = array_of(g, v, sort)))
+                return false;
         return place_can_hold(place, sort);
 }
 
-/* The sort of an argument; NULL: nothing here makes one. */
-static const struct sort *argument_sort(struct generator *g, const struct vocabulary *v, enum place_sort place, struct places *p)
+/* A width of the formula below `width` (or that itself, where `equal` holds), else any. */
+static const struct sort *narrower(struct generator *g, const struct vocabulary *v, uint32_t width, bool equal)
 {
+        for (int tries = 0; tries < 4; tries++) {
+                const struct sort *s = sort_among(g, v, SORT_BITVEC);
+
+                if (s && s->index[0] < width + equal)
+                        return s;
+        }
+        return sort_bitvec(v->bank, 1 + (uint32_t)below(g, width - 1 + equal));
+}
+
+/* The widths and indices that give a bit-vector of `width`. False: there are none. */
+static bool split_bits(struct generator *g, const struct vocabulary *v, enum place_sort place, uint32_t width, struct places *p)
+{
+        const struct sort *from = sort_among(g, v, place == PLACE_FLOAT_BITS ? SORT_FLOAT : SORT_BITVEC);
+
+        p->n_index = place == PLACE_BITVEC_SUM || place == PLACE_FLOAT_BITS ? 0 : place == PLACE_BITVEC_EXTRACT ? 2 : 1;
+        switch ((int)place) {
+        case PLACE_BITVEC_SUM:
+                if (width < 2)
+                        return false;
+                p->bits[0] = narrower(g, v, width, false);
+                p->bits[1] = sort_bitvec(v->bank, width - p->bits[0]->index[0]);
+                return true;
+        case PLACE_BITVEC_EXTRACT:
+                if (!from || from->index[0] < width)
+                        return false;
+                p->bits[0] = from;
+                p->index[1] = (uint32_t)below(g, from->index[0] - width + 1);
+                p->index[0] = p->index[1] + width - 1;
+                return true;
+        case PLACE_BITVEC_REPEAT:
+                p->index[0] = 1 + (uint32_t)below(g, 4);
+                p->bits[0] = width % p->index[0] == 0 ? sort_bitvec(v->bank, width / p->index[0]) : NULL;
+                return p->bits[0];
+        case PLACE_BITVEC_EXTEND:
+                p->bits[0] = narrower(g, v, width, true);
+                p->index[0] = width - p->bits[0]->index[0];
+                return true;
+        case PLACE_BITVEC_INDEX:
+                p->index[0] = width;
+                return true;
+        default: /* PLACE_FLOAT_BITS */
+                p->same = from;
+                return from && from->index[0] + from->index[1] == width;
+        }
+}
+
+/* What an operator converts to a float. */
+static const struct sort *converted(struct generator *g, const struct vocabulary *v, enum op op, const struct sort *result)
+{
+        const struct sort *from[] = {sort_among(g, v, SORT_FLOAT), sort_among(g, v, SORT_BITVEC), sort_simple(v->bank, SORT_REAL)};
+
+        if (op == OP_TO_FP)
+                return sort_bitvec(v->bank, result->index[0] + result->index[1]);
+        return from[below(g, ARRAY_SIZE(from))];
+}
+
+/* The sort of an argument; NULL: nothing here makes one. */
+static const struct sort *argument_sort(struct generator *g, const struct vocabulary *v, enum op op, enum place_sort place,
+                                        const struct sort *result, struct places *p)
+{
+        const struct sort **bits = &p->bits[place == PLACE_BITVEC_3];
+
         switch ((int)place) {
         case PLACE_NUMBER:
         case PLACE_SAME:
@@ -457,46 +665,77 @@ static const struct sort *argument_sort(struct generator *g, const struct vocabu
         case PLACE_BITVEC:
         case PLACE_FLOAT:
                 return p->same = p->same ? p->same : sort_among(g, v, place_kind(place));
+        case PLACE_BITVEC_2:
+        case PLACE_BITVEC_3:
+                return *bits ? *bits : sort_among(g, v, SORT_BITVEC);
+        case PLACE_BIT:
+                return sort_bitvec(v->bank, 1);
+        case PLACE_CONVERTED:
+                return converted(g, v, op, result);
         case PLACE_ARRAY:
                 return p->array = p->array ? p->array : sort_among(g, v, SORT_ARRAY);
         case PLACE_INDEX:
                 return p->array ? p->array->args[0] : NULL;
         case PLACE_ELEMENT:
+        case PLACE_ANY: /* of a constant array */
                 return p->array ? p->array->args[1] : NULL;
         default:
                 return place_kind(place) != SORT_UNKNOWN ? sort_simple(v->bank, place_kind(place)) : NULL;
         }
 }
 
-/* The indices of (_ op i j); false where there is no rule. */
-static bool choose_indices(struct generator *g, enum op op, uint32_t index[2], size_t *ret_n)
+/* The indices of (_ op i j), and the widths that go with them; false where there are none. */
+static bool choose_indices(struct generator *g, const struct vocabulary *v, enum op op, const struct sort *result, struct places *p)
 {
-        *ret_n = operator_row(op)->indices_least;
+        p->n_index = operator_row(op)->indices_least;
         switch ((int)op) {
         case OP_RE_POWER:
-                *ret_n = 1;
-                index[0] = (uint32_t)below(g, 5);
+                p->n_index = 1;
+                p->index[0] = (uint32_t)below(g, 5);
                 return true;
         case OP_RE_LOOP:
-                *ret_n = 2;
-                index[0] = (uint32_t)below(g, 4);
-                index[1] = index[0] + (uint32_t)below(g, 5);
+                p->n_index = 2;
+                p->index[0] = (uint32_t)below(g, 4);
+                p->index[1] = p->index[0] + (uint32_t)below(g, 5);
                 return true;
         case OP_DIVISIBLE:
-                *ret_n = 1;
-                index[0] = 2 + (uint32_t)below(g, 8);
+        case OP_IAND:
+                p->index[0] = 2 + (uint32_t)below(g, 8);
+                return true;
+        case OP_BV_ROTATE_LEFT:
+        case OP_BV_ROTATE_RIGHT:
+                p->index[0] = (uint32_t)below(g, result->index[0]);
                 return true;
         default:
-                return *ret_n == 0;
+                break;
+        }
+        switch ((int)operator_row(op)->result) {
+        case PLACE_BITVEC_SUM:
+        case PLACE_BITVEC_EXTRACT:
+        case PLACE_BITVEC_REPEAT:
+        case PLACE_BITVEC_EXTEND:
+        case PLACE_BITVEC_INDEX:
+        case PLACE_FLOAT_BITS:
+                return split_bits(g, v, operator_row(op)->result, result->index[0], p);
+        case PLACE_FLOAT_PARTS:
+                p->bits[0] = sort_bitvec(v->bank, result->index[0]);
+                p->bits[1] = sort_bitvec(v->bank, result->index[1] - 1);
+                return true;
+        case PLACE_FLOAT_INDEX:
+                memcpy(p->index, result->index, sizeof(p->index));
+                return true;
+        default:
+                return p->n_index == 0;
         }
 }
 
 /* Solvers take only literals there; linear arithmetic has one factor that is none. */
-static bool wants_literal(enum op op, size_t at)
+static bool wants_literal(const struct vocabulary *v, enum op op, size_t at)
 {
-        static const enum op factors[] = {OP_TIMES, OP_DIVIDE, OP_INT_DIV, OP_MOD};
+        static const enum op factors[] = {OP_TIMES, OP_DIVIDE, OP_INT_DIV, OP_MOD, OP_REM};
 
-        return op == OP_RE_FROM_STR || op == OP_RE_RANGE || (at > 0 && op_is_among(op, factors, ARRAY_SIZE(factors)));
+        return op == OP_RE_FROM_STR || op == OP_RE_RANGE || op == OP_ARRAY_CONST || (op == OP_POWER && at > 0) ||
+               (at > 0 && !v->is_nonlinear && op_is_among(op, factors, ARRAY_SIZE(factors)));
 }
 
 static bool is_literal(const struct term *t)
@@ -520,13 +759,13 @@ static const struct term *literal_for(struct generator *g, const struct vocabula
 }
 
 /* One of what is given that fits and is not yet used, else NULL. */
-static const struct term *take_given(enum op op, size_t at, const struct sort *sort, const struct term *const *given, size_t n,
-                                     uint64_t *used)
+static const struct term *take_given(const struct vocabulary *v, enum op op, size_t at, const struct sort *sort, const struct term *const *given,
+                                     size_t n, uint64_t *used)
 {
         if (op == OP_RE_RANGE)
                 return NULL;
         for (size_t i = 0; i < n && i < 64; i++) {
-                if (*used >> i & 1 || given[i]->sort != sort || (wants_literal(op, at) && !is_literal(given[i])))
+                if (*used >> i & 1 || given[i]->sort != sort || (wants_literal(v, op, at) && !is_literal(given[i])))
                         continue;
                 *used |= UINT64_C(1) << i;
                 return given[i];
@@ -540,7 +779,7 @@ static size_t choose_count(struct generator *g, enum op op, size_t n_given)
 
         if (row->shape == SHAPE_FIXED)
                 return operator_n_args(op);
-        if (row->flags & OPERATOR_IN_PAIRS)
+        if (row->flags & OPERATOR_IN_PAIRS || row->result == PLACE_BITVEC_SUM)
                 return 2;
         /* As many as before, so that a mutation loses nothing. */
         if (n_given >= 2 && n_given <= 8)
@@ -554,22 +793,21 @@ const struct term *generate_application(struct generator *g, const struct vocabu
         const struct operator_row *row = operator_row(op);
         const struct term *args[8], *t = NULL;
         struct places p = {0};
-        size_t n = choose_count(g, op, n_given), n_index, full = n > 0 ? below(g, n) : 0;
-        uint32_t index[2] = {0};
+        size_t n = choose_count(g, op, n_given), full = n > 0 ? below(g, n) : 0;
         uint64_t used = 0;
 
-        if (!result_fits(row->result, result, &p) || !choose_indices(g, op, index, &n_index))
+        if (!result_fits(g, v, op, result, &p) || !choose_indices(g, v, op, result, &p))
                 return NULL;
         if (!p.same && n_given > 0 && (row->args[0] == PLACE_SAME || row->args[0] == PLACE_NUMBER) &&
             given[0]->sort->kind != SORT_REGLAN && (row->args[0] == PLACE_SAME || sort_is_number(given[0]->sort)))
                 p.same = given[0]->sort; /* stay with what is compared */
         for (size_t i = 0; i < n; i++) {
-                const struct sort *sort = argument_sort(g, v, row->args[MIN(i, operator_n_args(op) - 1)], &p);
+                const struct sort *sort = argument_sort(g, v, op, row->args[MIN(i, operator_n_args(op) - 1)], result, &p);
 
                 if (!sort || !is_allowed(v, sort))
                         return NULL;
-                args[i] = take_given(op, i, sort, given, n_given, &used);
-                if (!args[i] && wants_literal(op, i))
+                args[i] = take_given(v, op, i, sort, given, n_given, &used);
+                if (!args[i] && wants_literal(v, op, i))
                         args[i] = literal_for(g, v, op, sort);
                 else if (!args[i])
                         args[i] = generate_term(g, v, sort, i == full || depth == 0 ? depth : (unsigned)below(g, depth + 1));
@@ -582,26 +820,35 @@ const struct term *generate_application(struct generator *g, const struct vocabu
                 args[0] = term_string_of(v->bank, &(uint32_t){MIN(low, high)}, 1);
                 args[1] = term_string_of(v->bank, &(uint32_t){MAX(low, high)}, 1);
         }
-        if (term_apply(v->bank, op, n_index > 0 ? index : NULL, n_index, args, n, &t) < 0)
+        if (op == OP_ARRAY_CONST)
+                return term_array_constant(v->bank, result, args[0]);
+        if (term_apply(v->bank, op, p.n_index > 0 ? p.index : NULL, p.n_index, args, n, &t) < 0)
                 return NULL;
         return t->sort == result ? t : NULL;
 }
 
-static const struct candidates *candidates_of(struct generator *g, const struct sort *sort)
+static const struct candidates *candidates_of(struct generator *g, const struct vocabulary *v, const struct sort *sort)
 {
-        struct candidates *c = &g->candidates[sort->kind];
+        static const struct logic any = {.theories = ~0u, .is_nonlinear = true};
+        const unsigned strings = 1u << SORT_BOOL | 1u << SORT_INT | 1u << SORT_STRING | 1u << SORT_REGLAN;
+        bool all = !g->is_generating && (g->logic_name || v->sorts & ~strings);
+        struct candidates *c = &g->candidates[all][sort->kind];
         enum op ops[N_OPS];
         double sum = 0;
         size_t n;
 
         if (c->is_filled)
                 return c;
-        n = operators_to(sort, ops);
+        n = operators_to(sort->kind == SORT_BITVEC ? sort_bitvec(v->bank, 1) : sort, ops); /* some give a single bit alone */
         c->n = 0;
         for (size_t i = 0; i < n; i++) {
-                if (g->weights[ops[i]] <= 0)
+                double weight = g->weights[ops[i]];
+
+                if (weight <= 0 && all)
+                        weight = usual_weight(ops[i], &any, false);
+                if (weight <= 0)
                         continue;
-                sum += g->weights[ops[i]];
+                sum += weight;
                 c->ops[c->n] = ops[i];
                 c->sums[c->n++] = sum;
         }
@@ -609,26 +856,91 @@ static const struct candidates *candidates_of(struct generator *g, const struct 
         return c;
 }
 
-size_t generator_operators(struct generator *g, const struct sort *sort, enum op *ret)
+size_t generator_operators(struct generator *g, const struct vocabulary *v, const struct sort *sort, enum op *ret)
 {
-        const struct candidates *c = candidates_of(g, sort);
+        const struct candidates *c = candidates_of(g, v, sort);
 
         memcpy(ret, c->ops, c->n * sizeof(*ret));
         return c->n;
 }
 
+#define FUNCTION_WEIGHT   2.0 /* of each function whose result is of the sort */
+#define QUANTIFIERS_MOST  3
+#define QUANTIFIER_CHANCE 0.2
+
+static const struct term *call(struct generator *g, const struct vocabulary *v, const struct function *f, unsigned depth)
+{
+        cleanup_free const struct term **args = allocate(f->n_args, sizeof(*args));
+        size_t full = below(g, f->n_args);
+
+        for (uint32_t i = 0; i < f->n_args; i++) {
+                args[i] = generate_term(g, v, f->args[i], i == full || depth == 0 ? depth : (unsigned)below(g, depth + 1));
+                if (!args[i])
+                        return NULL;
+        }
+        return term_call_as(v->bank, f, NULL, args, f->n_args);
+}
+
+static size_t count_functions(const struct vocabulary *v, const struct sort *result)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < v->n_functions; i++)
+                n += v->functions[i]->result == result;
+        return n;
+}
+
+static const struct term *call_one(struct generator *g, const struct vocabulary *v, const struct sort *sort, size_t which, unsigned depth)
+{
+        for (size_t i = 0; i < v->n_functions; i++)
+                if (v->functions[i]->result == sort && which-- == 0)
+                        return call(g, v, v->functions[i], depth);
+        return NULL;
+}
+
+/* A quantifier, or its body where none of its variables came. */
+static const struct term *quantified(struct generator *g, const struct vocabulary *v, unsigned depth)
+{
+        cleanup_term_list struct term_list free_ones = {0};
+        struct vocabulary inner = *v;
+        const struct term *variables[2], *body;
+        size_t n = 1 + below(g, ARRAY_SIZE(variables)), n_bound = 0;
+
+        g->quantifiers--;
+        inner.constants = (struct term_list){0};
+        for (size_t i = 0; i < v->constants.n; i++)
+                term_list_add(&inner.constants, v->constants.list[i]);
+        for (size_t i = 0; i < n; i++) {
+                variables[i] = term_fresh_variable(v->bank, "q", any_sort(g, v, false));
+                for (size_t k = 0; k < 1 + v->constants.n / 2; k++) /* as likely as a third of the others */
+                        term_list_add(&inner.constants, variables[i]);
+        }
+        body = generate_term(g, &inner, sort_simple(v->bank, SORT_BOOL), depth);
+        term_list_done(&inner.constants);
+        for (size_t i = 0; body && i < n; i++)
+                if (term_has_free(body, &variables[i], 1))
+                        variables[n_bound++] = variables[i];
+        return body ? term_quantifier(v->bank, chance(g, 0.5) ? TERM_FORALL : TERM_EXISTS, variables, n_bound, body) : NULL;
+}
+
 const struct term *generate_term(struct generator *g, const struct vocabulary *v, const struct sort *sort, unsigned depth)
 {
-        const struct candidates *c = depth > 0 ? candidates_of(g, sort) : NULL;
+        const struct candidates *c = depth > 0 ? candidates_of(g, v, sort) : NULL;
+        const double of_operators = c && c->n > 0 ? c->sums[c->n - 1] : 0, sum = of_operators + FUNCTION_WEIGHT * count_functions(v, sort);
 
-        for (int tries = 0; c && c->n > 0 && tries < 16; tries++) {
-                double x = random_uniform(&g->random) * c->sums[c->n - 1];
+        if (depth > 0 && g->quantifiers > 0 && sort->kind == SORT_BOOL && chance(g, QUANTIFIER_CHANCE))
+                return quantified(g, v, depth);
+        for (int tries = 0; c && sum > 0 && tries < 16; tries++) {
+                double x = random_uniform(&g->random) * sum;
                 const struct term *t;
                 size_t i = 0;
 
                 while (i + 1 < c->n && c->sums[i] <= x)
                         i++;
-                t = generate_application(g, v, c->ops[i], sort, NULL, 0, depth - 1);
+                if (x >= of_operators)
+                        t = call_one(g, v, sort, (size_t)((x - of_operators) / FUNCTION_WEIGHT), depth - 1);
+                else
+                        t = generate_application(g, v, c->ops[i], sort, NULL, 0, depth - 1);
                 if (t)
                         return t;
         }
@@ -637,43 +949,169 @@ const struct term *generate_term(struct generator *g, const struct vocabulary *v
 
 /* -- formulas -- */
 
+static const struct symbol *name_of(struct bank *b, char letter, unsigned number)
+{
+        char text[32];
+
+        snprintf(text, sizeof(text), "%c%u", letter, number);
+        return symbol_of(b, slice_string(text));
+}
+
+static int declare_constant(struct script *s, char letter, unsigned number, const struct sort *sort)
+{
+        const struct symbol *name = name_of(s->bank, letter, number);
+
+        return name ? script_add_function(s, function_of(s->bank, FUNCTION_DECLARED, name, NULL, 0, sort)) : -ENOMEM;
+}
+
 /* Half of the constants are strings; there is at least one. */
-static int declare(struct generator *g, struct script *s)
+static int declare_strings(struct generator *g, struct script *s)
 {
         int r = 0;
 
         for (unsigned i = 0; r == 0 && i < g->options.variables; i++) {
                 static const enum sort_kind kinds[] = {SORT_STRING, SORT_STRING, SORT_INT, SORT_STRING, SORT_BOOL, SORT_INT};
                 const struct sort *sort = sort_simple(s->bank, kinds[i % ARRAY_SIZE(kinds)]);
-                const struct symbol *name;
-                char text[32];
 
-                snprintf(text, sizeof(text), "%c%u", sort->kind == SORT_STRING ? 's' : sort->kind == SORT_INT ? 'i' : 'b', i);
-                name = symbol_of(s->bank, SLICE(text, strlen(text)));
-                r = name ? script_add_function(s, function_of(s->bank, FUNCTION_DECLARED, name, NULL, 0, sort)) : -ENOMEM;
+                r = declare_constant(s, sort->kind == SORT_STRING ? 's' : sort->kind == SORT_INT ? 'i' : 'b', i, sort);
         }
+        return r;
+}
+
+/* The sorts of a formula: those that constants, elements and arguments may have; then arrays and rounding modes. */
+struct sorts {
+        const struct sort *list[12];
+        size_t n_simple, n;
+};
+
+static void add_sort(struct sorts *to, const struct sort *s)
+{
+        for (size_t i = 0; i < to->n; i++)
+                if (to->list[i] == s)
+                        return;
+        to->list[to->n++] = s;
+}
+
+static const struct sort *float_format(struct generator *g, struct bank *b)
+{
+        static const uint32_t formats[][2] = {{8, 24}, {11, 53}, {5, 11}, {3, 5}, {2, 4}};
+        size_t common = chance(g, 0.8) ? 0 : 1; /* cvc5 reads these two */
+        const uint32_t *f = formats[g->options.extensions ? below(g, ARRAY_SIZE(formats)) : common];
+
+        return sort_float(b, f[0], f[1]);
+}
+
+/* Two widths, one often twice the other. */
+static void add_widths(struct generator *g, struct bank *b, struct sorts *to)
+{
+        static const uint32_t widths[] = {1, 2, 3, 4, 4, 8, 8, 8, 16, 32, 64};
+        uint32_t width = widths[below(g, ARRAY_SIZE(widths))];
+
+        add_sort(to, sort_bitvec(b, width));
+        add_sort(to, sort_bitvec(b, chance(g, 0.5) ? 2 * width : widths[below(g, ARRAY_SIZE(widths))]));
+}
+
+static int add_declared_sort(struct script *s, const char *name, struct sorts *to)
+{
+        cleanup_free char *text = format_string("(declare-sort %s 0)", name);
+        const struct symbol *symbol = symbol_of(s->bank, slice_string(name));
+
+        add_sort(to, sort_named(s->bank, symbol, NULL, 0));
+        return script_add_text(s, COMMAND_DECLARE_SORT, text);
+}
+
+static int choose_sorts(struct generator *g, struct script *s, struct sorts *ret)
+{
+        const struct logic *l = &g->logic;
+        const bool arithmetic = has_theory(l, THEORY_ARITHMETIC);
+        int r = 0;
+
+        if (has_theory(l, THEORY_STRINGS))
+                add_sort(ret, sort_simple(s->bank, SORT_STRING));
+        if (arithmetic && !l->no_int)
+                add_sort(ret, sort_simple(s->bank, SORT_INT));
+        if (arithmetic && !l->no_real)
+                add_sort(ret, sort_simple(s->bank, SORT_REAL));
+        if (has_theory(l, THEORY_BITVECTORS))
+                add_widths(g, s->bank, ret);
+        for (unsigned i = 0; has_theory(l, THEORY_FLOATS) && i < 2; i++)
+                add_sort(ret, float_format(g, s->bank));
+        if (ret->n == 0 && has_theory(l, THEORY_ARRAYS))
+                r = add_declared_sort(s, "Index", ret);
+        if (r == 0 && (ret->n == 0 || (ret->n == 1 && ret->list[0]->kind == SORT_NAMED)))
+                r = add_declared_sort(s, "Element", ret);
+        ret->n_simple = ret->n;
+        for (unsigned i = 0; has_theory(l, THEORY_ARRAYS) && i < 2; i++)
+                add_sort(ret, sort_array(s->bank, ret->list[below(g, ret->n_simple)], ret->list[below(g, ret->n_simple)]));
+        if (has_theory(l, THEORY_FLOATS) && chance(g, 0.3))
+                add_sort(ret, sort_simple(s->bank, SORT_ROUNDING_MODE));
+        return r;
+}
+
+/* Of one or two arguments; some are predicates. */
+static int declare_functions(struct generator *g, struct script *s, const struct sorts *sorts)
+{
+        unsigned n = 1 + (unsigned)below(g, 3);
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && i < n; i++) {
+                const struct sort *args[] = {sorts->list[below(g, sorts->n_simple)], sorts->list[below(g, sorts->n_simple)]},
+                                  *result = chance(g, 0.3) ? sort_simple(s->bank, SORT_BOOL) : sorts->list[below(g, sorts->n_simple)];
+                const struct symbol *name = name_of(s->bank, 'f', i);
+
+                r = name ? script_add_function(s, function_of(s->bank, FUNCTION_DECLARED, name, args, 1 + below(g, 2), result)) : -ENOMEM;
+        }
+        return r;
+}
+
+static int declare_of_logic(struct generator *g, struct script *s)
+{
+        static const char letters_of_sorts[N_SORT_KINDS] = {[SORT_INT] = 'i',    [SORT_REAL] = 'x',  [SORT_STRING] = 's', [SORT_ROUNDING_MODE] = 'r',
+                                                            [SORT_BITVEC] = 'v', [SORT_FLOAT] = 'd', [SORT_ARRAY] = 'a',  [SORT_NAMED] = 'e'};
+        struct sorts sorts = {0};
+        int r = choose_sorts(g, s, &sorts);
+        unsigned n = (unsigned)MAX(sorts.n, g->options.variables);
+
+        for (unsigned i = 0; r == 0 && i < n; i++) {
+                size_t which = i < sorts.n ? i : below(g, sorts.n + 1); /* the last: Booleans */
+
+                r = which < sorts.n ? declare_constant(s, letters_of_sorts[sorts.list[which]->kind], i, sorts.list[which])
+                                    : declare_constant(s, 'b', i, sort_simple(s->bank, SORT_BOOL));
+        }
+        return r == 0 && g->logic.has_functions ? declare_functions(g, s, &sorts) : r;
+}
+
+static int add_assertions(struct generator *g, struct script *s)
+{
+        cleanup_vocabulary struct vocabulary v = {0};
+        int r = vocabulary_of(s, &v);
+
+        g->is_generating = true;
+        g->quantifiers = g->logic_name && g->logic.has_quantifiers ? QUANTIFIERS_MOST : 0;
+        for (unsigned i = 0; r == 0 && i < g->options.assertions; i++) {
+                const struct term *t = generate_term(g, &v, sort_simple(s->bank, SORT_BOOL), g->options.depth);
+
+                r = t ? script_add_assert(s, t) : -ENOMEM;
+        }
+        g->is_generating = false;
+        g->quantifiers = 0;
         return r;
 }
 
 int generate_formula(struct generator *g, struct script **ret)
 {
         cleanup_script struct script *s = NULL;
-        cleanup_vocabulary struct vocabulary v = {0};
+        const char *strings = g->options.dialect == DIALECT_2_6 ? "QF_SLIA" : "QF_S";
         int r;
 
         choose_alphabet(g);
         r = script_new(NULL, g->options.dialect, &s);
         if (r == 0)
-                r = script_add_logic(s, g->options.dialect == DIALECT_2_6 ? "QF_SLIA" : "QF_S");
+                r = script_add_logic(s, g->logic_name ? g->logic_name : strings);
         if (r == 0)
-                r = declare(g, s);
+                r = g->logic_name ? declare_of_logic(g, s) : declare_strings(g, s);
         if (r == 0)
-                r = vocabulary_of(s, &v);
-        for (unsigned i = 0; r == 0 && i < g->options.assertions; i++) {
-                const struct term *t = generate_term(g, &v, sort_simple(s->bank, SORT_BOOL), g->options.depth);
-
-                r = t ? script_add_assert(s, t) : -ENOMEM;
-        }
+                r = add_assertions(g, s);
         if (r == 0)
                 r = script_add_check(s);
         if (r < 0)

@@ -93,13 +93,13 @@ static int vocabulary_at(const struct script *s, const struct target *t, size_t 
 
 /* -- operators -- */
 
-/* Regular expressions stay constant: the argument of str.to_re, or an end of a range. */
+/* Regular expressions and arrays of one value stay constant: the argument of str.to_re, an end of a range, an element. */
 static bool is_frozen(const struct target *t, size_t at)
 {
         const struct term_place *p = &t->places.list[at];
         const struct term *parent = t->places.list[p->parent].term;
 
-        return at != 0 && (term_is(parent, OP_RE_FROM_STR) || term_is(parent, OP_RE_RANGE));
+        return at != 0 && (term_is(parent, OP_RE_FROM_STR) || term_is(parent, OP_RE_RANGE) || term_is(parent, OP_ARRAY_CONST));
 }
 
 /* A good place, each as likely as the others; SIZE_MAX: there is none. */
@@ -172,7 +172,7 @@ size_t mutate_actions(struct generator *g, const struct script *s, enum op *ret)
         if (vocabulary_of(s, &v) < 0)
                 return 0;
         for (int round = 0; round < 4; round++) {
-                static const enum sort_kind kinds[] = {SORT_BOOL, SORT_INT, SORT_REAL, SORT_STRING, SORT_REGLAN};
+                static const enum sort_kind kinds[] = {SORT_BOOL, SORT_INT, SORT_REAL, SORT_STRING, SORT_REGLAN, SORT_ROUNDING_MODE};
 
                 for (size_t i = 0; i < ARRAY_SIZE(kinds) + v.constants.n; i++) {
                         const struct sort *sort = i < ARRAY_SIZE(kinds) ? sort_simple(s->bank, kinds[i])
@@ -182,7 +182,7 @@ size_t mutate_actions(struct generator *g, const struct script *s, enum op *ret)
 
                         if (!(v.sorts & 1u << sort->kind))
                                 continue;
-                        k = generator_operators(g, sort, ops);
+                        k = generator_operators(g, &v, sort, ops);
                         for (size_t j = 0; j < k; j++) {
                                 if (!seen[ops[j]] && operator_n_args(ops[j]) > 0 &&
                                     generate_application(g, &v, ops[j], sort, NULL, 0, 0)) {
@@ -201,15 +201,25 @@ static bool is_value(const struct term *t)
 {
         int64_t n;
 
-        return t->kind == TERM_LITERAL || (term_is(t, OP_NEGATE) && term_to_int(t, &n));
+        return t->kind == TERM_LITERAL || (term_is(t, OP_NEGATE) && term_to_int(t, &n)) || (t->kind == TERM_OPERATOR && t->n_args == 0) ||
+               (term_is(t, OP_FP) && t->args[0]->kind == TERM_LITERAL && t->args[1]->kind == TERM_LITERAL && t->args[2]->kind == TERM_LITERAL);
 }
 
 struct words { /* what a transformer does to literals */
+        struct bank *bank;
         struct generator *g;
         enum transform kind;
         unsigned factor;
         uint32_t from[64], to[64]; /* an alphabet and its translation */
 };
+
+static uint32_t translated(const struct words *w, uint32_t character)
+{
+        for (size_t k = 0; k < ARRAY_SIZE(w->from) && w->from[k] != 0; k++)
+                if (character == w->from[k])
+                        return w->to[k];
+        return character;
+}
 
 static const struct term *reversed(struct bank *b, uint32_t *text, size_t n)
 {
@@ -269,11 +279,7 @@ static const struct term *other_word(struct words *w, struct bank *b, const stru
                 return reversed(b, text, n);
         case TRANSFORM_TRANSLATE:
                 for (size_t i = 0; i < n; i++)
-                        for (size_t k = 0; k < ARRAY_SIZE(w->from) && w->from[k] != 0; k++)
-                                if (text[i] == w->from[k]) {
-                                        text[i] = w->to[k];
-                                        break;
-                                }
+                        text[i] = translated(w, text[i]);
                 return term_string_of(b, text, n);
         case TRANSFORM_UNPRINTABLE:
                 for (size_t i = 0; i < n; i++)
@@ -297,7 +303,79 @@ static const struct term *other_number(struct words *w, struct bank *b, const st
                 n *= w->factor;
         else if (w->kind == TRANSFORM_FUZZ && random_below(generator_random(w->g), 3) == 0)
                 n += (int64_t)random_below(generator_random(w->g), 11) - 5;
-        return t->sort->kind == SORT_INT ? term_int(b, n) : term_real(b, n);
+        if (t->sort->kind == SORT_REAL) /* what is converted to a float has no minus in logics without reals */
+                return term_real(b, n < 0 ? -n : n);
+        return term_int(b, n);
+}
+
+static const struct term *other_bits(struct words *w, struct bank *b, const struct term *t)
+{
+        const uint32_t width = t->sort->index[0];
+        uint64_t bits, backwards = 0;
+
+        if (!term_to_bitvec(t, &bits) || width > 64)
+                return t;
+        switch ((int)w->kind) {
+        case TRANSFORM_MULTIPLY:
+                return term_bitvec(b, bits * w->factor, width);
+        case TRANSFORM_REVERSE:
+                for (uint32_t i = 0; i < width; i++)
+                        backwards |= (bits >> i & 1) << (width - 1 - i);
+                return term_bitvec(b, backwards, width);
+        case TRANSFORM_FUZZ:
+                return random_below(generator_random(w->g), 3) == 0
+                               ? term_bitvec(b, bits ^ UINT64_C(1) << random_below(generator_random(w->g), width), width)
+                               : t;
+        default:
+                return t;
+        }
+}
+
+static const struct term *range_of(struct bank *b, uint32_t low, uint32_t high)
+{
+        return term_op2(b, OP_RE_RANGE, term_string_of(b, &low, 1), term_string_of(b, &high, 1));
+}
+
+/* Letters and digits of a range are mapped one by one; between them it stays. */
+static const struct term *translated_range(const struct words *w, uint32_t low, uint32_t high)
+{
+        const struct term *parts[2 * ARRAY_SIZE(w->from)];
+        size_t n = 0;
+
+        for (uint32_t next = low, end; next <= high; next = end + 1) {
+                uint32_t c = translated(w, next);
+
+                for (end = next; c == next && end < high && end < 'z' && translated(w, end + 1) == end + 1;)
+                        end++;
+                if (c == next && end >= 'z')
+                        end = high;
+                parts[n++] = range_of(w->bank, c, c + (end - next));
+        }
+        return n == 1 ? parts[0] : term_op(w->bank, OP_RE_UNION, parts, n);
+}
+
+/* The ends of a range are single characters, the lower first; so a transformer of words does not see them. */
+static const struct term *other_range(struct words *w, const struct term *t)
+{
+        struct random *random = generator_random(w->g);
+        uint32_t ends[2];
+
+        for (size_t i = 0; i < 2; i++) {
+                cleanup_free uint32_t *text = NULL;
+                size_t n = 0;
+
+                if (term_to_string(t->args[i], &text, &n) < 0 || n != 1)
+                        return t;
+                ends[i] = text[0];
+        }
+        if (ends[0] > ends[1])
+                return t;
+        if (w->kind == TRANSFORM_TRANSLATE)
+                return translated_range(w, ends[0], ends[1]);
+        if (w->kind != TRANSFORM_FUZZ || random_below(random, 3) != 0)
+                return t;
+        ends[random_below(random, 2)] = (uint32_t)(' ' + random_below(random, 95));
+        return range_of(w->bank, MIN(ends[0], ends[1]), MAX(ends[0], ends[1]));
 }
 
 /* Another operator of the same signature, now and then. */
@@ -328,6 +406,7 @@ static const struct term *backwards(struct bank *b, const struct term *t)
                 return term_op(b, OP_STR_PREFIXOF, t->args, t->n_args);
         case OP_STR_CONCAT:
         case OP_RE_CONCAT:
+        case OP_BV_CONCAT:
                 args = allocate(t->n_args, sizeof(*args));
                 for (uint32_t i = 0; i < t->n_args; i++)
                         args[i] = t->args[t->n_args - 1 - i];
@@ -337,14 +416,14 @@ static const struct term *backwards(struct bank *b, const struct term *t)
         }
 }
 
-static const struct term *transform_literal(void *user, struct bank *b, const struct term *t)
+static const struct term *transform_literal(struct words *w, struct bank *b, const struct term *t)
 {
-        struct words *w = user;
-
         if (t->kind == TERM_LITERAL && t->sort->kind == SORT_STRING)
                 return other_word(w, b, t);
         if (t->kind == TERM_LITERAL && sort_is_number(t->sort) && (w->kind == TRANSFORM_MULTIPLY || w->kind == TRANSFORM_FUZZ))
                 return other_number(w, b, t);
+        if (t->kind == TERM_LITERAL && t->sort->kind == SORT_BITVEC)
+                return other_bits(w, b, t);
         if (t->kind == TERM_OPERATOR && w->kind == TRANSFORM_REVERSE)
                 return backwards(b, t);
         if (t->kind == TERM_OPERATOR && w->kind == TRANSFORM_FUZZ)
@@ -352,16 +431,14 @@ static const struct term *transform_literal(void *user, struct bank *b, const st
         return t;
 }
 
-static bool has_ranges(const struct term *t)
+static const struct term *transform_term(void *user, const struct term *t, const struct term **args)
 {
-        cleanup(term_list_done) struct term_list all = {0};
+        struct words *w = user;
+        const struct term *with = term_with_args(w->bank, t, args);
 
-        if (term_subterms(&t, 1, &all) < 0)
-                return true;
-        for (size_t i = 0; i < all.n; i++)
-                if (term_is(all.list[i], OP_RE_RANGE))
-                        return true;
-        return false;
+        if (term_is(t, OP_RE_RANGE))
+                return other_range(w, t);
+        return with ? transform_literal(w, w->bank, with) : NULL;
 }
 
 static void choose_translation(struct words *w)
@@ -378,7 +455,7 @@ static void choose_translation(struct words *w)
 /* Every literal of every assertion. */
 static int transform_all(struct generator *g, const struct script *s, enum transform kind, struct script **ret)
 {
-        struct words w = {.g = g, .kind = kind, .factor = 2 + (unsigned)random_below(generator_random(g), 4)};
+        struct words w = {.bank = s->bank, .g = g, .kind = kind, .factor = 2 + (unsigned)random_below(generator_random(g), 4)};
         cleanup_script struct script *with = NULL;
         bool changed = false;
         int r = script_clone(s, &with);
@@ -390,10 +467,9 @@ static int transform_all(struct generator *g, const struct script *s, enum trans
                 struct command *c = &with->commands[i];
                 const struct term *t;
 
-                /* A range takes single characters: a longer or another word would break it. */
-                if (c->kind != COMMAND_ASSERT || has_ranges(c->term))
+                if (c->kind != COMMAND_ASSERT)
                         continue;
-                t = term_rewrite(s->bank, c->term, transform_literal, &w);
+                t = term_rebuild(s->bank, c->term, transform_term, &w);
                 if (!t)
                         return bank_error(s->bank) == -ENOMEM ? -ENOMEM : -ENOENT;
                 r = t == c->term ? 0 : keep_logic(s, c->term, t);
@@ -425,42 +501,25 @@ static bool is_graftable(const struct target *t, size_t at, const void *user)
                x->sort->kind != SORT_REGLAN;
 }
 
-/* A subterm becomes a literal. */
-static int graft(struct generator *g, const struct script *s, const struct target *t, enum op action, struct script **ret)
-{
-        cleanup_vocabulary struct vocabulary v = {.bank = s->bank};
-        size_t at = choose_place(g, t, is_graftable, NULL);
-
-        if (at == SIZE_MAX)
-                return -ENOENT;
-        return put(s, t, at, generate_term(g, &v, here(t, at)->sort, 0), ret);
-}
-
-static bool is_swappable(const struct target *t, size_t at, const void *user)
+static bool is_graft(const struct target *t, size_t at, const void *user)
 {
         const size_t *one = user;
         const struct term *x = here(t, at);
 
-        if (at == 0 || x->is_open || is_frozen(t, at) || x->kind == TERM_ANNOTATED ||
-            term_is_quantifier(here(t, t->places.list[at].parent)))
-                return false;
-        return !one ||
-               (x->sort == here(t, *one)->sort && x != here(t, *one) && !is_within(t, at, *one) && !is_within(t, *one, at));
+        return at != 0 && is_value(x) && x->sort == here(t, *one)->sort && !is_frozen(t, at) && !is_within(t, at, *one) &&
+               !is_value(here(t, t->places.list[at].parent));
 }
 
-static int swap(struct generator *g, const struct script *s, const struct target *t, enum op action, struct script **ret)
+/* Two places, neither within the other, get each other's terms. */
+static int exchange(const struct script *s, const struct target *t, size_t one, size_t other, struct script **ret)
 {
         cleanup(term_places_done) struct term_places again = {0};
-        size_t one = choose_place(g, t, is_swappable, NULL), other;
         const struct term *half;
         int r;
 
-        if (one == SIZE_MAX)
+        if (one == SIZE_MAX || other == SIZE_MAX || !t->places.is_whole)
                 return -ENOENT;
-        other = choose_place(g, t, is_swappable, &one);
-        if (other == SIZE_MAX || !t->places.is_whole)
-                return -ENOENT;
-        /* Neither is within the other: so `one`, which comes before `other`, keeps its number when `other` is replaced. */
+        /* `one`, which comes before `other`, keeps its number when `other` is replaced. */
         if (one > other) {
                 size_t x = one;
 
@@ -478,36 +537,71 @@ static int swap(struct generator *g, const struct script *s, const struct target
         return put(s, &(struct target){.command = t->command, .places = again}, one, here(t, other), ret);
 }
 
+static int graft(struct generator *g, const struct script *s, const struct target *t, enum op action, struct script **ret)
+{
+        size_t one = choose_place(g, t, is_graftable, NULL);
+
+        return exchange(s, t, one, one == SIZE_MAX ? one : choose_place(g, t, is_graft, &one), ret);
+}
+
+static bool is_swappable(const struct target *t, size_t at, const void *user)
+{
+        const size_t *one = user;
+        const struct term *x = here(t, at);
+
+        if (at == 0 || x->is_open || is_frozen(t, at) || x->kind == TERM_ANNOTATED ||
+            term_is_quantifier(here(t, t->places.list[at].parent)))
+                return false;
+        return !one ||
+               (x->sort == here(t, *one)->sort && x != here(t, *one) && !is_within(t, at, *one) && !is_within(t, *one, at));
+}
+
+static int swap(struct generator *g, const struct script *s, const struct target *t, enum op action, struct script **ret)
+{
+        size_t one = choose_place(g, t, is_swappable, NULL);
+
+        return exchange(s, t, one, one == SIZE_MAX ? one : choose_place(g, t, is_swappable, &one), ret);
+}
+
+/* The first sort that two of the first arguments have, which differ. */
+static const struct sort *rotating_sort(const struct term *x)
+{
+        uint32_t n = MIN(x->n_args, (uint32_t)OTHERS_MOST);
+
+        for (uint32_t i = 0; i < n; i++)
+                for (uint32_t k = i + 1; k < n; k++)
+                        if (x->args[i]->sort == x->args[k]->sort && x->args[i] != x->args[k])
+                                return x->args[i]->sort;
+        return NULL;
+}
+
 static bool is_rotatable(const struct target *t, size_t at, const void *user)
 {
         const struct term *x = here(t, at);
 
-        if (x->kind != TERM_OPERATOR || x->n_args < 2 || is_frozen(t, at) || term_is(x, OP_RE_RANGE))
-                return false;
-        for (uint32_t i = 1; i < x->n_args; i++)
-                if (x->args[i]->sort == x->args[0]->sort && x->args[i] != x->args[0])
-                        return true;
-        return false;
+        return (x->kind == TERM_OPERATOR || x->kind == TERM_FUNCTION) && !is_frozen(t, at) && !term_is(x, OP_RE_RANGE) && rotating_sort(x);
 }
 
 static int rotate(struct generator *g, const struct script *s, const struct target *t, enum op action, struct script **ret)
 {
         size_t at = choose_place(g, t, is_rotatable, NULL);
         cleanup_free const struct term **args = NULL;
-        const struct term *x, *first;
+        const struct term *x, *first = NULL;
         uint32_t last = 0;
 
         if (at == SIZE_MAX)
                 return -ENOENT;
         x = here(t, at);
         args = allocate(x->n_args, sizeof(*args));
-        first = x->args[0];
         for (uint32_t i = 0; i < x->n_args; i++) {
                 args[i] = x->args[i];
-                if (i > 0 && args[i]->sort == first->sort) {
+                if (args[i]->sort != rotating_sort(x))
+                        continue;
+                if (first)
                         args[last] = x->args[i];
-                        last = i;
-                }
+                else
+                        first = x->args[i];
+                last = i;
         }
         args[last] = first;
         return put(s, t, at, term_with_args(s->bank, x, args), ret);

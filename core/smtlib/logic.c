@@ -2,29 +2,72 @@
 
 #include "core/smtlib/smtlib_internal.h"
 
+#define A_BIT(theory) (1u << (theory))
+
+/* Takes a part off the name's beginning. */
+static bool take(struct slice *name, const char *part)
+{
+        size_t n = strlen(part);
+
+        if (name->size < n || memcmp(name->data, part, n) != 0)
+                return false;
+        *name = SLICE((const char *)name->data + n, name->size - n);
+        return true;
+}
+
+/* What stands before the arithmetic. */
+static void read_theories(struct logic *l, struct slice rest)
+{
+        bool is_all;
+
+        l->theories |= A_BIT(THEORY_CORE);
+        l->has_quantifiers = !take(&rest, "QF_");
+        is_all = take(&rest, "ALL");
+        if (is_all)
+                l->theories = A_BIT(N_THEORIES) - 1;
+        else if (take(&rest, "AX") || take(&rest, "A"))
+                l->theories |= A_BIT(THEORY_ARRAYS);
+        l->has_functions = take(&rest, "UF") || is_all;
+        if (take(&rest, "BV"))
+                l->theories |= A_BIT(THEORY_BITVECTORS);
+        if (take(&rest, "FP"))
+                l->theories |= A_BIT(THEORY_FLOATS);
+        if (take(&rest, "S"))
+                l->theories |= A_BIT(THEORY_STRINGS);
+        l->is_known = rest.size == 0 && (l->has_functions || l->theories != A_BIT(THEORY_CORE));
+}
+
 struct logic logic_of(const char *name)
 {
         static const struct {
                 const char *end;
                 struct logic logic;
         } arithmetics[] = {
-                {"IDL", {.is_linear = true, .no_real = true}},
-                {"RDL", {.is_linear = true, .no_int = true}},
+                {"IDL", {.is_linear = true, .no_real = true, .is_difference = true}},
+                {"RDL", {.is_linear = true, .no_int = true, .is_difference = true}},
                 {"LIA", {.is_linear = true, .no_real = true}},
                 {"LRA", {.is_linear = true, .no_int = true}},
                 {"LIRA", {.is_linear = true}},
-                {"NIA", {.no_real = true}},
-                {"NRA", {.no_int = true}},
+                {"NIA", {.no_real = true, .is_nonlinear = true}},
+                {"NRA", {.no_int = true, .is_nonlinear = true}},
+                {"NRAT", {.no_int = true, .is_nonlinear = true}}, /* CVC4's and cvc5's: with sine and its like */
+                {"NIRA", {.is_nonlinear = true}},
         };
+        struct logic l = {0};
         size_t n = name ? strlen(name) : 0;
 
         for (size_t i = 0; i < ARRAY_SIZE(arithmetics); i++) {
                 size_t k = strlen(arithmetics[i].end);
 
-                if (n >= k && memcmp(name + n - k, arithmetics[i].end, k) == 0)
-                        return arithmetics[i].logic;
+                if (n >= k && memcmp(name + n - k, arithmetics[i].end, k) == 0) {
+                        l = arithmetics[i].logic;
+                        l.theories = A_BIT(THEORY_ARITHMETIC);
+                        n -= k;
+                        break;
+                }
         }
-        return (struct logic){0};
+        read_theories(&l, SLICE(name, n));
+        return l;
 }
 
 enum {
@@ -64,6 +107,8 @@ static bool is_linear(const struct term_map *seen, const struct term *t)
 static bool is_allowed(const struct logic *l, const struct term_map *seen, const struct term *t)
 {
         if (t->sort && ((l->no_int && t->sort->kind == SORT_INT) || (l->no_real && t->sort->kind == SORT_REAL)))
+                return false;
+        if (l->no_int && term_is(t, OP_IS_INT))
                 return false;
         return !l->is_linear || t->kind != TERM_OPERATOR || is_linear(seen, t);
 }

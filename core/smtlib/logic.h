@@ -1,5 +1,6 @@
-/* The arithmetic that a logic allows, by its name: linear or not, over Int, Real or both (SMT-LIB 2.6, section 5.5 and the catalogue of logics).
- * A name that says nothing of arithmetic (ALL, QF_S, HORN) allows everything. Threads: any. */
+/* What a logic allows, by its name: QF_, then A or AX, UF, BV, FP, S, then an arithmetic, each of which may be missing (SMT-LIB 2.6, section 5.5 and the
+ * catalogue of logics). Arithmetic is linear or not, over Int, Real or both. A name that says nothing of arithmetic (ALL, QF_S, HORN) allows everything.
+ * Threads: any. */
 #pragma once
 
 #include "core/smtlib/term.h"
@@ -7,6 +8,12 @@
 struct logic {
         bool is_linear; /* no product of two terms that are not constant, no division by such a term */
         bool no_int, no_real;
+        /* What follows holds where the name is understood to its end. */
+        bool is_known;
+        bool is_nonlinear; /* it says so */
+        bool is_difference; /* only differences of two constants are compared */
+        bool has_quantifiers, has_functions;
+        unsigned theories; /* a bit for each enum theory, Core's always */
 };
 struct logic logic_of(const char *name); /* NULL: no limits */
 

@@ -33,6 +33,8 @@
 #define ASSOC OPERATOR_ASSOCIATIVE
 #define EXT   OPERATOR_EXTENSION
 #define OPT   OPERATOR_OPTIONAL
+#define RARE  OPERATOR_RARE
+#define PAIR  OPERATOR_IN_PAIRS
 
 #define OPERATOR(op, ...) [op] = {__VA_ARGS__},
 static const struct operator_row rows[N_OPS] = {

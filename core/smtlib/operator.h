@@ -65,7 +65,8 @@ enum operator_flags {
         OPERATOR_EXTENSION = 1 << 2,   /* in no standard theory; some solvers know it */
         OPERATOR_OPTIONAL = 1 << 3,    /* the last argument may be missing */
         OPERATOR_ASSOCIATIVE = 1 << 4, /* lists in lists of it are one list; of those that the reducer makes flat */
-        OPERATOR_IN_PAIRS = 1 << 5     /* the standard chains any number of arguments, and z3, cvc4 and cvc5 take two */
+        OPERATOR_IN_PAIRS = 1 << 5,    /* read with any number of arguments, and z3, cvc4 and cvc5 take two */
+        OPERATOR_RARE = 1 << 6         /* standard, but not read by solvers of many years: new in 2.7, or left out */
 };
 
 struct operator_row {
@@ -92,8 +93,10 @@ bool operator_takes(enum op op, size_t n_args); /* as many arguments */
 int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n_index, const struct term *const *args, size_t n,
                    const struct sort *ascribed, const struct sort **ret);
 
-/* Operators without indices that take these arguments and give this result (never OP_NONE; `ret` has room for N_OPS). Standard ones only.
+/* Operators without indices that take these arguments and give this result (never OP_NONE; `ret` has room for N_OPS). Standard ones only, no rare ones.
  * Use it to replace an operator by one of the same signature. */
 size_t operators_of(struct bank *b, const struct term *const *args, size_t n, const struct sort *result, enum op *ret);
-/* Operators whose result can be this sort, whatever the arguments; for generators. Likewise. */
+/* Can an operator give `sort` when its result is declared as `place`, for some arguments? */
+bool place_can_hold(enum place_sort place, const struct sort *sort);
+/* Operators whose result can be this sort, whatever the arguments; for generators. Likewise, but of all kinds. */
 size_t operators_to(const struct sort *result, enum op *ret);

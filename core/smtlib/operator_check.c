@@ -238,7 +238,7 @@ size_t operators_of(struct bank *b, const struct term *const *args, size_t n, co
                 const struct operator_row *row = operator_row(op);
                 struct places p = {0};
 
-                if (row->indices_least > 0 || row->result == PLACE_ASCRIBED || (row->flags & OPERATOR_EXTENSION))
+                if (row->indices_least > 0 || row->result == PLACE_ASCRIBED || (row->flags & (OPERATOR_EXTENSION | OPERATOR_RARE)))
                         continue;
                 if (!operator_takes(op, n) || (row->shape != SHAPE_FIXED && n < 2))
                         continue;
@@ -248,7 +248,7 @@ size_t operators_of(struct bank *b, const struct term *const *args, size_t n, co
         return found;
 }
 
-size_t operators_to(const struct sort *result, enum op *ret)
+bool place_can_hold(enum place_sort place, const struct sort *sort)
 {
         static const uint8_t kind_of_result[PLACE_ASCRIBED + 1] = {
                 [PLACE_BITVEC] = SORT_BITVEC,        [PLACE_BITVEC_SUM] = SORT_BITVEC,    [PLACE_BITVEC_EXTRACT] = SORT_BITVEC,
@@ -256,18 +256,18 @@ size_t operators_to(const struct sort *result, enum op *ret)
                 [PLACE_FLOAT_BITS] = SORT_BITVEC,    [PLACE_FLOAT] = SORT_FLOAT,          [PLACE_FLOAT_INDEX] = SORT_FLOAT,
                 [PLACE_FLOAT_PARTS] = SORT_FLOAT,    [PLACE_ARRAY] = SORT_ARRAY,          [PLACE_ASCRIBED] = SORT_ARRAY,
         };
+
+        return place == PLACE_SAME || place == PLACE_ELEMENT || (place == PLACE_NUMBER && sort_is_number(sort)) ||
+               (place == PLACE_BIT && sort->kind == SORT_BITVEC && sort->index[0] == 1) ||
+               (sort->kind != SORT_UNKNOWN && (kind_of_place[place] == sort->kind || kind_of_result[place] == sort->kind));
+}
+
+size_t operators_to(const struct sort *result, enum op *ret)
+{
         size_t n = 0;
 
-        for (enum op op = OP_NONE + 1; op < N_OPS; op++) {
-                enum place_sort place = operator_row(op)->result;
-                bool can_be = place == PLACE_SAME || place == PLACE_ELEMENT ||
-                              (place == PLACE_NUMBER && sort_is_number(result)) ||
-                              (place == PLACE_BIT && result->kind == SORT_BITVEC && result->index[0] == 1) ||
-                              (result->kind != SORT_UNKNOWN &&
-                               (kind_of_place[place] == result->kind || kind_of_result[place] == result->kind));
-
-                if (can_be && !(operator_row(op)->flags & OPERATOR_EXTENSION))
+        for (enum op op = OP_NONE + 1; op < N_OPS; op++)
+                if (place_can_hold(operator_row(op)->result, result))
                         ret[n++] = op;
-        }
         return n;
 }

@@ -200,6 +200,172 @@ START_TEST(test_templates)
 }
 END_TEST
 
+/* -- logics -- */
+
+static const char *const logics[] = {"QF_BV",   "QF_ABV",   "QF_UFBV",   "QF_AUFBV", "QF_AX",  "QF_UF",   "QF_AUF",   "QF_LIA",     "QF_LRA",
+                                     "QF_LIRA", "QF_NIA",   "QF_NRA",    "QF_NIRA",  "QF_UFLIA", "QF_AUFLIA", "QF_UFLRA", "QF_FP",  "QF_BVFP",
+                                     "QF_ABVFP", "QF_BVFPLRA", "QF_SLIA", "QF_SNIA", "QF_BVSLIA", "UF",    "BV",       "LIA",        "LRA",
+                                     "NIA",     "UFLIA",    "AUFLIRA",   "FP",       "SLIA",   "ALL",     "QF_NRAT"};
+
+static struct generator *generator_of(const char *logic, bool extensions, uint64_t seed)
+{
+        struct generate_options o = generate_defaults;
+        struct generator *g = NULL;
+
+        o.logic = logic;
+        o.extensions = extensions;
+        assert_ok(generator_new(&o, seed, &g));
+        return g;
+}
+
+/* Is every term of the logic's theories, and of no other? */
+static void check_logic(const struct script *s, const char *name)
+{
+        const struct logic l = logic_of(name);
+        cleanup_free char *text = text_of(s);
+
+        ck_assert_str_eq(s->logic->name.data, name);
+        for (size_t i = 0; i < s->n_commands; i++) {
+                cleanup(term_list_done) struct term_list all = {0};
+                const struct term *t = s->commands[i].term;
+
+                if (s->commands[i].kind != COMMAND_ASSERT)
+                        continue;
+                ck_assert_msg(logic_allows(&l, t), "%s", text);
+                ck_assert_msg(l.has_quantifiers || !t->has_quantifier, "%s", text);
+                assert_ok(term_subterms(&t, 1, &all));
+                for (size_t k = 0; k < all.n; k++) {
+                        const struct term *x = all.list[k];
+
+                        ck_assert_msg(x->op == OP_NONE || l.theories >> operator_row(x->op)->theory & 1, "%s\n%s", operator_row(x->op)->name, text);
+                        ck_assert_msg(x->kind != TERM_FUNCTION || x->n_args == 0 || l.has_functions, "%s", text);
+                        ck_assert_msg(x->kind != TERM_LITERAL || x->sort->kind != SORT_BITVEC ||
+                                              l.theories & (1u << THEORY_BITVECTORS | 1u << THEORY_FLOATS), "%s", text);
+                }
+        }
+}
+
+START_TEST(test_formulas_keep_to_their_logic)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(logics); i++) {
+                cleanup_generator struct generator *g = generator_of(logics[i], i % 2, test_seed(7));
+
+                for (int k = 0; k < 150; k++) {
+                        cleanup_script struct script *s = NULL, *again = NULL;
+
+                        assert_ok(generate_formula(g, &s));
+                        check_logic(s, logics[i]);
+                        again = read_back(s);
+                        ck_assert(is_same(s, again));
+                }
+        }
+}
+END_TEST
+
+START_TEST(test_every_operator_comes_in_a_logic)
+{
+        bool seen[N_OPS] = {false};
+
+        for (size_t i = 0; i < ARRAY_SIZE(logics); i++) {
+                cleanup_generator struct generator *g = generator_of(logics[i], true, test_seed(1));
+
+                for (int k = 0; k < 400; k++) {
+                        cleanup_script struct script *s = NULL;
+
+                        assert_ok(generate_formula(g, &s));
+                        count_operators(s, seen);
+                }
+        }
+        for (int op = OP_NONE + 1; op < N_OPS; op++)
+                ck_assert_msg(seen[op], "%s never came", operator_row((enum op)op)->name);
+}
+END_TEST
+
+START_TEST(test_not_generated)
+{
+        static const char *const names[] = {"", "QF_", "HORN", "QF_IDL", "QF_UFRDL", "QF_DT", "QF_S", "QF_BVX", "qf_bv"};
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                struct generate_options o = generate_defaults;
+                struct generator *g = NULL;
+
+                o.logic = names[i];
+                ck_assert_msg(generator_new(&o, 1, &g) == -EINVAL, "%s", names[i]);
+        }
+}
+END_TEST
+
+/* Every transformer and operator on formulas of every logic; each mutant is read again, and many transformers find something to change. */
+START_TEST(test_mutants_of_logics)
+{
+        unsigned transformed[N_TRANSFORMS] = {0}, replaced = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(logics); i++) {
+                cleanup_generator struct generator *g = generator_of(logics[i], false, test_seed(5)), *strings = NULL;
+                const struct logic l = logic_of(logics[i]);
+
+                assert_ok(generator_new(&generate_defaults, test_seed(6), &strings));
+                for (unsigned k = 0; k < 150; k++) {
+                        cleanup_script struct script *s = NULL, *with = NULL, *again = NULL;
+                        struct generator *mutator = k % 2 ? g : strings; /* a corpus comes with the generator of strings */
+                        unsigned kind = k / 2 % (N_TRANSFORMS + 8);
+                        enum op ops[N_OPS];
+                        size_t n;
+                        int r;
+
+                        assert_ok(generate_formula(g, &s));
+                        n = mutate_actions(mutator, s, ops);
+                        ck_assert_uint_gt(n, 3);
+                        r = kind < N_TRANSFORMS ? mutate_transform(mutator, s, (enum transform)kind, &with)
+                                                : mutate_operator(mutator, s, ops[random_below(generator_random(g), n)], &with);
+                        if (r == -ENOENT)
+                                continue;
+                        assert_ok(r);
+                        *(kind < N_TRANSFORMS ? &transformed[kind] : &replaced) += 1;
+                        ck_assert(!is_same(s, with));
+                        again = read_back(with);
+                        for (size_t c = 0; c < with->n_commands; c++)
+                                if (with->commands[c].kind == COMMAND_ASSERT)
+                                        ck_assert(logic_allows(&l, with->commands[c].term));
+                }
+        }
+        ck_assert_uint_gt(replaced, 1000);
+        for (int t = 0; t < N_TRANSFORMS; t++)
+                ck_assert_msg(transformed[t] > (t == TRANSFORM_TRANSLATE || t == TRANSFORM_UNPRINTABLE ? 8 : 80), "transform %d: %u", t, transformed[t]);
+}
+END_TEST
+
+/* A vocabulary's sorts say which operators a mutation may bring in. */
+START_TEST(test_operators_are_replaced_in_kind)
+{
+        static const struct {
+                const char *text;
+                enum op comes, never;
+        } rows[] = {
+                {"(declare-fun x () (_ FloatingPoint 8 24))(assert (fp.lt x (fp.abs x)))", OP_FP_SQRT, OP_BV_ADD},
+                {"(declare-fun x () (_ BitVec 8))(assert (bvult x (bvnot x)))", OP_BV_EXTRACT, OP_BV_TO_NAT},
+                {"(declare-fun a () (Array Int Int))(declare-fun i () Int)(assert (= i (select (ite true a a) i)))", OP_STORE, OP_ARRAY_CONST},
+                {"(declare-sort E 0)(declare-fun a () (Array E E))(declare-fun e () E)(assert (= (select (ite true a a) e) e))", OP_STORE, OP_PLUS},
+                {"(declare-fun x () Real)(declare-fun i () Int)(assert (< x (to_real (+ i 1))))", OP_TO_INT, OP_STR_LEN},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                cleanup_script struct script *s = read_text(rows[i].text), *with = NULL;
+                cleanup_generator struct generator *g = NULL;
+                bool seen[N_OPS] = {false};
+                enum op ops[N_OPS];
+                size_t n;
+
+                assert_ok(generator_new(&generate_defaults, test_seed(2), &g));
+                n = mutate_actions(g, s, ops);
+                ck_assert_msg(op_is_among(rows[i].comes, ops, n) && !op_is_among(rows[i].never, ops, n), "%s", rows[i].text);
+                assert_ok(mutate_operator(g, s, rows[i].comes, &with));
+                count_operators(with, seen);
+                ck_assert(seen[rows[i].comes]);
+        }
+}
+END_TEST
+
 /* -- mutating -- */
 
 static const char *const mixed[] = {
@@ -356,6 +522,12 @@ START_TEST(test_transformers)
                 {TRANSFORM_REVERSE, "(str.prefixof \"abc\" (str.++ s \"xy\"))", "(str.suffixof \"cba\" (str.++ \"yx\" s))"},
                 {TRANSFORM_ROTATE, "(= s t)", "(= t s)"},
                 {TRANSFORM_SWAP, "(str.contains s t)", "(str.contains t s)"},
+                {TRANSFORM_GRAFT, "(str.contains s \"ab\")", "(str.contains \"ab\" s)"},
+                {TRANSFORM_REVERSE, "(= (concat b #b0011) (bvneg #xd1))", "(= (concat #xc b) (bvneg #x8b))"},
+                {TRANSFORM_ROTATE, "(fp.isNaN (fp.add RNE x y))", "(fp.isNaN (fp.add RNE y x))"},
+                {TRANSFORM_REVERSE, "(str.in_re s (re.++ (str.to_re \"ab\") (re.range \"a\" \"c\")))",
+                 "(re.++ (re.range \"a\" \"c\") (str.to_re \"ba\"))"},
+                {TRANSFORM_MULTIPLY, "(str.in_re (str.++ s \"\") (re.union (re.range \"x\" \"z\") ((_ re.^ 2) (str.to_re \"x\"))))", "(re.range \"x\" \"z\")"},
         };
         cleanup_generator struct generator *g = NULL;
 
@@ -365,7 +537,8 @@ START_TEST(test_transformers)
                 cleanup_free char *text = NULL;
                 char source[512];
 
-                snprintf(source, sizeof(source), "(declare-fun s () String)(declare-fun t () String)(assert %s)(check-sat)",
+                snprintf(source, sizeof(source), "(declare-fun s () String)(declare-fun t () String)(declare-fun b () (_ BitVec 4))"
+                         "(declare-fun x () Float32)(declare-fun y () Float32)(assert %s)(check-sat)",
                          rows[i].before);
                 s = read_text(source);
                 ck_assert_msg(mutate_transform(g, s, rows[i].transform, &with) == 0, "%s", rows[i].before);
@@ -563,7 +736,41 @@ START_TEST(test_shapes)
 }
 END_TEST
 
-SUITE_TIMEOUT("fuzz", 600, test_formulas_are_well_sorted, test_every_operator_of_the_theory_comes, test_parameters_are_kept,
+/* A translated range has the translations of its characters, so that words in it stay in it. */
+START_TEST(test_ranges_are_translated)
+{
+        cleanup_script struct script *s = read_text("(declare-fun s () String)(assert (str.in_re s (re.++ (re.range \"A\" \"~\") (re.range \"+\" \"/\"))))"
+                                                    "(assert (= s \"Kq7~+\"))");
+        cleanup_generator struct generator *g = NULL;
+
+        assert_ok(generator_new(&generate_defaults, test_seed(2), &g));
+        for (int i = 0; i < 20; i++) {
+                cleanup_script struct script *with = NULL, *again = NULL;
+                cleanup(term_list_done) struct term_list all = {0};
+                uint32_t characters = 0;
+
+                assert_ok(mutate_transform(g, s, TRANSFORM_TRANSLATE, &with));
+                again = read_back(with);
+                assert_ok(term_subterms(&with->commands[1].term, 1, &all));
+                for (size_t k = 0; k < all.n; k++) {
+                        cleanup_free uint32_t *low = NULL, *high = NULL;
+                        size_t n;
+
+                        if (!term_is(all.list[k], OP_RE_RANGE))
+                                continue;
+                        assert_ok(term_to_string(all.list[k]->args[0], &low, &n));
+                        assert_ok(term_to_string(all.list[k]->args[1], &high, &n));
+                        ck_assert_uint_le(*low, *high);
+                        characters += *high - *low + 1;
+                }
+                ck_assert_uint_eq(characters, '~' - 'A' + 1 + '/' - '+' + 1);
+        }
+}
+END_TEST
+
+SUITE_TIMEOUT("fuzz", 600, test_formulas_keep_to_their_logic, test_every_operator_comes_in_a_logic, test_not_generated, test_mutants_of_logics,
+              test_operators_are_replaced_in_kind, test_ranges_are_translated, test_formulas_are_well_sorted,
+              test_every_operator_of_the_theory_comes, test_parameters_are_kept,
               test_same_seed_same_formulas, test_refuses_nonsense, test_templates, test_no_mutation_is_a_noop_or_ill_sorted,
               test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_mutants_keep_to_their_logic,
               test_nothing_to_change, test_transformers, test_enumeration_is_exhaustive_and_without_twins,

@@ -574,6 +574,8 @@ START_TEST(test_arithmetic_of_logics)
                 {"LRA", "(exists ((z Real)) (= (* 2.0 z) (/ a 3.0)))", 1},
                 {"LRA", "(exists ((z Real)) (= (* a z) 1.0))", 0},
                 {"QF_LRA", "(= (to_int a) 1)", 0},
+                {"QF_LRA", "(is_int a)", 0},
+                {"QF_NIRA", "(= (* x (to_int a)) y)", 1},
                 {"AUFLIRA", "(< (+ (to_real x) a) 2.0)", 1},
                 {"AUFLIRA", "(< (* (to_real x) a) 2.0)", 0},
                 {"ALL", "(= (* x y) (to_int a))", 1},
@@ -594,6 +596,41 @@ START_TEST(test_arithmetic_of_logics)
 }
 END_TEST
 
-SUITE("script", test_arithmetic_of_logics, test_commands, test_dialects, test_let, test_quantifiers, test_annotations, test_numbers, test_datatypes,
+START_TEST(test_names_of_logics)
+{
+        static const struct {
+                const char *name;
+                bool is_known, quantifiers, functions;
+                unsigned theories; /* beside Core */
+        } rows[] = {
+                {"QF_BV", true, false, false, 1 << THEORY_BITVECTORS},
+                {"QF_AUFBV", true, false, true, 1 << THEORY_ARRAYS | 1 << THEORY_BITVECTORS},
+                {"QF_AX", true, false, false, 1 << THEORY_ARRAYS},
+                {"QF_UF", true, false, true, 0},
+                {"UFLIA", true, true, true, 1 << THEORY_ARITHMETIC},
+                {"ALIA", true, true, false, 1 << THEORY_ARRAYS | 1 << THEORY_ARITHMETIC},
+                {"AUFLIRA", true, true, true, 1 << THEORY_ARRAYS | 1 << THEORY_ARITHMETIC},
+                {"QF_ABVFPLRA", true, false, false, 1 << THEORY_ARRAYS | 1 << THEORY_BITVECTORS | 1 << THEORY_FLOATS | 1 << THEORY_ARITHMETIC},
+                {"QF_SLIA", true, false, false, 1 << THEORY_STRINGS | 1 << THEORY_ARITHMETIC},
+                {"QF_S", true, false, false, 1 << THEORY_STRINGS},
+                {"QF_NIRA", true, false, false, 1 << THEORY_ARITHMETIC},
+                {"ALL", true, true, true, (1 << N_THEORIES) - 2},
+                {"QF_"}, {""}, {"HORN"}, {"QF_DT"}, {"QF_BVX"}, {"LIAQF_"}, {"qf_bv"},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                const struct logic l = logic_of(rows[i].name);
+
+                ck_assert_msg(l.is_known == rows[i].is_known, "%s", rows[i].name);
+                if (l.is_known)
+                        ck_assert_msg(l.has_quantifiers == rows[i].quantifiers && l.has_functions == rows[i].functions &&
+                                              l.theories == (rows[i].theories | 1u << THEORY_CORE), "%s", rows[i].name);
+        }
+        ck_assert(logic_of("QF_NIA").is_nonlinear && logic_of("NIRA").is_nonlinear && !logic_of("QF_LIA").is_nonlinear && logic_of("QF_UFIDL").is_difference);
+        ck_assert(!logic_of(NULL).is_known);
+}
+END_TEST
+
+SUITE("script", test_arithmetic_of_logics, test_names_of_logics, test_commands, test_dialects, test_let, test_quantifiers, test_annotations, test_numbers, test_datatypes,
       test_opaque, test_scopes, test_reused_bank, test_errors, test_place, test_odd_sorts, test_spans, test_nesting,
       test_doubling, test_doubling_sorts, test_make, test_features, test_feature_tables, test_cnf)
