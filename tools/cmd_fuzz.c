@@ -33,6 +33,7 @@ void cmd_fuzz(int argc, char **argv)
                 "Example:\n"
                 "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h -t 20s\n"
                 "  solverfs fuzz mine --measure memory --reference v1 --target HEAD --for 2h\n"
+                "  solverfs fuzz mine --logic QF_BV,QF_ABV --reference v1 --target HEAD --for 2h\n"
                 "  solverfs fuzz --reference exec:/opt/z3-4.8 --target exec:/usr/bin/z3 --for 1h";
         struct campaign_command c = {0};
         struct campaign_settings *s = &c.settings;
@@ -50,6 +51,8 @@ void cmd_fuzz(int argc, char **argv)
                  .text = &threshold},
                 {"timeout", 't', "TIME", "of a run; default 20s", .seconds = &s->timeout},
                 {"corpus", 0, "DIR", "mutate the inputs (*.smt2, *.cnf) below DIR and generate none", .parse = campaign_copy_text, .to = &s->corpus},
+                {"logic", 0, "LOGIC", "generate formulas of this logic, or of these: QF_BV,QF_LIA; default: strings, or else what all versions answer",
+                 .parse = campaign_copy_text, .to = &s->logic},
                 {"oracle", 0, "VERSION", "a version to ask where two contradict each other; may be repeated",
                  .parse = campaign_add_word, .to = &c.settings.oracles},
                 {"pairs", 0, "any|target", "whether a slowdown between two references counts, too; default target", .choice = &pairs},

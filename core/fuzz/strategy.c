@@ -202,6 +202,13 @@ static int check_options(const struct strategy_options *o)
                               o->threshold, o->timeout);
         if (o->corpus_only && o->n_corpus == 0)
                 return errorf(-EINVAL, "there is no input to mutate: the corpus is empty");
+        for (size_t i = 0; i < o->n_logics; i++) {
+                double weights[N_OPS];
+                int r = generate_weights_of(o->logics[i], false, weights);
+
+                if (r < 0)
+                        return r;
+        }
         return 0;
 }
 

@@ -29,8 +29,10 @@ struct strategy_options {
         uint64_t seed;
         const struct formula *corpus; /* inputs to mutate beside what is generated; may be NULL; copied */
         size_t n_corpus;
-        bool corpus_only;   /* generate nothing: another theory than strings */
+        bool corpus_only;   /* generate nothing */
         bool is_cnf;        /* DIMACS, which the corpus then is, too; else SMT-LIB */
+        char *const *logics; /* one of these is drawn for each generated formula; borrowed. NULL: strings, as struct generate_options has it */
+        size_t n_logics;
         bool every_version; /* a slowdown between any two versions counts (--pairs any): every version runs */
 };
 extern const struct strategy_options strategy_defaults; /* but for versions, timeout, threshold and seed */

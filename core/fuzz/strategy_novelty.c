@@ -12,6 +12,8 @@
 
 #include <math.h>
 
+#include "core/smtlib/logic.h"
+
 enum source {
         SOURCE_SMALL, /* generated, in four sizes */
         SOURCE_MEDIUM,
@@ -258,14 +260,20 @@ static unsigned between(struct strategy *s, const unsigned range[2])
 static int swarm(struct strategy *s, const struct size *size)
 {
         struct generate_options g = generate_defaults;
-        double weights[N_OPS];
+        double usual[N_OPS], weights[N_OPS];
+        int r;
 
+        if (s->options.n_logics > 0)
+                g.logic = s->options.logics[random_below(&s->random, s->options.n_logics)];
+        r = generate_weights_of(g.logic, false, usual);
+        if (r < 0)
+                return r;
         for (size_t i = 0; i < N_OPS; i++) {
                 double x = random_uniform(&s->random);
 
-                weights[i] = x < 0.5 ? 0 : x < 0.8 ? generate_weights[i] : 4 * generate_weights[i] + (generate_weights[i] > 0);
+                weights[i] = x < 0.5 ? 0 : x < 0.8 ? usual[i] : 4 * usual[i] + (usual[i] > 0);
         }
-        weights[OP_EQUAL] = generate_weights[OP_EQUAL]; /* there is always a predicate */
+        weights[OP_EQUAL] = usual[OP_EQUAL]; /* there is always a predicate */
         g.literal_length = scale(s, size->literal_length);
         g.variables = between(s, size->variables);
         g.assertions = between(s, size->assertions);
@@ -330,6 +338,15 @@ static int mutated(struct strategy *s, const struct formula *from, struct script
         return 0;
 }
 
+/* The other generators than of terms know strings only. */
+static bool has_strings(const struct strategy *s)
+{
+        for (size_t i = 0; i < s->options.n_logics; i++)
+                if (logic_of(s->options.logics[i]).theories >> THEORY_STRINGS & 1)
+                        return true;
+        return s->options.n_logics == 0;
+}
+
 static int make_script(struct strategy *s, enum source source, struct script **ret)
 {
         struct novelty *n = s->state;
@@ -344,9 +361,11 @@ static int make_script(struct strategy *s, enum source source, struct script **r
                 r = swarm(s, &sizes[source]);
                 return r < 0 ? r : generate_formula(s->generator, ret);
         case SOURCE_TEMPLATE:
+                if (!has_strings(s))
+                        return -ENOENT;
                 return template_formula(s->generator, (enum template)random_below(&s->random, N_TEMPLATES), scale(s, 8), ret);
         case SOURCE_ENUMERATE:
-                return n->enumeration ? enumerated(s, ret) : -ENOENT;
+                return n->enumeration && has_strings(s) ? enumerated(s, ret) : -ENOENT;
         case SOURCE_MUTATE:
                 return mutated(s, pool_draw(s, &n->slow), ret);
         case SOURCE_FIND:

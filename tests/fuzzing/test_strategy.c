@@ -213,7 +213,7 @@ END_TEST
 START_TEST(test_causes_are_found)
 {
         cleanup_buffer struct buffer log = {0};
-        struct strategy_options o = options_of(STRATEGY_SOLVERFS, 1);
+        struct strategy_options o = options_of(STRATEGY_SOLVERFS, 6);
         uint64_t runs;
         uint64_t found = play(&o, 1600, &log, &runs);
 
@@ -222,6 +222,47 @@ START_TEST(test_causes_are_found)
         ck_assert_double_lt(strategies_now, 2000);
         /* Inputs that the target solves at once are run on nothing else. */
         ck_assert_uint_lt(runs, 2 * 1600);
+}
+END_TEST
+
+/* Of the logics alone, and of each; the generators that know only strings do not come. */
+START_TEST(test_logics_are_drawn)
+{
+        char bv[] = "QF_BV", uflia[] = "UFLIA", wrong[] = "QF_IDL", *logics[] = {bv, uflia}, *none[] = {wrong};
+        struct strategy_options o = options_of(STRATEGY_SOLVERFS, 1);
+        cleanup_strategy struct strategy *s = NULL;
+        unsigned seen[2] = {0}, mutants = 0;
+        uint64_t a, b;
+
+        o.logics = none;
+        o.n_logics = 1;
+        assert_error(strategy_new(&o, &s), EINVAL);
+        o.logics = logics;
+        o.n_logics = 2;
+        assert_ok(strategy_new(&o, &s));
+        for (unsigned i = 0; i < 300; i++) {
+                struct strategy_input input;
+                unsigned version;
+                double seconds, score;
+
+                assert_ok(strategy_next(s, &input));
+                ck_assert_str_ne(input.source, "template");
+                ck_assert_str_ne(input.source, "enumerated");
+                mutants += strcmp(input.source, "mutated") == 0;
+                for (size_t k = 0; k < 2; k++)
+                        seen[k] += memmem(input.text.data, input.text.size, logics[k], strlen(logics[k])) != NULL;
+                while (strategy_step(s, input.id, &version, &seconds))
+                        strategy_ran(s, input.id, version, &(struct outcome){.seconds = 0.1 * (1 + i % 5), .verdict = VERDICT_SAT});
+                strategy_finish(s, input.id, &score);
+        }
+        ck_assert_uint_eq(seen[0] + seen[1], 300);
+        ck_assert(seen[0] > 50 && seen[1] > 50 && mutants > 0);
+        assert_ok(strategy_fingerprint(&o, &a));
+        assert_ok(strategy_fingerprint(&o, &b));
+        ck_assert_uint_eq(a, b);
+        o.n_logics = 0;
+        assert_ok(strategy_fingerprint(&o, &b));
+        ck_assert_uint_ne(a, b);
 }
 END_TEST
 
@@ -373,4 +414,4 @@ END_TEST
 
 SUITE_TIMEOUT("strategy", 600, test_decisions_repeat, test_a_loaded_strategy_goes_on_alike,
               test_a_loaded_strategy_of_dimacs_goes_on_alike, test_half_a_state, test_memory_does_not_grow_with_what_is_tried, test_causes_are_found,
-              test_every_version_runs_when_asked, test_candidates, test_several_under_way, test_corpus_of_another_theory, test_refuses)
+              test_logics_are_drawn, test_every_version_runs_when_asked, test_candidates, test_several_under_way, test_corpus_of_another_theory, test_refuses)

@@ -88,6 +88,7 @@ static void campaign_done(struct campaign *c)
         free(c->programs);
         free(c->versions);
         corpus_done(&c->corpus);
+        strings_free(c->logics);
         free(c->why);
         free(c->left);
         free(c->open);
@@ -119,6 +120,7 @@ static struct campaign_settings spell_out(const struct campaign *c)
         full.oracles = allocate(c->n_versions - n, sizeof(char *));
         for (size_t i = 0; i < c->n_versions; i++)
                 *(i < n ? &full.references[i] : i == n ? &full.target : &full.oracles[i - n - 1]) = copy_string(c->versions[i]->text);
+        full.logic = given->logic ? copy_string(given->logic) : NULL;
         full.corpus = given->corpus ? realpath(given->corpus, NULL) : NULL;
         if (given->corpus && !full.corpus)
                 full.corpus = copy_string(given->corpus); /* reading it says what is wrong */

@@ -34,6 +34,12 @@ struct corpus {
 int corpus_read(struct campaign *c);
 void corpus_done(struct corpus *c);
 
+/* -- campaign_probe.c -- */
+
+/* Sets the logics of generated formulas: those of the settings. Else strings, where all versions answer a formula of them; else those of a list that all
+ * answer; strings where there is none. The log has which. A campaign that goes on keeps those that it began with. */
+int logics_choose(struct campaign *c);
+
 /* A hunt chooses the inputs of a campaign and judges their results. The campaign knows no more of it. */
 struct campaign_hunt {
         const char *table;                               /* the file with what it learned: "operators.tsv" */
@@ -99,6 +105,7 @@ struct campaign {
         enum format format; /* of its inputs: FORMAT_SMT2 or _CNF, once it is chosen */
         struct held *programs; /* owned; of each version */
         struct corpus corpus;
+        char **logics;            /* owned: of generated formulas; NULL: strings */
         char *fingerprint;        /* owned; the hunt's part (campaign_check_fingerprint()) */
         char *fingerprint_before; /* owned; in full, of the campaign that is taken up; NULL: it has none */
         FILE *log;

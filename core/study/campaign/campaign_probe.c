@@ -1,5 +1,8 @@
-/* Finds which operators of the rules the versions support. */
+/* Finds which logics the versions answer, and which operators of the rules they support. */
 #include "core/study/campaign/campaign_unknown.h"
+
+#include "core/fuzz/generate.h"
+#include "core/smtlib/print.h"
 
 #define PROBE_SECONDS 10.0
 
@@ -8,6 +11,24 @@ struct probe {
         struct bench_seat seat;
         struct buffer *left; /* owned; of each compared version: the operators that it does not decide */
 };
+
+static int probe_begin(struct probe *p, struct campaign *c)
+{
+        *p = (struct probe){.campaign = c, .seat = BENCH_SEAT(c), .left = allocate(c->n_compared, sizeof(*p->left))};
+        return seat_take(&p->seat);
+}
+
+/* Says what each version does not decide, where all went well. */
+static void probe_done(struct probe *p, int r)
+{
+        for (size_t v = 0; v < p->campaign->n_compared; v++) {
+                if (r == 0 && p->left[v].size > 0)
+                        campaign_say(p->campaign, "left out, as %s does not decide them: %s", p->campaign->versions[v]->name, p->left[v].data);
+                buffer_done(&p->left[v]);
+        }
+        seat_leave(&p->seat);
+        free(p->left);
+}
 
 /* Asks every version. A timeout says nothing of the operator. */
 static int ask_all(struct probe *p, const struct buffer *text, const char *name, bool *ret_unsupported)
@@ -63,18 +84,12 @@ static int probe_operators(struct probe *p, struct unknown_hunt *h, enum dialect
 
 static int probe_all(struct campaign *c, struct unknown_hunt *h)
 {
-        struct probe p = {.campaign = c, .seat = BENCH_SEAT(c), .left = allocate(c->n_compared, sizeof(*p.left))};
-        int r = seat_take(&p.seat);
+        struct probe p;
+        int r = probe_begin(&p, c);
 
         if (r == 0)
                 r = probe_operators(&p, h, c->dialect);
-        for (size_t v = 0; v < c->n_compared; v++) {
-                if (r == 0 && p.left[v].size > 0)
-                        campaign_say(c, "left out, as %s does not decide them: %s", c->versions[v]->name, p.left[v].data);
-                buffer_done(&p.left[v]);
-        }
-        seat_leave(&p.seat);
-        free(p.left);
+        probe_done(&p, r);
         return r;
 }
 
@@ -120,4 +135,98 @@ int operators_probe(struct campaign *c)
                         buffer_addf(&left_out, "%d\n", op);
         buffer_addf(&left_out, "quantifiers %d\n", h->no_quantifier);
         return r < 0 ? r : write_file_atomic(path, left_out.data, left_out.size, 0600);
+}
+
+/* -- logics -- */
+
+/* Constants of the logic's sorts, and an equality; NULL: of strings. */
+static int ask_logic(struct probe *p, const char *logic, bool *ret_unsupported)
+{
+        static const double weights[N_OPS] = {[OP_EQUAL] = 1};
+        struct generate_options o = generate_defaults;
+        cleanup_generator struct generator *g = NULL;
+        cleanup_script struct script *s = NULL;
+        cleanup_buffer struct buffer text = {0};
+        int r;
+
+        o.assertions = o.depth = 1;
+        o.literal_length = 3;
+        o.weights = weights;
+        o.logic = logic;
+        o.dialect = p->campaign->dialect;
+        r = generator_new(&o, 1, &g);
+        if (r == 0)
+                r = generate_formula(g, &s);
+        if (r == 0)
+                r = script_print(s, NULL, &text);
+        return r < 0 ? r : ask_all(p, &text, logic ? logic : "strings", ret_unsupported);
+}
+
+/* Into `text`, a name a line; nothing: strings. */
+static int ask_logics(struct campaign *c, struct buffer *text)
+{
+        static const char *const logics[] = {"QF_UF",   "QF_AX",   "QF_BV",    "QF_ABV",     "QF_UFBV", "QF_AUFBV", "QF_LIA", "QF_NIA", "QF_LRA", "QF_NRA",
+                                             "QF_LIRA", "QF_UFLIA", "QF_UFLRA", "QF_AUFLIA", "QF_FP",   "QF_BVFP",  "QF_ABVFP", "BV",   "LIA",    "UFLIA"};
+        struct probe p;
+        int r = probe_begin(&p, c);
+        bool no_strings = false;
+
+        if (r == 0)
+                r = ask_logic(&p, NULL, &no_strings);
+        for (size_t i = 0; r == 0 && no_strings && i < ARRAY_SIZE(logics); i++) {
+                bool is_left_out = false;
+
+                r = ask_logic(&p, logics[i], &is_left_out);
+                if (r == 0 && !is_left_out)
+                        buffer_addf(text, "%s\n", logics[i]);
+        }
+        probe_done(&p, r);
+        return r;
+}
+
+static void take_logics(struct campaign *c, const char *text, const char *separators)
+{
+        for (const char *p = text + strspn(text, separators); *p; p += strspn(p, separators)) {
+                size_t n = strcspn(p, separators);
+                cleanup_free char *name = copy_prefix(p, n);
+
+                strings_add(&c->logics, name);
+                p += n;
+        }
+}
+
+int logics_choose(struct campaign *c)
+{
+        cleanup_buffer struct buffer text = {0};
+        cleanup_blob struct blob kept = {0};
+        char path[PATH_SIZE];
+        int r;
+
+        if (c->format == FORMAT_CNF)
+                return c->settings->logic ? errorf(-EINVAL, "the solver takes DIMACS, which has no logics") : 0;
+        if (c->settings->logic) {
+                take_logics(c, c->settings->logic, ", ");
+                return c->logics ? 0 : errorf(-EINVAL, "no logic is named");
+        }
+        if (c->corpus.n > 0)
+                return 0;
+        r = path_join(path, c->folder, "logics");
+        if (r == 0)
+                r = read_file(path, SIZE_MAX, &kept);
+        if (r == 0)
+                buffer_add(&text, kept.data, kept.size);
+        if (r == -ENOENT) {
+                r = ask_logics(c, &text);
+                if (r == 0)
+                        r = write_file_atomic(path, text.data, text.size, 0600);
+        }
+        if (r < 0)
+                return r;
+        if (text.size > 0)
+                take_logics(c, text.data, "\n");
+        for (char *p = text.data; p && *p; p++)
+                if (*p == '\n')
+                        *p = ' ';
+        campaign_say(c, "generated are formulas of %s", text.size > 0 ? text.data : "strings");
+        return 0;
 }

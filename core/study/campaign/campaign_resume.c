@@ -21,7 +21,8 @@ static bool has_same_decisions(const struct campaign_settings *a, const struct c
                a->timeout == b->timeout && a->threshold == b->threshold && a->any_pair == b->any_pair &&
                a->measure == b->measure && a->cpu_time == b->cpu_time && a->kind == b->kind && a->label == b->label &&
                a->iterations == b->iterations && a->chain == b->chain &&
-               strcmp(a->corpus ? a->corpus : "", b->corpus ? b->corpus : "") == 0;
+               strcmp(a->corpus ? a->corpus : "", b->corpus ? b->corpus : "") == 0 &&
+               strcmp(a->logic ? a->logic : "", b->logic ? b->logic : "") == 0;
 }
 
 int campaign_check_settings(const struct campaign_settings *there, const struct campaign_settings *s)

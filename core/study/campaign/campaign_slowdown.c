@@ -279,6 +279,8 @@ static int check(const struct campaign_settings *s)
         if (s->measure != JUDGE_TIME && s->cpu_time)
                 return errorf(-EINVAL, "--clock chooses between times: with --measure %s it says nothing",
                               judge_measure_name(s->measure));
+        if (s->corpus && s->logic)
+                return errorf(-EINVAL, "--logic says what is generated; with --corpus nothing is");
         if (s->measure != JUDGE_TIME && !(s->threshold > 1))
                 return errorf(-EINVAL, "the threshold of --measure %s is a ratio greater than 1, not %g",
                               judge_measure_name(s->measure), s->threshold);
@@ -307,6 +309,11 @@ static int begin(struct campaign *c)
         o.corpus_only = c->corpus.n > 0;
         o.dialect = c->dialect;
         o.is_cnf = c->format == FORMAT_CNF;
+        r = logics_choose(c);
+        if (r < 0)
+                return r;
+        o.logics = c->logics;
+        o.n_logics = c->logics ? strings_count(c->logics) : 0;
         r = strategy_new(&o, &strategy);
         c->state = strategy;
         if (r == 0)

@@ -22,6 +22,7 @@ void campaign_settings_done(struct campaign_settings *s)
         free(s->name);
         free(s->target);
         free(s->corpus);
+        free(s->logic);
         free(s->fingerprint);
         if (s->references)
                 strings_free(s->references);
@@ -50,36 +51,39 @@ static char **strings_from_json(json_t *a)
 
 json_t *campaign_settings_json(const struct campaign_settings *s)
 {
-        return json_pack("{si so ss so ss sI sf sf sf sf si ss* sb sb sf sb sf sb ss si si ss* ss*}", "version", 1, "references",
+        return json_pack("{si so ss so ss sI sf sf sf sf si ss* sb sb sf sb sf sb ss si si ss* ss* ss*}", "version", 1, "references",
                          strings_json(s->references), "target", s->target, "oracles", strings_json(s->oracles), "strategy",
                          s->strategy, "seed", (json_int_t)s->seed, "timeout", s->timeout, "threshold",
                          s->threshold, "window", 600.0, "seconds", s->seconds, "jobs", (int)s->jobs, "corpus", s->corpus,
                          "any-pair", s->any_pair, "localize", s->localize, "localize-seconds", s->localize_seconds, "cpu-time",
                          s->cpu_time, "reduce-seconds", s->reduce_seconds, "unknowns", s->kind == CAMPAIGN_UNKNOWNS, "label",
                          verdict_name(s->label), "iterations", (int)s->iterations, "chain", (int)s->chain, "fingerprint",
-                         s->fingerprint, "measure", s->measure == JUDGE_TIME ? NULL : judge_measure_name(s->measure));
+                         s->fingerprint, "measure", s->measure == JUDGE_TIME ? NULL : judge_measure_name(s->measure),
+                         "logic", s->logic);
 }
 
 int campaign_settings_from_json(json_t *j, const char *name, struct campaign_settings *ret)
 {
         struct campaign_settings s = {.localize_seconds = -1};
-        const char *target, *strategy, *corpus = NULL, *label = "unknown", *fingerprint = NULL, *measure = "time";
+        const char *target, *strategy, *corpus = NULL, *label = "unknown", *fingerprint = NULL, *measure = "time",
+                   *logic = NULL;
         json_t *references, *oracles;
         int version, jobs, any_pair, localize, cpu_time = 0, unknowns = 0, iterations = 300, chain = 25;
         json_int_t seed;
         double window;
 
-        if (json_unpack(j, "{si so ss so ss sI sF sF sF sF si s?s sb sb s?F s?b s?F s?b s?s s?i s?i s?s s?s}", "version",
+        if (json_unpack(j, "{si so ss so ss sI sF sF sF sF si s?s sb sb s?F s?b s?F s?b s?s s?i s?i s?s s?s s?s}", "version",
                         &version, "references", &references, "target", &target, "oracles", &oracles, "strategy", &strategy,
                         "seed", &seed, "timeout", &s.timeout, "threshold", &s.threshold, "window", &window, "seconds",
                         &s.seconds, "jobs", &jobs, "corpus", &corpus, "any-pair", &any_pair, "localize", &localize,
                         "localize-seconds", &s.localize_seconds, "cpu-time", &cpu_time, "reduce-seconds", &s.reduce_seconds,
                         "unknowns", &unknowns, "label", &label, "iterations", &iterations, "chain", &chain, "fingerprint",
-                        &fingerprint, "measure", &measure) < 0)
+                        &fingerprint, "measure", &measure, "logic", &logic) < 0)
                 return errorf(-EIO, "the settings of the campaign %s are damaged", name);
         s.name = copy_string(name);
         s.target = copy_string(target);
         s.corpus = corpus ? copy_string(corpus) : NULL;
+        s.logic = logic ? copy_string(logic) : NULL;
         s.seed = (uint64_t)seed;
         s.jobs = (unsigned)jobs;
         s.any_pair = any_pair;
@@ -117,6 +121,8 @@ void campaign_print_settings(const struct campaign_settings *s, struct buffer *r
                             s->strategy, s->seed, s->timeout, s->threshold, s->measure == JUDGE_TIME ? "s" : "", s->seconds);
                 if (s->corpus)
                         buffer_addf(ret, "corpus = %s\n", s->corpus);
+                if (s->logic)
+                        buffer_addf(ret, "logic = %s\n", s->logic);
                 buffer_addf(ret, "pairs = %s\nclock = %s\n", s->any_pair ? "any" : "target", s->cpu_time ? "cpu" : "wall");
         }
         buffer_addf(ret, "localize = %s\n", s->localize ? "true" : "false");

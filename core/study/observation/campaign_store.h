@@ -30,6 +30,7 @@ struct campaign_settings {
         uint64_t most_finds;               /* of this call, of any kind; 0: no end. Not kept */
         unsigned jobs;                     /* inputs at once; 0: as many as there are cores */
         char *corpus;                      /* a folder, or NULL */
+        char *logic;                       /* of generated formulas: "QF_BV,QF_LIA"; NULL: what all versions answer */
         bool any_pair;                     /* a regression between two references counts, too */
         bool cpu_time; /* every time here is CPU time of the solvers: for a machine that has other work, too */
         bool localize;
