@@ -43,6 +43,8 @@ static const struct command commands[] = {
         {"watch", "SOLVER", "measure new commits, and tell what got worse", cmd_watch},
         {"alarms", "SOLVER [N]", "list what watches told of", cmd_alarms},
         {"fuzz", "SOLVER", "look for performance regressions between versions", cmd_fuzz},
+        {"generate", "[KIND]", "print generated formulas", cmd_generate},
+        {"transform", "KIND [FILE]", "print a formula changed", cmd_transform},
         {"incompleteness", "SOLVER", "look for formulas that wrongly come back unknown", cmd_incompleteness},
         {"findings", "SOLVER", "list what campaigns found", cmd_findings},
         {"noise", "SOLVER REV... CASE...", "measure how much a version's times vary", cmd_noise},

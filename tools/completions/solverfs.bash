@@ -99,8 +99,10 @@ _solverfs() {
 		unmount) own="--lazy" ;;
 		build) own="--again --renew --log --output --json" ;;
 		run) own="--seed --timeout --machine --again --json --print --on" ;;
-		fuzz) own="--reference --target --for --measure --threshold --timeout --corpus --name --seed --oracle --pairs --clock --jobs --max-finds --on --localize-for --no-localize --reduce-for --no-reduce --json" ;;
+		fuzz) own="--reference --target --for --measure --threshold --timeout --corpus --logic --name --seed --oracle --pairs --clock --jobs --max-finds --on --localize-for --no-localize --reduce-for --no-reduce --json" ;;
 		incompleteness) own="--reference --target --at --seeds --oracle --pairs --iterations --chain --timeout --clock --for --seed --name --jobs --max-finds --on --localize-for --no-localize --reduce-for --no-reduce --json" ;;
+		generate) own="--list --logic --seed --size --assertions --variables --depth --literal-length --alphabet --extensions --dialect --output" ;;
+		transform) own="--list --seed --operator --dialect --output" ;;
 		findings) own="--kind --campaign --all --mark --json" ;;
 		watch) own="--set --branch --every --once --on-alarm --json" ;;
 		alarms) own="--mark --json" ;;
@@ -128,7 +130,7 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver recipe snapshot case set mount unmount build run fuzz incompleteness findings triage noise localize reduce history compare watch alarms export import steps report portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "init solver recipe snapshot case set mount unmount build run fuzz generate transform incompleteness findings triage noise localize reduce history compare watch alarms export import steps report portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update try remove" -- "$cur")) ;;
 	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
 	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features" -- "$cur")) ;;
@@ -155,6 +157,14 @@ _solverfs() {
 			_solverfs_lines "$cur" < <(_solverfs_column set list | cut -f 1)
 		else
 			_solverfs_lines "$cur" < <(_solverfs_cases)
+		fi
+		;;
+	generate) COMPREPLY=($(compgen -W "$(solverfs generate --list 2>/dev/null | cut -f 1)" -- "$cur")) ;;
+	transform)
+		if [ $n = 0 ]; then
+			COMPREPLY=($(compgen -W "$(solverfs transform --list 2>/dev/null | cut -f 1)" -- "$cur"))
+		else
+			COMPREPLY=($(compgen -f -- "$cur"))
 		fi
 		;;
 	mount) COMPREPLY=($(compgen -d -- "$cur")) ;;

@@ -1,0 +1,121 @@
+#!/bin/bash
+# Formulas of every kind and logic, made and changed without a store: they are read again, and by the solvers that are installed; a campaign of a solver
+# without strings. Prints TAP. Usage: test_generate.sh SOLVERFS
+. "$(dirname "$0")/command.sh"
+tell_time
+
+logics="QF_BV QF_ABV QF_UFBV QF_AUFBV QF_AX QF_UF QF_LIA QF_LRA QF_LIRA QF_NIA QF_NRA QF_UFLIA QF_AUFLIA QF_UFLRA QF_FP QF_BVFP QF_ABVFP QF_BVFPLRA QF_SLIA QF_SNIA UF BV LIA LRA NIA UFLIA AUFLIRA FP"
+kinds=$("$solverfs" generate --list | cut -f 1)
+changes=$("$solverfs" transform --list | cut -f 1)
+
+# -- generate --
+
+test_that "it needs no store, and equal seeds print equal formulas" '
+	run 0 generate --seed 3 && has out "set-logic QF_SLIA" && has out "^\(check-sat\)$" && mv out a && run 0 generate formula --seed 3 && cmp -s a out && run 0 generate --seed 4 && ! cmp -s a out && [ ! -e "$SOLVERFS_STORE" ]'
+test_that "every kind is listed, and read again as it is printed" '
+	[ "$(echo "$kinds" | wc -l)" -ge 9 ] && for kind in $kinds; do
+		for size in 1 4 9; do
+			"$solverfs" generate "$kind" --size $size --seed 5 >a.smt2 && run 0 transform nop a.smt2 && cmp -s out a.smt2 || { echo "# $kind $size"; exit 1; }
+		done
+	done'
+test_that "many go into a folder, the first of which is the one of its own" '
+	run 0 generate --logic QF_BV --seed 7 -n 12 -o many && empty out && [ "$(ls many | wc -l)" = 12 ] && run 0 generate --logic QF_BV --seed 7 && cmp -s out many/formula-7-1.smt2 && ! cmp -s out many/formula-7-12.smt2'
+test_that "options are kept to" '
+	run 0 generate --logic QF_LRA --assertions 2 --variables 9 --depth 1 && [ "$(grep -c assert out)" = 2 ] && [ "$(grep -c declare-fun out)" = 9 ] &&
+	run 0 generate regex --dialect 2.0 && has out "str.in.re"'
+test_that "wrong usage" '
+	for words in "nothing" "--logic QF_IDL" "--logic HORN" "concats --logic QF_BV" "tree --size 41" "--extensions" "-n 2" "--size 0" "--depth 0" "--seed -1" "formula regex" "--dialect 3" "--variables 99999999999"; do
+		run 2 generate $words || exit 1
+	done
+	run 2 generate --logic QF_IDL && has err "QF_IDL.*QF_AUFBV"'
+
+# -- transform --
+
+# One that nothing in it can be changed by ends with 1.
+change() { # change KIND FILE
+	timeout 60 "$solverfs" transform "$1" --seed 2 "$2" >out 2>err
+	case $? in
+	0) ! cmp -s out "$2" || [ "$1" = nop ] && "$solverfs" transform nop out >again 2>err && { [ "$1" = scramble ] || cmp -s again out; } ;;
+	1) has err "nothing to change" ;;
+	*) false ;;
+	esac
+}
+test_that "every kind changes formulas of every logic into such that are read again" '
+	for logic in $logics; do
+		"$solverfs" generate --logic $logic --seed 1 >a.smt2 || exit 1
+		for kind in $changes; do change "$kind" a.smt2 || { echo "# $kind of $logic"; exit 1; }; done
+	done'
+printf '(set-logic QF_BV)\n(declare-fun x () (_ BitVec 8))\n(frobnicate x 7)\n(assert (bvult x (bvadd x #x01)))\n(check-sat)\n(get-value (x))\n' >odd.smt2
+test_that "commands that are not known stay" 'for kind in $changes; do [ $kind = scramble ] || { change $kind odd.smt2 && { ! [ -s out ] || has out "^\(frobnicate x 7\)$"; }; } || exit 1; done'
+test_that "an operator is brought in" '
+	run 0 transform operator --operator bvmul odd.smt2 && has out bvmul && run 1 transform operator --operator str.len odd.smt2 && has err "nothing to change" && run 2 transform operator --operator xyz odd.smt2'
+test_that "standard input is read" '"$solverfs" transform reverse <odd.smt2 >out 2>err && has out "#x80" && "$solverfs" transform swap - <odd.smt2 >/dev/null'
+test_that "several changes of one formula" 'run 0 transform fuzz --seed 4 -n 9 -o mutants odd.smt2 && [ "$(ls mutants | wc -l)" = 9 ] && [ "$(cat mutants/* | sort | uniq | wc -l)" -gt 8 ]'
+printf '(set-logic QF_S)(declare-fun s () String)(assert (str.in_re s (re.+ (re.range "b" "d"))))(assert (= (str.at s 0) "b"))(check-sat)' >range.smt2
+test_that "ends of ranges stay single characters, in their order" '
+	for kind in $changes; do for seed in 1 2 3; do
+		"$solverfs" transform $kind --seed $seed range.smt2 >out 2>err || has err "nothing to change" || exit 1
+		! has out "re.range \"([^\"][^\"]+|)\"" && ! has out "re.range \"[^\"]*\" \"([^\"][^\"]+|)\"" || exit 1
+	done; done && run 0 transform multiply range.smt2 && has out "re.range .b. .d." && has out "\"bb+\""'
+: >empty.smt2
+printf '(assert (and' >half.smt2
+test_that "what cannot be read, and what has nothing to change" '
+	run 1 transform fuzz empty.smt2 && run 0 transform nop empty.smt2 && empty out && run 2 transform fuzz half.smt2 && has err half.smt2 && run 3 transform fuzz none.smt2 && run 2 transform &&
+	run 2 transform sideways odd.smt2 && run 2 transform fuzz -n 3 odd.smt2 && for _ in 1 2 3 4 5 6; do
+		random_bytes 3000 >noise.smt2 || exit 1
+		for kind in $changes; do timeout 60 "$solverfs" transform $kind noise.smt2 >/dev/null 2>err; [ $? -le 2 ] || exit 1; done
+	done'
+
+# -- solvers read them --
+
+# complaints_of SOLVER ARGUMENT...: whatever it says of the formulas in all.smt2 but their answers.
+complaints_of() {
+	timeout $((300 * ${CK_TIMEOUT_MULTIPLIER:-1})) "$@" all.smt2 >said 2>&1
+	[ $? -lt 124 ] || echo "# it crashed, or took too long"
+	grep -vE '^(sat|unsat|unknown|timeout|unsupported|; ignoring unsupported logic.*|cvc5 interrupted by timeout\.|)$' said | sort | uniq -c | sort -rn | head -5 | sed 's/^/# /'
+}
+for program in z3 cvc4 cvc5; do
+	command -v $program >/dev/null || { skip "$program reads what is generated" "it is not installed" && continue; }
+	arguments="--strings-exp --tlimit-per=100"
+	[ $program = z3 ] && arguments="-t:100 -memory:2000"
+	test_that "$program reads what is generated of every logic it knows" '
+		for logic in $logics; do
+			case $program,$logic in cvc4,*FP*) continue ;; esac
+			: >all.smt2
+			for seed in 1 2 3; do
+				rm -rf made && "$solverfs" generate --logic $logic --seed $seed -n 60 -o made && cat made/* | sed "s/^(check-sat)\$/(reset)/" >>all.smt2 || exit 1
+			done
+			"$solverfs" generate --logic $logic --seed 9 -n 8 --assertions 2 --depth 2 -o checked$logic && for f in checked$logic/*; do cat "$f" && echo "(reset)"; done >>all.smt2
+			[ -z "$(complaints_of $program $arguments | tee -a complaints)" ] || { echo "# $program, $logic:" && cat complaints && exit 1; }
+		done'
+done
+
+# -- campaigns --
+
+# A solver of bit-vectors and of linear integers, which from v2 on is slow where a formula has bvmul or a product of integers.
+make_script bits
+for v in 1 2; do
+	script_commit bits $v "grep -qE '^.set-logic QF_(BV|LIA).\$' \"\$case\" || { echo '(error \"what is that?\")'; exit 1; }
+[ $v = 1 ] || ! grep -qE 'bvmul|[(][*] ' \"\$case\" || echo 'lasts 20' >&2"
+done
+toy_recipe bits 'timeout = 2s' && run 0 init && run 0 solver add bits bits --recipe bits.recipe
+campaign() { # campaign STATUS NAME OPTION...
+	local status=$1 name=$2
+	shift 2
+	timeout -k 5 200 "$solverfs" fuzz bits --name "$name" --for 100s --max-finds 2 --threshold 700ms --timeout 1500ms --no-localize --no-reduce -j 1 --reference v1 --target v2 "$@" >out 2>err </dev/null
+	[ $? = "$status" ] || { echo "# ended with another status than $status"; return 1; }
+}
+logics_of() { run 0 mount mnt >/dev/null; grep -ho 'set-logic [A-Z_]*' mnt/bits/spr/*/case.smt2 | sort -u | tr '\n' ' '; }
+mkdir mnt
+clean_up() { fusermount3 -uz "$top/mnt" 2>/dev/null; }
+test_that "a campaign of a solver without strings generates what its versions answer, and says so" '
+	campaign 0 asked && has "$SOLVERFS_STORE/campaigns/bits/asked/log" "generated are formulas of QF_BV QF_LIA $" && has "$SOLVERFS_STORE/campaigns/bits/asked/log" "left out, as v1 does not decide them: strings QF_UF" &&
+	has out "^finds [1-9]" && echo "$(logics_of)" | grep -qE "^set-logic QF_(BV|LIA) "'
+test_that "it goes on with these" 'campaign 0 asked && [ "$(grep -c "left out" "$SOLVERFS_STORE/campaigns/bits/asked/log")" = 2 ]'
+test_that "... or what it is told to" '
+	campaign 0 told --logic QF_LIA && run 0 findings bits --campaign told --json && [ "$(wc -l <out)" -ge 1 ] && grep -q "^logic = QF_LIA$" mnt/bits/spr/campaigns/told/settings'
+test_that "a campaign of other logics is another one" 'campaign 2 told --logic QF_BV && has err "logic = QF_LIA"'
+test_that "logics that are not generated, and a corpus beside them" '
+	campaign 2 wrong --logic QF_IDL && has err "QF_IDL" && campaign 2 wrong --logic , && campaign 2 wrong --logic QF_BV --corpus .'
+
+echo "1..$n"
