@@ -259,7 +259,16 @@ void generator_transfer(struct generator *g, struct transfer *t)
 {
         struct generate_options *o = &g->options;
         unsigned *const sizes[] = {&o->literal_length, &o->variables, &o->assertions, &o->depth, &o->alphabet};
+        cleanup_buffer struct buffer logic = {0};
 
+        if (g->logic_name)
+                buffer_adds(&logic, g->logic_name);
+        transfer_bytes(t, &logic);
+        if (transfer_reads(t)) {
+                free(g->logic_name);
+                o->logic = g->logic_name = logic.size > 0 ? copy_prefix(logic.data, logic.size) : NULL;
+                g->logic = logic_of(g->logic_name);
+        }
         for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
                 uint64_t n = *sizes[i];
 
@@ -278,7 +287,7 @@ void generator_transfer(struct generator *g, struct transfer *t)
                 g->alphabet[i] = (uint32_t)character;
         }
         for (size_t i = 0; transfer_reads(t) && i < N_SORT_KINDS; i++)
-                g->candidates[i].is_filled = false;
+                g->candidates[0][i].is_filled = g->candidates[1][i].is_filled = false;
 }
 
 enum dialect generator_dialect(const struct generator *g)

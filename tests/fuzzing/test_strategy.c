@@ -116,8 +116,8 @@ START_TEST(test_a_loaded_strategy_goes_on_alike)
 }
 END_TEST
 
-/* DIMACS; one input in five is slow. */
-static void play_cnf(const struct strategy_options *o, bool is_reloaded, struct buffer *log)
+/* No strings; one input in five is slow. */
+static void play_others(const struct strategy_options *o, bool is_reloaded, struct buffer *log)
 {
         cleanup_strategy struct strategy *s = NULL;
 
@@ -137,15 +137,21 @@ static void play_cnf(const struct strategy_options *o, bool is_reloaded, struct 
         }
 }
 
-START_TEST(test_a_loaded_strategy_of_dimacs_goes_on_alike)
+START_TEST(test_a_loaded_strategy_of_others_goes_on_alike)
 {
-        cleanup_buffer struct buffer whole = {0}, cut = {0};
-        struct strategy_options o = options_of(STRATEGY_SOLVERFS, 10);
+        static char *const logics[] = {"QF_BV", "QF_NRA", "UFLIA"};
 
-        o.is_cnf = true;
-        play_cnf(&o, false, &whole);
-        play_cnf(&o, true, &cut);
-        ck_assert_str_eq(whole.data, cut.data);
+        for (int is_cnf = 0; is_cnf < 2; is_cnf++) {
+                cleanup_buffer struct buffer whole = {0}, cut = {0};
+                struct strategy_options o = options_of(STRATEGY_SOLVERFS, 10);
+
+                o.is_cnf = is_cnf;
+                o.logics = logics;
+                o.n_logics = is_cnf ? 0 : ARRAY_SIZE(logics);
+                play_others(&o, false, &whole);
+                play_others(&o, true, &cut);
+                ck_assert_str_eq(whole.data, cut.data);
+        }
 }
 END_TEST
 
@@ -413,5 +419,5 @@ START_TEST(test_refuses)
 END_TEST
 
 SUITE_TIMEOUT("strategy", 600, test_decisions_repeat, test_a_loaded_strategy_goes_on_alike,
-              test_a_loaded_strategy_of_dimacs_goes_on_alike, test_half_a_state, test_memory_does_not_grow_with_what_is_tried, test_causes_are_found,
+              test_a_loaded_strategy_of_others_goes_on_alike, test_half_a_state, test_memory_does_not_grow_with_what_is_tried, test_causes_are_found,
               test_logics_are_drawn, test_every_version_runs_when_asked, test_candidates, test_several_under_way, test_corpus_of_another_theory, test_refuses)
