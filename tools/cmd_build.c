@@ -64,8 +64,8 @@ static void show_record(const struct building *b, uint32_t number, const struct 
                   (const char *[]){commit.s, record->ok ? "ok" : "failed", seconds, size, released ? "released binary" : is_old ? "toolchain changed" : "clean",
                                    reason});
         if (is_old)
-                note("%s %.12s: toolchain changed: %s is not what it was built with; build --renew builds it anew", common.solver->recipe->name,
-                     commit.s, changed);
+                note("%s %s: toolchain changed: %s is not what it was built with; build --renew builds it anew", common.solver->recipe->name,
+                     commit_label(common.solver, number).s, changed);
 }
 
 /* The whole log; what was printed while it was built is not printed again. */
@@ -110,10 +110,10 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         struct building *b = user;
         uint32_t commit = b->revisions.list[i];
         const struct build_record *record;
-        const struct commit_sha sha = commit_sha(common.solver, commit);
+        const struct commit_label name = commit_label(common.solver, commit);
 
         if (r < 0) {
-                complain("%s %.12s: %s", common.solver->recipe->name, sha.s, reason);
+                complain("%s %s: %s", common.solver->recipe->name, name.s, reason);
                 command_worse(status_of_value(r));
                 return;
         }
@@ -123,16 +123,16 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         else
                 show_record(b, commit, record, to);
         if (record->ok && record->differs)
-                note("%s %.12s: not reproducible, clean builds of the same sources differ: %s", common.solver->recipe->name, sha.s,
+                note("%s %s: not reproducible, clean builds of the same sources differ: %s", common.solver->recipe->name, name.s,
                      record->differs);
         if (record->ok)
                 return;
         command_worse(STATUS_FAILED);
         if (!b->log && b->revisions.n == 1) {
                 show_failure(b, commit);
-                note("the whole log: solverfs build --log %s %.12s", common.solver->recipe->name, sha.s);
+                note("the whole log: solverfs build --log %s %s", common.solver->recipe->name, name.s);
         }
-        complain("%s %.12s cannot be built: %s", common.solver->recipe->name, sha.s, record->reason);
+        complain("%s %s cannot be built: %s", common.solver->recipe->name, name.s, record->reason);
 }
 
 /* -- taking the program out ------------------------------------------------------------------------------------- */

@@ -247,12 +247,12 @@ static void tell_unbuildable(struct compare *o, const struct comparing_table *t)
         for (int side = 0; side < 2; side++) {
                 const struct comparing_version *v = &o->options.version[side];
                 cleanup(build_record_unrefp) struct build_record *record = NULL;
-                const struct commit_sha sha = commit_sha(v->solver, v->commit);
+                const struct commit_label name = commit_label(v->solver, v->commit);
 
                 if (!t->unbuildable[side] || build_find(common.workspace, v->solver, v->commit, false, &record) < 0)
                         continue;
-                complain("%s %.12s cannot be built: %s; see 'solverfs build --log %s %.12s'", v->solver->recipe->name, sha.s,
-                         record->reason ? record->reason : "no reason is known", v->solver->recipe->name, sha.s);
+                complain("%s %s cannot be built: %s; see 'solverfs build --log %s %s'", v->solver->recipe->name, name.s,
+                         record->reason ? record->reason : "no reason is known", v->solver->recipe->name, name.s);
         }
 }
 

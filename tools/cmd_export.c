@@ -173,10 +173,8 @@ static int compare_places(const void *a, const void *b, void *user)
 /* Notes a version that was asked for, and of which nothing is finished. */
 static void note_missing(struct exporting *o, struct solver *s, uint32_t commit)
 {
-        const struct commit_sha sha = commit_sha(s, commit);
-
         if (o->n_missing++ < MISSING_NAMED)
-                buffer_addf(&o->missing, "%s%.12s", o->missing.size > 0 ? ", " : "", sha.s);
+                buffer_addf(&o->missing, "%s%s", o->missing.size > 0 ? ", " : "", commit_label(s, commit).s);
 }
 
 static int write_solver(struct exporting *o, struct solver *s)

@@ -148,6 +148,7 @@ static void show(const struct noisy *o, size_t revision)
                                                 {"THRESHOLD (s)", 13, true}, {"UNDECIDED", 9, true, 2}, {"MIXED", 5, true, 3}};
         const struct noise sum = version_noise(o, revision);
         const struct commit_sha sha = commit_sha(common.solver, o->revisions.list[revision]);
+        const struct commit_label name = commit_label(common.solver, o->revisions.list[revision]);
         char more_than[32] = "-";
         const double threshold = noise_threshold(&sum);
 
@@ -162,7 +163,7 @@ static void show(const struct noisy *o, size_t revision)
         }
         if (!isnan(threshold))
                 snprintf(more_than, sizeof(more_than), "%.6g", threshold);
-        output_rowf(columns, ARRAY_SIZE(columns), "%.12s\t%zu\t%u\t%.6f\t%.6f\t%.6f\t%s\t%zu\t%zu", sha.s, sum.cases, o->runs, sum.mean,
+        output_rowf(columns, ARRAY_SIZE(columns), "%s\t%zu\t%u\t%.6f\t%.6f\t%.6f\t%s\t%zu\t%zu", name.s, sum.cases, o->runs, sum.mean,
                     sum.mean_difference, sum.most_difference, more_than, sum.undecided, sum.mixed);
         if (!isnan(threshold) && o->revisions.n == 1)
                 note("a slowdown of more than %gs is no noise here: --threshold %gs", threshold, threshold);
@@ -170,11 +171,10 @@ static void show(const struct noisy *o, size_t revision)
 
 static void plot_version(const struct noisy *o, size_t revision, struct plot *p)
 {
-        struct commit_sha sha = commit_sha(common.solver, o->revisions.list[revision]);
+        const struct commit_label name = commit_label(common.solver, o->revisions.list[revision]);
         struct plot_series *s;
 
-        sha.s[12] = '\0';
-        s = plot_series(p, PLOT_SCATTER, sha.s);
+        s = plot_series(p, PLOT_SCATTER, name.s);
         for (size_t c = 0; c < o->cases.n; c++) {
                 cleanup_buffer struct buffer tooltip = {0};
                 struct noise_case one;
@@ -182,7 +182,7 @@ static void plot_version(const struct noisy *o, size_t revision, struct plot *p)
                 if (!case_noise(o, revision, c, &one) || !one.is_decided)
                         continue;
                 buffer_add_printable(&tooltip, o->cases.list[c]->name);
-                buffer_addf(&tooltip, " at %s: %.3g s, runs differ by %.3g s%s", sha.s, one.mean, one.difference,
+                buffer_addf(&tooltip, " at %s: %.3g s, runs differ by %.3g s%s", name.s, one.mean, one.difference,
                             one.is_mixed ? "; not all of them decided it" : "");
                 plot_point(s, one.mean, one.difference, tooltip.data);
         }
@@ -229,14 +229,14 @@ static int show_all(struct noisy *o)
         int status = o->error < 0 ? STATUS_FAILED : STATUS_OK;
 
         for (size_t i = 0; i < o->revisions.n; i++) {
-                const struct commit_sha sha = commit_sha(common.solver, o->revisions.list[i]);
+                const struct commit_label name = commit_label(common.solver, o->revisions.list[i]);
 
                 if (!o->unbuildable[i]) {
                         show(o, i);
                         continue;
                 }
-                complain("%s cannot be built at %.12s; 'solverfs build %s %.12s' shows why", common.solver->recipe->name, sha.s, common.solver->recipe->name,
-                         sha.s);
+                complain("%s cannot be built at %s; 'solverfs build %s %s' shows why", common.solver->recipe->name, name.s, common.solver->recipe->name,
+                         name.s);
                 status = STATUS_FAILED;
         }
         if (o->svg)

@@ -39,7 +39,7 @@ void cmd_portfolio_add(int argc, char **argv)
                 "An ARM is a solver or variant of the store, perhaps at a revision and with a seed: z3, z3@z3-4.8.9, 'cvc5@HEAD seed=3'; a "
                 "program of this machine: 'exec:/usr/bin/cvc5 --strings-exp'; or a name and a command, whose program may change: "
                 "'cvc5: /usr/bin/cvc5 --strings-exp {case}'. It is written into the store's config as [portfolio \"NAME\"].\n\n"
-                "Example: solverfs portfolio add p z3@z3-4.8.9 z3@HEAD 'cvc5: cvc5 {case}' --timeout 10s";
+                "Example: solverfs portfolio add p z3@z3-4.8.9 z3@HEAD 'cvc5: cvc5 {case}'";
         const char *timeout = NULL, *memory = NULL, *selector = NULL, *seed = NULL, *settings[9];
         cleanup_portfolio struct portfolio *p = NULL;
         size_t n = 0;

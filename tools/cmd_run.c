@@ -148,7 +148,7 @@ static void tell_unbuildable(struct running *o, size_t revision, const char *com
         if (o->unbuildable[revision])
                 return;
         o->unbuildable[revision] = true;
-        complain("%s %.12s cannot be built: %s; see 'solverfs build --log %s %.12s'", common.solver->recipe->name, commit,
+        complain("%s %s cannot be built: %s; see 'solverfs build --log %s %s'", common.solver->recipe->name, commit,
                  build && build->reason ? build->reason : "no reason is known", common.solver->recipe->name, commit);
 }
 
@@ -161,7 +161,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         bool disputed;
 
         if (r < 0) {
-                complain("%s %.12s on case %u: %s", common.solver->recipe->name, sha.s, cell.info->id, reason);
+                complain("%s %s on case %u: %s", common.solver->recipe->name, commit_label(common.solver, cell.commit).s, cell.info->id, reason);
                 command_worse(status_of_value(r));
                 return;
         }
@@ -173,7 +173,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         else
                 cell_file_print(run->fact, o->file, to);
         if (!run->fact)
-                tell_unbuildable(o, i / o->cases.n, sha.s, run->build);
+                tell_unbuildable(o, i / o->cases.n, commit_label(common.solver, cell.commit).s, run->build);
         else if (run->fact->wrong)
                 tell_wrong(o, &cell, run->fact);
 }

@@ -39,7 +39,7 @@ cleanup() {
 	cd /
 	[ $status -eq 0 ] || [ ! -s "$SOLVERFS_STORE/log" ] || { echo "The mount's log:" && tail -n 5 "$SOLVERFS_STORE/log"; } >&2
 	solverfs -q unmount "$mnt" 2>/dev/null || solverfs -q unmount --lazy "$mnt" 2>/dev/null || true
-	rm -rf "$temp"
+	rm -rf --one-file-system "$temp" # it may be mounted still
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
@@ -115,7 +115,9 @@ old=${commits[$(((${#commits[@]} - 1) / 3))]}
 old=${old:0:12} # any unambiguous prefix names a commit
 say "4. The same for any commit that ever was: this one says"
 show cat "$mnt/strand/commits/$old/message"
+watch_build "$mnt/strand/commits/$old"
 timed cat "$mnt/strand/commits/$old/cases/1/result"
+end_watch
 say "   Its program can be run from where it is"
 show ls -l "$mnt/strand/commits/$old/bin/strand"
 shown "$mnt/strand/commits/$old/bin/strand" "$mnt/cases/1/input.smt2"

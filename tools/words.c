@@ -1,7 +1,6 @@
 #include "words.h"
 
 #include "core/query/machines.h"
-#include "core/query/programs.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -135,6 +134,14 @@ struct commit_sha commit_sha(struct solver *s, uint32_t commit)
                 for (unsigned i = 0; i < GIT_OID_RAWSZ; i++) /* without libgit2, which nothing else needs where all is known */
                         snprintf(sha.s + (size_t)2 * i, 3, "%02x", c.oid.id[i]);
         return sha;
+}
+
+struct commit_label commit_label(const struct solver *s, uint32_t commit)
+{
+        struct commit_label name;
+
+        program_name_at(s, commit, name.s);
+        return name;
 }
 
 static int select_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret)

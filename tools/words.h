@@ -3,6 +3,7 @@
 #pragma once
 
 #include "command.h"
+#include "core/query/programs.h"
 #include "core/workspace/select.h"
 #include "core/study/judge/judge.h"
 #include "core/study/observation/observation.h"
@@ -66,3 +67,7 @@ struct commit_sha {
         char s[GIT_OID_HEXSZ + 1];
 };
 struct commit_sha commit_sha(struct solver *s, uint32_t commit); /* in full; "?" when it cannot be read */
+struct commit_label {
+        char s[COMMIT_NAME_SIZE];
+};
+struct commit_label commit_label(const struct solver *s, uint32_t commit); /* for a sentence: twelve digits; a program's name */

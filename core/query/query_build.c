@@ -147,7 +147,7 @@ int build_query_new(const struct query_type *type, struct workspace *w, struct s
         q->workspace = w;
         q->solver = solver_ref(s);
         q->commit = commit;
-        q->is_late = !knows_toolchain(s);
+        q->is_late = !knows_toolchain(s) && !era_or_solver(s->history, s->recipe, commit)->file; /* a released binary's key has no toolchain in it */
         if (build)
                 q->build_key = *build;
         else

@@ -71,6 +71,8 @@ for command in commands:
 report("every option is in the entry of its command", missing)
 report("no entry has an option that the command does not take", invented)
 
+report("no example of --help is longer than a line", [f"{c}: {e}" for c in commands for e in re.findall(r"^(?:  |Example: )(solverfs .*)\n(?=\S)", help_of(c), re.M)])
+
 keys = {k for row in re.findall(r"^\| (`[a-z`, -]+`) \|", (man.parent / "recipes.md").read_text(), re.M) for k in re.findall(r"`([a-z-]+)`", row)}
 report("every key of docs/recipes.md is in solverfs-recipe(5)",
        [k for k in sorted(keys) if f"*{k}*" not in pages["solverfs-recipe.5.scd"]] if len(keys) > 20 else ["the table was not found"])

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/query/programs.h"
 #include "core/query/scrambled.h"
 #include "core/run/cell_file.h"
 
@@ -625,10 +626,13 @@ static int answered(void *user, size_t k, int r, struct value *, const char *rea
 {
         struct comparing *c = user;
         const struct want *w = &c->wants[k];
+        const struct comparing_version *v = &c->options.version[w->side];
+        char name[COMMIT_NAME_SIZE];
 
-        return r >= 0 ? 0
-                      : errorf(r, "%s %.12s on case %u: %s", c->options.version[w->side].solver->recipe->name, c->table.sha[w->side],
-                               c->options.cases[w->index]->id, reason ? reason : strerror(-r));
+        if (r >= 0)
+                return 0;
+        program_name_at(v->solver, v->commit, name);
+        return errorf(r, "%s %s on case %u: %s", v->solver->recipe->name, name, c->options.cases[w->index]->id, reason ? reason : strerror(-r));
 }
 
 int comparing_next(struct comparing *c, struct asking *ret)
