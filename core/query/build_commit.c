@@ -1,4 +1,5 @@
 /* A commit built, here or at the place where its solver's builds are done. */
+#include "core/build/era.h"
 #include "core/build/live_log.h"
 #include "core/query/query_internal.h"
 
@@ -44,6 +45,7 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
         cleanup_live_log struct live_log live = {.fd = -1};
         struct core_loan loans[ENGINE_SLOTS_MAX];
         cleanup_close int held = -1;
+        struct run_place *builder = era_or_solver(s->history, s->recipe, commit)->file ? NULL : s->builder;
         struct build_request request;
         int r;
 
@@ -74,14 +76,14 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
                 .jobs = job_n_slots(j),
                 .cpus = job_cpus(j),
                 .loans = loans,
-                .n_loans = s->builder ? 0 : job_loans(j, loans),
+                .n_loans = builder ? 0 : job_loans(j, loans),
                 .slot = job_slot(j),
                 .again = again,
                 .cancel_fd = job_cancel_fd(j),
                 .progress = job_progress(j),
                 .listener = key ? &live.listener : NULL,
         };
-        r = s->builder ? build_elsewhere(j, &request, s->builder, ret) : build(&request, ret);
+        r = builder ? build_elsewhere(j, &request, builder, ret) : build(&request, ret);
         if (r < 0)
                 live_log_say_lost(&live, error_message(r));
         return r;

@@ -9,6 +9,7 @@ struct build_query {
         struct solver *solver; /* owns a ref */
         uint32_t commit;
         struct digest build_key;
+        bool is_released; /* a binary: nothing is run, so its build takes no core, and nobody elsewhere */
         bool is_late; /* the toolchain of the place where it is built was not known: build_key is no build's */
         bool is_current; /* a build counts only while what it used is what it was; its jobs are those of the others */
         char *output; /* of a program: the file's name, NULL: the first; owned */

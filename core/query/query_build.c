@@ -147,7 +147,8 @@ int build_query_new(const struct query_type *type, struct workspace *w, struct s
         q->workspace = w;
         q->solver = solver_ref(s);
         q->commit = commit;
-        q->is_late = !knows_toolchain(s) && !era_or_solver(s->history, s->recipe, commit)->file; /* a released binary's key has no toolchain in it */
+        q->is_released = era_or_solver(s->history, s->recipe, commit)->file;
+        q->is_late = !q->is_released && !knows_toolchain(s);
         if (build)
                 q->build_key = *build;
         else
@@ -170,7 +171,7 @@ static enum resource build_query_resource(const struct query *query)
 {
         const struct build_query *q = (const struct build_query *)query;
 
-        return q->is_late ? RESOURCE_DISK /* it only looks */ : q->solver->builder ? RESOURCE_AWAY : RESOURCE_BUILD;
+        return q->is_late || q->is_released ? RESOURCE_DISK : q->solver->builder ? RESOURCE_AWAY : RESOURCE_BUILD;
 }
 
 const struct query_type query_build_type = {

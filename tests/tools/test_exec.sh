@@ -33,6 +33,9 @@ test_that "the tree has its cells, of both formats" '
 test_that "a scrambled input has the name of its format" '
 	ls "$mnt/programs/tags/mute"*"/scrambled/2/cases/3/" >out && has out "^input.cnf" && ls "$mnt/programs/tags/Toy-2.0/scrambled/2/cases/2/" >out && has out "^input.smt2"'
 
+test_that "its file is kept without a core, whoever has them" '
+	hold_cores && run 0 build programs Toy-1.0 --again --wait 0; r=$?; let_cores_go; [ $r = 0 ]'
+
 # -- arguments and seeds --
 
 test_that "arguments belong to the version, and to its name" '
