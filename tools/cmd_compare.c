@@ -263,6 +263,11 @@ static bool is_too_slow(const struct compare *o, const struct judged_case *c)
 }
 
 /* What the pairs do not show. */
+static bool has_program(const struct compare *o)
+{
+        return o->options.version[0].solver->recipe->is_programs || o->options.version[1].solver->recipe->is_programs;
+}
+
 static void tell_chance(const struct compare *o, const struct comparing_table *t)
 {
         for (int side = 0; side < 2; side++)
@@ -274,8 +279,8 @@ static void tell_chance(const struct compare *o, const struct comparing_table *t
                      t->why);
         if (t->chance != COMPARING_REPETITIONS || t->judgement.set.pairs <= t->judgement.set.compared)
                 return;
-        note("not both recipes have a 'seed', so pairs are repetitions, which do not show how far the solvers go by chance; "
-             "'--scramble' runs scrambled inputs");
+        note("%s, so pairs are repetitions, which do not show how far the solvers go by chance; '--scramble' runs scrambled inputs",
+             has_program(o) ? "not both programs are told a seed (as in 'exec:PATH --seed={n}')" : "not both recipes have a 'seed'");
 }
 
 static int tell_judgement(struct compare *o, const struct comparing_table *t)

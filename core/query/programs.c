@@ -270,12 +270,16 @@ static size_t number_length(const char *word)
         return isdigit((unsigned char)word[from]) && memchr(word, '.', n) ? n : 0;
 }
 
-/* "Z3 4.8.12" of "Z3 version 4.8.12 - 64 bit", "cadical 1.9.5" of "1.9.5"; "" where there is no number, or one in a long sentence. */
+/* "Z3 4.8.12" of "Z3 version 4.8.12 - 64 bit", "cadical sc2021" of "sc2021"; "" where there is no number, or one in a long sentence. */
 static void brief_version(const char *line, const char *file, struct buffer *ret)
 {
         const char *p = strncmp(line, "This is ", 8) == 0 ? line + 8 : line;
         cleanup_buffer struct buffer words = {0};
 
+        if (!strchr(line, ' ') && strpbrk(line, "0123456789")) {
+                buffer_addf(ret, "%s %s", file, line);
+                return;
+        }
         for (unsigned i = 0; *p && i < WORDS_MOST; i++) {
                 size_t n = strcspn(p, " ,;()[]:"), number = number_length(p);
 

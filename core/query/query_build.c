@@ -1,6 +1,7 @@
 /* Query build: a commit made a program, here or at the place of its solver. */
 #include "core/build/era.h"
 #include "core/query/build_query.h"
+#include "core/query/programs.h"
 
 int build_query_key(const struct build_query *q, struct digest *ret)
 {
@@ -111,11 +112,10 @@ static int build_query_compute(struct query *query, struct job *j, struct value 
 void build_query_describe(const struct query *query, struct buffer *ret)
 {
         const struct build_query *q = (const struct build_query *)query;
-        struct commit c;
+        char name[COMMIT_NAME_SIZE];
 
-        buffer_addf(ret, "%s %s ", query->type->name, q->solver->recipe->name);
-        if (history_commit(q->solver->history, q->commit, &c) == 0)
-                buffer_addf(ret, "%.12s", git_oid_tostr_s(&c.oid));
+        program_name_at(q->solver, q->commit, name);
+        buffer_addf(ret, "%s %s %s", query->type->name, q->solver->recipe->name, name);
         if (q->output)
                 buffer_addf(ret, " %s", q->output);
 }

@@ -77,7 +77,7 @@ test_that "report.md has what makers and machine are called, and that the input 
 test_that "its commands run as they stand there, one behind the other" '
 	mkdir -p steps && cp mnt/slow/spr/1/case.smt2 steps && sed -n "/^\`\`\`sh\$/,/^\`\`\`\$/p" mnt/slow/spr/1/report.md | sed "1d;\$d" >steps.sh && (cd steps && sh -e ../steps.sh) >out 2>err && [ "$(grep -c "^sat$" out)" = 2 ]'
 test_that "verify.sh builds both versions without solverfs, and confirms it" '
-	elsewhere mnt/slow/spr/1/verify.sh there && has out "^building before: $(git -C slow rev-parse v1)" && has out "seed 1: before sat after 0 ms, after timeout after 20000 ms" && has out "^confirmed: longer by more than 700 ms in ([0-9]+) of \1 pairs"'
+	elsewhere mnt/slow/spr/1/verify.sh there && has out "^building before: $(git -C slow rev-parse v1)" && has out "seed 1: before: sat in 0 ms, after: timeout in 20000 ms" && has out "^confirmed: longer by more than 700 ms in ([0-9]+) of \1 pairs"'
 test_that "... or does not, where it is not so" '
 	sed "s/^after=.*/after=$(git -C slow rev-parse v3)/" mnt/slow/spr/1/verify.sh >wrong.sh && ! elsewhere wrong.sh there2 && has out "^not confirmed: .* in 0 of"'
 test_that "... and says what cannot be built" '

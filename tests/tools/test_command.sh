@@ -363,13 +363,13 @@ test_that "unmount of what is not there is status 3" 'run 3 unmount nowhere'
 
 completion=$source_dir/tools/completions/solverfs.bash
 test_that "bash completes commands, solvers, cases" '
-		complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _solverfs; echo "${COMPREPLY[*]}"; }
+		complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _solverfs "$1" "${replaced-${*: -1}}" "${*: -2:1}"; echo "${COMPREPLY[*]}"; }
 		PATH=$(dirname "$solverfs"):$PATH; . "$completion"
 		[ "$(complete_line solverfs sta)" = status ] && [ "$(complete_line solverfs solver u)" = update ] && [ "$(complete_line solverfs run to)" = "toy toy-again" ] &&
 		[ "$(complete_line solverfs run toy v)" = "v1 v3" ] && [ "$(complete_line solverfs run toy v1 al)" = all ] && [ "$(complete_line solverfs run --se)" = --seed ] &&
-		[ "$(complete_line solverfs run toy v1..v)" = "v1..v1 v1..v3" ] && [ "$(complete_line solverfs compare toy @ v)" = "v1 v3" ] &&
+		[ "$(complete_line solverfs run toy v1..v)" = "v1..v1 v1..v3" ] && [ "$(replaced=@v complete_line solverfs compare toy @ v)" = "@v1 @v3" ] &&
 		[ "$(complete_line solverfs compare toy@v)" = "toy@v1 toy@v3" ] && [ "$(complete_line solverfs compare toy @ v1 to)" = "toy toy-again" ] &&
-		complete_line solverfs compare toy @ | tr " " "\n" | grep -qx v3 && cp recipes/toy.recipe recipes/zebra.recipe &&
+		complete_line solverfs compare toy @ | tr " " "\n" | grep -qx @v3 && [ "$(complete_line solverfs localize toy 1 --reference v)" = "v1 v3" ] && cp recipes/toy.recipe recipes/zebra.recipe &&
 		[ "$(SOLVERFS_RECIPES=$top/recipes; export SOLVERFS_RECIPES; complete_line solverfs solver add x y --recipe ze)" = zebra ]'
 test_that "bash completes the names of cases" '
 		complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _solverfs; echo "${COMPREPLY[*]}"; }

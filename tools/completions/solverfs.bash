@@ -81,7 +81,8 @@ _solverfs() {
 	--output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;
 	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result effort stdout stderr run.json" -- "$cur")) && return ;;
 	--format) COMPREPLY=($(compgen -W "$([ "$command" = import ] && echo benchexec || echo csv jsonl benchexec asv hyperfine)" -- "$cur")) && return ;;
-	--reference | --target | --from | --to | --seed | --timeout | --keep | --name | --status | --options) return ;;
+	--reference | --target | --oracle | --at | --from | --to) _solverfs_lines "$cur" < <(_solverfs_revisions); return ;;
+	--seed | --timeout | --keep | --name | --status | --options) return ;;
 	esac
 
 	local common="--store --wait --quiet --verbose --help"
@@ -177,6 +178,10 @@ _solverfs() {
 			[ "$cur" = @ ] && cur="" || cword=$((cword - 1))
 			solver=${words[cword - 1]}
 			_solverfs_lines "$cur" < <(_solverfs_revisions)
+			if [[ ${2-} == @* ]]; then # bash replaces the @, too, and would put a \ before that of a file's name
+				COMPREPLY=("${COMPREPLY[@]/#/@}")
+				compopt +o filenames 2>/dev/null
+			fi
 		elif [[ $cur == *@* ]]; then # SOLVER@REV as one word
 			solver=${cur%%@*}
 			_solverfs_lines "$cur" < <(cur=${cur#*@}; _solverfs_revisions | sed "s|^|$solver@|")

@@ -21,12 +21,15 @@ static bool is_solved(const struct comparing_table *t, size_t i, int side)
         return verdict_is_decided(run->verdict) && !run->is_wrong;
 }
 
+#define TITLE_LABELS 36 /* characters of two names that have room in it */
+
 static struct plot *new_plot(const struct comparing_table *t, unsigned width, unsigned height)
 {
         cleanup_buffer struct buffer title = {0};
 
-        buffer_addf(&title, "%s against %s, %zu case%s", t->label[1], t->label[0], t->judgement.set.compared,
-                    t->judgement.set.compared == 1 ? "" : "s");
+        if (strlen(t->label[1]) + strlen(t->label[0]) <= TITLE_LABELS) /* the axes have them, too */
+                buffer_addf(&title, "%s against %s, ", t->label[1], t->label[0]);
+        buffer_addf(&title, "%zu case%s", t->judgement.set.compared, t->judgement.set.compared == 1 ? "" : "s");
         if (t->options->set)
                 buffer_addf(&title, " of %s", t->options->set);
         if (t->options->machine) {

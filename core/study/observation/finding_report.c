@@ -106,6 +106,12 @@ static void add_version(const struct solver *s, const char *version, struct buff
                 buffer_addf(ret, " (%.*s)", (int)strcspn(message.data, "\n"), message.data);
 }
 
+/* That of the median. */
+static enum verdict usual_verdict(const struct observation *f, const struct observed_runs *runs)
+{
+        return f->measure == JUDGE_TIME && f->timeout > 0 && observation_seconds(f, runs->version) >= f->timeout ? VERDICT_TIMEOUT : runs->verdict;
+}
+
 static void add_title(const struct solver *s, const struct observation *f, struct buffer *ret)
 {
         static const char *const titles[N_FINDING_KINDS] = {
@@ -124,7 +130,7 @@ static void add_title(const struct solver *s, const struct observation *f, struc
                             judge_amount_text(f->measure, observation_seconds(f, f->target)).s);
         else if (f->kind == FINDING_SPR)
                 buffer_addf(ret, "# %s: %.3gs becomes %s%.3gs\n\n", name, observation_seconds(f, f->reference),
-                            target && target->verdict == VERDICT_TIMEOUT ? "more than " : "", observation_seconds(f, f->target));
+                            target && usual_verdict(f, target) == VERDICT_TIMEOUT ? "more than " : "", observation_seconds(f, f->target));
         else if (f->kind == FINDING_SOUNDNESS && (*f->reference || !*f->chain))
                 buffer_addf(ret, "# %s: two versions contradict each other\n\n", name);
         else
@@ -158,9 +164,9 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
 
                 buffer_adds(ret, "| ");
                 add_version(s, runs->version, ret);
-                if (name)
+                if (name && !s->recipe->is_programs) /* whose message it is */
                         buffer_addf(ret, ": `%s`", name);
-                buffer_addf(ret, " | %s", verdict_name(runs->verdict));
+                buffer_addf(ret, " | %s", verdict_name(usual_verdict(f, runs)));
                 add_amount(f, " | ", runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0, 3, ret);
                 buffer_adds(ret, " |");
                 for (uint32_t k = 0; k < runs->n; k++)
@@ -202,7 +208,9 @@ static int add_reproduction(struct workspace *w, struct solver *s, const struct 
         int r = 0;
 
         buffer_addf(ret, "## Reproduce\n\nWith the input below as `case.%s`%s:\n\n```sh\n", format,
-                    finding_has_verification(f) ? ", or by `verify.sh`, which needs git and what the builds need alone" : "");
+                    !finding_has_verification(f) ? ""
+                    : has_clone                  ? ", or by `verify.sh`, which needs git and what the builds need alone"
+                                                 : ", or by `verify.sh`");
         steps_repository(s, repository);
         if (has_clone) {
                 buffer_adds(ret, "git clone -q ");

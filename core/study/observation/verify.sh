@@ -26,7 +26,7 @@ compare_times() { # 0: the second version is slower in half of the pairs or more
 	for seed in $seeds; do
 		measure before "$seed"; first=$ms first_answer=$answer
 		measure after "$seed"
-		echo "seed $seed: before ${first_answer:-no answer} after $first ms, after ${answer:-no answer} after $ms ms"
+		echo "seed $seed: before: ${first_answer:-no answer} in $first ms, after: ${answer:-no answer} in $ms ms"
 		pairs=$((pairs + 1))
 		case $first_answer in sat | unsat) [ $((ms - first)) -le "$least_ms" ] || held=$((held + 1)) ;; esac
 	done

@@ -184,7 +184,7 @@ static void write_figures(const struct report *r, size_t n_wrong, struct buffer 
         char text[96], label[160];
         size_t slower = 0;
 
-        for (size_t k = 0; k < r->n_columns; k++)
+        for (size_t k = 0; k < r->n_columns && !r->solver->recipe->is_programs; k++) /* of which none is the newest */
                 if (r->columns[k].of->on_line || !newest)
                         newest = &r->columns[k];
         for (size_t i = 0; i < r->n_steps; i++)

@@ -83,8 +83,8 @@ struct finding_commits {
 static int look_at_commit(struct finding_commits *f, uint32_t place)
 {
         struct report *r = f->report;
-        const struct cell cell = {.solver = r->solver};
         uint32_t number = r->order->list[place], at = f->line_at[number], same = NOT_SHOWN;
+        const struct cell cell = {.solver = r->solver, .commit = number};
         struct commit c;
         int e;
 
@@ -260,11 +260,12 @@ static int add_run(void *user, const struct digest *sha256, struct fact *f)
 /* 1: something is known under this seed. */
 static int read_seed(struct report *r, const struct case_place *places, unsigned seed)
 {
-        const struct cell cell = {.solver = r->solver, .has_seed = true, .seed = seed};
         cleanup_free struct report_cell *cells = allocate(r->n_columns * r->cases.n, sizeof(*cells));
         struct reading_column c = {.report = r, .places = places};
         int e = 0;
         for (size_t i = 0; i < r->n_columns && e == 0; i++) {
+                const struct cell cell = {.solver = r->solver, .commit = r->columns[i].of->number, .has_seed = true, .seed = seed};
+
                 c.cells = cells + i * r->cases.n;
                 e = program_runs(r->workspace, &cell, &r->columns[i].of->program, add_run, &c);
         }
@@ -277,7 +278,6 @@ static int read_seed(struct report *r, const struct case_place *places, unsigned
 static int read_cells(struct report *r)
 {
         cleanup_free struct case_place *places = allocate(r->cases.n, sizeof(*places));
-        const struct cell cell = {.solver = r->solver};
         size_t kept = 0;
         int more = r->solver->recipe->seed ? 1 : 0;
 
@@ -286,6 +286,7 @@ static int read_cells(struct report *r)
         sort_list(places, r->cases.n, sizeof(*places), digest_compare);
         for (size_t i = 0; i < r->n_columns; i++) {
                 struct reading_column c = {.report = r, .places = places, .column = &r->columns[i], .cells = &r->cells[kept * r->cases.n]};
+                const struct cell cell = {.solver = r->solver, .commit = r->columns[i].of->number};
                 int e = program_runs(r->workspace, &cell, &r->columns[i].of->program, add_run, &c);
 
                 if (e < 0)
