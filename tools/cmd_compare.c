@@ -334,6 +334,16 @@ static void check_keep(const struct compare *o)
                                v[1].solver->recipe->name);
 }
 
+static void note_tools(const struct comparing_version v[2])
+{
+        const uint32_t commits[] = {v[0].commit, v[1].commit};
+        const bool is_one = v[0].solver->number == v[1].solver->number;
+
+        command_note_tools(v[0].solver, commits, is_one ? 2 : 1);
+        if (!is_one)
+                command_note_tools(v[1].solver, &commits[1], 1);
+}
+
 static int compare(struct compare *o)
 {
         const struct comparing_table *t;
@@ -355,8 +365,8 @@ static int compare(struct compare *o)
         if (r != STATUS_OK && (r != STATUS_INTERRUPTED || t->judgement.set.compared == 0))
                 return r;
         print(o, t); /* also after an interruption */
-        for (int i = 0; i < 2 && !o->machine; i++)
-                command_note_tools(o->options.version[i].solver, &o->options.version[i].commit, 1);
+        if (!o->machine)
+                note_tools(o->options.version);
         if (r == STATUS_OK && o->keep)
                 keep_changes(o, t);
         return r != STATUS_OK ? r : tell_judgement(o, t);

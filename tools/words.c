@@ -331,6 +331,6 @@ void command_note_tools(struct solver *s, const uint32_t *list, size_t n)
         size_t changed = commits_tools_changed(common.workspace, s, list, n, &path);
 
         if (changed > 0)
-                note("%s: toolchain changed: %s is not what %zu of the commits %s built with; solverfs build --renew builds them anew",
-                     s->recipe->name, path, changed, changed == 1 ? "was" : "were");
+                note("%s: toolchain changed: %s is not what %zu of the commits %s built with; 'solverfs build --renew %s REV...' builds anew",
+                     s->recipe->name, path, changed, changed == 1 ? "was" : "were", s->recipe->name);
 }
