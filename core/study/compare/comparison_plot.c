@@ -21,13 +21,14 @@ static bool is_solved(const struct comparing_table *t, size_t i, int side)
         return verdict_is_decided(run->verdict) && !run->is_wrong;
 }
 
-#define TITLE_LABELS 36 /* characters of two names that have room in it */
+#define TITLE_PIXELS 10 /* a character of a title takes so many at most, on average */
 
 static struct plot *new_plot(const struct comparing_table *t, unsigned width, unsigned height)
 {
+        const size_t long_title = strlen(t->label[1]) + strlen(t->label[0]) + strlen(" against , 100 cases");
         cleanup_buffer struct buffer title = {0};
 
-        if (strlen(t->label[1]) + strlen(t->label[0]) <= TITLE_LABELS) /* the axes have them, too */
+        if (TITLE_PIXELS * long_title <= (width > 0 ? width : 720)) /* the axes have the names, too */
                 buffer_addf(&title, "%s against %s, ", t->label[1], t->label[0]);
         buffer_addf(&title, "%zu case%s", t->judgement.set.compared, t->judgement.set.compared == 1 ? "" : "s");
         if (t->options->set)
