@@ -37,7 +37,7 @@ finds() { run 0 findings slow --json && grep -c "\"kind\":\"$1\"" out; }
 campaign() { # campaign STATUS NAME FOR OPTION...
 	local status=$1 name=$2 time=$3
 	shift 3
-	timeout -k 5 200 "$solverfs" fuzz slow --name "$name" --for "$time" --threshold 700ms --timeout 1500ms --no-localize --no-reduce -j 1 "$@" >out 2>err </dev/null
+	timeout -k 5 $((200 * ${CK_TIMEOUT_MULTIPLIER:-1})) "$solverfs" fuzz slow --name "$name" --for "$time" --threshold 700ms --timeout 1500ms --no-localize --no-reduce -j 1 "$@" >out 2>err </dev/null
 	[ $? = "$status" ] || { echo "# ended with another status than $status"; return 1; }
 }
 
