@@ -3,6 +3,8 @@
  * Lets. A region is what is printed between two binders: a command's term, or the body of a quantifier. Within a region a name means one
  * thing, so that an open subterm may be bound by a let at the region's beginning; a closed one is bound at the command's. Lets of a region
  * that do not depend on each other are one let, so that lets nest no deeper than they must (solvers recur over them). */
+#include <inttypes.h>
+
 #include "core/smtlib/smtlib_internal.h"
 
 #define LET_SIZE_LEAST 7 /* nodes of a subterm that is worth a let: below, the text is shorter without */
@@ -193,8 +195,14 @@ static void add_bitvec(struct printer *p, const struct term *t)
         struct slice text = t->symbol->name;
         const char *bits = (const char *)text.data + 2;
         uint32_t width = t->sort->index[0];
+        char decimal[64] = "";
+        uint64_t value;
 
-        if (*(const char *)text.data == 'b') {
+        if (p->options->decimal_bits && term_to_bitvec(t, &value))
+                snprintf(decimal, sizeof(decimal), "(_ bv%" PRIu64 " %u)", value, width);
+        if (decimal[0] && strlen(decimal) < (width % 4 == 0 ? 2 + width / 4 : 2 + width)) {
+                buffer_adds(p->out, decimal);
+        } else if (*(const char *)text.data == 'b') {
                 buffer_addf(p->out, "(_ %s %u)", (const char *)text.data, width);
         } else if (width <= 64 && width % 4 == 0) {
                 adds(p, "#x");

@@ -9,8 +9,9 @@
 
 struct print_options {
         enum dialect dialect;
-        bool no_lets;  /* as a tree */
-        size_t most;   /* -EFBIG when the text would be larger; 0: no limit */
+        bool no_lets;      /* as a tree */
+        bool decimal_bits; /* (_ bv1 64) where that is shorter than #x0000000000000001 */
+        size_t most;       /* -EFBIG when the text would be larger; 0: no limit */
 };
 
 int term_print(const struct term *t, const struct print_options *o, struct buffer *ret);

@@ -121,6 +121,8 @@ int reduce_cnf(struct reducer *r, bool *ret_is_cnf)
                 for (enum part part = 0; k >= 0 && part < N_PARTS; part++) {
                         k = sweep(r, part);
                         more |= k > 0;
+                        if (k > 0)
+                                k = offer_dense(r);
                 }
                 any |= more;
         } while (k >= 0 && more);

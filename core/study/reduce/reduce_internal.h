@@ -64,5 +64,8 @@ const struct term *term_without_args(struct bank *b, const struct term *t, const
 const struct term *term_without_variable(struct bank *b, const struct term *quantifier, size_t i, const struct term *value);
 /* Other terms that may stand in its place, of its sort and of its parts but no part of it (reduce_rewrite.c). */
 void term_rewrites(struct bank *b, const struct term *t, struct term_list *ret);
+#define NESTINGS_MOST 100 /* of them are tried in a pass: most are boring */
+/* Of its sort, with fewer parts, of which one stands in another's place (reduce_rewrite.c). */
+void term_nestings(struct bank *b, const struct term *t, struct term_list *ret);
 /* 0 and 1: a value such as true or false; 2: another literal; 3: a constant or a variable; 4: what has arguments. */
 unsigned term_rank(const struct term *t);

@@ -1,9 +1,11 @@
 /* Simpler terms of the same sort that are no part of a term: the same in fewer words; other operators, fewer arguments, arguments of arguments. */
 #include "core/study/reduce/reduce_internal.h"
 
-#define FLAT_MOST 256 /* arguments that a list gets by those in it: where terms are shared, lists in lists grow exponentially */
-#define OPERATORS_MOST 2  /* others of one signature: those with the shortest names */
-#define ARGS_MOST      16 /* of a term that is looked at argument by argument */
+#define FLAT_MOST      256  /* arguments that a list gets by those in it: where terms are shared, lists in lists grow exponentially */
+#define OPERATORS_MOST 2    /* others of one signature: those with the shortest names */
+#define ARGS_MOST      16   /* of a term that is looked at argument by argument */
+#define NESTED_SIZE    1000 /* nodes of a term whose parts are put into each other */
+#define NESTED_PLACES  40   /* of an argument of it that are looked at */
 
 /* -- the same term in fewer words: what is plain whatever the arguments are -- */
 
@@ -176,8 +178,34 @@ static void add_negated(struct bank *b, const struct term *t, struct term_list *
                         add_made(b, t, OP_NOT, &t->args[i], 1, ret);
 }
 
+/* (< (+ a b) c): (< a b). */
+static void add_split(struct bank *b, const struct term *t, struct term_list *ret)
+{
+        for (size_t i = 0; t->n_args == 2 && i < 2; i++) {
+                const struct term *arg = t->args[i];
+
+                if (arg->kind == TERM_OPERATOR && arg->n_args == 2 && arg->args[0]->sort == arg->sort && arg->args[1]->sort == arg->sort)
+                        add_made(b, t, t->op, arg->args, 2, ret);
+        }
+}
+
+/* (forall ((x Int)) (forall ((y Int)) p)): (forall ((x Int) (y Int)) p). */
+static void add_one_quantifier(struct bank *b, const struct term *t, struct term_list *ret)
+{
+        const struct term *inner = term_body(t);
+        cleanup_term_list struct term_list variables = {0};
+
+        if (inner->kind != t->kind || t->kind == TERM_LAMBDA)
+                return;
+        for (size_t i = 0; i < t->n_bound + inner->n_bound; i++)
+                term_list_add(&variables, i < t->n_bound ? t->args[i] : inner->args[i - t->n_bound]);
+        term_list_add(ret, term_quantifier(b, t->kind, variables.list, variables.n, term_body(inner)));
+}
+
 void term_rewrites(struct bank *b, const struct term *t, struct term_list *ret)
 {
+        if (term_is_quantifier(t))
+                add_one_quantifier(b, t, ret);
         if (t->kind != TERM_OPERATOR || t->n_args == 0 || t->n_args > ARGS_MOST || t->sort->has_unknown)
                 return;
         add_made(b, t, OP_RE_ALL, NULL, 0, ret); /* no other step tries this value */
@@ -186,6 +214,64 @@ void term_rewrites(struct bank *b, const struct term *t, struct term_list *ret)
         add_negated(b, t, ret);
         add_fewer(b, t, ret);
         add_pulled_up(b, t, ret);
+        add_split(b, t, ret);
         if (name_size(t->op) > 1)
                 add_operators(b, t, t->args, t->n_args, name_size(t->op) - 1, ret);
+}
+
+/* -- parts of a term within each other -- */
+
+/* One argument goes, and a subterm of it takes a leaf's place in another one: (and (< (f 1) 2) (< 3 (g 4))) is (< (f (g 4)) 2). */
+static void add_nested(struct bank *b, const struct term *t, size_t keep, size_t out, struct term_list *ret)
+{
+        cleanup_term_places struct term_places places = {0}, moved = {0};
+        bool is_out[ARGS_MOST] = {0};
+        const struct term *args[ARGS_MOST];
+
+        term_places(t->args[keep], NESTED_PLACES, &places);
+        term_places(t->args[out], NESTED_PLACES, &moved);
+        is_out[out] = true;
+        memcpy(args, t->args, t->n_args * sizeof(*args));
+        for (size_t m = 0; m < moved.n && ret->n < NESTINGS_MOST; m++)
+                for (size_t i = 1; i < places.n && moved.list[m].term->n_args > 0 && !moved.list[m].term->is_open; i++) {
+                        const struct term *whole;
+
+                        if (places.list[i].term->n_args > 0 || places.list[i].term->sort != moved.list[m].term->sort)
+                                continue;
+                        args[keep] = term_replace_at(b, &places, i, moved.list[m].term);
+                        whole = args[keep] ? term_with_args(b, t, args) : NULL;
+                        whole = whole ? term_without_args(b, whole, is_out) : NULL;
+                        if (whole)
+                                term_list_add(ret, whole);
+                }
+}
+
+/* A formula gives way to an equality of a part and the simplest value. */
+static void add_equalities(struct bank *b, const struct term *t, struct term_list *ret)
+{
+        static const struct term_list none = {0};
+        cleanup_term_list struct term_list all = {0};
+
+        term_subterms(&t, 1, &all);
+        for (size_t i = all.n; i-- > 0;) {
+                const struct term *part = all.list[i], *value;
+
+                if (part->n_args == 0 || part->is_open || term_is_bool(part) || (part->depth + 1 == t->depth && name_size(t->op) == 1))
+                        continue;
+                value = term_step(b, part, STEP_ZERO, &none, &none);
+                if (value)
+                        add_made(b, t, OP_EQUAL, (const struct term *[]){part, value}, 2, ret);
+        }
+}
+
+void term_nestings(struct bank *b, const struct term *t, struct term_list *ret)
+{
+        if (t->kind != TERM_OPERATOR || t->n_args > ARGS_MOST || t->sort->has_unknown || t->tree_size > NESTED_SIZE)
+                return;
+        for (size_t keep = 0; t->n_args > 1 && keep < t->n_args; keep++)
+                for (size_t out = 0; out < t->n_args; out++)
+                        if (out != keep)
+                                add_nested(b, t, keep, out, ret);
+        if (term_is_bool(t))
+                add_equalities(b, t, ret);
 }

@@ -96,9 +96,16 @@ static void choose_bodies(struct command_items *items)
                         items->item[i] = items->n++;
 }
 
+static int write_short(const struct script_state *s, struct command c, struct buffer *ret)
+{
+        if (c.kind == COMMAND_DECLARE_FUN)
+                c.kind = COMMAND_DECLARE_CONST;
+        return state_add_printed(s, c, ret);
+}
+
 static void choose_all(struct command_items *items)
 {
-        items->write = state_add_printed;
+        items->write = write_short;
         for (size_t i = 0; i < items->state->script->n_commands; i++)
                 items->item[i] = items->n++;
 }
@@ -228,9 +235,8 @@ static void add_without_variables(struct script_state *s, const struct term *q, 
                         script_changes_add(c, q, term_without_variable(s->script->bank, q, i, NULL));
                         continue;
                 }
-                for (size_t step = STEP_ZERO; step < STEP_CHILD; step++) {
-                        const struct term *value = step == STEP_FRESH ? term_of_sort(&s->fresh, variable->sort)
-                                                                      : term_step(s->script->bank, variable, step, &s->constants, &s->fresh);
+                for (size_t step = STEP_ZERO; step <= STEP_CONSTANT; step++) {
+                        const struct term *value = term_step(s->script->bank, variable, step, &s->constants, &s->fresh);
 
                         if (value)
                                 script_changes_add(c, q, term_without_variable(s->script->bank, q, i, value));
@@ -282,7 +288,6 @@ static int make_single(void *user, size_t at, struct buffer *ret)
 
 static void list_binders(struct script_state *s, const struct term_list *all, struct script_changes *c)
 {
-        state_make_fresh(s, all);
         for (size_t i = 0; i < all->n; i++)
                 if (term_is_quantifier(all->list[i]))
                         add_without_variables(s, all->list[i], c);
@@ -372,6 +377,17 @@ static void list_rewrites(struct script_state *s, const struct term_list *all, s
         }
 }
 
+static void list_nestings(struct script_state *s, const struct term_list *all, struct script_changes *c)
+{
+        for (size_t i = 0; i < all->n && c->n < NESTINGS_MOST; i++) {
+                cleanup_term_list struct term_list simpler = {0};
+
+                term_nestings(s->script->bank, all->list[i], &simpler);
+                for (size_t k = 0; k < simpler.n && c->n < NESTINGS_MOST; k++)
+                        script_changes_add(c, all->list[i], simpler.list[k]);
+        }
+}
+
 static void list_elsewhere(struct script_state *s, const struct term_list *all, struct script_changes *c)
 {
         for (size_t i = 0; i < all->n; i++)
@@ -434,6 +450,123 @@ static void list_places(struct script_state *s, const struct term_list *all, str
                         add_places(s, s->script->commands[i].term, c);
 }
 
+/* -- one assertion, one sort, one constant for several -- */
+
+/* Assertions one behind the other: an item is one that joins the one before it. */
+struct merging {
+        const struct script_state *state;
+        const size_t *with; /* of each command: its item, and 1; 0: it is none */
+        size_t n;
+};
+
+static int with_merged(void *user, const bool *is_joined, struct buffer *ret)
+{
+        const struct merging *m = user;
+        const struct script_state *s = m->state;
+        cleanup_term_list struct term_list parts = {0};
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < s->script->n_commands; i++) {
+                struct command c = s->script->commands[i];
+                bool goes_on = i + 1 < s->script->n_commands && m->with[i + 1] > 0 && is_joined[m->with[i + 1] - 1];
+
+                if (c.kind != COMMAND_ASSERT || (!goes_on && parts.n == 0)) {
+                        state_add_bytes(s, i, ret);
+                        continue;
+                }
+                for (size_t k = 0; k < (c.term->op == OP_AND ? c.term->n_args : 1); k++)
+                        term_list_add(&parts, c.term->op == OP_AND ? c.term->args[k] : c.term);
+                if (goes_on)
+                        continue;
+                c.term = term_op(s->script->bank, OP_AND, parts.list, parts.n);
+                r = c.term ? state_add_printed(s, c, ret) : -ENOENT;
+                parts.n = 0;
+        }
+        return r;
+}
+
+static int step_merge(struct steps *steps)
+{
+        cleanup_state struct script_state s = {0};
+        cleanup_free size_t *with = NULL;
+        struct merging m = {.state = &s};
+        int r = script_state_load(steps, &s);
+
+        if (r < 0)
+                return r;
+        m.with = with = allocate(s.script->n_commands, sizeof(*with));
+        for (size_t i = 1; i < s.script->n_commands; i++)
+                if (s.script->commands[i].kind == COMMAND_ASSERT && s.script->commands[i - 1].kind == COMMAND_ASSERT)
+                        with[i] = ++m.n;
+        return steps_sweep(steps, m.n, 0, with_merged, &m);
+}
+
+/* A sort that the script declares gives way to one that needs no declaration, and has values. */
+static int make_sort(void *user, size_t at, struct buffer *ret)
+{
+        static const char *const sorts[] = {"Int", "Bool"};
+        const struct script_state *s = ((const struct script_changes *)user)->state;
+        const struct command *d = &s->script->commands[at / ARRAY_SIZE(sorts)];
+        struct script_options o = {.dialect = s->script->dialect, .is_dialect_fixed = true, .is_strict = true};
+        cleanup_script struct script *made = NULL;
+        struct tokenizer t;
+        struct token token;
+        size_t done = 0;
+
+        if (d->kind != COMMAND_DECLARE_SORT || !d->symbol)
+                return -ENOENT;
+        tokenizer_init(&t, SLICE(s->text.data, s->text.size), s->script->dialect);
+        while (token_next(&t, &token) != TOKEN_END) {
+                bool is_inside = token.begin >= d->span.begin && token.begin < d->span.end;
+
+                if (!is_inside && (token.kind != TOKEN_SYMBOL || symbol_find(s->script->bank, token.text) != d->symbol))
+                        continue;
+                buffer_add(ret, s->text.data + done, token.begin - done);
+                if (!is_inside)
+                        buffer_adds(ret, sorts[at % ARRAY_SIZE(sorts)]);
+                done = token.end;
+        }
+        buffer_add(ret, s->text.data + done, s->text.size - done);
+        return script_read(SLICE(ret->data, ret->size), &o, &made) == 0 ? 0 : -ENOENT;
+}
+
+/* One constant for two. */
+static void list_constant_pairs(struct script_state *s, const struct term_list *all, struct script_changes *c)
+{
+        c->drops = true;
+        for (size_t i = 0; i < s->constants.n; i++)
+                for (size_t k = 0; k < i && c->n < PAIRS_MOST; k++)
+                        if (s->constants.list[i]->sort == s->constants.list[k]->sort)
+                                script_changes_add(c, s->constants.list[i], s->constants.list[k]);
+}
+
+/* ALL, or the logic with less in its name. */
+static int make_logic(void *user, size_t at, struct buffer *ret)
+{
+        static const char *const parts[][2] = {{"AUF", "UF"},  {"ABV", "BV"},  {"UF", ""},   {"DT", ""},     {"FP", ""},     {"BV", ""},
+                                               {"SLIA", "S"}, {"ALIA", "LIA"}, {"LIA", ""}, {"NIA", "LIA"}, {"NRA", "LRA"}, {"NIRA", "LIRA"}};
+        const struct script_state *s = ((const struct script_changes *)user)->state;
+        size_t i = 0;
+        const char *name, *part;
+
+        while (at <= ARRAY_SIZE(parts) && i < s->script->n_commands && s->script->commands[i].kind != COMMAND_SET_LOGIC)
+                i++;
+        if (at > ARRAY_SIZE(parts) || i == s->script->n_commands || !s->script->commands[i].symbol)
+                return -ENOENT;
+        name = s->script->commands[i].symbol->name.data;
+        part = at == 0 ? name : strstr(name, parts[at - 1][0]);
+        if (!part || (at > 0 && part[strlen(parts[at - 1][0])] == '\0' && !*parts[at - 1][1] && (part == name || part[-1] == '_')))
+                return -ENOENT;
+        for (size_t k = 0; k < s->script->n_commands; k++)
+                if (k != i)
+                        state_add_bytes(s, k, ret);
+                else if (at == 0)
+                        buffer_adds(ret, "(set-logic ALL)\n");
+                else
+                        buffer_addf(ret, "(set-logic %.*s%s%s)\n", (int)(part - name), name, parts[at - 1][1], part + strlen(parts[at - 1][0]));
+        return 0;
+}
+
 /* -- passes -- */
 
 /* One of: a sweep over the commands that `choose` chooses; a candidate at a time until none is taken, of the changes that `list` lists for all distinct
@@ -444,6 +577,7 @@ struct step {
         bool again; /* until the sweep takes nothing */
         void (*list)(struct script_state *s, const struct term_list *all, struct script_changes *c);
         reduce_make make; /* a candidate; NULL: a sweep over all changes */
+        size_t n;         /* without `list`: candidates for each command; 0: one */
         bool goes_on;     /* behind what was taken; else from the start */
         int (*run)(struct steps *steps);
         bool is_fine; /* many candidates for few bytes: only where the pass has taken nothing so far */
@@ -487,7 +621,7 @@ static int step_single(struct steps *steps, const struct step *step)
                 }
                 if (!step->make)
                         return steps_sweep_changes(steps, &c, 0);
-                n = !step->list               ? s.script->n_commands
+                n = !step->list               ? MAX(step->n, (size_t)1) * s.script->n_commands
                     : step->make == make_pair ? MIN(c.n * (c.n - MIN(c.n, (size_t)1)) / 2, PAIRS_MOST)
                                               : c.n;
                 taken = reduce_first(steps->reducer, step->goes_on ? at : 0, n, step->make, &c, &at);
@@ -515,6 +649,7 @@ int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
                 {"commands", .choose = choose_commands},
                 {"declarations", .choose = choose_unused,
                  .again = true}, /* one leads to another: a definition uses what others declare */
+                {"sorts", .make = make_sort, .n = 2},
                 {"tidying", .choose = choose_untidy},
                 {"constants", .list = list_constant_zeros},
                 {"constants", .list = list_constant_values, .make = make_single, .goes_on = true},
@@ -530,6 +665,10 @@ int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
                 {"names", .run = step_names},
                 {"arguments and literals", .run = step_parts, .is_fine = true},
                 {"places", .list = list_places, .make = make_single, .goes_on = true, .is_fine = true},
+                {"logic", .make = make_logic, .n = 13, .is_fine = true},
+                {"assertions", .run = step_merge, .is_fine = true},
+                {"constants", .list = list_constant_pairs, .make = make_single, .is_fine = true},
+                {"nested terms", .list = list_nestings, .make = make_single, .is_fine = true},
                 {"terms from elsewhere", .list = list_elsewhere, .make = make_single, .goes_on = true, .is_fine = true},
                 {"two at once", .list = list_zeros, .make = make_pair, .is_fine = true},
         };

@@ -59,7 +59,7 @@ void state_add_bytes(const struct script_state *s, size_t i, struct buffer *ret)
 int state_add_printed(const struct script_state *s, struct command c, struct buffer *ret)
 {
         cleanup_buffer struct buffer shared = {0}, tree = {0};
-        struct print_options o = {.dialect = s->script->dialect};
+        struct print_options o = {.dialect = s->script->dialect, .decimal_bits = true};
         const struct buffer *shorter = &shared;
         int r = command_print(s->script, &c, &o, &shared);
 
