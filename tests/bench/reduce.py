@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""solverfs reduce beside ddSMT 2 on the same inputs, with the same interest test (tests/bench/slow.c), in turn.
+"""solverfs reduce beside ddSMT 2 on the same inputs, with the same interest tests, in turn.
 
-    tests/bench/reduce.py --solverfs build/tools/solverfs --slow build/tests/bench/slow --ddsmt DDSMT/bin/ddsmt [--floor 0.2] [--ratio 3]
-                          [--most 900] [--jobs 2] [--cpus 0,1] LIST
+    tests/bench/reduce.py --solverfs build/tools/solverfs --ddsmt DDSMT/bin/ddsmt [--most 900] [--jobs 2] [--cpus 0,1] [--keep FOLDER] LIST
 
-A line of LIST is a file, a reference and a target, separated by tabs: the versions are commands with whole paths. Both reducers run on the same
-cores, one after the other, each for at most --most seconds. Prints a row for each input and the medians. Time is CPU time of the reducer and of
-all it ran (on a machine with other load that is what can be compared; "-" when it was stopped), and wall time. An input that is not
-slow when a reducer begins is left out and named.
+A line of LIST is a name, a file and a command for the shell with the file as "$1", separated by tabs (tests/bench/reduce_inputs.py makes such lists). The
+command ends with 0 for what is interesting. Both reducers run on the same cores, one after the other, each for at most --most seconds. Prints a row for
+each input, medians and quartiles. Size is the bytes of the result (both shorten names), and its atoms: the names and literals, which no name makes
+shorter. Time is CPU time of the reducer and of all it ran (on a machine with other load that is what can be compared; "-" when it was stopped), and wall
+time; tests are how often the command ran. A result that the command is not interested in is marked with "!".
 """
 import argparse
 import os
+import re
 import resource
 import shlex
 import signal
@@ -19,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+TIMEOUT = 10  # seconds of one test, for both
 
 
 def run(argv, cpus, most, cwd):
@@ -40,71 +43,80 @@ def run(argv, cpus, most, cwd):
             p.wait()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return time.monotonic() - began, None if stopped else cpu, p.returncode
+    return time.monotonic() - began, None if stopped else cpu
 
 
-def size(path, otherwise):
-    return os.path.getsize(path) if os.path.exists(path) and os.path.getsize(path) > 0 else otherwise
+def atoms(text):
+    return len(re.findall(r'"(?:[^"]|"")*"|\|[^|]*\||[^\s()"|]+', text))
 
 
-def compare(o, file, reference, target, folder):
-    test = [o.slow, str(o.floor), str(o.ratio), reference, target]
-    ours, theirs = os.path.join(folder, "ours.smt2"), os.path.join(folder, "theirs.smt2")
-    before = os.path.getsize(file)
-    if subprocess.run(test + [file], cwd=folder, check=False).returncode != 0:
-        print(f"{file}: not slow here", file=sys.stderr)
-        return None
-    for path in (ours, theirs):
+def reduce_with(o, which, file, command, folder):
+    """The row of one reducer: bytes, atoms, CPU seconds, wall seconds, tests, whether the result is interesting."""
+    test, calls, result = (os.path.join(folder, name) for name in ("test", "calls", which + ".smt2"))
+    with open(test, "w", encoding="utf-8") as f:
+        f.write(f"#!/bin/sh\necho >>{shlex.quote(calls)}\n{command}\n")
+    os.chmod(test, 0o700)
+    for path in (calls, result):
         if os.path.exists(path):
             os.unlink(path)
-    command = " ".join(shlex.quote(word) for word in test) + " {}"
-    one = run([o.solverfs, "-q", "reduce", file, "--command", command, "-j", str(o.jobs), "--for", f"{o.most}s", "--timeout", "60s",
-               "-o", ours], o.cpus, o.most + 60, folder)
-    two = run([sys.executable, o.ddsmt, "-j", str(o.jobs), "--ignore-output", "--timeout", "60", file, theirs] + test, o.cpus, o.most,
-              folder)
-    if one[1] is not None and one[2] != 0:
-        print(f"{file}: not slow when it was run again", file=sys.stderr)
-        return None
-    return before, size(ours, before), size(theirs, before), one[1], two[1], one[0], two[0]
+    if which == "ours":
+        argv = [o.solverfs, "-q", "reduce", file, "--command", shlex.quote(test) + " {}", "-j", str(o.jobs), "--for", f"{o.most}s",
+                "--timeout", f"{TIMEOUT}s", "-o", result]
+    else:
+        argv = [sys.executable, o.ddsmt, "-j", str(o.jobs), "--ignore-output", "--timeout", str(TIMEOUT), file, result, test]
+    wall, cpu = run(argv, o.cpus, o.most + (60 if which == "ours" else 0), folder)
+    with open(calls, "rb") as f:
+        n = len(f.read())
+    if not os.path.exists(result) or os.path.getsize(result) == 0:
+        result = file
+    with open(result, encoding="utf-8") as f:
+        text = f.read()
+    is_good = subprocess.run([test, result], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
+    return {"bytes": len(text.encode()), "atoms": atoms(text), "cpu": cpu, "wall": wall, "tests": n, "good": is_good}
 
 
-def seconds(x):
-    return "-" if x is None else f"{x:.1f}"
+def shown(row):
+    cpu = "-" if row["cpu"] is None else f"{row['cpu']:.1f}"
+    return f"{row['bytes']}{'' if row['good'] else '!'}", str(row["atoms"]), cpu, f"{row['wall']:.1f}", str(row["tests"])
 
 
-def median_ratio(rows, one, other):
-    ratios = [r[one] / r[other] for r in rows if r[one] is not None and r[other]]
-    return f"{statistics.median(ratios):.2f} ({len(ratios)} inputs)" if ratios else "unknown"
+def quartiles(rows, key):
+    ratios = [a[key] / b[key] for a, b in rows if a[key] is not None and b[key]]
+    if len(ratios) < 2:
+        return f"{key} unknown"
+    q = statistics.quantiles(ratios, n=4, method="inclusive")
+    return f"{key} {q[1]:.2f} ({q[0]:.2f} to {q[2]:.2f}; {len(ratios)} inputs)"
 
 
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("list")
     p.add_argument("--solverfs", required=True, type=os.path.abspath)
-    p.add_argument("--slow", required=True, type=os.path.abspath)
     p.add_argument("--ddsmt", type=os.path.abspath)
-    p.add_argument("--floor", type=float, default=0.2)
-    p.add_argument("--ratio", type=float, default=3)
     p.add_argument("--most", type=int, default=900)
     p.add_argument("--jobs", type=int, default=2)
     p.add_argument("--cpus", type=lambda text: {int(n) for n in text.split(",")}, default=os.sched_getaffinity(0))
+    p.add_argument("--keep", type=os.path.abspath)
     o = p.parse_args()
     if not o.ddsmt or not os.path.exists(o.ddsmt):
         print("skipped: name ddSMT's program with --ddsmt (github.com/ddsmt/ddSMT, bin/ddsmt of a checkout)")
         return
     rows = []
-    print("input\tbytes\tours\tddsmt\tours-cpu\tddsmt-cpu\tours-wall\tddsmt-wall", flush=True)
-    with tempfile.TemporaryDirectory() as folder, open(o.list, encoding="utf-8") as lines:
+    columns = ("bytes", "atoms", "cpu", "wall", "tests")
+    print("input", "bytes", *(f"{who}-{what}" for what in columns for who in ("ours", "ddsmt")), sep="\t", flush=True)
+    with open(o.list, encoding="utf-8") as lines:
         for line in lines:
-            file, reference, target = line.rstrip("\n").split("\t")
-            row = compare(o, os.path.abspath(file), reference, target, folder)
-            if row:
-                rows.append(row)
-                print(os.path.basename(file), *row[:3], *map(seconds, row[3:]), sep="\t", flush=True)
-    if rows:
-        print(f"{len(rows)} inputs, medians: {statistics.median(r[0] for r in rows):.0f} bytes; ours {statistics.median(r[1] for r in rows):.0f}, "
-              f"ddSMT {statistics.median(r[2] for r in rows):.0f}; ratios: size {median_ratio(rows, 1, 2)}, "
-              f"CPU time {median_ratio(rows, 3, 4)}, wall time {median_ratio(rows, 5, 6)}")
+            name, file, command = line.rstrip("\n").split("\t")
+            with tempfile.TemporaryDirectory() as folder:
+                pair = [reduce_with(o, which, file, command, folder) for which in ("ours", "ddsmt")]
+                if o.keep:
+                    for which in ("ours", "ddsmt"):
+                        path = os.path.join(folder, which + ".smt2")
+                        if os.path.exists(path):
+                            subprocess.run(["cp", path, os.path.join(o.keep, f"{name}-{len(rows)}-{which}.smt2")], check=True)
+            rows.append(pair)
+            print(name, os.path.getsize(file), *(x for two in zip(*map(shown, pair)) for x in two), sep="\t", flush=True)
+    print("ours over ddSMT's, medians and quartiles: " + "; ".join(quartiles(rows, key) for key in columns))
 
 
 main()
