@@ -139,7 +139,7 @@ static void play_others(const struct strategy_options *o, bool is_reloaded, stru
 
 START_TEST(test_a_loaded_strategy_of_others_goes_on_alike)
 {
-        static char *const logics[] = {"QF_BV", "QF_NRA", "UFLIA"};
+        static char bv[] = "QF_BV", nra[] = "QF_NRA", uflia[] = "UFLIA", *const logics[] = {bv, nra, uflia};
 
         for (int is_cnf = 0; is_cnf < 2; is_cnf++) {
                 cleanup_buffer struct buffer whole = {0}, cut = {0};
