@@ -1,5 +1,7 @@
 #include "core/fuzz/shape.h"
 
+#include <math.h>
+
 #include "core/fuzz/cnf_gate.h"
 
 static uint32_t mix(uint32_t a, uint32_t b)
@@ -89,11 +91,12 @@ static void add_term(struct set *s, const struct term *t)
         }
 }
 
-/* So many of a thing: a part for each power of two that the count reaches. */
+/* So many of a thing: a part for each power of the root of two that the count reaches, 1, 2, 3, 4, 6, 8, 11, 16 … */
 static void add_count(struct set *s, uint32_t what, uint64_t n)
 {
-        for (uint32_t m = magnitude(n); m > 0; m--)
-                set_add(s, mix(mix(13, what), m));
+        for (uint32_t step = 0; step < 32 && n >= (uint64_t)lrint(exp2(step / 2.0)); step++)
+                if (step != 1)
+                        set_add(s, mix(mix(13, what), step));
 }
 
 static void add_counts(struct set *s, const struct term_list *all, size_t assertions)
@@ -258,6 +261,21 @@ struct shape shape_copy(const struct shape *s)
 
         memcpy(ret.parts, s->parts, s->n * sizeof(*s->parts));
         return ret;
+}
+
+bool shape_has(const struct shape *s, uint16_t part)
+{
+        size_t low = 0, high = s->n;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (s->parts[middle] < part)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low < s->n && s->parts[low] == part;
 }
 
 bool shape_includes(const struct shape *s, const struct shape *part)

@@ -20,6 +20,7 @@ void shape_done(struct shape *s);
 /* Keeps of `s` what `other` has, too. */
 void shape_intersect(struct shape *s, const struct shape *other);
 struct shape shape_copy(const struct shape *s);
+bool shape_has(const struct shape *s, uint16_t part);
 /* Does `s` have all of `part`? */
 bool shape_includes(const struct shape *s, const struct shape *part);
 

@@ -4,6 +4,7 @@
 #include "cache/base/transfer.h"
 #include "core/fuzz/bandit.h"
 #include "core/fuzz/enumerate.h"
+#include "core/fuzz/family.h"
 #include "core/fuzz/mutate.h"
 #include "core/fuzz/strategy.h"
 #include "core/fuzz/template.h"

@@ -6,8 +6,7 @@
  *   that rare combinations come.
  * - Novelty for a second. Of several candidates the one runs whose parts were seen least, and belong least to what was found, for the time that
  *   inputs of its size take; sources are chosen by what they find in a second, too.
- * - Families. Nobody tells the cause of a find while it counts. A part of formulas (shape.h) explains finds when inputs with it mostly are finds, and
- *   several finds have it that no better part explains. What has such a part is mostly left alone, and mostly not confirmed. */
+ * - Families (family.h). Inputs of a kind that was found several times are mostly left alone, and mostly not confirmed. */
 #include "core/fuzz/strategy_internal.h"
 
 #include <math.h>
@@ -74,18 +73,11 @@ struct unexplained {
 #define INPUT_SECONDS 0.05 /* what an input costs beside its runs, about */
 #define CONFIRMATION  5    /* pairs of runs that a candidate costs */
 #define SIZES         17
-#define FINDS_MOST    512  /* the newest; their shapes are kept */
-#define FAMILY        2    /* finds that a part has to be in before it explains them */
-#define PRECISION     0.3  /* the share of the inputs with a part that were finds, for it to explain them */
 #define UNEXPECTED    0.1  /* the share of the candidates of a known family that are confirmed all the same */
 
 struct novelty {
         struct shape_counts counts;
-        struct shape_counts ran, hit;         /* of inputs that ran to an end; of finds, and of candidates that were taken for some */
-        double n_ran, n_hit;
-        bool explains[SHAPE_BUCKETS];
-        struct shape *found; /* owned; of finds */
-        size_t n_found;
+        struct families *families; /* owned */
         double cost[N_SOURCES], inputs[N_SOURCES]; /* seconds, and inputs, of each source */
         double size_cost[SIZES], size_inputs[SIZES]; /* the same by the magnitude of the number of parts */
         struct bandit sources;
@@ -106,6 +98,7 @@ static int novelty_begin(struct strategy *s)
 
         s->state = n;
         bandit_init(&n->sources, N_SOURCES);
+        n->families = families_new();
         return s->options.corpus_only || s->options.is_cnf ? 0 : enumeration_new(&(struct enumerate_options){.dialect = s->options.dialect}, &n->enumeration);
 }
 
@@ -129,72 +122,11 @@ static void novelty_end(struct strategy *s)
         for (size_t i = 0; i < n->n_causes; i++)
                 shape_done(&n->causes[i].common);
         free(n->causes);
-        for (size_t i = 0; i < n->n_found; i++)
-                shape_done(&n->found[i]);
-        free(n->found);
+        families_free(n->families);
         for (size_t i = 0; i < n->n_unexplained; i++)
                 shape_done(&n->unexplained[i].shape);
         free(n->unexplained);
         free(n);
-}
-
-/* -- families -- */
-
-/* Does the shape have a part that explains finds? */
-static bool has_family(const struct novelty *n, const struct shape *s)
-{
-        for (size_t i = 0; i < s->n; i++)
-                if (n->explains[s->parts[i]])
-                        return true;
-        return false;
-}
-
-static double precision_of(const struct novelty *n, uint16_t part)
-{
-        return n->hit.seen[part] / (n->ran.seen[part] + 2);
-}
-
-/* A part explains finds when inputs with it mostly are finds, and several finds have it that no better part explains: a greedy cover. */
-static void explain(struct novelty *n)
-{
-        cleanup_free bool *covered = allocate(n->n_found + 1, sizeof(*covered));
-        cleanup_free uint16_t *count = allocate(SHAPE_BUCKETS, sizeof(*count));
-        const double least = fmax(PRECISION, fmin(0.9, 3 * n->n_hit / (n->n_ran + 1)));
-
-        memset(n->explains, 0, sizeof(n->explains));
-        for (;;) {
-                double most = 0;
-                uint16_t best = 0;
-
-                memset(count, 0, SHAPE_BUCKETS * sizeof(*count));
-                for (size_t i = 0; i < n->n_found; i++)
-                        for (size_t k = 0; !covered[i] && k < n->found[i].n; k++)
-                                count[n->found[i].parts[k]]++;
-                for (uint32_t b = 0; b < SHAPE_BUCKETS; b++) {
-                        double p = count[b] >= FAMILY ? precision_of(n, (uint16_t)b) : 0;
-
-                        if (p >= least && count[b] * p * p > most) {
-                                most = count[b] * p * p;
-                                best = (uint16_t)b;
-                        }
-                }
-                if (most == 0)
-                        return;
-                n->explains[best] = true;
-                for (size_t i = 0; i < n->n_found; i++)
-                        for (size_t k = 0; !covered[i] && k < n->found[i].n; k++)
-                                covered[i] = n->found[i].parts[k] == best;
-        }
-}
-
-static void note_find(struct novelty *n, const struct shape *s)
-{
-        if (n->n_found == FINDS_MOST) {
-                shape_done(&n->found[0]);
-                memmove(n->found, n->found + 1, --n->n_found * sizeof(*n->found));
-        }
-        list_grow(n->found, n->n_found);
-        n->found[n->n_found++] = shape_copy(s);
 }
 
 /* -- pools -- */
@@ -229,10 +161,11 @@ static const struct formula *pool_draw(struct strategy *s, const struct pool *p)
 {
         const struct elite *best = NULL;
         bool best_known = false;
+        const struct novelty *n = s->state;
 
         for (int i = 0, other = 0; p->n > 0 && i < 8 && other < 2; i++) {
                 const struct elite *e = &p->list[random_below(&s->random, p->n)];
-                bool is_known = has_family(s->state, &e->shape);
+                bool is_known = families_know(n->families, &e->shape);
 
                 other += !is_known;
                 if (!best || (best_known && !is_known) || (best_known == is_known && e->worth > best->worth)) {
@@ -479,7 +412,7 @@ static int novelty_next(struct strategy *s, struct input **ret)
                                 return r;
                         }
                         novelty = shape_novelty(&n->counts, &candidate->shape) *
-                                  (is_explained(n, &candidate->shape) || has_family(n, &candidate->shape) ? EXPLAINED : 1) /
+                                  (is_explained(n, &candidate->shape) || families_know(n->families, &candidate->shape) ? EXPLAINED : 1) /
                                   (INPUT_SECONDS + expected_seconds(n, &candidate->shape));
                         if (novelty <= most) {
                                 input_free(candidate);
@@ -579,23 +512,21 @@ static void novelty_finish(struct strategy *s, struct input *i)
         else if (i->ran[0])
                 note_time(s,
                           fmin(i->outcomes[0].seconds * (1 + (i->outcomes[0].verdict == VERDICT_TIMEOUT)), s->options.timeout));
-        shape_counts_see(&n->ran, &i->shape);
-        n->n_ran++;
         n->inputs[i->arm]++;
         n->size_inputs[size_of(&i->shape)]++;
         for (unsigned v = 0; v < s->options.versions; v++) {
                 n->cost[i->arm] += i->ran[v] ? i->outcomes[v].seconds : 0;
                 n->size_cost[size_of(&i->shape)] += i->ran[v] ? i->outcomes[v].seconds : 0;
         }
-        if (i->is_candidate && has_family(n, &i->shape) && random_uniform(&s->random) >= UNEXPECTED) {
+        if (i->is_candidate && families_know(n->families, &i->shape) && random_uniform(&s->random) >= UNEXPECTED) {
                 i->is_candidate = false; /* taken for one more of its family */
-                shape_counts_see(&n->hit, &i->shape);
-                n->n_hit++;
+                families_assumed(n->families, &i->shape);
                 n->sources.failures[i->arm] += 0.5;
                 return;
         }
         if (i->is_candidate)
                 return; /* confirmed() rewards it */
+        families_missed(n->families, &i->shape);
         n->sources.successes[i->arm] += 0.3 * share;
         n->sources.failures[i->arm] += 0.3;
         if (worth > 0)
@@ -619,14 +550,9 @@ static bool note_cause(struct novelty *n, uint64_t id, const struct shape *shape
 static void novelty_confirmed(struct strategy *s, struct input *i, bool is_find, uint64_t cause)
 {
         struct novelty *n = s->state;
-        bool is_new = is_find && (cause == 0 ? !has_family(n, &i->shape) : note_cause(n, cause, &i->shape));
+        bool is_new = is_find && (cause == 0 ? !families_know(n->families, &i->shape) : note_cause(n, cause, &i->shape));
 
-        if (is_find) {
-                shape_counts_see(&n->hit, &i->shape);
-                n->n_hit++;
-                note_find(n, &i->shape);
-                explain(n);
-        }
+        (is_find ? families_found : families_missed)(n->families, &i->shape);
         n->cost[i->arm] += CONFIRMATION * (i->outcomes[s->options.versions - 1].seconds + i->outcomes[0].seconds);
         if (is_new) {
                 n->won[i->arm]++;
@@ -683,24 +609,6 @@ static void transfer_pool(struct transfer *t, struct pool *p)
         }
 }
 
-static void transfer_explained(struct transfer *t, bool explains[SHAPE_BUCKETS])
-{
-        size_t n = 0;
-
-        for (uint32_t i = 0; i < SHAPE_BUCKETS; i++)
-                n += explains[i];
-        transfer_count(t, &n, sizeof(uint16_t));
-        for (uint32_t i = 0; n > 0; n--) {
-                uint16_t part;
-
-                while (t->to && !explains[i])
-                        i++;
-                part = (uint16_t)i++;
-                transfer_u16(t, &part);
-                explains[part] = true;
-        }
-}
-
 /* The terms of an enumeration are made again. */
 static void transfer_enumeration(struct transfer *t, struct enumeration **e)
 {
@@ -741,13 +649,10 @@ static void transfer_causes(struct transfer *t, struct novelty *n)
 static void novelty_transfer(struct strategy *s, struct transfer *t)
 {
         struct novelty *n = s->state;
-        double *const times[] = {&n->n_ran, &n->n_hit, &n->n, &n->time, &n->capped_time, &n->time_below_cap, &n->n_slow};
+        double *const times[] = {&n->n, &n->time, &n->capped_time, &n->time_below_cap, &n->n_slow};
 
         transfer_counts(t, &n->counts);
-        transfer_counts(t, &n->ran);
-        transfer_counts(t, &n->hit);
-        transfer_explained(t, n->explains);
-        transfer_shapes(t, &n->found, &n->n_found);
+        families_transfer(t, n->families);
         transfer_reals(t, n->cost, N_SOURCES);
         transfer_reals(t, n->inputs, N_SOURCES);
         transfer_reals(t, n->size_cost, SIZES);

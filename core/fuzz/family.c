@@ -1,0 +1,222 @@
+#include "core/fuzz/family.h"
+
+#include <math.h>
+
+#include "cache/base/hash.h"
+#include "core/fuzz/strategy_internal.h"
+
+#define FINDS_MOST  512  /* the newest; their shapes are kept */
+#define MISSES_MOST 1024 /* a sample of them */
+#define FAMILY      2    /* finds that a part has to be in before it explains them; parts that only a rule of two has are in one more */
+#define PRECISION   0.3  /* the share of the inputs of a rule that were finds */
+#define SEEDS       12   /* parts that are tried as the first one of two */
+
+struct rule {
+        uint16_t parts[2]; /* the same twice: one */
+};
+struct families {
+        struct shape_counts ran, hit; /* inputs; finds, and what was assumed to be some */
+        double n_ran, n_hit;
+        struct shape *found, *missed; /* owned */
+        size_t n_found, n_missed;
+        struct rule *rules; /* owned */
+        size_t n_rules;
+};
+
+struct families *families_new(void)
+{
+        return allocate(1, sizeof(struct families));
+}
+
+struct families *families_free(struct families *f)
+{
+        if (!f)
+                return NULL;
+        for (size_t i = 0; i < f->n_found; i++)
+                shape_done(&f->found[i]);
+        for (size_t i = 0; i < f->n_missed; i++)
+                shape_done(&f->missed[i]);
+        free(f->found);
+        free(f->missed);
+        free(f->rules);
+        free(f);
+        return NULL;
+}
+
+static bool has_rule(const struct shape *s, const struct rule *r)
+{
+        return shape_has(s, r->parts[0]) && shape_has(s, r->parts[1]);
+}
+
+bool families_know(const struct families *f, const struct shape *s)
+{
+        for (size_t i = 0; i < f->n_rules; i++)
+                if (has_rule(s, &f->rules[i]))
+                        return true;
+        return false;
+}
+
+/* -- finding rules -- */
+
+struct search {
+        struct families *families;
+        bool *is_explained;     /* of each find; owned, as are: */
+        unsigned *hits, *misses; /* of each part */
+        double least;           /* precision */
+};
+
+static void count(const struct shape *list, size_t n, const bool *skip, const uint16_t *with, unsigned *ret)
+{
+        memset(ret, 0, SHAPE_BUCKETS * sizeof(*ret));
+        for (size_t i = 0; i < n; i++)
+                for (size_t k = 0; !(skip && skip[i]) && k < list[i].n && (k > 0 || !with || shape_has(&list[i], *with)); k++)
+                        ret[list[i].parts[k]]++;
+}
+
+static double worth(double finds, double precision)
+{
+        return finds * precision * precision;
+}
+
+static double precision_of(const struct families *f, uint32_t part)
+{
+        return f->hit.seen[part] / (f->ran.seen[part] + 2);
+}
+
+/* The best part, and those that may be the first of two. Returns its worth; 0: no part explains enough. */
+static double search_one(struct search *s, struct rule *ret, uint16_t seeds[SEEDS])
+{
+        struct families *f = s->families;
+        double most = 0, worths[SEEDS] = {0};
+
+        count(f->found, f->n_found, s->is_explained, NULL, s->hits);
+        for (uint32_t b = 0; b < SHAPE_BUCKETS; b++) {
+                double p = s->hits[b] >= FAMILY ? precision_of(f, b) : 0, w = worth(s->hits[b], p);
+                size_t at = SEEDS;
+
+                if (p >= s->least && w > most) {
+                        most = w;
+                        ret->parts[0] = ret->parts[1] = (uint16_t)b;
+                }
+                if (s->hits[b] <= FAMILY)
+                        continue;
+                for (; at > 0 && worths[at - 1] < w; at--)
+                        if (at < SEEDS) {
+                                worths[at] = worths[at - 1];
+                                seeds[at] = seeds[at - 1];
+                        }
+                if (at < SEEDS) {
+                        worths[at] = w;
+                        seeds[at] = (uint16_t)b;
+                }
+        }
+        for (size_t i = 0; i < SEEDS; i++)
+                if (worths[i] == 0)
+                        seeds[i] = UINT16_MAX;
+        return most;
+}
+
+static double search_two(struct search *s, struct rule *ret, const uint16_t seeds[SEEDS])
+{
+        struct families *f = s->families;
+        const double scale = f->n_missed > 0 ? (f->n_ran - f->n_hit) / (double)f->n_missed : 1; /* misses that one of the sample stands for */
+        double most = 0;
+
+        for (size_t i = 0; i < SEEDS && seeds[i] != UINT16_MAX; i++) {
+                count(f->found, f->n_found, s->is_explained, &seeds[i], s->hits);
+                count(f->missed, f->n_missed, NULL, &seeds[i], s->misses);
+                for (uint32_t b = 0; b < SHAPE_BUCKETS; b++) {
+                        double p = s->hits[b] > FAMILY ? s->hits[b] / (s->hits[b] + s->misses[b] * scale + 2) : 0;
+
+                        if (p >= s->least && worth(s->hits[b], p) > most) {
+                                most = worth(s->hits[b], p);
+                                *ret = (struct rule){{seeds[i], (uint16_t)b}};
+                        }
+                }
+        }
+        return most;
+}
+
+static void make_rules(struct families *f)
+{
+        cleanup_free bool *is_explained = allocate(f->n_found, sizeof(*is_explained));
+        cleanup_free unsigned *hits = allocate(SHAPE_BUCKETS, sizeof(*hits)), *misses = allocate(SHAPE_BUCKETS, sizeof(*misses));
+        struct search s = {.families = f,
+                           .is_explained = is_explained,
+                           .hits = hits,
+                           .misses = misses,
+                           .least = fmax(PRECISION, fmin(0.9, 3 * f->n_hit / (f->n_ran + 1)))};
+        uint16_t seeds[SEEDS];
+        struct rule rule;
+
+        f->n_rules = 0;
+        while (search_one(&s, &rule, seeds) > 0 || search_two(&s, &rule, seeds) > 0) {
+                list_grow(f->rules, f->n_rules);
+                f->rules[f->n_rules++] = rule;
+                for (size_t i = 0; i < f->n_found; i++)
+                        is_explained[i] |= has_rule(&f->found[i], &rule);
+        }
+}
+
+/* -- what ran -- */
+
+static void note(struct families *f, const struct shape *s, bool is_find)
+{
+        shape_counts_see(&f->ran, s);
+        f->n_ran++;
+        if (is_find)
+                shape_counts_see(&f->hit, s);
+        f->n_hit += is_find;
+}
+
+void families_assumed(struct families *f, const struct shape *s)
+{
+        note(f, s, true);
+}
+
+void families_found(struct families *f, const struct shape *s)
+{
+        note(f, s, true);
+        if (f->n_found == FINDS_MOST) {
+                shape_done(&f->found[0]);
+                memmove(f->found, f->found + 1, --f->n_found * sizeof(*f->found));
+        }
+        list_grow(f->found, f->n_found);
+        f->found[f->n_found++] = shape_copy(s);
+        make_rules(f);
+}
+
+/* The sample is a reservoir (Vitter, "Random sampling with a reservoir", ACM TOMS 1985); what is drawn follows from the number of misses. */
+void families_missed(struct families *f, const struct shape *s)
+{
+        uint64_t number = (uint64_t)(f->n_ran - f->n_hit), at = number;
+
+        note(f, s, false);
+        if (f->n_missed < MISSES_MOST) {
+                list_grow(f->missed, f->n_missed);
+                f->missed[f->n_missed++] = shape_copy(s);
+                return;
+        }
+        at = hash_quick(&number, sizeof(number)) % (number + 1);
+        if (at < MISSES_MOST) {
+                shape_done(&f->missed[at]);
+                f->missed[at] = shape_copy(s);
+        }
+}
+
+void families_transfer(struct transfer *t, struct families *f)
+{
+        transfer_counts(t, &f->ran);
+        transfer_counts(t, &f->hit);
+        transfer_real(t, &f->n_ran);
+        transfer_real(t, &f->n_hit);
+        transfer_shapes(t, &f->found, &f->n_found);
+        transfer_shapes(t, &f->missed, &f->n_missed);
+        transfer_count(t, &f->n_rules, 2 * sizeof(uint16_t));
+        for (size_t i = 0; i < f->n_rules; i++) {
+                if (transfer_reads(t))
+                        list_grow(f->rules, i);
+                for (size_t k = 0; k < 2; k++)
+                        transfer_u16(t, &f->rules[i].parts[k]);
+        }
+}
