@@ -57,6 +57,8 @@ static json_t *status_json(const struct campaign_command *c, const struct campai
                 json_object_set_new(j, "regressions", json_integer((json_int_t)(s->finds - s->implications)));
                 json_object_set_new(j, "implications", json_integer((json_int_t)s->implications));
                 json_object_set_new(j, "duplicates", json_integer((json_int_t)s->duplicates));
+        } else {
+                json_object_set_new(j, "passed-over", json_integer((json_int_t)s->passed_over));
         }
         return j;
 }

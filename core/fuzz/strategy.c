@@ -150,22 +150,33 @@ static void score(const struct strategy *s, struct input *i)
         i->is_candidate = i->score > s->options.threshold;
 }
 
-bool strategy_finish(struct strategy *s, uint64_t id, double *ret_score)
+bool strategy_wants(struct strategy *s, uint64_t id)
 {
         struct input *i = find_input(s, id);
-        bool is_candidate;
 
         if (!i)
                 return false;
         score(s, i);
+        return i->is_candidate && (!s->rows->wants || s->rows->wants(s, i));
+}
+
+bool strategy_finish(struct strategy *s, uint64_t id, bool is_wanted, double *ret_score)
+{
+        struct input *i = find_input(s, id);
+
+        if (!i)
+                return false;
+        score(s, i);
+        i->is_passed_over = i->is_candidate && !is_wanted;
+        i->is_candidate &= is_wanted;
         i->is_out = false;
         *ret_score = i->score;
         if (s->rows->finish)
                 s->rows->finish(s, i);
-        is_candidate = i->is_candidate;
-        if (!is_candidate)
+        is_wanted = i->is_candidate;
+        if (!is_wanted)
                 forget_input(s, i);
-        return is_candidate;
+        return is_wanted;
 }
 
 void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t cause)
@@ -279,7 +290,7 @@ static int probe(struct strategy *s, uint64_t *hash)
                 strategy_ran(s, input.id, version,
                              &(struct outcome){is_slow ? seconds : 0, is_slow ? VERDICT_TIMEOUT : VERDICT_SAT});
         }
-        if (strategy_finish(s, input.id, &score))
+        if (strategy_finish(s, input.id, strategy_wants(s, input.id), &score))
                 strategy_confirmed(s, input.id, true, input.id % 3);
         return 0;
 }

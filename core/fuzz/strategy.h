@@ -5,7 +5,8 @@
  *     strategy_next()  ─▶ an input
  *           strategy_step()  ─▶ a version to run it on, with the most seconds that could matter; false: enough is known
  *           strategy_ran()      what came of it
- *     strategy_finish()  ─▶ is it a candidate for a find?
+ *     strategy_wants()   ─▶ is it a candidate for a find that is worth confirming?
+ *     strategy_finish()
  *     strategy_confirmed()     whether the campaign's own, careful runs say so, too
  *
  * Several inputs may be under way at once. The last version is the target, the others are references. The score of an input is the target's time
@@ -59,8 +60,11 @@ struct outcome {
 };
 void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struct outcome *o);
 
-/* The candidate's score; false: no candidate, or one of a kind that was found several times. The input and its text are gone afterwards, but for strategy_confirmed(). */
-bool strategy_finish(struct strategy *s, uint64_t id, double *ret_score);
+/* Is the input a candidate that is worth confirming? Decides nothing and changes nothing: of a kind that was found several times, one in ten is. */
+bool strategy_wants(struct strategy *s, uint64_t id);
+/* What strategy_wants() said, or where that is not known any more whether it was confirmed. True: a candidate that is wanted. A score above the threshold
+ * without that is one that was passed over. The input and its text are gone afterwards, but for strategy_confirmed(). */
+bool strategy_finish(struct strategy *s, uint64_t id, bool is_wanted, double *ret_score);
 /* Tells whether a candidate is a find. `cause`: a number of the caller's, 0: not known. From two finds of one cause the strategy learns what it need not
  * look for again. */
 void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t cause);

@@ -21,7 +21,7 @@ struct input {
         struct outcome *outcomes; /* owned; of each version */
         bool *ran;                /* owned */
         bool is_out;              /* given out, not finished */
-        bool is_candidate;
+        bool is_candidate, is_passed_over;
         double score;
 };
 
@@ -45,6 +45,7 @@ struct strategy_rows {
         /* Which version next and for how long; false: enough. */
         bool (*step)(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
         /* May be NULL: */
+        bool (*wants)(const struct strategy *s, const struct input *i); /* a candidate */
         void (*finish)(struct strategy *s, struct input *i); /* score and is_candidate are set */
         void (*confirmed)(struct strategy *s, struct input *i, bool is_find, uint64_t cause);
         void (*learned)(struct strategy *s, uint64_t id, uint64_t cause);

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "cache/base/hash.h"
 #include "core/smtlib/logic.h"
 
 enum source {
@@ -73,7 +74,7 @@ struct unexplained {
 #define INPUT_SECONDS 0.05 /* what an input costs beside its runs, about */
 #define CONFIRMATION  5    /* pairs of runs that a candidate costs */
 #define SIZES         17
-#define UNEXPECTED    0.1  /* the share of the candidates of a known family that are confirmed all the same */
+#define UNEXPECTED    10   /* of so many candidates of a known family one is confirmed all the same */
 
 struct novelty {
         struct shape_counts counts;
@@ -501,6 +502,14 @@ static double worth_of(const struct strategy *s, const struct input *i)
         return i->outcomes[target].seconds - (any ? least : 0);
 }
 
+static bool novelty_wants(const struct strategy *s, const struct input *i)
+{
+        const struct novelty *n = s->state;
+        uint64_t chance[] = {s->options.seed, i->id};
+
+        return hash_quick(chance, sizeof(chance)) % UNEXPECTED == 0 || !families_know(n->families, &i->shape);
+}
+
 static void novelty_finish(struct strategy *s, struct input *i)
 {
         struct novelty *n = s->state;
@@ -518,8 +527,7 @@ static void novelty_finish(struct strategy *s, struct input *i)
                 n->cost[i->arm] += i->ran[v] ? i->outcomes[v].seconds : 0;
                 n->size_cost[size_of(&i->shape)] += i->ran[v] ? i->outcomes[v].seconds : 0;
         }
-        if (i->is_candidate && families_know(n->families, &i->shape) && random_uniform(&s->random) >= UNEXPECTED) {
-                i->is_candidate = false; /* taken for one more of its family */
+        if (i->is_passed_over) {
                 families_assumed(n->families, &i->shape);
                 n->sources.failures[i->arm] += 0.5;
                 return;
@@ -675,6 +683,7 @@ const struct strategy_rows strategy_novelty = {
         .end = novelty_end,
         .next = novelty_next,
         .step = novelty_step,
+        .wants = novelty_wants,
         .finish = novelty_finish,
         .confirmed = novelty_confirmed,
         .learned = novelty_learned,

@@ -82,7 +82,7 @@ static void finish(struct campaign *c, uint64_t id, bool is_replayed)
 {
         double score;
 
-        if (strategy_finish(c->strategy, id, &score)) {
+        if (strategy_finish(c->strategy, id, strategy_wants(c->strategy, id), &score)) {
                 strategy_confirmed(c->strategy, id, true, 0);
                 c->finds++;
                 if (!is_replayed)

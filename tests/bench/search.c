@@ -194,7 +194,7 @@ static int step(struct campaign *c)
                 strategy_ran(c->strategy, input.id, version, &o);
         }
         begin = cpu_now();
-        is_candidate = strategy_finish(c->strategy, input.id, &score);
+        is_candidate = strategy_finish(c->strategy, input.id, strategy_wants(c->strategy, input.id), &score);
         c->result->deciding += cpu_now() - begin;
         if (is_candidate)
                 confirm(c, input.id, &look);

@@ -378,7 +378,7 @@ static unsigned play(const struct strategy_options *o, unsigned inputs, struct b
 
                         strategy_ran(s, input.id, version, &(struct outcome){is_slow ? seconds : 0.1, is_slow ? VERDICT_TIMEOUT : VERDICT_SAT});
                 }
-                if (strategy_finish(s, input.id, &score)) {
+                if (strategy_finish(s, input.id, strategy_wants(s, input.id), &score)) {
                         strategy_confirmed(s, input.id, true, 0);
                         finds++;
                 }

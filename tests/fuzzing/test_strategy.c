@@ -67,7 +67,7 @@ static uint64_t play(const struct strategy_options *o, unsigned inputs, struct b
                         if (reload_every > 0 && input.id % reload_every == 0)
                                 reload(o, &s);
                 }
-                if (strategy_finish(s, input.id, &score)) {
+                if (strategy_finish(s, input.id, strategy_wants(s, input.id), &score)) {
                         uint64_t causes = planted_causes(script);
 
                         ck_assert(score > o->threshold);
@@ -132,7 +132,7 @@ static void play_others(const struct strategy_options *o, bool is_reloaded, stru
                 strategy_ran(s, input.id, 0, &(struct outcome){0.1, VERDICT_SAT});
                 if (is_reloaded && i % 7 == 0)
                         reload(o, &s);
-                if (strategy_finish(s, input.id, &score))
+                if (strategy_finish(s, input.id, strategy_wants(s, input.id), &score))
                         strategy_confirmed(s, input.id, true, 0);
         }
 }
@@ -171,7 +171,7 @@ START_TEST(test_half_a_state)
                 assert_ok(strategy_next(s, &input));
                 strategy_ran(s, input.id, 1, &(struct outcome){i % 2 ? 20 : 5, i % 2 ? VERDICT_TIMEOUT : VERDICT_SAT});
                 strategy_ran(s, input.id, 0, &(struct outcome){0.1, VERDICT_SAT});
-                if (i < 38 && strategy_finish(s, input.id, &score))
+                if (i < 38 && strategy_finish(s, input.id, strategy_wants(s, input.id), &score))
                         strategy_confirmed(s, input.id, true, i % 3);
         }
         assert_ok(strategy_again(s, 39, &input));
@@ -208,7 +208,7 @@ START_TEST(test_memory_does_not_grow_with_what_is_tried)
 
                 assert_ok(strategy_next(s, &input));
                 strategy_ran(s, input.id, 1, &(struct outcome){0.001, VERDICT_SAT});
-                strategy_finish(s, input.id, &score);
+                strategy_finish(s, input.id, strategy_wants(s, input.id), &score);
                 if (i == 1000)
                         before = mallinfo2().uordblks;
         }
@@ -259,7 +259,7 @@ START_TEST(test_logics_are_drawn)
                         seen[k] += memmem(input.text.data, input.text.size, logics[k], strlen(logics[k])) != NULL;
                 while (strategy_step(s, input.id, &version, &seconds))
                         strategy_ran(s, input.id, version, &(struct outcome){.seconds = 0.1 * (1 + i % 5), .verdict = VERDICT_SAT});
-                strategy_finish(s, input.id, &score);
+                strategy_finish(s, input.id, strategy_wants(s, input.id), &score);
         }
         ck_assert_uint_eq(seen[0] + seen[1], 300);
         ck_assert(seen[0] > 50 && seen[1] > 50 && mutants > 0);
@@ -297,7 +297,7 @@ static bool is_candidate(const struct outcome *outcomes)
         assert_ok(strategy_next(s, &input));
         strategy_ran(s, input.id, 0, &outcomes[0]);
         strategy_ran(s, input.id, 1, &outcomes[1]);
-        return strategy_finish(s, input.id, &score);
+        return strategy_finish(s, input.id, strategy_wants(s, input.id), &score);
 }
 
 START_TEST(test_candidates)
@@ -355,7 +355,7 @@ START_TEST(test_several_under_way)
                                 strategy_ran(s, open[at], version,
                                              &(struct outcome){fmin(t, seconds), t > seconds ? VERDICT_TIMEOUT : VERDICT_SAT});
                         }
-                        if (strategy_finish(s, open[at], &score))
+                        if (strategy_finish(s, open[at], strategy_wants(s, open[at]), &score))
                                 strategy_confirmed(s, open[at], random_below(&random, 2) == 0, 0);
                         open[at] = 0;
                         done++;
@@ -393,7 +393,7 @@ START_TEST(test_corpus_of_another_theory)
                         ck_assert(!strstr(input.text.data, "str."));
                         while (strategy_step(s, input.id, &version, &seconds))
                                 strategy_ran(s, input.id, version, &(struct outcome){0.1, VERDICT_SAT});
-                        ck_assert(!strategy_finish(s, input.id, &score));
+                        ck_assert(!strategy_finish(s, input.id, strategy_wants(s, input.id), &score));
                 }
         }
 }

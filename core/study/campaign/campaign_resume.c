@@ -99,7 +99,7 @@ int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *ful
 static void transfer_state(struct campaign *c, struct transfer *t)
 {
         struct campaign_status *s = &c->status;
-        uint64_t *const counts[] = {&s->inputs, &s->runs, &s->candidates, &s->finds, &s->rejected, &s->implications, &s->duplicates};
+        uint64_t *const counts[] = {&s->inputs, &s->runs, &s->candidates, &s->passed_over, &s->finds, &s->rejected, &s->implications, &s->duplicates};
 
         transfer_same(t, ARRAY_SIZE(counts));
         for (size_t i = 0; i < ARRAY_SIZE(counts); i++)

@@ -224,7 +224,7 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
         cleanup_free struct answer *answers = allocate(c->n_versions, sizeof(*answers));
         struct trial t = {.seat = seat, .input = input, .answers = answers};
         struct confirmation p = {0};
-        bool is_candidate, is_find = false;
+        bool is_wanted, is_find = false;
         uint32_t finding = 0;
         double score;
         int r;
@@ -240,20 +240,22 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
                 r = trial_look_for_errors(&t);
         if (r < 0)
                 return r;
+        pthread_mutex_lock(&c->lock);
+        is_wanted = strategy_wants(c->state, input->id) && choose_pair(&t, &p);
+        c->status.candidates += is_wanted;
+        pthread_mutex_unlock(&c->lock);
         /* Confirmed before the strategy is told that it has finished: a crash in between repeats the confirmation and no decision. */
-        if (r == 0 && choose_pair(&t, &p)) {
-                pthread_mutex_lock(&c->lock);
-                c->status.candidates++;
-                pthread_mutex_unlock(&c->lock);
+        if (is_wanted) {
                 r = confirm_and_keep(&t, &p, &finding);
                 if (r < 0)
                         return r;
                 is_find = r == 1;
         }
         pthread_mutex_lock(&c->lock);
-        is_candidate = strategy_finish(c->state, input->id, &score);
+        is_wanted = strategy_finish(c->state, input->id, is_wanted, &score);
+        c->status.passed_over += !is_wanted && score > threshold_of(c);
         r = 0;
-        if (is_candidate) {
+        if (is_wanted) {
                 /* Before the end of the input: a crash in between runs it once more, and finds again what it found. */
                 strategy_confirmed(c->state, input->id, is_find, 0);
                 r = campaign_note(c, &(struct campaign_record){
@@ -265,7 +267,7 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
                 r = campaign_note(c, &(struct campaign_record){.event = EVENT_FINISH, .id = input->id});
         c->status.inputs++;
         c->status.finds += is_find;
-        c->status.rejected += is_candidate && !is_find;
+        c->status.rejected += is_wanted && !is_find;
         pthread_mutex_unlock(&c->lock);
         return r;
 }
@@ -385,13 +387,17 @@ static int replay(struct campaign *c, const struct campaign_record *r)
                 c->status.runs++;
                 c->status.solving += r->seconds;
         } else if (r->event == EVENT_FINISH) {
-                c->status.candidates += strategy_finish(c->state, r->id, &score);
+                size_t at = c->n_open;
+                bool is_wanted;
+
+                while (at > 0 && (c->open[at - 1].event != EVENT_CONFIRMED || c->open[at - 1].id != r->id))
+                        at--;
+                is_wanted = strategy_finish(c->state, r->id, at > 0, &score);
+                c->status.candidates += is_wanted;
+                c->status.passed_over += !is_wanted && score > threshold_of(c);
                 c->status.inputs++;
-                for (size_t i = c->n_open; i-- > 0;)
-                        if (c->open[i].event == EVENT_CONFIRMED && c->open[i].id == r->id) {
-                                replay_confirmed(c, &c->open[i]);
-                                break;
-                        }
+                if (at > 0)
+                        replay_confirmed(c, &c->open[at - 1]);
         } else if (r->event == EVENT_CONFIRMED) {
                 if (!campaign_find_left(c, r->id)) /* format 1 has it behind the end of the input */
                         replay_confirmed(c, r);

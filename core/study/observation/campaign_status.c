@@ -28,6 +28,7 @@ static const struct {
         {"implications", offsetof(struct campaign_status, implications), true},
         {"duplicates", offsetof(struct campaign_status, duplicates), true},
         {"distinct", offsetof(struct campaign_status, distinct), true},
+        {"passed-over", offsetof(struct campaign_status, passed_over), true},
 };
 
 json_t *campaign_status_json(const struct campaign_status *s)
@@ -96,7 +97,7 @@ void campaign_print_status(enum campaign_kind kind, const struct campaign_status
         buffer_addf(ret, "finds %" PRIu64 "\nfinds-per-hour %.2f\n", s->finds, hours > 0 ? (double)s->finds / hours : 0);
         print_distinct(s, ret);
         buffer_addf(ret,
-                    "candidates %" PRIu64 "\nrejected %" PRIu64 "\nsoundness %" PRIu64 "\ncrashes %" PRIu64
+                    "candidates %" PRIu64 "\nrejected %" PRIu64 "\npassed-over %" PRIu64 "\nsoundness %" PRIu64 "\ncrashes %" PRIu64
                     "\nskipped-seeds %" PRIu64 "\n",
-                    s->candidates, s->rejected, s->soundness, s->crashes, s->skipped);
+                    s->candidates, s->rejected, s->passed_over, s->soundness, s->crashes, s->skipped);
 }

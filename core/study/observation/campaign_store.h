@@ -60,7 +60,8 @@ struct campaign_status {
         double worked;          /* seconds */
         uint64_t inputs, runs;
         double solving; /* seconds of all runs together */
-        uint64_t candidates;
+        uint64_t candidates;  /* that were confirmed, or not */
+        uint64_t passed_over; /* further ones, of a kind that was found several times */
         uint64_t finds, soundness, crashes;
         uint64_t rejected; /* candidates that were noise */
         uint64_t skipped;  /* files of the corpus that could not be used */
