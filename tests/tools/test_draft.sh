@@ -83,6 +83,9 @@ if command -v cmake >/dev/null; then
 	test_that "switches that the sources declare leave out tests and examples, and no more" 'draft 0 switches && has out "-DWITH_TESTS=OFF -DBUILD_EXAMPLES=OFF$" && works switches'
 	project needed && cp cmake/CMakeLists.txt needed/ && printf 'option(WITH_TESTS "tests" ON)\nif(NOT WITH_TESTS)\n  message(FATAL_ERROR "the tests are needed")\nendif()\n' >>needed/CMakeLists.txt && commit needed
 	test_that "... and stay in where it cannot be built without" 'draft 0 needed && ! has out WITH_TESTS && has out "# It is not built without its tests" && works needed'
+	project linked && cp cmake/CMakeLists.txt linked/ && sed -i 's/ SHARED / /' linked/CMakeLists.txt && printf 'if(NOT BUILD_SHARED_LIBS)\n  target_link_options(toy PRIVATE -static "${CMAKE_SOURCE_DIR}/librules.so")\nendif()\n' >>linked/CMakeLists.txt
+	echo 'int rules;' >rules.c && cc -shared -fPIC -o linked/librules.so rules.c && commit linked
+	test_that "a program without shared libraries, of which one is there as a shared one only" 'draft 0 linked && has out "-DBUILD_SHARED_LIBS=ON" && has out "# Without shared libraries" && line "output = shared-libraries/libanswer.so" && works linked'
 	test_that "of an older commit" 'draft 0 cmake v1 && ! has out shared-libraries && works cmake v1'
 else
 	skip "CMake" "no cmake"

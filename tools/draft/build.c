@@ -114,7 +114,7 @@ static int build_once(struct draft *d, uint32_t commit, const char *by, char *co
         r = buffer_error(&text);
         if (r == 0)
                 r = use_recipe(d, text.data);
-        note("building by %s%s%s", by, flags->taken ? " with " : "", flags->cxx.size > 0 ? flags->cxx.data : flags->c.data ?: "");
+        note("building by %s%s%s", by, flags->taken ? " with " : "", flags->cxx.size > 0 ? flags->cxx.data : flags->c.data ?: flags->shared ? "shared libraries" : "");
         if (r == 0)
                 r = command_build(commit, false, ret);
         progress_clear();

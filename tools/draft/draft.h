@@ -73,6 +73,7 @@ int makefile_variables(git_repository *git, const git_tree *root, const git_tree
 struct compiler_flags {
         unsigned taken;    /* bits: which of the table */
         struct buffer c, cxx; /* "gcc -fcommon"; empty: the usual compiler */
+        bool shared;          /* the project's own libraries are shared ones */
 };
 void compiler_flags_done(struct compiler_flags *f);
 /* Adds the flag that the log of a failed build points to. NULL: none that is not there yet; else why, for a comment. */

@@ -1,10 +1,10 @@
-/* What compilers of today refuse, and the option with which they do not, by their own words. */
+/* What compilers and linkers of today refuse, and the option with which they do not, by their own words. */
 #include "tools/draft/draft.h"
 
 struct remedy {
         const char *words; /* in the log */
         bool is_cxx;
-        const char *flag, *why;
+        const char *flag, *why; /* flag NULL: shared libraries of the project */
 };
 static const struct remedy remedies[] = {
         {"[-fpermissive]", true, "-fpermissive", "The compiler takes these sources with -fpermissive only"},
@@ -13,6 +13,7 @@ static const struct remedy remedies[] = {
         {"multiple definition of", false, "-fcommon", "These sources define a variable in several files, which GCC since 10 wants -fcommon for"},
         {"[-Wincompatible-pointer-types]", false, "-Wno-incompatible-pointer-types", "GCC since 14 takes these sources with -Wno-incompatible-pointer-types only"},
         {"[-Wimplicit-function-declaration]", false, "-Wno-implicit-function-declaration", "GCC since 14 takes these sources with -Wno-implicit-function-declaration only"},
+        {"attempted static link of dynamic object", false, NULL, "Without shared libraries of its own it wants static ones of the system, which are not there"},
 };
 
 void compiler_flags_done(struct compiler_flags *f)
@@ -46,7 +47,9 @@ const char *compiler_flags_learn(struct compiler_flags *f, struct slice log)
                 if (f->taken & (1U << i) || log.size == 0 || !is_error(log, m->words))
                         continue;
                 f->taken |= 1U << i;
-                buffer_addf(b, "%s %s", b->size > 0 ? "" : m->is_cxx ? "g++" : "gcc", m->flag);
+                f->shared |= !m->flag;
+                if (m->flag)
+                        buffer_addf(b, "%s %s", b->size > 0 ? "" : m->is_cxx ? "g++" : "gcc", m->flag);
                 return m->why;
         }
         return NULL;

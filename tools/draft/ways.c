@@ -269,7 +269,10 @@ static void commands_out_of_tree(const struct way *w, const struct compiler_flag
         add_compilers(b, flags, "", " ");
         buffer_addf(b, cmake ? "cmake -B %s -S " : "meson setup %s ", w->out);
         add_folder(b, *w->folder ? w->folder : ".");
-        buffer_adds(b, cmake ? " -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF" : " --buildtype=release -Ddefault_library=static");
+        if (cmake)
+                buffer_addf(b, " -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=%s -DBUILD_TESTING=OFF", flags->shared ? "ON" : "OFF");
+        else
+                buffer_addf(b, " --buildtype=release -Ddefault_library=%s", flags->shared ? "shared" : "static");
         add_words(b, switches);
         buffer_adds(b, "\n");
         buffer_addf(b, cmake ? "cmake --build %s -j{jobs}\n" : "ninja -C %s -j{jobs}\n", w->out);
