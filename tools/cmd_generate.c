@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "core/fuzz/cnf_generate.h"
 #include "core/fuzz/enumerate.h"
 #include "core/fuzz/template.h"
 #include "core/smtlib/print.h"
@@ -55,6 +56,15 @@ static int make_enumerated(struct request *q, unsigned which, struct buffer *ret
         return print(q, r, s, ret);
 }
 
+static int make_clauses(struct request *q, unsigned which, struct buffer *ret)
+{
+        cleanup_cnf struct cnf *c = cnf_generate(generator_random(q->generator), (enum cnf_family)which, q->size, NULL);
+
+        return cnf_print(c, ret);
+}
+
+#define CNF(family, name, what) {"cnf-" name, what, make_clauses, family, .most = CNF_SIZE_MOST, .ending = "cnf"}
+
 static const struct kind kinds[] = {
         {"formula", "random terms, of strings or of --logic", make_formula, 0, .has_logic = true, .ending = "smt2"},
         {"concats", "a tree of concatenations is equal to a word; --size levels", make_template, TEMPLATE_CONCATS, .ending = "smt2"},
@@ -65,6 +75,16 @@ static const struct kind kinds[] = {
         {"words", "--size equalities with long words of printable text", make_template, TEMPLATE_WORDS, .ending = "smt2"},
         {"tree", "random terms of strings, --size levels deep", make_template, TEMPLATE_TREE, .most = 40, .ending = "smt2"},
         {"enumerated", "every small formula of strings, smallest first", make_enumerated, 0, .ending = "smt2"},
+        CNF(CNF_RANDOM, "random", "DIMACS: k-SAT near the threshold"),
+        CNF(CNF_COMMUNITIES, "communities", "DIMACS: k-SAT, most clauses within a community of variables"),
+        CNF(CNF_PIGEONS, "pigeons", "DIMACS: pigeons in holes"),
+        CNF(CNF_TSEITIN, "tseitin", "DIMACS: parities on the vertices of a graph"),
+        CNF(CNF_PARITY, "parity", "DIMACS: the parity of the same variables in two orders"),
+        CNF(CNF_XORS, "xors", "DIMACS: linear equations over two elements"),
+        CNF(CNF_CARDINALITY, "cardinality", "DIMACS: bounds on groups of variables"),
+        CNF(CNF_PEBBLING, "pebbling", "DIMACS: pebbles on pyramids and graphs"),
+        CNF(CNF_ADDERS, "adders", "DIMACS: two adders are compared"),
+        CNF(CNF_MULTIPLIERS, "multipliers", "DIMACS: two multipliers are compared, or a product is factored"),
 };
 
 static const struct kind *kind_named(const char *name)
@@ -87,10 +107,11 @@ void cmd_generate(int argc, char **argv)
                 "Print generated formulas of a KIND; without one, random terms. No store is needed.\v"
                 "A formula is of strings, integers and Booleans, or keeps to a --logic: bit-vectors, arrays, integers, reals, floating point, "
                 "uninterpreted functions, quantifiers and their combinations. The other kinds are the generators of StringFuzz, each of which scales "
-                "one thing, and the enumeration of small formulas. Equal seeds and options print equal formulas.\n\n"
+                "one thing, the enumeration of small formulas, and families of DIMACS for SAT solvers. Equal seeds and options print equal formulas.\n\n"
                 "Example:\n"
                 "  solverfs generate --logic QF_AUFBV --seed 7\n"
                 "  solverfs generate regex --size 20 | z3 -in\n"
+                "  solverfs generate cnf-pigeons --size 40 >pigeons.cnf\n"
                 "  solverfs generate --logic UFLIA -n 100 --output formulas";
         struct generate_options o = generate_defaults;
         struct request q = {.dialect = DIALECT_2_6, .size = 5};
@@ -123,7 +144,7 @@ void cmd_generate(int argc, char **argv)
         }
         kind = kind_named(words.n > 0 ? words.list[0] : "formula");
         if (o.logic && !kind->has_logic)
-                command_usage("'%s' is of strings: --logic takes the kind 'formula'", kind->name);
+                command_usage("'%s' has no logics: --logic takes the kind 'formula'", kind->name);
         if (kind->most > 0 && q.size > kind->most)
                 command_usage("'%s' takes a --size up to %u", kind->name, kind->most);
         if (o.extensions && !o.logic)

@@ -2,8 +2,8 @@
 #include "core/cases/case_unpack.h"
 
 #include <archive.h>
-#include <ctype.h>
 
+#include "core/smtlib/cnf.h"
 #include "core/smtlib/token.h"
 
 /* -- unpacking, by libarchive -- */
@@ -96,30 +96,13 @@ static bool begins_as_smt2(struct slice head)
         return token_next(&t, &token) == TOKEN_OPEN || token.kind == TOKEN_END;
 }
 
-/* Behind comments DIMACS has its header, "p cnf". */
-static bool begins_as_cnf(struct slice head)
-{
-        const char *p = head.data, *end = p + head.size;
-
-        while (p < end) {
-                const char *newline = memchr(p, '\n', (size_t)(end - p)), *next = newline ? newline + 1 : end;
-
-                while (p < next && isspace((unsigned char)*p))
-                        p++;
-                if (p < next && *p != 'c')
-                        return end - p >= 6 && memcmp(p, "p cnf", 5) == 0 && isspace((unsigned char)p[5]);
-                p = next;
-        }
-        return true; /* nothing but comments, as far as was looked */
-}
-
 #define HEAD_MOST (1 << 20)
 
 int case_check_head(const char *name, struct slice head)
 {
         enum format format = case_format(name, head);
 
-        if (head.size == 0 || case_unpacker(head) || (format == FORMAT_CNF ? begins_as_cnf(head) : begins_as_smt2(head)))
+        if (head.size == 0 || case_unpacker(head) || (format == FORMAT_CNF ? cnf_begins(head) : begins_as_smt2(head)))
                 return 0; /* an empty file, or another compression, is refused elsewhere with its own message */
         return errorf(-EINVAL, "'%s' is no case: %s", name,
                       format == FORMAT_CNF

@@ -320,6 +320,9 @@ int cnf_mutate(struct random *r, const struct cnf *from, enum cnf_change what, c
                 any |= changes[what](&(struct change){.random = r, .cnf = copy, .other = other});
         if (!any || copy->n_literals == 0 || is_same(copy, from))
                 return -ENOENT;
+        copy->variables = 0; /* the highest may have gone */
+        for (size_t i = 0; i < copy->n_literals; i++)
+                copy->variables = MAX(copy->variables, (uint32_t)abs(copy->literals[i]));
         *ret = steal_pointer(copy);
         return 0;
 }

@@ -1,6 +1,26 @@
 #include "core/smtlib/cnf.h"
 
+#include <ctype.h>
+
 #include "core/smtlib/token.h"
+
+bool cnf_begins(struct slice head)
+{
+        const char *p = head.data, *end = p + head.size;
+        bool any = false;
+
+        while (p < end) {
+                const char *newline = memchr(p, '\n', (size_t)(end - p)), *next = newline ? newline + 1 : end;
+
+                while (p < next && isspace((unsigned char)*p))
+                        p++;
+                if (p < next && *p != 'c')
+                        return end - p >= 6 && memcmp(p, "p cnf", 5) == 0 && isspace((unsigned char)p[5]);
+                any |= p < next;
+                p = next;
+        }
+        return any; /* nothing but comments, as far as was looked */
+}
 
 void cnf_reader_init(struct cnf_reader *r, struct slice bytes)
 {

@@ -11,6 +11,8 @@ struct cnf_reader {
         bool has_projection; /* a comment names variables: "c ind 1 2 0", "c p show 1 2 0" */
 };
 
+/* Is it DIMACS, as far as its beginning tells? Behind comments there is a header, "p cnf". */
+bool cnf_begins(struct slice head);
 void cnf_reader_init(struct cnf_reader *r, struct slice bytes);
 /* 1: the next literal, or 0 where a clause ends. 0: no clause follows; a header was there. -EINVAL with a sentence: also for a variable so
  * large that a table of all up to it were out of proportion to the input. */

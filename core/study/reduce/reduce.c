@@ -1,9 +1,9 @@
 #include "core/study/reduce/reduce_internal.h"
 
-#include <ctype.h>
 #include <search.h>
 
 #include "cache/base/hash.h"
+#include "core/smtlib/cnf.h"
 
 /* The texts to go back to, the largest first. First the sure ones, which were interesting twice: each is at least a tenth smaller than the one before,
  * so that there are few. Then all that were interesting once (REDUCE_LAST_TWICE), the current one last. */
@@ -423,15 +423,6 @@ static bool stands_in_parentheses(struct slice text)
         }
 }
 
-static bool begins_as_cnf(struct slice text)
-{
-        const char *p = text.data, *end = p + text.size;
-
-        while (p < end && isspace((unsigned char)*p))
-                p++;
-        return p < end && (*p == 'c' || *p == 'p');
-}
-
 /* All steps from the current text. */
 static int reduce_from(struct reducer *r, struct reduce_result *ret)
 {
@@ -439,7 +430,7 @@ static int reduce_from(struct reducer *r, struct reduce_result *ret)
                 bool is_cnf, is_script = false, is_opaque = false;
                 int k, trees;
 
-                if (begins_as_cnf(reduce_text(r))) {
+                if (cnf_begins(reduce_text(r))) {
                         k = reduce_cnf(r, &is_cnf);
                         if (k < 0 || is_cnf)
                                 return MIN(k, 0);
