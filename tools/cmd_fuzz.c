@@ -33,7 +33,7 @@ void cmd_fuzz(int argc, char **argv)
                 "Example:\n"
                 "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h -t 20s\n"
                 "  solverfs fuzz mine --measure memory --reference v1 --target HEAD --for 2h\n"
-                "  solverfs fuzz mine --logic QF_BV,QF_ABV --reference v1 --target HEAD --for 2h\n"
+                "  solverfs fuzz mine --logic QF_BV --reference v1 --target HEAD --for 2h\n"
                 "  solverfs fuzz --reference exec:/opt/z3 --target exec:/usr/bin/z3 --for 1h";
         struct campaign_command c = {0};
         struct campaign_settings *s = &c.settings;

@@ -31,7 +31,7 @@ test_that "it is in the mount as DIMACS" '
 	mkdir -p mnt && run 0 mount mnt && [ "$(ls mnt/sat/spr/1 | grep -c cnf)" = 2 ] && head -n 1 mnt/sat/spr/1/case.cnf | grep -q "^p cnf" && [ "$(cat mnt/sat/spr/1/reduced.cnf)" = "$(run 0 reduce sat spr/1; cat out)" ] &&
 	! [ -e mnt/sat/spr/1/case.smt2 ] && grep -q "below as .case.cnf." mnt/sat/spr/1/report.md'
 test_that "verify.sh knows the answers of SAT solvers" '
-	cp mnt/sat/spr/1/verify.sh verify.sh; run 0 unmount mnt; sh verify.sh there >out 2>err; has out "seed 0: before sat after [0-9]+ ms, after sat after [0-9]+ ms"'
+	cp mnt/sat/spr/1/verify.sh verify.sh; run 0 unmount mnt; sh verify.sh there >out 2>err; has out "seed 0: before: sat in [0-9]+ ms, after: sat in [0-9]+ ms"'
 test_that "the same command goes on" 'campaign 0 first sat --reference v1 --target v3 --for 1ms --localize-for 100s --reduce-for 60s && has out "^state finished"'
 test_that "many finds of one cause are one" '
 	campaign 0 more sat --reference v1 --target v3 --for 100s --max-finds 4 --no-localize --reduce-for 100s && run 0 findings sat --all && all=$(grep -c . out) && run 0 findings sat && [ "$(grep -c . out)" -lt "$all" ]'

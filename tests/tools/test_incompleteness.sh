@@ -100,7 +100,7 @@ run 0 unmount mnt
 
 rows() { run 0 findings toy "${@:2}" && [ "$(grep -c . out)" = "$1" ]; }
 two_found() { hunt "$1" small --reference v1 --target v4 --seeds seeds --iterations 45 --no-localize "${@:2}"; }
-two_reduced() { rows 1 && rows 2 --all && run 0 findings toy --all --json && [ "$(grep -c "\"reduced\":42" out)" = 2 ]; }
+two_reduced() { rows 1 && rows 2 --all && run 0 findings toy --all --json && [ "$(grep -c "\"reduced\":41" out)" = 2 ]; }
 export SOLVERFS_STORE=$top/reducing && run 0 init && run 0 solver add toy toy --recipe toy.recipe
 test_that "findings of one cause that came of different rules or logics are two as they were found" 'two_found 0 && rows 2 && ! has out to-report'
 cp -r reducing reducing2
@@ -109,7 +109,7 @@ test_that "a time too short for anything is kept to, and said" '
 	has err "^2 findings are not reduced to the end in 1ms \\(--reduce-for\\); the same command with more goes on$"'
 test_that "so it is when the time was used up before" 'two_found 0 --reduce-for 1ms && has err "^2 findings are not reduced to the end in 1ms"'
 test_that "the same command with more time goes on; reduced, the two are one" '
-	two_found 0 --reduce-for 250s && has err "^reduced incompleteness/1: 42 of 601 bytes$" && ! has err "not reduced" && has err "^2 findings come to 1 to report" && has out "^to-report 1" && two_reduced'
+	two_found 0 --reduce-for 250s && has err "^reduced incompleteness/1: 41 of 601 bytes$" && ! has err "not reduced" && has err "^2 findings come to 1 to report" && has out "^to-report 1" && two_reduced'
 test_that "once more, there is nothing to do" 'two_found 0 --reduce-for 250s && ! has err "reduced" && has out "^to-report 1"'
 test_that "a campaign killed while it reduces goes on there, and ends like one that was not" '
 	export SOLVERFS_STORE=$top/reducing2 SOLVERFS_FAULTS=$top/faults && mkdir -p faults
@@ -129,7 +129,7 @@ liar="exec:'$top/liar'" # the scratch folder has a blank in its name
 test_that "a formula that the target decides does not run on the reference" \
 	'hunt 0 spared --reference "$liar" --target v1 --seeds seeds && has out "^soundness 0" && [ "$(sed -n "s/^runs //p" out)" -le $(($(sed -n "s/^mutants //p" out) + 4)) ]'
 test_that "... but with --pairs any, which finds what the reference says wrongly" \
-	'hunt 0 asked --reference "$liar" --target v1 --seeds seeds --pairs any && has out "^soundness [1-9]" && has err "soundness: liar.* says unsat, sat is implied" &&
+	'hunt 0 asked --reference "$liar" --target v1 --seeds seeds --seed 5 --pairs any && has out "^soundness [1-9]" && has err "soundness: liar.* says unsat, sat is implied" &&
 	[ "$(sed -n "s/^runs //p" out)" -ge $((2 * $(sed -n "s/^mutants //p" out))) ]'
 test_that "so is a crash, once" 'hunt 0 crashes --at v6 --seeds seeds && has out "^crashes 1" && [ "$(kinds crash)" = 1 ]'
 
