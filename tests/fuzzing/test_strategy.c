@@ -300,6 +300,38 @@ static bool is_candidate(const struct outcome *outcomes)
         return strategy_finish(s, input.id, strategy_wants(s, input.id), &score);
 }
 
+/* Every input with a replacement is slow. What is asked changes nothing; what is passed over has its score all the same. */
+START_TEST(test_what_was_found_often_is_passed_over)
+{
+        cleanup_strategy struct strategy *s = NULL;
+        const struct strategy_options o = options_of(STRATEGY_SOLVERFS, 12);
+        unsigned wanted[2] = {0}, candidates[2] = {0};
+
+        assert_ok(strategy_new(&o, &s));
+        for (unsigned i = 0; i < 1500; i++) {
+                struct strategy_input input;
+                bool is_slow, is_wanted;
+                double score;
+
+                assert_ok(strategy_next(s, &input));
+                is_slow = memmem(input.text.data, input.text.size, "(str.replace ", 13);
+                strategy_ran(s, input.id, 1, &(struct outcome){is_slow ? 15 : 0.1, VERDICT_SAT});
+                strategy_ran(s, input.id, 0, &(struct outcome){0.1, VERDICT_SAT});
+                is_wanted = strategy_wants(s, input.id);
+                ck_assert_int_eq(is_wanted, strategy_wants(s, input.id));
+                candidates[i >= 500] += is_slow;
+                wanted[i >= 500] += is_wanted;
+                ck_assert_int_eq(strategy_finish(s, input.id, is_wanted, &score), is_wanted);
+                ck_assert_int_eq(score > o.threshold, is_slow);
+                if (is_wanted)
+                        strategy_confirmed(s, input.id, true, 0);
+        }
+        ck_assert_uint_gt(wanted[0], 0);
+        ck_assert_uint_gt(candidates[1], 0);
+        ck_assert_msg(3 * wanted[1] < candidates[1], "%u of %u candidates are wanted", wanted[1], candidates[1]);
+}
+END_TEST
+
 START_TEST(test_candidates)
 {
         static const struct {
@@ -420,4 +452,5 @@ END_TEST
 
 SUITE_TIMEOUT("strategy", 600, test_decisions_repeat, test_a_loaded_strategy_goes_on_alike,
               test_a_loaded_strategy_of_others_goes_on_alike, test_half_a_state, test_memory_does_not_grow_with_what_is_tried, test_causes_are_found,
-              test_logics_are_drawn, test_every_version_runs_when_asked, test_candidates, test_several_under_way, test_corpus_of_another_theory, test_refuses)
+              test_logics_are_drawn, test_every_version_runs_when_asked,
+              test_what_was_found_often_is_passed_over, test_candidates, test_several_under_way, test_corpus_of_another_theory, test_refuses)
