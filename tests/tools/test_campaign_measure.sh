@@ -29,7 +29,7 @@ campaign() { # campaign STATUS NAME OPTION...
 # -- memory --
 
 test_that "a campaign by memory finds what takes more of it, and localizes and reduces it by memory" '
-	campaign 0 memory --measure memory --for 100s --max-finds 1 --localize-for 100s --reduce-for 30s && has err "found spr/1: v1 [0-9.]+ MB, v4 8[0-9]\.[0-9] MB" &&
+	campaign 0 memory --measure memory --for 100s --max-finds 1 --localize-for 100s --reduce-for 100s && has err "found spr/1: v1 [0-9.]+ MB, v4 8[0-9]\.[0-9] MB" &&
 	has err "^localized spr/1: .*$(git -C greedy rev-parse v2) [0-9]+ 8[0-9]{7} takes memory for lengths" && has err "^reduced spr/1: [0-9]+ of [0-9]+ bytes"'
 test_that "findings are listed in bytes" '
 	run 0 findings greedy && [ "$(field 2 | sort -u)" = spr:memory ] && awk -F "\t" "\$4 > 30000000 || \$5 < 70000000 { exit 1 }" out && has out "	([0-9]+)/\1$" &&
