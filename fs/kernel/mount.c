@@ -2,6 +2,7 @@
 #include "fs/kernel/session.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -70,22 +71,46 @@ static struct mounted mounted_at(const char *path)
 
 static int run_fusermount(const char *mountpoint, bool lazy)
 {
-        char *const argv[] = {(char *)"fusermount3", (char *)(lazy ? "-uqz" : "-uq"), (char *)"--", (char *)mountpoint, NULL};
+        char *const argv[] = {(char *)"fusermount3", (char *)(lazy ? "-uz" : "-u"), (char *)"--", (char *)mountpoint, NULL};
+        cleanup(posix_spawn_file_actions_destroy) posix_spawn_file_actions_t actions;
+        cleanup_close int from = -1, to = -1;
+        char said[256];
+        size_t n = 0;
+        ssize_t k = 1;
         pid_t pid;
-        int status, r = -posix_spawnp(&pid, "fusermount3", NULL, NULL, argv, environ);
+        int ends[2], status, r;
 
+        posix_spawn_file_actions_init(&actions);
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                return errorf(-errno, "cannot run fusermount3: %s", strerror(errno));
+        from = ends[0];
+        to = ends[1];
+        posix_spawn_file_actions_adddup2(&actions, to, STDERR_FILENO);
+        r = -posix_spawnp(&pid, "fusermount3", &actions, NULL, argv, environ);
         if (r < 0)
                 return errorf(r, "cannot run fusermount3: %s", strerror(-r));
+        close(to);
+        to = -1;
+        while (k > 0 || (k < 0 && errno == EINTR)) {
+                k = read(from, said + n, sizeof(said) - 1 - n);
+                n += k > 0 ? (size_t)k : 0;
+        }
+        said[n] = '\0';
+        said[strcspn(said, "\n")] = '\0';
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
                 ;
-        return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EBUSY;
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+                return 0;
+        return strstr(said, "busy") ? -EBUSY : errorf(-EIO, "cannot unmount %s: %s", mountpoint, *said ? said : "fusermount3 failed");
 }
 
 static int detach_once(const char *path, bool lazy)
 {
         if (geteuid() != 0)
                 return run_fusermount(path, lazy);
-        return umount2(path, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) < 0 ? -errno : 0;
+        if (umount2(path, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) == 0)
+                return 0;
+        return errno == EBUSY ? -EBUSY : errorf(-errno, "cannot unmount %s: %s", path, strerror(errno));
 }
 
 #define RELEASE_STEPS 100
@@ -121,9 +146,7 @@ int session_unmount(const char *mountpoint, bool lazy)
         if (geteuid() != 0 && geteuid() != m.user)
                 return errorf(-EPERM, "%s was mounted by user %u, who can unmount it, or root", path, (unsigned)m.user);
         r = detach(path, lazy);
-        if (r == -EBUSY)
-                return errorf(r, "%s is in use; close what is open there, or detach it with --lazy", path);
-        return r < 0 ? errorf(r, "cannot unmount %s: %s", path, strerror(-r)) : 0;
+        return r == -EBUSY ? errorf(r, "%s is in use; close what is open there, or detach it with --lazy", path) : r;
 }
 
 /* -ENOTCONN when no daemon serves it. stat() would not do: the kernel may still know the folder's attributes. */
