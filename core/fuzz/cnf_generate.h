@@ -1,6 +1,7 @@
 /* DIMACS of families that are hard for different reasons. Each is drawn with variations; satisfiable ones and unsatisfiable ones occur in all.
  *
- * `size` is 1 to CNF_SIZE_MOST: from what every solver answers at once to about a minute of a good one; pebbles and adders are large in place of hard.
+ * `size` is 1 to CNF_SIZE_MOST: from what every solver answers at once to what takes CaDiCaL 1.5 seconds (xors, multipliers) or more than ten (random, pigeons, parity,
+ * cardinality), where its variations are hard; communities, tseitin, pebbles and adders are large in place of hard.
  * Equal random numbers give equal formulas. */
 #pragma once
 

@@ -43,6 +43,8 @@ static const struct size {
 };
 
 #define ELITES_MOST     64
+#define GROWN_BYTES     (64u << 10) /* of a member that was generated; the next: of others */
+#define LARGE_BYTES     (4u << 20)
 #define CANDIDATES_MOST 24
 #define CANDIDATE_COST  0.0002 /* seconds, about: candidates are worth a small share of a run */
 
@@ -71,6 +73,7 @@ struct unexplained {
         struct shape shape; /* owned */
 };
 
+#define NEAR          0.5  /* of the threshold: so much of a slowdown is nearly a find */
 #define INPUT_SECONDS 0.05 /* what an input costs beside its runs, about */
 #define CONFIRMATION  5    /* pairs of runs that a candidate costs */
 #define SIZES         17
@@ -132,21 +135,21 @@ static void novelty_end(struct strategy *s)
 
 /* -- pools -- */
 
-/* Replaces the least worthy when it is full. */
-static void pool_add(struct pool *p, const struct formula *formula, const struct shape *shape, double worth)
+/* Replaces the least worthy when it is full. What has grown large, by mutants of mutants, is no member: each candidate would take longer to make than to run. */
+static void pool_add(const struct strategy *s, struct pool *p, const struct input *i, double worth)
 {
         struct formula copy;
         size_t at = p->n;
 
         if (p->n == ELITES_MOST) {
                 at = 0;
-                for (size_t i = 1; i < p->n; i++)
-                        if (p->list[i].worth < p->list[at].worth)
-                                at = i;
+                for (size_t k = 1; k < p->n; k++)
+                        if (p->list[k].worth < p->list[at].worth)
+                                at = k;
                 if (p->list[at].worth >= worth)
                         return;
         }
-        if (formula_copy(formula, &copy) < 0)
+        if (i->text.size > (i->formula.cnf || s->options.corpus_only ? LARGE_BYTES : GROWN_BYTES) || formula_copy(&i->formula, &copy) < 0)
                 return;
         if (at < p->n) {
                 formula_done(&p->list[at].formula);
@@ -154,7 +157,7 @@ static void pool_add(struct pool *p, const struct formula *formula, const struct
         } else {
                 p->n++;
         }
-        p->list[at] = (struct elite){.formula = copy, .shape = shape_copy(shape), .worth = worth};
+        p->list[at] = (struct elite){.formula = copy, .shape = shape_copy(&i->shape), .worth = worth};
 }
 
 /* The worthier of two, of no known family if possible. */
@@ -535,10 +538,10 @@ static void novelty_finish(struct strategy *s, struct input *i)
         if (i->is_candidate)
                 return; /* confirmed() rewards it */
         families_missed(n->families, &i->shape);
-        n->sources.successes[i->arm] += 0.3 * share;
+        n->sources.successes[i->arm] += share < NEAR ? 0 : 0.3 * share; /* or sources of quick inputs would be paid for running many */
         n->sources.failures[i->arm] += 0.3;
         if (worth > 0)
-                pool_add(&n->slow, &i->formula, &i->shape, worth);
+                pool_add(s, &n->slow, i, worth);
 }
 
 /* Notes what a find has in common with those of its cause. True: it is the first of the cause. */
@@ -569,7 +572,7 @@ static void novelty_confirmed(struct strategy *s, struct input *i, bool is_find,
                 n->sources.failures[i->arm] += 0.5;
         }
         if (is_find)
-                pool_add(&n->finds, &i->formula, &i->shape, is_new ? 2 : 1);
+                pool_add(s, &n->finds, i, is_new ? 2 : 1);
         if (is_find && cause == 0) {
                 list_grow(n->unexplained, n->n_unexplained);
                 n->unexplained[n->n_unexplained++] = (struct unexplained){.id = i->id, .arm = i->arm, .shape = shape_copy(&i->shape)};
