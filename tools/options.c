@@ -1,6 +1,5 @@
 #include "options.h"
 
-
 #include "command.h"
 
 #define OPTIONS_MOST 40

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <math.h>
 
+#include "cache/base/util.h"
+
 static uint64_t splitmix(uint64_t *x)
 {
         uint64_t z = *x += UINT64_C(0x9e3779b97f4a7c15);
@@ -113,4 +115,14 @@ void random_shuffle(struct random *r, uint32_t *list, size_t n)
                 list[i - 1] = list[j];
                 list[j] = t;
         }
+}
+
+uint32_t *random_permutation(struct random *r, uint32_t first, size_t n)
+{
+        uint32_t *list = allocate(n, sizeof(*list));
+
+        for (size_t i = 0; i < n; i++)
+                list[i] = first + (uint32_t)i;
+        random_shuffle(r, list, n);
+        return list;
 }

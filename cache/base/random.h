@@ -24,3 +24,5 @@ double random_normal(struct random *r);              /* mean 0, deviation 1 */
 double random_beta(struct random *r, double a, double b);
 /* Every order of the list equally likely. */
 void random_shuffle(struct random *r, uint32_t *list, size_t n);
+/* The n numbers from `first` on, likewise; free(). */
+uint32_t *random_permutation(struct random *r, uint32_t first, size_t n);

@@ -25,17 +25,6 @@ static int32_t fresh(struct cnf *c)
         return (int32_t)++c->variables;
 }
 
-/* 1 to n, in any order; free(). */
-static uint32_t *shuffled(struct making *m, size_t n)
-{
-        uint32_t *list = allocate(n, sizeof(*list));
-
-        for (size_t i = 0; i < n; i++)
-                list[i] = (uint32_t)i + 1;
-        random_shuffle(m->random, list, n);
-        return list;
-}
-
 /* From `least` at size 1 to `most` at the largest. */
 static size_t scale(const struct making *m, double least, double most)
 {
@@ -203,7 +192,7 @@ static void make_cardinality(struct making *m)
 {
         size_t each = 4 + below(m, 4), groups = MAX(scale(m, 6, 84) / each, 2u), k = each / 2 - below(m, 2);
         enum encoding e = (enum encoding)below(m, N_ENCODINGS);
-        cleanup_free uint32_t *order = shuffled(m, each * groups);
+        cleanup_free uint32_t *order = random_permutation(m->random, 1, each * groups);
         cleanup_free int32_t *group = allocate(each, sizeof(*group));
         bool is_sat = below(m, 3) == 0;
 
@@ -254,7 +243,7 @@ static void make_tseitin(struct making *m)
         size_t degree = 3 + below(m, 2), n = 2 * scale(m, 2, degree == 3 ? 34 : 17);
         cleanup_free int32_t *edges = allocate(n * degree, sizeof(*edges));
         cleanup_free size_t *at = allocate(n, sizeof(*at)); /* edges so far */
-        cleanup_free uint32_t *order = shuffled(m, n);
+        cleanup_free uint32_t *order = random_permutation(m->random, 1, n);
         bool is_odd = below(m, 3) > 0, rest = is_odd;
 
         for (size_t i = 0; i < n; i++) {
@@ -299,7 +288,7 @@ static void add_chain(struct cnf *c, const int32_t *l, size_t n, size_t piece, b
 static void make_parity(struct making *m)
 {
         size_t n = scale(m, 3, 44), piece = 2 + below(m, 3);
-        cleanup_free uint32_t *order = shuffled(m, n);
+        cleanup_free uint32_t *order = random_permutation(m->random, 1, n);
         cleanup_free int32_t *l = allocate(n, sizeof(*l));
         bool is_odd = toss(m), is_sat = below(m, 3) == 0;
 
@@ -325,7 +314,7 @@ static void make_xors(struct making *m)
         for (size_t i = 1; i <= n; i++)
                 solution[i] = toss(m);
         for (size_t i = 0; i < equations; i++) {
-                cleanup_free uint32_t *order = shuffled(m, n);
+                cleanup_free uint32_t *order = random_permutation(m->random, 1, n);
                 size_t length = 2 + below(m, longest - 1);
                 bool is_odd = false;
 
@@ -374,7 +363,7 @@ static void add_substituted(struct cnf *c, enum substitution s, const int32_t *l
         }
 }
 
-/* What is behind pebble `at`, numbered from the last one, 1, on: the two below it in the pyramid, or any two within a window. */
+/* The two pebbles below `at`, which are numbered from the last one, 1, on: its two in the pyramid, or any two within a window. */
 static bool pebbles_below(struct making *m, bool is_pyramid, size_t rows, size_t at, size_t ret[2])
 {
         size_t n = rows * (rows + 1) / 2, row = 1;

@@ -189,7 +189,7 @@ void families_found(struct families *f, const struct shape *s)
 /* The sample is a reservoir (Vitter, "Random sampling with a reservoir", ACM TOMS 1985); what is drawn follows from the number of misses. */
 void families_missed(struct families *f, const struct shape *s)
 {
-        uint64_t number = (uint64_t)(f->n_ran - f->n_hit), at = number;
+        uint64_t number = (uint64_t)(f->n_ran - f->n_hit), at;
 
         note(f, s, false);
         if (f->n_missed < MISSES_MOST) {

@@ -651,7 +651,7 @@ static bool split_bits(struct generator *g, const struct vocabulary *v, enum pla
         }
 }
 
-/* What an operator converts to a float. */
+/* The sort that an operator converts to a float. */
 static const struct sort *converted(struct generator *g, const struct vocabulary *v, enum op op, const struct sort *result)
 {
         const struct sort *from[] = {sort_among(g, v, SORT_FLOAT), sort_among(g, v, SORT_BITVEC), sort_simple(v->bank, SORT_REAL)};

@@ -1,7 +1,5 @@
 #include "core/fuzz/shape.h"
 
-#include <math.h>
-
 #include "core/fuzz/cnf_gate.h"
 
 static uint32_t mix(uint32_t a, uint32_t b)
@@ -94,7 +92,10 @@ static void add_term(struct set *s, const struct term *t)
 /* So many of a thing: a part for each power of the root of two that the count reaches, 1, 2, 3, 4, 6, 8, 11, 16 … */
 static void add_count(struct set *s, uint32_t what, uint64_t n)
 {
-        for (uint32_t step = 0; step < 32 && n >= (uint64_t)lrint(exp2(step / 2.0)); step++)
+        static const uint32_t steps[] = {1,   1,   2,    3,    4,    6,    8,    11,   16,    23,    32,    45,    64,   91,    128,  181,
+                                         256, 362, 512,  724,  1024, 1448, 2048, 2896, 4096,  5793,  8192,  11585, 16384, 23170, 32768, 46341};
+
+        for (uint32_t step = 0; step < ARRAY_SIZE(steps) && n >= steps[step]; step++)
                 if (step != 1)
                         set_add(s, mix(mix(13, what), step));
 }

@@ -62,8 +62,8 @@ void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struc
 
 /* Is the input a candidate that is worth confirming? Decides nothing and changes nothing: of a kind that was found several times, one in ten is. */
 bool strategy_wants(struct strategy *s, uint64_t id);
-/* What strategy_wants() said, or where that is not known any more whether it was confirmed. True: a candidate that is wanted. A score above the threshold
- * without that is one that was passed over. The input and its text are gone afterwards, but for strategy_confirmed(). */
+/* `is_wanted`: as strategy_wants() said; where nobody knows that any more, whether the input was confirmed. True: a candidate that is wanted. An input with
+ * a score above the threshold that is none was passed over. The input and its text are gone afterwards, but for strategy_confirmed(). */
 bool strategy_finish(struct strategy *s, uint64_t id, bool is_wanted, double *ret_score);
 /* Tells whether a candidate is a find. `cause`: a number of the caller's, 0: not known. From two finds of one cause the strategy learns what it need not
  * look for again. */

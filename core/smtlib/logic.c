@@ -15,7 +15,7 @@ static bool take(struct slice *name, const char *part)
         return true;
 }
 
-/* What stands before the arithmetic. */
+/* Reads the letters before the arithmetic. */
 static void read_theories(struct logic *l, struct slice rest)
 {
         bool is_all;

@@ -1,4 +1,4 @@
-/* What a logic allows, by its name: QF_, then A or AX, UF, BV, FP, S, then an arithmetic, each of which may be missing (SMT-LIB 2.6, section 5.5 and the
+/* A logic's name says what it allows: QF_, then A or AX, UF, BV, FP, S, then an arithmetic, each of which may be missing (SMT-LIB 2.6, section 5.5 and the
  * catalogue of logics). Arithmetic is linear or not, over Int, Real or both. A name that says nothing of arithmetic (ALL, QF_S, HORN) allows everything.
  * Threads: any. */
 #pragma once
@@ -8,7 +8,7 @@
 struct logic {
         bool is_linear; /* no product of two terms that are not constant, no division by such a term */
         bool no_int, no_real;
-        /* What follows holds where the name is understood to its end. */
+        /* True: the name is understood to its end, and the members below hold. */
         bool is_known;
         bool is_nonlinear; /* it says so */
         bool is_difference; /* only differences of two constants are compared */

@@ -3,20 +3,10 @@
 #include "core/smtlib/cnf.h"
 #include "core/smtlib/scramble.h"
 
-static uint32_t *shuffled(struct random *random, size_t n)
-{
-        uint32_t *list = allocate(n, sizeof(*list));
-
-        for (size_t i = 0; i < n; i++)
-                list[i] = (uint32_t)i;
-        random_shuffle(random, list, n);
-        return list;
-}
-
 /* The literal that stands for each variable: another one, or its complement. */
 static int32_t *literals_for(struct random *random, size_t n)
 {
-        uint32_t *order = shuffled(random, n);
+        uint32_t *order = random_permutation(random, 0, n);
 
         for (size_t i = 0; i < n; i++)
                 order[i] = random_bits(random) >> 63 ? order[i] + 1 : -(order[i] + 1);
@@ -56,7 +46,7 @@ int scramble_cnf(struct slice bytes, uint64_t seed, struct buffer *ret)
                 return errorf(-ENOTSUP, "cannot scramble this: no variable occurs");
         random_seed(&random, seed);
         as = literals_for(&random, f->variables);
-        order = shuffled(&random, f->n_clauses);
+        order = random_permutation(&random, 0, f->n_clauses);
         buffer_addf(ret, "p cnf %lld %lld\n", (long long)reader.variables, (long long)reader.clauses);
         for (size_t i = 0; i < f->n_clauses; i++)
                 print_clause(f, order[i], as, &random, ret);

@@ -1,4 +1,4 @@
-/* Whether a campaign is of SMT-LIB or of DIMACS. The recipe says it, but one of programs takes both. */
+/* A campaign is of SMT-LIB or of DIMACS. The recipe says which, but a recipe of programs takes both. */
 #include "core/study/campaign/campaign_internal.h"
 
 #define ASKED_SECONDS 10

@@ -18,7 +18,7 @@ struct reducer; /* campaign_reduce.c */
 
 /* -- campaign_format.c -- */
 
-/* What the solver takes. Where it takes both, the corpus decides, else the target's answers do. -EINVAL: a hunt for unknowns, and DIMACS. */
+/* Sets the format that the solver takes. Where it takes both, the corpus decides, else the target's answers do. -EINVAL: a hunt for unknowns, and DIMACS. */
 int campaign_choose_format(struct campaign *c);
 
 /* -- campaign_corpus.c -- */

@@ -95,7 +95,7 @@ int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *ful
 
 /* -- checkpoints -- */
 
-/* What is counted while the journal is replayed, then the hunt's state. */
+/* The counts that replaying the journal makes, then the hunt's state. */
 static void transfer_state(struct campaign *c, struct transfer *t)
 {
         struct campaign_status *s = &c->status;
@@ -192,7 +192,7 @@ static int replay_next(struct campaign *c, const struct campaign_record *r)
         return k == -EAGAIN ? 0 : k;
 }
 
-/* Of a checkpoint: what the hunt's state does not have. */
+/* A record of a checkpoint: the hunt's state does not have it. */
 static int replay_known(struct campaign *c, const struct campaign_record *r)
 {
         if (r->event == EVENT_NEXT)

@@ -106,7 +106,7 @@ static void add_version(const struct solver *s, const char *version, struct buff
                 buffer_addf(ret, " (%.*s)", (int)strcspn(message.data, "\n"), message.data);
 }
 
-/* That of the median. */
+/* The verdict of the median run. */
 static enum verdict usual_verdict(const struct observation *f, const struct observed_runs *runs)
 {
         return f->measure == JUDGE_TIME && f->timeout > 0 && observation_seconds(f, runs->version) >= f->timeout ? VERDICT_TIMEOUT : runs->verdict;
