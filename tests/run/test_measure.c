@@ -86,14 +86,17 @@ static size_t count_undisturbed(json_t *j)
         return n;
 }
 
+/* A second is what sampling may take. */
 START_TEST(test_a_short_run)
 {
+        uint64_t start = now_ns();
         struct recipe r = toy_recipe("{bin} --mode {case}", 5);
         struct measure_request q =
                 request_for(&r, "#!/bin/sh\necho \"$1\" >&2\nread line <\"$2\" && echo sat && echo \"; $line of $2\"\n");
         enum verdict expected = VERDICT_UNSAT;
         struct fact *f;
         json_t *j;
+        size_t n;
 
         q.expected = &expected;
         q.n_expected = 1;
@@ -110,9 +113,9 @@ START_TEST(test_a_short_run)
         j = json_of(f);
         ck_assert_str_eq(string_at(j, "solver"), "toy");
         ck_assert_str_eq(string_at(j, "verdict"), "sat");
-        ck_assert(count_undisturbed(j) == 5 || f->disturbed ||
-                  count_undisturbed(j) < json_array_size(json_object_get(j, "samples")));
-        ck_assert_uint_ge(json_array_size(json_object_get(j, "samples")), 3); /* it is shorter than a second */
+        n = json_array_size(json_object_get(j, "samples"));
+        ck_assert(n >= 3 || now_ns() - start >= NSEC_PER_SEC); /* the median of three can be certain */
+        ck_assert(count_undisturbed(j) <= 5);
         ck_assert(json_is_true(json_object_get(j, "wrong")));
         ck_assert(json_is_null(json_object_get(j, "seed")));
         ck_assert_str_eq(json_string_value(json_array_get(json_object_get(j, "command"), 0)), "/solver/toy");

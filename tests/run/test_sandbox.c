@@ -10,7 +10,8 @@
 #define FAKE "bash -c 'exec -a bwrap sh -c \"echo ready; read line; echo alive\" fake /.solverfs-exec'"
 #define CONTAINER "exec unshare --user --map-root-user --pid --fork --kill-child "
 
-/* Sweeps while the command is there. Is it alive behind that? */
+/* Sweeps while the command is there. Is it alive behind that? It is not if it ends without a word: solverfs sweeps in the tests beside this one,
+ * too. */
 static bool survives(const char *command)
 {
         int to[2], from[2], status;
@@ -23,7 +24,8 @@ static bool survives(const char *command)
         assert_ok(spawn_shell(command, (const int[]){to[0], from[1], STDERR_FILENO}, environ, &pid));
         close(to[0]);
         close(from[1]);
-        ck_assert_int_eq(read(from[0], text, sizeof(text)), strlen("ready\n"));
+        n = read(from[0], text, sizeof(text));
+        ck_assert(n == 0 || n == strlen("ready\n"));
         sandbox_sweep();
         dprintf(to[1], "go on\n"); /* what was killed may have gone */
         n = read(from[0], text, sizeof(text));
