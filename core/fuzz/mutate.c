@@ -43,7 +43,8 @@ static int target_choose(struct generator *g, const struct script *s, size_t ski
                 skip -= s->commands[at].kind == COMMAND_ASSERT;
         }
         *ret = (struct target){.command = at};
-        return term_places(s->commands[at].term, PLACES_MOST, &ret->places);
+        term_places(s->commands[at].term, PLACES_MOST, &ret->places);
+        return 0;
 }
 
 static const struct term *here(const struct target *t, size_t at)
@@ -84,8 +85,7 @@ static int vocabulary_at(const struct script *s, const struct target *t, size_t 
         cleanup(term_list_done) struct term_list bound = {0};
         int r = vocabulary_of(s, ret);
 
-        if (r == 0)
-                r = term_variables_at(&t->places, at, &bound);
+        term_variables_at(&t->places, at, &bound);
         for (size_t i = 0; r == 0 && i < bound.n; i++)
                 vocabulary_add(ret, bound.list[i]);
         return r;
@@ -515,7 +515,6 @@ static int exchange(const struct script *s, const struct target *t, size_t one, 
 {
         cleanup(term_places_done) struct term_places again = {0};
         const struct term *half;
-        int r;
 
         if (one == SIZE_MAX || other == SIZE_MAX || !t->places.is_whole)
                 return -ENOENT;
@@ -529,9 +528,7 @@ static int exchange(const struct script *s, const struct target *t, size_t one, 
         half = term_replace_at(s->bank, &t->places, other, here(t, one));
         if (!half)
                 return -ENOENT;
-        r = term_places(half, PLACES_MOST * 2, &again);
-        if (r < 0)
-                return r;
+        term_places(half, PLACES_MOST * 2, &again);
         if (one >= again.n || again.list[one].term != here(t, one))
                 return -ENOENT;
         return put(s, &(struct target){.command = t->command, .places = again}, one, here(t, other), ret);

@@ -225,8 +225,8 @@ static bool binds_free_of(const struct term *t, const struct term *other)
 
         if (!other->is_open || !t->has_quantifier)
                 return false;
-        if (term_subterms(&t, 1, &subterms) < 0 || term_free_variables(other, &variables) < 0)
-                return true;
+        term_subterms(&t, 1, &subterms);
+        term_free_variables(other, &variables);
         for (size_t i = 0; i < subterms.n; i++)
                 for (size_t k = 0; term_is_quantifier(subterms.list[i]) && k < subterms.list[i]->n_bound; k++)
                         for (size_t v = 0; v < variables.n; v++)
@@ -279,7 +279,9 @@ static const struct term *build_generalize(struct application *a, const struct n
         const struct term *body = rule_build(a, n->args[0]), *from = NULL, *x;
         size_t start;
 
-        if (!body || term_places(body, 1000, &places) < 0 || places.n < 2)
+        if (body)
+                term_places(body, 1000, &places);
+        if (places.n < 2)
                 return NULL;
         start = random_below(a->random, places.n - 1);
         for (size_t i = 0; !from && i + 1 < places.n; i++) {

@@ -79,12 +79,12 @@ static void subject_done(struct subject *s)
 #define cleanup_subject cleanup(subject_done)
 
 /* Are names given by :named used as terms in the script? */
-static int find_names(const struct script *s, bool *ret)
+static bool are_names_used(const struct script *s)
 {
         cleanup_term_list struct term_list roots = {0};
         cleanup_free const struct function **functions = NULL;
         size_t n = 0;
-        int r;
+        bool ret = false;
 
         for (size_t i = 0; i < s->n_commands; i++) {
                 if (s->commands[i].kind == COMMAND_ASSERT)
@@ -92,25 +92,20 @@ static int find_names(const struct script *s, bool *ret)
                 for (size_t k = 0; s->commands[i].kind == COMMAND_CHECK_SAT_ASSUMING && k < s->commands[i].n_terms; k++)
                         term_list_add(&roots, s->commands[i].terms[k]);
         }
-        r = term_functions(roots.list, roots.n, &functions, &n);
-        for (size_t i = 0; r == 0 && i < n; i++)
-                *ret |= functions[i]->kind == FUNCTION_NAMED;
-        return r;
+        term_functions(roots.list, roots.n, &functions, &n);
+        for (size_t i = 0; i < n; i++)
+                ret |= functions[i]->kind == FUNCTION_NAMED;
+        return ret;
 }
 
-static int subject_open(const struct script *s, size_t command, const struct weaken_options *options, struct subject *ret)
+static void subject_open(const struct script *s, size_t command, const struct weaken_options *options, struct subject *ret)
 {
-        int r;
-
         *ret = (struct subject){.script = s, .options = options, .command = command};
-        r = term_places(s->commands[command].term, PLACES_MOST, &ret->places);
-        for (size_t i = 0; r == 0 && !ret->has_names && i < ret->places.n; i++)
+        term_places(s->commands[command].term, PLACES_MOST, &ret->places);
+        for (size_t i = 0; !ret->has_names && i < ret->places.n; i++)
                 ret->has_names = term_is_named(ret->places.list[i].term);
-        if (r == 0 && ret->has_names)
-                r = find_names(s, &ret->names_are_used);
-        if (r == 0)
-                ret->parity = parity_of(&ret->places, ret->names_are_used);
-        return r;
+        ret->names_are_used = ret->has_names && are_names_used(s);
+        ret->parity = parity_of(&ret->places, ret->names_are_used);
 }
 
 /* -- parameters: terms of the file -- */
@@ -204,8 +199,7 @@ static const struct term *apply_at(const struct weaken *w, const struct subject 
                 from = 1 - from;
         if (!a.rule->matches[from] || !rule_match(&a, a.rule->side[from], old))
                 return NULL;
-        if (term_variables_at(&s->places, at, &position.bound) < 0)
-                return NULL;
+        term_variables_at(&s->places, at, &position.bound);
         with = without_names(s, b, old, rule_build(&a, a.rule->side[1 - from]));
         if (!with || with == old || with->sort != old->sort || (s->options->keeps && !s->options->keeps(s->options->user, with)))
                 return NULL;
@@ -330,10 +324,10 @@ int weaken_step(const struct weaken *w, const struct script *s, enum weaken_dire
 
         for (size_t i = 0; i < n; i++) {
                 cleanup_subject struct subject subject = {0};
-                int r = subject_open(s, order[i], options ? options : &defaults, &subject);
+                int r;
 
-                if (r == 0)
-                        r = step_in(w, &subject, direction, random, ret, step);
+                subject_open(s, order[i], options ? options : &defaults, &subject);
+                r = step_in(w, &subject, direction, random, ret, step);
                 if (r != -ENOENT)
                         return r;
         }
@@ -371,13 +365,10 @@ int weaken_apply(const struct weaken *w, const struct script *s, const struct we
         cleanup_subject struct subject subject = {0};
         const struct term *root;
         size_t at;
-        int r;
 
         if (step->rule >= w->n_rules || step->command >= s->n_commands || s->commands[step->command].kind != COMMAND_ASSERT)
                 return errorf(-ENOENT, "command %zu of the formula is no assertion", step->command);
-        r = subject_open(s, step->command, options ? options : &defaults, &subject);
-        if (r < 0)
-                return r;
+        subject_open(s, step->command, options ? options : &defaults, &subject);
         if (!find_place(&subject.places, step, &at))
                 return errorf(-ENOENT, "the place of rule %s is not in this formula", w->rules[step->rule].row->name);
         root = apply_at(w, &subject, step->rule, step->direction, at, step->seed);
@@ -399,7 +390,7 @@ int weaken_each(const struct weaken *w, const struct script *s, size_t rule, enu
 
                 if (s->commands[c].kind != COMMAND_ASSERT)
                         continue;
-                r = subject_open(s, c, options ? options : &defaults, &subject);
+                subject_open(s, c, options ? options : &defaults, &subject);
                 for (size_t at = 0; r == 0 && at < subject.places.n; at++) {
                         cleanup_weaken_step struct weaken_step step = {0};
                         uint32_t seed = (uint32_t)random_bits(random);

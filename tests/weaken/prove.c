@@ -91,7 +91,7 @@ static int print_pair(const struct weaken *w, const struct script *old, const st
                         r = script_add_assert(s, stronger->commands[i].term);
         for (size_t i = 0; r == 0 && i < weaker->n_commands; i++)
                 if (weaker->commands[i].kind == COMMAND_ASSERT)
-                        r = term_list_add(&all, weaker->commands[i].term);
+                        term_list_add(&all, weaker->commands[i].term);
         if (r == 0)
                 r = script_add_assert(s, term_op1(old->bank, OP_NOT, term_and(old->bank, all.list, all.n)));
         if (r == 0)
