@@ -5,15 +5,6 @@
 #include "core/query/programs.h"
 #include "words.h"
 
-static int open_portfolio(const char *name, struct portfolio **ret)
-{
-        int r = portfolio_open(common.workspace, name, ret);
-
-        if (r == 0 && (*ret)->notice)
-                complain("%s", (*ret)->notice);
-        return r;
-}
-
 /* Replaces programs of the machine by their commits of `programs`. */
 static void name_arms(char **arms, size_t n)
 {
@@ -102,7 +93,7 @@ static void list_one(const char *name)
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_trial_list struct trial_list trials = {0};
         char timeout[32];
-        int r = open_portfolio(name, &p);
+        int r = portfolio_open(common.workspace, name, &p);
 
         if (r == 0)
                 r = trials_read(common.workspace, p, 0, &trials);
@@ -232,7 +223,7 @@ void cmd_portfolio_run(int argc, char **argv)
         command_signals();
         command_open(0);
         command_run_on(on);
-        command_must_usage(open_portfolio(words.list[0], &p));
+        command_must_usage(portfolio_open(common.workspace, words.list[0], &p));
         a.portfolio = p;
         command_cases(words.list + 1, words.n - 1, &a.cases);
         run_all(&a);

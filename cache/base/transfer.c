@@ -1,5 +1,13 @@
 #include "cache/base/transfer.h"
 
+void transfer_version(struct transfer *t, uint8_t version)
+{
+        if (t->to)
+                record_put_u8(t->to, version);
+        else
+                record_version(&t->from, version);
+}
+
 void transfer_bool(struct transfer *t, bool *x)
 {
         if (t->to)
@@ -8,12 +16,29 @@ void transfer_bool(struct transfer *t, bool *x)
                 *x = record_bool(&t->from);
 }
 
+unsigned transfer_choice(struct transfer *t, unsigned x, unsigned n)
+{
+        if (t->to)
+                record_put_u8(t->to, (uint8_t)x);
+        else if ((x = record_u8(&t->from)) >= n)
+                record_fail(&t->from);
+        return x < n ? x : 0;
+}
+
 void transfer_u16(struct transfer *t, uint16_t *n)
 {
         if (t->to)
                 record_put_u16(t->to, *n);
         else
                 *n = record_u16(&t->from);
+}
+
+void transfer_u32(struct transfer *t, uint32_t *n)
+{
+        if (t->to)
+                record_put_u32(t->to, *n);
+        else
+                *n = record_u32(&t->from);
 }
 
 void transfer_u64(struct transfer *t, uint64_t *n)
@@ -38,14 +63,27 @@ void transfer_reals(struct transfer *t, double *list, size_t n)
                 transfer_real(t, &list[i]);
 }
 
+static size_t check_count(struct transfer *t, uint64_t n, size_t least)
+{
+        if (transfer_reads(t) && n > record_left(&t->from) / least)
+                record_fail(&t->from);
+        return transfer_reads(t) && t->from.error < 0 ? 0 : (size_t)n;
+}
+
 void transfer_count(struct transfer *t, size_t *n, size_t least)
 {
         uint64_t count = *n;
 
         transfer_u64(t, &count);
-        if (transfer_reads(t) && count > record_left(&t->from) / least)
-                record_fail(&t->from);
-        *n = transfer_reads(t) && t->from.error < 0 ? 0 : (size_t)count;
+        *n = check_count(t, count, least);
+}
+
+void transfer_count_u32(struct transfer *t, size_t *n, size_t least)
+{
+        uint32_t count = (uint32_t)*n;
+
+        transfer_u32(t, &count);
+        *n = check_count(t, count, least);
 }
 
 void transfer_same(struct transfer *t, uint64_t n)

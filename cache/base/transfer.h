@@ -26,13 +26,18 @@ static inline bool transfer_reads(const struct transfer *t)
         return !t->to;
 }
 
+void transfer_version(struct transfer *t, uint8_t version); /* the first byte; another one is damage */
 void transfer_bool(struct transfer *t, bool *x);
+/* A byte below n, which is returned; another one is damage, and 0. */
+unsigned transfer_choice(struct transfer *t, unsigned x, unsigned n);
 void transfer_u16(struct transfer *t, uint16_t *n);
+void transfer_u32(struct transfer *t, uint32_t *n);
 void transfer_u64(struct transfer *t, uint64_t *n);
 void transfer_real(struct transfer *t, double *x);
 void transfer_reals(struct transfer *t, double *list, size_t n);
 /* The length of a list that follows, of elements that take `least` bytes each, so that a damaged length is found before memory is taken for it. */
 void transfer_count(struct transfer *t, size_t *n, size_t least);
+void transfer_count_u32(struct transfer *t, size_t *n, size_t least);
 /* A number that both sides have to agree on; another one is damage. */
 void transfer_same(struct transfer *t, uint64_t n);
 void transfer_bytes(struct transfer *t, struct buffer *b); /* its length first; read into an empty one */

@@ -1,8 +1,7 @@
 #include "core/portfolio/hardness.h"
 
 #include <math.h>
-
-#include "core/portfolio/normal.h"
+#include <pthread.h>
 
 /* Priors. None depends on the unit of time; they were chosen on synthetic tables and resampled ones (docs/portfolios.md). */
 #define LOCATION_PART   .02 /* of the limit: where an arm's location is expected */
@@ -17,28 +16,62 @@
 #define VARIANCE        1.0
 #define LEVEL_MOST      6.0
 
+/* -- the normal distribution --------------------------------------------------------------------------------------- */
+
+/* From tables, as the model asks for it millions of times. Errors are below 1e-5, and below a thousandth of the value between -8 and 8; beyond, the value
+ * at the border is taken. */
+#define NORMAL_MOST  8
+#define NORMAL_STEPS 128 /* for each unit */
+#define NORMAL_SIZE  (2 * NORMAL_MOST * NORMAL_STEPS + 2)
+static double normal_density[NORMAL_SIZE],
+        normal_tail[NORMAL_SIZE],       /* the chance of more than u */
+        normal_mean_above[NORMAL_SIZE], /* the mean of what lies above u: the inverse Mills ratio */
+        normal_told_above[NORMAL_SIZE]; /* how much "above u" tells of the value: 0 nothing, 1 all */
+
+static void make_tables(void)
+{
+        for (int i = 0; i < NORMAL_SIZE; i++) {
+                double u = (double)i / NORMAL_STEPS - NORMAL_MOST;
+
+                normal_density[i] = exp(-.5 * u * u) / sqrt(2 * M_PI);
+                normal_tail[i] = .5 * erfc(u * M_SQRT1_2);
+                normal_mean_above[i] = normal_density[i] / normal_tail[i];
+                normal_told_above[i] = fmax(0, normal_mean_above[i] * (normal_mean_above[i] - u));
+        }
+}
+
+static double normal(const double table[NORMAL_SIZE], double u)
+{
+        double at = (fmin(fmax(u, -NORMAL_MOST), NORMAL_MOST) + NORMAL_MOST) * NORMAL_STEPS;
+        int i = (int)at;
+
+        return table[i] + (at - i) * (table[i + 1] - table[i]);
+}
+
+static double mean_above(double u)
+{
+        return u > NORMAL_MOST ? u + 1 / u : normal(normal_mean_above, u);
+}
+
+/* -- the model ----------------------------------------------------------------------------------------------------- */
+
 void hardness_init(struct hardness *h, size_t arms, double limit)
 {
-        normal_prepare();
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+        pthread_once(&once, make_tables);
         *h = (struct hardness){.arms = arms, .limit = limit, .variance = VARIANCE};
-        h->location = allocate(arms, sizeof(*h->location));
-        h->spread = allocate(arms, sizeof(*h->spread));
-        h->predictive = allocate(arms, sizeof(*h->predictive));
-        h->never = allocate(arms, sizeof(*h->never));
-        for (size_t a = 0; a < arms; a++) {
-                h->location[a] = log(limit * LOCATION_PART);
-                h->spread[a] = NOISE;
-                h->predictive[a] = sqrt(NOISE * NOISE + LOCATION_SPREAD * LOCATION_SPREAD);
-                h->never[a] = NEVER;
-        }
+        h->of = allocate(arms, sizeof(*h->of));
+        for (size_t a = 0; a < arms; a++)
+                h->of[a] = (struct hardness_arm){.location = log(limit * LOCATION_PART),
+                                                 .spread = NOISE,
+                                                 .predictive = sqrt(NOISE * NOISE + LOCATION_SPREAD * LOCATION_SPREAD),
+                                                 .never = NEVER};
 }
 
 void hardness_done(struct hardness *h)
 {
-        free(h->location);
-        free(h->spread);
-        free(h->predictive);
-        free(h->never);
+        free(h->of);
 }
 
 double hardness_level(size_t g)
@@ -48,12 +81,18 @@ double hardness_level(size_t g)
 
 static double still(const struct hardness *h, size_t arm, double log_seconds, double location, double spread)
 {
-        return h->never[arm] + (1 - h->never[arm]) * normal_tail((log_seconds - location) / spread);
+        return h->of[arm].never + (1 - h->of[arm].never) * normal(normal_tail, (log_seconds - location) / spread);
 }
 
 double hardness_survival(const struct hardness *h, size_t arm, double log_seconds, double offset, double level)
 {
-        return still(h, arm, log_seconds, h->location[arm] + offset + level, h->predictive[arm]);
+        return still(h, arm, log_seconds, h->of[arm].location + offset + level, h->of[arm].predictive);
+}
+
+/* An arm that gave up says nothing of its time. */
+static bool attempt_tells_time(const struct attempt *a)
+{
+        return a->ending == ENDING_SOLVED || a->ending == ENDING_STOPPED;
 }
 
 /* A run of no time has no logarithm. */
@@ -66,10 +105,10 @@ static double log_time(const struct hardness *h, const struct attempt *a)
 static double likelihood(const struct hardness *h, size_t arm, const struct attempt *a, double log_seconds, double location)
 {
         if (a->ending == ENDING_SOLVED)
-                return (1 - h->never[arm]) * normal_density((log_seconds - location) / h->spread[arm]) /
-                               h->spread[arm] +
+                return (1 - h->of[arm].never) * normal(normal_density, (log_seconds - location) / h->of[arm].spread) /
+                               h->of[arm].spread +
                        1e-6;
-        return still(h, arm, log_seconds, location, h->spread[arm]) + 1e-9;
+        return still(h, arm, log_seconds, location, h->of[arm].spread) + 1e-9;
 }
 
 static void make_sum_one(double chance[HARDNESS_LEVELS])
@@ -88,7 +127,7 @@ static void find_levels(const struct hardness *h, const struct attempt *attempts
         double deviation = sqrt(h->variance);
 
         for (size_t g = 0; g < HARDNESS_LEVELS; g++)
-                ret[g] = normal_density((hardness_level(g) - mean) / deviation);
+                ret[g] = normal(normal_density, (hardness_level(g) - mean) / deviation);
         make_sum_one(ret);
         for (size_t a = 0; a < h->arms; a++) {
                 double log_seconds;
@@ -98,13 +137,13 @@ static void find_levels(const struct hardness *h, const struct attempt *attempts
                 log_seconds = log_time(h, &attempts[a]);
                 for (size_t g = 0; g < HARDNESS_LEVELS; g++)
                         ret[g] *= likelihood(h, a, &attempts[a], log_seconds,
-                                             h->location[a] + (offset ? offset[a] : 0) + hardness_level(g));
+                                             h->of[a].location + (offset ? offset[a] : 0) + hardness_level(g));
                 make_sum_one(ret); /* for each arm: the product over many would be too small */
         }
 }
 
 struct hardness_seen hardness_look(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset,
-                                   double *residual, double *weight)
+                                   struct residual *residuals)
 {
         double chance[HARDNESS_LEVELS], squares = 0;
         struct hardness_seen seen = {0};
@@ -117,15 +156,15 @@ struct hardness_seen hardness_look(const struct hardness *h, const struct attemp
         seen.variance = fmax(0, squares - seen.mean * seen.mean);
         for (size_t a = 0; a < h->arms; a++) {
                 const struct attempt *at = &attempts[a];
+                const struct hardness_arm *arm = &h->of[a];
 
-                residual[a] = weight[a] = 0;
-                if (at->ending != ENDING_SOLVED && at->ending != ENDING_STOPPED)
-                        continue;
-                for (size_t g = 0; g < HARDNESS_LEVELS; g++) {
-                        double u = (log_time(h, at) - h->location[a] - hardness_level(g)) / h->spread[a];
+                residuals[a] = (struct residual){0};
+                for (size_t g = 0; attempt_tells_time(at) && g < HARDNESS_LEVELS; g++) {
+                        double u = (log_time(h, at) - arm->location - hardness_level(g)) / arm->spread;
+                        bool is_solved = at->ending == ENDING_SOLVED;
 
-                        residual[a] += chance[g] * h->spread[a] * (at->ending == ENDING_SOLVED ? u : normal_mean_above(u));
-                        weight[a] += chance[g] * (at->ending == ENDING_SOLVED ? 1 : normal_told_above(u));
+                        residuals[a].apart += chance[g] * arm->spread * (is_solved ? u : mean_above(u));
+                        residuals[a].weight += chance[g] * (is_solved ? 1 : normal(normal_told_above, u));
                 }
         }
         return seen;
@@ -137,13 +176,13 @@ struct gathered {
         double runs, locations, squares, solvable, never;
 };
 
-static void gather(const struct hardness *h, size_t arm, const struct attempt *a, const double chance[HARDNESS_LEVELS],
-                   struct gathered *to)
+static void gather(const struct hardness *h, size_t arm, const struct attempt *a, const double chance[HARDNESS_LEVELS], struct gathered *to)
 {
-        double log_seconds = log_time(h, a), spread = h->spread[arm];
+        const struct hardness_arm *of = &h->of[arm];
+        double log_seconds = log_time(h, a), spread = of->spread;
 
         for (size_t g = 0; g < HARDNESS_LEVELS; g++) {
-                double level = hardness_level(g), location = h->location[arm] + level, u = (log_seconds - location) / spread;
+                double level = hardness_level(g), u = (log_seconds - (of->location + level)) / spread;
 
                 if (chance[g] < 1e-4)
                         continue;
@@ -153,12 +192,12 @@ static void gather(const struct hardness *h, size_t arm, const struct attempt *a
                         to->squares += chance[g] * u * u * spread * spread;
                         to->solvable += chance[g];
                 } else {
-                        double running = (1 - h->never[arm]) * normal_tail(u), solvable = running / (running + h->never[arm]),
-                               told = normal_told_above(u), weight = chance[g] * solvable * told;
+                        double running = (1 - of->never) * normal(normal_tail, u), solvable = running / (running + of->never),
+                               told = normal(normal_told_above, u), weight = chance[g] * solvable * told;
 
                         to->runs += weight;
-                        to->locations += weight * (h->location[arm] + spread * normal_mean_above(u));
-                        to->squares += weight * spread * spread * (1 + u * normal_mean_above(u));
+                        to->locations += weight * (of->location + spread * mean_above(u));
+                        to->squares += weight * spread * spread * (1 + u * mean_above(u));
                         to->solvable += weight;
                         to->never += chance[g] * (1 - solvable) * told;
                 }
@@ -170,7 +209,7 @@ static void maximize(struct hardness *h, const struct gathered *sums)
         double expected = log(h->limit * LOCATION_PART), runs = NOISE_POOL, squares = NOISE_POOL * NOISE * NOISE, pooled;
 
         for (size_t a = 0; a < h->arms; a++) {
-                expected += h->location[a];
+                expected += h->of[a].location;
                 runs += sums[a].runs;
                 squares += sums[a].squares;
         }
@@ -178,14 +217,14 @@ static void maximize(struct hardness *h, const struct gathered *sums)
         pooled = squares / runs;
         for (size_t a = 0; a < h->arms; a++) {
                 const struct gathered *s = &sums[a];
-                double prior = h->spread[a] * h->spread[a] / (LOCATION_SPREAD * LOCATION_SPREAD), spread;
+                struct hardness_arm *arm = &h->of[a];
+                double prior = arm->spread * arm->spread / (LOCATION_SPREAD * LOCATION_SPREAD);
 
-                h->location[a] = (s->locations + prior * expected) / (s->runs + prior);
-                spread = fmax(NOISE_LEAST, sqrt((s->squares + NOISE_ARM * pooled) / (s->runs + NOISE_ARM)));
-                prior = spread * spread / (LOCATION_SPREAD * LOCATION_SPREAD);
-                h->spread[a] = spread;
-                h->predictive[a] = spread * sqrt(1 + 1 / (s->runs + prior));
-                h->never[a] = fmin(NEVER_MOST, (s->never + NEVER * NEVER_RUNS) / (s->never + s->solvable + NEVER_RUNS));
+                arm->location = (s->locations + prior * expected) / (s->runs + prior);
+                arm->spread = fmax(NOISE_LEAST, sqrt((s->squares + NOISE_ARM * pooled) / (s->runs + NOISE_ARM)));
+                prior = arm->spread * arm->spread / (LOCATION_SPREAD * LOCATION_SPREAD);
+                arm->predictive = arm->spread * sqrt(1 + 1 / (s->runs + prior));
+                arm->never = fmin(NEVER_MOST, (s->never + NEVER * NEVER_RUNS) / (s->never + s->solvable + NEVER_RUNS));
         }
 }
 
@@ -201,7 +240,7 @@ void hardness_fit(struct hardness *h, const struct past *p, const double *predic
 
                         find_levels(h, attempts, predicted[i], NULL, chance);
                         for (size_t a = 0; a < h->arms; a++)
-                                if (attempts[a].ending == ENDING_SOLVED || attempts[a].ending == ENDING_STOPPED)
+                                if (attempt_tells_time(&attempts[a]))
                                         gather(h, a, &attempts[a], chance, &sums[a]);
                 }
                 maximize(h, sums);

@@ -17,11 +17,13 @@
 struct hardness {
         size_t arms;
         double limit;
-        double *location; /* m_a */
-        double *spread;   /* of the noise */
-        double *predictive; /* spread of noise and location together: the fewer runs, the larger */
-        double *never;      /* probability that the arm never solves a query */
-        double variance;    /* of the hardness around its prediction by similar queries */
+        struct hardness_arm {
+                double location;   /* m_a */
+                double spread;     /* of the noise */
+                double predictive; /* spread of noise and location together: the fewer runs, the larger */
+                double never;      /* probability that the arm never solves a query */
+        } *of;                     /* of each arm */
+        double variance;           /* of the hardness around its prediction by similar queries */
 };
 
 void hardness_init(struct hardness *h, size_t arms, double limit);
@@ -36,7 +38,10 @@ double hardness_survival(const struct hardness *h, size_t arm, double log_second
 struct hardness_seen {
         double mean, variance;
 };
+struct residual {
+        double apart, weight;
+};
 struct hardness_seen hardness_look(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset,
-                                   double *residual, double *weight);
+                                   struct residual *residuals);
 /* Fits to the attempts seen, from where the last fit ended. `predicted`: each query's mean before its attempts. */
 void hardness_fit(struct hardness *h, const struct past *p, const double *predicted, unsigned rounds);

@@ -93,7 +93,7 @@ static int tell_all(struct workspace *w, const struct portfolio *p, struct learn
 
         for (size_t i = 0; r == 0 && i < trials.n; i++) {
                 const struct trial *t = trials.list[i];
-                bool has_expected = t->n_expected > 0 && t->n_expected == learner_expectations(l->learner);
+                bool has_expected = t->n_expected > 0 && t->n_expected == learner_expected(l->learner, NULL);
 
                 l->next = t->number + 1;
                 if (t->n_features != l->features || t->n_arms != p->n_arms)

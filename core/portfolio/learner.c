@@ -3,8 +3,8 @@
 #include <math.h>
 
 const struct method learner_methods[] = {
-        {"survival", "schedule", &selector_survival, NULL},
-        {"10nn", "expo", &selector_10nn, &allocation_expo},
+        {"survival", &selector_survival},
+        {"10nn", &selector_medley},
         {0},
 };
 
@@ -32,19 +32,15 @@ int learner_new(const struct learner_settings *settings, size_t arms, size_t fea
         if (!(settings->limit > 0) || !isfinite(settings->limit))
                 return errorf(-EINVAL, "the limit of a query must be a number of seconds greater than zero");
         *ret = l = allocate(1, sizeof(*l));
-        *l = (struct learner){.settings = *settings, .selector = method->selector, .allocation = method->allocation, .arms = arms, .features = features};
+        *l = (struct learner){.settings = *settings, .selector = method->selector, .arms = arms, .features = features};
         random_seed(&l->random, settings->seed);
-        l->order = allocate(arms, sizeof(*l->order));
         l->score = allocate(arms, sizeof(*l->score));
         l->left_out = allocate(arms, sizeof(*l->left_out));
         l->attempts = allocate(arms, sizeof(*l->attempts));
         past_init(&l->past, arms, features);
-        l->selecting = allocate(1, l->selector->size + 1);
+        l->state = allocate(1, l->selector->size + 1);
         if (l->selector->init)
-                l->selector->init(l, l->selecting);
-        l->allocating = allocate(1, l->allocation ? l->allocation->size + 1 : 1);
-        if (l->allocation && l->allocation->init)
-                l->allocation->init(l, l->allocating);
+                l->selector->init(l, l->state);
         return 0;
 }
 
@@ -53,30 +49,35 @@ void learner_free(struct learner *l)
         if (!l)
                 return;
         if (l->selector->done)
-                l->selector->done(l->selecting);
-        if (l->allocation && l->allocation->done)
-                l->allocation->done(l->allocating);
-        free(l->selecting);
-        free(l->allocating);
+                l->selector->done(l->state);
+        free(l->state);
         past_done(&l->past);
-        free(l->order);
         free(l->score);
         free(l->left_out);
         free(l->attempts);
         free(l);
 }
 
-void learner_rank(struct learner *l, const double *score, uint32_t *order)
+void learner_rank(struct learner *l, const double *score, uint32_t *ret)
 {
-        random_shuffle(&l->random, order, l->arms);
+        for (uint32_t a = 0; a < l->arms; a++)
+                ret[a] = a;
+        random_shuffle(&l->random, ret, l->arms);
         for (size_t i = 1; i < l->arms; i++) { /* insertion: it keeps the order of equals, and arms are few */
-                uint32_t arm = order[i];
+                uint32_t arm = ret[i];
                 size_t at = i;
 
-                for (; at > 0 && score[arm] > score[order[at - 1]]; at--)
-                        order[at] = order[at - 1];
-                order[at] = arm;
+                for (; at > 0 && score[arm] > score[ret[at - 1]]; at--)
+                        ret[at] = ret[at - 1];
+                ret[at] = arm;
         }
+}
+
+size_t learner_next_untried(const struct learner *l, const uint32_t *order, const struct attempt *attempts, size_t at)
+{
+        while (at < l->arms && attempts[order[at]].ending != ENDING_NONE)
+                at++;
+        return at;
 }
 
 static void seed_query(struct learner *l, bool ends)
@@ -88,33 +89,20 @@ static void begin(struct learner *l, const double *features, const double *expec
 {
         past_begin(&l->past, features);
         seed_query(l, false);
-        l->at = 0;
         if (expected && l->selector->expect)
-                l->selector->expect(l, l->selecting, expected);
+                l->selector->expect(l, l->state, expected);
         else if (l->selector->begin)
-                l->selector->begin(l, l->selecting);
+                l->selector->begin(l, l->state);
 }
 
 void learner_begin(struct learner *l, const double *features)
 {
         begin(l, features, NULL);
-        for (uint32_t a = 0; a < l->arms; a++)
-                l->order[a] = a;
-        if (l->allocation)
-                l->selector->order(l, l->selecting, l->order);
 }
 
 void learner_leave_out(struct learner *l, uint32_t arm, bool is_left_out)
 {
         l->left_out[arm] = is_left_out;
-}
-
-/* The order's next arm that has not run; l->arms: none. */
-static size_t next_in_order(const struct learner *l, const struct attempt *attempts, size_t at)
-{
-        while (at < l->arms && attempts[l->order[at]].ending != ENDING_NONE)
-                at++;
-        return at;
 }
 
 bool learner_next(struct learner *l, const struct attempt *attempts, struct step *ret)
@@ -127,40 +115,21 @@ bool learner_next(struct learner *l, const struct attempt *attempts, struct step
                 if (l->left_out[a])
                         l->attempts[a].ending = ENDING_FAILED;
         }
-        if (left <= l->settings.limit * 1e-9) /* what is left may come from rounding */
-                return false;
-        if (!l->allocation)
-                return l->selector->next(l, l->selecting, l->attempts, ret);
-        while ((l->at = next_in_order(l, l->attempts, l->at)) < l->arms) {
-                uint32_t arm = l->order[l->at++];
-                bool is_last = next_in_order(l, l->attempts, l->at) == l->arms;
-
-                *ret = (struct step){arm, is_last ? left : fmin(left, l->allocation->share(l, l->allocating, arm))};
-                if (ret->until > 0)
-                        return true;
-        }
-        return false;
+        return left > l->settings.limit * 1e-9 /* what is left may come from rounding */
+               && l->selector->next(l, l->state, l->attempts, left, ret);
 }
 
 void learner_end(struct learner *l, const struct attempt *attempts)
 {
         seed_query(l, true);
         if (l->selector->learn)
-                l->selector->learn(l, l->selecting, attempts);
-        if (l->allocation && l->allocation->learn)
-                l->allocation->learn(l, l->allocating, attempts);
+                l->selector->learn(l, l->state, attempts);
         past_end(&l->past, attempts);
 }
 
-size_t learner_expectations(const struct learner *l)
+size_t learner_expected(const struct learner *l, double *ret)
 {
-        return l->selector->expectations ? l->selector->expectations(l) : 0;
-}
-
-void learner_expected(const struct learner *l, double *ret)
-{
-        if (l->selector->expected)
-                l->selector->expected(l, l->selecting, ret);
+        return l->selector->expected ? l->selector->expected(l, l->state, ret) : 0;
 }
 
 void learner_tell(struct learner *l, const double *features, const double *expected, const struct attempt *attempts)

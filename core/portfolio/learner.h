@@ -41,18 +41,18 @@ enum {
         WITHOUT_GUARD = 16,   /* however far it is behind its best arm */
 };
 
-/* How a learner chooses: a selector and an allocation (learner_internal.h). tests/bench/baselines.h has others, to compare with. */
+/* How a learner chooses (learner_internal.h). tests/bench/baselines.h has others, to compare with. */
 struct method {
-        const char *name, *allocation_name;
+        const char *name;
         const struct selector *selector;
-        const struct allocation *allocation; /* NULL: the selector's own plan, which may come back to an arm */
+        const void *parts; /* of those, what they are made of */
 };
 extern const struct method learner_methods[]; /* the default first; a row without a name ends them */
 /* -EINVAL with the names there are. */
 int learner_method(const char *name, const struct method **ret);
 
 struct learner_settings {
-        const struct method *method; /* NULL: the default; only learner_new() looks at it */
+        const struct method *method; /* NULL: the default; only learner_new() looks at it, and what it calls */
         double limit;                /* seconds for all arms of a query together; > 0 */
         uint64_t seed;
         unsigned without; /* WITHOUT_*; for the default */
@@ -79,8 +79,7 @@ bool learner_next(struct learner *l, const struct attempt *attempts, struct step
 /* The outcome of the query that began last. */
 void learner_end(struct learner *l, const struct attempt *attempts);
 
-/* The numbers that the method expected of the query that began last, and how many there are; 0: none. */
-size_t learner_expectations(const struct learner *l);
-void learner_expected(const struct learner *l, double *ret);
+/* The numbers that the method expected of the query that began last (`ret` may be NULL), and how many there are; 0: none. */
+size_t learner_expected(const struct learner *l, double *ret);
 /* The outcome of a query that began with this expectation (NULL: worked out now). */
 void learner_tell(struct learner *l, const double *features, const double *expected, const struct attempt *attempts);

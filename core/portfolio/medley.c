@@ -19,7 +19,7 @@ static bool was_solved(const struct past *p, size_t i, uint32_t arm)
 /* As in the published code: the arm with the fastest answer on any of the ten nearest queries is tried first. (A count of how many each solved
  * would favour the arm that comes first, as it gets all the runs.) Arms without an answer there come last, in random order. The first queries
  * are mostly tried in random order. */
-static void nearest_ten_order(struct learner *l, void *state, uint32_t *ret)
+void medley_order(struct learner *l, uint32_t *ret)
 {
         struct neighbour list[NEIGHBOURS];
         bool explore = random_uniform(&l->random) < pow(EXPLORE_DECAY, (double)l->past.n + 1);
@@ -37,10 +37,6 @@ static void nearest_ten_order(struct learner *l, void *state, uint32_t *ret)
         learner_rank(l, l->score, ret);
 }
 
-const struct selector selector_10nn = {.order = nearest_ten_order};
-
-/* -- how long ---------------------------------------------------------------------------------------------------- */
-
 #define DELTA .05 /* how likely an arm may be to solve the query later */
 
 /* The least t with P(t < u < T) <= DELTA, where u is a runtime and T the limit. The rate is the most likely one: runs that solved something
@@ -53,48 +49,76 @@ double exponential_share(const struct learner *l, double solved, double seconds)
         return -log(DELTA + exp(-rate * limit)) / rate;
 }
 
-struct samples {
-        double *solved, *seconds; /* of each arm */
+struct medley {
+        struct sample {
+                double solved, seconds;
+        } *samples;      /* of each arm */
+        uint32_t *order; /* of the present query, */
+        size_t at;       /* and the place in it */
+        bool has_order;
 };
 
-static void expo_init(struct learner *l, void *state)
+static void medley_init(struct learner *l, void *state)
 {
-        struct samples *s = state;
+        struct medley *m = state;
 
-        s->solved = allocate(l->arms, sizeof(*s->solved));
-        s->seconds = allocate(l->arms, sizeof(*s->seconds));
+        m->samples = allocate(l->arms, sizeof(*m->samples));
+        m->order = allocate(l->arms, sizeof(*m->order));
 }
 
-static void expo_done(void *state)
+static void medley_done(void *state)
 {
-        struct samples *s = state;
+        struct medley *m = state;
 
-        free(s->solved);
-        free(s->seconds);
+        free(m->samples);
+        free(m->order);
 }
 
-static double expo_share(struct learner *l, void *state, uint32_t arm)
+static void medley_begin(struct learner *l, void *state)
 {
-        const struct samples *s = state;
+        struct medley *m = state;
 
-        return exponential_share(l, s->solved[arm], s->seconds[arm]);
+        m->at = 0;
+        m->has_order = false;
 }
 
-static void expo_learn(struct learner *l, void *state, const struct attempt *attempts)
+static bool medley_next(struct learner *l, void *state, const struct attempt *attempts, double left, struct step *ret)
 {
-        struct samples *s = state;
+        struct medley *m = state;
 
-        for (size_t a = 0; a < l->arms; a++)
-                if (attempts[a].ending == ENDING_SOLVED || (attempt_ran(&attempts[a]) && s->solved[a] > 0)) {
-                        s->solved[a] += attempts[a].ending == ENDING_SOLVED;
-                        s->seconds[a] += attempts[a].seconds;
+        if (!m->has_order)
+                medley_order(l, m->order);
+        m->has_order = true;
+        while ((m->at = learner_next_untried(l, m->order, attempts, m->at)) < l->arms) {
+                uint32_t arm = m->order[m->at++];
+                bool is_last = learner_next_untried(l, m->order, attempts, m->at) == l->arms;
+
+                *ret = (struct step){arm, is_last ? left : fmin(left, exponential_share(l, m->samples[arm].solved, m->samples[arm].seconds))};
+                if (ret->until > 0)
+                        return true;
+        }
+        return false;
+}
+
+static void medley_learn(struct learner *l, void *state, const struct attempt *attempts)
+{
+        struct medley *m = state;
+
+        for (size_t a = 0; a < l->arms; a++) {
+                struct sample *s = &m->samples[a];
+
+                if (attempts[a].ending == ENDING_SOLVED || (attempt_ran(&attempts[a]) && s->solved > 0)) {
+                        s->solved += attempts[a].ending == ENDING_SOLVED;
+                        s->seconds += attempts[a].seconds;
                 }
+        }
 }
 
-const struct allocation allocation_expo = {
-        .size = sizeof(struct samples),
-        .init = expo_init,
-        .done = expo_done,
-        .share = expo_share,
-        .learn = expo_learn,
+const struct selector selector_medley = {
+        .size = sizeof(struct medley),
+        .init = medley_init,
+        .done = medley_done,
+        .begin = medley_begin,
+        .next = medley_next,
+        .learn = medley_learn,
 };

@@ -1,7 +1,6 @@
 /* Definitions: from the config, and into it. */
 #include "core/portfolio/portfolio.h"
 
-#include "cache/base/lock.h"
 #include "core/git/gitconfig.h"
 #include "core/portfolio/portfolio_internal.h"
 #include "core/workspace/config_text.h"
@@ -34,11 +33,6 @@ static int find_program(const char *word, char ret[PATH_SIZE])
                 at += n + (at[n] == ':');
         }
         return -ENOENT;
-}
-
-static void set_problem(struct arm *a, const char *what, const char *why)
-{
-        a->problem = format_string("%s: %s", what, why);
 }
 
 /* By its bytes and arguments. Its path does not count, as it runs under another one in the sandbox. */
@@ -84,29 +78,36 @@ static int command_recipe(const char *label, const char *name, char *const *argu
         return r;
 }
 
-static int open_command(const char *label, unsigned line, struct arm *a, const char *command)
+static int open_command(const char *label, struct arm *a, const char *command)
 {
         char **words = NULL;
         int r = recipe_split(command, &words);
 
         a->name = copy_prefix(a->text, (size_t)(command - 2 - a->text));
-        if (r == -EINVAL)
-                return errorf(r, "%s:%u: the arm '%s': %s", label, line, a->text, error_message(r));
-        if (r == 0 && !words[0])
-                r = errorf(-EINVAL, "%s:%u: the arm '%s' has no command", label, line, a->name);
-        if (r == 0)
-                r = command_recipe(label, a->name, words + 1, &a->recipe);
-        if (r == 0 && (r = find_program(words[0], a->program)) < 0) {
-                set_problem(a, words[0], strerror(-r));
-                r = 0;
-        } else if (r == 0) {
-                identify_command(a);
+        if (r < 0)
+                return r;
+        r = words[0] ? command_recipe(label, a->name, words + 1, &a->recipe) : errorf(-EINVAL, "it has no command");
+        if (r == 0) {
+                int found = find_program(words[0], a->program);
+
+                if (found < 0)
+                        a->problem = format_string("%s: %s", words[0], strerror(-found));
+                else
+                        identify_command(a);
         }
         strings_free(words);
         return r;
 }
 
-static int open_solver(struct workspace *w, const char *label, unsigned line, struct arm *a)
+static int parse_seed(const char *text, uint64_t *ret)
+{
+        char *end;
+
+        *ret = strtoull(text, &end, 10);
+        return end == text || *end ? -EINVAL : 0;
+}
+
+static int open_solver(struct workspace *w, struct arm *a)
 {
         cleanup_free char *copy = copy_string(a->text);
         char *rest = copy, *who = strsep(&rest, " "), *word, *revision;
@@ -116,19 +117,13 @@ static int open_solver(struct workspace *w, const char *label, unsigned line, st
 
         a->name = copy_string(a->text);
         while ((word = strsep(&rest, " "))) {
-                char *end;
-
                 if (!*word)
                         continue;
                 if (strncmp(word, "seed=", 5) != 0)
-                        return errorf(-EINVAL,
-                                      "%s:%u: '%s' in the arm '%s': only seed=N is known there; a command needs a name: 'NAME: "
-                                      "COMMAND'",
-                                      label, line, word, a->text);
+                        return errorf(-EINVAL, "'%s': only seed=N is known there; a command needs a name: 'NAME: COMMAND'", word);
                 a->has_seed = true;
-                a->seed = strtoull(word + 5, &end, 10);
-                if (end == word + 5 || *end || a->seed > UINT32_MAX)
-                        return errorf(-EINVAL, "%s:%u: '%s' in the arm '%s' is no seed", label, line, word, a->text);
+                if (parse_seed(word + 5, &a->seed) < 0 || a->seed > UINT32_MAX)
+                        return errorf(-EINVAL, "'%s' is no seed", word);
         }
         revision = strchr(who, '@');
         if (revision)
@@ -139,7 +134,7 @@ static int open_solver(struct workspace *w, const char *label, unsigned line, st
         if (r == 0)
                 r = build_key(a->solver->history, a->commit, a->solver->recipe, &build);
         if (r == -ENOENT || r == -ENOTUNIQ || r == -ENODATA) {
-                set_problem(a, a->text, error_message(r));
+                a->problem = format_string("%s: %s", a->text, error_message(r));
                 return 0;
         }
         if (r < 0)
@@ -164,13 +159,13 @@ static int add_arm(struct workspace *w, const char *label, unsigned line, const 
         a = &p->arms[p->n_arms++];
         *a = (struct arm){.text = copy_string(text)};
         command = command_of(a->text);
-        r = command ? open_command(label, line, a, command) : open_solver(w, label, line, a);
-        for (size_t i = 0; r == 0 && i + 1 < p->n_arms; i++)
+        r = command ? open_command(label, a, command) : open_solver(w, a);
+        if (r < 0)
+                return r == -EINVAL ? errorf(r, "%s:%u: the arm '%s': %s", label, line, a->text, error_message(r)) : r;
+        for (size_t i = 0; i + 1 < p->n_arms; i++)
                 if (strcmp(p->arms[i].name, a->name) == 0)
-                        r = errorf(-EINVAL, "%s:%u: the arm '%s' is there twice", label, line, a->name);
-        if (r == 0 && strpbrk(a->name, "\t\n"))
-                r = errorf(-EINVAL, "%s:%u: a tab or a newline in the name of an arm", label, line);
-        return r;
+                        return errorf(-EINVAL, "%s:%u: the arm '%s' is there twice", label, line, a->name);
+        return strpbrk(a->name, "\t\n") ? errorf(-EINVAL, "%s:%u: a tab or a newline in the name of an arm", label, line) : 0;
 }
 
 /* -- the config -- */
@@ -206,75 +201,26 @@ static int portfolio_name_check(const char *name)
         return 0;
 }
 
-static int take_text(char **field, const char *value)
-{
-        free(*field);
-        *field = copy_string(value);
-        return 0;
-}
-
-/* Settings of earlier versions; tests/bench measures these methods. */
-static const char *const selectors_gone[] = {"static", "1nn", "thompson", "epsilon", "linucb", "exp3", "neural", "random", "fixed", NULL},
-                  *const allocations[] = {"schedule", "expo", "nearest", "linear", "constant", "none", NULL};
-
-static bool is_listed(const char *name, const char *const *list)
-{
-        while (*list && strcmp(*list, name) != 0)
-                list++;
-        return *list;
-}
-
 static int take_setting(const char *path, const struct gitconfig_entry *e, struct portfolio *p)
 {
-        const char *v = e->value ? e->value : "";
-        char *end;
-        int r = 0;
+        const char *v = e->value ?: "";
+        int r;
 
-        if (strcmp(e->key, "timeout") == 0)
-                r = parse_duration(v, &p->wall_ns) < 0 || p->wall_ns == 0 ? -EINVAL : 0;
-        else if (strcmp(e->key, "memory") == 0)
-                r = parse_size(v, &p->memory) < 0 || p->memory == 0 ? -EINVAL : 0;
-        else if (strcmp(e->key, "selector") == 0)
-                r = take_text(&p->selector, v);
-        else if (strcmp(e->key, "allocation") == 0)
-                r = take_text(&p->allocation, v);
-        else if (strcmp(e->key, "reward") == 0) {
-                p->has_exponential_reward = strcmp(v, "exponential") == 0;
-                r = p->has_exponential_reward || strcmp(v, "binary") == 0 ? 0 : -EINVAL;
+        if (strcmp(e->key, "timeout") == 0) {
+                r = parse_duration(v, &p->wall_ns) == 0 && p->wall_ns > 0 ? 0 : -EINVAL;
+        } else if (strcmp(e->key, "memory") == 0) {
+                r = parse_size(v, &p->memory) == 0 && p->memory > 0 ? 0 : -EINVAL;
         } else if (strcmp(e->key, "seed") == 0) {
-                p->seed = strtoull(v, &end, 10);
-                r = end == v || *end ? -EINVAL : 0;
+                r = parse_seed(v, &p->seed);
+        } else if (strcmp(e->key, "selector") == 0) {
+                r = learner_method(v, &p->method);
+                p->selector = p->method->name;
+                return r < 0 ? errorf(r, "%s:%u: [portfolio \"%s\"]: %s", path, e->line, p->name, error_message(r)) : 0;
         } else {
                 return errorf(-EINVAL, "%s:%u: unknown key '%s' in [portfolio \"%s\"]; there are arm, timeout, memory, selector and seed", path, e->line,
                               e->key, p->name);
         }
-        return r == -EINVAL ? errorf(r, "%s:%u: '%s' is no value for '%s'", path, e->line, v, e->key) : r;
-}
-
-static void note_gone(const char *path, unsigned line, struct portfolio *p, const char *key, const char *value, const char *instead)
-{
-        p->notice = format_string(
-                "%s:%u: [portfolio \"%s\"] cannot have the %s '%s' any more, %s takes its place; answers stay (take the setting out to begin anew)", path,
-                line, p->name, key, value, instead);
-}
-
-static int find_method(const char *path, unsigned line, struct portfolio *p)
-{
-        int r;
-
-        if (p->selector && is_listed(p->selector, selectors_gone)) {
-                note_gone(path, line, p, "selector", p->selector, p->method->name);
-                return 0;
-        }
-        r = p->selector ? learner_method(p->selector, &p->method) : 0;
-        if (r < 0)
-                return errorf(r, "%s:%u: [portfolio \"%s\"]: %s", path, line, p->name, error_message(r));
-        if (!p->allocation || strcmp(p->allocation, p->method->allocation_name) == 0)
-                return 0;
-        if (!is_listed(p->allocation, allocations))
-                return errorf(-EINVAL, "%s:%u: [portfolio \"%s\"]: no allocation '%s'; leave it out", path, line, p->name, p->allocation);
-        note_gone(path, line, p, "allocation", p->allocation, p->method->allocation_name);
-        return 0;
+        return r < 0 ? errorf(r, "%s:%u: '%s' is no value for '%s'", path, e->line, v, e->key) : 0;
 }
 
 static struct slice resets_key(const char *name, struct buffer *b)
@@ -301,9 +247,9 @@ static void find_epoch(struct workspace *w, struct portfolio *p)
         hasher_number(h, p->wall_ns);
         hasher_number(h, p->memory);
         hasher_number(h, p->seed);
-        hasher_number(h, p->has_exponential_reward);
+        hasher_number(h, 0); /* these two zeros: where settings of earlier stores stood, so that an epoch stays what it is */
         hasher_string(h, p->selector);
-        hasher_string(h, p->allocation);
+        hasher_string(h, NULL);
         for (size_t i = 0; i < p->n_arms; i++) {
                 hasher_string(h, p->arms[i].name);
                 hasher_add(h, p->arms[i].identity.bytes, DIGEST_SIZE);
@@ -316,28 +262,24 @@ static void find_epoch(struct workspace *w, struct portfolio *p)
 static int read_portfolio(struct workspace *w, const char *path, const struct gitconfig *g, struct portfolio *p)
 {
         unsigned line = 0;
-        int r = 0;
 
-        for (size_t i = 0; i < g->n_sections && r == 0; i++) {
+        for (size_t i = 0; i < g->n_sections; i++) {
                 const struct gitconfig_section *s = &g->sections[i];
 
                 if (!is_section_of(s, p->name))
                         continue;
                 line = s->line;
-                for (size_t k = 0; k < s->n_entries && r == 0; k++) {
+                for (size_t k = 0; k < s->n_entries; k++) {
                         const struct gitconfig_entry *e = &s->entries[k];
+                        int r = strcmp(e->key, "arm") == 0 ? add_arm(w, path, e->line, e->value ?: "", p) : take_setting(path, e, p);
 
-                        r = strcmp(e->key, "arm") == 0 ? add_arm(w, path, e->line, e->value ? e->value : "", p)
-                                                       : take_setting(path, e, p);
+                        if (r < 0)
+                                return r;
                 }
         }
-        if (r < 0)
-                return r;
         if (line == 0)
                 return errorf(-ENOENT, "no portfolio '%s'; see 'solverfs portfolio list'", p->name);
-        if (p->n_arms == 0)
-                return errorf(-EINVAL, "%s:%u: [portfolio \"%s\"] has no arm", path, line, p->name);
-        return find_method(path, line, p);
+        return p->n_arms > 0 ? 0 : errorf(-EINVAL, "%s:%u: [portfolio \"%s\"] has no arm", path, line, p->name);
 }
 
 int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret)
@@ -378,9 +320,6 @@ struct portfolio *portfolio_unref(struct portfolio *p)
         }
         free(p->arms);
         free(p->name);
-        free(p->selector);
-        free(p->allocation);
-        free(p->notice);
         free(p);
         return NULL;
 }
@@ -388,6 +327,13 @@ struct portfolio *portfolio_unref(struct portfolio *p)
 static int compare_names(const void *a, const void *b)
 {
         return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool is_listed(const char *name, char *const *list)
+{
+        while (*list && strcmp(*list, name) != 0)
+                list++;
+        return *list;
 }
 
 int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n)
@@ -404,7 +350,7 @@ int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n)
                 const char *name = config.sections[i].subsection;
 
                 if (is_portfolio(config.sections[i].name) && name && portfolio_name_check(name) == 0 &&
-                    !is_listed(name, (const char *const *)names)) /* a section may come again */
+                    !is_listed(name, names)) /* a section may come again */
                         names[n++] = copy_string(name);
         }
         sort_list(names, n, sizeof(*names), compare_names);
@@ -415,83 +361,50 @@ int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n)
 
 /* -- changing it -- */
 
-/* Copies the text without the portfolio's sections. Returns the line of the first one; 0: there is none. */
-static unsigned copy_others(const struct gitconfig *g, struct slice text, const char *name, struct buffer *ret)
+/* The path of the config, and the line of the portfolio in it; 0: it is not there. */
+static int find_section(struct workspace *w, const char *name, char ret_path[PATH_SIZE], unsigned *ret_line)
 {
-        unsigned line = 0;
-        size_t at = 0;
+        cleanup_gitconfig struct gitconfig config = {0};
+        int r = read_sections(w, ret_path, &config);
 
-        for (size_t i = 0; i < g->n_sections; i++) {
-                const struct gitconfig_section *s = &g->sections[i];
-
-                if (!is_section_of(s, name))
-                        continue;
-                line = line ?: s->line;
-                buffer_add(ret, (const char *)text.data + at, s->begin - at);
-                at = s->end;
-                at += at < text.size && ((const char *)text.data)[at] == '\n';
-        }
-        buffer_add(ret, (const char *)text.data + at, text.size - at);
-        return line;
-}
-
-/* Puts a portfolio's new section into the config; NULL takes the portfolio out. */
-static int edit(struct workspace *w, const char *name, const struct buffer *section)
-{
-        cleanup_blob struct blob text = {0};
-        cleanup_buffer struct buffer out = {0};
-        cleanup_gitconfig struct gitconfig config = {0}, again = {0};
-        char path[PATH_SIZE];
-        unsigned line = 0;
-        int lock, r = path_join(path, workspace_dir(w), "config");
-
-        if (r == 0)
-                r = lock_wait(workspace_dir(w), ".config.writing", false, &lock); /* solvers are written into it under the same lock */
-        if (r < 0)
-                return r;
-        r = read_file(path, CONFIG_SIZE_MAX, &text);
-        if (r == 0)
-                r = gitconfig_parse(path, SLICE(text.data, text.size), is_portfolio, &config);
-        if (r == 0)
-                line = copy_others(&config, SLICE(text.data, text.size), name, &out);
-        if (r == 0 && section && line > 0)
-                r = errorf(-EEXIST, "there is a portfolio '%s' already (%s:%u)", name, path, line);
-        if (r == 0 && !section && line == 0)
-                r = errorf(-ENOENT, "no portfolio '%s'; see 'solverfs portfolio list'", name);
-        if (r == 0 && section)
-                buffer_addf(&out, "%s%s", out.size > 0 && out.data[out.size - 1] != '\n' ? "\n" : "", section->data);
-        if (r == 0)
-                r = buffer_error(&out);
-        if (r == 0) /* a text that cannot be read back is not written */
-                r = gitconfig_parse(path, SLICE(out.data, out.size), is_portfolio, &again);
-        if (r == 0)
-                r = write_file_atomic(path, out.data, out.size, 0600);
-        lock_release_unlink(workspace_dir(w), ".config.writing", lock);
+        *ret_line = 0;
+        for (size_t i = 0; r == 0 && i < config.n_sections && *ret_line == 0; i++)
+                if (is_section_of(&config.sections[i], name))
+                        *ret_line = config.sections[i].line;
         return r;
 }
 
 int portfolio_remove(struct workspace *w, const char *name)
 {
-        return edit(w, name, NULL);
+        char path[PATH_SIZE];
+        unsigned line;
+        int r = find_section(w, name, path, &line);
+
+        if (r == 0 && line == 0)
+                r = errorf(-ENOENT, "no portfolio '%s'; see 'solverfs portfolio list'", name);
+        return r < 0 ? r : recipe_remove_config(path, "portfolio", &name, 1);
 }
 
 int portfolio_add(struct workspace *w, const char *name, char *const *arms, const char *const *settings)
 {
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_buffer struct buffer section = {0};
-        const struct method *method;
+        char path[PATH_SIZE];
+        unsigned line;
         int r = portfolio_name_check(name);
 
+        if (r == 0)
+                r = find_section(w, name, path, &line);
+        if (r == 0 && line > 0)
+                r = errorf(-EEXIST, "there is a portfolio '%s' already (%s:%u)", name, path, line);
+        if (r < 0)
+                return r;
         buffer_addf(&section, "[portfolio \"%s\"]\n", name);
         for (; *arms; arms++)
                 gitconfig_line(&section, "\t", "arm", *arms);
-        for (const char *const *s = settings; r == 0 && *s; s += 2) {
-                if (strcmp(s[0], "selector") == 0)
-                        r = learner_method(s[1], &method);
+        for (const char *const *s = settings; *s; s += 2)
                 gitconfig_line(&section, "\t", s[0], s[1]);
-        }
-        if (r == 0)
-                r = edit(w, name, &section);
+        r = recipe_append_config(path, section.data);
         if (r < 0)
                 return r;
         r = portfolio_open(w, name, &p);

@@ -16,9 +16,6 @@
  *   selector    survival   or 10nn (learner.h)
  *   seed        1
  *
- * `allocation`, `reward` and other selectors are settings of earlier versions. They are still read, so that the answers of such a portfolio stay. Where
- * the method is gone, the default or the selector's own allocation takes its place, and `notice` says so.
- *
  * The learned state is the list of trials: a record for each case that the portfolio answered, with its features and what every arm did. A learner
  * is made by telling it the trials in order. One transaction puts a record under the portfolio's epoch and the next number, and notes it for the
  * case. So the answer and what is learned from it are one, and no crash comes between. The epoch is a digest of all settings (revisions as
@@ -52,9 +49,7 @@ struct portfolio {
         size_t n_arms;
         uint64_t wall_ns, memory, seed;
         const struct method *method;
-        char *selector, *allocation; /* as configured, for the epoch; NULL: not */
-        bool has_exponential_reward; /* likewise */
-        char *notice;                /* which setting has no effect any more; NULL: none */
+        const char *selector; /* its name, as configured; NULL: not */
         struct digest epoch;
 };
 struct portfolio *portfolio_ref(struct portfolio *p);
@@ -66,8 +61,7 @@ DEFINE_CLEANUP(struct portfolio *, portfolio_unref)
 int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret);
 /* The names in the config, sorted; strings_free(). */
 int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n);
-/* Writes it into the config. `settings`: keys and values, alternating, NULL at the end. -EEXIST: there is one; -EINVAL: a setting is wrong, or of an
- * earlier version. */
+/* Writes it into the config. `settings`: keys and values, alternating, NULL at the end. -EEXIST: there is one; -EINVAL: a setting is wrong. */
 int portfolio_add(struct workspace *w, const char *name, char *const *arms, const char *const *settings);
 int portfolio_remove(struct workspace *w, const char *name);
 /* Begins a new epoch. */
@@ -81,7 +75,6 @@ struct trial_run {
         bool known;           /* from a fact: nothing was run */
 };
 struct trial {
-        unsigned refs;
         uint32_t number, case_id;
         size_t n_features, n_arms, n_turns;
         double *features;
@@ -95,13 +88,12 @@ struct trial {
         int64_t measured;
         char *alarm; /* two arms, or an arm and the case itself, disagree; "" when not */
 };
-struct trial *trial_new(size_t n_arms); /* of one reference */
-struct trial *trial_ref(struct trial *t);
-struct trial *trial_unref(struct trial *t); /* NULL */
-DEFINE_CLEANUP(struct trial *, trial_unref)
-#define cleanup_trial cleanup(trial_unrefp)
+struct trial *trial_new(size_t n_arms);
+struct trial *trial_free(struct trial *t); /* NULL */
+DEFINE_CLEANUP(struct trial *, trial_free)
+#define cleanup_trial cleanup(trial_freep)
 
-/* Puts it as the next one of the epoch and sets its number, to at least what it was. Where the case already has one that stands, *ret is that. */
+/* Puts it as the next one of the epoch and sets its number, to at least what it was. Where the case already has one that stands, *ret is that; else NULL. */
 int trial_put(struct workspace *w, const struct portfolio *p, const struct case_info *info, struct trial *t, struct trial **ret);
 /* -ENOENT: there is none, or its answer is taken back, as its arm was wrong since or another one contradicts it. */
 int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret);
@@ -128,7 +120,7 @@ int arm_keep(struct workspace *w, const struct portfolio *p, const struct arm *a
 
 struct trial_value {
         struct value value;
-        struct trial *trial; /* owns a ref */
+        struct trial *trial; /* owned */
 };
 /* The case's trial: runs the portfolio when there is none. */
 int query_trial(struct workspace *w, struct portfolio *p, struct case_info *info, struct query **ret);

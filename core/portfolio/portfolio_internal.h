@@ -18,6 +18,10 @@ static inline enum ending ending_of(enum verdict v)
         return verdict_is_decided(v) ? ENDING_SOLVED : v == VERDICT_TIMEOUT ? ENDING_STOPPED : ENDING_FAILED;
 }
 
+/* Keys of a number below an epoch; trial.c and trust.c say of what kinds. */
+#define TRIAL_KEY_SIZE (DIGEST_SIZE + 1 + 4)
+struct slice trial_key(uint8_t key[TRIAL_KEY_SIZE], const struct digest *epoch, char kind, uint32_t number);
+
 /* -- trust.c -- */
 
 /* An arm that answered against a case's :status is asked no more in this epoch, and its answers are taken back. -ENOENT: it was never wrong, or that

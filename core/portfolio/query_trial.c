@@ -1,17 +1,18 @@
 /* Query trial: the portfolio on one case, or one arm alone. */
 #include "core/portfolio/running.h"
 
+/* Takes over the trial. */
 static struct value *value_of(struct trial *t)
 {
         struct trial_value *v = allocate(1, sizeof(*v));
 
-        *v = (struct trial_value){.value = {.type = &query_trial_type, .refs = 1}, .trial = trial_ref(t)};
+        *v = (struct trial_value){.value = {.type = &query_trial_type, .refs = 1}, .trial = t};
         return &v->value;
 }
 
 static void trial_value_free(struct value *v)
 {
-        trial_unref(((struct trial_value *)v)->trial);
+        trial_free(((struct trial_value *)v)->trial);
         free(v);
 }
 
@@ -43,7 +44,7 @@ static int trial_query_find(struct query *query, struct value **ret)
 
         if (r < 0)
                 return r;
-        *ret = value_of(t);
+        *ret = value_of(steal_pointer(t));
         return 0;
 }
 
@@ -81,27 +82,29 @@ static int trial_query_need(struct query *query, struct query_list *ret)
 
         if (r < 0)
                 return r;
-        return place && !trial_is_alone(q) ? running_need_away(q, ret) : need_here(q, ret);
+        return place && !trial_is_alone(q) ? running_need_remote(q, ret) : need_here(q, ret);
 }
 
 /* *ret_stands: false when the answer was withheld. */
 static int compute(struct trial_query *q, struct running *run, struct value **ret, bool *ret_stands)
 {
-        cleanup_trial struct trial *kept = NULL;
+        cleanup_trial struct trial *there = NULL;
+        struct trial *t;
         int r = trial_is_alone(q) ? running_alone(run) : running_portfolio(run);
 
         if (r == 0 && !trial_is_alone(q))
-                r = trial_put(q->workspace, q->portfolio, q->info, run->trial, &kept);
-        *ret_stands = trial_is_alone(q) || (r == 0 && trial_stands(q->workspace, q->portfolio, q->info, kept));
+                r = trial_put(q->workspace, q->portfolio, q->info, run->trial, &there);
         if (r < 0)
                 return r;
+        t = there ? steal_pointer(there) : steal_pointer(run->trial);
+        *ret_stands = trial_is_alone(q) || trial_stands(q->workspace, q->portfolio, q->info, t);
         if (!*ret_stands) { /* the arm was wrong on another case meanwhile: another arm has to answer */
-                free(kept->alarm);
-                kept->alarm = format_string("%s answered, and was wrong on another case meanwhile: ask again", q->portfolio->arms[kept->winner].name);
-                kept->winner = (uint32_t)kept->n_arms;
-                kept->verdict = VERDICT_UNKNOWN;
+                free(t->alarm);
+                t->alarm = format_string("%s answered, and was wrong on another case meanwhile: ask again", q->portfolio->arms[t->winner].name);
+                t->winner = (uint32_t)t->n_arms;
+                t->verdict = VERDICT_UNKNOWN;
         }
-        *ret = value_of(kept ? kept : run->trial);
+        *ret = value_of(t);
         return 0;
 }
 
@@ -111,8 +114,12 @@ static int trial_query_compute(struct query *query, struct job *j, struct value 
         bool stands = false;
         int r = 0;
 
-        if (q->away)
-                return compute(q, q->away, ret, &stands);
+        if (q->remote) {
+                r = compute(q, q->remote, ret, &stands);
+                if (r == 0)
+                        q->remote = running_end_remote(q->remote);
+                return r;
+        }
         *ret = NULL;
         /* Each answer that does not stand costs its arm its place. */
         for (size_t i = 0; r == 0 && !stands && i <= q->portfolio->n_arms; i++) {
@@ -147,7 +154,7 @@ static void trial_query_free(struct query *query)
 {
         struct trial_query *q = (struct trial_query *)query;
 
-        running_end_away(q->away);
+        running_end_remote(q->remote);
         portfolio_unref(q->portfolio);
         case_info_unref(q->info);
         free(q);

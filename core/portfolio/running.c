@@ -11,7 +11,7 @@ void running_done(struct running *r)
                 lane_end(&r->lanes[i]);
         free(r->lanes);
         free(r->attempts);
-        trial_unref(r->trial);
+        trial_free(r->trial);
         if (r->case_fd >= 0)
                 close(r->case_fd);
 }
@@ -37,7 +37,7 @@ int running_open_case(struct running *run)
         return r < 0 ? r : path_join(run->scratch, workspace_dir(q->workspace), "scratch");
 }
 
-static bool runs_away(const struct arm *a)
+static bool runs_remotely(const struct arm *a)
 {
         return a->solver && a->solver->place;
 }
@@ -50,7 +50,7 @@ static int give_up(struct running *run, size_t arm, enum verdict verdict)
         return 0;
 }
 
-/* -ENODATA: the arm cannot be built. TURN_WAITS: its run elsewhere has to be asked for first. */
+/* -ENODATA: the arm cannot be built. TURN_WAITS: its run on the cluster has to be asked for first. */
 static int begin_turn(struct running *run, const struct step *step)
 {
         const struct trial_query *q = run->query;
@@ -58,7 +58,7 @@ static int begin_turn(struct running *run, const struct step *step)
         struct lane *lane = &run->lanes[step->arm];
         int r;
 
-        if (!runs_away(arm))
+        if (!runs_remotely(arm))
                 return lane_begin(run, step->arm);
         if (!lane->asked)
                 return TURN_WAITS;
@@ -68,11 +68,11 @@ static int begin_turn(struct running *run, const struct step *step)
                               q->portfolio->name);
 }
 
-/* A run elsewhere has no partial result. */
+/* A remote run has no partial result. */
 static int find_known(const struct trial_query *q, const struct arm *arm, double until, struct trial_run *ret)
 {
         double limit = (double)q->portfolio->wall_ns / NSEC_PER_SEC;
-        int r = arm_known(q->workspace, q->portfolio, arm, q->info, runs_away(arm) ? limit : until, ret);
+        int r = arm_known(q->workspace, q->portfolio, arm, q->info, runs_remotely(arm) ? limit : until, ret);
 
         if (r == 0 && ret->attempt.seconds > until)
                 ret->attempt = (struct attempt){ENDING_STOPPED, until};
@@ -170,7 +170,7 @@ static int begin_portfolio(struct running *run)
         struct trial *t = run->trial;
         int r = t->features ? 0 : portfolio_features(q->workspace, q->info, &t->n_features, &t->features);
 
-        /* Arms elsewhere begin again with each run that comes. */
+        /* Arms on a cluster begin again with each run that comes. */
         memset(run->attempts, 0, t->n_arms * sizeof(*run->attempts));
         memset(t->runs, 0, t->n_arms * sizeof(*t->runs));
         t->n_turns = 0;
@@ -182,7 +182,7 @@ static int begin_portfolio(struct running *run)
                 return r;
         t->number = run->learned->next;
         learner_begin(run->learned->learner, t->features);
-        t->n_expected = learner_expectations(run->learned->learner);
+        t->n_expected = learner_expected(run->learned->learner, NULL);
         t->expected = allocate(t->n_expected, sizeof(*t->expected));
         learner_expected(run->learned->learner, t->expected);
         return 0;

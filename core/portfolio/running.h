@@ -1,4 +1,4 @@
-/* A trial under way, shared by query_trial.c, running.c (turns), lane.c (an arm that is run here) and running_away.c (arms that are run elsewhere).
+/* A trial under way, shared by query_trial.c, running.c (turns), lane.c (an arm that is run here) and running_remote.c (arms that are run on a cluster).
  *
  * The arms take turns on one core until one has an answer or the limit is used up. At the end of a turn the arm is stopped (SIGSTOP), not ended.
  *
@@ -18,7 +18,7 @@ struct trial_query {
         struct portfolio *portfolio; /* owns a ref */
         struct case_info *info;      /* owns a ref */
         size_t alone;                /* one arm only; n_arms: the portfolio */
-        struct running *away; /* owned; of arms that run elsewhere; NULL: not begun, or the arms run here */
+        struct running *remote; /* owned; of arms that run on a cluster; NULL: not begun, or the arms run here */
 };
 
 static inline bool trial_is_alone(const struct trial_query *q)
@@ -30,7 +30,7 @@ struct lane {                  /* an arm on this case */
         struct runner *runner; /* NULL: not begun, or over */
         struct held held;
         uint64_t memory_now; /* while it stands still */
-        bool asked;          /* its run elsewhere was */
+        bool asked;          /* its run on the cluster was asked for */
 };
 
 struct running {
@@ -38,7 +38,7 @@ struct running {
         struct job *job;
         struct lane *lanes;       /* owned; of each arm */
         struct attempt *attempts; /* owned; of each arm */
-        struct trial *trial;      /* owns a ref */
+        struct trial *trial;      /* owned */
         struct learned *learned;  /* NULL: not while turns are taken */
         struct step step;         /* the turn that is taken */
         bool is_over;             /* all turns are */
@@ -46,7 +46,7 @@ struct running {
         int case_fd; /* owned; -1: none */
 };
 
-/* A turn needs the arm's run elsewhere, which has to be asked for first. */
+/* A turn needs the arm's run on the cluster, which has to be asked for first. */
 #define TURN_WAITS 1
 
 /* -- running.c -- */
@@ -56,7 +56,7 @@ int running_open_case(struct running *run); /* for arms that are run here; begin
 void running_done(struct running *run);
 /* Takes all turns, with what is learned by now. TURN_WAITS: for the run of run->step.arm. */
 int running_take_turns(struct running *run);
-/* Up to the answer. -ENOENT: a run elsewhere is missing. */
+/* Up to the answer. -ENOENT: a run on the cluster is missing. */
 int running_portfolio(struct running *run);
 int running_alone(struct running *run); /* the one arm of the query */
 /* Sets t->alarm (NULL before) where the answer contradicts others. */
@@ -72,11 +72,11 @@ int lane_begin(struct running *run, size_t arm);
 int lane_go_on(struct running *run, const struct step *step);
 void lane_end(struct lane *l);
 
-/* -- running_away.c -- */
+/* -- running_remote.c -- */
 
 /* Where the arms run; NULL: here. -ENOTSUP with a sentence: on two machines, whose times cannot be compared. */
 int running_place(const struct portfolio *p, struct run_place **ret);
 /* Takes turns as far as the known runs allow, and adds the next run to `ret`. The learner is not held while it waits: hundreds of cases may wait for
  * hours. */
-int running_need_away(struct trial_query *q, struct query_list *ret);
-struct running *running_end_away(struct running *away); /* NULL, which `away` may be */
+int running_need_remote(struct trial_query *q, struct query_list *ret);
+struct running *running_end_remote(struct running *r); /* NULL, which it may be */

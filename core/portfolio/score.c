@@ -95,44 +95,49 @@ void trial_print(const struct portfolio *p, const struct trial *t, enum trial_fi
 
 /* -- the score --------------------------------------------------------------------------------------------------- */
 
-struct standing { /* one line of score.tsv */
-        double par2;
-        size_t solved, cases;
-};
-
 struct scored { /* a case that the portfolio answered */
-        double portfolio, best;
-        double *arms;                    /* PAR-2 of each; NaN: not known */
-        char *alarm;                     /* owned; NULL: nothing contradicts its answer, or an arm's that was not taken */
+        double *par2; /* owned: of each arm (NaN: not known), behind them of the virtual best and of the portfolio */
+        char *alarm;  /* owned; NULL: nothing contradicts its answer, or an arm's that was not taken */
         bool first_was_best, comparable; /* every arm is known */
         bool is_taken_back;
 };
 
 struct score {
+        double limit;
+        size_t best, own; /* columns of `par2` behind those of the arms */
         struct trial_list trials;
         struct scored *cases;
-        struct standing portfolio, *arms, *known_arms; /* each arm over all it is known on; over the comparable cases */
-        struct standing compared, virtual_best;        /* portfolio and virtual best over the comparable cases */
-        size_t first_best, alarms;
 };
 
 static void score_done(struct score *s)
 {
         for (size_t i = 0; s->cases && i < s->trials.n; i++) {
-                free(s->cases[i].arms);
+                free(s->cases[i].par2);
                 free(s->cases[i].alarm);
         }
         free(s->cases);
-        free(s->arms);
-        free(s->known_arms);
         trial_list_done(&s->trials);
 }
 
-static void stand(struct standing *s, double score, double limit)
+struct standing { /* of a column, over the cases where it is known */
+        double par2;
+        size_t solved, cases;
+};
+
+static struct standing stand(const struct score *s, size_t column, bool only_comparable)
 {
-        s->par2 += score;
-        s->solved += score < 2 * limit;
-        s->cases++;
+        struct standing ret = {0};
+
+        for (size_t i = 0; i < s->trials.n; i++) {
+                double par2 = s->cases[i].par2[column];
+
+                if (isnan(par2) || (only_comparable && !s->cases[i].comparable))
+                        continue;
+                ret.par2 += par2;
+                ret.solved += par2 < 2 * s->limit;
+                ret.cases++;
+        }
+        return ret;
 }
 
 /* Can the arm not run on the case? Then it fails at once. */
@@ -158,37 +163,36 @@ static void score_arms(struct workspace *w, const struct portfolio *p, const str
                 is_solved = run->ending == ENDING_SOLVED && !fails_at_once(&p->arms[a], info);
                 if (is_solved && info)
                         is_solved = answer_judge(w, p, info, a, answers, a == t->winner ? &c->alarm : &why) == JUDGED_STANDS;
-                c->arms[a] = is_solved ? run->seconds : 2 * limit;
+                c->par2[a] = is_solved ? run->seconds : 2 * limit;
                 if (!fails_at_once(&p->arms[a], info) &&
                     (run->ending == ENDING_NONE || (run->ending == ENDING_STOPPED && run->seconds < limit * (1 - 1e-9))))
-                        c->arms[a] = NAN;
+                        c->par2[a] = NAN;
         }
 }
 
-static void score_case(struct workspace *w, const struct portfolio *p, const struct trial *t, double limit, struct scored *c)
+static void score_case(struct workspace *w, const struct portfolio *p, const struct score *s, const struct trial *t, struct scored *c)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         uint32_t first = t->n_turns > 0 ? t->turns[0].arm : 0;
+        double best = 2 * s->limit;
 
-        c->arms = allocate(p->n_arms, sizeof(*c->arms));
+        c->par2 = allocate(s->own + 1, sizeof(*c->par2));
         c->alarm = *t->alarm ? copy_string(t->alarm) : NULL;
         cases_get(workspace_cases(w), t->case_id, &info);
-        score_arms(w, p, t, info, limit, c);
+        score_arms(w, p, t, info, s->limit, c);
         c->is_taken_back = info && !trial_stands(w, p, info, t);
-        c->portfolio = t->winner < t->n_arms && !c->is_taken_back ? t->seconds : 2 * limit;
-        c->best = 2 * limit;
         c->comparable = true;
         for (size_t a = 0; a < p->n_arms; a++) {
-                c->comparable &= !isnan(c->arms[a]);
-                if (c->arms[a] < c->best)
-                        c->best = c->arms[a];
+                c->comparable &= !isnan(c->par2[a]);
+                best = fmin(best, c->par2[a]); /* which passes over NaN */
         }
-        c->first_was_best = first < p->n_arms && c->arms[first] <= c->best && c->best < 2 * limit;
+        c->first_was_best = first < p->n_arms && c->par2[first] <= best && best < 2 * s->limit;
+        c->par2[s->best] = best;
+        c->par2[s->own] = t->winner < t->n_arms && !c->is_taken_back ? t->seconds : 2 * s->limit;
 }
 
 static int score_all(struct workspace *w, const struct portfolio *p, struct score *s)
 {
-        const double limit = (double)p->wall_ns / NSEC_PER_SEC;
         size_t n = 0;
         int r = trials_read(w, p, 0, &s->trials);
 
@@ -198,38 +202,23 @@ static int score_all(struct workspace *w, const struct portfolio *p, struct scor
                 if (s->trials.list[i]->n_arms == p->n_arms)
                         s->trials.list[n++] = s->trials.list[i];
                 else
-                        trial_unref(s->trials.list[i]);
+                        trial_free(s->trials.list[i]);
         s->trials.n = n;
+        s->limit = (double)p->wall_ns / NSEC_PER_SEC;
+        s->best = p->n_arms;
+        s->own = p->n_arms + 1;
         s->cases = allocate(n, sizeof(*s->cases));
-        s->arms = allocate(p->n_arms, sizeof(*s->arms));
-        s->known_arms = allocate(p->n_arms, sizeof(*s->known_arms));
-        for (size_t i = 0; i < n; i++) {
-                struct scored *c = &s->cases[i];
-
-                score_case(w, p, s->trials.list[i], limit, c);
-                s->alarms += c->alarm != NULL;
-                stand(&s->portfolio, c->portfolio, limit);
-                for (size_t a = 0; a < p->n_arms; a++) {
-                        if (!isnan(c->arms[a]))
-                                stand(&s->arms[a], c->arms[a], limit);
-                        if (c->comparable)
-                                stand(&s->known_arms[a], c->arms[a], limit);
-                }
-                if (!c->comparable)
-                        continue;
-                stand(&s->compared, c->portfolio, limit);
-                stand(&s->virtual_best, c->best, limit);
-                s->first_best += c->first_was_best;
-        }
+        for (size_t i = 0; i < n; i++)
+                score_case(w, p, s, s->trials.list[i], &s->cases[i]);
         return 0;
 }
 
-static void print_standing(const char *what, const struct standing *s, double best, struct buffer *ret)
+static void print_standing(const char *what, struct standing s, double best, struct buffer *ret)
 {
         buffer_add_printable(ret, what);
-        buffer_addf(ret, "\t%zu\t%.3f\t%zu\t", s->cases, s->par2, s->solved);
-        if (s->cases > 0 && s->par2 > 0)
-                buffer_addf(ret, "%.4f\n", best / s->par2);
+        buffer_addf(ret, "\t%zu\t%.3f\t%zu\t", s.cases, s.par2, s.solved);
+        if (s.cases > 0 && s.par2 > 0)
+                buffer_addf(ret, "%.4f\n", best / s.par2);
         else
                 buffer_adds(ret, "-\n");
 }
@@ -239,34 +228,36 @@ static void print_standing(const char *what, const struct standing *s, double be
 int portfolio_print_score(struct workspace *w, const struct portfolio *p, struct buffer *ret)
 {
         cleanup(score_done) struct score s = {0};
-        const double limit = (double)p->wall_ns / NSEC_PER_SEC;
+        struct standing best, all;
+        size_t first_best = 0, alarms = 0;
         double parallel = 0;
         int r = score_all(w, p, &s);
 
         if (r < 0)
                 return r;
-        for (size_t i = 0; i < s.trials.n; i++)
-                if (s.cases[i].comparable)
-                        parallel +=
-                                s.cases[i].best < 2 * limit ? s.cases[i].best * (double)p->n_arms : 2 * limit * (double)p->n_arms;
-        buffer_adds(ret, "what\tcases\tpar2\tsolved\tshare-of-virtual-best\n");
-        print_standing("portfolio", &s.compared, s.virtual_best.par2, ret);
-        print_standing("virtual best", &s.virtual_best, s.virtual_best.par2, ret);
-        for (size_t a = 0; a < p->n_arms; a++) {
-                cleanup_buffer struct buffer name = {0};
+        for (size_t i = 0; i < s.trials.n; i++) {
+                const struct scored *c = &s.cases[i];
 
-                buffer_addf(&name, "only %s", p->arms[a].name);
-                print_standing(name.data, &s.known_arms[a], s.virtual_best.par2, ret);
+                parallel += c->comparable ? c->par2[s.best] * (double)p->n_arms : 0;
+                first_best += c->comparable && c->first_was_best;
+                alarms += c->alarm != NULL;
         }
-        buffer_addf(ret, "parallel portfolio\t%zu\t%.3f\t%zu\t-\n", s.compared.cases, parallel, s.virtual_best.solved);
-        buffer_addf(ret, "# first arm was the best one on %zu of %zu\n", s.first_best, s.virtual_best.solved);
-        buffer_addf(ret, "# answered in all: %zu cases, par2 %.3f, solved %zu; alone, arms are known on:", s.portfolio.cases,
-                    s.portfolio.par2, s.portfolio.solved);
+        best = stand(&s, s.best, true);
+        all = stand(&s, s.own, false);
+        buffer_adds(ret, "what\tcases\tpar2\tsolved\tshare-of-virtual-best\n");
+        print_standing("portfolio", stand(&s, s.own, true), best.par2, ret);
+        print_standing("virtual best", best, best.par2, ret);
+        for (size_t a = 0; a < p->n_arms; a++) {
+                cleanup_free char *name = format_string("only %s", p->arms[a].name);
+
+                print_standing(name, stand(&s, a, true), best.par2, ret);
+        }
+        buffer_addf(ret, "parallel portfolio\t%zu\t%.3f\t%zu\t-\n", best.cases, parallel, best.solved);
+        buffer_addf(ret, "# first arm was the best one on %zu of %zu\n", first_best, best.solved);
+        buffer_addf(ret, "# answered in all: %zu cases, par2 %.3f, solved %zu; alone, arms are known on:", all.cases, all.par2, all.solved);
         for (size_t a = 0; a < p->n_arms; a++)
-                buffer_addf(ret, " %zu", s.arms[a].cases);
-        buffer_addf(ret, "\n# limit %g s; soundness alarms: %zu\n", limit, s.alarms);
-        if (p->notice)
-                buffer_addf(ret, "# %s\n", p->notice);
+                buffer_addf(ret, " %zu", stand(&s, a, false).cases);
+        buffer_addf(ret, "\n# limit %g s; soundness alarms: %zu\n", s.limit, alarms);
         for (size_t i = 0; i < s.trials.n; i++)
                 if (s.cases[i].alarm)
                         buffer_addf(ret, "# alarm: case %u: %s\n", s.trials.list[i]->case_id, s.cases[i].alarm);
@@ -282,35 +273,25 @@ int portfolio_plot_score(struct workspace *w, const struct portfolio *p, struct 
 {
         cleanup(score_done) struct score s = {0};
         cleanup_plot struct plot *plot = NULL;
-        cleanup_free struct plot_series **series = NULL;
-        cleanup_free double *sums = NULL;
-        double sum = 0, best = 0;
-        size_t n = 0;
+        size_t comparable = 0;
         int r = score_all(w, p, &s);
 
         if (r < 0)
                 return r;
-        series = allocate(p->n_arms + 2, sizeof(*series));
-        sums = allocate(p->n_arms, sizeof(*sums));
         plot = plot_new(p->name, 0, 0);
         plot_axis_x(plot, "cases seen", PLOT_COUNT);
         plot_axis_y(plot, "PAR-2 so far, seconds", PLOT_LINEAR);
-        for (size_t a = 0; a < p->n_arms; a++)
-                series[a] = plot_series(plot, PLOT_LINE, p->arms[a].name);
-        series[p->n_arms] = plot_series(plot, PLOT_LINE, "virtual best");
-        series[p->n_arms + 1] = plot_series(plot, PLOT_LINE, "portfolio");
-        for (size_t i = 0; i < s.trials.n; i++) {
-                const struct scored *c = &s.cases[i];
+        for (size_t column = 0; column <= s.own; column++) {
+                const char *name = column == s.own ? "portfolio" : column == s.best ? "virtual best" : p->arms[column].name;
+                struct plot_series *series = plot_series(plot, PLOT_LINE, name);
+                double sum = 0;
 
-                if (!c->comparable)
-                        continue;
-                n++;
-                for (size_t a = 0; a < p->n_arms; a++)
-                        plot_point(series[a], (double)n, sums[a] += c->arms[a], NULL);
-                plot_point(series[p->n_arms], (double)n, best += c->best, NULL);
-                plot_point(series[p->n_arms + 1], (double)n, sum += c->portfolio, NULL);
+                comparable = 0;
+                for (size_t i = 0; i < s.trials.n; i++)
+                        if (s.cases[i].comparable)
+                                plot_point(series, (double)++comparable, sum += s.cases[i].par2[column], NULL);
         }
-        if (n < s.trials.n)
+        if (comparable < s.trials.n)
                 plot_note(plot, "cases on which an arm is not known alone are left out");
         return plot_write(plot, ret);
 }

@@ -47,33 +47,37 @@ struct curve { /* of one arm, weighted by similarity */
         double solved[BINS], failed[BINS], running[BINS];
 };
 
+/* What the guard knows, and how the model sees the present query. */
+struct arm_state {
+        struct curve all;   /* over all queries seen, unweighted */
+        struct charged {
+                double alone, spent;  /* PAR-2 of the arm alone on all of them, as far as known; seconds that it had */
+                size_t ended, solved; /* queries on which it ended; which it solved */
+        } charged;
+        struct curve near;                        /* over the similar queries */
+        double still[HARDNESS_LEVELS][BINS + 1]; /* the model's survival at the bins' edges */
+};
+
 struct survival {
         double edge[BINS + 1], log_edge[BINS + 1];
         struct hardness hardness;
-        /* For each query seen. */
-        double *predicted, *level; /* hardness beforehand and afterwards */
-        double *residual, *weight; /* × arms */
-        unsigned char *bin;        /* × arms: where the attempt ended, BINS when it had not begun */
-        size_t fitted;             /* when the hardness was fitted last */
         struct similar similar;
-        struct curve *all; /* each arm's over all of them, unweighted */
-        double cost;       /* PAR-2 of all of them, */
-        double *alone;     /* and of each arm alone, as far as known */
-        double *spent;     /* seconds that each arm had */
-        size_t *ended, *solved; /* queries on which it ended; which it solved */
+        struct arm_state *arms;
+        double cost; /* PAR-2 of all queries seen */
+        /* For each query seen. */
+        double *predicted, *level;  /* hardness beforehand and afterwards */
+        struct residual *residuals; /* × arms */
+        unsigned char *bin;         /* × arms: where the attempt ended, BINS when it had not begun */
+        size_t fitted;              /* when the hardness was fitted last */
         /* Of the present query. */
         struct neighbour near[NEAREST];
         double base[NEAREST];
         size_t n_near;
-        double mean, *offset;
-        double *still; /* arms × levels × (BINS + 1): the model's survival at the bins' edges */
-        struct curve *near_curve;
+        double mean, *offset; /* expected of it, and of each arm on it */
         uint32_t *tie;
         size_t only; /* the arm that gets the whole query; arms: none */
         double head; /* the part of the limit that the schedule has first, all the same */
 };
-
-#define STILL(s, arm, g) (&(s)->still[((arm)*HARDNESS_LEVELS + (g)) * (BINS + 1)])
 
 static void survival_init(struct learner *l, void *state)
 {
@@ -85,14 +89,8 @@ static void survival_init(struct learner *l, void *state)
                 s->edge[b] = l->settings.limit * pow(FIRST_BIN, 1 - (double)(b - 1) / (BINS - 1));
         for (int b = 0; b <= BINS; b++)
                 s->log_edge[b] = log(s->edge[b]);
-        s->all = allocate(l->arms, sizeof(*s->all));
-        s->alone = allocate(l->arms, sizeof(*s->alone));
-        s->spent = allocate(l->arms, sizeof(*s->spent));
-        s->ended = allocate(l->arms, sizeof(*s->ended));
-        s->solved = allocate(l->arms, sizeof(*s->solved));
+        s->arms = allocate(l->arms, sizeof(*s->arms));
         s->offset = allocate(l->arms, sizeof(*s->offset));
-        s->still = allocate(l->arms * HARDNESS_LEVELS * (BINS + 1), sizeof(*s->still));
-        s->near_curve = allocate(l->arms, sizeof(*s->near_curve));
         s->tie = allocate(l->arms, sizeof(*s->tie));
 }
 
@@ -102,19 +100,12 @@ static void survival_done(void *state)
 
         hardness_done(&s->hardness);
         similar_done(&s->similar);
+        free(s->arms);
         free(s->predicted);
         free(s->level);
-        free(s->residual);
-        free(s->weight);
+        free(s->residuals);
         free(s->bin);
-        free(s->all);
-        free(s->alone);
-        free(s->spent);
-        free(s->ended);
-        free(s->solved);
         free(s->offset);
-        free(s->still);
-        free(s->near_curve);
         free(s->tie);
 }
 
@@ -166,7 +157,7 @@ static void sum_running(struct curve *c)
 /* PAR-2 of the arm alone. Beyond where it was stopped, its own runs say what would have happened. */
 static double cost_alone(const struct learner *l, const struct survival *s, size_t arm, const struct attempt *a)
 {
-        const struct curve *all = &s->all[arm];
+        const struct curve *all = &s->arms[arm].all;
         double limit = l->settings.limit, running = 1, failed = 0, sum = 0;
 
         if (a->ending == ENDING_SOLVED)
@@ -181,73 +172,71 @@ static double cost_alone(const struct learner *l, const struct survival *s, size
         return sum + (running + failed) * 2 * limit;
 }
 
-/* The arm that alone would have cost least; arms: none has solved anything. */
-static size_t find_leader(const struct learner *l, const struct survival *s)
-{
-        size_t leader = l->arms;
-
-        for (size_t a = 0; a < l->arms; a++)
-                if (s->solved[a] > 0 && !l->left_out[a] && (leader == l->arms || s->alone[a] < s->alone[leader]))
-                        leader = a;
-        return leader;
-}
-
 static void charge(const struct learner *l, struct survival *s, const struct attempt *attempts)
 {
         double used = 0;
         bool is_solved = false;
 
         for (size_t a = 0; a < l->arms; a++) {
-                s->alone[a] += cost_alone(l, s, a, &attempts[a]);
-                s->solved[a] += attempts[a].ending == ENDING_SOLVED;
-                s->ended[a] += attempts[a].ending == ENDING_SOLVED || attempts[a].ending == ENDING_FAILED ||
-                               attempts[a].seconds > .9 * l->settings.limit;
-                used += attempts[a].seconds;
-                s->spent[a] += attempts[a].seconds;
-                is_solved |= attempts[a].ending == ENDING_SOLVED;
+                const struct attempt *at = &attempts[a];
+                struct charged *c = &s->arms[a].charged;
+
+                c->alone += cost_alone(l, s, a, at);
+                c->solved += at->ending == ENDING_SOLVED;
+                c->ended += at->ending == ENDING_SOLVED || at->ending == ENDING_FAILED || at->seconds > .9 * l->settings.limit;
+                c->spent += at->seconds;
+                used += at->seconds;
+                is_solved |= at->ending == ENDING_SOLVED;
         }
         s->cost += is_solved ? used : 2 * l->settings.limit;
 }
 
-/* The arm that a draw of costs makes the cheapest. */
-static size_t draw_arm(struct learner *l, const struct survival *s)
+/* What the arm alone would have cost; infinite: it has solved nothing. */
+static double known_cost(struct learner *l, const struct survival *s, const struct charged *c)
 {
-        double least = INFINITY, limit = l->settings.limit;
+        return c->solved > 0 ? c->alone : INFINITY;
+}
+
+static double drawn_cost(struct learner *l, const struct survival *s, const struct charged *c)
+{
+        double limit = l->settings.limit, n = (double)c->ended, mean = (c->alone / (double)l->past.n * n + ALONE * limit) / (n + 1);
+
+        return mean + ALONE_SPREAD * limit / sqrt(n + 1) * random_normal(&l->random);
+}
+
+/* The time that the arm got, where it has solved something and got less than EXPLORE of all time. */
+static double neglected_time(struct learner *l, const struct survival *s, const struct charged *c)
+{
+        return c->solved > 0 && c->spent < EXPLORE * s->cost ? c->spent : INFINITY;
+}
+
+/* The arm of which that is least; the number of arms: it is infinite for all. */
+static size_t find_least(struct learner *l, const struct survival *s, double (*of)(struct learner *l, const struct survival *s, const struct charged *c))
+{
+        double least = INFINITY;
         size_t ret = l->arms;
 
         for (size_t a = 0; a < l->arms; a++) {
-                double n = (double)s->ended[a], mean = (s->alone[a] / (double)l->past.n * n + ALONE * limit) / (n + 1),
-                       drawn = mean + ALONE_SPREAD * limit / sqrt(n + 1) * random_normal(&l->random);
+                double x = of(l, s, &s->arms[a].charged);
 
-                if (drawn < least && !l->left_out[a]) {
-                        least = drawn;
+                if (x < least && !l->left_out[a]) {
+                        least = x;
                         ret = a;
                 }
         }
         return ret;
 }
 
-/* The arm that got the least time, of those that solved something and got less than EXPLORE of it; the number of arms: there is none. */
-static size_t find_neglected(const struct learner *l, const struct survival *s)
-{
-        size_t ret = l->arms;
-
-        for (size_t a = 0; a < l->arms; a++)
-                if (s->solved[a] > 0 && !l->left_out[a] && s->spent[a] < EXPLORE * s->cost && (ret == l->arms || s->spent[a] < s->spent[ret]))
-                        ret = a;
-        return ret;
-}
-
 static void choose_only(struct learner *l, struct survival *s)
 {
-        size_t leader = find_leader(l, s);
+        size_t leader = find_least(l, s, known_cost);
         bool is_search = leader == l->arms,
-             is_behind = !is_search && s->cost > (1 + GUARD_SHARE) * s->alone[leader] + GUARD_LIMITS * l->settings.limit;
+             is_behind = !is_search && s->cost > (1 + GUARD_SHARE) * s->arms[leader].charged.alone + GUARD_LIMITS * l->settings.limit;
 
         s->only = l->arms;
         s->head = is_search ? SEARCH_HEAD : 0;
         if (l->past.n > 0 && !(l->settings.without & WITHOUT_GUARD))
-                s->only = is_search || is_behind ? draw_arm(l, s) : find_neglected(l, s);
+                s->only = find_least(l, s, is_search || is_behind ? drawn_cost : neglected_time);
 }
 
 /* -- similar queries --------------------------------------------------------------------------------------------- */
@@ -264,7 +253,7 @@ static void find_similar(const struct learner *l, struct survival *s)
                 }
                 return;
         }
-        s->n_near = similar_nearest(&s->similar, NEAREST, s->near);
+        s->n_near = similar_nearest(&s->similar, l->past.now, NEAREST, s->near);
         width = s->n_near > 0 ? fmax(1e-3, s->near[MIN((size_t)BANDWIDTH, s->n_near) - 1].distance) : 1;
         for (size_t i = 0; i < s->n_near; i++) {
                 double d = s->near[i].distance / width;
@@ -287,10 +276,10 @@ static void predict(const struct learner *l, struct survival *s)
                 sum = 0;
                 weights = OFFSET_PRIOR;
                 for (size_t i = 0; i < s->n_near; i++) {
-                        size_t at = s->near[i].index * l->arms + a;
+                        const struct residual *seen = &s->residuals[s->near[i].index * l->arms + a];
 
-                        sum += s->base[i] * s->weight[at] * s->residual[at];
-                        weights += s->base[i] * s->weight[at];
+                        sum += s->base[i] * seen->weight * seen->apart;
+                        weights += s->base[i] * seen->weight;
                 }
                 s->offset[a] = sum / weights;
         }
@@ -299,19 +288,15 @@ static void predict(const struct learner *l, struct survival *s)
 static void find_still(const struct learner *l, struct survival *s)
 {
         for (size_t a = 0; a < l->arms; a++)
-                for (size_t g = 0; g < HARDNESS_LEVELS; g++) {
-                        double *still = STILL(s, a, g);
-
+                for (size_t g = 0; g < HARDNESS_LEVELS; g++)
                         for (int b = 0; b <= BINS; b++)
-                                still[b] = hardness_survival(&s->hardness, a, s->log_edge[b], s->offset[a], hardness_level(g));
-                }
+                                s->arms[a].still[g][b] = hardness_survival(&s->hardness, a, s->log_edge[b], s->offset[a], hardness_level(g));
 }
 
 static void survival_begin(struct learner *l, void *state)
 {
         struct survival *s = state;
 
-        similar_look(&s->similar, l->past.now);
         find_similar(l, s);
         predict(l, s);
         find_still(l, s);
@@ -322,24 +307,21 @@ static void survival_begin(struct learner *l, void *state)
 }
 
 /* The mean of the hardness, and the arms' offsets. */
-static size_t survival_expectations(const struct learner *l)
-{
-        return 1 + l->arms;
-}
-
-static void survival_expected(const struct learner *l, const void *state, double *ret)
+static size_t survival_expected(const struct learner *l, const void *state, double *ret)
 {
         const struct survival *s = state;
 
-        ret[0] = s->mean;
-        memcpy(&ret[1], s->offset, l->arms * sizeof(*ret));
+        if (ret) {
+                ret[0] = s->mean;
+                memcpy(&ret[1], s->offset, l->arms * sizeof(*ret));
+        }
+        return 1 + l->arms;
 }
 
 static void survival_expect(struct learner *l, void *state, const double *expected)
 {
         struct survival *s = state;
 
-        similar_look(&s->similar, l->past.now);
         s->mean = expected[0];
         memcpy(s->offset, &expected[1], l->arms * sizeof(*expected));
 }
@@ -368,17 +350,18 @@ static double likeness(const struct learner *l, const struct attempt *seen, cons
 
 static void count_similar(const struct learner *l, struct survival *s, const struct attempt *now)
 {
-        memset(s->near_curve, 0, l->arms * sizeof(*s->near_curve));
+        for (size_t a = 0; a < l->arms; a++)
+                s->arms[a].near = (struct curve){0};
         for (size_t i = 0; i < s->n_near; i++) {
                 size_t index = s->near[i].index;
                 const struct attempt *seen = past_attempts(&l->past, index);
                 double weight = s->base[i] * likeness(l, seen, now);
 
                 for (size_t a = 0; a < l->arms; a++)
-                        count(&s->near_curve[a], seen[a].ending, s->bin[index * l->arms + a], weight);
+                        count(&s->arms[a].near, seen[a].ending, s->bin[index * l->arms + a], weight);
         }
         for (size_t a = 0; a < l->arms; a++)
-                sum_running(&s->near_curve[a]);
+                sum_running(&s->arms[a].near);
 }
 
 /* The chances of the levels of hardness, given that the arms that were stopped have not solved it. */
@@ -393,7 +376,7 @@ static void weigh_levels(const struct learner *l, const struct survival *s, cons
                 ret[g] = exp(-.5 * d * d / s->hardness.variance);
                 for (size_t a = 0; a < l->arms; a++)
                         if (now[a].ending == ENDING_STOPPED)
-                                ret[g] *= STILL(s, a, g)[bins_over(s, now[a].seconds)] + 1e-9;
+                                ret[g] *= s->arms[a].still[g][bins_over(s, now[a].seconds)] + 1e-9;
                 sum += ret[g];
         }
         for (size_t g = 0; g < HARDNESS_LEVELS; g++)
@@ -406,7 +389,7 @@ static double model_hazard(const struct survival *s, size_t arm, int from, int b
         double ending = 0, running = 1e-12;
 
         for (size_t g = 0; g < HARDNESS_LEVELS; g++) {
-                const double *still = STILL(s, arm, g);
+                const double *still = s->arms[arm].still[g];
                 double chance = levels[g] / (still[from] + 1e-12);
 
                 ending += chance * (still[b] - still[b + 1]);
@@ -419,10 +402,9 @@ struct hazards {
         double solved, failed;
 };
 
-static struct hazards hazards_of(const struct learner *l, const struct survival *s, size_t arm, int from, int b,
-                                 const double levels[HARDNESS_LEVELS])
+static struct hazards hazards_of(const struct learner *l, const struct survival *s, size_t arm, int from, int b, const double levels[HARDNESS_LEVELS])
 {
-        const struct curve *near = &s->near_curve[arm], *all = &s->all[arm];
+        const struct curve *near = &s->arms[arm].near, *all = &s->arms[arm].all;
         double prior = l->settings.without & WITHOUT_HARDNESS ? FLAT_HAZARD : model_hazard(s, arm, from, b, levels),
                prior_failed = all->failed[b] / (all->running[b] + 1);
 
@@ -465,15 +447,12 @@ static bool may_run(const struct learner *l, const struct attempt *a)
         return a->ending == ENDING_NONE || (a->ending == ENDING_STOPPED && !(l->settings.without & WITHOUT_PAUSING));
 }
 
-static bool survival_next(struct learner *l, void *state, const struct attempt *attempts, struct step *ret)
+static bool survival_next(struct learner *l, void *state, const struct attempt *attempts, double left, struct step *ret)
 {
         struct survival *s = state;
-        double levels[HARDNESS_LEVELS], left = l->settings.limit, best = -1;
-        bool has_only;
+        double levels[HARDNESS_LEVELS], best = -1;
+        bool has_only = s->only < l->arms && left <= (1 - s->head) * l->settings.limit && may_run(l, &attempts[s->only]);
 
-        for (size_t a = 0; a < l->arms; a++)
-                left -= attempts[a].seconds;
-        has_only = s->only < l->arms && left <= (1 - s->head) * l->settings.limit && may_run(l, &attempts[s->only]);
         count_similar(l, s, attempts);
         weigh_levels(l, s, attempts, levels);
         for (size_t i = 0; i < l->arms; i++) {
@@ -498,15 +477,16 @@ static bool survival_next(struct learner *l, void *state, const struct attempt *
 static void add_curves(const struct learner *l, struct survival *s, const struct attempt *attempts)
 {
         for (size_t a = 0; a < l->arms; a++) {
+                struct curve *all = &s->arms[a].all;
                 unsigned char bin = last_bin(s, &attempts[a]);
 
                 s->bin[l->past.n * l->arms + a] = bin;
                 if (bin == BINS)
                         continue;
                 for (int b = 0; b <= bin; b++)
-                        s->all[a].running[b]++;
-                s->all[a].failed[bin] += attempts[a].ending == ENDING_FAILED;
-                s->all[a].solved[bin] += attempts[a].ending == ENDING_SOLVED;
+                        all->running[b]++;
+                all->failed[bin] += attempts[a].ending == ENDING_FAILED;
+                all->solved[bin] += attempts[a].ending == ENDING_SOLVED;
         }
 }
 
@@ -514,8 +494,7 @@ static void add_curves(const struct learner *l, struct survival *s, const struct
 static void add_hardness(const struct learner *l, struct survival *s, const struct attempt *attempts)
 {
         size_t i = l->past.n;
-        struct hardness_seen seen =
-                hardness_look(&s->hardness, attempts, s->mean, s->offset, &s->residual[i * l->arms], &s->weight[i * l->arms]);
+        struct hardness_seen seen = hardness_look(&s->hardness, attempts, s->mean, s->offset, &s->residuals[i * l->arms]);
         double miss = seen.mean - s->mean, n = fmin((double)i + 6, 200);
 
         s->predicted[i] = s->mean;
@@ -532,14 +511,10 @@ static void refit(const struct learner *l, struct survival *s)
         s->fitted = l->past.n;
         hardness_fit(&s->hardness, &l->past, s->predicted, 3);
         for (size_t i = 0; i < l->past.n; i++)
-                s->level[i] = hardness_look(&s->hardness, past_attempts(&l->past, i), s->predicted[i], NULL,
-                                            &s->residual[i * l->arms], &s->weight[i * l->arms])
-                                      .mean;
+                s->level[i] = hardness_look(&s->hardness, past_attempts(&l->past, i), s->predicted[i], NULL, &s->residuals[i * l->arms]).mean;
         s->cost = 0;
-        memset(s->alone, 0, l->arms * sizeof(*s->alone));
-        memset(s->spent, 0, l->arms * sizeof(*s->spent));
-        memset(s->ended, 0, l->arms * sizeof(*s->ended));
-        memset(s->solved, 0, l->arms * sizeof(*s->solved));
+        for (size_t a = 0; a < l->arms; a++)
+                s->arms[a].charged = (struct charged){0};
         for (size_t i = 0; i < l->past.n; i++)
                 charge(l, s, past_attempts(&l->past, i));
 }
@@ -550,10 +525,9 @@ static void survival_learn(struct learner *l, void *state, const struct attempt 
 
         list_grow(s->predicted, l->past.n);
         list_grow(s->level, l->past.n);
-        list_grow_sized(&s->residual, l->past.n, l->arms * sizeof(*s->residual));
-        list_grow_sized(&s->weight, l->past.n, l->arms * sizeof(*s->weight));
+        list_grow_sized(&s->residuals, l->past.n, l->arms * sizeof(*s->residuals));
         list_grow_sized(&s->bin, l->past.n, l->arms * sizeof(*s->bin));
-        similar_add(&s->similar);
+        similar_add(&s->similar, l->past.now);
         refit(l, s);
         add_curves(l, s, attempts);
         add_hardness(l, s, attempts);
@@ -565,7 +539,6 @@ const struct selector selector_survival = {
         .init = survival_init,
         .done = survival_done,
         .begin = survival_begin,
-        .expectations = survival_expectations,
         .expected = survival_expected,
         .expect = survival_expect,
         .learn = survival_learn,

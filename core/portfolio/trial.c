@@ -2,7 +2,7 @@
  * an arm's identity ‖ 'a' ‖ case's sha256 ‖ limits → trial of that arm alone. */
 #include "core/portfolio/portfolio_internal.h"
 
-#include "cache/base/record.h"
+#include "cache/base/transfer.h"
 
 #define VERSION 2
 
@@ -10,19 +10,13 @@ struct trial *trial_new(size_t n_arms)
 {
         struct trial *t = allocate(1, sizeof(*t));
 
-        *t = (struct trial){.refs = 1, .n_arms = n_arms, .runs = allocate(n_arms, sizeof(*t->runs))};
+        *t = (struct trial){.n_arms = n_arms, .runs = allocate(n_arms, sizeof(*t->runs))};
         return t;
 }
 
-struct trial *trial_ref(struct trial *t)
+struct trial *trial_free(struct trial *t)
 {
-        __atomic_add_fetch(&t->refs, 1, __ATOMIC_RELAXED);
-        return t;
-}
-
-struct trial *trial_unref(struct trial *t)
-{
-        if (!t || __atomic_sub_fetch(&t->refs, 1, __ATOMIC_ACQ_REL) > 0)
+        if (!t)
                 return NULL;
         free(t->features);
         free(t->expected);
@@ -33,143 +27,88 @@ struct trial *trial_unref(struct trial *t)
         return NULL;
 }
 
+/* A list of so many as the record says. */
+static void *transfer_list(struct transfer *t, void *list, size_t *n, size_t size, size_t least)
+{
+        transfer_count_u32(t, n, least);
+        return transfer_reads(t) ? allocate(*n, size) : list;
+}
+
+static void transfer_trial(struct transfer *t, struct trial *x)
+{
+        transfer_version(t, VERSION);
+        transfer_u32(t, &x->number);
+        transfer_u32(t, &x->case_id);
+        transfer_u64(t, (uint64_t *)&x->measured);
+        x->verdict = transfer_choice(t, x->verdict, N_VERDICTS);
+        transfer_u32(t, &x->winner);
+        transfer_real(t, &x->seconds);
+        x->features = transfer_list(t, x->features, &x->n_features, sizeof(*x->features), 8);
+        transfer_reals(t, x->features, x->n_features);
+        x->expected = transfer_list(t, x->expected, &x->n_expected, sizeof(*x->expected), 8);
+        transfer_reals(t, x->expected, x->n_expected);
+        x->runs = transfer_list(t, x->runs, &x->n_arms, sizeof(*x->runs), 11);
+        for (size_t i = 0; i < x->n_arms; i++) {
+                struct trial_run *run = &x->runs[i];
+
+                run->attempt.ending = transfer_choice(t, run->attempt.ending, ENDING_STOPPED + 1);
+                run->verdict = transfer_choice(t, run->verdict, N_VERDICTS);
+                transfer_bool(t, &run->known);
+                transfer_real(t, &run->attempt.seconds);
+        }
+        x->turns = transfer_list(t, x->turns, &x->n_turns, sizeof(*x->turns), 12);
+        for (size_t i = 0; i < x->n_turns; i++) {
+                transfer_u32(t, &x->turns[i].arm);
+                transfer_real(t, &x->turns[i].until);
+                if (transfer_reads(t) && x->turns[i].arm >= x->n_arms)
+                        record_fail(&t->from);
+        }
+        if (transfer_reads(t))
+                x->alarm = record_string(&t->from, record_left(&t->from));
+        else
+                buffer_adds(t->to, x->alarm ?: "");
+}
+
 static void trial_encode(const struct trial *t, struct buffer *ret)
 {
-        record_put_u8(ret, VERSION);
-        record_put_u32(ret, t->number);
-        record_put_u32(ret, t->case_id);
-        record_put_u64(ret, (uint64_t)t->measured);
-        record_put_u8(ret, (uint8_t)t->verdict);
-        record_put_u32(ret, t->winner);
-        record_put_real(ret, t->seconds);
-        record_put_u32(ret, (uint32_t)t->n_features);
-        for (size_t i = 0; i < t->n_features; i++)
-                record_put_real(ret, t->features[i]);
-        record_put_u32(ret, (uint32_t)t->n_expected);
-        for (size_t i = 0; i < t->n_expected; i++)
-                record_put_real(ret, t->expected[i]);
-        record_put_u32(ret, (uint32_t)t->n_arms);
-        for (size_t i = 0; i < t->n_arms; i++) {
-                record_put_u8(ret, (uint8_t)t->runs[i].attempt.ending);
-                record_put_u8(ret, (uint8_t)t->runs[i].verdict);
-                record_put_u8(ret, t->runs[i].known);
-                record_put_real(ret, t->runs[i].attempt.seconds);
-        }
-        record_put_u32(ret, (uint32_t)t->n_turns);
-        for (size_t i = 0; i < t->n_turns; i++) {
-                record_put_u32(ret, t->turns[i].arm);
-                record_put_real(ret, t->turns[i].until);
-        }
-        buffer_adds(ret, t->alarm ? t->alarm : "");
-}
-
-/* A count of items of so many bytes, if what is left has room for them. */
-static size_t get_count(struct record *r, size_t each)
-{
-        size_t n = record_u32(r);
-
-        if (n > record_left(r) / each) {
-                record_fail(r);
-                return 0;
-        }
-        return n;
-}
-
-static enum verdict get_verdict(struct record *r)
-{
-        uint8_t v = record_u8(r);
-
-        if (v >= N_VERDICTS)
-                record_fail(r);
-        return v < N_VERDICTS ? (enum verdict)v : VERDICT_ERROR;
-}
-
-static void get_reals(struct record *r, size_t n, size_t *ret_n, double **ret)
-{
-        *ret = allocate(n + 1, sizeof(**ret));
-        *ret_n = n;
-        for (size_t i = 0; i < n; i++)
-                (*ret)[i] = record_real(r);
-}
-
-static void get_runs(struct record *r, struct trial *t)
-{
-        t->n_arms = get_count(r, 11);
-        free(t->runs);
-        t->runs = allocate(t->n_arms, sizeof(*t->runs));
-        for (size_t i = 0; i < t->n_arms; i++) {
-                uint8_t ending = record_u8(r);
-
-                if (ending > ENDING_STOPPED)
-                        record_fail(r);
-                t->runs[i].attempt.ending = ending <= ENDING_STOPPED ? (enum ending)ending : ENDING_NONE;
-                t->runs[i].verdict = get_verdict(r);
-                t->runs[i].known = record_bool(r);
-                t->runs[i].attempt.seconds = record_real(r);
-        }
-}
-
-static void get_turns(struct record *r, struct trial *t)
-{
-        t->n_turns = get_count(r, 12);
-        t->turns = allocate(t->n_turns, sizeof(*t->turns));
-        for (size_t i = 0; i < t->n_turns; i++) {
-                t->turns[i].arm = record_u32(r);
-                t->turns[i].until = record_real(r);
-                if (t->turns[i].arm >= t->n_arms)
-                        record_fail(r);
-        }
+        transfer_trial(&(struct transfer){.to = ret}, (struct trial *)t);
 }
 
 /* -EBADMSG. */
 static int trial_decode(struct slice bytes, struct trial **ret)
 {
-        cleanup_trial struct trial *t = trial_new(0);
-        struct record r = record_of(bytes);
-        int result;
+        cleanup_trial struct trial *t = allocate(1, sizeof(*t));
+        struct transfer from = {.from = record_of(bytes)};
+        int r;
 
-        record_version(&r, VERSION);
-        t->number = record_u32(&r);
-        t->case_id = record_u32(&r);
-        t->measured = (int64_t)record_u64(&r);
-        t->verdict = get_verdict(&r);
-        t->winner = record_u32(&r);
-        t->seconds = record_real(&r);
-        get_reals(&r, get_count(&r, 8), &t->n_features, &t->features);
-        get_reals(&r, get_count(&r, 8), &t->n_expected, &t->expected);
-        get_runs(&r, t);
-        get_turns(&r, t);
-        t->alarm = record_string(&r, record_left(&r));
-        result = record_end(&r, "a trial of a portfolio");
-        if (result < 0)
-                return result;
-        *ret = steal_pointer(t);
-        return 0;
+        transfer_trial(&from, t);
+        r = record_end(&from.from, "a trial of a portfolio");
+        if (r == 0)
+                *ret = steal_pointer(t);
+        return r;
 }
 
 /* -- the store -- */
 
-#define KEY_SIZE (DIGEST_SIZE + 1 + 4)
-
-static struct slice make_key(uint8_t key[KEY_SIZE], const struct digest *epoch, char kind, uint32_t number)
+struct slice trial_key(uint8_t key[TRIAL_KEY_SIZE], const struct digest *epoch, char kind, uint32_t number)
 {
         memcpy(key, epoch->bytes, DIGEST_SIZE);
         key[DIGEST_SIZE] = (uint8_t)kind;
         key_u32(key + DIGEST_SIZE + 1, number);
-        return SLICE(key, KEY_SIZE);
+        return SLICE(key, TRIAL_KEY_SIZE);
 }
 
 static int find_in(struct store_txn *t, const struct digest *epoch, uint32_t case_id, struct trial **ret)
 {
         cleanup_blob struct blob number = {0}, value = {0};
-        uint8_t key[KEY_SIZE];
-        int r = store_get(t, TABLE_PORTFOLIOS, make_key(key, epoch, 'c', case_id), &number);
+        uint8_t key[TRIAL_KEY_SIZE];
+        int r = store_get(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 'c', case_id), &number);
 
         if (r < 0)
                 return r;
         if (number.size != 4)
                 return -ENOENT; /* it is damaged: the case is run again */
-        r = store_get(t, TABLE_PORTFOLIOS, make_key(key, epoch, 't', key_get_u32(number.data)), &value);
+        r = store_get(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 't', key_get_u32(number.data)), &value);
         return r < 0 ? r : trial_decode(SLICE(value.data, value.size), ret);
 }
 
@@ -200,9 +139,9 @@ int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id,
 static uint64_t trials_taken_back_in(struct store_txn *t, const struct digest *epoch)
 {
         cleanup_blob struct blob value = {0};
-        uint8_t key[KEY_SIZE];
+        uint8_t key[TRIAL_KEY_SIZE];
 
-        return store_get(t, TABLE_PORTFOLIOS, make_key(key, epoch, 'b', 0), &value) == 0 && value.size == 8 ? key_get_u64(value.data) : 0;
+        return store_get(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 'b', 0), &value) == 0 && value.size == 8 ? key_get_u64(value.data) : 0;
 }
 
 uint64_t trials_taken_back(struct workspace *w, const struct portfolio *p)
@@ -215,7 +154,6 @@ uint64_t trials_taken_back(struct workspace *w, const struct portfolio *p)
 struct putting {
         const struct portfolio *portfolio;
         struct trial *trial, *there;
-        uint32_t number_least;
         const struct trial *instead; /* of this one, which is taken back; NULL: none */
 };
 
@@ -232,30 +170,30 @@ static int put_in(void *user, struct store_txn *t)
         struct putting *p = user;
         const struct digest *epoch = &p->portfolio->epoch;
         cleanup_buffer struct buffer b = {0};
-        uint8_t key[KEY_SIZE], from[KEY_SIZE], number[4], taken_back[8];
-        uint32_t next = p->number_least;
+        uint8_t key[TRIAL_KEY_SIZE], from[TRIAL_KEY_SIZE], number[4], taken_back[8];
+        uint32_t next = p->trial->number;
         int r = find_in(t, epoch, p->trial->case_id, &p->there);
 
         if (r == 0 && p->instead && p->there->number == p->instead->number) {
-                p->there = trial_unref(p->there);
-                r = store_delete(t, TABLE_PORTFOLIOS, make_key(key, epoch, 't', p->instead->number));
+                p->there = trial_free(p->there);
+                r = store_delete(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 't', p->instead->number));
                 key_u64(taken_back, trials_taken_back_in(t, epoch) + 1); /* so that learners which know it are made anew (learned.c) */
                 if (r == 0)
-                        r = store_put(t, TABLE_PORTFOLIOS, make_key(key, epoch, 'b', 0), SLICE(taken_back, sizeof(taken_back)));
+                        r = store_put(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 'b', 0), SLICE(taken_back, sizeof(taken_back)));
                 r = r < 0 ? r : -ENOENT;
         }
         if (r != -ENOENT)
                 return r;
-        r = store_each(t, TABLE_PORTFOLIOS, SLICE(make_key(key, epoch, 't', 0).data, DIGEST_SIZE + 1),
-                       make_key(from, epoch, 't', next), false, last_number, &next);
+        r = store_each(t, TABLE_PORTFOLIOS, SLICE(trial_key(key, epoch, 't', 0).data, DIGEST_SIZE + 1),
+                       trial_key(from, epoch, 't', next), false, last_number, &next);
         if (r < 0)
                 return r;
         p->trial->number = next;
         trial_encode(p->trial, &b);
-        r = store_put(t, TABLE_PORTFOLIOS, make_key(key, epoch, 't', next), SLICE(b.data, b.size));
+        r = store_put(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 't', next), SLICE(b.data, b.size));
         key_u32(number, next);
         return r < 0 ? r
-                     : store_put(t, TABLE_PORTFOLIOS, make_key(key, epoch, 'c', p->trial->case_id),
+                     : store_put(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 'c', p->trial->case_id),
                                  SLICE(number, sizeof(number)));
 }
 
@@ -263,15 +201,13 @@ int trial_put(struct workspace *w, const struct portfolio *p, const struct case_
 {
         cleanup_trial struct trial *old = NULL;
         bool is_bad = trial_find_any(w, p, t->case_id, &old) == 0 && !trial_stands(w, p, info, old);
-        struct putting put = {.portfolio = p, .trial = t, .number_least = t->number, .instead = is_bad ? old : NULL};
+        struct putting put = {.portfolio = p, .trial = t, .instead = is_bad ? old : NULL};
         int r = store_update(workspace_store(w), put_in, &put);
 
-        if (r < 0) {
-                trial_unref(put.there);
-                return r;
-        }
-        *ret = put.there ? put.there : trial_ref(t);
-        return 0;
+        if (r < 0)
+                put.there = trial_free(put.there);
+        *ret = put.there;
+        return r;
 }
 
 static int add_trial(void *user, struct slice key, struct slice value)
@@ -286,18 +222,18 @@ static int add_trial(void *user, struct slice key, struct slice value)
 int trials_read(struct workspace *w, const struct portfolio *p, uint32_t from, struct trial_list *ret)
 {
         cleanup_txn struct store_txn *t = NULL;
-        uint8_t key[KEY_SIZE], first[KEY_SIZE];
+        uint8_t key[TRIAL_KEY_SIZE], first[TRIAL_KEY_SIZE];
         int r = store_read(workspace_store(w), &t);
 
         return r < 0 ? r
-                     : store_each(t, TABLE_PORTFOLIOS, SLICE(make_key(key, &p->epoch, 't', 0).data, DIGEST_SIZE + 1),
-                                  make_key(first, &p->epoch, 't', from), true, add_trial, ret);
+                     : store_each(t, TABLE_PORTFOLIOS, SLICE(trial_key(key, &p->epoch, 't', 0).data, DIGEST_SIZE + 1),
+                                  trial_key(first, &p->epoch, 't', from), true, add_trial, ret);
 }
 
 void trial_list_done(struct trial_list *l)
 {
         for (size_t i = 0; i < l->n; i++)
-                trial_unref(l->list[i]);
+                trial_free(l->list[i]);
         free(l->list);
 }
 

@@ -7,35 +7,25 @@
 
 /* -- arms that were wrong ---------------------------------------------------------------------------------------- */
 
-#define KEY_SIZE (DIGEST_SIZE + 1 + 4)
-
-static struct slice wrong_key(uint8_t key[KEY_SIZE], const struct portfolio *p, uint32_t arm)
-{
-        memcpy(key, p->epoch.bytes, DIGEST_SIZE);
-        key[DIGEST_SIZE] = 'w';
-        key_u32(key + DIGEST_SIZE + 1, arm);
-        return SLICE(key, KEY_SIZE);
-}
-
 int arm_note_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t case_id, const char *why)
 {
         cleanup_free char *there = NULL, *line = NULL;
-        uint8_t key[KEY_SIZE];
+        uint8_t key[TRIAL_KEY_SIZE];
         int r = arm_was_wrong(w, p, arm, &there);
 
         if (r != -ENOENT)
                 return r;
         line = format_string("case %u: %s", case_id, why);
         log_warning("portfolio %s: %s is asked no more: %s", p->name, p->arms[arm].name, line);
-        return store_set(workspace_store(w), TABLE_PORTFOLIOS, wrong_key(key, p, (uint32_t)arm), slice_string(line));
+        return store_set(workspace_store(w), TABLE_PORTFOLIOS, trial_key(key, &p->epoch, 'w', (uint32_t)arm), slice_string(line));
 }
 
 /* The note, and the case that the arm was wrong on. -ENOENT. */
 static int find_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t *ret_case, char **ret_why)
 {
         cleanup_blob struct blob value = {0};
-        uint8_t key[KEY_SIZE];
-        int r = store_fetch(workspace_store(w), TABLE_PORTFOLIOS, wrong_key(key, p, (uint32_t)arm), &value);
+        uint8_t key[TRIAL_KEY_SIZE];
+        int r = store_fetch(workspace_store(w), TABLE_PORTFOLIOS, trial_key(key, &p->epoch, 'w', (uint32_t)arm), &value);
 
         if (r < 0)
                 return r;

@@ -109,8 +109,8 @@ int recipe_parse_config(struct slice text, const char *path, struct recipe ***re
 int recipe_write_config(const char *path, struct recipe *const *list, size_t n);
 /* Puts sections behind all that a config has; -EINVAL when it could not be read then. */
 int recipe_append_config(const char *path, const char *text);
-/* Takes out [solver "NAME"] sections, the rest stays. -EINVAL when a variant would be left without its solver. */
-int recipe_remove_config(const char *path, const char *const *names, size_t n);
+/* Takes out [KIND "NAME"] sections ("solver": eras and binaries, too), the rest stays. -EINVAL when a variant would be left without its solver. */
+int recipe_remove_config(const char *path, const char *kind, const char *const *names, size_t n);
 void recipe_list_free(struct recipe **list, size_t n);
 
 struct recipe *recipe_ref(struct recipe *r);

@@ -147,6 +147,7 @@ struct edit {
         struct gitconfig config;
         struct recipe *const *list; /* to be written */
         size_t n;
+        const char *kind;        /* "solver", or another, of which some are to be taken out */
         const char *const *gone; /* names, to be taken out */
         size_t n_gone;
         const char *more; /* to be appended; NULL: nothing */
@@ -191,7 +192,7 @@ static int rewrite(struct edit *e, const struct recipe *defaults, struct recipe 
                 bool is_solver = strcmp(s->name, "solver") == 0;
                 size_t k = 0;
 
-                if (!s->subsection)
+                if (!s->subsection || !(strcmp(e->kind, "solver") == 0 ? recipe_has_section(s->name) : strcmp(s->name, e->kind) == 0))
                         continue;
                 owner = copy_prefix(s->subsection, strcspn(s->subsection, is_solver ? "" : " "));
                 while (k < e->n && strcmp(e->list[k]->name, owner) != 0)
@@ -289,15 +290,15 @@ static int edit_config(const char *path, const struct edit *e)
 
 int recipe_write_config(const char *path, struct recipe *const *list, size_t n)
 {
-        return edit_config(path, &(struct edit){.list = list, .n = n});
+        return edit_config(path, &(struct edit){.kind = "solver", .list = list, .n = n});
 }
 
-int recipe_remove_config(const char *path, const char *const *names, size_t n)
+int recipe_remove_config(const char *path, const char *kind, const char *const *names, size_t n)
 {
-        return edit_config(path, &(struct edit){.gone = names, .n_gone = n});
+        return edit_config(path, &(struct edit){.kind = kind, .gone = names, .n_gone = n});
 }
 
 int recipe_append_config(const char *path, const char *text)
 {
-        return edit_config(path, &(struct edit){.more = text});
+        return edit_config(path, &(struct edit){.kind = "solver", .more = text});
 }

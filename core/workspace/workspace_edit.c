@@ -167,7 +167,7 @@ int workspace_remove_solvers(struct workspace *w, const char *const *names, size
         if (r == 0)
                 r = check_removable(w, &e, names, n);
         if (r == 0)
-                r = recipe_remove_config(w->config, names, n);
+                r = recipe_remove_config(w->config, "solver", names, n);
         if (r == 0)
                 workspace_config_written(w);
         return r;

@@ -60,7 +60,7 @@ static void thompson_order(struct learner *l, void *state, uint32_t *ret)
         learner_rank(l, l->score, ret);
 }
 
-static const struct selector selector_thompson = {
+static const struct orderer orderer_thompson = {
         .size = sizeof(struct tallies),
         .init = tallies_init,
         .done = baseline_done,
@@ -83,7 +83,7 @@ static void epsilon_order(struct learner *l, void *state, uint32_t *ret)
         learner_rank(l, l->score, ret);
 }
 
-static const struct selector selector_epsilon = {
+static const struct orderer orderer_epsilon = {
         .size = sizeof(struct tallies),
         .init = tallies_init,
         .done = baseline_done,
@@ -140,7 +140,7 @@ static void exp3_learn(struct learner *l, void *state, const struct attempt *att
                         e->log_weight[a] += EXP3_GAMMA * reward(&attempts[a]) / e->chance[a] / (double)l->arms;
 }
 
-static const struct selector selector_exp3 = {
+static const struct orderer orderer_exp3 = {
         .size = sizeof(struct exp3),
         .init = exp3_init,
         .done = baseline_done,
@@ -160,7 +160,7 @@ static void fixed_order(struct learner *l, void *state, uint32_t *ret)
 {
 }
 
-static const struct selector selector_random = {.order = random_order}, selector_fixed = {.order = fixed_order};
+static const struct orderer orderer_random = {.order = random_order}, orderer_fixed = {.order = fixed_order};
 
 /* -- the nearest neighbour: MedleySolver, section 4.3 ------------------------------------------------------------ */
 
@@ -180,7 +180,14 @@ static void nearest_order(struct learner *l, void *state, uint32_t *ret)
         learner_rank(l, l->score, ret);
 }
 
-static const struct selector selector_1nn = {.order = nearest_order};
+static const struct orderer orderer_1nn = {.order = nearest_order};
+
+static void nearest_ten_order(struct learner *l, void *state, uint32_t *ret)
+{
+        medley_order(l, ret);
+}
+
+static const struct orderer orderer_10nn = {.order = nearest_ten_order}; /* with another allocation than the product's */
 
 /* -- LinUCB: Li, Chu, Langford and Schapire, "A contextual-bandit approach to personalized news article recommendation", 2010,
  *    algorithm 1, with one model an arm ------------------------------------------------------------------------- */
@@ -258,7 +265,7 @@ static void linucb_learn(struct learner *l, void *state, const struct attempt *a
         }
 }
 
-static const struct selector selector_linucb = {
+static const struct orderer orderer_linucb = {
         .size = sizeof(struct linucb),
         .init = linucb_init,
         .done = baseline_done,
@@ -266,7 +273,48 @@ static const struct selector selector_linucb = {
         .learn = linucb_learn,
 };
 
-/* -- allocations: exponential distributions of the nearest queries (MedleySolver, section 5) ----------------------- */
+/* -- allocations: exponential distributions (MedleySolver, section 5), as the product has them for its own order ------ */
+
+struct samples {
+        double *solved; /* of each arm, and behind them: */
+        double *seconds;
+};
+
+static void expo_init(struct learner *l, void *state)
+{
+        struct samples *s = state;
+
+        s->solved = allocate(2 * l->arms, sizeof(*s->solved));
+        s->seconds = s->solved + l->arms;
+}
+
+static double expo_share(struct learner *l, void *state, uint32_t arm)
+{
+        const struct samples *s = state;
+
+        return exponential_share(l, s->solved[arm], s->seconds[arm]);
+}
+
+static void expo_learn(struct learner *l, void *state, const struct attempt *attempts)
+{
+        struct samples *s = state;
+
+        for (size_t a = 0; a < l->arms; a++)
+                if (attempts[a].ending == ENDING_SOLVED || (attempt_ran(&attempts[a]) && s->solved[a] > 0)) {
+                        s->solved[a] += attempts[a].ending == ENDING_SOLVED;
+                        s->seconds[a] += attempts[a].seconds;
+                }
+}
+
+static const struct allocation allocation_expo = {
+        .size = sizeof(struct samples),
+        .init = expo_init,
+        .done = baseline_done,
+        .share = expo_share,
+        .learn = expo_learn,
+};
+
+/* -- the same of the nearest queries -------------------------------------------------------------------------------- */
 
 #define NEAREST 40
 
@@ -372,42 +420,143 @@ static double none_share(struct learner *l, void *state, uint32_t arm)
 
 static const struct allocation allocation_constant = {.share = constant_share}, allocation_none = {.share = none_share};
 
+/* -- one method of the two ----------------------------------------------------------------------------------------- */
+
+struct parts {
+        const struct orderer *orderer;
+        const struct allocation *allocation;
+        const char *allocation_name;
+};
+
+struct composed {
+        const struct parts *parts;
+        void *ordering, *allocating; /* their states */
+        uint32_t *order;             /* of the present query, */
+        size_t at;                   /* and the place in it */
+        bool has_order;
+};
+
+static void composed_init(struct learner *l, void *state)
+{
+        struct composed *c = state;
+        const struct parts *p = c->parts = l->settings.method->parts;
+
+        c->ordering = allocate(1, p->orderer->size + 1);
+        if (p->orderer->init)
+                p->orderer->init(l, c->ordering);
+        c->allocating = allocate(1, p->allocation->size + 1);
+        if (p->allocation->init)
+                p->allocation->init(l, c->allocating);
+        c->order = allocate(l->arms, sizeof(*c->order));
+}
+
+static void composed_done(void *state)
+{
+        struct composed *c = state;
+
+        if (c->parts->orderer->done)
+                c->parts->orderer->done(c->ordering);
+        if (c->parts->allocation->done)
+                c->parts->allocation->done(c->allocating);
+        free(c->ordering);
+        free(c->allocating);
+        free(c->order);
+}
+
+static void composed_begin(struct learner *l, void *state)
+{
+        struct composed *c = state;
+
+        c->at = 0;
+        c->has_order = false;
+        if (c->parts->orderer->begin)
+                c->parts->orderer->begin(l, c->ordering);
+}
+
+static bool composed_next(struct learner *l, void *state, const struct attempt *attempts, double left, struct step *ret)
+{
+        struct composed *c = state;
+
+        for (uint32_t a = 0; a < l->arms && !c->has_order; a++)
+                c->order[a] = a;
+        if (!c->has_order)
+                c->parts->orderer->order(l, c->ordering, c->order);
+        c->has_order = true;
+        while ((c->at = learner_next_untried(l, c->order, attempts, c->at)) < l->arms) {
+                uint32_t arm = c->order[c->at++];
+                bool is_last = learner_next_untried(l, c->order, attempts, c->at) == l->arms;
+
+                *ret = (struct step){arm, is_last ? left : fmin(left, c->parts->allocation->share(l, c->allocating, arm))};
+                if (ret->until > 0)
+                        return true;
+        }
+        return false;
+}
+
+static void composed_learn(struct learner *l, void *state, const struct attempt *attempts)
+{
+        struct composed *c = state;
+
+        if (c->parts->orderer->learn)
+                c->parts->orderer->learn(l, c->ordering, attempts);
+        if (c->parts->allocation->learn)
+                c->parts->allocation->learn(l, c->allocating, attempts);
+}
+
+static const struct selector selector_composed = {
+        .size = sizeof(struct composed),
+        .init = composed_init,
+        .done = composed_done,
+        .begin = composed_begin,
+        .next = composed_next,
+        .learn = composed_learn,
+};
+
 /* -- all of them ------------------------------------------------------------------------------------------------- */
 
-const struct baseline_selector baseline_selectors[] = {
-        {"survival", &selector_survival}, /* the default */
-        {"static", &selector_static},     /* one schedule for all queries, learned online */
-        {"10nn", &selector_10nn},         /* the fastest of the arms that solved the 10 nearest queries */
-        {"1nn", &selector_1nn},           /* the arm that solved the nearest query, then the next nearest */
-        {"thompson", &selector_thompson},
-        {"epsilon", &selector_epsilon}, /* a tenth of the orders at random */
-        {"linucb", &selector_linucb},
-        {"exp3", &selector_exp3},
-        {"neural", &selector_neural}, /* a classifier with one hidden layer */
-        {"random", &selector_random},
-        {"fixed", &selector_fixed}, /* the arms as they are listed */
-        {0},
+#define N_SELECTORS   11
+#define N_ALLOCATIONS 6
+const struct baseline_selector baseline_selectors[N_SELECTORS + 1] = {
+        {"survival", NULL, &selector_survival, "schedule"},  /* the default */
+        {"static", NULL, &selector_static, "schedule"},      /* one schedule for all queries, learned online */
+        {"10nn", &orderer_10nn, &selector_medley, "expo"},   /* the fastest of the arms that solved the 10 nearest queries */
+        {"1nn", &orderer_1nn},                               /* the arm that solved the nearest query, then the next nearest */
+        {"thompson", &orderer_thompson},
+        {"epsilon", &orderer_epsilon}, /* a tenth of the orders at random */
+        {"linucb", &orderer_linucb},
+        {"exp3", &orderer_exp3},
+        {"neural", &orderer_neural}, /* a classifier with one hidden layer */
+        {"random", &orderer_random},
+        {"fixed", &orderer_fixed}, /* the arms as they are listed */
 };
-const struct baseline_allocation baseline_allocations[] = {
+const struct baseline_allocation baseline_allocations[N_ALLOCATIONS + 1] = {
         {"schedule", NULL},                 /* what survival and static plan: arms are stopped and continued */
         {"expo", &allocation_expo},         /* until success is improbable under an exponential distribution */
         {"nearest", &allocation_nearest},   /* the same, fitted to the 40 nearest queries */
         {"linear", &allocation_linear},     /* a linear model of the runtime */
         {"constant", &allocation_constant}, /* the limit divided by the number of arms */
         {"none", &allocation_none},         /* all of the limit for the first arm */
-        {0},
 };
+static struct parts parts[N_SELECTORS][N_ALLOCATIONS];
 
 bool baseline_method(const char *selector, const char *allocation, struct method *ret)
 {
-        for (const struct baseline_selector *s = baseline_selectors; s->name; s++)
-                for (const struct baseline_allocation *a = baseline_allocations; a->name; a++) {
-                        bool suits = a->allocation ? s->selector->order != NULL : s->selector->next != NULL;
+        for (size_t i = 0; i < N_SELECTORS; i++)
+                for (size_t k = 0; k < N_ALLOCATIONS; k++) {
+                        const struct baseline_selector *s = &baseline_selectors[i];
+                        const struct baseline_allocation *a = &baseline_allocations[k];
+                        bool is_own = s->with && strcmp(s->with, a->name) == 0;
 
-                        if (!suits || strcmp(s->name, selector) != 0 || (allocation && strcmp(a->name, allocation) != 0))
+                        if (strcmp(s->name, selector) != 0 || (allocation && strcmp(a->name, allocation) != 0) || (!is_own && !(s->orderer && a->allocation)))
                                 continue;
-                        *ret = (struct method){s->name, a->name, s->selector, a->allocation};
+                        parts[i][k] = (struct parts){s->orderer, a->allocation, a->name};
+                        *ret = (struct method){s->name, is_own ? s->selector : &selector_composed, &parts[i][k]};
                         return true;
                 }
         return false;
+}
+
+const char *baseline_allocation_of(const struct method *m)
+{
+        return ((const struct parts *)m->parts)->allocation_name;
 }

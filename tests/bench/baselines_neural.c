@@ -121,7 +121,7 @@ static void neural_learn(struct learner *l, void *state, const struct attempt *a
                 }
 }
 
-const struct selector selector_neural = {
+const struct orderer orderer_neural = {
         .size = sizeof(struct neural),
         .init = neural_init,
         .done = neural_done,

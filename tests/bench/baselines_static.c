@@ -165,13 +165,10 @@ static void static_begin(struct learner *l, void *state)
 }
 
 /* Time that arms left over by giving up goes to the first that may still use it. */
-static bool static_next(struct learner *l, void *state, const struct attempt *attempts, struct step *ret)
+static bool static_next(struct learner *l, void *state, const struct attempt *attempts, double left, struct step *ret)
 {
         const struct static_schedule *s = state;
-        double left = l->settings.limit;
 
-        for (size_t a = 0; a < l->arms; a++)
-                left -= attempts[a].seconds;
         for (int extended = 0; extended < 2; extended++)
                 for (size_t i = 0; i < s->n; i++) {
                         const struct attempt *a = &attempts[s->steps[i].arm];

@@ -47,9 +47,9 @@ static int measure(const struct options *o, const struct method *m, struct repla
         if (o->json)
                 printf("{\"selector\": \"%s\", \"allocation\": \"%s\", \"par2\": %.17g, \"solved\": %.17g, \"best_arm_par2\": %.17g, \"best_arm_solved\": %zu, "
                        "\"virtual_best_par2\": %.17g}\n",
-                       m->name, m->allocation_name, s->par2.mean, s->solved.mean, s->best_arm_par2, s->best_arm_solved, s->virtual_best_par2);
+                       m->name, baseline_allocation_of(m), s->par2.mean, s->solved.mean, s->best_arm_par2, s->best_arm_solved, s->virtual_best_par2);
         else
-                printf("%s\t%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f%%\t%.1f\n", m->name, m->allocation_name, s->par2.mean, s->par2.deviation, s->solved.mean,
+                printf("%s\t%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f%%\t%.1f\n", m->name, baseline_allocation_of(m), s->par2.mean, s->par2.deviation, s->solved.mean,
                        s->solved.deviation, 100 * s->first_best.mean, s->turns.mean);
         return 0;
 }

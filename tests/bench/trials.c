@@ -58,14 +58,14 @@ static int put_one(struct workspace *w, const struct portfolio *p, const struct 
         t->case_id = number + 1;
         t->n_features = portfolio_n_features();
         t->features = allocate(t->n_features, sizeof(*t->features));
-        t->n_expected = learner_expectations(l);
+        t->n_expected = learner_expected(l, NULL);
         t->expected = allocate(t->n_expected, sizeof(*t->expected));
         make_features(random, t->n_features, differ, t->features);
         for (int i = 0; i < 2; i++)
                 make_run(random, hardness, (double)p->wall_ns / NSEC_PER_SEC, &t->runs[random_below(random, ARMS)]);
         r = trial_put(w, p, info, t, &kept);
-        trial_unref(kept);
-        trial_unref(t);
+        trial_free(kept);
+        trial_free(t);
         return r;
 }
 

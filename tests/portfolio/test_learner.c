@@ -186,7 +186,7 @@ START_TEST(test_expectations_and_queries_without_end)
         for (const struct baseline_selector *s = baseline_selectors; s->name; s++) {
                 cleanup_learner struct learner *a = make(s->name, NULL, t->arms, t->features, 5),
                                                *b = make(s->name, NULL, t->arms, t->features, 5);
-                size_t n = learner_expectations(a);
+                size_t n = learner_expected(a, NULL);
                 cleanup_free double *expected = calloc(n + 1, sizeof(*expected));
                 bool plan = has_plan(s->name);
                 struct attempt attempts[3], none[3] = {0};
@@ -286,8 +286,8 @@ START_TEST(test_hardness_is_not_the_arms_fault)
         }
         h.variance = 1.5 * 1.5; /* which its user keeps up to date */
         hardness_fit(&h, &past, predicted, 50);
-        ck_assert_msg(h.location[0] - h.location[1] > log(4) - .4 && h.location[0] - h.location[1] < log(4) + .4, "%f and %f",
-                      h.location[0], h.location[1]);
+        ck_assert_msg(h.of[0].location - h.of[1].location > log(4) - .4 && h.of[0].location - h.of[1].location < log(4) + .4, "%f and %f",
+                      h.of[0].location, h.of[1].location);
         hardness_done(&h);
         past_done(&past);
 }

@@ -750,7 +750,7 @@ START_TEST(test_eras_come_back)
         assert_ok(recipe_parse(b.data, "printed", "s", &again, &n));
         check_eras(list[0], again[0]);
         recipe_list_free(again, n);
-        assert_ok(recipe_remove_config("config", gone, 2));
+        assert_ok(recipe_remove_config("config", "solver", gone, 2));
         check_file("config", "[solverfs]\n\tversion = 1\n[solver \"t\"]\nbuild = t\noutput = t\nrun = {bin} {case}\n[era \"t a..b\"]\nbuild = u\n");
         put_file("config", "[era \"u a..b\"]\nbuild = u\n");
         assert_error(read_config("config", &again, &n), EINVAL);

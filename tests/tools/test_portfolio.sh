@@ -121,30 +121,17 @@ test_that "an arm that does not parse a case leaves it to the others" '
 	run 0 case add half.smt2 && run 0 portfolio add half "$(arm a)" "$(arm b)" --timeout 4s && run 0 portfolio run half half.smt2 &&
 	[ "$(field 2)" = sat ] && [ "$(field 4)" = b ] && run 0 portfolio run half half.smt2 --alone && [ "$(field 2 | sort | tr "\n" " ")" = "sat unknown " ]'
 
-# -- portfolios of earlier versions --
+# -- settings that are none --
 
-earlier() { run 0 portfolio add "$1" "$(arm a)" "$(arm b)" --timeout 4s && printf '\t%s\n' "${@:2}" >>store/config; } # NAME LINE...: its section is the last
-earlier old "selector = thompson" "allocation = linear" "reward = exponential"
-test_that "where its selector is no more the default chooses, and it is said" '
-	run 0 portfolio run old both.smt2 && [ "$(field 4)" = a ] &&
-	has err "config:[0-9]+: \[portfolio .old.\] cannot have the selector .thompson. any more, survival takes its place; answers stay \(take the setting out to begin anew\)"'
-test_that "its answers stay, and it learns on" '
-	cp out first && run 0 portfolio run old both.smt2 && cmp out first && run 0 portfolio run old second.smt2 && [ "$(field 4)" = b ] && [ "$(learned old)" = 2 ]'
-test_that "each who looks at it is told" '
-	run 0 portfolio list && has err "cannot have the selector .thompson." && has out "^old	2	4s	2" && run 0 portfolio show old && has out "^# .*cannot have the selector .thompson."'
-test_that "so are those who look at it in the mount" '
-	run 0 mount "$mnt" && [ "$(cat "$mnt/portfolios/old/cases/1/result")" = sat ] && grep -q "^# .*cannot have the selector .thompson." "$mnt/portfolios/old/score.tsv"; r=$?; run 0 unmount "$mnt"; (exit $r)'
-test_that "where it is taken out it begins anew" 'sed -i "/selector = thompson/d; /allocation = linear/d" store/config && run 0 portfolio list && ! has err . && has out "^old	2	4s	0"'
-earlier nearest "selector = 10nn" "allocation = nearest"
-test_that "where its allocation is no more its selector has its own" '
-	run 0 portfolio run nearest both.smt2 && [ "$(field 2)" = sat ] && has err "cannot have the allocation .nearest. any more, expo takes its place"'
-earlier paper "selector = 10nn" "allocation = expo" "reward = binary"
-test_that "what is as it was needs no word" 'run 0 portfolio run paper both.smt2 && [ "$(field 2)" = sat ] && ! has err .'
-earlier best "selector = best"
+with() { run 0 portfolio add "$1" "$(arm a)" "$(arm b)" --timeout 4s && printf '\t%s\n' "${@:2}" >>store/config; } # NAME LINE...: its section is the last
+with best "selector = best"
 test_that "a selector that never was is refused" 'run 2 portfolio run best both.smt2 && has err "config:[0-9]+: \[portfolio .best.\]: no selector .best.; there are survival, 10nn"'
-earlier much "allocation = much"
-test_that "so is such an allocation" 'run 2 portfolio run much both.smt2 && has err "no allocation .much.; leave it out"'
-run 0 portfolio remove old nearest paper best much
+with much "allocation = much"
+test_that "so is a key that is none" 'run 2 portfolio run much both.smt2 && has err "config:[0-9]+: unknown key .allocation. in \[portfolio .much.\]; there are arm, timeout"'
+test_that "they can be removed all the same" 'run 0 portfolio remove best much && run 0 portfolio list && ! has err . && ! has out "^(best|much)	"'
+with paper "selector = 10nn"
+test_that "the paper's method answers" 'run 0 portfolio run paper both.smt2 && [ "$(field 2)" = sat ] && ! has err .'
+run 0 portfolio remove paper
 
 # -- a store's facts --
 

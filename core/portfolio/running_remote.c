@@ -1,4 +1,4 @@
-/* Arms that run elsewhere. They take no turns there: an arm that gets a turn is run alone, up to the portfolio's limit, as a cell like any other, and
+/* Arms that run on a cluster. They take no turns there: an arm that gets a turn is run alone, up to the portfolio's limit, as a cell like any other, and
  * the turns are counted off its time. The runs are asked for one after the other, so that an arm without a turn is not run. */
 #include "core/portfolio/running.h"
 
@@ -25,35 +25,35 @@ int running_place(const struct portfolio *p, struct run_place **ret)
         return 0;
 }
 
-struct running *running_end_away(struct running *away)
+struct running *running_end_remote(struct running *r)
 {
-        if (away)
-                running_done(away);
-        free(away);
+        if (r)
+                running_done(r);
+        free(r);
         return NULL;
 }
 
-int running_need_away(struct trial_query *q, struct query_list *ret)
+int running_need_remote(struct trial_query *q, struct query_list *ret)
 {
         cleanup(query_unrefp) struct query *next = NULL;
         struct cell cell;
         uint32_t arm;
         int r = 0;
 
-        if (!q->away) {
-                q->away = allocate(1, sizeof(*q->away));
-                *q->away = (struct running){.query = q, .case_fd = -1};
-                running_begin(q->away);
+        if (!q->remote) {
+                q->remote = allocate(1, sizeof(*q->remote));
+                *q->remote = (struct running){.query = q, .case_fd = -1};
+                running_begin(q->remote);
         }
-        if (!q->away->is_over)
-                r = running_take_turns(q->away);
+        if (!q->remote->is_over)
+                r = running_take_turns(q->remote);
         if (r != TURN_WAITS) {
                 if (r < 0)
-                        q->away = running_end_away(q->away);
+                        q->remote = running_end_remote(q->remote);
                 return r;
         }
-        arm = q->away->step.arm;
-        q->away->lanes[arm].asked = true;
+        arm = q->remote->step.arm;
+        q->remote->lanes[arm].asked = true;
         cell = arm_cell(&q->portfolio->arms[arm], q->info, q->portfolio->wall_ns);
         r = query_run(q->workspace, &cell, &next);
         return r < 0 ? r : query_list_add(ret, steal_pointer(next));
