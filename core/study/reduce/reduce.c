@@ -5,23 +5,17 @@
 #include "cache/base/hash.h"
 #include "core/smtlib/cnf.h"
 
-/* The texts to go back to, the largest first. First the sure ones, which were interesting twice: each is at least a tenth smaller than the one before,
- * so that there are few. Then all that were interesting once (REDUCE_LAST_TWICE), the current one last. */
-struct trail {
-        struct buffer *list; /* owned, and so are they */
-        size_t n, n_sure;
-        size_t n_refused; /* candidates of the current text, while it is not sure */
-};
-
 struct reducer {
         const struct reduce_test *test;
         const struct reduce_options *options;
-        struct slice input;
-        struct buffer text; /* the smallest so far */
         struct reduce_status status;
         void *seen; /* digests of the texts that were tried, by tsearch() */
-        struct trail trail;
         enum reduce_trust trust;
+        /* The texts to go back to, the largest first: the input, those that were interesting twice, of which each is at least a tenth smaller than the one
+         * before, so that there are few, and all that were interesting once (REDUCE_LAST_TWICE). The last one is the current one. */
+        struct buffer *trail; /* owned, and so are they */
+        size_t n, n_sure;
+        size_t n_refused; /* candidates of the current text */
 };
 
 /* A text that was interesting once is asked for again when so many candidates were refused since, or so many texts were taken. Not at once: a smaller
@@ -31,7 +25,7 @@ struct reducer {
 
 struct slice reduce_text(const struct reducer *r)
 {
-        return SLICE(r->text.data, r->text.size);
+        return SLICE(r->trail[r->n - 1].data, r->trail[r->n - 1].size);
 }
 
 static void tell(struct reducer *r)
@@ -101,68 +95,58 @@ int reduce_set_text(struct buffer *to, struct slice text)
         return buffer_error(to);
 }
 
-static int set_text(struct reducer *r, struct slice text)
-{
-        int k = reduce_set_text(&r->text, text);
-
-        r->status.now = r->text.size;
-        return k;
-}
-
 /* -- what was taken -- */
-
-static void shorten_trail(struct trail *t, size_t n)
-{
-        while (t->n > n)
-                buffer_done(&t->list[--t->n]);
-        t->n_sure = MIN(t->n_sure, n);
-}
-
-static int add_to_trail(struct trail *t, struct slice text)
-{
-        list_grow(t->list, t->n);
-        t->list[t->n] = (struct buffer){0};
-        t->n_refused = 0;
-        return reduce_set_text(&t->list[t->n++], text);
-}
-
-/* The current text is interesting for sure: those on the way to it are not needed any more. */
-static int make_sure(struct reducer *r)
-{
-        struct trail *t = &r->trail;
-        int k = 0;
-
-        shorten_trail(t, t->n_sure);
-        if (t->n == 0 || r->text.size <= t->list[t->n - 1].size - t->list[t->n - 1].size / 10)
-                k = add_to_trail(t, reduce_text(r));
-        t->n_sure = t->n;
-        return k;
-}
-
-/* The smallest text before the current one that is interesting now; at last the input. 0: not even that. */
-static int go_back(struct reducer *r)
-{
-        struct trail *t = &r->trail;
-        int k = 0;
-
-        r->status.withdrawn++;
-        if (t->n > 0 && t->list[t->n - 1].size == r->text.size)
-                shorten_trail(t, t->n - 1);
-        for (; k == 0 && t->n > 0; shorten_trail(t, t->n - (k == 0))) {
-                k = set_text(r, SLICE(t->list[t->n - 1].data, t->list[t->n - 1].size));
-                if (k == 0)
-                        k = ask(r, reduce_text(r));
-                t->n_sure = t->n;
-        }
-        if (k != 0)
-                return k;
-        k = set_text(r, r->input);
-        return k == 0 ? ask(r, r->input) : k;
-}
 
 static bool is_unsure(const struct reducer *r)
 {
-        return r->trail.n > r->trail.n_sure;
+        return r->n > r->n_sure;
+}
+
+/* The current text is interesting for sure: those on the way to it are not needed any more. */
+static void make_sure(struct reducer *r)
+{
+        size_t at = r->n_sure;
+
+        if (!is_unsure(r))
+                return;
+        if (at > 1 && r->trail[at - 1].size > r->trail[at - 2].size - r->trail[at - 2].size / 10)
+                at--;
+        for (size_t i = at; i + 1 < r->n; i++)
+                buffer_done(&r->trail[i]);
+        r->trail[at] = r->trail[r->n - 1];
+        r->n = r->n_sure = at + 1;
+}
+
+static int add_text(struct reducer *r, struct slice text, bool is_sure)
+{
+        struct buffer copy = {0};
+        int k = reduce_set_text(&copy, text);
+
+        if (k < 0)
+                return k;
+        list_grow(r->trail, r->n);
+        r->trail[r->n++] = copy;
+        r->n_refused = 0;
+        r->status.now = copy.size;
+        if (is_sure)
+                make_sure(r);
+        return 0;
+}
+
+/* To the smallest text before the current one that is interesting now: 1. */
+static int go_back(struct reducer *r)
+{
+        int k;
+
+        r->status.withdrawn++;
+        do {
+                if (r->n > 1)
+                        buffer_done(&r->trail[--r->n]);
+                r->status.now = reduce_text(r).size;
+                k = ask(r, reduce_text(r));
+        } while (k == 0 && r->n > 1);
+        r->n_sure = r->n;
+        return k == 0 ? errorf(-ENODATA, "the test is not interested in the input any more") : k;
 }
 
 static int tell_taken(struct reducer *r)
@@ -176,19 +160,14 @@ static int tell_taken(struct reducer *r)
 /* Asks for the current text again when it is not sure. REDUCE_WITHDRAWN: the text is an earlier one. */
 static int check_text(struct reducer *r)
 {
-        int k;
+        int k = is_unsure(r) ? ask(r, reduce_text(r)) : 1;
 
-        if (!is_unsure(r))
-                return 0;
-        k = ask(r, reduce_text(r));
         if (k == 1)
-                return make_sure(r);
-        if (k == 0) {
-                r->trust = REDUCE_EACH_TWICE;
-                k = go_back(r);
-        }
-        if (k == 0)
-                return errorf(-ENODATA, "the test is not interested in the input any more");
+                make_sure(r);
+        if (k != 0)
+                return MIN(k, 0);
+        r->trust = REDUCE_EACH_TWICE;
+        k = go_back(r);
         if (k == 1)
                 tell_taken(r);
         return k < 0 ? k : REDUCE_WITHDRAWN;
@@ -197,11 +176,9 @@ static int check_text(struct reducer *r)
 /* An interesting text. 1. */
 static int take(struct reducer *r, struct slice text)
 {
-        int k = set_text(r, text);
+        int k = add_text(r, text, r->trust != REDUCE_LAST_TWICE);
 
         add_seen(r, text);
-        if (k == 0)
-                k = r->trust == REDUCE_LAST_TWICE ? add_to_trail(&r->trail, reduce_text(r)) : make_sure(r);
         if (k < 0)
                 return k;
         r->status.taken++;
@@ -262,7 +239,7 @@ static int fill(struct reducer *r, struct batch *b, size_t *at, size_t n, reduce
                 if (k < 0 || buffer_error(text) < 0)
                         return k < 0 ? k : -ENOMEM;
                 slice = SLICE(text->data ? text->data : "", text->size);
-                if (slice.size > r->text.size || was_seen(r, slice) || is_in_batch(b, slice))
+                if (slice.size > reduce_text(r).size || was_seen(r, slice) || is_in_batch(b, slice))
                         continue;
                 b->at[b->n] = *at - 1;
                 b->slices[b->n] = slice;
@@ -281,7 +258,7 @@ static int ask_batch(struct reducer *r, struct batch *b, size_t *ret_at)
                 r->status.tests += b->answers[i] != REDUCE_UNTRIED;
                 if (b->answers[i] == REDUCE_BORING) {
                         add_seen(r, b->slices[i]);
-                        r->trail.n_refused++;
+                        r->n_refused++;
                 }
                 is_behind |= b->answers[i] == REDUCE_INTERESTING;
                 if (b->answers[i] == REDUCE_UNTRIED && !is_behind)
@@ -319,7 +296,7 @@ int reduce_first(struct reducer *r, size_t from, size_t n, reduce_make make, voi
                         continue;
                 if (is_late(r))
                         return -ETIME;
-                if (r->trail.n_refused >= UNSURE_REFUSED || r->trail.n - r->trail.n_sure >= UNSURE_TAKEN)
+                if (r->n_refused >= UNSURE_REFUSED || r->n - r->n_sure >= UNSURE_TAKEN)
                         k = check_text(r);
                 if (k == 0)
                         k = ask_batch(r, &b, ret_at);
@@ -331,7 +308,7 @@ int reduce_offer(struct reducer *r, struct slice text)
 {
         int k;
 
-        if (text.size == r->text.size && memcmp(text.data, r->text.data, text.size) == 0)
+        if (text.size == reduce_text(r).size && memcmp(text.data, reduce_text(r).data, text.size) == 0)
                 return 1;
         if (was_seen(r, text))
                 return 0;
@@ -451,7 +428,7 @@ static int reduce_from(struct reducer *r, struct reduce_result *ret)
 
 static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
 {
-        int k = set_text(r, input), end;
+        int k = add_text(r, input, true), end;
 
         if (k < 0)
                 return k;
@@ -470,12 +447,9 @@ static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
         if (end == 0 || end == -ETIME) { /* the text must be interesting when asked once more, or an earlier one takes its place */
                 reduce_stage(r, "check");
                 k = r->status.taken > 0 && (r->trust == REDUCE_EACH_TWICE || is_unsure(r)) ? ask(r, reduce_text(r)) : 1;
-                if (k == 1 && make_sure(r) < 0)
-                        k = -ENOMEM;
                 if (k == 0)
                         k = go_back(r);
-                if (k <= 0)
-                        end = k < 0 ? k : errorf(-ENODATA, "the test is not interested in the input any more");
+                end = MIN(k, end);
         }
         ret->is_minimal = end == 0;
         return end == -ETIME ? 0 : end;
@@ -483,23 +457,23 @@ static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
 
 int reduce(struct slice input, const struct reduce_test *test, const struct reduce_options *options, struct reduce_result *ret)
 {
-        struct reducer r = {.test = test,
-                            .options = options,
-                            .input = input,
-                            .trust = test->trust,
-                            .status = {.before = input.size, .stage = "input"}};
+        struct reducer r = {.test = test, .options = options, .trust = test->trust, .status = {.before = input.size, .stage = "input"}};
         int k;
 
         assert(test->width > 0);
         *ret = (struct reduce_result){0};
         k = run(&r, input, ret);
-        if (r.text.size > input.size && set_text(&r, input) < 0)
-                k = -ENOMEM;
-        ret->text = r.text;
+        if (r.n > 0) { /* the input where a step has taken a larger text */
+                struct buffer *best = &r.trail[reduce_text(&r).size > input.size ? 0 : r.n - 1];
+
+                ret->text = *best;
+                *best = (struct buffer){0};
+        }
         ret->status = r.status;
         ret->status.now = ret->text.size;
-        shorten_trail(&r.trail, 0);
-        free(r.trail.list);
+        for (size_t i = 0; i < r.n; i++)
+                buffer_done(&r.trail[i]);
+        free(r.trail);
         tdestroy(r.seen, free);
         return k;
 }

@@ -14,7 +14,7 @@
 
 struct reduce_command {
         struct reduce_command_options options;
-        char (*folders)[PATH_SIZE]; /* owned; of each seat */
+        char (*folders)[PATH_SIZE]; /* owned; of each worker */
         struct reduce_pool *pool;
 };
 
@@ -84,15 +84,15 @@ static int prepare(const struct reduce_command *c, const char *folder, struct sl
         return r < 0 ? errorf(r, "cannot write %s: %s", ret_path, strerror(-r)) : 0;
 }
 
-static int test_seat(void *user, unsigned seat, struct slice text, int cancel_fd)
+static int run_test(void *user, unsigned worker, struct slice text, int cancel_fd)
 {
         const struct reduce_command *c = user;
         char path[PATH_SIZE];
-        int status = 0, r = prepare(c, c->folders[seat], text, path);
+        int status = 0, r = prepare(c, c->folders[worker], text, path);
         pid_t pid;
 
         if (r == 0)
-                r = start(c->options.command, c->folders[seat], path, &pid);
+                r = start(c->options.command, c->folders[worker], path, &pid);
         if (r == 0)
                 r = wait_for(pid, c->options.timeout_ns, cancel_fd, &status);
         if (r == -ETIME)
@@ -125,7 +125,7 @@ int reduce_command_open(const struct reduce_command_options *options, struct sli
                         return -ENAMETOOLONG;
         if (options->timeout_ns == 0)
                 c->options.timeout_ns = INPUT_TIMEOUT;
-        r = test_seat(c, 0, input, cancel_fd);
+        r = run_test(c, 0, input, cancel_fd);
         if (r < 0)
                 return r;
         if (r == 0)
@@ -133,7 +133,7 @@ int reduce_command_open(const struct reduce_command_options *options, struct sli
                               options->command, options->name);
         if (options->timeout_ns == 0)
                 c->options.timeout_ns = 10 * (now_ns() - began) + NSEC_PER_SEC;
-        r = reduce_pool_open(options->jobs, test_seat, NULL, c, cancel_fd, &c->pool);
+        r = reduce_pool_open(options->jobs, run_test, NULL, c, cancel_fd, &c->pool);
         if (r == 0)
                 *ret = steal_pointer(c);
         return r;

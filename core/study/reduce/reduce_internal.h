@@ -52,12 +52,11 @@ enum step_kind {
         STEP_FRESH,    /* the one of `fresh` of its sort */
         STEP_CHILD     /* and on: the nearest subterms of its sort, one by one */
 };
-/* NULL: no such, or no memory: bank_error(). */
+/* NULL: no such, or no memory: bank_error(). The lists may be NULL. */
 const struct term *term_step(struct bank *b, const struct term *t, size_t step, const struct term_list *constants,
                              const struct term_list *fresh);
 /* The nearest subterms of the same sort without variables that are bound in between. */
 void term_nearest(const struct term *t, struct term_list *ret);
-const struct term *term_of_sort(const struct term_list *list, const struct sort *sort); /* the first; NULL: none */
 /* An application of an n-ary operator without these arguments; of one that is left alone: that one. NULL: it cannot be. */
 const struct term *term_without_args(struct bank *b, const struct term *t, const bool *is_out);
 /* A quantifier without its i-th variable, which is `value` in the body. */

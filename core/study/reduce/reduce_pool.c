@@ -4,10 +4,10 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 
-#define READY_LOOK_NS (20 * NSEC_PER_MSEC)  /* when a seat that could not work is asked again */
+#define READY_LOOK_NS (20 * NSEC_PER_MSEC)  /* when a worker that could not work is asked again */
 #define IDLE_LOOK_NS  (100 * NSEC_PER_MSEC) /* and one that has nothing to do */
 
-struct pool_seat {
+struct pool_worker {
         struct reduce_pool *pool;
         unsigned number;
         pthread_t thread;
@@ -17,15 +17,15 @@ struct pool_seat {
 };
 
 struct reduce_pool {
-        reduce_seat_test test;
-        reduce_seat_ready ready;
+        reduce_worker_test test;
+        reduce_worker_ready ready;
         void *user;
-        int cancel_fd, done; /* done: eventfd, written when a seat becomes idle */
-        unsigned n_seats;
+        int cancel_fd, done; /* done: eventfd, written when a worker becomes idle */
+        unsigned n_workers;
         pthread_mutex_t lock;
         pthread_cond_t work;
         /* under lock */
-        struct pool_seat *seats; /* owned */
+        struct pool_worker *workers; /* owned */
         const struct slice *texts;
         enum reduce_answer *answers;
         size_t n, next, first; /* first: of the interesting ones; n: none yet */
@@ -45,9 +45,9 @@ static void hush(int fd)
 /* Under the lock: ends what stands behind the first interesting text; after an error, everything. */
 static void stop_others(struct reduce_pool *p)
 {
-        for (unsigned i = 0; i < p->n_seats; i++)
-                if (p->seats[i].at != SIZE_MAX && (p->error < 0 || p->seats[i].at > p->first))
-                        eventfd_write(p->seats[i].stop, 1);
+        for (unsigned i = 0; i < p->n_workers; i++)
+                if (p->workers[i].at != SIZE_MAX && (p->error < 0 || p->workers[i].at > p->first))
+                        eventfd_write(p->workers[i].stop, 1);
 }
 
 static bool has_work(const struct reduce_pool *p)
@@ -80,10 +80,10 @@ static void note_answer(struct reduce_pool *p, size_t at, int r)
 }
 
 /* Under the lock, which is dropped meanwhile. False: the pool is closing. */
-static bool await_work(struct pool_seat *seat)
+static bool await_work(struct pool_worker *worker)
 {
-        struct reduce_pool *p = seat->pool;
-        bool is_ready = !p->ready || seat->number == 0;
+        struct reduce_pool *p = worker->pool;
+        bool is_ready = !p->ready || worker->number == 0;
 
         while (!p->is_closing) {
                 bool is_wanted = has_work(p);
@@ -97,7 +97,7 @@ static bool await_work(struct pool_seat *seat)
                         continue;
                 }
                 pthread_mutex_unlock(&p->lock);
-                r = p->ready(p->user, seat->number, is_wanted);
+                r = p->ready(p->user, worker->number, is_wanted);
                 pthread_mutex_lock(&p->lock);
                 if (r < 0)
                         note_error(p, r);
@@ -114,23 +114,23 @@ static bool await_work(struct pool_seat *seat)
 
 static void *work(void *user)
 {
-        struct pool_seat *seat = user;
-        struct reduce_pool *p = seat->pool;
+        struct pool_worker *worker = user;
+        struct reduce_pool *p = worker->pool;
 
         pthread_mutex_lock(&p->lock);
-        while (await_work(seat)) {
+        while (await_work(worker)) {
                 struct slice text;
                 int r;
 
-                hush(seat->stop);
-                seat->at = p->next++;
-                text = p->texts[seat->at];
+                hush(worker->stop);
+                worker->at = p->next++;
+                text = p->texts[worker->at];
                 p->n_busy++;
                 pthread_mutex_unlock(&p->lock);
-                r = p->test(p->user, seat->number, text, seat->stop);
+                r = p->test(p->user, worker->number, text, worker->stop);
                 pthread_mutex_lock(&p->lock);
-                note_answer(p, seat->at, r);
-                seat->at = SIZE_MAX;
+                note_answer(p, worker->at, r);
+                worker->at = SIZE_MAX;
                 p->n_busy--;
                 eventfd_write(p->done, 1);
         }
@@ -184,12 +184,12 @@ struct reduce_pool *reduce_pool_close(struct reduce_pool *p)
         p->is_closing = true;
         pthread_cond_broadcast(&p->work);
         pthread_mutex_unlock(&p->lock);
-        for (unsigned i = 0; i < p->n_seats; i++) {
-                if (p->seats[i].has_thread)
-                        pthread_join(p->seats[i].thread, NULL);
-                closep(&p->seats[i].stop);
+        for (unsigned i = 0; i < p->n_workers; i++) {
+                if (p->workers[i].has_thread)
+                        pthread_join(p->workers[i].thread, NULL);
+                closep(&p->workers[i].stop);
         }
-        free(p->seats);
+        free(p->workers);
         closep(&p->done);
         pthread_mutex_destroy(&p->lock);
         pthread_cond_destroy(&p->work);
@@ -203,27 +203,27 @@ static int make_event(int *ret)
         return *ret < 0 ? errorf(-errno, "cannot make an event descriptor: %s", strerror(errno)) : 0;
 }
 
-int reduce_pool_open(unsigned n_seats, reduce_seat_test test, reduce_seat_ready ready, void *user, int cancel_fd,
+int reduce_pool_open(unsigned n_workers, reduce_worker_test test, reduce_worker_ready ready, void *user, int cancel_fd,
                      struct reduce_pool **ret)
 {
         cleanup(reduce_pool_closep) struct reduce_pool *p = allocate(1, sizeof(*p));
         int r;
 
         *p = (struct reduce_pool){
-                .test = test, .ready = ready, .user = user, .cancel_fd = cancel_fd, .seats = allocate(n_seats, sizeof(*p->seats)), .n_seats = n_seats};
+                .test = test, .ready = ready, .user = user, .cancel_fd = cancel_fd, .workers = allocate(n_workers, sizeof(*p->workers)), .n_workers = n_workers};
         pthread_mutex_init(&p->lock, NULL);
         pthread_cond_init(&p->work, NULL);
-        for (unsigned i = 0; i < n_seats; i++)
-                p->seats[i] = (struct pool_seat){.pool = p, .number = i, .stop = -1, .at = SIZE_MAX};
+        for (unsigned i = 0; i < n_workers; i++)
+                p->workers[i] = (struct pool_worker){.pool = p, .number = i, .stop = -1, .at = SIZE_MAX};
         r = make_event(&p->done);
-        for (unsigned i = 0; r == 0 && i < n_seats; i++) {
-                struct pool_seat *seat = &p->seats[i];
+        for (unsigned i = 0; r == 0 && i < n_workers; i++) {
+                struct pool_worker *worker = &p->workers[i];
 
-                r = make_event(&seat->stop);
+                r = make_event(&worker->stop);
                 if (r == 0)
-                        r = -pthread_create(&seat->thread, NULL, work, seat);
-                seat->has_thread = r == 0;
-                if (seat->stop >= 0 && r < 0)
+                        r = -pthread_create(&worker->thread, NULL, work, worker);
+                worker->has_thread = r == 0;
+                if (worker->stop >= 0 && r < 0)
                         errorf(r, "cannot start a thread: %s", strerror(-r));
         }
         if (r == 0)

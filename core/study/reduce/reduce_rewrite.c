@@ -249,7 +249,6 @@ static void add_nested(struct bank *b, const struct term *t, size_t keep, size_t
 /* A formula gives way to an equality of a part and the simplest value. */
 static void add_equalities(struct bank *b, const struct term *t, struct term_list *ret)
 {
-        static const struct term_list none = {0};
         cleanup_term_list struct term_list all = {0};
 
         term_subterms(&t, 1, &all);
@@ -258,7 +257,7 @@ static void add_equalities(struct bank *b, const struct term *t, struct term_lis
 
                 if (part->n_args == 0 || part->is_open || term_is_bool(part) || (part->depth + 1 == t->depth && name_size(t->op) == 1))
                         continue;
-                value = term_step(b, part, STEP_ZERO, &none, &none);
+                value = term_step(b, part, STEP_ZERO, NULL, NULL);
                 if (value)
                         add_made(b, t, OP_EQUAL, (const struct term *[]){part, value}, 2, ret);
         }

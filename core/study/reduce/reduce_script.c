@@ -5,45 +5,47 @@
 #define ELSEWHERE_MOST 400  /* candidates of a pass in which a term is replaced by one from elsewhere */
 #define PAIRS_MOST     200  /* candidates of a pass with two changes at once */
 
-/* -- commands, declarations and definitions are left out -- */
+/* -- commands are left out, or written in another way -- */
 
-/* The names that the command itself declares. */
-static const struct symbol *command_symbol(const struct command *c)
+/* The items of a sweep: each is a command, or several that go together. */
+struct command_items {
+        const struct script_state *state;
+        const struct step *step;
+        size_t *item; /* owned: of each command; SIZE_MAX: none, it stays */
+        size_t n;
+        size_t *open, n_open;      /* owned: each push without its pop so far */
+        const struct term **terms; /* owned: of each command another term to be written; NULL: its own */
+        struct term_map mentions;  /* of each symbol, by id: in how many commands it stands */
+};
+
+static void command_items_done(struct command_items *i)
 {
-        return c->function ? c->function->symbol : c->symbol;
+        free(i->item);
+        free(i->open);
+        free(i->terms);
+        term_map_done(&i->mentions);
 }
 
-static bool command_has_name(const struct command *c)
+static int text_with_items(void *user, const bool *is_out, struct buffer *ret)
 {
-        return c->kind == COMMAND_DECLARE_SORT || c->kind == COMMAND_DEFINE_SORT || command_declares(c) ||
-               c->kind == COMMAND_DEFINE_FUN || c->kind == COMMAND_DEFINE_FUN_REC;
-}
+        const struct command_items *items = user;
+        const struct script_state *s = items->state;
+        int r = 0;
 
-/* A push goes together with the pop that ends it, other commands go by themselves. Declarations stay. */
-static void choose_commands(struct command_items *items)
-{
-        const struct script *script = items->state->script;
-        cleanup_free size_t *open = allocate(script->n_commands, sizeof(*open));
-        size_t n_open = 0;
+        for (size_t i = 0; r == 0 && i < s->script->n_commands; i++) {
+                struct command c = s->script->commands[i];
 
-        for (size_t i = 0; i < script->n_commands; i++) {
-                const struct command *c = &script->commands[i];
-
-                if (c->kind == COMMAND_POP && c->levels == 1 && n_open > 0) {
-                        items->item[i] = items->item[open[--n_open]];
-                        continue;
-                }
-                if (!command_has_name(c))
-                        items->item[i] = items->n++;
-                if (c->kind == COMMAND_PUSH && c->levels == 1)
-                        open[n_open++] = i;
-                else if (c->kind == COMMAND_PUSH || c->kind == COMMAND_POP || c->kind == COMMAND_RESET)
-                        n_open = 0;
+                if (items->terms[i])
+                        c.term = items->terms[i];
+                if (items->item[i] == SIZE_MAX || !is_out[items->item[i]])
+                        state_add_bytes(s, i, ret);
+                else if (items->step->write)
+                        r = items->step->write(s, c, ret);
         }
+        return r;
 }
 
-/* In how many commands each symbol of the bank stands, by id. */
-static void state_count_mentions(const struct script_state *s, struct term_map *ret)
+static void count_mentions(const struct script_state *s, struct term_map *ret)
 {
         cleanup_term_map struct term_map last = {0}; /* of a symbol: the latest command, and 1 */
         struct tokenizer t;
@@ -63,20 +65,73 @@ static void state_count_mentions(const struct script_state *s, struct term_map *
         }
 }
 
-/* Declarations that nobody uses: their names stand in no other command. */
-static void choose_unused(struct command_items *items)
+static int sweep_commands(struct steps *steps, const struct step *step, struct script_state *s)
 {
-        const struct script_state *s = items->state;
-        cleanup_term_map struct term_map mentions = {0};
+        size_t n = s->script->n_commands;
+        cleanup(command_items_done) struct command_items items = {.state = s,
+                                                                  .step = step,
+                                                                  .item = allocate(n, sizeof(*items.item)),
+                                                                  .open = allocate(n, sizeof(*items.open)),
+                                                                  .terms = allocate(n, sizeof(*items.terms))};
 
-        state_count_mentions(s, &mentions);
-        for (size_t i = 0; i < s->script->n_commands; i++) {
-                const struct command *c = &s->script->commands[i];
-                const struct symbol *symbol = command_symbol(c);
+        memset(items.item, 0xff, n * sizeof(*items.item));
+        count_mentions(s, &items.mentions);
+        for (size_t i = 0; i < n; i++)
+                if (step->chooses(&items, i))
+                        items.item[i] = items.n++;
+        return reduce_sweep(steps->reducer, items.n, 0, step->text ?: text_with_items, &items);
+}
 
-                if (command_has_name(c) && symbol && id_map_get(&mentions, symbol->id) <= 1)
-                        items->item[i] = items->n++;
+static const struct command *item_command(const struct command_items *items, size_t i)
+{
+        return &items->state->script->commands[i];
+}
+
+static bool defines(const struct command *c)
+{
+        return c->kind == COMMAND_DEFINE_FUN || c->kind == COMMAND_DEFINE_FUN_REC;
+}
+
+static bool command_has_name(const struct command *c)
+{
+        return c->kind == COMMAND_DECLARE_SORT || c->kind == COMMAND_DEFINE_SORT || command_declares(c) || defines(c);
+}
+
+/* The name that the command itself declares. */
+static const struct symbol *command_symbol(const struct command *c)
+{
+        return c->function ? c->function->symbol : c->symbol;
+}
+
+/* A push goes together with the pop that ends it, other commands go by themselves. Declarations stay. */
+static bool is_removable(struct command_items *items, size_t i)
+{
+        const struct command *c = item_command(items, i);
+
+        if (c->kind == COMMAND_POP && c->levels == 1 && items->n_open > 0) {
+                items->item[i] = items->item[items->open[--items->n_open]];
+                return false;
         }
+        if (c->kind == COMMAND_PUSH && c->levels == 1)
+                items->open[items->n_open++] = i;
+        else if (c->kind == COMMAND_PUSH || c->kind == COMMAND_POP || c->kind == COMMAND_RESET)
+                items->n_open = 0;
+        return !command_has_name(c);
+}
+
+/* A declaration that nobody uses: its name stands in no other command. */
+static bool is_unused(struct command_items *items, size_t i)
+{
+        const struct command *c = item_command(items, i);
+        const struct symbol *symbol = command_symbol(c);
+
+        return command_has_name(c) && symbol && id_map_get(&items->mentions, symbol->id) <= 1;
+}
+
+/* A definition, which loses its body. */
+static bool has_body(struct command_items *items, size_t i)
+{
+        return defines(item_command(items, i));
 }
 
 static int write_declaration(const struct script_state *s, struct command c, struct buffer *ret)
@@ -85,15 +140,9 @@ static int write_declaration(const struct script_state *s, struct command c, str
         return state_add_printed(s, c, ret);
 }
 
-/* Definitions lose their bodies. */
-static void choose_bodies(struct command_items *items)
+static bool is_any(struct command_items *, size_t)
 {
-        const struct script *script = items->state->script;
-
-        items->write = write_declaration;
-        for (size_t i = 0; i < script->n_commands; i++)
-                if (script->commands[i].kind == COMMAND_DEFINE_FUN || script->commands[i].kind == COMMAND_DEFINE_FUN_REC)
-                        items->item[i] = items->n++;
+        return true;
 }
 
 static int write_short(const struct script_state *s, struct command c, struct buffer *ret)
@@ -103,66 +152,104 @@ static int write_short(const struct script_state *s, struct command c, struct bu
         return state_add_printed(s, c, ret);
 }
 
-static void choose_all(struct command_items *items)
-{
-        items->write = write_short;
-        for (size_t i = 0; i < items->state->script->n_commands; i++)
-                items->item[i] = items->n++;
-}
-
 /* Most of what is left over by steps that put a value in a term's place goes at once. */
-static void choose_untidy(struct command_items *items)
+static bool is_untidy(struct command_items *items, size_t i)
 {
-        const struct script *script = items->state->script;
+        const struct term *own = item_command(items, i)->term;
 
-        items->write = state_add_printed;
-        items->terms = allocate(script->n_commands, sizeof(*items->terms));
-        for (size_t i = 0; i < script->n_commands; i++) {
-                const struct term *own = script->commands[i].term;
+        items->terms[i] = own ? term_tidied(items->state->script->bank, own) : NULL;
+        return items->terms[i] != own;
+}
 
-                items->terms[i] = own ? term_tidied(script->bank, own) : NULL;
-                if (items->terms[i] != own)
-                        items->item[i] = items->n++;
+/* An assertion that can join the one before it. */
+static bool is_joinable(struct command_items *items, size_t i)
+{
+        return i > 0 && item_command(items, i)->kind == COMMAND_ASSERT && item_command(items, i - 1)->kind == COMMAND_ASSERT;
+}
+
+static int text_with_joined(void *user, const bool *is_joined, struct buffer *ret)
+{
+        const struct command_items *items = user;
+        const struct script_state *s = items->state;
+        cleanup_term_list struct term_list parts = {0};
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < s->script->n_commands; i++) {
+                struct command c = s->script->commands[i];
+                bool goes_on = i + 1 < s->script->n_commands && items->item[i + 1] != SIZE_MAX && is_joined[items->item[i + 1]];
+
+                if (c.kind != COMMAND_ASSERT || (!goes_on && parts.n == 0)) {
+                        state_add_bytes(s, i, ret);
+                        continue;
+                }
+                for (size_t k = 0; k < (c.term->op == OP_AND ? c.term->n_args : 1); k++)
+                        term_list_add(&parts, c.term->op == OP_AND ? c.term->args[k] : c.term);
+                if (goes_on)
+                        continue;
+                c.term = term_op(s->script->bank, OP_AND, parts.list, parts.n);
+                r = c.term ? state_add_printed(s, c, ret) : -ENOENT;
+                parts.n = 0;
         }
+        return r;
 }
 
-struct names {
-        const struct script_state *state;
-        const struct symbol **from; /* owned */
-        char (*to)[8];              /* owned */
-        size_t n;
-        struct term_map mentions; /* state_count_mentions() */
-        size_t next;              /* the number of the next short name */
-};
+/* -- words for others -- */
 
-static void names_done(struct names *names)
+/* The text with other words for some of its tokens; word_for() returns NULL of one that stays. `symbol` is NULL where the token is none of the bank. */
+static void add_with_words(const struct script_state *s, const char *(*word_for)(const void *user, const struct token *t, const struct symbol *symbol),
+                           const void *user, struct buffer *ret)
 {
-        free(names->from);
-        free(names->to);
-        term_map_done(&names->mentions);
-}
-
-static int with_names(void *user, const bool *is_out, struct buffer *ret)
-{
-        const struct names *names = user;
-        const struct script_state *s = names->state;
         struct tokenizer t;
         struct token token;
         size_t at = 0;
 
         tokenizer_init(&t, SLICE(s->text.data, s->text.size), s->script->dialect);
         while (token_next(&t, &token) != TOKEN_END) {
-                const struct symbol *symbol = token.kind == TOKEN_SYMBOL ? symbol_find(s->script->bank, token.text) : NULL;
+                const char *word = word_for(user, &token, token.kind == TOKEN_SYMBOL ? symbol_find(s->script->bank, token.text) : NULL);
 
-                for (size_t i = 0; symbol && i < names->n; i++)
-                        if (is_out[i] && names->from[i] == symbol) {
-                                buffer_add(ret, s->text.data + at, token.begin - at);
-                                buffer_adds(ret, names->to[i]);
-                                at = token.end;
-                                break;
-                        }
+                if (!word)
+                        continue;
+                buffer_add(ret, s->text.data + at, token.begin - at);
+                buffer_adds(ret, word);
+                at = token.end;
         }
         buffer_add(ret, s->text.data + at, s->text.size - at);
+}
+
+struct names {
+        const struct script_state *state;
+        struct name {
+                const struct symbol *from;
+                char to[8];
+        } *list; /* owned */
+        size_t n;
+        struct term_map mentions; /* count_mentions() */
+        size_t next;              /* the number of the next short name */
+        const bool *is_on;        /* those of the candidate */
+};
+
+static void names_done(struct names *names)
+{
+        free(names->list);
+        term_map_done(&names->mentions);
+}
+
+static const char *name_for(const void *user, const struct token *, const struct symbol *symbol)
+{
+        const struct names *names = user;
+
+        for (size_t i = 0; symbol && i < names->n; i++)
+                if (names->is_on[i] && names->list[i].from == symbol)
+                        return names->list[i].to;
+        return NULL;
+}
+
+static int with_names(void *user, const bool *is_on, struct buffer *ret)
+{
+        struct names *names = user;
+
+        names->is_on = is_on;
+        add_with_words(names->state, name_for, names, ret);
         return 0;
 }
 
@@ -179,49 +266,71 @@ static void name_of(size_t i, char ret[8])
 /* A shorter name for a symbol that the script itself gave to something. */
 static void add_name(struct names *names, const struct symbol *symbol)
 {
-        char name[8];
+        struct name name = {.from = symbol};
 
         if (!symbol || symbol->op != OP_NONE || id_map_get(&names->mentions, symbol->id) == 0 || names->n >= NAMES_MOST)
                 return;
         for (size_t i = 0; i < names->n; i++)
-                if (names->from[i] == symbol)
+                if (names->list[i].from == symbol)
                         return;
         do
-                name_of(names->next++, name);
-        while (symbol_find(names->state->script->bank, slice_string(name)));
-        if (strlen(name) >= symbol->name.size)
+                name_of(names->next++, name.to);
+        while (symbol_find(names->state->script->bank, slice_string(name.to)));
+        if (strlen(name.to) >= symbol->name.size)
                 return;
-        list_grow(names->from, names->n);
-        list_grow(names->to, names->n);
-        names->from[names->n] = symbol;
-        memcpy(names->to[names->n++], name, sizeof(name));
+        list_grow(names->list, names->n);
+        names->list[names->n++] = name;
 }
 
 /* Also of variables, when they are written with the name they have. */
-static int step_names(struct steps *steps)
+static int step_names(struct steps *steps, const struct step *, struct script_state *s)
 {
-        cleanup_state struct script_state s = {0};
         cleanup_term_list struct term_list all = {0};
-        cleanup(names_done) struct names names = {.state = &s};
-        int r = script_state_load(steps, &s);
+        cleanup(names_done) struct names names = {.state = s};
 
-        if (r < 0)
-                return r;
-        state_count_mentions(&s, &names.mentions);
-        state_list_terms(&s, &all);
-        for (size_t i = 0; i < s.script->n_commands; i++) {
-                const struct command *c = &s.script->commands[i];
-                bool is_definition = c->kind == COMMAND_DEFINE_FUN || c->kind == COMMAND_DEFINE_FUN_REC;
+        count_mentions(s, &names.mentions);
+        state_list_terms(s, &all);
+        for (size_t i = 0; i < s->script->n_commands; i++) {
+                const struct command *c = &s->script->commands[i];
 
                 if (command_has_name(c))
                         add_name(&names, command_symbol(c));
-                for (size_t k = 0; is_definition && k < c->n_terms; k++)
+                for (size_t k = 0; defines(c) && k < c->n_terms; k++)
                         add_name(&names, c->terms[k]->symbol);
         }
         for (size_t i = 0; i < all.n; i++)
                 for (size_t k = 0; term_is_quantifier(all.list[i]) && k < all.list[i]->n_bound; k++)
                         add_name(&names, all.list[i]->args[k]->symbol);
-        return steps_sweep(steps, names.n, 0, with_names, &names);
+        return reduce_sweep(steps->reducer, names.n, 0, with_names, &names);
+}
+
+struct sort_for {
+        const struct command *declaration;
+        const char *word;
+};
+
+static const char *sort_for(const void *user, const struct token *t, const struct symbol *symbol)
+{
+        const struct sort_for *f = user;
+
+        if (t->begin >= f->declaration->span.begin && t->begin < f->declaration->span.end)
+                return "";
+        return symbol && symbol == f->declaration->symbol ? f->word : NULL;
+}
+
+/* A sort that the script declares gives way to one that needs no declaration, and has values. */
+static int make_sort(void *user, size_t at, struct buffer *ret)
+{
+        static const char *const sorts[] = {"Int", "Bool"};
+        const struct script_state *s = ((const struct script_changes *)user)->state;
+        struct sort_for f = {&s->script->commands[at / ARRAY_SIZE(sorts)], sorts[at % ARRAY_SIZE(sorts)]};
+        struct script_options o = {.dialect = s->script->dialect, .is_dialect_fixed = true, .is_strict = true};
+        cleanup_script struct script *made = NULL;
+
+        if (f.declaration->kind != COMMAND_DECLARE_SORT || !f.declaration->symbol)
+                return -ENOENT;
+        add_with_words(s, sort_for, &f, ret);
+        return script_read(SLICE(ret->data, ret->size), &o, &made) == 0 ? 0 : -ENOENT;
 }
 
 /* -- quantifiers and definitions -- */
@@ -263,7 +372,7 @@ static int make_inlined(void *user, size_t at, struct buffer *ret)
 {
         const struct script_state *s = ((const struct script_changes *)user)->state;
         const struct command *d = &s->script->commands[at];
-        cleanup(script_changes_done) struct script_changes c = {.state = s, .drops = true};
+        cleanup_changes struct script_changes c = {.state = s, .drops = true};
         cleanup_term_list struct term_list all = {0};
 
         if (d->kind == COMMAND_DEFINE_FUN)
@@ -298,8 +407,6 @@ static void list_binders(struct script_state *s, const struct term_list *all, st
 /* A constant gives way to a value or to another constant, everywhere, and its declaration with it. */
 static void add_constant_values(struct script_state *s, size_t last, struct script_changes *c)
 {
-        static const struct term_list none = {0};
-
         c->drops = true;
         for (size_t i = 0; i < s->script->n_commands; i++) {
                 const struct command *d = &s->script->commands[i];
@@ -309,7 +416,7 @@ static void add_constant_values(struct script_state *s, size_t last, struct scri
                         continue;
                 constant = term_constant(s->script->bank, d->function);
                 for (size_t step = STEP_ZERO; step <= last; step++)
-                        script_changes_add(c, constant, term_step(s->script->bank, constant, step, &s->constants, &none));
+                        script_changes_add(c, constant, term_step(s->script->bank, constant, step, &s->constants, NULL));
         }
 }
 
@@ -402,11 +509,9 @@ static void list_elsewhere(struct script_state *s, const struct term_list *all, 
 
 static void list_zeros(struct script_state *s, const struct term_list *all, struct script_changes *c)
 {
-        static const struct term_list none = {0};
-
         for (size_t i = 0; i < all->n; i++) {
-                script_changes_add(c, all->list[i], term_step(s->script->bank, all->list[i], STEP_ZERO, &none, &none));
-                script_changes_add(c, all->list[i], term_step(s->script->bank, all->list[i], STEP_CHILD, &none, &none));
+                script_changes_add(c, all->list[i], term_step(s->script->bank, all->list[i], STEP_ZERO, NULL, NULL));
+                script_changes_add(c, all->list[i], term_step(s->script->bank, all->list[i], STEP_CHILD, NULL, NULL));
         }
 }
 
@@ -426,7 +531,6 @@ static int make_pair(void *user, size_t at, struct buffer *ret)
 
 static void add_places(struct script_state *s, const struct term *root, struct script_changes *c)
 {
-        static const struct term_list none = {0};
         cleanup_term_places struct term_places places = {0};
 
         if (root->tree_size > REDUCE_PLACES_MOST || root->tree_size == term_dag_size(root))
@@ -434,7 +538,7 @@ static void add_places(struct script_state *s, const struct term *root, struct s
         term_places(root, REDUCE_PLACES_MOST, &places);
         for (size_t i = 1; i < places.n; i++)
                 for (size_t step = 0;; step++) {
-                        const struct term *to = term_step(s->script->bank, places.list[i].term, step, &s->constants, &none);
+                        const struct term *to = term_step(s->script->bank, places.list[i].term, step, &s->constants, NULL);
 
                         if (!to && step >= STEP_CHILD)
                                 break;
@@ -448,86 +552,6 @@ static void list_places(struct script_state *s, const struct term_list *all, str
         for (size_t i = 0; i < s->script->n_commands; i++)
                 if (s->script->commands[i].kind == COMMAND_ASSERT)
                         add_places(s, s->script->commands[i].term, c);
-}
-
-/* -- one assertion, one sort, one constant for several -- */
-
-/* Assertions one behind the other: an item is one that joins the one before it. */
-struct merging {
-        const struct script_state *state;
-        const size_t *with; /* of each command: its item, and 1; 0: it is none */
-        size_t n;
-};
-
-static int with_merged(void *user, const bool *is_joined, struct buffer *ret)
-{
-        const struct merging *m = user;
-        const struct script_state *s = m->state;
-        cleanup_term_list struct term_list parts = {0};
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < s->script->n_commands; i++) {
-                struct command c = s->script->commands[i];
-                bool goes_on = i + 1 < s->script->n_commands && m->with[i + 1] > 0 && is_joined[m->with[i + 1] - 1];
-
-                if (c.kind != COMMAND_ASSERT || (!goes_on && parts.n == 0)) {
-                        state_add_bytes(s, i, ret);
-                        continue;
-                }
-                for (size_t k = 0; k < (c.term->op == OP_AND ? c.term->n_args : 1); k++)
-                        term_list_add(&parts, c.term->op == OP_AND ? c.term->args[k] : c.term);
-                if (goes_on)
-                        continue;
-                c.term = term_op(s->script->bank, OP_AND, parts.list, parts.n);
-                r = c.term ? state_add_printed(s, c, ret) : -ENOENT;
-                parts.n = 0;
-        }
-        return r;
-}
-
-static int step_merge(struct steps *steps)
-{
-        cleanup_state struct script_state s = {0};
-        cleanup_free size_t *with = NULL;
-        struct merging m = {.state = &s};
-        int r = script_state_load(steps, &s);
-
-        if (r < 0)
-                return r;
-        m.with = with = allocate(s.script->n_commands, sizeof(*with));
-        for (size_t i = 1; i < s.script->n_commands; i++)
-                if (s.script->commands[i].kind == COMMAND_ASSERT && s.script->commands[i - 1].kind == COMMAND_ASSERT)
-                        with[i] = ++m.n;
-        return steps_sweep(steps, m.n, 0, with_merged, &m);
-}
-
-/* A sort that the script declares gives way to one that needs no declaration, and has values. */
-static int make_sort(void *user, size_t at, struct buffer *ret)
-{
-        static const char *const sorts[] = {"Int", "Bool"};
-        const struct script_state *s = ((const struct script_changes *)user)->state;
-        const struct command *d = &s->script->commands[at / ARRAY_SIZE(sorts)];
-        struct script_options o = {.dialect = s->script->dialect, .is_dialect_fixed = true, .is_strict = true};
-        cleanup_script struct script *made = NULL;
-        struct tokenizer t;
-        struct token token;
-        size_t done = 0;
-
-        if (d->kind != COMMAND_DECLARE_SORT || !d->symbol)
-                return -ENOENT;
-        tokenizer_init(&t, SLICE(s->text.data, s->text.size), s->script->dialect);
-        while (token_next(&t, &token) != TOKEN_END) {
-                bool is_inside = token.begin >= d->span.begin && token.begin < d->span.end;
-
-                if (!is_inside && (token.kind != TOKEN_SYMBOL || symbol_find(s->script->bank, token.text) != d->symbol))
-                        continue;
-                buffer_add(ret, s->text.data + done, token.begin - done);
-                if (!is_inside)
-                        buffer_adds(ret, sorts[at % ARRAY_SIZE(sorts)]);
-                done = token.end;
-        }
-        buffer_add(ret, s->text.data + done, s->text.size - done);
-        return script_read(SLICE(ret->data, ret->size), &o, &made) == 0 ? 0 : -ENOENT;
 }
 
 /* One constant for two. */
@@ -569,20 +593,6 @@ static int make_logic(void *user, size_t at, struct buffer *ret)
 
 /* -- passes -- */
 
-/* One of: a sweep over the commands that `choose` chooses; a candidate at a time until none is taken, of the changes that `list` lists for all distinct
- * terms, those around others first (NULL: of the commands); what `run` does. */
-struct step {
-        const char *stage;
-        void (*choose)(struct command_items *items);
-        bool again; /* until the sweep takes nothing */
-        void (*list)(struct script_state *s, const struct term_list *all, struct script_changes *c);
-        reduce_make make; /* a candidate; NULL: a sweep over all changes */
-        size_t n;         /* without `list`: candidates for each command; 0: one */
-        bool goes_on;     /* behind what was taken; else from the start */
-        int (*run)(struct steps *steps);
-        bool is_fine; /* many candidates for few bytes: only where the pass has taken nothing so far */
-};
-
 /* Without comments and what stands between the commands. 1: that is the text now. */
 static int strip(struct steps *steps, bool *ret_is_opaque)
 {
@@ -602,32 +612,29 @@ static int strip(struct steps *steps, bool *ret_is_opaque)
         return reduce_offer(steps->reducer, SLICE(text.data, text.size));
 }
 
-static int step_single(struct steps *steps, const struct step *step)
+static int sweep_changes(struct steps *steps, const struct step *step, struct script_state *s)
 {
-        size_t at = 0, n;
-        int taken;
+        cleanup_term_list struct term_list all = {0};
+        cleanup_changes struct script_changes c = {.state = s};
 
-        do {
-                cleanup_state struct script_state s = {0};
-                cleanup_term_list struct term_list all = {0};
-                cleanup(script_changes_done) struct script_changes c = {.state = &s};
-                int r = script_state_load(steps, &s);
+        state_list_terms(s, &all);
+        step->list(s, &all, &c);
+        return steps_sweep_changes(steps, &c, 0);
+}
 
-                if (r < 0)
-                        return r;
-                if (step->list) {
-                        state_list_terms(&s, &all);
-                        step->list(&s, &all, &c);
-                }
-                if (!step->make)
-                        return steps_sweep_changes(steps, &c, 0);
-                n = !step->list               ? MAX(step->n, (size_t)1) * s.script->n_commands
-                    : step->make == make_pair ? MIN(c.n * (c.n - MIN(c.n, (size_t)1)) / 2, PAIRS_MOST)
-                                              : c.n;
-                taken = reduce_first(steps->reducer, step->goes_on ? at : 0, n, step->make, &c, &at);
-                steps->any |= taken > 0;
-        } while (taken > 0);
-        return taken;
+/* A candidate at a time. */
+static int try_changes(struct steps *steps, const struct step *step, struct script_state *s)
+{
+        cleanup_term_list struct term_list all = {0};
+        cleanup_changes struct script_changes c = {.state = s};
+        size_t n = step->n * s->script->n_commands;
+
+        if (step->list) {
+                state_list_terms(s, &all);
+                step->list(s, &all, &c);
+                n = step->make == make_pair ? MIN(c.n * (c.n - MIN(c.n, (size_t)1)) / 2, PAIRS_MOST) : c.n;
+        }
+        return reduce_first(steps->reducer, step->goes_on ? steps->at : 0, n, step->make, &c, &steps->at);
 }
 
 static int run_step(struct steps *steps, const struct step *step)
@@ -635,42 +642,45 @@ static int run_step(struct steps *steps, const struct step *step)
         int r;
 
         reduce_stage(steps->reducer, step->stage);
-        if (!step->choose)
-                return step->run ? step->run(steps) : step_single(steps, step);
-        do
-                r = steps_sweep_commands(steps, step->choose);
-        while (r > 0 && step->again);
+        steps->at = 0;
+        do {
+                cleanup_state struct script_state s = {0};
+
+                r = script_state_load(steps, &s);
+                if (r == 0)
+                        r = step->run(steps, step, &s);
+                steps->any |= r > 0;
+        } while (r > 0 && step->again);
         return r;
 }
 
 int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
 {
         static const struct step list[] = {
-                {"commands", .choose = choose_commands},
-                {"declarations", .choose = choose_unused,
-                 .again = true}, /* one leads to another: a definition uses what others declare */
-                {"sorts", .make = make_sort, .n = 2},
-                {"tidying", .choose = choose_untidy},
-                {"constants", .list = list_constant_zeros},
-                {"constants", .list = list_constant_values, .make = make_single, .goes_on = true},
-                {"definitions", .make = make_inlined},
-                {"equalities", .list = list_equalities, .make = make_equality},
-                {"tidying", .choose = choose_untidy},
-                {"terms", .run = step_terms},
-                {"tidying", .choose = choose_untidy},
-                {"operators", .list = list_rewrites, .make = make_single, .goes_on = true},
-                {"quantifiers and definitions", .list = list_binders, .make = make_single},
-                {"definitions", .choose = choose_bodies},
-                {"layout", .choose = choose_all},
-                {"names", .run = step_names},
-                {"arguments and literals", .run = step_parts, .is_fine = true},
-                {"places", .list = list_places, .make = make_single, .goes_on = true, .is_fine = true},
-                {"logic", .make = make_logic, .n = 13, .is_fine = true},
-                {"assertions", .run = step_merge, .is_fine = true},
-                {"constants", .list = list_constant_pairs, .make = make_single, .is_fine = true},
-                {"nested terms", .list = list_nestings, .make = make_single, .is_fine = true},
-                {"terms from elsewhere", .list = list_elsewhere, .make = make_single, .goes_on = true, .is_fine = true},
-                {"two at once", .list = list_zeros, .make = make_pair, .is_fine = true},
+                {"commands", sweep_commands, .chooses = is_removable},
+                {"declarations", sweep_commands, .again = true, .chooses = is_unused}, /* one leads to another: a definition uses what others declare */
+                {"sorts", try_changes, .again = true, .make = make_sort, .n = 2},
+                {"tidying", sweep_commands, .chooses = is_untidy, .write = state_add_printed},
+                {"constants", sweep_changes, .list = list_constant_zeros},
+                {"constants", try_changes, .again = true, .list = list_constant_values, .make = make_single, .goes_on = true},
+                {"definitions", try_changes, .again = true, .make = make_inlined, .n = 1},
+                {"equalities", try_changes, .again = true, .list = list_equalities, .make = make_equality},
+                {"tidying", sweep_commands, .chooses = is_untidy, .write = state_add_printed},
+                {"terms", step_terms},
+                {"tidying", sweep_commands, .chooses = is_untidy, .write = state_add_printed},
+                {"operators", try_changes, .again = true, .list = list_rewrites, .make = make_single, .goes_on = true},
+                {"quantifiers and definitions", try_changes, .again = true, .list = list_binders, .make = make_single},
+                {"definitions", sweep_commands, .chooses = has_body, .write = write_declaration},
+                {"layout", sweep_commands, .chooses = is_any, .write = write_short},
+                {"names", step_names},
+                {"arguments and literals", step_parts, .again = true, .is_fine = true},
+                {"places", try_changes, .again = true, .is_fine = true, .list = list_places, .make = make_single, .goes_on = true},
+                {"logic", try_changes, .again = true, .is_fine = true, .make = make_logic, .n = 13},
+                {"assertions", sweep_commands, .is_fine = true, .chooses = is_joinable, .text = text_with_joined},
+                {"constants", try_changes, .again = true, .is_fine = true, .list = list_constant_pairs, .make = make_single},
+                {"nested terms", try_changes, .again = true, .is_fine = true, .list = list_nestings, .make = make_single},
+                {"terms from elsewhere", try_changes, .again = true, .is_fine = true, .list = list_elsewhere, .make = make_single, .goes_on = true},
+                {"two at once", try_changes, .again = true, .is_fine = true, .list = list_zeros, .make = make_pair},
         };
         struct steps steps = {.reducer = r};
         bool any = false;
@@ -681,13 +691,10 @@ int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
                 return k == -EINVAL ? 0 : k;
         do {
                 steps.any = false;
-                for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+                for (size_t i = 0; k >= 0 && i < ARRAY_SIZE(list); i++)
                         k = steps.any && list[i].is_fine ? 0 : run_step(&steps, &list[i]);
-                        if (k < 0)
-                                return k;
-                }
                 any |= steps.any;
                 steps.pass++;
-        } while (steps.any);
-        return any;
+        } while (k >= 0 && steps.any);
+        return k < 0 ? k : any;
 }

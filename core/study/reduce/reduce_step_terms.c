@@ -17,7 +17,7 @@ static void list_roots(const struct script_state *s, struct term_list *ret)
 }
 
 /* A fresh constant for every sort that terms have. */
-void state_make_fresh(struct script_state *s, const struct term_list *all)
+static void make_fresh(struct script_state *s, const struct term_list *all)
 {
         for (size_t i = 0; i < all->n; i++) {
                 const struct sort *sort = all->list[i]->sort;
@@ -30,7 +30,6 @@ void state_make_fresh(struct script_state *s, const struct term_list *all)
         }
 }
 
-/* The distinct terms at one distance from the roots, in the order of the source. */
 static void add_unseen(const struct term *t, struct term_map *seen, struct term_list *ret)
 {
         if (term_map_get(seen, t) == 0)
@@ -65,7 +64,7 @@ static int step_level(struct steps *steps, size_t depth, size_t step, size_t *re
 {
         cleanup_state struct script_state s = {0};
         cleanup_term_list struct term_list roots = {0}, level = {0};
-        cleanup(script_changes_done) struct script_changes c = {.state = &s};
+        cleanup_changes struct script_changes c = {.state = &s};
         bool is_tried = depth == 0 && step == STEP_ZERO && steps->pass == 0; /* just now, without the assertion */
         int r = script_state_load(steps, &s);
 
@@ -73,7 +72,7 @@ static int step_level(struct steps *steps, size_t depth, size_t step, size_t *re
                 return r;
         list_roots(&s, &roots);
         list_level(&roots, depth, &level);
-        state_make_fresh(&s, &level);
+        make_fresh(&s, &level);
         *ret_nodes = level.n;
         *ret_steps = STEP_CHILD;
         for (size_t i = 0; i < level.n; i++) {
@@ -89,8 +88,10 @@ static int step_level(struct steps *steps, size_t depth, size_t step, size_t *re
         return steps_sweep_changes(steps, &c, steps->pass == 0 && c.n > 8 ? 0 : 1);
 }
 
-int step_terms(struct steps *steps)
+/* The levels from the roots on; each step at a level begins with the text that the one before has left. */
+int step_terms(struct steps *steps, const struct step *, struct script_state *)
 {
+        int any = 0;
         size_t n_nodes = 1, n_steps = STEP_CHILD;
 
         for (size_t depth = 0; n_nodes > 0; depth++) {
@@ -99,13 +100,16 @@ int step_terms(struct steps *steps)
                 for (size_t i = 0; n_nodes > 0 && i < ARRAY_SIZE(first); i++) {
                         int r = step_level(steps, depth, first[i], &n_nodes, &n_steps);
 
-                        for (size_t step = STEP_CHILD + 1; first[i] == STEP_CHILD && r >= 0 && step < n_steps; step++)
+                        any |= r > 0;
+                        for (size_t step = STEP_CHILD + 1; first[i] == STEP_CHILD && r >= 0 && step < n_steps; step++) {
                                 r = step_level(steps, depth, step, &n_nodes, &n_steps);
+                                any |= r > 0;
+                        }
                         if (r < 0)
                                 return r;
                 }
         }
-        return 0;
+        return any;
 }
 
 /* -- the parts of one term -- */
@@ -189,27 +193,18 @@ static size_t parts_of(const struct term *t, struct parts *p)
         return 0;
 }
 
-int step_parts(struct steps *steps)
+int step_parts(struct steps *steps, const struct step *, struct script_state *s)
 {
-        size_t at = 0;
-        int r;
+        cleanup_term_list struct term_list all = {0};
+        int r = 0;
 
-        do {
-                cleanup_state struct script_state s = {0};
-                cleanup_term_list struct term_list all = {0};
-                struct parts p = {.state = &s};
+        state_list_terms(s, &all);
+        for (; r == 0 && steps->at < all.n; steps->at++) {
+                struct parts p = {.state = s, .term = all.list[steps->at]};
+                size_t n = parts_of(p.term, &p);
 
-                r = script_state_load(steps, &s);
-                if (r == 0)
-                        state_list_terms(&s, &all);
-                for (; r == 0 && at < all.n; at++) {
-                        size_t n;
-
-                        p.term = all.list[at];
-                        n = parts_of(p.term, &p);
-                        if (n > 0)
-                                r = steps_sweep(steps, n, 0, without_parts, &p);
-                }
-        } while (r > 0);
+                if (n > 0)
+                        r = reduce_sweep(steps->reducer, n, 0, without_parts, &p);
+        }
         return r;
 }

@@ -77,45 +77,6 @@ int state_add_printed(const struct script_state *s, struct command c, struct buf
         return 0;
 }
 
-static void command_items_done(struct command_items *i)
-{
-        free(i->item);
-        free(i->terms);
-}
-
-static int text_with_items(void *user, const bool *is_out, struct buffer *ret)
-{
-        const struct command_items *items = user;
-        const struct script_state *s = items->state;
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < s->script->n_commands; i++) {
-                struct command c = s->script->commands[i];
-
-                if (items->terms && items->terms[i])
-                        c.term = items->terms[i];
-                if (items->item[i] == SIZE_MAX || !is_out[items->item[i]])
-                        state_add_bytes(s, i, ret);
-                else if (items->write)
-                        r = items->write(s, c, ret);
-        }
-        return r;
-}
-
-int steps_sweep_commands(struct steps *steps, void (*choose)(struct command_items *items))
-{
-        cleanup_state struct script_state s = {0};
-        cleanup(command_items_done) struct command_items items = {.state = &s};
-        int r = script_state_load(steps, &s);
-
-        if (r < 0)
-                return r;
-        items.item = allocate(s.script->n_commands, sizeof(*items.item));
-        memset(items.item, 0xff, s.script->n_commands * sizeof(*items.item));
-        choose(&items);
-        return steps_sweep(steps, items.n, 0, text_with_items, &items);
-}
-
 void script_changes_done(struct script_changes *c)
 {
         free(c->list);
@@ -220,17 +181,7 @@ static int text_with_changes(void *user, const bool *is_on, struct buffer *ret)
         return text_with_all(&c, ret);
 }
 
-/* -- delta debugging -- */
-
-int steps_sweep(struct steps *steps, size_t n, size_t chunk, reduce_without make, void *user)
-{
-        int r = reduce_sweep(steps->reducer, n, chunk, make, user);
-
-        steps->any |= r > 0;
-        return r;
-}
-
 int steps_sweep_changes(struct steps *steps, struct script_changes *c, size_t chunk)
 {
-        return steps_sweep(steps, c->n, chunk, text_with_changes, c);
+        return reduce_sweep(steps->reducer, c->n, chunk, text_with_changes, c);
 }

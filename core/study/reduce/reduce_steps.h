@@ -22,6 +22,7 @@ struct steps {
         bool has_dialect;
         bool any; /* this pass took something */
         unsigned pass;
+        size_t at; /* the place that the present step has come to */
 };
 /* The current text; script_state_done(), also after an error. */
 int script_state_load(struct steps *steps, struct script_state *ret);
@@ -29,8 +30,7 @@ int script_state_load(struct steps *steps, struct script_state *ret);
 /* -- what a state says -- */
 
 bool command_has_terms(const struct command *c);
-bool command_declares(const struct command *c);                            /* a function, without a body */
-void state_make_fresh(struct script_state *s, const struct term_list *all); /* one constant for each sort of these */
+bool command_declares(const struct command *c);                             /* a function, without a body */
 void state_list_terms(const struct script_state *s, struct term_list *ret); /* all distinct subterms, those around others first */
 
 /* -- writing candidates -- */
@@ -46,25 +46,30 @@ struct script_changes {
         bool drops; /* the declarations and definitions of functions that are replaced go, too */
 };
 void script_changes_done(struct script_changes *c);
+#define cleanup_changes cleanup(script_changes_done)
 void script_changes_add(struct script_changes *c, const struct term *from, const struct term *to); /* nothing where `to` is NULL or the same */
 int text_with_all(const struct script_changes *c, struct buffer *ret);
+int steps_sweep_changes(struct steps *steps, struct script_changes *c, size_t chunk); /* reduce_sweep() */
 
-/* Commands that are left out, or written in another way: an item of a sweep is one of them, or several that go together. */
-struct command_items {
-        const struct script_state *state;
-        size_t *item; /* owned: of each command; SIZE_MAX: none, it stays */
-        size_t n;
+/* -- steps -- */
+
+struct command_items;
+
+/* One step, by one of the functions below, on the current text: how many changes were taken, or -errno. */
+struct step {
+        const char *stage;
+        int (*run)(struct steps *steps, const struct step *step, struct script_state *s);
+        bool again;   /* until it takes nothing */
+        bool is_fine; /* many candidates for few bytes: only where the pass has taken nothing so far */
+        /* sweep_commands() */
+        bool (*chooses)(struct command_items *items, size_t i); /* command i is an item of the sweep; false: it is none, or belongs to another item */
         int (*write)(const struct script_state *s, struct command c, struct buffer *ret); /* in its place; NULL: it is left out */
-        const struct term **terms; /* owned: of each command another term to be written; NULL: its own. May be NULL as a whole */
+        reduce_without text;                                                            /* with another text than by `write`; NULL */
+        /* sweep_changes(), try_changes(): of all distinct terms, those around others first; NULL: of the commands */
+        void (*list)(struct script_state *s, const struct term_list *all, struct script_changes *c);
+        reduce_make make; /* try_changes(): a candidate */
+        size_t n;         /* without `list`: candidates for each command */
+        bool goes_on;     /* behind what was taken; else from the start */
 };
-/* A sweep over the items that `choose` makes of the current text; none is chosen before. */
-int steps_sweep_commands(struct steps *steps, void (*choose)(struct command_items *items));
-
-/* reduce_sweep(): how many were taken out, or -errno. `steps` notes whether any was. */
-int steps_sweep(struct steps *steps, size_t n, size_t chunk, reduce_without make, void *user);
-int steps_sweep_changes(struct steps *steps, struct script_changes *c, size_t chunk);
-
-/* -- the steps of reduce_step_terms.c -- */
-
-int step_terms(struct steps *steps);
-int step_parts(struct steps *steps);
+int step_terms(struct steps *steps, const struct step *step, struct script_state *s);
+int step_parts(struct steps *steps, const struct step *step, struct script_state *s);

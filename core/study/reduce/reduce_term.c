@@ -112,9 +112,10 @@ void term_nearest(const struct term *t, struct term_list *ret)
         }
 }
 
-const struct term *term_of_sort(const struct term_list *list, const struct sort *sort)
+/* The first; NULL: none, or no list. */
+static const struct term *term_of_sort(const struct term_list *list, const struct sort *sort)
 {
-        for (size_t i = 0; i < list->n; i++)
+        for (size_t i = 0; list && i < list->n; i++)
                 if (list->list[i]->sort == sort)
                         return list->list[i];
         return NULL;

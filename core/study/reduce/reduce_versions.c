@@ -16,14 +16,14 @@
 #define WALL_MORE    2.0  /* seconds: when a run is cut off though it computes nothing */
 #define IMPLIED_MOST 64   /* applications of a rule that are tried on one formula; of more, those at the first places */
 
-/* -- seats -------------------------------------------------------------------------------------------------------- */
+/* -- workers ------------------------------------------------------------------------------------------------------- */
 
-/* Runs of the two versions, on a number of seats, each with a core and with runners of its own; a seat is one thread's at a time. The first seat has the
+/* Runs of the two versions, by a number of workers, each with a core and with runners of its own; a worker is one thread's at a time. The first one has the
  * core of the job, and gives way to persons where the job is a batch's. The others have further cores while nobody else waits for any. Where the
- * solver's runs are done at a place (core/workspace/place.h), every seat has a slot there, the first one the job's, and no core here. */
-struct seat {
-        bool has_core; /* or the slot `away` in its place */
-        struct cluster_slot *away;
+ * solver's runs are done on a cluster (core/workspace/place.h), every worker has a slot there, the first one the job's, and no core here. */
+struct worker {
+        bool has_core; /* or the slot `remote` in its place */
+        struct cluster_slot *remote;
         unsigned slot;
         cpu_set_t cpus;
         struct runner *runners[N_SIDES]; /* while it has a core */
@@ -44,34 +44,42 @@ struct reduce_versions {
         struct run_place *place; /* where the runs are done; NULL: here */
         struct held programs[N_SIDES];
         char scratch[PATH_SIZE];
-        struct seat *seats; /* owned */
-        unsigned n_seats;
+        struct worker *workers; /* owned */
+        unsigned n_workers;
         enum format format;       /* of the input */
-        uint64_t wall_ns;         /* atomic; the longest that a run was allowed */
         struct weaken *weaken;    /* owned; of an implication */
         struct weaken_step step;  /* that made the finding */
         struct reduce_pool *pool; /* owned */
         int cancel_fd;
         pthread_mutex_t lock;
         /* under lock */
+        uint64_t wall_ns; /* the longest that a run was allowed */
         struct record records[N_SIDES];
         double fast;        /* of the reference, on what was last interesting */
         struct buffer last; /* the step that was of interest last, as a line of rules.tsv */
 };
 
-static void close_runners(struct seat *seat)
+/* A text that a worker tests. */
+struct testing {
+        struct reduce_versions *versions;
+        unsigned worker;
+        struct slice text;
+        int cancel_fd;
+};
+
+static void close_runners(struct worker *w)
 {
         for (int side = 0; side < N_SIDES; side++)
-                seat->runners[side] = runner_close(seat->runners[side]);
+                w->runners[side] = runner_close(w->runners[side]);
 }
 
-/* It has a core, or a slot elsewhere. */
-static int open_seat(struct reduce_versions *v, struct seat *seat)
+/* It has a core, or a slot of the cluster. */
+static int open_runners(struct reduce_versions *v, struct worker *w)
 {
         const struct reduction_options *o = &v->options;
         int k = 0;
 
-        seat->has_core = true;
+        w->has_core = true;
         for (int side = 0; k == 0 && side < N_SIDES; side++) {
                 cleanup(recipe_unrefp) struct recipe *recipe = NULL;
 
@@ -86,10 +94,10 @@ static int open_seat(struct reduce_versions *v, struct seat *seat)
                                                          .has_seed = o->has_seed,
                                                          .seed = o->seed,
                                                          .sandbox = workspace_settings(o->workspace)->sandbox,
-                                                         .cpus = seat->away ? NULL : &seat->cpus,
-                                                         .slot = seat->away ? 0 : seat->slot,
-                                                         .away = seat->away ? cluster_slot_away(seat->away) : NULL},
-                                &seat->runners[side]);
+                                                         .cpus = w->remote ? NULL : &w->cpus,
+                                                         .slot = w->remote ? 0 : w->slot,
+                                                         .away = w->remote ? cluster_slot_away(w->remote) : NULL},
+                                &w->runners[side]);
         }
         return k;
 }
@@ -99,105 +107,100 @@ static bool is_cancelled(void *user)
         return fd_is_readable(job_cancel_fd(user));
 }
 
-/* The longest of the runs so far: the next one needs a slot that does not end before that. */
-static uint64_t longest_run(const struct reduce_versions *v)
+/* The longest of the runs so far, and of this one: the next one needs a slot that does not end before that. */
+static uint64_t longest_run(struct reduce_versions *v, uint64_t wall_ns)
 {
-        return __atomic_load_n(&v->wall_ns, __ATOMIC_RELAXED);
+        pthread_mutex_lock(&v->lock);
+        wall_ns = v->wall_ns = MAX(v->wall_ns, wall_ns);
+        pthread_mutex_unlock(&v->lock);
+        return wall_ns;
 }
 
-static void note_longest(struct reduce_versions *v, uint64_t wall_ns)
+static int lease_remote(struct reduce_versions *v, struct worker *w)
 {
-        uint64_t before = longest_run(v);
+        int k = place_lease(v->place, longest_run(v, 0), is_cancelled, v->job, &w->remote);
 
-        while (before < wall_ns && !__atomic_compare_exchange_n(&v->wall_ns, &before, wall_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-                ;
+        return k < 0 ? k : open_runners(v, w);
 }
 
-static int sit_down_away(struct reduce_versions *v, struct seat *seat)
+/* The first worker takes the job's own core, or its slot of the cluster. */
+static int take_job_core(struct reduce_versions *v)
 {
-        int k = place_lease(v->place, longest_run(v), is_cancelled, v->job, &seat->away);
+        struct worker *w = &v->workers[0];
 
-        return k < 0 ? k : open_seat(v, seat);
-}
-
-/* The job's own core, which is the first seat's, or its slot elsewhere. */
-static int sit_down(struct reduce_versions *v)
-{
-        struct seat *seat = &v->seats[0];
-
-        seat->away = v->options.solver->place ? job_take_away(v->job) : NULL;
-        if (v->place && !seat->away)
-                return sit_down_away(v, seat);
-        if (!seat->away) {
-                seat->cpus = *job_cpus(v->job);
-                seat->slot = job_slot(v->job);
+        w->remote = v->options.solver->place ? job_take_away(v->job) : NULL;
+        if (v->place && !w->remote)
+                return lease_remote(v, w);
+        if (!w->remote) {
+                w->cpus = *job_cpus(v->job);
+                w->slot = job_slot(v->job);
         }
-        return open_seat(v, seat);
+        return open_runners(v, w);
 }
 
-/* Before a test on the first seat: 0 when it has its core. */
-static int first_seat_begin(struct reduce_versions *v)
+/* Before a test by the first worker: 0 when it has its core. */
+static int first_begin(struct reduce_versions *v)
 {
         int k = v->place ? 0 : job_give_way(v->job);
 
         if (k <= 0)
                 return k;
-        close_runners(&v->seats[0]);
-        return sit_down(v);
+        close_runners(&v->workers[0]);
+        return take_job_core(v);
 }
 
-static void stand_up(struct reduce_versions *v, struct seat *seat)
+static void leave_core(struct reduce_versions *v, struct worker *w)
 {
-        close_runners(seat);
-        if (seat->away)
-                place_release(v->place, seat->away);
-        else if (seat != v->seats) /* the first one's is the job's */
-                job_drop_slot(v->job, seat->slot);
-        seat->away = NULL;
-        seat->has_core = false;
+        close_runners(w);
+        if (w->remote)
+                place_release(v->place, w->remote);
+        else if (w != v->workers) /* the first one's is the job's */
+                job_drop_slot(v->job, w->slot);
+        w->remote = NULL;
+        w->has_core = false;
 }
 
-/* Of another seat. 1: it has a core, which it takes when `has_work`; 0: none now. */
-static int seat_ready(void *user, unsigned number, bool has_work)
+/* Of another worker. 1: it has a core, which it takes when `has_work`; 0: none now. */
+static int worker_ready(void *user, unsigned number, bool has_work)
 {
         struct reduce_versions *v = user;
-        struct seat *seat = &v->seats[number];
+        struct worker *w = &v->workers[number];
         int k;
 
-        if (seat->has_core && !v->place && job_is_pressed(v->job))
-                stand_up(v, seat);
-        if (seat->has_core || !has_work)
-                return seat->has_core;
-        k = v->place ? place_try(v->place, longest_run(v), &seat->away) : job_add_slot(v->job, &seat->slot, &seat->cpus);
+        if (w->has_core && !v->place && job_is_pressed(v->job))
+                leave_core(v, w);
+        if (w->has_core || !has_work)
+                return w->has_core;
+        k = v->place ? place_try(v->place, longest_run(v, 0), &w->remote) : job_add_slot(v->job, &w->slot, &w->cpus);
         if (k < 0)
                 return k == -EAGAIN ? 0 : k;
-        k = open_seat(v, seat);
+        k = open_runners(v, w);
         return k < 0 ? k : 1;
 }
 
 /* `cpu`, `wall`: seconds. 0: however it ended. */
-static int run_on(struct reduce_versions *v, unsigned number, enum reduce_side side, struct slice text, double cpu, double wall,
-                  int cancel_fd, struct run_result *ret)
+static int run_on(const struct testing *t, int side, double cpu, double wall, struct run_result *ret)
 {
-        struct run_input input = {.bytes = text, .questions = case_questions(v->format, text)};
+        struct reduce_versions *v = t->versions;
+        struct run_input input = {.bytes = t->text, .questions = case_questions(v->format, t->text)};
         struct recipe_limits limits = v->versions[side]->solver->recipe->limits;
-        struct seat *seat = &v->seats[number];
+        struct worker *w = &v->workers[t->worker];
         struct run_tries tries = {0};
         enum run_again again;
         int k;
 
         limits.cpu_ns = (uint64_t)(cpu * 1e9);
         limits.wall_ns = (uint64_t)(wall * 1e9);
-        note_longest(v, limits.wall_ns);
+        longest_run(v, limits.wall_ns);
         do {
-                runner_set_limits(seat->runners[side], &limits);
-                k = runner_run(seat->runners[side], &input, cancel_fd, ret);
+                runner_set_limits(w->runners[side], &limits);
+                k = runner_run(w->runners[side], &input, t->cancel_fd, ret);
                 again = run_again(&tries, k);
-                if (again != RUN_IS_OVER && again != RUN_AGAIN_HERE) {
-                        stand_up(v, seat);
-                        k = sit_down_away(v, seat);
+                if (again == RUN_AGAIN_ELSEWHERE) {
+                        leave_core(v, w);
+                        k = lease_remote(v, w);
                 }
-        } while (again == RUN_AGAIN_HERE || (again != RUN_IS_OVER && k == 0));
+        } while (again == RUN_AGAIN_HERE || (again == RUN_AGAIN_ELSEWHERE && k == 0));
         return k;
 }
 
@@ -210,34 +213,28 @@ const char *interest_name(enum interest i)
         return names[i];
 }
 
-static double seconds_of(const struct reduce_versions *v, const struct run_result *result)
+static double amount_of(const struct reduce_versions *v, const struct run_result *result)
 {
-        uint64_t ns;
-
         if (v->options.measure == JUDGE_MEMORY)
                 return (double)result->run.memory;
         if (v->options.measure == JUDGE_EFFORT)
                 return result->efforts.n > 0 && result->efforts.list[0].found ? result->efforts.list[0].real : 0;
-        ns = v->is_cpu_time ? result->run.user_ns + result->run.system_ns : result->run.wall_ns;
-        return (double)ns / 1e9;
+        return (double)(v->is_cpu_time ? result->run.user_ns + result->run.system_ns : result->run.wall_ns) / 1e9;
 }
 
 /* Was it computing, for at least half of the time in which it had a core? */
 static bool was_computing(const struct execute_result *r)
 {
-        uint64_t kept = r->waited_ns + r->stolen_ns;
-
-        return (r->user_ns + r->system_ns) * 2 + kept >= r->wall_ns;
+        return (r->user_ns + r->system_ns) * 2 + r->waited_ns + r->stolen_ns >= r->wall_ns;
 }
 
-static int ask_side(struct reduce_versions *v, unsigned seat, int side, struct slice text, double limit, int cancel_fd,
-                    struct version_answer *ret)
+static int ask_side(const struct testing *t, int side, double limit, struct version_answer *ret)
 {
+        struct reduce_versions *v = t->versions;
         bool is_time = v->options.measure == JUDGE_TIME;
-        double cpu = is_time ? limit : v->options.timeout;
-        double wall = is_time && v->is_cpu_time ? limit * WALL_FACTOR + WALL_MORE : cpu;
+        double cpu = is_time ? limit : v->options.timeout, wall = is_time && v->is_cpu_time ? limit * WALL_FACTOR + WALL_MORE : cpu;
         struct run_result result = {0};
-        int r = run_on(v, seat, (enum reduce_side)side, text, cpu, wall, cancel_fd, &result);
+        int r = run_on(t, side, cpu, wall, &result);
 
         if (r == 0 && !v->has_clock) {
                 v->is_cpu_time = is_time && was_computing(&result.run);
@@ -245,7 +242,7 @@ static int ask_side(struct reduce_versions *v, unsigned seat, int side, struct s
         }
         if (r == 0)
                 *ret = (struct version_answer){.verdict = result.verdict,
-                                               .seconds = result.verdict != VERDICT_TIMEOUT ? seconds_of(v, &result) : is_time ? limit : 0};
+                                               .seconds = result.verdict != VERDICT_TIMEOUT ? amount_of(v, &result) : is_time ? limit : 0};
         if (r == 0 && ret->verdict == VERDICT_CRASH)
                 ending_describe(&result.run, ret->end);
         run_result_done(&result);
@@ -275,9 +272,11 @@ static int side_first(struct reduce_versions *v)
         double price[N_SIDES];
 
         pthread_mutex_lock(&v->lock);
-        for (int side = 0; side < N_SIDES; side++)
-                price[side] = (v->records[side].seconds / v->records[side].runs) /
-                              ((v->records[side].refuted + 1) / (v->records[side].runs + 2));
+        for (int side = 0; side < N_SIDES; side++) {
+                const struct record *r = &v->records[side];
+
+                price[side] = (r->seconds / r->runs) / ((r->refuted + 1) / (r->runs + 2));
+        }
         pthread_mutex_unlock(&v->lock);
         return price[SIDE_TARGET] < price[SIDE_REFERENCE] ? SIDE_TARGET : SIDE_REFERENCE;
 }
@@ -290,44 +289,43 @@ static bool is_slow_answer(const struct reduce_versions *v, const struct version
 }
 
 /* 1: one side answers as the input asks: the reference within the limit, the target beyond it. */
-static int is_good(struct reduce_versions *v, unsigned seat, int side, struct slice text, double limit, int cancel_fd,
-                   double *ret_seconds)
+static int is_good(const struct testing *t, int side, double limit, double *ret_seconds)
 {
+        struct reduce_versions *v = t->versions;
         struct version_answer a;
-        int r = ask_side(v, seat, side, text, limit, cancel_fd, &a);
-        bool good;
+        int r = ask_side(t, side, limit, &a);
 
         if (r < 0)
                 return r;
-        good = side == SIDE_TARGET ? is_slow_answer(v, &a, limit) : a.verdict == v->before[side].verdict && a.seconds <= limit;
-        note_run(v, side, a.seconds, !good);
+        r = side == SIDE_TARGET ? is_slow_answer(v, &a, limit) : a.verdict == v->before[side].verdict && a.seconds <= limit;
+        note_run(v, side, a.seconds, r == 0);
         *ret_seconds = a.seconds;
-        return good;
+        return r;
 }
 
-static int test_slow(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
+static int test_slow(const struct testing *t)
 {
+        struct reduce_versions *v = t->versions;
         double fast = 0, slow, least, shown = 0;
-        bool target_first = side_first(v) == SIDE_TARGET;
         int r;
 
-        if (target_first) {
+        if (side_first(v) == SIDE_TARGET) {
                 pthread_mutex_lock(&v->lock);
                 shown = slow_least(v, v->fast * SLACK);
                 pthread_mutex_unlock(&v->lock);
-                r = is_good(v, seat, SIDE_TARGET, text, fmin(shown, v->options.timeout), cancel_fd, &slow);
+                r = is_good(t, SIDE_TARGET, fmin(shown, v->options.timeout), &slow);
                 /* Too quick for the reference's time as it was; it may be shorter now. */
                 if (r <= 0 && (r < 0 || shown <= v->options.floor))
                         return r;
                 if (r == 0)
                         shown = 0;
         }
-        r = is_good(v, seat, SIDE_REFERENCE, text, v->fast_most, cancel_fd, &fast);
+        r = is_good(t, SIDE_REFERENCE, v->fast_most, &fast);
         if (r <= 0)
                 return r;
         least = slow_least(v, fast);
         if (shown < least)
-                r = is_good(v, seat, SIDE_TARGET, text, least, cancel_fd, &slow);
+                r = is_good(t, SIDE_TARGET, least, &slow);
         if (r == 1) {
                 pthread_mutex_lock(&v->lock);
                 v->fast = fast;
@@ -337,33 +335,32 @@ static int test_slow(struct reduce_versions *v, unsigned seat, struct slice text
 }
 
 /* 1: one side answers as on the input, given some more time than then. */
-static int is_as_before(struct reduce_versions *v, unsigned seat, int side, struct slice text, int cancel_fd,
-                        struct version_answer *ret)
+static int is_as_before(const struct testing *t, int side, struct version_answer *ret)
 {
-        double limit = fmin(v->options.timeout, 2 * v->before[side].seconds + WALL_MORE);
-        int r = ask_side(v, seat, side, text, limit, cancel_fd, ret);
+        const struct reduce_versions *v = t->versions;
+        int r = ask_side(t, side, fmin(v->options.timeout, 2 * v->before[side].seconds + WALL_MORE), ret);
 
         return r < 0 ? r : ret->verdict == v->before[side].verdict;
 }
 
-static int test_crash(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
+static int test_crash(const struct testing *t)
 {
         struct version_answer a;
-        int r = is_as_before(v, seat, SIDE_TARGET, text, cancel_fd, &a);
+        int r = is_as_before(t, SIDE_TARGET, &a);
 
-        return r <= 0 ? r : strcmp(a.end, v->before[SIDE_TARGET].end) == 0;
+        return r <= 0 ? r : strcmp(a.end, t->versions->before[SIDE_TARGET].end) == 0;
 }
 
-static int test_answers(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
+static int test_answers(const struct testing *t)
 {
-        int first = side_first(v), r = 1;
+        int first = side_first(t->versions), r = 1;
 
         for (int i = 0; r == 1 && i < N_SIDES; i++) {
                 struct version_answer a;
 
-                r = is_as_before(v, seat, first ^ i, text, cancel_fd, &a);
+                r = is_as_before(t, first ^ i, &a);
                 if (r >= 0)
-                        note_run(v, first ^ i, a.seconds, r == 0);
+                        note_run(t->versions, first ^ i, a.seconds, r == 0);
         }
         return r;
 }
@@ -373,12 +370,10 @@ static int test_answers(struct reduce_versions *v, unsigned seat, struct slice t
 /* Algorithm 1 of Bringolf, Winterer, Su (ASE 2022) asks of each smaller formula whether some application of the same rule to it still shows the
  * finding. */
 struct applying {
-        struct reduce_versions *versions;
-        unsigned seat;
-        int cancel_fd;
-        struct version_answer answer;
-        struct buffer *text; /* gets the application of interest; may be NULL */
-        const char *first;   /* the line that was tried first; it is not tried again */
+        struct testing testing;       /* its text: the application */
+        struct version_answer answer; /* to it */
+        struct buffer *text;          /* gets the application of interest; may be NULL */
+        const char *first;            /* the line that was tried first; it is not tried again */
         unsigned n;
 };
 
@@ -394,7 +389,7 @@ static void swap_buffers(struct buffer *a, struct buffer *b)
 static int try_implied(void *user, struct script *with, const struct weaken_step *step)
 {
         struct applying *a = user;
-        struct reduce_versions *v = a->versions;
+        struct reduce_versions *v = a->testing.versions;
         cleanup_buffer struct buffer text = {0}, line = {0};
         int r = 0;
 
@@ -404,7 +399,8 @@ static int try_implied(void *user, struct script *with, const struct weaken_step
         script_free(with);
         if (r < 0 || !text.data)
                 return r;
-        r = is_as_before(v, a->seat, SIDE_TARGET, SLICE(text.data, text.size), a->cancel_fd, &a->answer);
+        a->testing.text = SLICE(text.data, text.size);
+        r = is_as_before(&a->testing, SIDE_TARGET, &a->answer);
         if (r == 1) {
                 pthread_mutex_lock(&v->lock);
                 swap_buffers(&v->last, &line);
@@ -419,7 +415,7 @@ static int try_implied(void *user, struct script *with, const struct weaken_step
  * the beginning the step itself. 0: none; also of a text that is no script. */
 static int try_rule(struct applying *a, struct slice text)
 {
-        struct reduce_versions *v = a->versions;
+        struct reduce_versions *v = a->testing.versions;
         cleanup_weaken_step struct weaken_step step = {0};
         cleanup_script struct script *s = NULL;
         cleanup_free char *first = NULL;
@@ -445,23 +441,23 @@ static int try_rule(struct applying *a, struct slice text)
         return r == -ERANGE ? 0 : r;
 }
 
-static int test_implication(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd)
+static int test_implication(const struct testing *t)
 {
-        struct applying a = {.versions = v, .seat = seat, .cancel_fd = cancel_fd};
+        struct applying a = {.testing = *t};
         struct version_answer decided;
-        int r = is_as_before(v, seat, SIDE_REFERENCE, text, cancel_fd, &decided);
+        int r = is_as_before(t, SIDE_REFERENCE, &decided);
 
-        return r <= 0 ? r : try_rule(&a, text);
+        return r <= 0 ? r : try_rule(&a, t->text);
 }
 
-static int test_seat(void *user, unsigned seat, struct slice text, int cancel_fd)
+static int test_text(void *user, unsigned worker, struct slice text, int cancel_fd)
 {
-        static int (*const tests[])(struct reduce_versions *v, unsigned seat, struct slice text, int cancel_fd) = {
+        static int (*const tests[])(const struct testing *t) = {
                 [INTEREST_SLOW] = test_slow, [INTEREST_CRASH] = test_crash, [INTEREST_ANSWERS] = test_answers, [INTEREST_IMPLICATION] = test_implication};
         struct reduce_versions *v = user;
-        int r = seat == 0 ? first_seat_begin(v) : 0;
+        int r = worker == 0 ? first_begin(v) : 0;
 
-        return r < 0 ? r : tests[v->options.interest](v, seat, text, cancel_fd);
+        return r < 0 ? r : tests[v->options.interest](&(struct testing){v, worker, text, cancel_fd});
 }
 
 /* -- the input -- */
@@ -541,14 +537,14 @@ static int look_at_input(struct reduce_versions *v, struct slice input, struct s
         int r = 0;
 
         for (int side = N_SIDES - 1; r == 0 && side >= 0; side--) {
-                struct slice text = side == SIDE_TARGET && v->weaken ? implied : input;
+                struct testing t = {.versions = v, .text = side == SIDE_TARGET && v->weaken ? implied : input, .cancel_fd = v->cancel_fd};
                 bool had_clock = v->has_clock;
 
                 if (!v->versions[side])
                         continue;
-                r = ask_side(v, 0, side, text, v->options.timeout, v->cancel_fd, &v->before[side]);
+                r = ask_side(&t, side, v->options.timeout, &v->before[side]);
                 if (r == 0 && !had_clock && v->is_cpu_time && v->before[side].verdict == VERDICT_TIMEOUT) /* by the clock that does not count */
-                        r = ask_side(v, 0, side, text, v->options.timeout, v->cancel_fd, &v->before[side]);
+                        r = ask_side(&t, side, v->options.timeout, &v->before[side]);
                 v->records[side] = (struct record){.runs = 1, .seconds = v->before[side].seconds};
         }
         if (r < 0)
@@ -566,12 +562,12 @@ struct reduce_versions *reduce_versions_close(struct reduce_versions *v)
         if (!v)
                 return NULL;
         reduce_pool_close(v->pool);
-        for (unsigned i = 0; i < v->n_seats; i++)
-                if (v->seats[i].has_core)
-                        stand_up(v, &v->seats[i]);
+        for (unsigned i = 0; i < v->n_workers; i++)
+                if (v->workers[i].has_core)
+                        leave_core(v, &v->workers[i]);
         for (int side = 0; side < N_SIDES; side++)
                 held_done(&v->programs[side]);
-        free(v->seats);
+        free(v->workers);
         weaken_step_done(&v->step);
         weaken_free(v->weaken);
         buffer_done(&v->last);
@@ -580,27 +576,26 @@ struct reduce_versions *reduce_versions_close(struct reduce_versions *v)
         return NULL;
 }
 
-static int open_seats(struct reduce_versions *v)
+static int open_workers(struct reduce_versions *v)
 {
         const struct reduction_options *o = &v->options;
         struct engine_counters counters;
         unsigned most;
-        int r;
+        int r = path_join(v->scratch, workspace_dir(o->workspace), "scratch");
 
         engine_counters(job_engine(v->job), &counters);
         v->format = o->input.info ? o->input.info->format : case_format("", o->input.bytes);
         v->place = o->solver->place;
-        for (int side = 0; !v->place && side < N_SIDES; side++)
-                if (v->versions[side])
-                        v->place = v->versions[side]->solver->place;
+        for (int side = 0; r == 0 && side < N_SIDES; side++) {
+                if (!v->versions[side])
+                        continue;
+                v->place = v->place ?: v->versions[side]->solver->place;
+                r = version_hold(o->workspace, v->versions[side], &v->programs[side]);
+        }
         most = v->place ? v->place->workers : counters.slots;
-        v->n_seats = o->jobs > 0 ? MIN(o->jobs, most) : most;
-        v->seats = allocate(v->n_seats, sizeof(*v->seats));
-        r = path_join(v->scratch, workspace_dir(o->workspace), "scratch");
-        for (int side = 0; r == 0 && side < N_SIDES; side++)
-                if (v->versions[side])
-                        r = version_hold(o->workspace, v->versions[side], &v->programs[side]);
-        return r == 0 ? sit_down(v) : r;
+        v->n_workers = o->jobs > 0 ? MIN(o->jobs, most) : most;
+        v->workers = allocate(v->n_workers, sizeof(*v->workers));
+        return r == 0 ? take_job_core(v) : r;
 }
 
 int reduce_versions_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES],
@@ -626,11 +621,11 @@ int reduce_versions_open(struct job *j, const struct reduction_options *options,
                         weaken_step_print(v->weaken, &v->step, &v->last);
         }
         if (r == 0)
-                r = open_seats(v);
+                r = open_workers(v);
         if (r == 0)
                 r = look_at_input(v, input, implied);
         if (r == 0)
-                r = reduce_pool_open(v->n_seats, test_seat, seat_ready, v, v->cancel_fd, &v->pool);
+                r = reduce_pool_open(v->n_workers, test_text, worker_ready, v, v->cancel_fd, &v->pool);
         if (r == 0)
                 *ret = steal_pointer(v);
         return r;
@@ -638,7 +633,7 @@ int reduce_versions_open(struct job *j, const struct reduction_options *options,
 
 struct reduce_test reduce_versions_test(struct reduce_versions *v)
 {
-        return (struct reduce_test){.try = reduce_pool_try, .user = v->pool, .width = 2 * (size_t)v->n_seats};
+        return (struct reduce_test){.try = reduce_pool_try, .user = v->pool, .width = 2 * (size_t)v->n_workers};
 }
 
 void reduce_versions_shown(const struct reduce_versions *v, struct reduction *ret)
@@ -653,8 +648,9 @@ void reduce_versions_shown(const struct reduce_versions *v, struct reduction *re
 
 int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer ret[N_SIDES], struct buffer *implied)
 {
-        struct applying a = {.versions = v, .cancel_fd = v->cancel_fd, .text = implied};
-        int r = first_seat_begin(v);
+        const struct testing t = {.versions = v, .text = text, .cancel_fd = v->cancel_fd};
+        struct applying a = {.testing = t, .text = implied};
+        int r = first_begin(v);
 
         for (int side = 0; r == 0 && side < N_SIDES; side++) {
                 ret[side] = (struct version_answer){0};
@@ -663,7 +659,7 @@ int reduce_versions_run(struct reduce_versions *v, struct slice text, struct ver
                         ret[side] = a.answer;
                         r = r == 0 ? errorf(-ENODATA, "no application of the rule is of interest any more") : MIN(r, 0);
                 } else if (v->versions[side]) {
-                        r = ask_side(v, 0, side, text, v->options.timeout, v->cancel_fd, &ret[side]);
+                        r = ask_side(&t, side, v->options.timeout, &ret[side]);
                 }
         }
         return r;

@@ -54,7 +54,7 @@ void reduction_done(struct reduction *r);
 #define cleanup_reduction cleanup(reduction_done)
 
 /* How it is stored. */
-int reduction_encode(const struct reduction *r, struct buffer *to);
+int reduction_encode(struct reduction *r, struct buffer *to);
 int reduction_decode(struct slice bytes, struct reduction *ret);
 
 struct reduced_value {

@@ -74,7 +74,7 @@ static int put_in(void *user, struct store_txn *t)
 }
 
 /* `was_shown`: a mount may have shown another text. */
-static int put(const struct reduced_query *q, const struct reduction *r, bool was_shown)
+static int put(const struct reduced_query *q, struct reduction *r, bool was_shown)
 {
         cleanup_buffer struct buffer b = {0};
         int k = reduction_encode(r, &b);

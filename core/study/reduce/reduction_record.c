@@ -1,18 +1,8 @@
 /* Reductions in TABLE_REDUCED: key → record. */
-#include "cache/base/record.h"
+#include "cache/base/transfer.h"
 #include "core/study/reduce/reduction.h"
 
 #define RECORD_VERSION 1
-
-enum {
-        FLAG_MINIMAL = 1 << 0,
-        FLAG_CPU_TIME = 1 << 1,
-        FLAG_ENDED = 1 << 2,
-        FLAG_REFERENCE = 1 << 3,
-        FLAG_MEMORY = 1 << 4,
-        FLAG_EFFORT = 1 << 5,
-        FLAGS_ALL = (1 << 6) - 1
-};
 
 void reduction_done(struct reduction *r)
 {
@@ -20,100 +10,74 @@ void reduction_done(struct reduction *r)
         buffer_done(&r->implied);
 }
 
-static void put_bytes(struct buffer *b, const void *data, size_t size)
+static void transfer_flags(struct transfer *t, bool *const *flags, size_t n)
 {
-        record_put_u64(b, size);
-        buffer_add(b, data, size);
+        unsigned bits = 0;
+
+        for (size_t i = 0; i < n; i++)
+                bits |= (unsigned)*flags[i] << i;
+        bits = transfer_choice(t, bits, 1u << n);
+        for (size_t i = 0; i < n && transfer_reads(t); i++)
+                *flags[i] = bits >> i & 1;
 }
 
-static void put_answer(struct buffer *b, const struct version_answer *a)
+static void transfer_answer(struct transfer *t, struct version_answer *a)
 {
-        record_put_u8(b, (uint8_t)a->verdict);
-        record_put_real(b, a->seconds);
-        put_bytes(b, a->end, strlen(a->end));
+        cleanup_buffer struct buffer end = {0};
+
+        a->verdict = transfer_choice(t, a->verdict, N_VERDICTS);
+        transfer_real(t, &a->seconds);
+        buffer_adds(&end, transfer_reads(t) ? "" : a->end);
+        transfer_bytes(t, &end);
+        if (end.size >= sizeof(a->end))
+                record_fail(&t->from);
+        else
+                memcpy(a->end, end.data, end.size + 1);
 }
 
-int reduction_encode(const struct reduction *r, struct buffer *to)
+static void transfer_text(struct transfer *t, struct buffer *text)
 {
-        record_put_u8(to, RECORD_VERSION);
-        record_put_u8(to, (uint8_t)((r->is_minimal ? FLAG_MINIMAL : 0) | (r->is_cpu_time ? FLAG_CPU_TIME : 0) |
-                                    (r->has_ended ? FLAG_ENDED : 0) | (r->has_reference ? FLAG_REFERENCE : 0) |
-                                    (r->measure == JUDGE_MEMORY   ? FLAG_MEMORY
-                                     : r->measure == JUDGE_EFFORT ? FLAG_EFFORT
-                                                                  : 0)));
-        record_put_u8(to, (uint8_t)r->interest);
-        record_put_u64(to, r->most_ns);
-        record_put_real(to, r->seconds);
-        record_put_u64(to, r->before);
-        record_put_u64(to, r->tests);
-        record_put_u64(to, r->taken);
-        record_put_real(to, r->ratio);
-        record_put_real(to, r->floor);
+        buffer_adds(text, ""); /* it is a string, also when it is empty */
+        transfer_bytes(t, text);
+}
+
+static void transfer_reduction(struct transfer *t, struct reduction *r)
+{
+        bool is_memory = r->measure == JUDGE_MEMORY, is_effort = r->measure == JUDGE_EFFORT;
+
+        transfer_version(t, RECORD_VERSION);
+        transfer_flags(t, (bool *[]){&r->is_minimal, &r->is_cpu_time, &r->has_ended, &r->has_reference, &is_memory, &is_effort}, 6);
+        r->measure = is_memory ? JUDGE_MEMORY : is_effort ? JUDGE_EFFORT : JUDGE_TIME;
+        r->interest = transfer_choice(t, r->interest, N_INTERESTS);
+        transfer_u64(t, &r->most_ns);
+        transfer_real(t, &r->seconds);
+        transfer_u64(t, &r->before);
+        transfer_u64(t, &r->tests);
+        transfer_u64(t, &r->taken);
+        transfer_real(t, &r->ratio);
+        transfer_real(t, &r->floor);
         for (int side = 0; side < N_SIDES; side++) {
-                put_answer(to, &r->input[side]);
-                put_answer(to, &r->reduced[side]);
+                transfer_answer(t, &r->input[side]);
+                transfer_answer(t, &r->reduced[side]);
         }
-        put_bytes(to, r->text.data, r->text.size);
-        put_bytes(to, r->implied.data, r->implied.size);
+        transfer_text(t, &r->text);
+        transfer_text(t, &r->implied);
+}
+
+int reduction_encode(struct reduction *r, struct buffer *to)
+{
+        transfer_reduction(&(struct transfer){.to = to}, r);
         return buffer_error(to);
-}
-
-static void get_bytes(struct record *r, struct buffer *ret)
-{
-        struct slice s = record_slice(r, record_u64(r));
-
-        buffer_adds(ret, "");
-        buffer_add(ret, s.data, s.size);
-}
-
-static void get_answer(struct record *r, struct version_answer *ret)
-{
-        uint8_t verdict = record_u8(r);
-        struct slice end;
-
-        ret->seconds = record_real(r);
-        end = record_slice(r, record_u64(r));
-        if (verdict >= N_VERDICTS || end.size >= sizeof(ret->end)) {
-                record_fail(r);
-                return;
-        }
-        ret->verdict = (enum verdict)verdict;
-        snprintf(ret->end, sizeof(ret->end), "%.*s", (int)end.size, end.size > 0 ? (const char *)end.data : "");
 }
 
 int reduction_decode(struct slice bytes, struct reduction *ret)
 {
-        struct record r = record_of(bytes);
-        uint8_t flags, interest;
+        struct transfer t = {.from = record_of(bytes)};
         int k;
 
-        record_version(&r, RECORD_VERSION);
-        flags = record_u8(&r);
-        interest = record_u8(&r);
-        if (flags > FLAGS_ALL || interest >= N_INTERESTS)
-                record_fail(&r);
-        *ret = (struct reduction){
-                .is_minimal = flags & FLAG_MINIMAL,
-                .is_cpu_time = flags & FLAG_CPU_TIME,
-                .has_ended = flags & FLAG_ENDED,
-                .has_reference = flags & FLAG_REFERENCE,
-                .measure = flags & FLAG_MEMORY ? JUDGE_MEMORY : flags & FLAG_EFFORT ? JUDGE_EFFORT : JUDGE_TIME,
-                .interest = (enum interest)interest,
-        };
-        ret->most_ns = record_u64(&r);
-        ret->seconds = record_real(&r);
-        ret->before = record_u64(&r);
-        ret->tests = record_u64(&r);
-        ret->taken = record_u64(&r);
-        ret->ratio = record_real(&r);
-        ret->floor = record_real(&r);
-        for (int side = 0; side < N_SIDES; side++) {
-                get_answer(&r, &ret->input[side]);
-                get_answer(&r, &ret->reduced[side]);
-        }
-        get_bytes(&r, &ret->text);
-        get_bytes(&r, &ret->implied);
-        k = buffer_error(&ret->text) < 0 || buffer_error(&ret->implied) < 0 ? -ENOMEM : record_end(&r, "a reduction");
+        *ret = (struct reduction){0};
+        transfer_reduction(&t, ret);
+        k = buffer_error(&ret->text) < 0 || buffer_error(&ret->implied) < 0 ? -ENOMEM : record_end(&t.from, "a reduction");
         if (k < 0) {
                 reduction_done(ret);
                 *ret = (struct reduction){0};
