@@ -48,7 +48,7 @@ static void show_record(const struct building *b, uint32_t number, const struct 
 {
         const char *released = era_or_solver(common.solver->history, common.solver->recipe, number)->file;
         cleanup_free char *reason = printable(record->reason ?: record->differs ? "not reproducible" : "-");
-        const struct commit_sha commit = commit_sha(common.solver, number);
+        const struct commit_sha commit = full_sha(common.solver, number);
         char seconds[32], size[24] = "-";
         cleanup_free char *changed = NULL;
         bool is_old = commit_tools_changed(common.workspace, common.solver, number, &changed);

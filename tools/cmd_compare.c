@@ -235,7 +235,7 @@ static void print(const struct compare *o, const struct comparing_table *t)
                 print_tables(t);
         output_write(&text);
         if (o->scatter)
-                command_write_file(o->scatter, comparison_plot_scatter(t, COMPARISON_SCATTER_WIDTH, &scatter), &scatter);
+                command_write_file(o->scatter, comparison_plot_scatter(t, false, COMPARISON_SCATTER_WIDTH, &scatter), &scatter);
         if (o->cactus)
                 command_write_file(o->cactus, comparison_plot_cactus(t, &cactus), &cactus);
 }

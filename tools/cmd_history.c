@@ -71,7 +71,7 @@ static int make(void *user, size_t i, struct query **ret)
 
 static void tell_unbuildable(struct recording *o, size_t place, const struct build_record *build)
 {
-        const struct commit_sha sha = commit_sha(common.solver, o->line.list[place]);
+        const struct commit_sha sha = full_sha(common.solver, o->line.list[place]);
 
         if (o->unbuildable[place])
                 return;
@@ -89,7 +89,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
 
         cell_draw(&cell, w.seed);
         if (r < 0) {
-                complain("%s %.12s on case %u: %s", o->solver_name, commit_sha(common.solver, cell.commit).s, cell.info->id, reason);
+                complain("%s %.12s on case %u: %s", o->solver_name, full_sha(common.solver, cell.commit).s, cell.info->id, reason);
                 command_worse(status_of_value(r));
                 return;
         }
@@ -243,7 +243,7 @@ static json_t *point_json(const struct case_history *h, size_t i, const char *st
 
         history_commit(h->solver->history, h->list[i].commit, &c);
         format_date(c.committed, date);
-        j = json_pack("{ss ss ss ss}", "commit", commit_sha(h->solver, h->list[i].commit).s, "date", date, "result",
+        j = json_pack("{ss ss ss ss}", "commit", full_sha(h->solver, h->list[i].commit).s, "date", date, "result",
                       verdict_name(f ? f->verdict : VERDICT_UNBUILDABLE), "step", step);
         if (f)
                 cell_numbers(f, j);

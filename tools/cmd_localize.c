@@ -84,8 +84,8 @@ static const char *apart(const struct localizing *o)
 
 static void tell_start(const struct localizing *o)
 {
-        const struct commit_sha fork = commit_sha(o->options.solver, localization_fork(o->search));
-        const struct commit_sha start = commit_sha(o->options.solver, localization_start(o->search));
+        const struct commit_sha fork = full_sha(o->options.solver, localization_fork(o->search));
+        const struct commit_sha start = full_sha(o->options.solver, localization_start(o->search));
 
         if (localization_start(o->search) == o->options.reference)
                 return;
@@ -99,7 +99,7 @@ static void tell_start(const struct localizing *o)
 static void tell_unbuildable_end(const struct localizing *o, uint32_t end, const char *reason)
 {
         const char *name = o->solver_name;
-        const struct commit_sha sha = commit_sha(o->options.solver, end), fork = commit_sha(o->options.solver, localization_fork(o->search));
+        const struct commit_sha sha = full_sha(o->options.solver, end), fork = full_sha(o->options.solver, localization_fork(o->search));
 
         if (end == o->options.target || end == o->options.reference)
                 complain("%s %.12s, the %s, cannot be built: %s; see 'solverfs build --log %s %.12s'", name, sha.s,

@@ -147,7 +147,7 @@ static void show(const struct noisy *o, size_t revision)
                                                 {"AVG-TIME (s)", 12, true}, {"AVG-DIFF (s)", 12, true, 1}, {"MAX-DIFF (s)", 12, true},
                                                 {"THRESHOLD (s)", 13, true}, {"UNDECIDED", 9, true, 2}, {"MIXED", 5, true, 3}};
         const struct noise sum = version_noise(o, revision);
-        const struct commit_sha sha = commit_sha(common.solver, o->revisions.list[revision]);
+        const struct commit_sha sha = full_sha(common.solver, o->revisions.list[revision]);
         const struct commit_label name = commit_label(common.solver, o->revisions.list[revision]);
         char more_than[32] = "-";
         const double threshold = noise_threshold(&sum);

@@ -157,7 +157,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         struct running *o = user;
         const struct run_value *run = (const struct run_value *)v;
         struct cell cell = cell_of(o, i);
-        const struct commit_sha sha = commit_sha(common.solver, cell.commit);
+        const struct commit_sha sha = full_sha(common.solver, cell.commit);
         bool disputed;
 
         if (r < 0) {

@@ -24,5 +24,5 @@ void cmd_snapshot(int argc, char **argv)
         r = history_snapshot(common.solver->history, &request, &commit);
         command_must_as(status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED, r);
         mounts_settle(workspace_dir(common.workspace));
-        output_rowf((struct column[]){{"", 0, false}}, 1, "%s", commit_sha(common.solver, commit).s);
+        output_rowf((struct column[]){{"", 0, false}}, 1, "%s", full_sha(common.solver, commit).s);
 }

@@ -9,7 +9,7 @@ static struct commit_sha head_of(struct solver *s)
 {
         uint32_t head;
 
-        return history_head(s->history, &head) == 0 ? commit_sha(s, head) : (struct commit_sha){""};
+        return history_head(s->history, &head) == 0 ? full_sha(s, head) : (struct commit_sha){""};
 }
 
 static void list_one(struct solver *s)

@@ -24,8 +24,8 @@ struct stepping {
 /* The commit when it follows the one measured before it, else the range between them. */
 static void name_step(const struct case_history *h, const size_t *points, size_t at, char ret[2 * GIT_OID_HEXSZ + 3])
 {
-        const struct commit_sha before = commit_sha(common.solver, h->list[points[at - 1]].commit);
-        const struct commit_sha after = commit_sha(common.solver, h->list[points[at]].commit);
+        const struct commit_sha before = full_sha(common.solver, h->list[points[at - 1]].commit);
+        const struct commit_sha after = full_sha(common.solver, h->list[points[at]].commit);
         struct commit c;
 
         if (history_commit(common.solver->history, h->list[points[at]].commit, &c) == 0 &&

@@ -40,7 +40,7 @@ static void show_culprit(const struct culprit *c)
         static const struct column columns[] = {{"COMMIT", 12, false},  {"CLASS", 11, false}, {"INTENT", 10, false}, {"BY", 5, false},
                                                 {"FINDINGS", 8, true}, {"BEFORE (s)", 10, true, 1}, {"AFTER (s)", 10, true, 1},   {"SUBJECT", 0, false}};
         cleanup_buffer struct buffer subject = {0};
-        const struct commit_sha sha = commit_sha(common.solver, c->commit);
+        const struct commit_sha sha = full_sha(common.solver, c->commit);
         char before[32], after[32];
         bool by_hand = c->is_class_set || c->is_intent_set;
 

@@ -7,7 +7,7 @@
 
 static void tell(const struct follower *f, const char *what)
 {
-        note("%s %.12s %s", common.solver->recipe->name, commit_sha(common.solver, f->commit).s, what);
+        note("%s %.12s %s", common.solver->recipe->name, full_sha(common.solver, f->commit).s, what);
 }
 
 /* Other text was printed there: it goes on from the beginning of that line. */

@@ -125,17 +125,6 @@ void seconds_text(double seconds, char ret[32])
         snprintf(ret, 32, isfinite(seconds) ? "%.6f" : "broken", seconds);
 }
 
-struct commit_sha commit_sha(struct solver *s, uint32_t commit)
-{
-        struct commit_sha sha = {"?"};
-        struct commit c;
-
-        if (history_commit(s->history, commit, &c) == 0)
-                for (unsigned i = 0; i < GIT_OID_RAWSZ; i++) /* without libgit2, which nothing else needs where all is known */
-                        snprintf(sha.s + (size_t)2 * i, 3, "%02x", c.oid.id[i]);
-        return sha;
-}
-
 struct commit_label commit_label(const struct solver *s, uint32_t commit)
 {
         struct commit_label name;

@@ -63,10 +63,6 @@ bool is_file(const char *path);
 bool is_folder(const char *path);
 
 void seconds_text(double seconds, char ret[32]); /* "broken" where there is no such number */
-struct commit_sha {
-        char s[GIT_OID_HEXSZ + 1];
-};
-struct commit_sha commit_sha(struct solver *s, uint32_t commit); /* in full; "?" when it cannot be read */
 struct commit_label {
         char s[COMMIT_NAME_SIZE];
 };

@@ -46,6 +46,10 @@ struct solver {
 struct solver *solver_ref(struct solver *s);
 struct solver *solver_unref(struct solver *s);
 DEFINE_CLEANUP(struct solver *, solver_unref)
+struct commit_sha {
+        char s[GIT_OID_HEXSZ + 1];
+};
+struct commit_sha full_sha(const struct solver *s, uint32_t commit); /* in full; "?" when it cannot be read */
 
 struct solver_list {
         unsigned refs;

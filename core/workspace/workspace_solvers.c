@@ -227,6 +227,17 @@ int workspace_solver_by_number(struct workspace *w, uint32_t number, struct solv
         return -ENOENT;
 }
 
+struct commit_sha full_sha(const struct solver *s, uint32_t commit)
+{
+        struct commit_sha sha = {"?"};
+        struct commit c;
+
+        if (history_commit(s->history, commit, &c) == 0)
+                for (unsigned i = 0; i < GIT_OID_RAWSZ; i++) /* without libgit2, which nothing else needs where all is known */
+                        snprintf(sha.s + (size_t)2 * i, 3, "%02x", c.oid.id[i]);
+        return sha;
+}
+
 bool solver_is_gone(struct workspace *w, const struct solver *s)
 {
         cleanup(solver_unrefp) struct solver *now = NULL;

@@ -272,9 +272,9 @@ static int print_file(const char *name, const struct comparing_table *table, str
         if (strcmp(name, "families.tsv") == 0)
                 return comparison_write_families(table, ret);
         if (strcmp(name, "memory-scatter.svg") == 0)
-                return comparison_plot_memory(table, COMPARISON_SCATTER_WIDTH, ret);
+                return comparison_plot_scatter(table, true, COMPARISON_SCATTER_WIDTH, ret);
         if (strcmp(name, "scatter.svg") == 0)
-                return comparison_plot_scatter(table, COMPARISON_SCATTER_WIDTH, ret);
+                return comparison_plot_scatter(table, false, COMPARISON_SCATTER_WIDTH, ret);
         return comparison_plot_cactus(table, ret);
 }
 

@@ -136,7 +136,7 @@ static int usual_eras(struct draft *d, const struct way *way)
 /* Is the commit built by these keys? 1, 0 or -errno. */
 static int is_built(struct draft *d, uint32_t commit, const struct draft_keys *keys)
 {
-        note("building %s, to see how far back that works", commit_sha(common.solver, commit).s);
+        note("building %s, to see how far back that works", full_sha(common.solver, commit).s);
         return draft_build_keys(d, commit, keys);
 }
 
@@ -240,7 +240,7 @@ static int tried_eras(struct draft *d)
                         continue;
                 }
                 if (r == 0)
-                        buffer_addf(&d->eras, "\n# Older commits were not built: the last try was %s.\n", commit_sha(common.solver, line[last]).s);
+                        buffer_addf(&d->eras, "\n# Older commits were not built: the last try was %s.\n", full_sha(common.solver, line[last]).s);
                 return r;
         }
         return r;

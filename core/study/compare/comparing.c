@@ -38,7 +38,7 @@ struct comparing {
         struct comparing_value *values;
         size_t n_families;
         size_t *order;
-        struct want *wants; /* of this asking */
+        struct want *wants; /* of this batch */
         size_t n_wants;
         bool began, repeating;
 };
@@ -235,13 +235,10 @@ static int scrambled_case(struct comparing *c, size_t i, size_t pair, bool make,
 
         if (!*kept || make)
                 r = scrambled_find(w, of, pair, &found);
-        if (r == -ENOENT && make) {
+        if (r == -ENOENT && make)
                 r = scrambled_make(w, of, pair, &found);
-        } else if (r == -ENOENT && c->options.scramble == COMPARING_SCRAMBLE) { /* an older version kept no row of it */
-                r = scrambled_digest(w, of, pair, &digest);
-                if (r == 0)
-                        r = cases_find_digest(workspace_cases(w), &digest, &found);
-        }
+        else if (r == -ENOENT && c->options.scramble == COMPARING_SCRAMBLE) /* that it cannot be scrambled must be known before pairs are planned */
+                r = scrambled_digest(w, of, pair, &digest) ?: -ENOENT;
         if (found) {
                 case_info_unref(*kept);
                 *kept = found;

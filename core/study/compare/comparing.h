@@ -113,7 +113,7 @@ int comparing_note(const struct comparing_table *t);
 int comparing_noted_at(struct workspace *w, uint32_t number, struct comparing_noted *ret);
 
 struct comparing_progress {
-        size_t asked;      /* runs of this asking */
+        size_t asked;      /* runs of this batch */
         bool repeating;    /* they are pairs, else first runs */
         size_t open_cases; /* that are not decided */
         size_t cases;

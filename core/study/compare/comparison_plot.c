@@ -46,6 +46,7 @@ static struct plot *new_plot(const struct comparing_table *t, unsigned width, un
 struct scatter {
         const struct comparing_table *table;
         bool is_memory;
+        double farthest[NAMED_MOST]; /* distances of the changes that are called by their names, the largest first; 0: none */
 };
 
 static bool is_drawn(const struct scatter *of, size_t i)
@@ -99,26 +100,30 @@ static double distance(const struct scatter *of, size_t i)
         return fabs(log(place_of(of, i, 1) / place_of(of, i, 0)));
 }
 
-/* A change is called by its name where it is one of the few that are farthest from the diagonal. */
-static bool is_outlier(const struct scatter *of, size_t i)
+static bool is_change(const struct comparing_table *t, size_t i)
 {
-        const struct comparing_table *t = of->table;
-        enum judge_change change = t->judgement.cases[i].change;
-        size_t farther = 0;
+        return judge_is_regression(t->judgement.cases[i].change) || judge_is_improvement(t->judgement.cases[i].change);
+}
 
-        if (distance(of, i) < log(NAMED_FROM) || (!judge_is_regression(change) && !judge_is_improvement(change)))
-                return false;
-        for (size_t k = 0; k < t->options->n; k++) {
-                change = t->judgement.cases[k].change;
-                farther += is_drawn(of, k) && (judge_is_regression(change) || judge_is_improvement(change)) && distance(of, k) > distance(of, i);
+/* Changes are called by their names where they are far from the diagonal, and among the few that are farthest. */
+static void find_farthest(struct scatter *of)
+{
+        for (size_t i = 0; i < of->table->options->n; i++) {
+                double d = is_drawn(of, i) && is_change(of->table, i) ? distance(of, i) : 0;
+
+                for (size_t k = 0; k < NAMED_MOST && d >= log(NAMED_FROM); k++)
+                        if (d > of->farthest[k]) {
+                                double next = of->farthest[k];
+
+                                of->farthest[k] = d;
+                                d = next;
+                        }
         }
-        return farther < NAMED_MOST;
 }
 
 static void add_point(const struct scatter *of, size_t i, struct plot_series *s)
 {
         const struct comparing_table *t = of->table;
-        enum judge_change change = t->judgement.cases[i].change;
         cleanup_buffer struct buffer tooltip = {0};
         const char *unit = of->is_memory ? "MB" : "s";
 
@@ -128,10 +133,10 @@ static void add_point(const struct scatter *of, size_t i, struct plot_series *s)
                     of->is_memory ? megabytes(t, i, 0) : comparing_seconds(t, i, 0), unit,
                     verdict_name(t->cases[i].pairs[0].run[1].verdict),
                     of->is_memory ? megabytes(t, i, 1) : comparing_seconds(t, i, 1), unit);
-        if (judge_is_regression(change) || judge_is_improvement(change))
-                buffer_addf(&tooltip, ": %s", judge_change_name(change, t->judgement.options.measure));
+        if (is_change(t, i))
+                buffer_addf(&tooltip, ": %s", judge_change_name(t->judgement.cases[i].change, t->judgement.options.measure));
         plot_point(s, place_of(of, i, 0), place_of(of, i, 1), tooltip.data);
-        if (is_outlier(of, i)) {
+        if (is_change(t, i) && distance(of, i) >= fmax(of->farthest[NAMED_MOST - 1], log(NAMED_FROM))) {
                 cleanup_buffer struct buffer name = {0};
 
                 buffer_add_printable(&name, basename(t->options->cases[i]->name));
@@ -223,31 +228,23 @@ static void add_note(const struct scatter *of, struct plot *p)
         plot_note(p, text);
 }
 
-static int plot_scatter(const struct scatter *of, unsigned width, struct buffer *ret)
+int comparison_plot_scatter(const struct comparing_table *t, bool is_memory, unsigned width, struct buffer *ret)
 {
-        const char *unit = of->is_memory ? "MB" : "seconds";
-        cleanup_free char *x = format_string("%s, %s", of->table->label[0], unit), *y = format_string("%s, %s", of->table->label[1], unit);
-        cleanup_plot struct plot *p = new_plot(of->table, width, width + 40);
+        struct scatter of = {.table = t, .is_memory = is_memory};
+        const char *unit = is_memory ? "MB" : "seconds";
+        cleanup_free char *x = format_string("%s, %s", t->label[0], unit), *y = format_string("%s, %s", t->label[1], unit);
+        cleanup_plot struct plot *p = new_plot(t, width, width + 40);
 
         plot_axis_x(p, x, PLOT_LOG);
         plot_axis_y(p, y, PLOT_LOG);
-        set_ranges(of, p);
+        set_ranges(&of, p);
         plot_diagonal(p, 1, NULL);
         plot_diagonal(p, 10, "10×");
         plot_diagonal(p, 0.1, "0.1×");
-        add_points(of, p);
-        add_note(of, p);
+        find_farthest(&of);
+        add_points(&of, p);
+        add_note(&of, p);
         return plot_write(p, ret);
-}
-
-int comparison_plot_scatter(const struct comparing_table *t, unsigned width, struct buffer *ret)
-{
-        return plot_scatter(&(struct scatter){.table = t}, width, ret);
-}
-
-int comparison_plot_memory(const struct comparing_table *t, unsigned width, struct buffer *ret)
-{
-        return plot_scatter(&(struct scatter){.table = t, .is_memory = true}, width, ret);
 }
 
 /* -- cactus ------------------------------------------------------------------------------------------------------- */

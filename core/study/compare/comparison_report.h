@@ -29,10 +29,9 @@ int comparison_write_changes(const struct comparing_table *t, enum comparison_li
 int comparison_write_markdown(const struct comparing_table *t, size_t most, struct buffer *ret);
 json_t *comparison_json(const struct comparing_table *t); /* a new reference; NULL: no memory */
 
-/* Each case's seconds before and after, on logarithmic axes, with the limits as borders. `width` in CSS pixels; a little higher. */
+/* Each case's seconds before and after (or the memory, of the cases that both solve), on logarithmic axes, with the limits as borders. `width` in CSS
+ * pixels; a little higher. */
 #define COMPARISON_SCATTER_WIDTH 560 /* of a file of its own */
-int comparison_plot_scatter(const struct comparing_table *t, unsigned width, struct buffer *ret);
-int comparison_plot_memory(const struct comparing_table *t, unsigned width,
-                           struct buffer *ret); /* the same of their memory, of those both solve */
+int comparison_plot_scatter(const struct comparing_table *t, bool is_memory, unsigned width, struct buffer *ret);
 /* How many cases each version solves within so many seconds each. */
 int comparison_plot_cactus(const struct comparing_table *t, struct buffer *ret);

@@ -280,8 +280,7 @@ static int begin_search(struct localization *l)
         int r;
 
         localize_free(steal_pointer(l->search));
-        r = localize_new(&(struct localize_options){.limit = limit_of(l)}, l->commits, l->n,
-                         &l->search);
+        r = localize_new(&(struct localize_options){.limit = limit_of(l)}, l->commits, l->n, &l->search);
         for (size_t i = 0; i < l->options.n && r >= 0; i++) {
                 enum verdict status = l->options.cases[i]->status;
 
@@ -434,17 +433,9 @@ void localization_progress(const struct localization *l, struct localization_pro
 
 /* -- what it has come to -- */
 
-/* In a buffer that the next call overwrites; "?" where it cannot be read. */
-static const char *sha_of(const struct localization *l, size_t commit)
-{
-        struct commit c;
-
-        return history_commit(l->options.solver->history, (uint32_t)commit, &c) < 0 ? "?" : git_oid_tostr_s(&c.oid);
-}
-
 static char *commit_text(const struct localization *l, size_t commit)
 {
-        return copy_string(sha_of(l, commit));
+        return copy_string(full_sha(l->options.solver, (uint32_t)commit).s);
 }
 
 static void take_culprit(const struct localization *l, const struct localize_culprit *c, struct localized_culprit *ret)
@@ -519,26 +510,25 @@ struct localized *localization_result(const struct localization *l, size_t i)
 
 /* -- git bisect log ----------------------------------------------------------------------------------------------- */
 
-
 static void log_commit(const struct localization *l, struct buffer *to, bool command, size_t commit, const char *as)
 {
-        buffer_addf(to, "# %s: [%s] ", as, sha_of(l, commit));
+        const struct commit_sha sha = full_sha(l->options.solver, (uint32_t)commit);
+
+        buffer_addf(to, "# %s: [%s] ", as, sha.s);
         history_subject(l->options.solver->history, (uint32_t)commit, to);
         buffer_adds(to, "\n");
         if (command)
-                buffer_addf(to, "git bisect %s %s\n", as, sha_of(l, commit));
+                buffer_addf(to, "git bisect %s %s\n", as, sha.s);
 }
 
 /* git knows one step. A commit that is fast after the culprit, or slow before it, stands as a comment. */
 static void log_sighting(const struct localization *l, const struct localize_sighting *s, size_t culprit, struct buffer *to)
 {
+        static const char *const words[] = {[LOCALIZE_SEEN_FAST] = "good", [LOCALIZE_SEEN_BETWEEN] = "skip", [LOCALIZE_SEEN_SLOW] = "bad"};
         bool odd = (s->seen == LOCALIZE_SEEN_SLOW && s->commit < culprit) || (s->seen == LOCALIZE_SEEN_FAST && s->commit >= culprit);
 
         if (s->commit != l->start && s->commit != l->options.target)
-                log_commit(l, to, !odd, s->commit,
-                           s->seen == LOCALIZE_SEEN_FAST   ? "good"
-                           : s->seen == LOCALIZE_SEEN_SLOW ? "bad"
-                                                           : "skip");
+                log_commit(l, to, !odd, s->commit, words[s->seen]);
 }
 
 int localization_log(const struct localization *l, size_t i, struct buffer *to)
@@ -546,6 +536,7 @@ int localization_log(const struct localization *l, size_t i, struct buffer *to)
         const struct localize_culprit *culprits;
         size_t n = localize_culprits(l->search, i, &culprits), n_seen, culprit = SIZE_MAX; /* commits from the culprit on are bad */
         cleanup_free struct localize_sighting *seen = localize_sightings(l->search, i, &n_seen);
+        const struct solver *s = l->options.solver;
 
         for (size_t k = 0; k < n && culprit == SIZE_MAX; k++)
                 if (culprits[k].is_slowdown)
@@ -553,8 +544,7 @@ int localization_log(const struct localization *l, size_t i, struct buffer *to)
         buffer_addf(to, "# case %u\n", l->options.cases[i]->id);
         log_commit(l, to, false, l->options.target, "bad");
         log_commit(l, to, false, l->start, "good");
-        buffer_addf(to, "git bisect start '%s'", sha_of(l, l->options.target));
-        buffer_addf(to, " '%s'\n", sha_of(l, l->start));
+        buffer_addf(to, "git bisect start '%s' '%s'\n", full_sha(s, l->options.target).s, full_sha(s, l->start).s);
         /* the last bad one is git's bad end: from the newest to the oldest */
         for (size_t k = 0; k < n_seen; k++)
                 if (seen[k].seen != LOCALIZE_SEEN_SLOW)

@@ -53,9 +53,9 @@ DEFINE_CLEANUP(struct localization *, localization_free)
 int localization_next(struct localization *l, struct asking *ret);
 
 struct localization_progress {
-        struct localize_progress search; /* builds: after those of this asking */
+        struct localize_progress search; /* builds: after those of this batch */
         size_t builds_done;              /* by this search, or known before it */
-        size_t runs_open, verifying;     /* runs of this asking, and how many of them verify */
+        size_t runs_open, verifying;     /* runs of this batch, and how many of them verify */
 };
 void localization_progress(const struct localization *l, struct localization_progress *ret);
 
@@ -64,8 +64,8 @@ uint32_t localization_fork(const struct localization *l);
 /* Where the search begins: at the fork. If the fork is not the reference itself and cannot be built, at the next commit of the target's line that can;
  * that may be found out on the way. */
 uint32_t localization_start(const struct localization *l);
-/* From now on it asks for nothing: the next call of localization_next() returns 0, and each result is what is known by then. It may be called after an
- * asking was interrupted; what that has measured counts. */
+/* From now on it asks for nothing: the next call of localization_next() returns 0, and each result is what is known by then. It may be called after a
+ * batch was interrupted; what that has measured counts. */
 void localization_stop(struct localization *l);
 
 /* What the search of a case has come to: a new reference. */

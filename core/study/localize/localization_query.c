@@ -54,7 +54,6 @@ static int localized_find(struct query *query, struct value **ret)
         return localized_get(q->options.workspace, &query->key, (struct localized **)ret);
 }
 
-
 int localized_keep(const struct localization_options *o, const struct case_info *info, const struct localized *result)
 {
         struct digest key;

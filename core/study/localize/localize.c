@@ -53,15 +53,6 @@ int localize_new(const struct localize_options *options, const struct localize_c
         return 0;
 }
 
-static void wants_clear(struct localize *l)
-{
-        free(l->wants);
-        free(l->asked);
-        l->wants = NULL;
-        l->asked = NULL;
-        l->n_wants = l->n_asked = l->left = 0;
-}
-
 void results_clear(struct test *t)
 {
         for (size_t i = 0; i < t->n_culprits; i++)
@@ -98,8 +89,8 @@ void localize_free(struct localize *l)
                 free(line);
         }
         demands_clear(l);
-        wants_clear(l);
         free(l->demands);
+        free(l->wants);
         free(l->tests);
         free(l->program);
         free(l->built);
@@ -139,12 +130,11 @@ void localize_built(struct localize *l, size_t commit)
 void localize_unbuildable(struct localize *l, size_t commit)
 {
         l->built[l->program[commit]] = BUILD_FAILED;
-        for (size_t i = 0; i < l->n_wants; i++) {
-                if (l->asked[i].program == l->program[commit] && !l->asked[i].answered) {
-                        l->asked[i].answered = true;
+        for (size_t i = 0; i < l->n_wants; i++)
+                if (l->wants[i].commit == l->program[commit] && !l->wants[i].answered) {
+                        l->wants[i].answered = true;
                         l->left--;
                 }
-        }
 }
 
 /* -- facts -------------------------------------------------------------------------------------------------------- */
@@ -186,17 +176,17 @@ void localize_feed(struct localize *l, size_t commit, size_t test, const struct 
         t->facts[t->n_facts++] = (struct fact){.program = program, .outcome = *outcome};
         l->built[program] = BUILD_DONE;
         for (size_t i = 0; i < l->n_wants; i++) {
-                struct asked *a = &l->asked[i];
+                struct localize_want *w = &l->wants[i];
 
-                if (a->answered || a->program != program || a->test != test)
+                if (w->answered || w->commit != program || w->test != test)
                         continue;
-                a->answered = true;
+                w->answered = true;
                 l->left--;
-                if (a->verification != NONE) {
-                        struct verification *v = &t->verifications[a->verification];
+                if (w->verification != NONE) {
+                        struct verification *v = &t->verifications[w->verification];
 
-                        list_grow(v->runs[a->side], v->n[a->side]);
-                        v->runs[a->side][v->n[a->side]++] = *outcome;
+                        list_grow(v->runs[w->side], v->n[w->side]);
+                        v->runs[w->side][v->n[w->side]++] = *outcome;
                 }
                 return;
         }
@@ -204,21 +194,21 @@ void localize_feed(struct localize *l, size_t commit, size_t test, const struct 
 
 /* -- wants -------------------------------------------------------------------------------------------------------- */
 
-static void ask(struct localize *l, struct asked asked)
+static void want(struct localize *l, struct localize_want want)
 {
-        list_grow(l->asked, l->n_asked);
-        asked.order = l->n_asked;
-        l->asked[l->n_asked++] = asked;
+        list_grow(l->wants, l->n_wants);
+        want.order = l->n_wants;
+        l->wants[l->n_wants++] = want;
 }
 
 void want_run(struct localize *l, size_t program, size_t test)
 {
-        ask(l, (struct asked){.program = program, .test = test, .verification = NONE});
+        want(l, (struct localize_want){.commit = program, .test = test, .verification = NONE});
 }
 
 void want_seed(struct localize *l, size_t program, size_t test, unsigned seed)
 {
-        ask(l, (struct asked){.program = program, .test = test, .verification = NONE, .has_seed = true, .seed = seed});
+        want(l, (struct localize_want){.commit = program, .test = test, .verification = NONE, .has_seed = true, .seed = seed});
 }
 
 void want_pairs(struct localize *l, size_t test, size_t verification, unsigned pairs)
@@ -226,45 +216,43 @@ void want_pairs(struct localize *l, size_t test, size_t verification, unsigned p
         const struct verification *v = &l->tests[test].verifications[verification];
         unsigned first = MAX(next_seed(&l->tests[test], v->before), next_seed(&l->tests[test], v->after));
 
-        for (size_t i = 0; i < l->n_asked; i++) /* what this plan asks for takes seeds, too */
-                first += l->asked[i].test == test;
+        for (size_t i = 0; i < l->n_wants; i++) /* what this plan asks for takes seeds, too */
+                first += l->wants[i].test == test;
         for (unsigned i = 0; i < 2 * pairs; i++) { /* before, after; after, before; ... */
                 int side = (int)((i / 2 + i) % 2);
 
-                ask(l, (struct asked){.program = side ? v->after : v->before,
-                                      .test = test,
-                                      .verification = verification,
-                                      .side = side,
-                                      .verify = true,
-                                      .has_seed = true,
-                                      .seed = first + i / 2});
+                want(l, (struct localize_want){.commit = side ? v->after : v->before,
+                                               .test = test,
+                                               .verification = verification,
+                                               .side = side,
+                                               .verify = true,
+                                               .has_seed = true,
+                                               .seed = first + i / 2});
         }
 }
 
 /* By commit, so that each is built once; the pairs of verification last, in their own order. */
-static int compare_asked(const void *a, const void *b)
+static int compare_wants(const void *a, const void *b)
 {
-        const struct asked *x = a, *y = b;
+        const struct localize_want *x = a, *y = b;
 
         if (x->verify != y->verify)
                 return x->verify - y->verify;
-        if (!x->verify && x->program != y->program)
-                return x->program < y->program ? -1 : 1;
+        if (!x->verify && x->commit != y->commit)
+                return x->commit < y->commit ? -1 : 1;
         return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static void wants_publish(struct localize *l)
+static void find_seeds(struct localize *l)
 {
-        l->wants = allocate(l->n_asked, sizeof(*l->wants));
-        sort_list(l->asked, l->n_asked, sizeof(*l->asked), compare_asked);
-        l->n_wants = l->left = l->n_asked;
         for (size_t i = 0; i < l->n_wants; i++) {
-                const struct asked *a = &l->asked[i];
-                unsigned seed = a->has_seed ? a->seed : next_seed(&l->tests[a->test], a->program);
+                struct localize_want *w = &l->wants[i];
 
-                for (size_t k = i; !a->has_seed && k > 0 && l->asked[k - 1].program == a->program; k--)
-                        seed += l->asked[k - 1].test == a->test && !l->asked[k - 1].has_seed;
-                l->wants[i] = (struct localize_want){.commit = a->program, .test = a->test, .seed = seed, .verify = a->verify};
+                if (w->has_seed)
+                        continue;
+                w->seed = next_seed(&l->tests[w->test], w->commit);
+                for (size_t k = i; k > 0 && l->wants[k - 1].commit == w->commit; k--)
+                        w->seed += l->wants[k - 1].test == w->test && !l->wants[k - 1].has_seed;
         }
 }
 
@@ -274,12 +262,13 @@ int localize_plan(struct localize *l, const struct localize_want **ret, size_t *
         *ret_n = 0;
         if (l->left > 0 && !l->is_stopped)
                 return errorf(-EBUSY, "%zu runs of the last plan are not answered", l->left);
-        wants_clear(l);
+        l->n_wants = 0;
         demands_clear(l);
         (l->options.plan ?: plan_default)(l);
-        wants_publish(l);
+        sort_list(l->wants, l->n_wants, sizeof(*l->wants), compare_wants);
+        find_seeds(l);
         *ret = l->wants;
-        *ret_n = l->n_wants;
+        *ret_n = l->left = l->n_wants;
         return 0;
 }
 

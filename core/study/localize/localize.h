@@ -70,6 +70,11 @@ struct localize_want {
         size_t commit, test; /* test: the number localize_add_case() gave */
         unsigned seed;       /* under which it is to be run; no outcome of this commit has it yet */
         bool verify;         /* of an interleaved pair: on a clean build, and in the order of the plan */
+        /* private */
+        bool has_seed, answered;
+        size_t verification; /* of the case; SIZE_MAX: none */
+        int side;            /* of that: 0 before, 1 after */
+        size_t order;        /* as it was asked for */
 };
 
 enum localize_state {

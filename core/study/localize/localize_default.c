@@ -531,7 +531,7 @@ void plan_default(struct localize *l)
         update_density(l);
         for (int pass = 0; pass < 2; pass++) {
                 demands_clear(l);
-                l->n_asked = 0;
+                l->n_wants = 0;
                 noise_estimate(l);
                 for (size_t i = 0; i < l->n_tests; i++)
                         search_case(l, i);

@@ -142,16 +142,8 @@ struct localize {
         struct line *lines;
         struct test *tests;
         size_t n_tests;
-        struct localize_want *wants;
-        struct asked {
-                size_t program, test;
-                size_t verification; /* of the case, or NONE */
-                int side;            /* 0: before, 1: after */
-                bool verify, answered, has_seed;
-                unsigned seed;
-                size_t order; /* as asked */
-        } * asked;            /* one a want, in the same order */
-        size_t n_wants, n_asked, left;
+        struct localize_want *wants; /* of the last plan, or of the one that is being made */
+        size_t n_wants, left; /* left: not answered */
 
         struct demand *demands;
         size_t n_demands;

@@ -104,14 +104,14 @@ const struct noise noise_grid[N_NOISE] = {
         {0.2, 0.2},       {0.25, 0.25},   {0.3, 0.3},     {0.36, 0.36}, {0.45, 0.45},  {0.001, 0.1},  {0.1, 0.001}, {0.001, 0.3},
         {0.3, 0.001},     {0.001, 0.5},   {0.5, 0.001},   {0.1, 0.3},   {0.3, 0.1},    {0.1, 0.5},    {0.5, 0.1},
 };
-/* Before anything is known: most cases hardly lie, some do a lot. */
+/* Before anything is known: in most cases a run hardly ever shows another level than the true one, in some it often does. */
 static const double noise_before[N_NOISE] = {0.15, 0.13, 0.11, 0.11, 0.1,  0.09, 0.07, 0.05, 0.04, 0.03, 0.02, 0.008,
                                       0.002, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.005, 0.005};
 
 static const double first_level[N_LEVELS] = {0.7, 0.1, 0.18, 0.02};
-/* How likely a change goes to a level, and how likely a lying run shows it: mostly one of the two ends. moves_to() leaves out the level itself. */
+/* How likely a change goes to a level, and how likely a run in error shows it: mostly one of the two ends. moves_to() leaves out the level itself. */
 static const double change_weight[N_LEVELS] = {0.4, 0.15, 0.4, 0.05};
-static const double lie_weight[N_LEVELS] = {0.45, 0.08, 0.45, 0.02};
+static const double error_weight[N_LEVELS] = {0.45, 0.08, 0.45, 0.02};
 
 static double moves_to(const double weight[N_LEVELS], int from, int to)
 {
@@ -123,7 +123,7 @@ static double shows(const struct noise *n, int level, int shown)
 {
         double noise = level == LEVEL_FAST ? n->fast : level == LEVEL_SLOW ? n->slow : grid_mean(n);
 
-        return shown == level ? 1 - noise : noise * moves_to(lie_weight, level, shown);
+        return shown == level ? 1 - noise : noise * moves_to(error_weight, level, shown);
 }
 
 /* -- sightings -- */

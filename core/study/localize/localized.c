@@ -207,7 +207,6 @@ static unsigned get_name(const json_t *j, const char *key, const char *(*name_of
         return otherwise;
 }
 
-
 static void get_culprit(const json_t *j, enum judge_measure m, struct localized_culprit *c)
 {
         const json_t *commits = json_object_get(j, "commits");
@@ -284,7 +283,6 @@ static const char *why_not(const struct localized *l)
                 return "(not finished: the runs so far do not decide it)";
         return "(undecided: too noisy, or it changed little by little)";
 }
-
 
 static void add_row(const struct localized *l, const struct localized_culprit *c, struct buffer *to)
 {

@@ -250,7 +250,7 @@ static int add_pictures(const struct report *r, const struct versions *v, const 
         buffer_adds(b, "</figure>\n");
         if (e == 0 && last->judgement.set.compared > 0) {
                 buffer_adds(b, "<figure>");
-                e = comparison_plot_scatter(last, WIDTH, b);
+                e = comparison_plot_scatter(last, false, WIDTH, b);
                 buffer_adds(b, "</figure>\n");
         }
         buffer_adds(b, "</div>\n");

@@ -21,16 +21,17 @@ static const char *unit_of(const struct case_history *h)
 
 static void tooltip_of(const struct case_history *h, size_t i, struct buffer *ret)
 {
+        const struct case_point *p = &h->list[i];
         cleanup_buffer struct buffer message = {0};
         struct commit c;
         char date[32];
 
-        if (history_commit(h->solver->history, h->list[i].commit, &c) < 0)
+        if (history_commit(h->solver->history, p->commit, &c) < 0)
                 return;
         format_date(c.committed, date);
-        buffer_addf(ret, "%.12s, %.10s: %s, %.3g%s", git_oid_tostr_s(&c.oid), date,
-                    verdict_plot_name(h->list[i].fact->verdict, h->list[i].fact->wrong), value_of(h, h->list[i].fact), unit_of(h));
-        if (history_text(h->solver->history, h->list[i].commit, COMMIT_MESSAGE, &message) == 0 && message.size > 0)
+        buffer_addf(ret, "%.12s, %.10s: %s, %.3g%s", full_sha(h->solver, p->commit).s, date, verdict_plot_name(p->fact->verdict, p->fact->wrong),
+                    value_of(h, p->fact), unit_of(h));
+        if (history_text(h->solver->history, p->commit, COMMIT_MESSAGE, &message) == 0 && message.size > 0)
                 buffer_addf(ret, "\n%.*s", (int)strcspn(message.data, "\n"), message.data);
 }
 
@@ -77,19 +78,14 @@ static bool is_culprit(const struct case_history *h, uint32_t commit)
 }
 
 /* The culprits. A step at a culprit is left out in draw_steps(): the step only says between which measured commits it lies. */
-static int draw_culprits(const struct case_history *h, const uint32_t *place, struct plot *p)
+static void draw_culprits(const struct case_history *h, const uint32_t *place, struct plot *p)
 {
         for (size_t i = 0; i < h->n_culprits; i++) {
                 char label[32];
-                struct commit c;
-                int r = history_commit(h->solver->history, h->culprits[i], &c);
 
-                if (r < 0)
-                        return r;
-                snprintf(label, sizeof(label), "culprit %.8s", git_oid_tostr_s(&c.oid));
+                snprintf(label, sizeof(label), "culprit %.8s", full_sha(h->solver, h->culprits[i]).s);
                 plot_rule_x(p, place[h->culprits[i]] - 0.5, label, "responsible, and verified with the commit before it");
         }
-        return 0;
 }
 
 /* The answer came or went, or its time changed: the words of a comparison. */
@@ -120,17 +116,16 @@ static int draw_steps(const struct case_history *h, const uint32_t *place, struc
         for (size_t i = 0; r == 0 && i < steps.n; i++) {
                 const struct step *s = &steps.list[i];
                 uint32_t before = h->list[points[s->at - 1]].commit, after = h->list[points[s->at]].commit;
+                const struct commit_sha sha = full_sha(h->solver, after);
                 char label[32], tooltip[160], levels[2][32];
                 struct commit c;
 
                 if (is_culprit(h, after))
                         continue;
                 r = history_commit(h->solver->history, after, &c);
-                if (r < 0)
-                        break;
-                snprintf(label, sizeof(label), "%s %.8s", word_of(h, s), git_oid_tostr_s(&c.oid));
+                snprintf(label, sizeof(label), "%s %.8s", word_of(h, s), sha.s);
                 snprintf(tooltip, sizeof(tooltip), "%s %s %.12s: %s before, %s after", word_of(h, s),
-                         c.first_parent == before ? "since" : "between the commit measured before it and", git_oid_tostr_s(&c.oid),
+                         r == 0 && c.first_parent == before ? "since" : "between the commit measured before it and", sha.s,
                          level_of(h, s->before, levels[0]), level_of(h, s->after, levels[1]));
                 plot_rule_x(p, ((double)place[before] + place[after]) / 2, label, tooltip);
         }
@@ -178,8 +173,8 @@ static void add_notes(const struct case_history *h, const struct extent *e, stru
                 return;
         format_date(a.committed, first);
         format_date(z.committed, last);
-        buffer_addf(&b, "%.8s (%.10s) ", git_oid_tostr_s(&a.oid), first);
-        buffer_addf(&b, "to %.8s (%.10s); %zu measured", git_oid_tostr_s(&z.oid), last, h->n - e->unbuildable);
+        buffer_addf(&b, "%.8s (%.10s) to %.8s (%.10s); %zu measured", full_sha(h->solver, h->list[0].commit).s, first,
+                    full_sha(h->solver, h->list[h->n - 1].commit).s, last, h->n - e->unbuildable);
         if (e->unbuildable > 0)
                 buffer_addf(&b, ", %zu cannot be built", e->unbuildable);
         if (e->disturbed > 0)
@@ -206,10 +201,9 @@ int case_history_plot(const struct case_history *h, const uint32_t *place, struc
         if (e.timeouts > 0 && h->measure == JUDGE_TIME)
                 plot_rule_y(p, (double)e.limit_ns / 1e9, "time limit", NULL);
         r = draw_steps(h, place, p);
-        if (r == 0)
-                r = draw_culprits(h, place, p);
         if (r < 0)
                 return r;
+        draw_culprits(h, place, p);
         draw_line(h, place, p);
         draw_points(h, place, p);
         add_notes(h, &e, p);
