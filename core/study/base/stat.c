@@ -182,6 +182,14 @@ static void normal_tails(struct stat_test *t, double mean, double variance)
         two_sided(t);
 }
 
+static void by_tails(const double *tails, size_t statistic, size_t most, struct stat_test *ret)
+{
+        ret->less = tails[statistic];
+        ret->greater = tails[most - statistic];
+        ret->exact = true;
+        two_sided(ret);
+}
+
 /* -- signed ranks ------------------------------------------------------------------------------------------------- */
 
 /* Another rank is in the sum or not, with probability one half each: the distribution of the sum, which was `*top` at most, by convolution. */
@@ -213,14 +221,14 @@ void stat_signed_rank(const double *x, const double *y, size_t n, struct stat_te
         cleanup_free struct ranked *r = allocate(n, sizeof(*r));
         size_t zeros = 0;
         unsigned sum2 = 0;
-        double mean = 0, variance = 0;
+        double mean = 0, variance = 0, ties;
 
         *ret = (struct stat_test){.p = 1, .less = 1, .greater = 1, .exact = true};
         for (size_t i = 0; i < n; i++) {
                 r[i] = (struct ranked){.value = x[i] == y[i] ? 0 : fabs(x[i] - y[i]), .index = i};
                 zeros += r[i].value == 0;
         }
-        rank_values(r, n);
+        ties = rank_values(r, n);
         if (zeros == n)
                 return;
         for (size_t i = zeros; i < n; i++) {
@@ -232,7 +240,9 @@ void stat_signed_rank(const double *x, const double *y, size_t n, struct stat_te
                 variance += rank * rank / 4; /* of the mid-ranks themselves: ties are in it */
         }
         *ret = (struct stat_test){.statistic = sum2 / 2.0, .n = n - zeros};
-        if (n - zeros <= STAT_EXACT)
+        if (n <= STAT_EXACT && zeros == 0 && ties == 0)
+                by_tails(stat_tails(n, true), sum2 / 2, n * (n + 1) / 2, ret);
+        else if (n - zeros <= STAT_EXACT)
                 signed_rank_exact(r, zeros, n, sum2, ret);
         else
                 normal_tails(ret, mean, variance);
@@ -382,14 +392,25 @@ double *stat_mann_whitney_tails(size_t nx, size_t ny)
         return ways;
 }
 
+const double *stat_tails(size_t n, bool paired)
+{
+        static double *kept[STAT_EXACT + 1][2];
+        double *there = __atomic_load_n(&kept[n][paired], __ATOMIC_ACQUIRE), *made;
+
+        if (there)
+                return there;
+        made = paired ? stat_signed_rank_tails(n) : stat_mann_whitney_tails(n, n);
+        if (__atomic_compare_exchange_n(&kept[n][paired], &there, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+                return made;
+        free(made); /* another thread was quicker */
+        return there;
+}
+
 static void mann_whitney_untied(size_t nx, size_t ny, size_t u, struct stat_test *ret)
 {
-        cleanup_free double *tails = stat_mann_whitney_tails(nx, ny);
+        cleanup_free double *tails = nx == ny && nx <= STAT_EXACT ? NULL : stat_mann_whitney_tails(nx, ny);
 
-        ret->less = tails[u];
-        ret->greater = tails[nx * ny - u];
-        ret->exact = true;
-        two_sided(ret);
+        by_tails(tails ?: stat_tails(nx, false), u, nx * ny, ret);
 }
 
 /* Every choice of nx of the ranks is equally likely: how many choices give each doubled sum. */

@@ -39,6 +39,8 @@ double stat_sign_test(size_t up, size_t down);
  * Whitney's U (by Gauss's binomial coefficients; Andrews, The Theory of Partitions, 3.2). free(). */
 double *stat_signed_rank_tails(size_t n);
 double *stat_mann_whitney_tails(size_t nx, size_t ny);
+/* Those of n <= STAT_EXACT pairs, or of two samples of so many, which are made once and kept. */
+const double *stat_tails(size_t n, bool paired);
 
 /* By how much x[i] tends to lie above y[i]: the median of the means of all two differences (Hodges and Lehmann, 1963), and the interval that the
  * signed-rank test does not reject at 1 - confidence (Hollander, Wolfe and Chicken, 3.3). Outliers hardly move it. All values are finite. Few pairs

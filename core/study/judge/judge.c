@@ -207,105 +207,29 @@ static void read_series(const struct judge_case *cases, struct judgement *j, str
 
 /* -- tests -------------------------------------------------------------------------------------------------------- */
 
-/* The tails of samples without ties, by their size. Each is made when it is first asked for. */
-struct tails {
-        double *of[JUDGE_PAIRS + 1][2]; /* of two samples, and of the signed ranks of pairs */
-};
-
-static void tails_done(struct tails *t)
+bool judge_go_together(const struct sides *s)
 {
-        for (size_t n = 0; n <= JUDGE_PAIRS; n++)
-                for (int paired = 0; paired < 2; paired++)
-                        free(t->of[n][paired]);
+        double a = s->before.square, b = s->after.square, n = s->shift.n, r = a > 0 && b > 0 ? fmin((a + b - s->shift.square) / 2 / sqrt(a * b), 1) : 0;
+
+        return n >= 3 && r > 0 && r * r * (n - 2) > JUDGE_TOGETHER * JUDGE_TOGETHER * (1 - r * r);
 }
 
-static const double *tails_for(struct tails *t, size_t n, bool paired)
+static struct sides sides_of(const struct series *s, size_t n)
 {
-        double **at = &t->of[n][paired];
+        struct sides ret = {0};
 
-        if (!*at)
-                *at = paired ? stat_signed_rank_tails(n) : stat_mann_whitney_tails(n, n);
-        return *at;
-}
-
-/* The first n pairs as differences from their means: sums of squares, and of products. */
-struct products {
-        double xx, yy, xy;
-};
-
-static struct products products_of(const struct series *s, size_t n)
-{
-        double mean[2] = {0};
-        struct products p = {0};
-
-        for (size_t i = 0; i < n; i++) {
-                mean[0] += s->before[i] / (double)n;
-                mean[1] += s->after[i] / (double)n;
-        }
-        for (size_t i = 0; i < n; i++) {
-                double x = s->before[i] - mean[0], y = s->after[i] - mean[1];
-
-                p.xx += x * x;
-                p.yy += y * y;
-                p.xy += x * y;
-        }
-        return p;
-}
-
-/* Do the two sides go together over the first n seeds? */
-static bool go_together(const struct series *s, size_t n)
-{
-        struct products p = products_of(s, n);
-
-        return n >= 3 && p.xx > 0 && p.yy > 0 && judge_is_correlated(fmin(p.xy / sqrt(p.xx * p.yy), 1), (double)n);
-}
-
-/* The sum of the positive ranks is the number of means of two that are positive. False: there are ties. */
-static bool count_signs(const struct series *s, size_t n, size_t *ret)
-{
-        double d[JUDGE_PAIRS];
-        size_t ties = 0;
-
-        *ret = 0;
-        for (size_t i = 0; i < n; i++) {
-                d[i] = s->after[i] - s->before[i];
-                for (size_t k = 0; k <= i; k++) {
-                        *ret += d[i] + d[k] > 0;
-                        ties += d[i] + d[k] == 0 || (k < i && d[i] == d[k]);
-                }
-        }
-        return ties == 0;
-}
-
-static bool count_above(const struct series *s, size_t n, size_t *ret)
-{
-        size_t ties = 0;
-
-        *ret = 0;
-        for (size_t i = 0; i < n; i++) {
-                for (size_t k = 0; k < n; k++) {
-                        *ret += s->after[i] > s->before[k];
-                        ties += s->after[i] == s->before[k];
-                }
-                for (size_t k = 0; k < i; k++)
-                        ties += (s->after[i] == s->after[k]) + (s->before[i] == s->before[k]);
-        }
-        return ties == 0;
+        for (size_t i = 0; i < n; i++)
+                judge_add_pair(&ret, s->before[i], s->after[i]);
+        return ret;
 }
 
 /* The p of the first n pairs. */
-static double test(const struct series *s, size_t n, struct tails *tails)
+static double test(const struct series *s, size_t n)
 {
-        bool paired = go_together(s, n);
-        size_t statistic, most = paired ? n * (n + 1) / 2 : n * n;
+        const struct sides sides = sides_of(s, n);
         struct stat_test t;
 
-        if (paired ? count_signs(s, n, &statistic) : count_above(s, n, &statistic)) {
-                const double *chance = tails_for(tails, n, paired);
-
-                return fmin(1, 2 * fmin(chance[statistic], chance[most - statistic]));
-        }
-        if (paired)
+        if (judge_go_together(&sides))
                 stat_signed_rank(s->after, s->before, n, &t);
         else
                 stat_mann_whitney(s->after, n, s->before, n, &t);
@@ -313,11 +237,11 @@ static double test(const struct series *s, size_t n, struct tails *tails)
 }
 
 /* The shift that the first n pairs show. */
-static struct stat_shift estimate(const struct series *s, size_t n, struct tails *tails)
+static struct stat_shift estimate(const struct series *s, size_t n)
 {
         double x[JUDGE_PAIRS], y[JUDGE_PAIRS];
-        bool paired = go_together(s, n);
-        const double *chance = tails_for(tails, n, paired);
+        const struct sides sides = sides_of(s, n);
+        bool paired = judge_go_together(&sides);
 
         for (size_t i = 0; i < n; i++) {
                 x[i] = paired ? s->after[i] - s->before[i] : s->after[i];
@@ -325,30 +249,21 @@ static struct stat_shift estimate(const struct series *s, size_t n, struct tails
         }
         stat_sort(x, n);
         stat_sort(y, n);
-        return paired ? stat_shift_sorted(x, n, JUDGE_CONFIDENCE, chance)
-                      : stat_shift_sorted_unpaired(x, n, y, n, JUDGE_CONFIDENCE, chance);
-}
-
-static double mean_shift(const struct series *s, size_t n)
-{
-        double sum = 0;
-
-        for (size_t i = 0; i < n; i++)
-                sum += s->after[i] - s->before[i];
-        return sum / (double)n;
+        return paired ? stat_shift_sorted(x, n, JUDGE_CONFIDENCE, stat_tails(n, true))
+                      : stat_shift_sorted_unpaired(x, n, y, n, JUDGE_CONFIDENCE, stat_tails(n, false));
 }
 
 /* The change of the first n pairs that is held against the floor: the estimate, or the mean of all pairs. Where only some seeds changed, the estimate
  * hardly moves and the mean does. */
 static double change_of(const struct series *s, size_t n, double estimated)
 {
-        double mean = mean_shift(s, n);
+        double mean = sides_of(s, n).shift.mean;
 
         return fabs(estimated) >= s->floor || fabs(mean) < s->floor ? estimated : mean;
 }
 
 /* Looks at all cases, and marks those with a significant change. */
-static void look(struct measured *m, size_t look, struct tails *tails)
+static void look(struct measured *m, size_t look)
 {
         cleanup_free double *p = allocate(m->n + 1, sizeof(*p));
         double largest = -1;
@@ -356,14 +271,14 @@ static void look(struct measured *m, size_t look, struct tails *tails)
         for (size_t i = 0; i < m->n; i++) {
                 struct series *s = &m->list[i];
 
-                p[i] = s->upto[look] >= JUDGE_FIRST_PAIRS && !s->is_constant ? test(s, s->upto[look], tails) : 1;
+                p[i] = s->upto[look] >= JUDGE_FIRST_PAIRS && !s->is_constant ? test(s, s->upto[look]) : 1;
         }
         stat_discoveries(p, m->n, judge_spending(PART_CASES, look, m->is_asked, m->false_alarms), &largest);
         for (size_t i = 0; i < m->n; i++) {
                 struct series *s = &m->list[i];
 
                 if (p[i] <= largest && !s->found)
-                        s->found = fabs(change_of(s, s->upto[look], estimate(s, s->upto[look], tails).shift)) >= s->floor;
+                        s->found = fabs(change_of(s, s->upto[look], estimate(s, s->upto[look]).shift)) >= s->floor;
         }
 }
 
@@ -391,17 +306,17 @@ static void set_change(struct series *s)
                 s->ret->change = is_same(s) ? JUDGE_SAME : JUDGE_UNDECIDED;
 }
 
-static void conclude(struct series *s, struct tails *tails)
+static void conclude(struct series *s)
 {
         struct judge_shift *ret = s->ret;
 
-        s->shift = estimate(s, s->n, tails);
+        s->shift = estimate(s, s->n);
         if (s->is_constant) {
                 ret->p = s->shift.shift == 0 ? 1 : 0;
                 s->shift.low = s->shift.high = s->shift.shift;
                 s->found = fabs(s->shift.shift) >= s->floor;
         } else {
-                ret->p = test(s, s->n, tails);
+                ret->p = test(s, s->n);
         }
         ret->ratio = exp(s->shift.shift);
         ret->low = exp(s->shift.low);
@@ -424,12 +339,11 @@ static void follow(struct measured *m, const struct judge_set_shift *set)
 }
 
 /* Standard error of the estimate: that of the means, which is near it. */
-static double error_of(const struct series *s)
+static double error_of(const struct sides *s)
 {
-        struct products p = products_of(s, s->n);
-        double n = (double)s->n, square = p.xx + p.yy - (go_together(s, s->n) ? 2 * p.xy : 0);
+        double square = judge_go_together(s) ? s->shift.square : s->before.square + s->after.square;
 
-        return sqrt(fmax(square, 0) / (n - 1) / n);
+        return sqrt(square / (s->shift.n - 1) / s->shift.n);
 }
 
 /* How many pairs each case wants for itself. Every case whose answers leave something to measure gets the first few. Cases of a set that changed evenly
@@ -442,19 +356,19 @@ static void plan(const struct measured *m, struct judgement *j)
                 found += m->list[i].found;
         for (size_t i = 0; i < m->n; i++) {
                 const struct series *s = &m->list[i];
+                const struct sides sides = sides_of(s, s->n);
                 struct prospect p = {.part = PART_CASES,
                                      .false_alarms = m->false_alarms,
                                      .pairs = s->known,
                                      .most = m->most_wanted,
-                                     .shift = fmax(fabs(s->shift.shift), fabs(mean_shift(s, s->n))),
+                                     .shift = fmax(fabs(s->shift.shift), fabs(sides.shift.mean)),
+                                     .error = s->n >= JUDGE_FIRST_PAIRS ? error_of(&sides) : 0,
                                      .floor = s->floor,
                                      .share = (double)(found + 1) / (double)m->n};
-
                 struct judged_case *c = &j->cases[s->index];
 
                 if (s->ret->change != JUDGE_UNDECIDED || (!m->is_asked && c->flips[0] + c->flips[1] == 0))
                         continue;
-                p.error = s->n >= JUDGE_FIRST_PAIRS ? error_of(s) : 0;
                 if (s->n < JUDGE_FIRST_PAIRS ? 2 * s->n >= s->known : !judge_is_hopeless(&p))
                         c->wanted = MAX(c->wanted, judge_next_look(s->known, m->most_wanted));
         }
@@ -474,7 +388,7 @@ static void one_seed(struct measured *m)
         }
 }
 
-static void judge_measured(struct measured *m, const struct judge_case *cases, struct tails *tails, struct judgement *j)
+static void judge_measured(struct measured *m, const struct judge_case *cases, struct judgement *j)
 {
         const struct judge_set_shift *set = &j->set.by[m->measure];
 
@@ -482,9 +396,9 @@ static void judge_measured(struct measured *m, const struct judge_case *cases, s
         if (m->most_pairs <= 1)
                 one_seed(m);
         for (size_t k = 0; k < N_LOOKS && m->most_pairs > 1; k++)
-                look(m, k, tails);
+                look(m, k);
         for (size_t i = 0; i < m->n && m->most_pairs > 1; i++)
-                conclude(&m->list[i], tails);
+                conclude(&m->list[i]);
         judge_sets(m, cases, j);
         if (set->is_even && (set->change == JUDGE_MORE || set->change == JUDGE_LESS))
                 follow(m, set);
@@ -557,8 +471,6 @@ static struct judged_case judge_answers(const struct judge_case *c, size_t pairs
 
 void judge(const struct judge_case *cases, size_t n, const struct judge_options *options, struct judgement *ret)
 {
-        cleanup(tails_done) struct tails tails = {0};
-
         *ret = (struct judgement){.options = *options, .n = n};
         ret->cases = allocate(n + 1, sizeof(*ret->cases));
         ret->families = allocate(options->n_families + 1, sizeof(*ret->families));
@@ -572,7 +484,7 @@ void judge(const struct judge_case *cases, size_t n, const struct judge_options 
                         .most_pairs = MIN(options->most_pairs, JUDGE_PAIRS),
                         .most_wanted = MIN(options->most_wanted > 0 ? options->most_wanted : options->most_pairs, JUDGE_PAIRS)};
 
-                judge_measured(&measured, cases, &tails, ret);
+                judge_measured(&measured, cases, ret);
                 free(measured.list);
                 free(measured.room);
         }

@@ -17,7 +17,7 @@
  *     `lost` and `gained` are changes of time between seeds that are mostly solved and seeds that mostly are not.
  *   - A wrong answer and a contradiction are facts at one run.
  *
- * Pure: nothing is global, any thread. */
+ * Pure: any thread. */
 #pragma once
 
 #include <stdbool.h>

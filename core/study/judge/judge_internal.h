@@ -81,11 +81,17 @@ static inline void judge_add(struct moments *m, double x)
         m->mean += apart / m->n;
         m->square += apart * (x - m->mean);
 }
-/* Do two sides go together, whose correlation over n seeds is r? By its t. */
-static inline bool judge_is_correlated(double r, double n)
+struct sides { /* both sides under the same seeds, and their difference */
+        struct moments before, after, shift;
+};
+static inline void judge_add_pair(struct sides *s, double before, double after)
 {
-        return r > 0 && r * r * (n - 2) > JUDGE_TOGETHER * JUDGE_TOGETHER * (1 - r * r);
+        judge_add(&s->before, before);
+        judge_add(&s->after, after);
+        judge_add(&s->shift, after - before);
 }
+/* Do they go together over the seeds? By the t of their correlation. */
+bool judge_go_together(const struct sides *s);
 /* The logarithm of the ratio from which on a difference is a change; `least`: the lesser of the two amounts, which counts for times. */
 double judge_floor(enum judge_measure m, double least);
 

@@ -88,11 +88,6 @@ static void read_line(const struct judge_build *builds, size_t n, double floor, 
 
 /* -- two stretches ------------------------------------------------------------------------------------------------ */
 
-static double moments_variance(const struct moments *m)
-{
-        return m->n > 1 ? m->square / (m->n - 1) : 0;
-}
-
 /* Of one seed over the builds of a stretch. */
 static struct sums seed_sums(const struct line *l, size_t from, size_t to, size_t seed)
 {
@@ -135,24 +130,18 @@ static struct contrast two_samples(const struct moments *x, const struct moments
 /* [from, at) against [at, to). */
 static struct contrast compare(const struct line *l, size_t from, size_t at, size_t to)
 {
-        struct moments x = {0}, y = {0}, d = {0};
+        struct sides s = {0};
+        struct moments x, y;
 
-        for (size_t s = 0; s < l->seeds; s++) {
-                struct sums before = seed_sums(l, from, at, s), after = seed_sums(l, at, to, s);
+        for (size_t seed = 0; seed < l->seeds; seed++) {
+                struct sums before = seed_sums(l, from, at, seed), after = seed_sums(l, at, to, seed);
 
-                if (before.n == 0 || after.n == 0)
-                        continue;
-                judge_add(&x, before.x / before.n);
-                judge_add(&y, after.x / after.n);
-                judge_add(&d, after.x / after.n - before.x / before.n);
+                if (before.n > 0 && after.n > 0)
+                        judge_add_pair(&s, before.x / before.n, after.x / after.n);
         }
-        if (d.n >= SEEDS) {
-                double sum = moments_variance(&x) + moments_variance(&y), product = moments_variance(&x) * moments_variance(&y);
-
-                if (judge_is_correlated((sum - moments_variance(&d)) / 2 / sqrt(product), d.n))
-                        return contrast_of(d.mean, sqrt(moments_variance(&d) / d.n), d.n - 1);
-                return two_samples(&x, &y);
-        }
+        if (s.shift.n >= SEEDS)
+                return judge_go_together(&s) ? contrast_of(s.shift.mean, sqrt(s.shift.square / (s.shift.n - 1) / s.shift.n), s.shift.n - 1)
+                                             : two_samples(&s.before, &s.after);
         if (at - from < LEAST_BUILD || to - at < LEAST_BUILD)
                 return (struct contrast){0, 1};
         x = values_of(l, from, at);
