@@ -229,21 +229,14 @@ static struct slice resets_key(const char *name, struct buffer *b)
         return SLICE(b->data, b->size);
 }
 
-static uint64_t count_resets(struct workspace *w, const char *name)
-{
-        cleanup_buffer struct buffer key = {0};
-        cleanup_blob struct blob value = {0};
-
-        return store_fetch(workspace_store(w), TABLE_PORTFOLIOS, resets_key(name, &key), &value) < 0 || value.size != 8 ? 0 : key_get_u64(value.data);
-}
-
 static void find_epoch(struct workspace *w, struct portfolio *p)
 {
+        cleanup_buffer struct buffer resets = {0};
         struct hasher *h = hasher_new();
 
         hasher_string(h, "portfolio");
         hasher_string(h, p->name);
-        hasher_number(h, count_resets(w, p->name));
+        hasher_number(h, portfolio_counter(w, resets_key(p->name, &resets)));
         hasher_number(h, p->wall_ns);
         hasher_number(h, p->memory);
         hasher_number(h, p->seed);
@@ -419,12 +412,7 @@ int portfolio_add(struct workspace *w, const char *name, char *const *arms, cons
 
 static int reset_in(void *user, struct store_txn *t)
 {
-        const struct slice *key = user;
-        cleanup_blob struct blob old = {0};
-        uint8_t value[8];
-
-        key_u64(value, 1 + (store_get(t, TABLE_PORTFOLIOS, *key, &old) == 0 && old.size == 8 ? key_get_u64(old.data) : 0));
-        return store_put(t, TABLE_PORTFOLIOS, *key, SLICE(value, sizeof(value)));
+        return portfolio_count(t, *(const struct slice *)user);
 }
 
 int portfolio_reset(struct workspace *w, const char *name)

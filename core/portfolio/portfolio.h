@@ -6,8 +6,8 @@
  *             arm = cvc5: /usr/bin/cvc5 --strings-exp {case}
  *             timeout = 10s
  *
- * An arm is a solver or variant of the store at a revision (HEAD unless told), perhaps with a seed; or a name, a colon and a command, whose
- * first word is a program of this machine. {case} is added at its end where it has none.
+ * An arm is a solver or variant of the store at a revision (default HEAD), perhaps with a seed; or a name, a colon and a command, whose first word is a
+ * program of this machine. {case} is added at its end where it has none.
  *
  *   key         default    meaning
  *   arm                    repeated; in the order of listings
@@ -16,10 +16,10 @@
  *   selector    survival   or 10nn (learner.h)
  *   seed        1
  *
- * The learned state is the list of trials: a record for each case that the portfolio answered, with its features and what every arm did. A learner
- * is made by telling it the trials in order. One transaction puts a record under the portfolio's epoch and the next number, and notes it for the
- * case. So the answer and what is learned from it are one, and no crash comes between. The epoch is a digest of all settings (revisions as
- * commits) and of how often the portfolio was reset. Another epoch begins anew; the old one's records stay.
+ * The learned state is the list of trials: a record for each case that the portfolio answered, with its features and what every arm did. A learner is made
+ * by telling it the trials in order. One transaction puts a record under the portfolio's epoch and the next number, and notes it for the case, so no crash
+ * comes between an answer and what is learned from it. The epoch is a digest of all settings (revisions as commits) and of how often the portfolio was
+ * reset. Another epoch begins anew; the old one's records stay.
  *
  * Threads: any. */
 #pragma once
@@ -93,7 +93,7 @@ struct trial *trial_free(struct trial *t); /* NULL */
 DEFINE_CLEANUP(struct trial *, trial_free)
 #define cleanup_trial cleanup(trial_freep)
 
-/* Puts it as the next one of the epoch and sets its number, to at least what it was. Where the case already has one that stands, *ret is that; else NULL. */
+/* Puts it as the next one of the epoch and sets its number, to at least what it was. *ret: the one that the case has already, if it stands; else NULL. */
 int trial_put(struct workspace *w, const struct portfolio *p, const struct case_info *info, struct trial *t, struct trial **ret);
 /* -ENOENT: there is none, or its answer is taken back, as its arm was wrong since or another one contradicts it. */
 int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret);

@@ -22,6 +22,10 @@ static inline enum ending ending_of(enum verdict v)
 #define TRIAL_KEY_SIZE (DIGEST_SIZE + 1 + 4)
 struct slice trial_key(uint8_t key[TRIAL_KEY_SIZE], const struct digest *epoch, char kind, uint32_t number);
 
+/* Counters in the same table; 0: it never counted. */
+uint64_t portfolio_counter(struct workspace *w, struct slice key);
+int portfolio_count(struct store_txn *t, struct slice key); /* one up */
+
 /* -- trust.c -- */
 
 /* An arm that answered against a case's :status is asked no more in this epoch, and its answers are taken back. -ENOENT: it was never wrong, or that

@@ -20,6 +20,7 @@ static int alone_find(const struct trial_query *q, struct trial **ret)
 {
         const struct portfolio *p = q->portfolio;
         struct trial_run run = {0};
+        enum judgement judgement;
         struct trial *t;
         int r = arm_known(q->workspace, p, &p->arms[q->alone], q->info, (double)p->wall_ns / NSEC_PER_SEC, &run);
 
@@ -31,7 +32,7 @@ static int alone_find(const struct trial_query *q, struct trial **ret)
         t->verdict = run.verdict;
         t->seconds = run.attempt.seconds;
         if (t->winner < t->n_arms)
-                trial_find_alarm(q, t);
+                trial_judge(q, t, t->winner, &judgement);
         *ret = t;
         return 0;
 }

@@ -112,36 +112,34 @@ static void note_turn(struct trial *t, const struct step *step)
         t->turns[t->n_turns - 1] = *step;
 }
 
-void trial_find_alarm(const struct trial_query *q, struct trial *t)
+int trial_judge(const struct trial_query *q, struct trial *t, size_t arm, enum judgement *ret)
 {
         cleanup_free struct trial_run *known = answers_known(q->workspace, q->portfolio, q->info, t);
 
-        if (answer_judge(q->workspace, q->portfolio, q->info, t->winner, known, &t->alarm) == JUDGED_WRONG)
-                arm_note_wrong(q->workspace, q->portfolio, t->winner, t->case_id, t->alarm);
+        *ret = answer_judge(q->workspace, q->portfolio, q->info, arm, known, &t->alarm);
+        return *ret == JUDGED_WRONG ? arm_note_wrong(q->workspace, q->portfolio, arm, t->case_id, t->alarm) : 0;
 }
 
 /* An arm has answered. If the answer is wrong or contradicted, the arm has failed, and the next one gets its turn. */
 static int judge(struct running *run, size_t arm)
 {
-        const struct trial_query *q = run->query;
         struct trial *t = run->trial;
-        cleanup_free struct trial_run *known = NULL;
         enum judgement judgement;
+        int r;
 
         t->runs[arm].attempt = run->attempts[arm];
-        known = answers_known(q->workspace, q->portfolio, q->info, t);
-        judgement = answer_judge(q->workspace, q->portfolio, q->info, arm, known, &t->alarm);
+        r = trial_judge(run->query, t, arm, &judgement);
         if (judgement != JUDGED_STANDS)
                 run->attempts[arm].ending = t->runs[arm].attempt.ending = ENDING_FAILED;
-        if (judgement != JUDGED_WRONG)
-                return 0;
-        learner_leave_out(run->learned->learner, (uint32_t)arm, true);
-        return arm_note_wrong(q->workspace, q->portfolio, arm, t->case_id, t->alarm);
+        if (judgement == JUDGED_WRONG)
+                learner_leave_out(run->learned->learner, (uint32_t)arm, true);
+        return r;
 }
 
 static void sum_up(struct running *run)
 {
         struct trial *t = run->trial;
+        enum judgement judgement;
         bool stopped = false;
 
         t->winner = (uint32_t)t->n_arms;
@@ -155,9 +153,10 @@ static void sum_up(struct running *run)
         }
         t->verdict = t->winner < t->n_arms ? t->runs[t->winner].verdict : stopped ? VERDICT_TIMEOUT : VERDICT_UNKNOWN;
         if (trial_is_alone(run->query) && t->winner < t->n_arms)
-                trial_find_alarm(run->query, t);
+                trial_judge(run->query, t, t->winner, &judgement);
         if (!trial_is_alone(run->query) && t->n_turns == 0)
-                t->alarm = copy_string("no arm is left, as every arm was wrong before ('solverfs portfolio show'): correct a :status that is wrong, and reset it");
+                t->alarm = copy_string("no arm is left, as every arm was wrong before ('solverfs portfolio show'): "
+                                       "correct a :status that is wrong, and reset it");
         if (t->alarm)
                 log_warning("portfolio %s, case %u: %s", run->query->portfolio->name, t->case_id, t->alarm);
 }

@@ -59,8 +59,8 @@ int running_take_turns(struct running *run);
 /* Up to the answer. -ENOENT: a run on the cluster is missing. */
 int running_portfolio(struct running *run);
 int running_alone(struct running *run); /* the one arm of the query */
-/* Sets t->alarm (NULL before) where the answer contradicts others. */
-void trial_find_alarm(const struct trial_query *q, struct trial *t);
+/* Judges the arm's answer: sets t->alarm (NULL before) where it contradicts others, and notes an arm that is wrong. */
+int trial_judge(const struct trial_query *q, struct trial *t, size_t arm, enum judgement *ret);
 
 /* -- lane.c -- */
 

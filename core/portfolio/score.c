@@ -25,12 +25,11 @@ int portfolio_print_arms(struct workspace *w, const struct portfolio *p, struct 
         buffer_adds(ret, "arm\tkind\twhat\tseed\tproblem\n");
         for (size_t i = 0; i < p->n_arms; i++) {
                 const struct arm *a = &p->arms[i];
-                struct commit c;
 
                 buffer_add_printable(ret, a->name);
                 buffer_adds(ret, a->solver ? "\tsolver\t" : "\tcommand\t");
-                if (a->solver && !a->problem && history_commit(a->solver->history, a->commit, &c) == 0)
-                        buffer_addf(ret, "%s %s", a->solver->recipe->name, git_oid_tostr_s(&c.oid));
+                if (a->solver && !a->problem)
+                        buffer_addf(ret, "%s %s", a->solver->recipe->name, full_sha(a->solver, a->commit).s);
                 else
                         buffer_add_printable(ret, a->text);
                 if (a->has_seed)

@@ -27,8 +27,6 @@ static float sign_of(double value)
         return (float)((value > 0) - (value < 0));
 }
 
-/* -- looking ----------------------------------------------------------------------------------------------------- */
-
 static float inverse_variance(const struct similar_feature *f)
 {
         double n = (double)f->log_known, mean = f->log_sum / n, variance = f->log_squares / n - mean * mean;
@@ -70,8 +68,6 @@ size_t similar_nearest(const struct similar *s, const double *features, size_t m
                 ret[i].distance = sqrt(ret[i].distance + apart);
         return n;
 }
-
-/* -- adding ------------------------------------------------------------------------------------------------------ */
 
 static void add_reading(struct similar_feature *f, size_t i, double value)
 {

@@ -1,21 +1,20 @@
-/* The default selector. For each arm it estimates how likely the present query is to be solved in the next moment, given what every arm has
- * already had. It runs the arm with the highest chance per second, for as long as makes it so.
+/* The default selector. For each arm it estimates how likely the present query is to be solved soon, given what every arm has already had. It runs the
+ * arm with the highest chance per second, for as long as makes it so.
  *
- * Hazards. Time is cut into bins that grow geometrically. The hazard of a bin is the chance of being solved in it when not solved before. It is
- * counted among the nearest queries seen, weighted by distance; a stopped run counts for the bins it lived through. (Beran, "Nonparametric
- * regression with randomly censored survival data", 1981; solved and given up are competing risks.) A neighbour on which an arm ended sooner
- * than it has been running now counts little, as it is of another kind. Where little was counted the model of hardness.h fills in, with the
- * weight of PRIOR_RUNS runs.
+ * Hazards. Time is cut into bins that grow geometrically. The hazard of a bin is the chance of being solved in it when not solved before. It is counted
+ * among the nearest queries seen, weighted by distance; a stopped run counts for the bins it lived through. (Beran, "Nonparametric regression with
+ * randomly censored survival data", 1981; solved and given up are competing risks.) A neighbour on which an arm ended sooner than it has been running now
+ * counts little, as it is of another kind. Where little was counted the model of hardness.h fills in, with the weight of PRIOR_RUNS runs.
  *
- * Schedule. For independent arms that can be paused, the expected time to the first success is least when the arm with the highest ratio of
- * chance to expected time, over its best horizon, always continues (Sevcik's rule for jobs of random length; Streeter and Golovin's greedy
- * schedule for known arms, 2008). After each turn the hazards are computed anew.
+ * Schedule. For independent arms that can be paused, the expected time to the first success is least when the arm with the highest ratio of chance to
+ * expected time, over its best horizon, always continues (Sevcik's rule for jobs of random length; Streeter and Golovin's greedy schedule for known
+ * arms, 2008). After each turn the hazards are computed anew.
  *
- * Guard. The schedule is greedy and knows little at first: where every arm needs a large part of the limit, it divides the limit among all until
- * none has enough. So it is compared with its best arm. Each query is also charged what each arm alone would have cost: as far as the arm ran
- * that is known, beyond it follows from the arm's own curve (Kaplan and Meier, 1958). While the schedule is behind by more than GUARD_SHARE and
- * GUARD_LIMITS, or nothing was solved yet, one arm gets the whole query. Thompson sampling from these costs draws it: the fewer of its runs
- * ended, the wider the draw. An arm that has solved something also gets a whole query while less than EXPLORE of all time went to it. */
+ * Guard. The schedule is greedy and knows little at first: where every arm needs a large part of the limit, it divides the limit among all until none has
+ * enough. So it is held against its best arm. Each query is also charged what each arm alone would have cost, known as far as the arm ran, and beyond from
+ * the arm's own curve (Kaplan and Meier, 1958). While the schedule is behind by more than GUARD_SHARE and GUARD_LIMITS, or nothing was solved yet, one arm
+ * gets the whole query, drawn by Thompson sampling from these costs: the fewer of its runs ended, the wider the draw. An arm that has solved something
+ * also gets a whole query while less than EXPLORE of all time went to it. */
 #include "core/portfolio/hardness.h"
 #include "core/portfolio/learner_internal.h"
 #include "core/portfolio/similar.h"

@@ -136,19 +136,27 @@ int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id,
         return 0;
 }
 
-static uint64_t trials_taken_back_in(struct store_txn *t, const struct digest *epoch)
+uint64_t portfolio_counter(struct workspace *w, struct slice key)
 {
-        cleanup_blob struct blob value = {0};
-        uint8_t key[TRIAL_KEY_SIZE];
+        cleanup_blob struct blob n = {0};
 
-        return store_get(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 'b', 0), &value) == 0 && value.size == 8 ? key_get_u64(value.data) : 0;
+        return store_fetch(workspace_store(w), TABLE_PORTFOLIOS, key, &n) == 0 && n.size == 8 ? key_get_u64(n.data) : 0;
+}
+
+int portfolio_count(struct store_txn *t, struct slice key)
+{
+        cleanup_blob struct blob n = {0};
+        uint8_t next[8];
+
+        key_u64(next, 1 + (store_get(t, TABLE_PORTFOLIOS, key, &n) == 0 && n.size == 8 ? key_get_u64(n.data) : 0));
+        return store_put(t, TABLE_PORTFOLIOS, key, SLICE(next, sizeof(next)));
 }
 
 uint64_t trials_taken_back(struct workspace *w, const struct portfolio *p)
 {
-        cleanup_txn struct store_txn *t = NULL;
+        uint8_t key[TRIAL_KEY_SIZE];
 
-        return store_read(workspace_store(w), &t) == 0 ? trials_taken_back_in(t, &p->epoch) : 0;
+        return portfolio_counter(w, trial_key(key, &p->epoch, 'b', 0));
 }
 
 struct putting {
@@ -170,16 +178,15 @@ static int put_in(void *user, struct store_txn *t)
         struct putting *p = user;
         const struct digest *epoch = &p->portfolio->epoch;
         cleanup_buffer struct buffer b = {0};
-        uint8_t key[TRIAL_KEY_SIZE], from[TRIAL_KEY_SIZE], number[4], taken_back[8];
+        uint8_t key[TRIAL_KEY_SIZE], from[TRIAL_KEY_SIZE], number[4];
         uint32_t next = p->trial->number;
         int r = find_in(t, epoch, p->trial->case_id, &p->there);
 
         if (r == 0 && p->instead && p->there->number == p->instead->number) {
                 p->there = trial_free(p->there);
                 r = store_delete(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 't', p->instead->number));
-                key_u64(taken_back, trials_taken_back_in(t, epoch) + 1); /* so that learners which know it are made anew (learned.c) */
                 if (r == 0)
-                        r = store_put(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 'b', 0), SLICE(taken_back, sizeof(taken_back)));
+                        r = portfolio_count(t, trial_key(key, epoch, 'b', 0)); /* so that learners which know it are made anew (learned.c) */
                 r = r < 0 ? r : -ENOENT;
         }
         if (r != -ENOENT)

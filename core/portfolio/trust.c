@@ -5,8 +5,6 @@
 
 #include "cache/store/store.h"
 
-/* -- arms that were wrong ---------------------------------------------------------------------------------------- */
-
 int arm_note_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t case_id, const char *why)
 {
         cleanup_free char *there = NULL, *line = NULL;
@@ -34,8 +32,6 @@ static int find_wrong(struct workspace *w, const struct portfolio *p, size_t arm
                 *ret_case = 0;
         return 0;
 }
-
-/* -- a :status in doubt ------------------------------------------------------------------------------------------ */
 
 static bool says(const struct trial_run *run)
 {
@@ -98,8 +94,6 @@ int arm_was_wrong(struct workspace *w, const struct portfolio *p, size_t arm, ch
                 *ret_why = steal_pointer(why);
         return r;
 }
-
-/* -- an answer --------------------------------------------------------------------------------------------------- */
 
 static void write_why(const struct portfolio *p, size_t arm, enum verdict verdict, const char *other, enum verdict says, char **ret)
 {

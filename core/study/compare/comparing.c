@@ -33,11 +33,8 @@ struct evidence {
 struct comparing {
         struct comparing_options options;
         struct comparing_table table;
-        struct judge_case *cases;
-        struct evidence *evidence;
-        struct comparing_value *values;
+        struct evidence *evidence; /* [options.n] */
         size_t n_families;
-        size_t *order;
         struct want *wants; /* of this batch */
         size_t n_wants;
         bool began, repeating;
@@ -64,10 +61,10 @@ void comparing_free(struct comparing *c)
         free((void *)c->options.cases);
         free((void *)c->options.set);
         free((void *)c->options.machine);
-        free(c->cases);
+        free(c->table.cases);
         free(c->evidence);
-        free(c->values);
-        free(c->order);
+        free(c->table.values);
+        free(c->table.order);
         free(c->table.why);
         free(c->wants);
         free(c);
@@ -119,17 +116,17 @@ static void find_families(struct comparing *c)
         struct case_info **cases = (struct case_info **)c->options.cases;
 
         for (size_t i = 0; i < c->options.n; i++)
-                c->order[i] = i;
-        qsort_r(c->order, c->options.n, sizeof(*c->order), compare_families, cases);
+                c->table.order[i] = i;
+        qsort_r(c->table.order, c->options.n, sizeof(*c->table.order), compare_families, cases);
         for (size_t k = 0; k < c->options.n; k++) {
-                struct case_info *info = cases[c->order[k]];
+                struct case_info *info = cases[c->table.order[k]];
 
-                if (k == 0 || compare_families(&c->order[k - 1], &c->order[k], cases) != 0) {
+                if (k == 0 || compare_families(&c->table.order[k - 1], &c->table.order[k], cases) != 0) {
                         list_grow(c->table.families, c->n_families);
                         c->table.families[c->n_families++] =
                                 family_size(info) > 0 ? copy_prefix(info->name, family_size(info)) : copy_string(".");
                 }
-                c->cases[c->order[k]].family = c->n_families - 1;
+                c->table.cases[c->table.order[k]].family = c->n_families - 1;
         }
 }
 
@@ -141,14 +138,11 @@ static int name_version(const struct comparing_version *v, char ret_sha[GIT_OID_
         cleanup(ref_list_unrefp) struct ref_list *refs = NULL;
         cleanup_buffer struct buffer label = {0};
         const char *tag = NULL;
-        struct commit c;
-        int r = history_commit(v->solver->history, v->commit, &c);
+        int r = history_refs(v->solver->history, &refs);
 
-        if (r == 0)
-                r = history_refs(v->solver->history, &refs);
         if (r < 0)
                 return r;
-        git_oid_tostr(ret_sha, GIT_OID_HEXSZ + 1, &c.oid);
+        memcpy(ret_sha, full_sha(v->solver, v->commit).s, GIT_OID_HEXSZ + 1);
         for (size_t i = 0; i < refs->n; i++)
                 if (refs->list[i].kind == REF_TAG && refs->list[i].commit == v->commit &&
                     (!tag || strlen(refs->list[i].name) < strlen(tag)))
@@ -181,10 +175,10 @@ int comparing_new(const struct comparing_options *options, struct comparing **re
         c->options.machine = options->machine ? copy_string(options->machine) : NULL;
         for (size_t i = 0; i < options->n; i++)
                 cases[i] = case_info_ref(options->cases[i]);
-        c->cases = allocate(options->n + 1, sizeof(*c->cases));
+        c->table.cases = allocate(options->n + 1, sizeof(*c->table.cases));
         c->evidence = allocate(options->n + 1, sizeof(*c->evidence));
-        c->values = allocate(options->n + 1, sizeof(*c->values));
-        c->order = allocate(options->n + 1, sizeof(*c->order));
+        c->table.values = allocate(options->n + 1, sizeof(*c->table.values));
+        c->table.order = allocate(options->n + 1, sizeof(*c->table.order));
         for (int side = 0; side < 2; side++)
                 solver_ref(c->options.version[side].solver);
         for (int side = 0; side < 2 && r == 0; side++) {
@@ -196,9 +190,6 @@ int comparing_new(const struct comparing_options *options, struct comparing **re
         if (r < 0)
                 return r;
         c->table.options = &c->options;
-        c->table.cases = c->cases;
-        c->table.order = c->order;
-        c->table.values = c->values;
         c->table.chance = has_seeds                                      ? COMPARING_SEEDS
                           : options->scramble != COMPARING_SCRAMBLE_NEVER ? COMPARING_SCRAMBLED
                                                                           : COMPARING_REPETITIONS;
@@ -416,7 +407,7 @@ static int read_pair(struct comparing *c, size_t i, size_t pair)
                 if (taken[side].n > 0)
                         e->next[pair] = MAX(e->next[pair], taken[side].list[taken[side].n - 1].number + 1);
         for (int side = 0; side < 2 && pair == 0; side++) {
-                c->values[i].seconds[side] = taken[side].seconds;
+                c->table.values[i].seconds[side] = taken[side].seconds;
                 c->table.newest = MAX(c->table.newest, taken[side].newest);
         }
         if (r == 0) {
@@ -443,7 +434,7 @@ static bool is_same_program(struct comparing *c, size_t i)
 static int read_case(struct comparing *c, size_t i)
 {
         struct evidence *e = &c->evidence[i];
-        struct judge_case *of = &c->cases[i];
+        struct judge_case *of = &c->table.cases[i];
         bool was_repeated = e->is_repeated;
         int r;
 
@@ -465,7 +456,7 @@ static int read_case(struct comparing *c, size_t i)
                 e->is_repeated = true; /* no pair of scrambled inputs is known */
         if (r >= 0 && e->is_repeated && !was_repeated)
                 return read_case(c, i);
-        c->values[i].is_shown = e->is_repeated;
+        c->table.values[i].is_shown = e->is_repeated;
         of->pairs = e->pairs;
         of->n_pairs = e->n_pairs;
         return MIN(r, 0);
@@ -486,7 +477,7 @@ static bool is_idle(const struct comparing *c, int side)
         size_t n_cases = 0;
 
         for (size_t i = 0; i < c->options.n && c->table.chance == COMPARING_SEEDS; i++) {
-                const struct judge_case *of = &c->cases[i];
+                const struct judge_case *of = &c->table.cases[i];
                 double effort = NAN;
                 size_t n = 0;
 
@@ -513,12 +504,12 @@ static void judge_all(struct comparing *c)
                                   .n_families = c->n_families > 1 ? c->n_families : 0};
 
         judgement_done(&c->table.judgement);
-        judge(c->cases, n, &o, &c->table.judgement);
+        judge(c->table.cases, n, &o, &c->table.judgement);
         for (int side = 0; side < 2; side++)
                 c->table.idle_seed[side] = is_idle(c, side);
         for (size_t i = 0; i < n; i++)
-                c->order[i] = i;
-        qsort_r(c->order, n, sizeof(*c->order), compare_places, &c->table.judgement);
+                c->table.order[i] = i;
+        qsort_r(c->table.order, n, sizeof(*c->table.order), compare_places, &c->table.judgement);
 }
 
 static int look_at_builds(struct comparing *c)
@@ -562,7 +553,7 @@ static void add_want(struct comparing *c, size_t i, size_t pair, int side, uint3
 
 static bool is_known(const struct comparing *c, size_t i, int side)
 {
-        return c->cases[i].n_pairs > 0 && c->cases[i].pairs[0].run[side].is_known;
+        return c->table.cases[i].n_pairs > 0 && c->table.cases[i].pairs[0].run[side].is_known;
 }
 
 static size_t pairs_wanted(const struct comparing *c, size_t i)

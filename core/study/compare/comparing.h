@@ -64,11 +64,11 @@ struct comparing_value {
 /* Its outcome; all of it is owned by the comparing. */
 struct comparing_table {
         const struct comparing_options *options;
-        const struct judge_case *cases; /* [options->n] */
+        struct judge_case *cases; /* [options->n] */
         struct judgement judgement;
         char **families;     /* [judgement.options.n_families] names; none where all cases are of one */
-        const size_t *order; /* of cases, worst first; then as given */
-        const struct comparing_value *values; /* [options->n] */
+        size_t *order;       /* of cases, worst first; then as given */
+        struct comparing_value *values; /* [options->n] */
         enum comparing_chance chance;
         size_t repeated;     /* cases that cannot be scrambled; their pairs are repetitions */
         char *why;           /* a sentence for one of them */

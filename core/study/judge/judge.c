@@ -408,31 +408,6 @@ static void judge_measured(struct measured *m, const struct judge_case *cases, s
 
 /* -- cases -------------------------------------------------------------------------------------------------------- */
 
-/* The change that the answers alone show; JUDGE_UNDECIDED if they show none. */
-static enum judge_change by_answers(const struct judge_case *c, size_t pairs)
-{
-        bool wrong[2] = {0}, sat[2] = {0}, unsat[2] = {0}, solved = false;
-
-        if (!judge_is_compared(c))
-                return JUDGE_UNKNOWN;
-        for (size_t i = 0; i < pairs; i++)
-                for (int side = 0; side < 2; side++) {
-                        const struct judge_run *run = &c->pairs[i].run[side];
-
-                        if (!run->is_known)
-                                continue;
-                        wrong[side] |= run->is_wrong;
-                        sat[side] |= run->verdict == VERDICT_SAT && !run->is_wrong;
-                        unsat[side] |= run->verdict == VERDICT_UNSAT && !run->is_wrong;
-                        solved |= judge_is_solved(&c->pairs[i], side);
-                }
-        if (wrong[0] != wrong[1])
-                return wrong[1] ? JUDGE_WRONG : JUDGE_RIGHT;
-        if ((sat[0] && unsat[1]) || (unsat[0] && sat[1]))
-                return JUDGE_CONTRADICTION;
-        return c->is_same_program || !solved ? JUDGE_SAME : JUDGE_UNDECIDED;
-}
-
 /* The change of a case whose answers are no fact by themselves: lost and gained are changes of time. */
 static enum judge_change headline(const struct judged_case *c, const struct judge_options *o)
 {
@@ -448,24 +423,37 @@ static enum judge_change headline(const struct judged_case *c, const struct judg
         return asked == JUDGE_UNKNOWN ? JUDGE_UNDECIDED : asked;
 }
 
-/* What a case's answers say, before anything is measured. */
+/* What a case's answers say, before anything is measured: JUDGE_UNDECIDED where they show no change. */
 static struct judged_case judge_answers(const struct judge_case *c, size_t pairs)
 {
-        struct judged_case ret = {.change = by_answers(c, pairs)};
+        bool wrong[2] = {0}, sat[2] = {0}, unsat[2] = {0}, is_solved = false;
+        struct judged_case ret = {0};
 
         for (enum judge_measure m = 0; m < N_JUDGE_MEASURES; m++)
                 ret.by[m] = (struct judge_shift){.median = {NAN, NAN}, .ratio = NAN, .low = NAN, .high = NAN, .p = NAN};
         for (size_t i = 0; i < pairs; i++) {
-                bool solved[2] = {judge_is_solved(&c->pairs[i], 0), judge_is_solved(&c->pairs[i], 1)};
+                bool is_known = judge_pair_is_known(&c->pairs[i]), solved[2];
 
-                if (!judge_pair_is_known(&c->pairs[i]))
-                        continue;
-                ret.pairs++;
                 for (int side = 0; side < 2; side++) {
+                        const struct judge_run *run = &c->pairs[i].run[side];
+
+                        solved[side] = run->is_known && judge_is_solved(&c->pairs[i], side);
+                        is_solved |= solved[side];
+                        wrong[side] |= run->is_known && run->is_wrong;
+                        sat[side] |= run->is_known && run->verdict == VERDICT_SAT && !run->is_wrong;
+                        unsat[side] |= run->is_known && run->verdict == VERDICT_UNSAT && !run->is_wrong;
+                }
+                ret.pairs += is_known;
+                for (int side = 0; is_known && side < 2; side++) {
                         ret.solved[side] += solved[side];
                         ret.flips[side] += solved[side] && !solved[!side];
                 }
         }
+        ret.change = !judge_is_compared(c)                          ? JUDGE_UNKNOWN
+                     : wrong[0] != wrong[1]                         ? (wrong[1] ? JUDGE_WRONG : JUDGE_RIGHT)
+                     : (sat[0] && unsat[1]) || (unsat[0] && sat[1]) ? JUDGE_CONTRADICTION
+                     : c->is_same_program || !is_solved             ? JUDGE_SAME
+                                                                    : JUDGE_UNDECIDED;
         return ret;
 }
 

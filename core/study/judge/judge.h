@@ -8,7 +8,7 @@
  *     measure that is one constant before and one after, over five seeds or more, decides by itself.
  *   - The set is tested by the signed ranks of all its pairs, or of its cases where they differ by more than their seeds explain. Its ratio is the
  *     geometric mean over the cases, with two intervals: over other seeds of these cases, and over other cases like these.
- *   - A change is at least 5 % (of times 1 ms, too), and significant. Pairs are looked at in number 5, 8, 12, 18, 24, 32, 40, 50 and 60, where they are there.
+ *   - A change is at least 5 % (of times 1 ms, too), and significant. The looks are at 5, 8, 12, 18, 24, 32, 40, 50 and 60 pairs, where they are there.
  *     The chance that a comparison of two versions that differ by their random numbers alone reports any change is at most 1 %, over all cases
  *     (Benjamini and Hochberg), families, measures, looks, and the set together. The measure that is asked for has 0.84 of that.
  *   - A case of a set that changed as a whole, and evenly, `follows` it: it is reported from p <= 0.01 on, and wants no pairs of its own.

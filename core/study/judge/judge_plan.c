@@ -12,8 +12,6 @@ const size_t judge_looks[N_LOOKS] = {5, 8, 12, 18, 24, 32, 40, 50, JUDGE_PAIRS};
 /* The pairs to come are assumed to be like those that were seen, and so many standard errors better. */
 #define OPTIMISM 0.75
 
-/* -- spending ----------------------------------------------------------------------------------------------------- */
-
 double judge_spending(enum judge_part part, size_t look, bool is_asked, double false_alarms)
 {
         static const double parts[] = {[PART_CASES] = 0.40, [PART_SET] = 0.56, [PART_FAMILIES] = 0.04};
@@ -27,8 +25,6 @@ double judge_spending(enum judge_part part, size_t look, bool is_asked, double f
 
         return false_alarms * measure * parts[part] * (part == PART_CASES ? of_cases[look] : part == PART_SET && is_asked ? of_set[look] : even);
 }
-
-/* -- pairs -------------------------------------------------------------------------------------------------------- */
 
 size_t judge_usual_pairs(size_t n_cases)
 {

@@ -1,4 +1,4 @@
-/* Which commits made these cases slow? A search over a history, for a batch of cases at once, against any way of building and running.
+/* The commits that made cases slow: a search over a history, for a batch of cases at once, against any way of building and running.
  *
  *     localize_new(&options, commits, n, &l);
  *     localize_add_case(l, &(struct localize_case){.reference = a, .target = b});
@@ -10,26 +10,24 @@
  * The next question depends on the facts alone, not on their order, and on no random number. So a search that is fed the same facts again (a store
  * remembers them) goes on where it ended.
  *
- * The ends come first: pairs of runs under the same seeds, until they are judged to differ (core/study/judge), or not to. Nothing between them is
- * built before that. Then each run of a case at a commit shows one of four levels: as at the reference, as at the target, between the two, or broken
- * (unknown, crash, error). How likely it is at each level follows from how times at the ends vary over seeds. Along the line of first parents the
- * true level is a hidden Markov chain that changes rarely. A run shows another level than the true one with an unknown probability, which is estimated
- * from all cases together (empirical Bayes over a grid, as in flake-aware culprit finders; Google, ICST 2023). The forward-backward recursion gives
- * the probability of a change between any two neighbouring facts; "no change at all" is one of the hypotheses, several changes and non-monotone
- * shapes are others.
- * Where that is undecided, the case runs again on a commit that is built. Where it is decided, the gap is split: by a commit that is built if one
- * divides it well, else by the build with the most information per second for all cases together. A culprit is more likely where other cases have
- * theirs (a Chinese restaurant's prior). A culprit that is a merge is searched further along what it merged. Around commits that cannot be built the
- * search probes at doubling distances, and reports those that remain as a set. Every culprit is verified by interleaved runs on it and the commit
- * before it, under seeds that neither had, as many as their judgement wants. These runs are facts like others, and reopen the search where they
- * contradict it.
+ * The ends come first: pairs of runs under the same seeds, until they are judged to differ (core/study/judge), or not to. Nothing between them is built
+ * before that. Each run of a case at a commit then shows one of four levels: as at the reference, as at the target, between the two, or broken. How likely
+ * it is at each level follows from how times at the ends vary over seeds. Along the line of first parents the true level is a hidden Markov chain that
+ * changes rarely. A run shows another level with an unknown error rate, estimated from all cases together (empirical Bayes over a grid, as in flake-aware
+ * culprit finders; Google, ICST 2023). The forward-backward recursion gives the probability of a change between any two neighbouring facts; no change,
+ * several changes and non-monotone shapes are among the hypotheses.
  *
- * Noise alone never ends a search. So a case has a number of runs beside those at its ends: most_runs for each change that is likely by then. When
- * they are used up, or after localize_stop(), it asks for nothing more. Places that are still unsure are then left out, and a change between two sure
- * ones is reported as the set of commits between them (is_cut_off). Where not even that is sure, the case is undecided.
+ * Where that is undecided, the case runs again on a built commit. Where it is decided, the gap is split: by a built commit if one divides it well, else by
+ * the build with the most information per second for all cases together. A culprit is more likely where other cases have theirs (a Chinese restaurant's
+ * prior). A culprit that is a merge is searched further along what it merged. Around commits that cannot be built the search probes at doubling distances,
+ * and reports those that remain as a set. Every culprit is verified by interleaved runs on it and the commit before it, under new seeds, as many as
+ * their judgement wants. These runs are facts like others, and reopen the search where they contradict it.
  *
- * A localize belongs to one thread at a time.
- */
+ * Noise alone never ends a search. So a case has a number of runs beside those at its ends: most_runs for each change that is likely by then. When they
+ * are used up, or after localize_stop(), it asks for nothing more. Places that are still unsure are then left out, and a change between two sure ones is
+ * reported as the set of commits between them (is_cut_off). Where not even that is sure, the case is undecided.
+ *
+ * A localize belongs to one thread at a time. */
 #pragma once
 
 #include "cache/base/util.h"

@@ -15,8 +15,6 @@ double build_cost(const struct localize *l, size_t program)
         return l->built[program] == BUILD_DONE ? 0 : l->build_seconds;
 }
 
-/* -- what cannot be built ----------------------------------------------------------------------------------------- */
-
 /* The chance that commits between two that build can be built, where f commits between them failed. Neighbours of a failed commit fail, too, and the
  * more have failed the longer the stretch is taken to be. With distance d to the nearest failed commit and g to the nearest good one the chance is
  * d / (d + min(2^(f-1), g)): one half beside the edge of a stretch, and large only at doubling distances from its middle. */
@@ -65,8 +63,6 @@ static bool buildable(const struct localize *l, const struct line *line, size_t 
                 any |= ret[x - a] > 0;
         return any;
 }
-
-/* -- demands ------------------------------------------------------------------------------------------------------ */
 
 static double information(const struct demand *d, size_t x)
 {

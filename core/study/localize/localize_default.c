@@ -95,8 +95,6 @@ static bool is_spent(struct search *s, const struct sighting *at)
         return at->n >= MOST_SAMPLES || !may_ask(s);
 }
 
-/* -- verification ------------------------------------------------------------------------------------------------- */
-
 /* Runs in turn under seeds that neither had: the change must be there once more, in its direction. */
 static void verify(struct search *s, size_t before, size_t after, struct localize_culprit *culprit)
 {
@@ -130,17 +128,6 @@ static void verify(struct search *s, size_t before, size_t after, struct localiz
 }
 
 /* -- culprits ----------------------------------------------------------------------------------------------------- */
-
-static double median_at(const struct test *t, size_t program, int level)
-{
-        cleanup_free double *x = allocate(t->n_facts, sizeof(*x));
-        size_t n = 0;
-
-        for (size_t i = 0; i < t->n_facts; i++)
-                if (t->facts[i].program == program && (int)level_of(&t->thresholds, &t->facts[i].outcome) == level)
-                        x[n++] = t->facts[i].outcome.value;
-        return stat_lower_median(x, n);
-}
 
 /* Small steps that add up to a change of level are no culprit: it changes the time by a quarter of the whole difference, at the least. */
 static bool is_step(const struct test *t, const struct localize_culprit *c)

@@ -27,8 +27,6 @@ static size_t end_of(const struct localize *l, const struct test *t, int end)
         return l->program[end == 0 ? t->given.reference : t->given.target];
 }
 
-/* -- do they differ ------------------------------------------------------------------------------------------------ */
-
 void judge_pairs(const struct judge_pair *pairs, size_t n, struct judgement *ret)
 {
         judge(&(struct judge_case){.pairs = pairs, .n_pairs = n}, 1,
@@ -55,8 +53,6 @@ static bool is_change(enum judge_change c)
 {
         return judge_is_regression(c) || judge_is_improvement(c);
 }
-
-/* -- what runs there look like ------------------------------------------------------------------------------------- */
 
 /* The runs at an end, by effort or by seconds, without broken ones; `x` has room for all facts. */
 static size_t values_at(const struct localize *l, const struct test *t, int end, bool by_effort, double *x)
@@ -140,17 +136,19 @@ void ends_judge(const struct localize *l, struct test *t)
         thresholds_cut(t);
 }
 
+double median_at(const struct test *t, size_t program, enum level level)
+{
+        cleanup_free double *x = allocate(t->n_facts, sizeof(*x));
+        size_t n = 0;
+
+        for (size_t i = 0; i < t->n_facts; i++)
+                if (t->facts[i].program == program && (level == N_LEVELS || level_of(&t->thresholds, &t->facts[i].outcome) == level))
+                        x[n++] = t->facts[i].outcome.value;
+        return stat_lower_median(x, n);
+}
+
 void localize_end_values(const struct localize *l, size_t test, double ret[2])
 {
-        const struct test *t = &l->tests[test];
-        cleanup_free double *x = allocate(t->n_facts, sizeof(*x));
-
-        for (int end = 0; end < 2; end++) {
-                size_t n = 0;
-
-                for (size_t i = 0; i < t->n_facts; i++)
-                        if (t->facts[i].program == end_of(l, t, end))
-                                x[n++] = t->facts[i].outcome.value;
-                ret[end] = stat_lower_median(x, n);
-        }
+        for (int end = 0; end < 2; end++)
+                ret[end] = median_at(&l->tests[test], end_of(l, &l->tests[test], end), N_LEVELS);
 }

@@ -167,6 +167,8 @@ void ends_judge(const struct localize *l, struct test *t);
 /* A run as evidence for the judge, which takes the value for seconds; and the judgement of pairs of runs. */
 struct judge_run judge_run_of(const struct localize *l, const struct localize_outcome *o);
 void judge_pairs(const struct judge_pair *pairs, size_t n, struct judgement *ret);
+/* The lower median of the values of the runs of a program that show the level; N_LEVELS: of all its runs. NaN: there is none. */
+double median_at(const struct test *t, size_t program, enum level level);
 
 /* -- levels and their posterior (localize_posterior.c) -- */
 void thresholds_cut(struct test *t); /* after fast and slow, from all facts */

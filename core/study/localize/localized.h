@@ -1,4 +1,4 @@
-/* What a search for culprits came to (localization.h): as a value, as rows, as JSON, and as it is kept for good, under the digest of all that it depends on.
+/* What a search for culprits came to (localization.h): as a value, as rows, as JSON, and as it is kept, under the digest of all that it depends on.
  *
  * Threads: any; one that others see is not written to. */
 #pragma once

@@ -382,24 +382,6 @@ int reduce_sweep(struct reducer *r, size_t n, size_t chunk, reduce_without make,
 
 /* -- the whole -- */
 
-static bool stands_in_parentheses(struct slice text)
-{
-        struct tokenizer t;
-        struct token token;
-
-        tokenizer_init(&t, text, DIALECT_2_6);
-        if (token_next(&t, &token) != TOKEN_OPEN)
-                return false;
-        for (;;) {
-                if (token_skip(&t, 1) != 0)
-                        return false;
-                if (token_next(&t, &token) == TOKEN_END)
-                        return true;
-                if (token.kind != TOKEN_OPEN)
-                        return false;
-        }
-}
-
 /* All steps from the current text. */
 static int reduce_from(struct reducer *r, struct reduce_result *ret)
 {
@@ -414,7 +396,7 @@ static int reduce_from(struct reducer *r, struct reduce_result *ret)
                 }
                 k = reduce_script(r, &is_script, &is_opaque);
                 ret->was_script |= is_script && k >= 0;
-                if (k >= 0 && !is_script && !stands_in_parentheses(reduce_text(r)))
+                if (k >= 0 && !is_script && !reduce_is_tree(r))
                         k = reduce_lines(r);
                 if (k < 0 || (is_script && !is_opaque))
                         return MIN(k, 0);

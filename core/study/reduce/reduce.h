@@ -1,26 +1,18 @@
 /* Reduction: the smallest text that can be found in which somebody still is interested.
  *
- * The reducer knows nothing of solvers. It makes candidates and gives them, a few at a time, to an interest test. It takes the first one in their order
- * that is interesting, whichever answer comes first. So the result does not depend on how many are tried side by side (if the test answers the same
- * text alike).
+ * The reducer knows nothing of solvers. It gives candidates, a few at a time, to an interest test, and takes the first one in their order that is
+ * interesting, whichever answer comes first. So the result does not depend on how many are tried side by side, if the test answers a text always alike.
  *
- * A text that core/smtlib reads is reduced as a script, from coarse to fine, in passes until a pass changes nothing: delta debugging over commands
- * (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", TSE 2002; halves, quarters … of the list left out); then level by level
- * from the roots (Misherghi and Su, "HDD", ICSE 2006), over distinct subterms: a value of the sort in a term's place, a subterm of the same sort,
- * another constant, a fresh one; arguments of n-ary operators left out; quantifiers instantiated; definitions put in or made declarations; literals
- * shortened; constants made one, or put in where an equality says what they are; other operators with shorter names, for the same arguments, for fewer,
- * or for an argument's arguments (from the table of operators); lists within lists of one operator joined and arguments that change nothing dropped,
- * everywhere at once first; what is not used any more left out; shorter names; declared sorts made Int or Bool; assertions joined; a simpler logic. An
- * interesting candidate costs several boring ones, so many changes are tried at once before each by itself. Arguments and characters one by one, single
- * places of shared terms, parts of a term put into its other parts, a smaller term from anywhere, and two changes at once of which neither is
- * interesting alone: where a pass of the others changes nothing. All terms are made by the checked constructors, so that a candidate is never
- * ill-sorted where the theory is modelled. A let is nothing but a way of writing: it is written where the text gets shorter by it.
- * DIMACS stays DIMACS: delta debugging over clauses, variables (true, false, left out) and literals; the numbers of variables have no gaps.
- * Another text that is no script, or that has opaque terms, is reduced as a tree of parentheses; by lines first where parentheses do not match, or
- * where words stand outside of them.
+ * A text that core/smtlib reads is reduced as a script, by the steps of reduce_script.c, from coarse to fine, in passes until a pass changes nothing:
+ * delta debugging over commands (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", TSE 2002); then over distinct subterms,
+ * level by level from the roots (Misherghi and Su, "HDD", ICSE 2006). An interesting candidate costs several boring ones, so many changes are tried at
+ * once before each by itself; steps with many candidates for few bytes wait for a pass in which the others change nothing. The checked constructors make
+ * all terms, so no candidate is ill-sorted where the theory is modelled. A let is nothing but a way of writing: it is written where it makes the text
+ * shorter. DIMACS stays DIMACS: clauses, variables and literals are left out, and variables are numbered without gaps. Another text, and a script with
+ * opaque terms, is reduced as a tree of parentheses; by lines first where they do not match, or where words stand outside of them.
  *
- * Minimal means: none of these steps gives an interesting text. Two bounds: where a formula shares subterms and has more than REDUCE_PLACES_MOST places
- * as a tree, a subterm is replaced in all its places or in none; and of terms from elsewhere and of pairs of changes some hundreds are tried.
+ * Minimal means: none of these steps gives an interesting text. Two bounds: a formula of more than REDUCE_PLACES_MOST places as a tree has a shared
+ * subterm replaced in all its places or in none; and of terms from other places and of pairs of changes some hundreds are tried.
  *
  * Threads: a reduction is its caller's; the test may use as many as it likes. */
 #pragma once

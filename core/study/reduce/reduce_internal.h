@@ -1,4 +1,4 @@
-/* Shared by reduce.c (what is asked, taken and remembered), the steps of a script (reduce_steps.h) and those of other text (reduce_cnf.c, reduce_text.c). */
+/* Shared by reduce.c (what is asked, taken and kept), the steps of a script (reduce_steps.h) and those of other text (reduce_cnf.c, reduce_text.c). */
 #pragma once
 
 #include "core/smtlib/print.h"
@@ -29,7 +29,8 @@ void reduce_stage(struct reducer *r, const char *stage);
 /* All steps to a fixed point. 1: something was taken; 0: nothing; -errno. *ret_is_script, *ret_is_opaque: it could be read; parts of it are opaque. */
 int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque);
 int reduce_cnf(struct reducer *r, bool *ret_is_cnf);
-int reduce_trees(struct reducer *r); /* of parentheses; -EINVAL when they do not match */
+bool reduce_is_tree(struct reducer *r); /* its parentheses match, and nothing stands outside of them */
+int reduce_trees(struct reducer *r);     /* of parentheses; -EINVAL when they do not match */
 int reduce_lines(struct reducer *r);
 
 /* -- terms (reduce_term.c, reduce_rewrite.c) -- */

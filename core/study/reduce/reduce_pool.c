@@ -83,31 +83,25 @@ static void note_answer(struct reduce_pool *p, size_t at, int r)
 static bool await_work(struct pool_worker *worker)
 {
         struct reduce_pool *p = worker->pool;
-        bool is_ready = !p->ready || worker->number == 0;
 
         while (!p->is_closing) {
                 bool is_wanted = has_work(p);
-                uint64_t until;
-                int r;
+                struct timespec until;
+                int r = 1;
 
-                if (is_ready && is_wanted)
-                        return true;
-                if (is_ready) {
-                        pthread_cond_wait(&p->work, &p->lock);
-                        continue;
+                if (p->ready && worker->number > 0) {
+                        pthread_mutex_unlock(&p->lock);
+                        r = p->ready(p->user, worker->number, is_wanted);
+                        pthread_mutex_lock(&p->lock);
                 }
-                pthread_mutex_unlock(&p->lock);
-                r = p->ready(p->user, worker->number, is_wanted);
-                pthread_mutex_lock(&p->lock);
                 if (r < 0)
                         note_error(p, r);
                 else if (r == 1 && has_work(p))
                         return !p->is_closing;
                 if (p->is_closing || has_work(p) != is_wanted)
                         continue;
-                until = now_ns() + (is_wanted ? READY_LOOK_NS : IDLE_LOOK_NS);
-                pthread_cond_clockwait(&p->work, &p->lock, CLOCK_MONOTONIC,
-                                       &(struct timespec){(time_t)(until / NSEC_PER_SEC), (long)(until % NSEC_PER_SEC)});
+                until = time_in(is_wanted ? READY_LOOK_NS : IDLE_LOOK_NS);
+                pthread_cond_timedwait(&p->work, &p->lock, &until);
         }
         return false;
 }
@@ -209,8 +203,8 @@ int reduce_pool_open(unsigned n_workers, reduce_worker_test test, reduce_worker_
         cleanup(reduce_pool_closep) struct reduce_pool *p = allocate(1, sizeof(*p));
         int r;
 
-        *p = (struct reduce_pool){
-                .test = test, .ready = ready, .user = user, .cancel_fd = cancel_fd, .workers = allocate(n_workers, sizeof(*p->workers)), .n_workers = n_workers};
+        *p = (struct reduce_pool){.test = test, .ready = ready, .user = user, .cancel_fd = cancel_fd, .n_workers = n_workers};
+        p->workers = allocate(n_workers, sizeof(*p->workers));
         pthread_mutex_init(&p->lock, NULL);
         pthread_cond_init(&p->work, NULL);
         for (unsigned i = 0; i < n_workers; i++)

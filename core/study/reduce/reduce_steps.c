@@ -45,8 +45,6 @@ int script_state_load(struct steps *steps, struct script_state *ret)
         return 0;
 }
 
-/* -- writing candidates -- */
-
 void state_add_bytes(const struct script_state *s, size_t i, struct buffer *ret)
 {
         const struct span *at = &s->script->commands[i].span;

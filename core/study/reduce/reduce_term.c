@@ -1,8 +1,6 @@
 /* Candidates for a term's place. */
 #include "core/study/reduce/reduce_internal.h"
 
-/* -- replacing -- */
-
 struct replacing {
         struct bank *bank;
         const struct replacement *list;
@@ -28,8 +26,6 @@ const struct term *term_replaced(struct bank *b, const struct term *t, const str
         term_map_done(&r.at);
         return ret;
 }
-
-/* -- what is simple -- */
 
 /* The simplest value of a sort (true, 0, "", #b00, …), or the next one (false, 1). NULL: it has none. */
 static const struct term *value_of(struct bank *b, const struct sort *s, bool is_one)
@@ -82,8 +78,6 @@ unsigned term_rank(const struct term *t)
                 return bits <= 1 ? (unsigned)bits : 2;
         return 2;
 }
-
-/* -- steps -- */
 
 void term_nearest(const struct term *t, struct term_list *ret)
 {

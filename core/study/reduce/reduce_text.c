@@ -1,8 +1,6 @@
 /* The steps of a text that is no script: trees of parentheses, lines. */
 #include "core/study/reduce/reduce_internal.h"
 
-/* -- trees -- */
-
 /* A word, or parentheses with what is between them; or a line. */
 struct node {
         size_t begin, end; /* bytes */
@@ -58,6 +56,16 @@ static int tree_read(struct reducer *r, struct tree *ret)
         return k < 0 ? k : parent != SIZE_MAX ? -EINVAL : 0;
 }
 
+bool reduce_is_tree(struct reducer *r)
+{
+        cleanup(tree_done) struct tree t = {0};
+        bool is_tree = tree_read(r, &t) == 0 && t.n > 0;
+
+        for (size_t i = 0; i < t.n; i++)
+                is_tree &= t.list[i].depth > 0 || t.text.data[t.list[i].begin] == '(';
+        return is_tree;
+}
+
 static int lines_read(struct reducer *r, struct tree *ret)
 {
         int k = reduce_set_text(&ret->text, reduce_text(r));
@@ -71,7 +79,6 @@ static int lines_read(struct reducer *r, struct tree *ret)
         }
         return k;
 }
-
 
 /* A part that is left out takes the white space before it along, but for a line. */
 static int without_nodes(void *user, const bool *is_out, struct buffer *ret)

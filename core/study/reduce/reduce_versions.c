@@ -18,7 +18,7 @@
 
 /* -- workers ------------------------------------------------------------------------------------------------------- */
 
-/* Runs of the two versions, by a number of workers, each with a core and with runners of its own; a worker is one thread's at a time. The first one has the
+/* Runs of the two versions, by a number of workers, each with a core and with runners of its own; a worker is one thread's at a time. The first has the
  * core of the job, and gives way to persons where the job is a batch's. The others have further cores while nobody else waits for any. Where the
  * solver's runs are done on a cluster (core/workspace/place.h), every worker has a slot there, the first one the job's, and no core here. */
 struct worker {

@@ -1,14 +1,14 @@
 /* The interest tests of reductions between versions of a solver, and the runs that decide them.
  *
- * Slow: the reference answers as it did on the input, and the target, which gives that answer too or is cut off, takes at least `ratio` times
- * as long and at least `floor`. A run of the target is cut off as soon as it has shown so much, so that runs get shorter as the input does;
- * one of the reference when it is slower than it may be. Time is CPU time where the input's slow run was computing (at least half of the
- * time in which it had a core), so that a busy machine changes no answer; else wall time. Whichever version refutes more candidates for its time runs first.
+ * Slow: the reference answers as on the input; the target gives that answer too, or is cut off, and takes at least `ratio` times as long and at least
+ * `floor`. A run of the target is cut off as soon as it has shown so much, so runs get shorter as the input does; one of the reference when it is slower
+ * than it may be. Time is CPU time where the input's slow run was computing (at least half of the time in which it had a core), so that a busy machine
+ * changes no answer; else wall time. The version that refutes more candidates for its time runs first.
  * Of another measure than time: the target takes at least `ratio` times as much of it and at least `floor`; no run is cut off before the timeout.
  * Crash: the target ends in the same way (core/run/ending.h).
- * Answers: both versions give the answers they gave on the input; what is reduced of contradictions and of verdicts that became unknown.
- * Implication: the target answers as on the input, and some application of a rule to it gets the answer that the input's own application got: unknown,
- * or a wrong one. The input is the formula before the rule. Its answers stand in the place of a reference's.
+ * Answers: both versions give the answers they gave on the input: contradictions, and verdicts that became unknown.
+ * Implication: the target answers as on the input, and some application of a rule to it gets the answer that the input's own application got: unknown, or
+ * a wrong one. The input is the formula before the rule. Its answers stand in the place of a reference's.
  * An answer is a run's verdict: the last of several, so that checks before it can be left out.
  *
  * Threads: open and close by one thread; reduce_versions_test() gives the test, which runs on the cores of the job. */
@@ -58,7 +58,7 @@ struct reduce_test reduce_versions_test(struct reduce_versions *v);
 /* Sets in it all that the input has shown: of what interest it is (what INTEREST_ANY came to), by which clock and bounds, and both answers. */
 struct reduction;
 void reduce_versions_shown(const struct reduce_versions *v, struct reduction *ret);
-/* The answers on another text, with the whole timeout; all zero of a version that there is not. Of an implication `implied` gets what the rule makes of it;
+/* The answers on another text, with the whole timeout; all zero of a version that there is not. Of an implication `implied` gets what its rule makes;
  * -ENODATA: no application of the rule is of interest any more. */
 int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer ret[N_SIDES], struct buffer *implied);
 /* The bounds of what is slow, where none were given: the square root of the input's ratio, at most REDUCE_RATIO; half of the target's time, at most

@@ -19,8 +19,6 @@ void case_history_done(struct case_history *h)
         *h = (struct case_history){0};
 }
 
-/* -- reading ------------------------------------------------------------------------------------------------------ */
-
 struct outcome_list {
         enum judge_measure measure;
         struct localize_outcome *list;
@@ -105,8 +103,6 @@ int case_history_read(struct workspace *w, const struct cell *cell, const uint32
         return MIN(r, 0);
 }
 
-/* -- the table ---------------------------------------------------------------------------------------------------- */
-
 void case_history_heading(struct buffer *ret)
 {
         buffer_adds(ret, "commit\tdate\tresult\ttime\tcputime\tmemory\tanswer\n");
@@ -134,8 +130,6 @@ int case_history_row(const struct case_history *h, size_t i, struct buffer *ret)
                     f->wrong ? "WRONG" : h->info->status != VERDICT_UNKNOWN ? "correct" : "-");
         return 0;
 }
-
-/* -- steps -------------------------------------------------------------------------------------------------------- */
 
 void case_history_steps(const struct case_history *h, struct steps *ret, size_t **ret_points)
 {

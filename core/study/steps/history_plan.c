@@ -4,8 +4,6 @@
 
 #define SECONDS 0.010
 
-/* -- the grid ----------------------------------------------------------------------------------------------------- */
-
 size_t history_step(size_t n, size_t points)
 {
         return points < 2 || n <= points ? 1 : (n - 1 + points - 2) / (points - 1);
@@ -42,8 +40,6 @@ void history_grid(size_t n, size_t step, size_t **ret, size_t *ret_n)
         *ret = order;
         *ret_n = taken;
 }
-
-/* -- halving ------------------------------------------------------------------------------------------------------ */
 
 bool history_differs(const struct localize_outcome *a, const struct localize_outcome *b)
 {
