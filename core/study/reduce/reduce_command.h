@@ -4,7 +4,7 @@
  * file's quoted path is put, else the path is its last argument. Its output is dropped. It is not in a sandbox: it may do what its caller may.
  * One that takes too long, and all it started in its process group, is killed; the text is then not interesting.
  *
- * Threads: as reduce_versions.h. */
+ * Threads: open and close by one; the test as any other (reduce.h). */
 #pragma once
 
 #include "core/study/reduce/reduce.h"

@@ -1,4 +1,4 @@
-#include "core/study/reduce/reduce_versions.h"
+#include "core/study/reduce/reduction.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -7,7 +7,6 @@
 #include "core/workspace/place.h"
 #include "core/smtlib/print.h"
 #include "core/study/reduce/reduce_pool.h"
-#include "core/study/reduce/reduction.h"
 #include "core/weaken/weaken.h"
 
 #define SLACK        1.25 /* the reference may take so many times as long as on the last text that was taken, before the target is asked again */
