@@ -370,7 +370,7 @@ void synthetic_search(struct synthetic *s, const struct localize_options *given,
         localize_set_costs(l, CLEAN_BUILD, 0);
         for (size_t i = 0; i < s->options.cases; i++) {
                 if (localize_add_case(
-                            l, &(struct localize_case){.reference = s->cases[i].reference, .target = s->cases[i].target}) < 0)
+                            l, s->cases[i].reference, s->cases[i].target) < 0)
                         abort();
                 is_end[s->cases[i].reference] = is_end[s->cases[i].target] = true;
         }

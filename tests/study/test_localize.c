@@ -41,7 +41,7 @@ static struct localize *start(int method, size_t reference, size_t target)
         struct localize *l;
 
         assert_ok(localize_new(&(struct localize_options){.plan = localize_methods[method].plan}, by_hand.commits, by_hand.n, &l));
-        assert_ok(localize_add_case(l, &(struct localize_case){.reference = reference, .target = target}));
+        assert_ok(localize_add_case(l, reference, target));
         return l;
 }
 
@@ -165,11 +165,11 @@ START_TEST(test_bad_ranges)
         by_hand.commits[5].build = by_hand.commits[6].build = 77; /* only a document between them */
         by_hand.commits[3].n_parents = 0;                         /* two roots */
         assert_ok(localize_new(&(struct localize_options){0}, by_hand.commits, 10, &l));
-        assert_error(localize_add_case(l, &(struct localize_case){.reference = 4, .target = 4}), EINVAL);
-        assert_error(localize_add_case(l, &(struct localize_case){.reference = 9, .target = 4}), EINVAL);
-        assert_error(localize_add_case(l, &(struct localize_case){.reference = 1, .target = 8}), EINVAL);
-        assert_error(localize_add_case(l, &(struct localize_case){.reference = 5, .target = 6}), EINVAL);
-        assert_error(localize_add_case(l, &(struct localize_case){.reference = 5, .target = 66}), EINVAL);
+        assert_error(localize_add_case(l, 4, 4), EINVAL);
+        assert_error(localize_add_case(l, 9, 4), EINVAL);
+        assert_error(localize_add_case(l, 1, 8), EINVAL);
+        assert_error(localize_add_case(l, 5, 6), EINVAL);
+        assert_error(localize_add_case(l, 5, 66), EINVAL);
         by_hand.parents[5][0] = 7;
         localize_free(steal_pointer(l));
         assert_error(localize_new(&(struct localize_options){0}, by_hand.commits, 10, &l), EINVAL);
@@ -464,7 +464,7 @@ static struct localize *five_cases(void)
         one_line(200);
         assert_ok(localize_new(&(struct localize_options){0}, by_hand.commits, by_hand.n, &l));
         for (size_t i = 0; i < 5; i++)
-                ck_assert_int_eq(localize_add_case(l, &(struct localize_case){.reference = 0, .target = 199}), (int)i);
+                ck_assert_int_eq(localize_add_case(l, 0, 199), (int)i);
         return l;
 }
 
@@ -556,7 +556,7 @@ static size_t search_noisy(const struct noisy *noisy, size_t stop_after, struct 
 
         one_line(200);
         assert_ok(localize_new(&(struct localize_options){.most_runs = noisy->most_runs}, by_hand.commits, by_hand.n, ret));
-        assert_ok(localize_add_case(*ret, &(struct localize_case){.reference = 0, .target = 199}));
+        assert_ok(localize_add_case(*ret, 0, 199));
         for (;;) {
                 if (runs >= stop_after)
                         localize_stop(*ret);

@@ -284,7 +284,7 @@ static int begin_search(struct localization *l)
         for (size_t i = 0; i < l->options.n && r >= 0; i++) {
                 enum verdict status = l->options.cases[i]->status;
 
-                r = localize_add_case(l->search, &(struct localize_case){.reference = l->start, .target = l->options.target});
+                r = localize_add_case(l->search, l->start, l->options.target);
                 l->expected[i] = verdict_is_decided(status) ? status : VERDICT_UNKNOWN;
         }
         return r < 0 ? r : look_at_known(l);

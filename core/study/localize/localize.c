@@ -105,20 +105,18 @@ void localize_set_costs(struct localize *l, double build, double run)
         l->run_seconds = run;
 }
 
-int localize_add_case(struct localize *l, const struct localize_case *test)
+int localize_add_case(struct localize *l, size_t reference, size_t target)
 {
-        struct line *line = NULL;
+        struct line *line = reference < l->n && target < l->n ? line_get(l, reference, target) : NULL;
 
-        if (test->reference == test->target)
+        if (reference == target)
                 return errorf(-EINVAL, "reference and target are the same commit");
-        if (test->reference < l->n && test->target < l->n)
-                line = line_get(l, test->reference, test->target);
         if (!line)
                 return errorf(-EINVAL, "the reference is not an ancestor of the target along first parents");
         if (line->n < 2)
                 return errorf(-EINVAL, "nothing that is built changes between reference and target");
         list_grow(l->tests, l->n_tests);
-        l->tests[l->n_tests] = (struct test){.given = *test, .line = line};
+        l->tests[l->n_tests] = (struct test){.ends_at = {l->program[reference], l->program[target]}, .line = line};
         return (int)l->n_tests++;
 }
 

@@ -1,7 +1,7 @@
 /* The commits that made cases slow: a search over a history, for a batch of cases at once, against any way of building and running.
  *
  *     localize_new(&options, commits, n, &l);
- *     localize_add_case(l, &(struct localize_case){.reference = a, .target = b});
+ *     localize_add_case(l, reference, target);
  *     while (localize_plan(l, &wants, &n) >= 0 && n > 0)
  *             for each want, in any order, as many at once as you like:
  *                     build its commit: localize_unbuildable(l, commit) if that fails, else run its case there:
@@ -45,10 +45,6 @@ struct localize_options {
         void (*plan)(struct localize *l); /* another method, as tests/study/halves.h has them; NULL: this one */
         unsigned most_runs;               /* of one case between its ends, for each change that it is likely to have, at least one; 0: 300 */
         double limit;                     /* value that no run exceeds (seconds); 0: none */
-};
-
-struct localize_case {
-        size_t reference, target; /* commits; the reference is an ancestor of the target along first parents */
 };
 
 enum localize_answer {
@@ -106,8 +102,8 @@ DEFINE_CLEANUP(struct localize *, localize_free)
 
 /* Expected seconds of a new build, and of a run (0: its value); without it 300, and 0. They weigh another run against a build that may lead astray. */
 void localize_set_costs(struct localize *l, double build, double run);
-/* The number of the case, from 0. -EINVAL with a sentence: the two are one commit, or not in line. */
-int localize_add_case(struct localize *l, const struct localize_case *test);
+/* The number of the case, from 0. -EINVAL with a sentence: the two are one commit, or the reference is no ancestor of the target along first parents. */
+int localize_add_case(struct localize *l, size_t reference, size_t target);
 void localize_built(struct localize *l, size_t commit); /* it can be had for nothing */
 void localize_unbuildable(struct localize *l, size_t commit);
 /* The outcome of a run that the last plan wanted, or of one that was measured before. */

@@ -339,16 +339,14 @@ static void search_gaps(struct search *s, const struct line *line, const struct 
 /* The same seeds at both, as many as the judgement wants, before anything between them is built. */
 static void look_at_ends(struct search *s)
 {
-        const size_t ends[2] = {s->l->program[s->t->given.reference], s->l->program[s->t->given.target]};
-
         s->no_change = s->t->ends == ENDS_SAME;
         if (s->t->ends != ENDS_OPEN || !may_ask(s))
                 return;
         s->open = true;
         for (unsigned seed = 0; seed < s->t->ends_wanted; seed++)
                 for (int end = 0; end < 2; end++)
-                        if (!fact_under(s->t, ends[end], seed))
-                                want_seed(s->l, ends[end], s->test, seed);
+                        if (!fact_under(s->t, s->t->ends_at[end], seed))
+                                want_seed(s->l, s->t->ends_at[end], s->test, seed);
 }
 
 static void search_line(struct search *s, const struct line *line)
@@ -369,7 +367,7 @@ static void search_line(struct search *s, const struct line *line)
                 return;
         }
         view_make(s, line, RATE_LINE, &v);
-        runs = s->t->n_facts - facts_at(s->t, s->l->program[s->t->given.reference]) - facts_at(s->t, s->l->program[s->t->given.target]);
+        runs = s->t->n_facts - facts_at(s->t, s->t->ends_at[0]) - facts_at(s->t, s->t->ends_at[1]);
         if (!s->t->is_spent && runs >= s->l->options.most_runs * MAX(count_changes(&v, 0.5, INFINITY), (size_t)1)) {
                 s->t->is_spent = true;
                 view_thin(s, RATE_LINE, &v);

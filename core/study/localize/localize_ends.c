@@ -22,11 +22,6 @@ struct judge_run judge_run_of(const struct localize *l, const struct localize_ou
                                   .effort = o->effort};
 }
 
-static size_t end_of(const struct localize *l, const struct test *t, int end)
-{
-        return l->program[end == 0 ? t->given.reference : t->given.target];
-}
-
 void judge_pairs(const struct judge_pair *pairs, size_t n, struct judgement *ret)
 {
         judge(&(struct judge_case){.pairs = pairs, .n_pairs = n}, 1,
@@ -39,7 +34,7 @@ static void judge_ends(const struct localize *l, const struct test *t, struct ju
         size_t n = 0;
 
         for (; n < JUDGE_PAIRS; n++) {
-                const struct fact *found[2] = {fact_under(t, end_of(l, t, 0), (unsigned)n), fact_under(t, end_of(l, t, 1), (unsigned)n)};
+                const struct fact *found[2] = {fact_under(t, t->ends_at[0], (unsigned)n), fact_under(t, t->ends_at[1], (unsigned)n)};
 
                 if (!found[0] || !found[1])
                         break;
@@ -62,7 +57,7 @@ static size_t values_at(const struct localize *l, const struct test *t, int end,
         for (size_t i = 0; i < t->n_facts; i++) {
                 const struct localize_outcome *o = &t->facts[i].outcome;
 
-                if (t->facts[i].program != end_of(l, t, end) || o->answer == LOCALIZE_BROKEN)
+                if (t->facts[i].program != t->ends_at[end] || o->answer == LOCALIZE_BROKEN)
                         continue;
                 if (by_effort && isnan(o->effort))
                         return 0;
@@ -103,8 +98,8 @@ static void find_thresholds(const struct localize *l, struct test *t, const stru
                 double timeouts = 0.5; /* as if one more run had had half of one */
 
                 for (size_t i = 0; i < t->n_facts; i++)
-                        timeouts += t->facts[i].program == end_of(l, t, end) && t->facts[i].outcome.answer == LOCALIZE_TIMEOUT;
-                t->thresholds.timeouts[is_slower ? end : !end] = timeouts / (1 + facts_at(t, end_of(l, t, end)));
+                        timeouts += t->facts[i].program == t->ends_at[end] && t->facts[i].outcome.answer == LOCALIZE_TIMEOUT;
+                t->thresholds.timeouts[is_slower ? end : !end] = timeouts / (1 + facts_at(t, t->ends_at[end]));
         }
         effort_goes_along = is_change(c->by[JUDGE_EFFORT].change) && is_slower == (at[1][1] > at[1][0]);
         if (effort_goes_along && fmax(at[1][0], at[1][1]) >= EFFORT_RATIO * fmin(at[1][0], at[1][1])) {
@@ -119,7 +114,7 @@ void ends_judge(const struct localize *l, struct test *t)
         cleanup_free double *x = allocate(t->n_facts, sizeof(*x));
         cleanup_judgement struct judgement j = {0};
         const struct judged_case *c;
-        size_t known = facts_at(t, end_of(l, t, 0)) + facts_at(t, end_of(l, t, 1));
+        size_t known = facts_at(t, t->ends_at[0]) + facts_at(t, t->ends_at[1]);
 
         if (known == 0 || known != t->ends_known) {
                 judge_ends(l, t, &j);
@@ -150,5 +145,5 @@ double median_at(const struct test *t, size_t program, enum level level)
 void localize_end_values(const struct localize *l, size_t test, double ret[2])
 {
         for (int end = 0; end < 2; end++)
-                ret[end] = median_at(&l->tests[test], end_of(l, &l->tests[test], end), N_LEVELS);
+                ret[end] = median_at(&l->tests[test], l->tests[test].ends_at[end], N_LEVELS);
 }

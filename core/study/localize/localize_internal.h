@@ -100,7 +100,7 @@ enum ends_state {
 };
 
 struct test {
-        struct localize_case given;
+        size_t ends_at[2]; /* the programs of the reference and of the target */
         struct line *line;
         struct fact *facts;
         size_t n_facts;

@@ -15,7 +15,7 @@ struct command_items {
         size_t n;
         size_t *open, n_open;      /* owned: each push without its pop so far */
         const struct term **terms; /* owned: of each command another term to be written; NULL: its own */
-        struct term_map mentions;  /* of each symbol, by id: in how many commands it stands */
+        struct term_map mentions;  /* is_unused(): of each symbol, by id, in how many commands it stands */
 };
 
 static void command_items_done(struct command_items *i)
@@ -75,7 +75,6 @@ static int sweep_commands(struct steps *steps, const struct step *step, struct s
                                                                   .terms = allocate(n, sizeof(*items.terms))};
 
         memset(items.item, 0xff, n * sizeof(*items.item));
-        count_mentions(s, &items.mentions);
         for (size_t i = 0; i < n; i++)
                 if (step->chooses(&items, i))
                         items.item[i] = items.n++;
@@ -125,6 +124,8 @@ static bool is_unused(struct command_items *items, size_t i)
         const struct command *c = item_command(items, i);
         const struct symbol *symbol = command_symbol(c);
 
+        if (i == 0)
+                count_mentions(items->state, &items->mentions);
         return command_has_name(c) && symbol && id_map_get(&items->mentions, symbol->id) <= 1;
 }
 
