@@ -56,7 +56,7 @@ void query_list_done(struct query_list *n);
 enum job_stage {
         STAGE_NEED,      /* waits for what it needs */
         STAGE_QUEUED,    /* waits for its turn */
-        STAGE_ELSEWHERE, /* another process (or a cancelled job of ours) holds its claim */
+        STAGE_CLAIMED, /* another process (or a cancelled job of ours) holds its claim */
         STAGE_RUNNING,
         STAGE_WAITS, /* between two steps: waits for what it asked for */
         STAGE_OVER,  /* being answered */
@@ -89,7 +89,7 @@ struct job {
         bool second;             /* a need was gone when its turn came, and was asked for again */
         uint64_t abandoned;      /* when the last ticket left; 0: tickets wait */
         uint64_t asked, started; /* now_ns(); started: the first time */
-        uint64_t next_look;      /* STAGE_ELSEWHERE: when to try the claim again */
+        uint64_t next_look;      /* STAGE_CLAIMED: when to try the claim again */
         uint64_t look_interval;
         struct wait_list waits; /* open; owned until their answers are on the way */
         size_t n_needs;         /* needs of this round that are open, and one while they are being asked for */
@@ -147,10 +147,9 @@ struct engine {
         struct job_list abandoned; /* the first is to go first */
         size_t n_jobs;
         struct queue queues[N_RESOURCES][2]; /* STAGE_QUEUED, by priority */
-        struct queue elsewhere;
+        struct queue claimed; /* STAGE_CLAIMED */
         unsigned running[N_RESOURCES], n_workers;
-        int owned[ENGINE_SLOTS_MAX];    /* locks of slots that have a run of ours; -1 */
-        int borrowed[ENGINE_SLOTS_MAX]; /* and of those that have a build; -1 */
+        int slots[2][ENGINE_SLOTS_MAX]; /* locks of slots that have a run of ours, and of those that have a build; -1 */
         unsigned n_owned;
         int marks[N_SLOT_MARKS]; /* ours; -1 */
         struct refusal {         /* of runs; of builds */

@@ -1,19 +1,11 @@
 #include "core/run/host.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <gnu/libc-version.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
-#include "cache/base/hash.h"
-#include "core/run/execute.h"
-#include "core/run/sandbox.h"
-#include "core/run/slot.h"
 
 /* -- small files of the kernel -- */
 
@@ -81,66 +73,48 @@ const char *host_machine(void)
         return machine;
 }
 
-static json_t *governor(void)
-{
-        char line[64];
-
-        return host_read_line("", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof(line)) ? json_string(line)
-                                                                                                               : json_null();
-}
-
-/* 1 when the clock may rise above its nominal rate, 0 when not, -1 when not known. */
-static int turbo(void)
+int host_turbo(const char *root)
 {
         unsigned long long n;
 
-        if (host_read_number("", "/sys/devices/system/cpu/intel_pstate/no_turbo", &n))
+        if (host_read_number(root, "/sys/devices/system/cpu/intel_pstate/no_turbo", &n))
                 return n == 0;
-        if (host_read_number("", "/sys/devices/system/cpu/cpufreq/boost", &n))
-                return n != 0;
-        return -1;
+        return host_read_number(root, "/sys/devices/system/cpu/cpufreq/boost", &n) ? n != 0 : -1;
 }
 
 /* "Debian GNU/Linux 12 (bookworm)"; null: nobody says. */
 static json_t *distribution(void)
 {
         static const char key[] = "PRETTY_NAME=";
-        cleanup_blob struct blob b = {0};
-        cleanup_free char *text = NULL;
-        const char *at;
+        cleanup_file FILE *f = fopen("/etc/os-release", "re");
+        char line[512], *name;
 
-        if (read_file("/etc/os-release", 1 << 16, &b) < 0)
-                return json_null();
-        text = strndup(b.size > 0 ? b.data : "", b.size);
-        at = text ? strstr(text, key) : NULL;
-        if (!at)
-                return json_null();
-        at += strlen(key);
-        at += *at == '"';
-        return json_stringn(at, strcspn(at, "\"\n"));
+        while (f && fgets(line, sizeof(line), f)) {
+                if (strncmp(line, key, sizeof(key) - 1) != 0)
+                        continue;
+                name = line + sizeof(key) - 1;
+                name += *name == '"';
+                return json_stringn(name, strcspn(name, "\"\n"));
+        }
+        return json_null();
 }
 
 json_t *host_facts(void)
 {
         struct sysinfo memory = {0};
-        json_t *facts = json_object();
         struct utsname u = {0};
-        int t = turbo();
+        char governor[64];
+        const bool known = host_read_line("", HOST_GOVERNOR, governor, sizeof(governor));
+        const int turbo = host_turbo("");
 
         host_machine(); /* finds the names */
         sysinfo(&memory);
         uname(&u);
-        json_object_set_new(facts, "host", json_string(host_name));
-        json_object_set_new(facts, "cpu", json_string(cpu_model));
-        json_object_set_new(facts, "cores", json_integer(sysconf(_SC_NPROCESSORS_CONF)));
-        json_object_set_new(facts, "memory", json_integer((json_int_t)memory.totalram * memory.mem_unit));
-        json_object_set_new(facts, "swap", json_integer((json_int_t)memory.totalswap * memory.mem_unit));
-        json_object_set_new(facts, "kernel", json_sprintf("%s %s", u.sysname, u.release));
-        json_object_set_new(facts, "distribution", distribution());
-        json_object_set_new(facts, "libc", json_sprintf("glibc %s", gnu_get_libc_version()));
-        json_object_set_new(facts, "governor", governor());
-        json_object_set_new(facts, "turbo", t < 0 ? json_null() : json_boolean(t));
-        return facts;
+        return json_pack("{so* so* sI sI sI so* so* so so* so}", "host", json_string(host_name), "cpu", json_string(cpu_model), "cores", (json_int_t)sysconf(_SC_NPROCESSORS_CONF), "memory",
+                         (json_int_t)memory.totalram * memory.mem_unit, "swap", (json_int_t)memory.totalswap * memory.mem_unit, "kernel",
+                         json_sprintf("%s %s", u.sysname, u.release), "distribution", distribution(), "libc",
+                         json_sprintf("glibc %s", gnu_get_libc_version()), "governor", known ? json_string(governor) : json_null(), "turbo",
+                         turbo < 0 ? json_null() : json_boolean(turbo));
 }
 
 /* -- cores -- */

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "core/run/leftovers.h"
-#include "core/run/sandbox.h"
+#include "core/sandbox/sandbox.h"
 
 /* -- the input -- */
 
@@ -56,29 +56,22 @@ static void drop_written(struct runner_files *f)
         closep(&f->written);
 }
 
-static int write_over(struct runner_files *f, struct slice bytes, const struct stat *before)
-{
-        int r = lseek(f->written, 0, SEEK_SET) < 0 ? -errno : write_all(f->written, bytes.data, bytes.size);
-
-        return r == 0 && (off_t)bytes.size < before->st_size && ftruncate(f->written, (off_t)bytes.size) < 0 ? -errno : r;
-}
-
 /* Over what the run before has read, as to make a file and take it away takes longer than all else here. In a sandbox a program can change nothing of
  * it: on a mount that is only read not even the time of a look is noted. */
 static int write_again(struct runner_files *f, struct slice bytes)
 {
-        struct stat st;
+        struct stat st = {0};
         int r;
 
         if (f->written >= 0 && (fstat(f->written, &st) < 0 || st.st_nlink == 0)) /* somebody has taken it away */
                 closep(&f->written);
-        if (f->written < 0) {
+        if (f->written < 0)
                 f->written = open_new(f->input);
-                st.st_size = 0;
-        }
         if (f->written < 0)
                 return -errno;
-        r = write_over(f, bytes, &st);
+        r = lseek(f->written, 0, SEEK_SET) < 0 ? -errno : write_all(f->written, bytes.data, bytes.size);
+        if (r == 0 && (off_t)bytes.size < st.st_size && ftruncate(f->written, (off_t)bytes.size) < 0)
+                r = -errno;
         if (r < 0)
                 drop_written(f);
         return r;
@@ -127,15 +120,15 @@ static int make_folder(const char *path, mode_t mode)
 
 static int make_base(struct runner_files *f, const char *parent)
 {
-        char base[PATH_SIZE];
         int r;
 
         if (f->base[0] != '\0')
                 return 0;
-        r = scratch_make(parent, base);
-        if (r < 0)
+        r = scratch_make(parent, f->base);
+        if (r < 0) {
+                f->base[0] = '\0';
                 return r;
-        memcpy(f->base, base, sizeof(base));
+        }
         r = path_join(f->folder, f->base, "case");
         return r < 0 ? r : make_folder(f->folder, 0755);
 }

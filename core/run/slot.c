@@ -39,19 +39,15 @@ static int use_below(const char *parent, const char *path)
 
 static int use_given(const char *given, char ret[PATH_SIZE])
 {
+        char parent[PATH_SIZE];
         int r = given[0] == '/' ? 0 : -EINVAL;
 
         if (r == 0 && snprintf(ret, PATH_SIZE, "%s", given) >= PATH_SIZE)
                 r = -ENAMETOOLONG;
-        if (r == 0 && access(ret, F_OK) < 0) {
-                char parent[PATH_SIZE];
-
+        if (r == 0) {
                 snprintf(parent, sizeof(parent), "%.*s", (int)(strrchr(ret, '/') - ret), ret);
-                if (parent[0] != '\0')
-                        r = make_dirs(parent, 0755);
+                r = access(ret, F_OK) < 0 && parent[0] != '\0' ? use_below(parent, ret) : use_folder(ret);
         }
-        if (r == 0)
-                r = use_folder(ret);
         return r < 0 ? errorf(r, "$SOLVERFS_SLOTS is '%s', which is no absolute path of a folder that can be written: %s", given,
                               strerror(-r))
                      : 0;

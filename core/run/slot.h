@@ -19,8 +19,8 @@
  */
 #pragma once
 
-#include "core/run/core_lock.h"
-#include "core/run/execute.h"
+#include "core/sandbox/core_lock.h"
+#include "core/sandbox/execute.h"
 
 /* The folder, made where it is missing. `own`: the last resort; may be NULL. *ret_why, if not NULL, is a static text for people: what the
  * folder is shared with. -errno with a sentence when there is none at all. */

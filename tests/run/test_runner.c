@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "core/run/runner.h"
-#include "core/run/sandbox.h"
+#include "core/sandbox/sandbox.h"
 
 /* Programs are scripts that the tests write, or attacker.c. */
 static char here[PATH_SIZE - 100], program[PATH_SIZE], scratch[PATH_SIZE];

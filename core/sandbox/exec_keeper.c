@@ -1,0 +1,248 @@
+/* The beginning of the helper: it becomes one run, or keeps a sandbox for one run after another. See exec_wire.h.
+ *
+ * The keeper does nothing but fork: each run is a process of its own (exec_stub.c), in a sandbox in namespaces of its own, in which the keeper is
+ * not to be found at all. A program can neither reach nor signal it, and all that a run was goes with its namespaces.
+ *
+ * When a run has gone, the process of the next one is made at once, while the caller reads the result and thinks of another input. It waits for its
+ * order in namespaces in which nothing is but itself, and has nothing of any run: it was forked from the keeper, which has not, either. */
+#include "core/sandbox/exec_stub.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/sandbox/exec_tree.h"
+
+#define UNORDERED  2 /* exit status of a process that has waited in vain for the order of a run */
+#define MANY_AHEAD 2 /* after so many runs there will be more: it pays to prepare them */
+
+struct keeper {
+        bool namespace, user;
+        uid_t uid;
+        gid_t gid;
+        int signals;      /* signalfd */
+        pid_t pid;        /* the run, or the process that waits for its order; 0: none */
+        unsigned runs;    /* that have gone */
+        uint64_t network; /* its fingerprint before any use */
+};
+
+/* -- a message with descriptors -- */
+
+struct ends {
+        int fds[EXEC_FDS_MOST], n;
+};
+
+/* 1: an order; 0: nothing there, unless `flags` let it wait; -1: the caller is no more, or talks nonsense. */
+static int receive(int flags, struct ends *ret)
+{
+        struct exec_order order = {0};
+        struct iovec text = {.iov_base = &order, .iov_len = sizeof(order)};
+        union {
+                struct cmsghdr head;
+                char space[CMSG_SPACE(sizeof(ret->fds))];
+        } control = {0};
+        struct msghdr m = {
+                .msg_iov = &text, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control.space)};
+        ssize_t n = recvmsg(EXEC_CONTROL, &m, MSG_CMSG_CLOEXEC | flags);
+        struct cmsghdr *c;
+
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return 0;
+        c = n == sizeof(order) && order.magic == EXEC_MAGIC ? CMSG_FIRSTHDR(&m) : NULL;
+        if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len < CMSG_LEN(EXEC_FDS * sizeof(int)))
+                return -1;
+        ret->n = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        memcpy(ret->fds, CMSG_DATA(c), (size_t)ret->n * sizeof(int));
+        return 1;
+}
+
+/* -- runs -- */
+
+/* The descriptors get their numbers in order; each is above its own, as the first ones are taken. */
+static _Noreturn void become_stub(const struct ends *e, int world)
+{
+        for (int i = 0; i < e->n; i++) {
+                if (dup2(e->fds[i], i) < 0)
+                        _exit(1);
+        }
+        syscall(SYS_close_range, e->n, ~0U, 0);
+        _exit(stub_main(world));
+}
+
+static int await_only_order(void)
+{
+        struct ends e;
+
+        if (receive(0, &e) == 1)
+                become_stub(&e, 0);
+        return 1;
+}
+
+/* Both in the new process. */
+static int prepare_world(const struct keeper *k)
+{
+        return k->namespace ? world_prepare(k->user, k->uid, k->gid) : 0;
+}
+
+static _Noreturn void await_order(const struct keeper *k)
+{
+        struct ends e;
+        int world;
+
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        syscall(SYS_close_range, EXEC_FDS, ~0U, 0);
+        setsid();
+        world = prepare_world(k);
+        if (receive(0, &e) != 1)
+                _exit(UNORDERED);
+        become_stub(&e, world);
+}
+
+/* Makes the process of the next run ahead. It takes the order from the caller itself. */
+static void begin_ahead(struct keeper *k)
+{
+        int pid = world_clone(k->namespace, k->user);
+
+        if (pid == 0)
+                await_order(k);
+        k->pid = pid > 0 ? pid : 0; /* else it is tried again when the order is there */
+}
+
+static void say(const struct exec_news *news)
+{
+        send(EXEC_CONTROL, news, sizeof(*news), MSG_NOSIGNAL | MSG_DONTWAIT); /* else the caller is no more, as the next look tells */
+}
+
+static void begin(struct keeper *k, const struct ends *e)
+{
+        int pid = world_clone(k->namespace, k->user);
+
+        if (pid == 0)
+                become_stub(e, prepare_world(k));
+        if (pid > 0)
+                k->pid = pid;
+        else
+                say(&(struct exec_news){.magic = EXEC_MAGIC, .error = -pid, .clean = true});
+}
+
+/* Ends what a run left whose first process was killed before it could end all the others. That happens only without namespaces. */
+static void end_orphans(void)
+{
+        int status;
+        pid_t pid;
+
+        while ((pid = waitpid(-1, &status, WNOHANG)) >= 0 || errno != ECHILD) {
+                if (pid > 0)
+                        continue;
+                tree_kill(false);
+                usleep(1000);
+        }
+}
+
+/* Was it ended from outside, or did it never get its order? Then an order may still be on its way to it, and only our end tells the caller. */
+static bool is_lost(int status)
+{
+        return WIFSIGNALED(status) || WEXITSTATUS(status) == UNORDERED;
+}
+
+/* Takes what has ended. False: the sandbox cannot be used any more. */
+static bool reap(struct keeper *k)
+{
+        struct exec_news news = {.magic = EXEC_MAGIC, .clean = true};
+        bool lost = false;
+        int status;
+        pid_t pid;
+
+        while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+                if (pid != k->pid)
+                        continue;
+                k->pid = 0;
+                k->runs++;
+                if (!k->namespace)
+                        end_orphans();
+                lost = k->namespace && is_lost(status);
+                news.status = status;
+                news.clean = !k->namespace || world_network() == k->network;
+                say(&news);
+        }
+        return !lost;
+}
+
+/* An order, the end of a run, or the caller's: then false. An order is for the run that waits for it, if there is one. */
+static bool await_event(const struct keeper *k)
+{
+        struct pollfd from[] = {{.fd = k->signals, .events = POLLIN}, {.fd = EXEC_CONTROL, .events = k->pid == 0 ? POLLIN : 0}};
+
+        ppoll(from, sizeof(from) / sizeof(*from), NULL, NULL);
+        signals_drain(k->signals);
+        return (from[1].revents & (POLLHUP | POLLERR)) == 0;
+}
+
+static bool prepare(struct keeper *k)
+{
+        prctl(PR_SET_DUMPABLE, 0);
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+        if (k->namespace && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || !world_forbid_keys())) /* of all that we start */
+                return false;
+        if (k->namespace) /* bubblewrap has asked for it, but an execve that changes capabilities (as root) forgets it */
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setsid();
+        k->signals = signals_block();
+        if (k->namespace)
+                k->network = world_network();
+        k->uid = getuid();
+        k->gid = getgid();
+        return k->signals >= 0;
+}
+
+/* Returns the exit status. */
+static int keeper_main(const struct exec_request *head)
+{
+        struct keeper k = {.namespace = head->namespace, .user = !head->drop};
+        struct ends e;
+        int r;
+
+        if (!prepare(&k))
+                return 1;
+        for (;;) {
+                if (k.namespace && k.pid == 0 && k.runs >= MANY_AHEAD)
+                        begin_ahead(&k);
+                if (!await_event(&k) || !reap(&k))
+                        break;
+                if (k.pid != 0)
+                        continue;
+                r = receive(MSG_DONTWAIT, &e);
+                if (r < 0)
+                        break;
+                if (r > 0) {
+                        begin(&k, &e);
+                        for (int i = 0; i < e.n; i++)
+                                close(e.fds[i]);
+                }
+        }
+        if (!k.namespace) { /* in one, all goes with us */
+                tree_kill(false);
+                end_orphans();
+        }
+        return 0;
+}
+
+int main(void)
+{
+        struct exec_request head;
+
+        if (pread(EXEC_REQUEST, &head, sizeof(head), 0) != sizeof(head) || head.magic != EXEC_MAGIC)
+                return 1;
+        if (pwrite(EXEC_REQUEST, &(bool){true}, sizeof(bool), offsetof(struct exec_request, begun)) != sizeof(bool))
+                return 1;
+        return head.keep ? keeper_main(&head) : await_only_order();
+}
