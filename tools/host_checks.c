@@ -50,18 +50,14 @@ static bool has_program(const struct looking *l, const char *name)
         return false;
 }
 
-/* The number behind "NAME: " or "NAME " in a file of many lines. */
-static bool read_field(const struct looking *l, const char *path, const char *name, unsigned long long *ret)
+/* A number of /proc/meminfo, in KiB. */
+static bool read_memory(const struct looking *l, const char *name, unsigned long long *ret)
 {
-        cleanup_file FILE *f = open_file(l, path);
-        char line[512];
+        char line[64];
+        bool is_there = host_read_field(l->root, "/proc/meminfo", name, line, sizeof(line));
 
-        while (f && fgets(line, sizeof(line), f))
-                if (strncmp(line, name, strlen(name)) == 0 && strchr(": \t", line[strlen(name)])) {
-                        *ret = strtoull(line + strlen(name) + 1, NULL, 10);
-                        return true;
-                }
-        return false;
+        *ret = is_there ? strtoull(line, NULL, 10) : 0;
+        return is_there;
 }
 
 /* -- mounting ------------------------------------------------------------------------------------------------------ */
@@ -175,7 +171,7 @@ static void read_group(const struct looking *l, const char *folder, bool second,
         double cores = 0;
 
         snprintf(path, sizeof(path), "%s/%s", folder, second ? "cpu.max" : "cpu.cfs_quota_us");
-        if (host_read_line(l->root, path, line, sizeof(line)) && line[0] >= '0' && line[0] <= '9') { /* else "max", or -1 */
+        if (host_read_field(l->root, path, "", line, sizeof(line)) && line[0] >= '0' && line[0] <= '9') { /* else "max", or -1 */
                 char *end;
                 const double quota = strtod(line, &end);
 
@@ -342,7 +338,7 @@ static void check_quiet(struct looking *l)
 static void check_frequency(struct looking *l)
 {
         char line[64] = "unknown";
-        const bool known = host_read_line(l->root, HOST_GOVERNOR, line, sizeof(line));
+        const bool known = host_read_field(l->root, HOST_GOVERNOR, "", line, sizeof(line));
         const int turbo = host_turbo(l->root);
 
         if (known && strcmp(line, "performance") != 0)
@@ -377,7 +373,7 @@ static void check_clock_source(struct looking *l)
 {
         char name[64] = "";
 
-        if (!host_read_line(l->root, "/sys/devices/system/clocksource/clocksource0/current_clocksource", name, sizeof(name)))
+        if (!host_read_field(l->root, "/sys/devices/system/clocksource/clocksource0/current_clocksource", "", name, sizeof(name)))
                 say(l, CHECK_OK, "the kernel does not say what its clock is made of");
         else if (strcmp(name, "hpet") == 0 || strcmp(name, "acpi_pm") == 0 || strcmp(name, "jiffies") == 0)
                 say(l, CHECK_WARNING,
@@ -404,11 +400,11 @@ static void check_date(struct looking *l)
 
 static void check_memory(struct looking *l)
 {
-        unsigned long long all = 0;
+        unsigned long long all;
         int cpus[CPU_SETSIZE];
         size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
 
-        if (!read_field(l, "/proc/meminfo", "MemTotal", &all))
+        if (!read_memory(l, "MemTotal:", &all))
                 say(l, CHECK_WARNING, "how much memory there is cannot be read from /proc/meminfo");
         else if (all >> 20 < 4 * n)
                 say(l, CHECK_WARNING,
@@ -421,9 +417,9 @@ static void check_memory(struct looking *l)
 
 static void check_swap(struct looking *l)
 {
-        unsigned long long total = 0;
+        unsigned long long total;
 
-        read_field(l, "/proc/meminfo", "SwapTotal", &total);
+        read_memory(l, "SwapTotal:", &total);
         if (total == 0)
                 say(l, CHECK_OK, "off");
         else

@@ -110,7 +110,7 @@ struct job {
         uint64_t slots; /* a bit for each that it has */
         struct engine_away *away; /* whose `away_slot` is */
         void *away_slot;          /* NULL: none */
-        unsigned n_lost;          /* slots elsewhere that were lost while it had them */
+        unsigned n_lost;          /* remote slots that were lost while it had them */
         cpu_set_t cpus;
         struct progress progress;
 };

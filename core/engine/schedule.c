@@ -274,7 +274,7 @@ static bool job_lacks(struct job *j)
         return !j->second && j->query->type->need && j->query->type->need(j->query, &needs) == 0 && needs.n > 0;
 }
 
-/* Its slot elsewhere was lost, or could not be used: another one may do. */
+/* Its remote slot was lost, or could not be used: another one may do. */
 static bool is_for_another(struct job *j, int r)
 {
         if (j->resource != RESOURCE_AWAY || j->cancelled)
@@ -403,9 +403,8 @@ static void *job_thread(void *user)
 static void job_start(struct job *j)
 {
         struct engine *e = j->engine;
-        pthread_attr_t attributes;
         pthread_t thread;
-        int r = 0;
+        int r;
 
         job_dequeue(j);
         j->stage = STAGE_RUNNING;
@@ -416,14 +415,10 @@ static void job_start(struct job *j)
         e->counters.started++;
         e->n_workers++;
         e->dirty = true;
-        pthread_attr_init(&attributes);
-        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-        if (j->cancel_fd < 0)
-                r = -errno;
-        else
-                r = -pthread_create(&thread, &attributes, job_thread, j);
-        pthread_attr_destroy(&attributes);
-        if (r < 0) {
+        r = j->cancel_fd < 0 ? -errno : -pthread_create(&thread, NULL, job_thread, j);
+        if (r == 0) {
+                pthread_detach(thread);
+        } else {
                 claim_release(j);
                 slots_release(j);
                 e->running[j->resource]--;
@@ -571,18 +566,18 @@ void engine_look_again(struct engine *e)
         pthread_mutex_unlock(&e->lock);
 }
 
-/* A place whose slots are all taken is not asked again in the same round. */
-#define PLACES_FULL 16
+/* A cluster whose slots are all taken is not asked again in the same round. */
+#define CLUSTERS_FULL 16
 
 static bool is_full(struct engine_away *const *full, size_t n, const struct engine_away *a)
 {
         for (size_t i = 0; i < n; i++)
                 if (full[i] == a)
                         return true;
-        return n == PLACES_FULL;
+        return n == CLUSTERS_FULL;
 }
 
-/* How many of the queue are for the same place. */
+/* How many of the queue are for the same cluster. */
 static size_t count_for(const struct queue *q, const struct engine_away *a)
 {
         size_t n = 0;
@@ -596,7 +591,7 @@ static size_t count_for(const struct queue *q, const struct engine_away *a)
 
 static void look_away(struct engine *e, uint64_t *when)
 {
-        struct engine_away *full[PLACES_FULL];
+        struct engine_away *full[CLUSTERS_FULL];
         size_t n_full = 0;
 
         for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++) {

@@ -9,23 +9,27 @@
 
 /* -- small files of the kernel -- */
 
-bool host_read_line(const char *root, const char *path, char *ret, size_t size)
+bool host_read_field(const char *root, const char *path, const char *name, char *ret, size_t size)
 {
         cleanup_file FILE *f = NULL;
-        char full[PATH_SIZE];
+        char full[PATH_SIZE], line[512];
 
         f = path_join(full, root, path) == 0 ? fopen(full, "re") : NULL;
-        if (!f || !fgets(ret, (int)size, f))
-                return false;
-        ret[strcspn(ret, "\n")] = '\0';
-        return true;
+        while (f && fgets(line, sizeof(line), f)) {
+                if (strncmp(line, name, strlen(name)) != 0)
+                        continue;
+                line[strcspn(line, "\n")] = '\0';
+                snprintf(ret, size, "%s", line + strlen(name));
+                return true;
+        }
+        return false;
 }
 
 bool host_read_number(const char *root, const char *path, unsigned long long *ret)
 {
         char line[64], *end;
 
-        if (!host_read_line(root, path, line, sizeof(line)))
+        if (!host_read_field(root, path, "", line, sizeof(line)))
                 return false;
         *ret = strtoull(line, &end, 10);
         return end != line;
@@ -37,20 +41,14 @@ static char cpu_model[128], host_name[256] = "localhost", machine[512];
 
 static void find_cpu_model(void)
 {
-        cleanup_file FILE *f = fopen("/proc/cpuinfo", "re");
         struct utsname u;
         char line[512];
 
-        while (f && fgets(line, sizeof(line), f)) {
-                const char *colon = strchr(line, ':');
-
-                if (!colon || (strncmp(line, "model name", 10) != 0 && strncmp(line, "Model", 5) != 0))
-                        continue; /* x86; many others */
-                snprintf(cpu_model, sizeof(cpu_model), "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
-                return;
-        }
         uname(&u);
         snprintf(cpu_model, sizeof(cpu_model), "%.100s", u.machine);
+        if ((host_read_field("", "/proc/cpuinfo", "model name", line, sizeof(line)) || host_read_field("", "/proc/cpuinfo", "Model", line, sizeof(line))) &&
+            strstr(line, ": ")) /* x86; many others */
+                snprintf(cpu_model, sizeof(cpu_model), "%.127s", strstr(line, ": ") + 2);
 }
 
 static void find_machine(void)
@@ -85,18 +83,12 @@ int host_turbo(const char *root)
 /* "Debian GNU/Linux 12 (bookworm)"; null: nobody says. */
 static json_t *distribution(void)
 {
-        static const char key[] = "PRETTY_NAME=";
-        cleanup_file FILE *f = fopen("/etc/os-release", "re");
-        char line[512], *name;
+        char line[512], *name = line;
 
-        while (f && fgets(line, sizeof(line), f)) {
-                if (strncmp(line, key, sizeof(key) - 1) != 0)
-                        continue;
-                name = line + sizeof(key) - 1;
-                name += *name == '"';
-                return json_stringn(name, strcspn(name, "\"\n"));
-        }
-        return json_null();
+        if (!host_read_field("", "/etc/os-release", "PRETTY_NAME=", line, sizeof(line)))
+                return json_null();
+        name += *name == '"';
+        return json_stringn(name, strcspn(name, "\""));
 }
 
 json_t *host_facts(void)
@@ -104,7 +96,7 @@ json_t *host_facts(void)
         struct sysinfo memory = {0};
         struct utsname u = {0};
         char governor[64];
-        const bool known = host_read_line("", HOST_GOVERNOR, governor, sizeof(governor));
+        const bool known = host_read_field("", HOST_GOVERNOR, "", governor, sizeof(governor));
         const int turbo = host_turbo("");
 
         host_machine(); /* finds the names */
@@ -143,7 +135,7 @@ static void siblings_of(int cpu, cpu_set_t *ret)
 
         snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
         CPU_ZERO(ret);
-        if (host_read_line("", path, line, sizeof(line)))
+        if (host_read_field("", path, "", line, sizeof(line)))
                 parse_cpus(line, ret);
         CPU_SET((size_t)cpu, ret);
 }

@@ -29,8 +29,9 @@ int host_busy(unsigned milliseconds, double *ret_busy, double *ret_stolen);
  * need for it can be compared. 0: memory is out. */
 uint64_t host_probe(void);
 
-/* The first line of a file of the kernel, without its newline, and the number in it; false when there is none. `root`: "", or what stands for /. */
-bool host_read_line(const char *root, const char *path, char *ret, size_t size);
+/* What follows `name` in the first line of a file of the kernel that begins with it, without its newline; and the number that a file begins with. False
+ * when there is none. `root`: "", or what stands for /. */
+bool host_read_field(const char *root, const char *path, const char *name, char *ret, size_t size);
 bool host_read_number(const char *root, const char *path, unsigned long long *ret);
 #define HOST_GOVERNOR "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
 /* 1 when the clock may rise above its nominal rate, 0 when not, -1 when not known. */

@@ -24,7 +24,7 @@ static void read_times(const struct blob *err, double *ret_wall, double *ret_cpu
         struct slice line, rest = SLICE(err->data, err->size);
 
         *ret_wall = *ret_cpu = LEAST;
-        while (next_line(&rest, &line)) {
+        while (slice_next_line(&rest, &line)) {
                 char text[64];
                 double wall, cpu;
                 int n;

@@ -66,7 +66,7 @@ int slot_each(const char *folder, void (*fn)(void *user, const struct slot_view 
 /* "core 0: run kissat 1a2b3c4d5e6f case 42 (ann, process 123) for 3 s", without a newline. */
 void slot_view_line(const struct slot_view *v, struct buffer *ret);
 
-/* The state of slots elsewhere, of a cluster, for who shows it. */
+/* The state of the slots of a cluster, for showing it. */
 struct away_view {
         int pid; /* of the process whose they are */
         const char *name, *machine; /* machine "": not known yet */

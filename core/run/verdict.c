@@ -15,7 +15,7 @@ const char *verdict_name(enum verdict v)
 
 /* -- lines -- */
 
-bool next_line(struct slice *rest, struct slice *ret)
+bool slice_next_line(struct slice *rest, struct slice *ret)
 {
         const char *begin = rest->data, *newline;
         size_t n;
@@ -72,10 +72,10 @@ static bool lines_next(struct lines *l, struct slice *ret)
 {
         struct slice line;
 
-        while (next_line(&l->rest, &line)) {
+        while (slice_next_line(&l->rest, &line)) {
                 if (l->cut && (const char *)line.data + line.size == l->cut) { /* this one's end is lost; then comes the mark, then what has lost its head */
-                        next_line(&l->rest, &line);
-                        next_line(&l->rest, &line);
+                        slice_next_line(&l->rest, &line);
+                        slice_next_line(&l->rest, &line);
                         continue;
                 }
                 *ret = trimmed(line);

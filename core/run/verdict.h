@@ -29,7 +29,7 @@ static inline bool verdict_is_decided(enum verdict v)
 }
 
 /* The next line of a text, without its newline, is taken from `rest`. False at the end. */
-bool next_line(struct slice *rest, struct slice *ret);
+bool slice_next_line(struct slice *rest, struct slice *ret);
 
 struct verdicts {
         enum verdict *list; /* one for each check-sat answered; malloc'd */

@@ -35,37 +35,17 @@ struct keeper {
         uint64_t network; /* its fingerprint before any use */
 };
 
-/* -- a message with descriptors -- */
+/* -- runs -- */
 
 struct ends {
         int fds[EXEC_FDS_MOST], n;
 };
 
-/* 1: an order; 0: nothing there, unless `flags` let it wait; -1: the caller is no more, or talks nonsense. */
-static int receive(int flags, struct ends *ret)
+static bool receive(int flags, struct ends *ret)
 {
-        struct exec_order order = {0};
-        struct iovec text = {.iov_base = &order, .iov_len = sizeof(order)};
-        union {
-                struct cmsghdr head;
-                char space[CMSG_SPACE(sizeof(ret->fds))];
-        } control = {0};
-        struct msghdr m = {
-                .msg_iov = &text, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control.space)};
-        ssize_t n = recvmsg(EXEC_CONTROL, &m, MSG_CMSG_CLOEXEC | flags);
-        struct cmsghdr *c;
-
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
-                return 0;
-        c = n == sizeof(order) && order.magic == EXEC_MAGIC ? CMSG_FIRSTHDR(&m) : NULL;
-        if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len < CMSG_LEN(EXEC_FDS * sizeof(int)))
-                return -1;
-        ret->n = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-        memcpy(ret->fds, CMSG_DATA(c), (size_t)ret->n * sizeof(int));
-        return 1;
+        ret->n = order_receive(EXEC_CONTROL, flags, ret->fds);
+        return ret->n >= EXEC_FDS;
 }
-
-/* -- runs -- */
 
 /* The descriptors get their numbers in order; each is above its own, as the first ones are taken. */
 static _Noreturn void become_stub(const struct ends *e, int world)
@@ -82,7 +62,7 @@ static int await_only_order(void)
 {
         struct ends e;
 
-        if (receive(0, &e) == 1)
+        if (receive(0, &e))
                 become_stub(&e, 0);
         return 1;
 }
@@ -102,7 +82,7 @@ static _Noreturn void await_order(const struct keeper *k)
         syscall(SYS_close_range, EXEC_FDS, ~0U, 0);
         setsid();
         world = prepare_world(k);
-        if (receive(0, &e) != 1)
+        if (!receive(0, &e))
                 _exit(UNORDERED);
         become_stub(&e, world);
 }
@@ -209,7 +189,6 @@ static int keeper_main(const struct exec_request *head)
 {
         struct keeper k = {.namespace = head->namespace, .user = !head->drop};
         struct ends e;
-        int r;
 
         if (!prepare(&k))
                 return 1;
@@ -220,13 +199,12 @@ static int keeper_main(const struct exec_request *head)
                         break;
                 if (k.pid != 0)
                         continue;
-                r = receive(MSG_DONTWAIT, &e);
-                if (r < 0)
-                        break;
-                if (r > 0) {
+                if (receive(MSG_DONTWAIT, &e)) {
                         begin(&k, &e);
                         for (int i = 0; i < e.n; i++)
                                 close(e.fds[i]);
+                } else if (e.n != 0) {
+                        break;
                 }
         }
         if (!k.namespace) { /* in one, all goes with us */

@@ -1,4 +1,4 @@
-#include "core/sandbox/exec_lend.h"
+#include "core/sandbox/exec_stub.h"
 
 #include "cache/base/util.h"
 #include "core/sandbox/core_lock.h"

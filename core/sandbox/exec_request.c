@@ -17,8 +17,8 @@ static bool target_at(const char *text, const struct bind *b)
         return strncmp(text, b->target, n) == 0 && !is_path_character(text[n]);
 }
 
-/* A text as the program is to see it: bare, a bind's target becomes its source wherever it stands as a path. */
-static void add_seen(struct buffer *b, const struct execution *x, const char *text)
+/* A string as the program is to see it: bare, a bind's target becomes its source wherever it stands as a path. */
+static void add_string(struct buffer *b, const struct execution *x, const char *text)
 {
         const struct execute_request *q = x->request;
         const struct bind scratch = {.source = q->scratch, .target = "/scratch"};
@@ -38,39 +38,14 @@ static void add_seen(struct buffer *b, const struct execution *x, const char *te
                         break;
                 }
         }
-        buffer_adds(b, text);
-}
-
-static void add_variable(struct buffer *b, const struct execution *x, const char *variable)
-{
-        const char *value = strchr(variable, '=');
-
-        if (value) {
-                buffer_add(b, variable, (size_t)(value + 1 - variable));
-                add_seen(b, x, value + 1);
-        } else {
-                buffer_adds(b, variable);
-        }
-        buffer_add(b, "", 1);
-}
-
-static uint32_t add_environment(struct buffer *b, const struct execution *x)
-{
-        const char *variable;
-        uint32_t n = 0;
-
-        for (; (variable = surroundings_variable(x->request, n)); n++)
-                add_variable(b, x, variable);
-        if (x->inside)
-                return n;
-        buffer_add(b, x->mark, strlen(x->mark) + 1);
-        return n + 1;
+        buffer_add(b, text, strlen(text) + 1);
 }
 
 int execution_write_request(const struct execution *x, int *ret_fd)
 {
         const struct execute_request *q = x->request;
         cleanup_buffer struct buffer b = {0};
+        const char *variable;
         cleanup_close int fd = -1;
         struct exec_request head = {
                 .magic = EXEC_MAGIC,
@@ -98,16 +73,17 @@ int execution_write_request(const struct execution *x, int *ret_fd)
         for (size_t i = 0; i < q->n_loans; i++)
                 head.loans[i] = (uint16_t)q->loans[i].cpu;
         buffer_add(&b, &head, sizeof(head));
-        add_seen(&b, x, q->directory ? q->directory : "/scratch");
-        buffer_add(&b, "", 1);
-        add_seen(&b, x, "/scratch");
-        buffer_add(&b, "", 1);
+        add_string(&b, x, q->directory ? q->directory : "/scratch");
+        add_string(&b, x, "/scratch");
         buffer_add(&b, x->runs_scratch, strlen(x->runs_scratch) + 1);
-        for (char *const *a = q->argv; *a; a++, head.n_arguments++) {
-                add_seen(&b, x, *a);
-                buffer_add(&b, "", 1);
+        for (char *const *a = q->argv; *a; a++, head.n_arguments++)
+                add_string(&b, x, *a);
+        for (; (variable = surroundings_variable(q, head.n_environment)); head.n_environment++)
+                add_string(&b, x, variable);
+        if (!x->inside) {
+                buffer_add(&b, x->mark, strlen(x->mark) + 1);
+                head.n_environment++;
         }
-        head.n_environment = add_environment(&b, x);
         r = buffer_error(&b);
         if (r < 0)
                 return r;

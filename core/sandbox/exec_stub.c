@@ -27,9 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/sandbox/exec_lend.h"
 #include "core/sandbox/exec_tree.h"
-#include "core/sandbox/exec_watch.h"
 #include "core/sandbox/execute.h"
 
 /* How often the tree is looked at: often enough that a limit is not passed by much, rarely enough to cost nothing (at most a
@@ -180,7 +178,7 @@ static void say(int fd, enum exec_step step, uint32_t part, int error)
 {
         struct news n = {.step = step, .part = part, .error = error};
 
-        waiting_read("/proc/self/schedstat", &n.waited);
+        waiting_read(getpid(), &n.waited);
         n.time = clock_now();
 
         if (write(fd, &n, sizeof(n)) != sizeof(n))
@@ -820,7 +818,7 @@ static void run_it(struct run *run, int error)
         if (run->ended)
                 return;
         run->watch = watch_begin(run->order);
-        run->waiting.unknown = !waiting_read("/proc/self/schedstat", &(uint64_t){0});
+        run->waiting.unknown = !waiting_read(getpid(), &(uint64_t){0});
         look_at_cores(run, &run->waiting.busy, &run->waiting.steal);
         if (failed(run, STEP_FORK, start(run)))
                 return;

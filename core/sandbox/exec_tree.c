@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache/base/process.h"
 #include "cache/base/util.h"
 
 struct process {
@@ -26,20 +27,6 @@ struct list {
 };
 
 /* -- /proc -- */
-
-bool proc_read(const char *path, char *text, size_t size)
-{
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        ssize_t n;
-
-        text[0] = '\0';
-        if (fd < 0)
-                return false;
-        n = read(fd, text, size - 1);
-        close(fd);
-        text[n > 0 ? n : 0] = '\0';
-        return n > 0;
-}
 
 /* The names in a folder that are numbers: processes, or the threads of one. */
 struct numbers {
@@ -115,10 +102,9 @@ static bool is_headless(const struct process *p)
 
 static bool read_stat(pid_t pid, struct process *p)
 {
-        char path[32], text[1024];
+        char text[1024];
 
-        snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-        return proc_read(path, text, sizeof(text)) && parse_stat(text, p);
+        return process_text(pid, "stat", text, sizeof(text)) > 0 && parse_stat(text, p);
 }
 
 static void find_thread(struct process *p)
@@ -192,11 +178,10 @@ static bool is_alive(const struct process *p)
 /* Pages that are a file's or shared memory's; a fork's children have them in common with it. */
 static uint64_t shared_pages(pid_t pid)
 {
-        char name[32], text[256];
+        char text[256];
         unsigned long long size, resident, shared;
 
-        snprintf(name, sizeof(name), "/proc/%d/statm", (int)pid);
-        return proc_read(name, text, sizeof(text)) && sscanf(text, "%llu %llu %llu", &size, &resident, &shared) == 3 ? shared : 0;
+        return process_text(pid, "statm", text, sizeof(text)) > 0 && sscanf(text, "%llu %llu %llu", &size, &resident, &shared) == 3 ? shared : 0;
 }
 
 int tree_read(bool inside, struct tree *ret, struct waiting *w)
@@ -251,16 +236,16 @@ static int read_fair_memory(bool inside, uint64_t *ret)
 
         *ret = 0;
         for (size_t i = 0; r >= 0 && i < l.n; i++) {
-                char name[48], text[2048];
+                char text[2048];
                 const char *pss;
+                ssize_t n;
 
                 if (!is_alive(&l.items[i]))
                         continue;
-                snprintf(name, sizeof(name), "/proc/%d/smaps_rollup", (int)l.items[i].thread);
-                errno = 0;
-                if (!proc_read(name, text, sizeof(text)) && (errno == EACCES || errno == EPERM))
+                n = process_text(l.items[i].thread, "smaps_rollup", text, sizeof(text));
+                if (n == -EACCES || n == -EPERM)
                         r = -EACCES;
-                pss = strstr(text, "\nPss:");
+                pss = n > 0 ? strstr(text, "\nPss:") : NULL;
                 if (pss) /* else it has gone meanwhile */
                         *ret += strtoull(pss + 5, NULL, 10) * 1024;
         }
@@ -384,12 +369,12 @@ uint64_t tree_tasks_of(uid_t uid)
 
 /* -- waiting -- */
 
-bool waiting_read(const char *path, uint64_t *ret_ns)
+bool waiting_read(pid_t thread, uint64_t *ret_ns)
 {
         unsigned long long ran, waited;
         char text[128];
 
-        if (!proc_read(path, text, sizeof(text)) || sscanf(text, "%llu %llu", &ran, &waited) != 2)
+        if (process_text(thread, "schedstat", text, sizeof(text)) <= 0 || sscanf(text, "%llu %llu", &ran, &waited) != 2)
                 return false;
         *ret_ns = waited;
         return true;
@@ -419,7 +404,6 @@ static void note(struct waiting *w, pid_t id, uint64_t ns)
 void waiting_look(struct waiting *w, pid_t process, uint64_t threads)
 {
         cleanup(numbers_done) struct numbers ids = {0};
-        char path[64];
         uint64_t ns;
 
         if (threads > 1)
@@ -427,8 +411,7 @@ void waiting_look(struct waiting *w, pid_t process, uint64_t threads)
         for (int i = 0; i < ids.n || (threads <= 1 && i == 0); i++) {
                 const pid_t id = threads > 1 ? number(&ids, i) : process;
 
-                snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)process, (int)id);
-                if (waiting_read(path, &ns))
+                if (waiting_read(id, &ns))
                         note(w, id, ns);
         }
 }

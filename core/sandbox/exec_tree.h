@@ -6,9 +6,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Reads the beginning of a file, with a NUL behind it. False: there is nothing. */
-bool proc_read(const char *path, char *text, size_t size);
-
 /* -- how it waits -- */
 
 /* How long the threads of a program were ready to run and did not get a core.
@@ -35,7 +32,7 @@ struct waiting {
 };
 
 /* The second number of a thread's schedstat. False when there is none. */
-bool waiting_read(const char *path, uint64_t *ret_ns);
+bool waiting_read(pid_t thread, uint64_t *ret_ns);
 /* For a process with this many threads that exists, if only as a zombie. */
 void waiting_look(struct waiting *w, pid_t process, uint64_t threads);
 uint64_t waiting_total(const struct waiting *w);

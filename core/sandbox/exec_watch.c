@@ -1,4 +1,4 @@
-#include "core/sandbox/exec_watch.h"
+#include "core/sandbox/exec_stub.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -129,44 +129,26 @@ static int install_filter(void)
         return fd >= 0 || errno != EINVAL ? fd : (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
 }
 
-union descriptor_message {
-        struct cmsghdr head;
-        char bytes[CMSG_SPACE(sizeof(int))];
-};
-
 bool watch_enter(const struct watch *w)
 {
-        union descriptor_message control = {0};
-        char byte = 0;
-        struct iovec iov = {.iov_base = &byte, .iov_len = 1};
-        struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)};
         int fd = w ? install_filter() : -1;
         bool ok;
 
         if (fd < 0)
                 return true;
-        control.head = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
-        memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
-        ok = sendmsg(w->theirs, &m, MSG_NOSIGNAL) == 1;
+        ok = order_send(w->theirs, &fd, 1) == 0;
         close(fd);
         return ok;
 }
 
 static int receive_listener(const struct watch *w)
 {
-        union descriptor_message control = {0};
-        char byte;
-        struct iovec iov = {.iov_base = &byte, .iov_len = 1};
-        struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)};
-        ssize_t n;
-        int fd = -1;
+        int fds[EXEC_FDS_MOST], n;
 
         do
-                n = recvmsg(w->ours, &m, MSG_CMSG_CLOEXEC);
-        while (n < 0 && errno == EINTR);
-        if (n == 1 && m.msg_controllen >= CMSG_LEN(sizeof(int)) && control.head.cmsg_type == SCM_RIGHTS)
-                memcpy(&fd, CMSG_DATA(&control.head), sizeof(fd));
-        return fd;
+                n = order_receive(w->ours, 0, fds);
+        while (n == 0);
+        return n > 0 ? fds[0] : -1;
 }
 
 /* -- the paths --------------------------------------------------------------------------------------------------- */

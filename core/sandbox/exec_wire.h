@@ -10,7 +10,7 @@
  * helper answers with a struct exec_news.
  *
  * The descriptors of a run are, in this order, standard input, output and error for the program, and:
- *   EXEC_CONTROL  a stream socket. The caller writes struct exec_command to it; its end (cancelled, or the caller is no more) means: end
+ *   EXEC_CONTROL  a SEQPACKET socket. The caller writes struct exec_command to it; its end (cancelled, or the caller is no more) means: end
  *                 everything. The run writes a struct exec_reply to it whenever the program stands still because its share is used up,
  *                 and one when all is over, and exits.
  *   EXEC_REQUEST  a file as above and, behind the struct, NUL-terminated strings: the working directory, the scratch folder, the name below
@@ -25,6 +25,9 @@
 #include <stdint.h>
 
 #include "core/sandbox/surroundings.h"
+
+/* In the sandbox: the folder of a runner, with what becomes each run's /scratch; no program sees what is in it. Its folder `case` is /case in all. */
+#define SANDBOX_RUNS "/.runs"
 
 #define EXEC_MAGIC   UINT32_C(0x53465846)
 #define EXEC_CONTROL 3
@@ -70,9 +73,13 @@ struct exec_command {
         uint64_t share_ns;
 };
 
+/* A message with descriptors; exec_order.c, in both. */
 struct exec_order {
         uint32_t magic;
 };
+int order_send(int socket, const int *fds, size_t n); /* 0 or -errno; does not wait */
+/* The number of descriptors; 0: nothing there, unless `flags` let it wait; -1: the other end has gone, or talks nonsense. */
+int order_receive(int socket, int flags, int ret_fds[EXEC_FDS_MOST]);
 
 struct exec_news {
         uint32_t magic;

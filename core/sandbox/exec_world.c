@@ -16,8 +16,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/sandbox/exec_paths.h"
-
 /* -- users -- */
 
 static bool write_text(const char *path, const char *text)

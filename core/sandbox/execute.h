@@ -121,7 +121,7 @@ struct execute_result {
         size_t out_cut, err_cut;     /* where in them the cut's mark "\n[... N bytes cut ...]\n" stands; 0: nothing was cut */
         /* With `watch`: the names of files that it executed, opened or looked at, or for which it looked in vain, as it named them (absolute, each with its
          * NUL, each once); of the working directory only the names in it, as "./src"; nothing below the scratch folder, /proc, /dev, /sys and /tmp.
-         * exec_watch.h says what is not seen. */
+         * exec_stub.h says what is not seen. */
         struct blob watched;
         bool is_watched;             /* these are all; else the kernel does not tell, or there were too many */
         const char *method;          /* how that was measured: "rusage"; static */

@@ -193,21 +193,14 @@ uid_t keeper_uid(const struct keeper *k)
 
 static int send_order(struct keeper *k, const struct execution *x)
 {
-        struct exec_order order = {.magic = EXEC_MAGIC};
-        struct iovec text = {.iov_base = &order, .iov_len = sizeof(order)};
-        const size_t n = EXEC_FDS + x->request->n_loans;
-        union {
-                struct cmsghdr head;
-                char space[CMSG_SPACE(EXEC_FDS_MOST * sizeof(int))];
-        } control = {.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(n * sizeof(int))}};
-        struct msghdr m = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = CMSG_SPACE(n * sizeof(int))};
-        int *fds = (int *)CMSG_DATA(&control.head);
+        const size_t n_loans = x->request->n_loans;
+        int fds[EXEC_FDS_MOST];
 
         memcpy(fds, x->theirs, sizeof(x->theirs));
         fds[EXEC_REQUEST] = x->wire;
-        for (size_t i = EXEC_FDS; i < n; i++)
-                fds[i] = x->request->loans[i - EXEC_FDS].lock;
-        return sendmsg(k->control, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(order) ? 0 : -errno;
+        for (size_t i = 0; i < n_loans; i++)
+                fds[EXEC_FDS + i] = x->request->loans[i].lock;
+        return order_send(k->control, fds, EXEC_FDS + n_loans);
 }
 
 static bool has_begun(const struct keeper *k)

@@ -9,7 +9,7 @@
 
 #include "cache/base/lock.h"
 #include "cache/base/process.h"
-#include "core/sandbox/exec_paths.h"
+#include "core/sandbox/exec_wire.h"
 
 /* -- whose files -- */
 

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "cache/base/process.h"
-#include "core/sandbox/exec_lend.h"
+#include "core/sandbox/exec_stub.h"
 #include "core/run/host.h"
 #include "core/run/slot.h"
 
