@@ -120,11 +120,14 @@ struct failure {
         char *reason; /* owned */
 };
 
-/* How long jobs of a type took since the engine was opened (Welford's running mean and variance), and how that was to the estimates. */
+struct average { /* Welford's running mean, and sum of squares of the differences from it */
+        double n, mean, m2;
+};
+
+/* How long jobs of a type took since the engine was opened, and how that was to the estimates. */
 struct type_times {
         const struct query_type *type;
-        double n, mean, m2;
-        double n_ratios, ratio, ratio_m2;
+        struct average took, ratio;
 };
 
 struct engine {
@@ -211,7 +214,7 @@ bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most);
 
 /* cost.c; lock held */
 void cost_note(struct job *j, double ran_ns); /* it ran to an end */
-void cost_add(double x, double *n, double *mean, double *m2); /* to a running mean and sum of squares */
+void average_add(struct average *a, double x);
 /* The time that the open jobs of an asking still take: added up over jobs, each counted once in a walk. */
 struct load {
         uint64_t mark;

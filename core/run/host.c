@@ -46,8 +46,8 @@ static void find_cpu_model(void)
 
         uname(&u);
         snprintf(cpu_model, sizeof(cpu_model), "%.100s", u.machine);
-        if ((host_read_field("", "/proc/cpuinfo", "model name", line, sizeof(line)) || host_read_field("", "/proc/cpuinfo", "Model", line, sizeof(line))) &&
-            strstr(line, ": ")) /* x86; many others */
+        if ((host_read_field("", "/proc/cpuinfo", "model name", line, sizeof(line)) ||
+             host_read_field("", "/proc/cpuinfo", "Model", line, sizeof(line))) && strstr(line, ": ")) /* x86; many others */
                 snprintf(cpu_model, sizeof(cpu_model), "%.127s", strstr(line, ": ") + 2);
 }
 
@@ -102,11 +102,11 @@ json_t *host_facts(void)
         host_machine(); /* finds the names */
         sysinfo(&memory);
         uname(&u);
-        return json_pack("{so* so* sI sI sI so* so* so so* so}", "host", json_string(host_name), "cpu", json_string(cpu_model), "cores", (json_int_t)sysconf(_SC_NPROCESSORS_CONF), "memory",
-                         (json_int_t)memory.totalram * memory.mem_unit, "swap", (json_int_t)memory.totalswap * memory.mem_unit, "kernel",
-                         json_sprintf("%s %s", u.sysname, u.release), "distribution", distribution(), "libc",
-                         json_sprintf("glibc %s", gnu_get_libc_version()), "governor", known ? json_string(governor) : json_null(), "turbo",
-                         turbo < 0 ? json_null() : json_boolean(turbo));
+        return json_pack("{so* so* sI sI sI so* so* so so* so}", "host", json_string(host_name), "cpu", json_string(cpu_model), "cores",
+                         (json_int_t)sysconf(_SC_NPROCESSORS_CONF), "memory", (json_int_t)memory.totalram * memory.mem_unit, "swap",
+                         (json_int_t)memory.totalswap * memory.mem_unit, "kernel", json_sprintf("%s %s", u.sysname, u.release), "distribution",
+                         distribution(), "libc", json_sprintf("glibc %s", gnu_get_libc_version()), "governor",
+                         known ? json_string(governor) : json_null(), "turbo", turbo < 0 ? json_null() : json_boolean(turbo));
 }
 
 /* -- cores -- */

@@ -86,7 +86,7 @@ static bool is_disturbed(const struct execute_result *r)
         return r->waited_ns + r->stolen_ns > small_share(r->wall_ns);
 }
 
-/* It ran against the clock and not to the end of its CPU time: it slept, or something kept it from running that no counter shows. */
+/* It timed out by the clock with CPU time left: it slept, or something kept it from running that no counter shows. */
 static bool is_short_of_cpu(const struct measurement *m, const struct sample *s)
 {
         const uint64_t wall = m->request->runner.limits.wall_ns, cpu = m->request->runner.limits.cpu_ns,
@@ -182,8 +182,8 @@ static size_t least_disturbed(const struct measurement *m)
         return best;
 }
 
-/* Could the samples still to come give another lower median, as it is printed (microseconds)? With r to come it lies among the present
- * ones between the place it has at the end and r places before. */
+/* Could the samples still to come change the lower median, as it is printed (microseconds)? With r to come, the final median lies among the present
+ * ones between its place at the end and r places before. */
 static bool can_change(const struct measurement *m, const struct taken *const *sorted, size_t n)
 {
         size_t most = most_samples(m), place = (most - 1) / 2, left = most - n;

@@ -279,7 +279,7 @@ static int begin(struct runner *r, uint64_t share_ns)
                       r->binds[0].source);
 }
 
-/* A program that cannot be executed for want of something of ours has not been run. */
+/* A program that could not be executed for want of our own memory or descriptors was not run. */
 static int check_executed(const struct runner *r, const struct execute_result *run)
 {
         static const int ours[] = {ENOMEM, EAGAIN, EMFILE, ENFILE, EIO, ETXTBSY};

@@ -73,7 +73,7 @@ static bool lines_next(struct lines *l, struct slice *ret)
         struct slice line;
 
         while (slice_next_line(&l->rest, &line)) {
-                if (l->cut && (const char *)line.data + line.size == l->cut) { /* this one's end is lost; then comes the mark, then what has lost its head */
+                if (l->cut && (const char *)line.data + line.size == l->cut) { /* its end is lost; then come the mark and what has lost its head */
                         slice_next_line(&l->rest, &line);
                         slice_next_line(&l->rest, &line);
                         continue;

@@ -1,10 +1,10 @@
 /* The beginning of the helper: it becomes one run, or keeps a sandbox for one run after another. See exec_wire.h.
  *
- * The keeper does nothing but fork: each run is a process of its own (exec_stub.c), in a sandbox in namespaces of its own, in which the keeper is
- * not to be found at all. A program can neither reach nor signal it, and all that a run was goes with its namespaces.
+ * A keeper only forks. Each run is a process of its own (exec_stub.c), in a sandbox in namespaces of its own, which do not hold the keeper: a program
+ * can neither reach nor signal it, and all that a run was goes with its namespaces.
  *
- * When a run has gone, the process of the next one is made at once, while the caller reads the result and thinks of another input. It waits for its
- * order in namespaces in which nothing is but itself, and has nothing of any run: it was forked from the keeper, which has not, either. */
+ * When a run has gone, the keeper makes the process of the next one at once, while the caller reads the result and thinks of another input. That process
+ * waits for its order, alone in its namespaces. It was forked from the keeper, and so has nothing of any run. */
 #include "core/sandbox/exec_stub.h"
 
 #include <errno.h>
@@ -87,7 +87,7 @@ static _Noreturn void await_order(const struct keeper *k)
         become_stub(&e, world);
 }
 
-/* Makes the process of the next run ahead. It takes the order from the caller itself. */
+/* Makes the process of the next run, which takes its order from the caller itself. */
 static void begin_ahead(struct keeper *k)
 {
         int pid = world_clone(k->namespace, k->user);
@@ -114,7 +114,7 @@ static void begin(struct keeper *k, const struct ends *e)
                 say(&(struct exec_news){.magic = EXEC_MAGIC, .error = -pid, .clean = true});
 }
 
-/* Ends what a run left whose first process was killed before it could end all the others. That happens only without namespaces. */
+/* Ends what is left of a run whose first process was killed before it could end the others: without namespaces only. */
 static void end_orphans(void)
 {
         int status;
@@ -128,13 +128,13 @@ static void end_orphans(void)
         }
 }
 
-/* Was it ended from outside, or did it never get its order? Then an order may still be on its way to it, and only our end tells the caller. */
+/* Was it killed, or did it never get its order? Then an order may still be on its way to it, and only our own end tells the caller. */
 static bool is_lost(int status)
 {
         return WIFSIGNALED(status) || WEXITSTATUS(status) == UNORDERED;
 }
 
-/* Takes what has ended. False: the sandbox cannot be used any more. */
+/* Reaps what has ended. False: the sandbox cannot be used any more. */
 static bool reap(struct keeper *k)
 {
         struct exec_news news = {.magic = EXEC_MAGIC, .clean = true};
@@ -157,7 +157,7 @@ static bool reap(struct keeper *k)
         return !lost;
 }
 
-/* An order, the end of a run, or the caller's: then false. An order is for the run that waits for it, if there is one. */
+/* Waits for an order, the end of a run, or the caller's end: false. A process made ahead takes the order itself. */
 static bool await_event(const struct keeper *k)
 {
         struct pollfd from[] = {{.fd = k->signals, .events = POLLIN}, {.fd = EXEC_CONTROL, .events = k->pid == 0 ? POLLIN : 0}};

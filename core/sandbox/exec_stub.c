@@ -65,7 +65,7 @@ struct run {
         struct exec_reply reply;
 };
 
-/* The new process's message before its execve: when that was, or what went wrong. */
+/* The new process's message before its execve: the time of that, or what failed. */
 struct news {
         uint32_t step, part;
         int32_t error;
@@ -129,7 +129,7 @@ static int order_read(int fd, struct order *ret)
 
 /* -- becoming the program -- */
 
-/* RLIMIT_NPROC counts a user's tasks: in a user namespace of its own these are us and the program, on the bare machine all there are. */
+/* RLIMIT_NPROC counts a user's tasks: in a user namespace of its own the helper and the program, on the bare machine all of that user. */
 static uint64_t tasks_already(const struct exec_request *r)
 {
         if (r->drop || r->processes == 0)
@@ -137,7 +137,7 @@ static uint64_t tasks_already(const struct exec_request *r)
         return r->namespace ? 1 + r->watch : tree_tasks_of(getuid());
 }
 
-/* Root's power over files for a process that is no longer root, and for what it executes: capabilities(7), "ambient". */
+/* Keeps root's power over files in a process that is no longer root, and in what it executes: capabilities(7), "ambient". */
 static bool keep_files(void)
 {
         static const int wanted[] = {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_CHOWN};
@@ -164,11 +164,10 @@ static bool drop_user(const struct exec_request *r)
 {
         if (!r->drop)
                 return true;
-        /* Else access() says no where open() works: it asks for the real user, and leaves out what a change of user takes away. Where that cannot
-         * be set (a container without CAP_SETPCAP), it stays so. */
+        /* Otherwise access(), which goes by the real user, fails where open() works. A container without CAP_SETPCAP cannot set this. */
         if (r->keep_files)
                 prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0);
-        /* The C library's would be for all threads, and those are not ours. */
+        /* By system calls: the C library's functions change all threads of this memory, which is shared. */
         return (!r->keep_files || prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0) && syscall(SYS_setgroups, 0, NULL) == 0 &&
                syscall(SYS_setresgid, r->gid, r->gid, r->gid) == 0 && syscall(SYS_setresuid, r->uid, r->uid, r->uid) == 0 &&
                (!r->keep_files || keep_files());
@@ -185,13 +184,13 @@ static void say(int fd, enum exec_step step, uint32_t part, int error)
                 _exit(127);
 }
 
-/* None is ignored: so execute.c has us started, and none of the mask of ours is the program's. */
+/* No signal is ignored: spawn() saw to that. The program does not get our mask. */
 static void unblock_signals(void)
 {
         sigprocmask(SIG_SETMASK, &(sigset_t){0}, NULL);
 }
 
-/* It shares our memory until its execve, and we stand still until then: nothing here may outlive that, or change what belongs to the memory. */
+/* Runs in our memory, while we stand still, until its execve: nothing here may change what we use afterwards. */
 static _Noreturn void become(const struct run *run, int news, pid_t stub)
 {
         const struct order *o = run->order;
@@ -229,7 +228,7 @@ static _Noreturn void become(const struct run *run, int news, pid_t stub)
         _exit(127);
 }
 
-/* Of us, so that we are not late to look either; what we start inherits it. */
+/* The helper's own schedule, so that its looks are not late; the program inherits it. */
 static int set_schedule(struct run *run)
 {
         enum surroundings_part part;
@@ -240,7 +239,7 @@ static int set_schedule(struct run *run)
         return -errno;
 }
 
-/* How ready the kernel is to end us when memory is short. Who writes it has to be dumpable, or root. -1: it stays as it is. */
+/* Opens our score for the kernel's out-of-memory killer. Only a dumpable process, or root, may write it. -1: it stays as it is. */
 static int open_oom_score(char ret_now[16])
 {
         ssize_t n;
@@ -260,8 +259,8 @@ static void set_oom_score(int fd, const char *text)
                 (void)errno; /* no harm */
 }
 
-/* By vfork(), as the copy of our memory would cost as much as all else here. The kernel must rather end the program than us or our caller: it
- * inherits that from us. */
+/* By vfork(): a copy of our memory would cost as much as all else here. The program inherits the raised score, so that the out-of-memory killer takes
+ * it before us and our caller. */
 static int start(struct run *run)
 {
         pid_t stub = getpid();
@@ -308,7 +307,7 @@ static void read_news(struct run *run)
 
 /* -- watching it -- */
 
-/* The program's wall time until `now`: that for which it stood still between its shares does not count. */
+/* The program's wall time until `now`, without the time that it stood still. */
 static uint64_t wall_at(const struct run *run, uint64_t now)
 {
         uint64_t before = run->begin + run->stood_still;
@@ -318,8 +317,8 @@ static uint64_t wall_at(const struct run *run, uint64_t now)
         return now > before ? now - before : 0;
 }
 
-/* The moment at which its wall time will be that much. */
-static uint64_t moment_of_wall(const struct run *run, uint64_t wall)
+/* The time at which its wall time will be that much. */
+static uint64_t time_of_wall(const struct run *run, uint64_t wall)
 {
         return wall > UINT64_MAX / 2 ? UINT64_MAX : run->begin + run->stood_still + wall;
 }
@@ -337,7 +336,7 @@ static uint64_t nanoseconds(const struct timeval *t)
         return (uint64_t)t->tv_sec * NSEC_PER_SEC + (uint64_t)t->tv_usec * 1000;
 }
 
-/* Before it is taken, it can still be asked how long it waited. */
+/* Reads how long a child waited for a core before it is reaped, when that is lost. */
 static pid_t wait_for_one(struct run *run, int *ret_status, struct rusage *ret_usage)
 {
         siginfo_t info = {0};
@@ -350,7 +349,7 @@ static pid_t wait_for_one(struct run *run, int *ret_status, struct rusage *ret_u
         return wait4(info.si_pid, ret_status, WNOHANG, ret_usage);
 }
 
-/* Takes every child that has ended. Returns false when there is none left at all. */
+/* Reaps every child that has ended. False when there is no child left. */
 static bool reap(struct run *run)
 {
         struct rusage u;
@@ -386,7 +385,7 @@ static bool is_over(uint64_t value, uint64_t limit)
         return limit != 0 && value > limit;
 }
 
-/* So many tasks that a fork may have failed: with several at the same moment all fail that together would be too many. */
+/* Are there so many tasks that a fork may have failed? Several forks at one moment all fail when together they would be too many. */
 static bool is_near_processes(const struct exec_request *r, uint64_t tasks)
 {
         return r->processes != 0 && tasks + r->processes / 8 >= r->processes;
@@ -492,7 +491,7 @@ void signals_drain(int fd)
                 ;
 }
 
-/* How much later than it should it goes on: a pause. It may fall into a wait, or between two, or behind the last one. */
+/* Notes a pause: how much later than expected we go on. It may fall into a wait, between two, or behind the last one. */
 static void note_late(struct run *run, uint64_t expected)
 {
         uint64_t now = clock_now();
@@ -501,7 +500,7 @@ static void note_late(struct run *run, uint64_t expected)
                 run->reply.late_ns = now - expected;
 }
 
-/* Its news are no reason to wake, twice for each run: they are read whenever something else is. */
+/* The new process's messages are no reason to wake, twice for each run: they are read whenever something else is. */
 static void wait_for_something(struct run *run, uint64_t until)
 {
         struct pollfd fds[] = {
@@ -522,7 +521,7 @@ static bool send_reply(const struct run *run)
         return send(EXEC_CONTROL, &run->reply, sizeof(run->reply), MSG_NOSIGNAL) == sizeof(run->reply);
 }
 
-/* Stops it all, and sees to it that it stands: what was on a processor may go on for a moment. */
+/* Stops the whole tree, and waits until it stands: what was on a processor may go on for a moment. */
 static void stop_all(const struct run *run)
 {
         bool namespace = run->order->head->namespace;
@@ -604,8 +603,8 @@ static void thaw(struct run *run)
         tree_continue(run->order->head->namespace);
 }
 
-/* A process that is half made takes the cores that its parent had when fork() began, and nobody sees it before fork() ends, which takes as long as its
- * parent waits for a core. So all are bound again, after 5 ms, 10 ms, …. */
+/* A process in the making has the cores that its parent had when fork() began, and is seen only when fork() ends, which may wait long for a core. So
+ * all are bound again, after 5 ms, 10 ms, …. */
 #define BOUND_AGAIN       8
 #define BOUND_AGAIN_FIRST (5 * NSEC_PER_MSEC)
 
@@ -668,10 +667,10 @@ static uint64_t next_event(const struct run *run)
 
         if (run->frozen != 0)
                 return until;
-        until = MIN(until, MIN(run->next_look, moment_of_wall(run, run->share)));
+        until = MIN(until, MIN(run->next_look, time_of_wall(run, run->share)));
         if (r->file_size != 0)
                 until = MIN(until, run->next_folder);
-        return r->wall_ns != 0 ? MIN(until, moment_of_wall(run, r->wall_ns)) : until;
+        return r->wall_ns != 0 ? MIN(until, time_of_wall(run, r->wall_ns)) : until;
 }
 
 static void watch(struct run *run)

@@ -121,7 +121,7 @@ static void find_thread(struct process *p)
         }
 }
 
-/* Marks our descendants: a child may stand before its parent, so until nothing changes. */
+/* Marks our descendants, until nothing changes: a child may be listed before its parent. */
 static void mark_descendants(struct list *l)
 {
         pid_t self = getpid();
@@ -175,7 +175,7 @@ static bool is_alive(const struct process *p)
 
 /* -- what is asked of it -- */
 
-/* Pages that are a file's or shared memory's; a fork's children have them in common with it. */
+/* Pages of files and of shared memory, which a process has in common with its children. */
 static uint64_t shared_pages(pid_t pid)
 {
         char text[256];
@@ -228,7 +228,7 @@ int tree_read(bool inside, struct tree *ret, struct waiting *w)
         return 0;
 }
 
-/* The fair shares of what is still alive. -EACCES: the kernel does not tell. */
+/* Sums the fair shares (PSS) of what is still alive. -EACCES: the kernel does not tell. */
 static int read_fair_memory(bool inside, uint64_t *ret)
 {
         struct list l = {0};
@@ -257,7 +257,7 @@ uint64_t tree_checked_memory(bool inside, const struct tree *t, uint64_t limit)
 {
         uint64_t memory = t->memory, fair;
 
-        /* More than once, as the shares grow when one ends while they are read. */
+        /* More than once: the shares of the others grow when one ends while they are read. */
         for (int i = 0; i < 3 && t->n > 1 && memory > limit; i++)
                 if (read_fair_memory(inside, &fair) >= 0)
                         memory = MIN(memory, fair);
@@ -320,7 +320,7 @@ bool tree_goes_on(bool inside)
         return some;
 }
 
-/* A thread that it starts while we look is on the old cores, and is met at the next look. */
+/* A thread started during this look is still on the old cores; the next look finds it. */
 static bool bind_threads(pid_t pid, const cpu_set_t *cpus)
 {
         cleanup(numbers_done) struct numbers threads = threads_of(pid);

@@ -45,7 +45,7 @@
 #define PATHS_MOST (1u << 17)
 #define BYTES_MOST (UINT64_C(16) << 20)
 
-/* The calls that name a file. One whose flags, masked, are `value` goes on unseen: it names none (fstat), or makes the file. */
+/* The calls that name a file. A call whose masked flags are `value` is not watched: it names no file (fstat), or makes it. */
 static const struct call {
         int number, directory /* argument; -1: none */, path, flags /* -1: none */;
         uint32_t mask, value;
@@ -236,7 +236,7 @@ static const struct call *find_call(int number)
         return NULL;
 }
 
-/* False when there is no path to be read there: the call is going to fail, or its process has gone. -EPERM is told by errno. */
+/* False when no path can be read there: the call is going to fail, its process has gone, or we may not (errno). */
 static bool read_text(pid_t pid, uint64_t at, char ret[PATH_SIZE])
 {
         const size_t page = 4096;
@@ -297,7 +297,7 @@ static void look_at_call(struct watch *w, const struct seccomp_notif *n)
 
 /* -- the thread -------------------------------------------------------------------------------------------------- */
 
-/* Until the last process with the filter has ended. Whatever befalls, every call goes on. */
+/* Serves until the last process with the filter has ended. Every call goes on, whatever happens here. */
 static void serve(struct watch *w, int listener)
 {
         struct pollfd fds[] = {{.fd = listener, .events = POLLIN}, {.fd = w->stop, .events = POLLIN}};

@@ -16,7 +16,7 @@
  *   EXEC_REQUEST  a file as above and, behind the struct, NUL-terminated strings: the working directory, the scratch folder, the name below
  *                 SANDBOX_RUNS of what is to become /scratch in a keeper's run, the arguments, the environment
  *   locks of the cores that a build has borrowed (core_lock.h), `loans` of them. The run keeps the program off those that other runs want, and lets all of
- *                 it stand still while they want all; `standing` in the file says for how long, as the caller must not take that for a helper that is lost.
+ *                 it stand still while they want all; `standing` in the file says for how long, as the caller must not take that for a lost helper.
  */
 #pragma once
 

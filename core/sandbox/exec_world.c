@@ -56,8 +56,8 @@ int world_clone(bool namespaces, bool user)
 
 /* -- keys -- */
 
-/* Keyrings belong to a user and are in no namespace: what one run left in them the next one would find. The programs of both of a machine's
- * instruction sets are kept from them; all other system calls are as they were. */
+/* Keyrings belong to a user and to no namespace: the next run would find what one left in them. The filter forbids them to programs of both
+ * instruction sets of a machine, and nothing else. */
 bool world_forbid_keys(void)
 {
 #if defined(__x86_64__)
@@ -154,8 +154,8 @@ static uint64_t add_file(uint64_t hash, int fd)
         return hash;
 }
 
-/* Every packet counts at a device, and there is only the loopback; what found no way counts at its protocol; a socket that outlives its process
- * (in flight over another) stands among the Unix ones. */
+/* The loopback, the only device, counts every packet; a protocol counts what found no way; the list of Unix sockets has one that outlives its process
+ * (in flight over another). */
 uint64_t world_network(void)
 {
         static const char *const files[] = {"/proc/self/net/dev", "/proc/self/net/snmp", "/proc/self/net/snmp6",

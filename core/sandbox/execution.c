@@ -12,13 +12,13 @@
 #include "cache/base/process.h"
 #include "core/sandbox/sandbox.h"
 
-/* For so long no helper is late, however busy the machine: it was not allowed to run. */
+/* A helper so late was not allowed to run: no load of the machine does that. */
 #define PAUSE (2 * NSEC_PER_SEC)
 
 /* -- what the machine did meanwhile -- */
 
-/* How many processes the kernel has killed on this machine for want of memory. Read at most once a second: all of the file is made anew at
- * each look, and a run should not wait for that. */
+/* The number of processes that the kernel has killed on this machine for want of memory. Read at most once a second: the kernel makes the whole file
+ * anew at each look, and a run should not wait for that. */
 static uint64_t memory_kills(bool fresh)
 {
         static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -384,7 +384,7 @@ static enum execute_doubt doubt_of(const struct execution *x, const struct execu
         return DOUBT_NONE;
 }
 
-/* Where the kernel does not count it: what is missing to the wall clock, if it was taken off its core rather than left it. */
+/* Where the kernel does not count it: the wall time without CPU time of a program that was taken off its core rather than left it. */
 static uint64_t waited(const struct exec_reply *a)
 {
         uint64_t cpu = a->user_ns + a->system_ns;

@@ -8,9 +8,9 @@
 
 struct keeper;
 
-/* `like` has the binds, the kind of sandbox and the slot. `runs`: a host folder, whose folder `case`, if there is one, is /case, and in which each run names
- * what is to be its /scratch; NULL: the sandbox is for one run, whose scratch folder is that of `like`. Returns before the sandbox is made: a failure of that
- * is the first run's. */
+/* `like` has the binds, the kind of sandbox and the slot. `runs`: a host folder, whose folder `case`, if there is one, is /case, and in which each run
+ * names what is to be its /scratch; NULL: the sandbox is for one run, whose scratch folder is that of `like`. Returns before the sandbox is made: a
+ * failure of that is the first run's. */
 int keeper_open(const struct execute_request *like, const char *runs, struct keeper **ret);
 /* Ends it, with a run that is still there. NULL. */
 struct keeper *keeper_close(struct keeper *k);
