@@ -117,7 +117,6 @@ static void check_bubblewrap(struct looking *l)
                         .wall_ns = 10 * NSEC_PER_SEC,
                         .slot = SANDBOX_UID_LAST - SANDBOX_UID_FIRST,
                         .cancel_fd = -1,
-                        .input_fd = -1,
                 },
                 &result);
         remove_tree(scratch);

@@ -37,9 +37,9 @@ static const char *input_target(const struct recipe *r)
         return r->format == FORMAT_CNF ? "/case/input.cnf" : "/case/input.smt2";
 }
 
-static bool wants_file(const struct recipe *r)
+static bool reads_input(const struct recipe *r)
 {
-        return strstr(r->run, "{case}") && !recipe_reads_input(r);
+        return recipe_reads_input(r) || !strstr(r->run, "{case}");
 }
 
 static void copy_programs(struct runner *r)
@@ -139,7 +139,7 @@ static int make_request(struct runner *r)
                 .argv = r->command,
                 .environment = recipe->environment,
                 .binds = r->binds,
-                .n_binds = r->n_binds + wants_file(recipe),
+                .n_binds = r->n_binds + 1,
                 .scratch = r->files.scratch,
                 .sandbox = r->options.sandbox,
                 .wall_ns = l->wall_ns,
@@ -154,7 +154,7 @@ static int make_request(struct runner *r)
                 .cpus = r->options.cpus,
                 .slot = r->options.slot,
                 .cancel_fd = -1,
-                .input_fd = r->files.input_fd,
+                .input = reads_input(recipe) ? input_target(recipe) : NULL,
         };
         r->simulates_clock = simulated_clock_is_wanted();
         if (r->simulates_clock)
@@ -166,13 +166,6 @@ static int make_request(struct runner *r)
 static bool keeps(const struct runner *r)
 {
         return !r->options.fresh && !r->no_namespaces;
-}
-
-static enum input_as input_as(const struct runner *r)
-{
-        if (!wants_file(r->options.recipe))
-                return INPUT_STDIN;
-        return keeps(r) && r->options.sandbox == SANDBOX_BWRAP ? INPUT_FILE : INPUT_THERE;
 }
 
 /* The run is over, however. */
@@ -207,8 +200,8 @@ int runner_start(struct runner *r, const struct run_input *input)
 
         assert(!r->options.away);
         runner_abandon(r);
-        k = runner_files_make(&r->files, r->options.scratch_parent, input, input_as(r), strrchr(input_target(r->options.recipe), '/') + 1,
-                              r->keeper ? keeper_uid(r->keeper) : (uid_t)-1);
+        k = runner_files_make(&r->files, r->options.scratch_parent, input, keeps(r) && r->options.sandbox == SANDBOX_BWRAP,
+                              strrchr(input_target(r->options.recipe), '/') + 1, r->keeper ? keeper_uid(r->keeper) : (uid_t)-1);
         if (k < 0)
                 return k;
         r->active = true;

@@ -21,8 +21,8 @@
  * from its third run on, and, as root, a user (core/sandbox/sandbox.h). A campaign that runs ten versions on each input opens ten runners for
  * each core and lets them take turns: all see their program as /solver/<name> and the input as /case/input.smt2, as in measure().
  *
- * The input stands where {case} stands in the recipe's `run`: in a file, /case/input.smt2 or /case/input.cnf, read-only. A template without
- * {case} reads it on standard input.
+ * The input is a file, /case/input.smt2 or /case/input.cnf, read-only; it stands where {case} stands in the recipe's `run`. A template without {case}, or
+ * with <{case}, has it on standard input: the same file, opened inside, as a descriptor of the host's could be opened anew for writing.
  *
  * Remote. With `away` a worker of a cluster runs the program (core/remote), on a core and in a sandbox of its own, by the same options and in one
  * piece: by runner_run(). Verdicts and effort are read here, from what comes back.

@@ -76,6 +76,7 @@ int execution_write_request(const struct execution *x, int *ret_fd)
         add_string(&b, x, q->directory ? q->directory : "/scratch");
         add_string(&b, x, "/scratch");
         buffer_add(&b, x->runs_scratch, strlen(x->runs_scratch) + 1);
+        add_string(&b, x, q->input ?: "");
         for (char *const *a = q->argv; *a; a++, head.n_arguments++)
                 add_string(&b, x, *a);
         for (; (variable = surroundings_variable(q, head.n_environment)); head.n_environment++)

@@ -87,10 +87,12 @@ static uint64_t clock_now(void)
 
 /* -- the request -- */
 
+#define N_STRINGS 4 /* before the arguments */
+
 /* The strings behind the request, with a NULL behind the arguments and behind the environment. */
 static char **read_strings(const struct exec_request *head, size_t size)
 {
-        const size_t behind_arguments = 3 + (size_t)head->n_arguments, n = behind_arguments + head->n_environment;
+        const size_t behind_arguments = N_STRINGS + (size_t)head->n_arguments, n = behind_arguments + head->n_environment;
         char *at = (char *)(head + 1), *end = (char *)head + size, **list = n <= size ? calloc(n + 2, sizeof(*list)) : NULL;
 
         for (size_t i = 0; list && i < n; i++) {
@@ -122,8 +124,8 @@ static int order_read(int fd, struct order *ret)
         strings = read_strings(head, (size_t)st.st_size);
         if (!strings)
                 return -EBADMSG;
-        *ret = (struct order){.head = head, .directory = strings[0], .scratch = strings[1], .runs_scratch = strings[2], .arguments = strings + 3,
-                              .environment = strings + 3 + head->n_arguments + 1};
+        *ret = (struct order){.head = head, .directory = strings[0], .scratch = strings[1], .runs_scratch = strings[2], .input = strings[3],
+                              .arguments = strings + N_STRINGS, .environment = strings + N_STRINGS + head->n_arguments + 1};
         return 0;
 }
 
@@ -190,6 +192,17 @@ static void unblock_signals(void)
         sigprocmask(SIG_SETMASK, &(sigset_t){0}, NULL);
 }
 
+/* As the program could open it itself, with no mount and no right that it has not. Nobody may let us wait: we stand still meanwhile. */
+static bool open_input(const char *path)
+{
+        int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        bool done = fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 && dup2(fd, STDIN_FILENO) >= 0;
+
+        if (fd >= 0)
+                close(fd);
+        return done;
+}
+
 /* Runs in our memory, while we stand still, until its execve: nothing here may change what we use afterwards. */
 static _Noreturn void become(const struct run *run, int news, pid_t stub)
 {
@@ -207,6 +220,8 @@ static _Noreturn void become(const struct run *run, int news, pid_t stub)
                 failed = STEP_USER;
         else if (chdir(o->directory) < 0)
                 failed = STEP_DIRECTORY;
+        else if (*o->input && !open_input(o->input))
+                failed = STEP_INPUT;
         if (failed != STEP_NONE) {
                 say(news, failed, part, errno);
                 _exit(127);

@@ -8,7 +8,7 @@
 
 struct order { /* a request and its strings */
         const struct exec_request *head;
-        const char *directory, *scratch, *runs_scratch;
+        const char *directory, *scratch, *runs_scratch, *input;
         char **arguments, **environment;
 };
 

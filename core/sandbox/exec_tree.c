@@ -202,7 +202,7 @@ int tree_read(bool inside, struct tree *ret, struct waiting *w)
                 t.n += is_alive(&l.items[i]);
         for (size_t i = 0; i < l.n; i++) {
                 const struct process *p = &l.items[i];
-                uint64_t shared = 0;
+                uint64_t shared;
 
                 if (!p->ours)
                         continue;
@@ -212,15 +212,11 @@ int tree_read(bool inside, struct tree *ret, struct waiting *w)
                 t.threads += p->threads;
                 if (w)
                         waiting_look(w, p->pid, p->threads);
-                if (t.largest_space < p->space)
-                        t.largest_space = p->space;
-                if (t.n > 1)
-                        shared = shared_pages(p->thread);
-                if (shared > p->resident)
-                        shared = p->resident;
+                t.largest_space = MAX(t.largest_space, p->space);
+                shared = t.n > 1 ? shared_pages(p->thread) : 0;
+                shared = MIN(shared, p->resident);
                 pages += p->resident - shared;
-                if (most_shared < shared)
-                        most_shared = shared;
+                most_shared = MAX(most_shared, shared);
         }
         free(l.items);
         t.memory = (pages + most_shared) * (uint64_t)page;

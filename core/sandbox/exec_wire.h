@@ -14,7 +14,8 @@
  *                 everything. The run writes a struct exec_reply to it whenever the program stands still because its share is used up,
  *                 and one when all is over, and exits.
  *   EXEC_REQUEST  a file as above and, behind the struct, NUL-terminated strings: the working directory, the scratch folder, the name below
- *                 SANDBOX_RUNS of what is to become /scratch in a keeper's run, the arguments, the environment
+ *                 SANDBOX_RUNS of what is to become /scratch in a keeper's run, the file for standard input (empty: as it is), the arguments, the
+ *                 environment
  *   locks of the cores that a build has borrowed (core_lock.h), `loans` of them. The run keeps the program off those that other runs want, and lets all of
  *                 it stand still while they want all; `standing` in the file says for how long, as the caller must not take that for a lost helper.
  */
@@ -97,6 +98,7 @@ enum exec_step {
         STEP_AFFINITY,
         STEP_USER,
         STEP_DIRECTORY,
+        STEP_INPUT,
         STEP_REQUEST,
         STEP_NAMESPACE,
         N_STEPS

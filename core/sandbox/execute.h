@@ -81,7 +81,7 @@ struct execute_request {
         size_t n_loans;        /* EXEC_LOANS_MOST at most; 0: its cores are its own */
         unsigned slot;         /* where to begin looking for a free uid, when root */
         int cancel_fd;         /* readable (or hung up) means: end it now; -1: none */
-        int input_fd;          /* standard input; -1: /dev/null */
+        const char *input;     /* standard input: a file inside, opened there, so that it is no more open to change than there; NULL: /dev/null */
         uint64_t start_ns;     /* how long the sandbox may take until the helper in it begins; 0: 30 s */
 };
 

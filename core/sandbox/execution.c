@@ -63,7 +63,7 @@ static int open_ends(struct execution *x)
                 return -errno;
         x->control = sockets[0];
         x->theirs[EXEC_CONTROL] = sockets[1];
-        *in = q->input_fd >= 0 ? fcntl(q->input_fd, F_DUPFD_CLOEXEC, 0) : open("/dev/null", O_RDONLY | O_CLOEXEC);
+        *in = open("/dev/null", O_RDONLY | O_CLOEXEC);
         if (*in < 0)
                 return -errno;
         r = open_pipe(&x->out, out);
@@ -227,42 +227,25 @@ void execution_cancel(struct execution *x)
         x->deadline = now_ns() + END_GRACE;
 }
 
-enum source {
-        FROM_CONTROL,
-        FROM_OUT,
-        FROM_ERR,
-        FROM_PROCESS,
-        FROM_CANCEL,
-        N_SOURCES
-};
-
-static void wait_for_something(const struct execution *x, bool ret_from[N_SOURCES])
-{
-        struct pollfd fds[N_SOURCES] = {
-                [FROM_CONTROL] = {.fd = x->control, .events = POLLIN},
-                [FROM_OUT] = {.fd = x->out, .events = POLLIN},
-                [FROM_ERR] = {.fd = x->err, .events = POLLIN},
-                [FROM_PROCESS] = {.fd = x->process, .events = POLLIN},
-                [FROM_CANCEL] = {.fd = x->cancelled ? -1 : x->cancel_fd, .events = POLLIN},
-        };
-        uint64_t now = now_ns(), left = x->deadline > now ? x->deadline - now : 0;
-        struct timespec t = {.tv_sec = (time_t)(left / NSEC_PER_SEC), .tv_nsec = (long)(left % NSEC_PER_SEC)};
-        int n = ppoll(fds, N_SOURCES, x->deadline ? &t : NULL, NULL);
-
-        for (size_t i = 0; i < N_SOURCES; i++)
-                ret_from[i] = n > 0 && fds[i].revents != 0;
-}
-
 void execution_watch(struct execution *x)
 {
-        bool from[N_SOURCES] = {false};
+        bool ended = false;
 
-        while (!from[FROM_PROCESS]) {
-                wait_for_something(x, from);
+        while (!ended) {
+                struct pollfd fds[] = {{.fd = x->process, .events = POLLIN},
+                                       {.fd = x->cancelled ? -1 : x->cancel_fd, .events = POLLIN},
+                                       {.fd = x->control, .events = POLLIN},
+                                       {.fd = x->out, .events = POLLIN},
+                                       {.fd = x->err, .events = POLLIN}};
+                uint64_t now = now_ns(), left = x->deadline > now ? x->deadline - now : 0;
+                struct timespec t = {.tv_sec = (time_t)(left / NSEC_PER_SEC), .tv_nsec = (long)(left % NSEC_PER_SEC)};
+                bool some = ppoll(fds, ARRAY_SIZE(fds), x->deadline ? &t : NULL, NULL) > 0;
+
+                ended = some && fds[0].revents != 0;
                 read_streams(x);
                 if (!read_reply(x))
                         return;
-                if (from[FROM_CANCEL])
+                if (some && fds[1].revents != 0)
                         execution_cancel(x);
                 if (x->deadline != 0 && now_ns() >= x->deadline && is_late(x)) {
                         x->lost = true;
@@ -359,6 +342,7 @@ static int explain_step(const struct execution *x)
                 [STEP_AFFINITY] = "bind it to its cores",
                 [STEP_USER] = "give it a user of its own",
                 [STEP_DIRECTORY] = "enter its working directory",
+                [STEP_INPUT] = "open its standard input",
                 [STEP_NAMESPACE] = "make a view of its own for it",
                 [STEP_REQUEST] = "read the request (another version of solverfs-exec?)",
         };

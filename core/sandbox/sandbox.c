@@ -132,12 +132,10 @@ int sandbox_lease(unsigned slot, uid_t *ret_uid, int *ret_lock)
 
 void sandbox_release(int lock, bool empty)
 {
-        int r = lock >= 0 && empty ? note_lease(lock, EMPTY) : 0;
-
         if (lock < 0)
                 return;
-        if (r < 0)
-                log_warning("cannot give a user back in " LEASES ": %s", strerror(-r)); /* the next one looks for itself */
+        if (empty && note_lease(lock, EMPTY) < 0)
+                log_warning("cannot give a user back in " LEASES ": %s", strerror(errno)); /* the next one looks for itself */
         close(lock);
 }
 

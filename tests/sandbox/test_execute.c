@@ -40,7 +40,6 @@ static const struct execute_request usual = {
         .err = {.keep = 1 << 20, .most = 1 << 20},
         .slot = 700,
         .cancel_fd = -1,
-        .input_fd = -1,
 };
 
 static void find_attacker(void)
@@ -243,14 +242,20 @@ END_TEST
 START_TEST(test_input_and_output)
 {
         struct execute_request q = usual;
+        char path[PATH_SIZE + 16];
         struct execute_result r;
 
-        assert_ok(write_file_atomic("input", "hello\n", 6, 0600));
-        q.input_fd = open("input", O_RDONLY | O_CLOEXEC);
+        find_attacker();
+        snprintf(path, sizeof(path), "%s-input", scratch);
+        assert_ok(write_file_atomic(path, "hello\n", 6, 0644));
+        q.binds = &(struct bind){.source = path, .target = "/case/input"};
+        q.n_binds = 1;
+        q.input = "/case/input";
         r = run_like(&q, "copy");
         ck_assert_str_eq(text_of(&r.out), "hello\n");
         execute_result_done(&r);
-        close(q.input_fd);
+        q.input = "/case/none";
+        assert_error(run_error(&q, "copy", &r), ENOENT);
         r = run("copy"); /* /dev/null */
         assert_end(&r, END_EXIT, 0);
         ck_assert_uint_eq(r.out_size, 0);

@@ -69,7 +69,6 @@ static void *work(void *user)
                                                  .merge = true,
                                                  .slot = 720,
                                                  .cancel_fd = b->cancel_fd,
-                                                 .input_fd = -1,
                                                  .listener = &listener},
                        &b->result);
         __atomic_store_n(&b->has_ended, true, __ATOMIC_SEQ_CST);
