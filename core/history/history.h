@@ -147,9 +147,9 @@ int history_descends(struct history *h, uint32_t commit, uint32_t ancestor, bool
 /* The first-parent line from `tip` (COMMIT_NONE: HEAD) back to the root, oldest first; free(). */
 int history_line(struct history *h, uint32_t tip, uint32_t **ret_numbers, size_t *ret_n);
 
-/* All commits in the order of histories (docs/tree.md, 6): along the first parents of HEAD, oldest first. The commits that a merge brought stand before
- * the merge, in the order of numbers. Commits that HEAD does not reach stand at the end, in the order of numbers. So a commit stands behind its parents.
- * Made once for each generation (tens of milliseconds for tens of thousands of commits), and shared. */
+/* All commits in the order of histories (docs/tree.md, Histories): along the first parents of HEAD, oldest first. The commits that a merge brought stand
+ * before the merge, in the order of numbers. Commits that HEAD does not reach stand at the end, in the order of numbers. So a commit stands behind its
+ * parents. Made once for each generation (tens of milliseconds for tens of thousands of commits), and shared. */
 struct commit_order {
         unsigned refs;
         uint64_t generation; /* history_generation() when it was made */

@@ -1,7 +1,7 @@
 /* A fact: what one run of a program on a case under limits was found to be. Kept for good; never recomputed, only superseded.
  *
  * Limits are not part of what a run is (its key): a fact "solved after 0.4 s" or "not solved within 20 s" answers every limit under
- * which it must hold too (docs/tree.md, 10): solved within both the asked time and memory, or timed out at no less time with no
+ * which it must hold too (docs/tree.md, 9): solved within both the asked time and memory, or timed out at no less time with no
  * more memory than asked. With the "rusage" method memory is limited as address space and measured as resident size, so a solved fact
  * answers only for at least the memory it was run with.
  */

@@ -2,6 +2,7 @@
  * member; the best stays and is joined by new inputs. And an enumeration. */
 #include "tests/support/strategies.h"
 
+#include "core/fuzz/cnf_mutate.h"
 #include "core/fuzz/strategy_internal.h"
 #include "tests/support/adapt.h"
 #include "tests/support/diversity.h"
@@ -32,6 +33,12 @@ struct population {
         bool learns, adapts, draws, is_warped, restarts;
 };
 
+/* Operators, or changes of DIMACS. */
+static size_t n_arms(const struct strategy *s)
+{
+        return s->options.is_cnf ? N_CNF_CHANGES : N_OPS;
+}
+
 static int begin(struct strategy *s, enum strategy_kind k)
 {
         struct population *p = calloc(1, sizeof(*p));
@@ -49,7 +56,7 @@ static int begin(struct strategy *s, enum strategy_kind k)
         adapt_init(&p->adapt,
                    &(struct adapt_options){.window = strategies_window, .timeout = s->options.timeout, .theta = THETA},
                    random_bits(&s->random), 0);
-        bandit_init(&p->bandit, N_OPS);
+        bandit_init(&p->bandit, n_arms(s));
         return 0;
 }
 
@@ -82,6 +89,10 @@ static int fresh(struct strategy *s, struct input **ret)
         struct formula f = {0};
         int r = 0;
 
+        if (s->options.is_cnf && !seed) {
+                make_cnf(s, (unsigned)random_below(&s->random, 4), &f);
+                return input_new(s, f, "generated", ret);
+        }
         if (p->draws)
                 adapt_draw(&s->random, &s->generate);
         if (p->draws || p->adapts)
@@ -97,6 +108,26 @@ static int fresh(struct strategy *s, struct input **ret)
         if (r == 0)
                 r = generate_formula(s->generator, &f.script);
         return r < 0 ? r : input_new(s, f, "generated", ret);
+}
+
+static int cnf_mutant(struct strategy *s, size_t parent, struct input **ret)
+{
+        struct population *p = s->state;
+        size_t arm = bandit_choose(&p->bandit, &s->random, NULL, NULL);
+        cleanup_formula struct formula graft = {0};
+        struct formula f = {0};
+        int r;
+
+        make_cnf(s, 0, &graft);
+        r = cnf_mutate(&s->random, p->members[parent]->formula.cnf, (enum cnf_change)arm, graft.cnf, &f.cnf);
+        if (r == 0)
+                r = input_new(s, f, "mutated", ret);
+        if (r < 0)
+                return r;
+        (*ret)->arm = arm;
+        (*ret)->parent = parent;
+        p->used[arm]++;
+        return 0;
 }
 
 /* -ENOENT: no operator fits. */
@@ -173,7 +204,7 @@ static int population_next(struct strategy *s, struct input **ret)
                 p->n_parents = p->n;
         }
         while (p->next < p->n_parents) {
-                r = mutant(s, p->next++, ret);
+                r = s->options.is_cnf ? cnf_mutant(s, p->next++, ret) : mutant(s, p->next++, ret);
                 if (r != -ENOENT)
                         return r;
         }
@@ -248,7 +279,7 @@ static void restart(struct strategy *s)
 
         clear(p);
         bandit_done(&p->bandit);
-        bandit_init(&p->bandit, N_OPS);
+        bandit_init(&p->bandit, n_arms(s));
         p->phase = PHASE_EVALUATE;
         p->n_parents = p->next = 0;
 }
@@ -280,7 +311,7 @@ static size_t population_arms(const struct strategy *s, struct strategy_arm *ret
         const struct population *p = s->state;
         size_t n = 0;
 
-        for (size_t i = OP_NONE + 1; i < N_OPS && n < most; i++)
+        for (size_t i = OP_NONE + 1; !s->options.is_cnf && i < N_OPS && n < most; i++)
                 if (p->used[i] > 0)
                         ret[n++] = (struct strategy_arm){.name = operator_row((enum op)i)->name,
                                                          .mean = bandit_mean(&p->bandit, i),

@@ -1,0 +1,430 @@
+/* How soon a strategy finds slowdowns of a real program against another one, with finds that hold over seeds.
+ *
+ *     search_real --reference CMD --target CMD [--cnf] [--strategy NAME] [--seconds 3600] [--timeout 20] [--threshold 10] [--number 1] [--core N]
+ *                 [--reduce 60] [--finds DIR]
+ *
+ * A command is words divided by blanks: {case} is the input's file, {seed} the solver's seed: 1 in the search, 1, 2, 3 … while a candidate is confirmed.
+ * Without {seed} the pairs are of the same input again. All times are CPU time of the solvers, so other work on the machine changes little; --core binds
+ * them to one core. The campaign ends after so many seconds of them, those of confirmations included. Confirming is as in a campaign: core/study/judge
+ * over pairs.
+ *
+ * Behind the end, not counted, each find is reduced for so many CPU seconds at most while it is slow under two seeds. Finds whose reduced forms have the
+ * same operators are one; of DIMACS, the same lengths of clauses. It prints a line: strategy, number, solver seconds, runs, inputs, candidates, finds,
+ * distinct forms, seconds until the first find and until half of the finds. --finds keeps each: as found and reduced.
+ */
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/smtlib/cnf.h"
+#include "core/study/base/stat.h"
+#include "core/study/judge/judge.h"
+#include "core/study/reduce/reduce.h"
+#include "tests/support/strategies.h"
+
+#define MOST_PAIRS  24   /* as core/study/campaign/campaign_slowdown.c has it, and the next */
+#define FALSE_FINDS 0.05
+#define WORDS       64
+#define MEMORY      (UINT64_C(4) << 30)
+
+struct find {
+        char *text, *reduced, *form; /* owned */
+        double when;
+};
+struct campaign {
+        const char *commands[2]; /* reference, target */
+        bool is_cnf;
+        double seconds, timeout, threshold, reduce;
+        int core;
+        const char *finds_folder;
+        char file[64]; /* the input */
+        struct strategy *strategy;
+        double solving; /* CPU seconds of the solvers */
+        uint64_t runs, inputs;
+        unsigned candidates;
+        struct find *finds; /* owned */
+        size_t n_finds;
+};
+
+static _Noreturn void die(const char *what)
+{
+        fprintf(stderr, "search_real: %s: %s\n", what, strerror(errno));
+        exit(1);
+}
+
+/* -- a run -- */
+
+static double cpu_of(clockid_t clock)
+{
+        struct timespec t;
+
+        return clock_gettime(clock, &t) < 0 ? -1 : (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static _Noreturn void become_solver(const struct campaign *c, const char *command, uint64_t seed, int out)
+{
+        char seed_text[24], *words[WORDS + 1], *rest = strdup(command);
+        cpu_set_t cores;
+        size_t n = 0;
+
+        snprintf(seed_text, sizeof(seed_text), "%" PRIu64, seed + 1);
+        for (char *w; n < WORDS && (w = strsep(&rest, " "));)
+                if (*w) {
+                        char *at = strstr(w, "{seed}"), *with = NULL;
+
+                        if (at && asprintf(&with, "%.*s%s%s", (int)(at - w), w, seed_text, at + strlen("{seed}")) < 0)
+                                _exit(127);
+                        words[n++] = strcmp(w, "{case}") == 0 ? (char *)c->file : with ?: w;
+                }
+        words[n] = NULL;
+        CPU_ZERO(&cores);
+        CPU_SET(c->core, &cores);
+        if (c->core >= 0)
+                sched_setaffinity(0, sizeof(cores), &cores);
+        setrlimit(RLIMIT_AS, &(struct rlimit){MEMORY, MEMORY});
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        dup2(open("/dev/null", O_RDWR), STDIN_FILENO);
+        dup2(STDIN_FILENO, STDERR_FILENO);
+        dup2(out, STDOUT_FILENO);
+        execvp(words[0], words);
+        _exit(127);
+}
+
+static enum verdict verdict_of(bool is_cnf, int status, int out)
+{
+        char text[256] = "";
+        ssize_t n = pread(out, text, sizeof(text) - 1, 0);
+
+        if (!WIFEXITED(status))
+                return VERDICT_CRASH;
+        if (is_cnf)
+                return WEXITSTATUS(status) == 10 ? VERDICT_SAT : WEXITSTATUS(status) == 20 ? VERDICT_UNSAT : VERDICT_UNKNOWN;
+        if (n > 0 && strncmp(text, "sat\n", 4) == 0)
+                return VERDICT_SAT;
+        if (n > 0 && strncmp(text, "unsat\n", 6) == 0)
+                return VERDICT_UNSAT;
+        return n > 0 && strncmp(text, "unknown\n", 8) == 0 ? VERDICT_UNKNOWN : VERDICT_ERROR;
+}
+
+/* The file's input on one of the commands, for `cap` CPU seconds at most. */
+static struct outcome run(struct campaign *c, bool target, uint64_t seed, double cap)
+{
+        int out = memfd_create("out", MFD_CLOEXEC), status, pidfd;
+        struct rusage usage;
+        clockid_t clock;
+        bool is_killed = false;
+        double seconds;
+        pid_t pid;
+
+        if (out < 0 || (pid = fork()) < 0)
+                die("starting a solver");
+        if (pid == 0)
+                become_solver(c, c->commands[target], seed, out);
+        pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+        clock_getcpuclockid(pid, &clock);
+        for (double wait = 1; poll(&(struct pollfd){.fd = pidfd, .events = POLLIN}, 1, (int)wait) == 0; wait = fmin(wait * 1.5, 20)) {
+                double left = cap - cpu_of(clock);
+
+                if (left <= 0 && !is_killed) {
+                        kill(pid, SIGKILL);
+                        is_killed = true;
+                }
+                wait = fmin(wait, fmax(1, left * 1000));
+        }
+        close(pidfd);
+        if (wait4(pid, &status, 0, &usage) != pid)
+                die("waiting for a solver");
+        seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+        is_killed |= seconds >= cap;
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+                die(c->commands[target]);
+        status = is_killed ? VERDICT_TIMEOUT : (int)verdict_of(c->is_cnf, status, out);
+        close(out);
+        seconds = is_killed ? cap : seconds;
+        c->solving += seconds;
+        c->runs++;
+        return (struct outcome){.seconds = seconds, .verdict = (enum verdict)status};
+}
+
+static void set_input(struct campaign *c, struct slice text)
+{
+        if (write_file_atomic(c->file, text.data, text.size, 0644) < 0)
+                die(c->file);
+}
+
+/* -- confirming -- */
+
+static struct judge_run judged(const struct campaign *c, const struct outcome *o)
+{
+        return (struct judge_run){.is_known = true, .verdict = o->verdict, .limit = c->timeout, .seconds = o->seconds, .cpu_seconds = NAN, .memory = NAN,
+                                  .effort = NAN};
+}
+
+static bool is_slow_pair(const struct campaign *c, const struct outcome *fast, const struct outcome *slow)
+{
+        return verdict_is_decided(fast->verdict) && slow->seconds - fast->seconds > c->threshold;
+}
+
+static bool holds(struct campaign *c)
+{
+        struct judge_pair pairs[MOST_PAIRS] = {0};
+        double fast[MOST_PAIRS], slow[MOST_PAIRS];
+        size_t failures = 0, n = 0;
+
+        for (size_t wanted = JUDGE_FIRST_PAIRS; n < wanted;) {
+                cleanup_judgement struct judgement j = {0};
+                struct outcome a = run(c, false, n, c->timeout), b = run(c, true, n, c->timeout);
+
+                pairs[n] = (struct judge_pair){.run = {judged(c, &a), judged(c, &b)}};
+                fast[n] = a.seconds;
+                slow[n] = b.seconds;
+                failures += !is_slow_pair(c, &a, &b);
+                n++;
+                if ((n == 1 && failures == 1) || 2 * failures > MAX(n, (size_t)JUDGE_FIRST_PAIRS))
+                        return false;
+                if (n < wanted)
+                        continue;
+                judge(&(struct judge_case){.pairs = pairs, .n_pairs = n}, 1,
+                      &(struct judge_options){.measure = JUDGE_TIME, .most_pairs = MOST_PAIRS, .false_alarms = FALSE_FINDS}, &j);
+                if (j.cases[0].change == JUDGE_MORE || j.cases[0].change == JUDGE_LOST)
+                        return stat_lower_median(slow, n) - stat_lower_median(fast, n) > c->threshold;
+                wanted = MIN(j.cases[0].wanted, (size_t)MOST_PAIRS);
+        }
+        return false;
+}
+
+static int step(struct campaign *c)
+{
+        struct strategy_input input;
+        unsigned version;
+        double cap, score;
+        int r;
+
+        strategies_now = c->solving;
+        r = strategy_next(c->strategy, &input);
+        if (r < 0)
+                return r;
+        c->inputs++;
+        set_input(c, input.text);
+        while (strategy_step(c->strategy, input.id, &version, &cap)) {
+                struct outcome o = run(c, version == 1, 0, cap);
+
+                strategy_ran(c->strategy, input.id, version, &o);
+        }
+        if (strategy_wants(c->strategy, input.id)) {
+                char *text = copy_prefix(input.text.data, input.text.size);
+                bool is_find;
+
+                c->candidates++;
+                strategy_finish(c->strategy, input.id, true, &score);
+                is_find = holds(c);
+                strategy_confirmed(c->strategy, input.id, is_find, 0);
+                if (is_find) {
+                        list_grow(c->finds, c->n_finds);
+                        c->finds[c->n_finds++] = (struct find){.text = steal_pointer(text), .when = c->solving};
+                }
+                free(text);
+        } else {
+                strategy_finish(c->strategy, input.id, false, &score);
+        }
+        return 0;
+}
+
+/* -- behind the end: reduced forms -- */
+
+struct interest {
+        struct campaign *campaign;
+        double until; /* c->solving */
+};
+
+static int is_slow(void *user, const struct slice *texts, size_t n, enum reduce_answer *ret)
+{
+        struct interest *i = user;
+        struct campaign *c = i->campaign;
+
+        for (size_t k = 0; k < n; k++) {
+                if (c->solving >= i->until)
+                        return -ECANCELED;
+                set_input(c, texts[k]);
+                ret[k] = REDUCE_INTERESTING;
+                for (uint64_t seed = 0; seed < 2 && ret[k] == REDUCE_INTERESTING; seed++) {
+                        struct outcome a = run(c, false, seed, c->timeout - c->threshold), b = {0};
+
+                        if (verdict_is_decided(a.verdict))
+                                b = run(c, true, seed, a.seconds + c->threshold * 1.01);
+                        if (!is_slow_pair(c, &a, &b))
+                                ret[k] = REDUCE_BORING;
+                }
+                if (ret[k] == REDUCE_INTERESTING)
+                        return 0;
+        }
+        return 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+        return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The set of words behind an opening parenthesis, or of lengths of clauses. */
+static char *form_of(const struct campaign *c, const char *text)
+{
+        cleanup_buffer struct buffer out = {0};
+        char *words[4096];
+        size_t n = 0;
+
+        if (c->is_cnf) {
+                struct cnf_reader r;
+                int32_t literal;
+                unsigned length = 0;
+
+                cnf_reader_init(&r, SLICE(text, strlen(text)));
+                while (n < ARRAY_SIZE(words) && cnf_next(&r, &literal) > 0) {
+                        if (literal == 0)
+                                words[n++] = format_string("%u", length);
+                        length = literal == 0 ? 0 : length + 1;
+                }
+        } else {
+                bool is_quoted = false;
+
+                for (const char *at = text; n < ARRAY_SIZE(words) && *at; at++) {
+                        is_quoted ^= *at == '"';
+                        if (!is_quoted && *at == '(' && at[1] != '(' && at[1] != ')')
+                                words[n++] = copy_prefix(at + 1, strcspn(at + 1, " ()\n"));
+                }
+        }
+        qsort(words, n, sizeof(*words), by_text);
+        for (size_t i = 0; i < n; i++) {
+                if (i == 0 || strcmp(words[i], words[i - 1]) != 0)
+                        buffer_addf(&out, "%s ", words[i]);
+        }
+        for (size_t i = 0; i < n; i++)
+                free(words[i]);
+        return copy_prefix(out.data ?: "", out.size);
+}
+
+static void reduce_find(struct campaign *c, size_t at)
+{
+        cleanup_reduce_result struct reduce_result result = {0};
+        struct interest interest = {.campaign = c, .until = c->solving + c->reduce};
+        struct find *f = &c->finds[at];
+        struct reduce_test test = {.try = is_slow, .user = &interest, .width = 1, .trust = REDUCE_LAST_TWICE, .knows_input = true};
+
+        reduce(SLICE(f->text, strlen(f->text)), &test, NULL, &result);
+        f->reduced = result.text.size > 0 ? copy_prefix(result.text.data, result.text.size) : strdup(f->text);
+        f->form = form_of(c, f->reduced);
+}
+
+static void keep(const struct campaign *c, size_t at, const char *name, const char *text)
+{
+        char path[PATH_MAX];
+
+        snprintf(path, sizeof(path), "%s/%03zu%s.%s", c->finds_folder, at + 1, name, c->is_cnf ? "cnf" : "smt2");
+        if (write_file_atomic(path, text, strlen(text), 0644) < 0)
+                die(path);
+}
+
+static size_t count_forms(struct campaign *c)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < c->n_finds; i++) {
+                bool is_new = true;
+
+                reduce_find(c, i);
+                if (c->finds_folder) {
+                        keep(c, i, "", c->finds[i].text);
+                        keep(c, i, "-reduced", c->finds[i].reduced);
+                }
+                for (size_t k = 0; k < i; k++)
+                        is_new &= strcmp(c->finds[i].form, c->finds[k].form) != 0;
+                n += is_new;
+        }
+        return n;
+}
+
+int main(int argc, char **argv)
+{
+        static const struct option long_options[] = {{"reference", required_argument, NULL, 'r'}, {"target", required_argument, NULL, 't'},
+                                                     {"cnf", no_argument, NULL, 'c'},             {"strategy", required_argument, NULL, 's'},
+                                                     {"seconds", required_argument, NULL, 'e'},   {"timeout", required_argument, NULL, 'l'},
+                                                     {"threshold", required_argument, NULL, 'h'}, {"number", required_argument, NULL, 'n'},
+                                                     {"core", required_argument, NULL, 'o'},      {"reduce", required_argument, NULL, 'd'},
+                                                     {"finds", required_argument, NULL, 'f'},     {0}};
+        struct campaign c = {.seconds = 3600, .timeout = 20, .threshold = 10, .reduce = 60, .core = -1};
+        struct strategy_options o = strategy_defaults;
+        const char *name = "solverfs";
+        uint64_t number = 1;
+        double solving;
+        int kind = 0, r = 0;
+
+        for (int k; (k = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
+                if (k == 'r' || k == 't')
+                        c.commands[k == 't'] = optarg;
+                else if (k == 'c')
+                        c.is_cnf = true;
+                else if (k == 's')
+                        name = optarg;
+                else if (k == 'e')
+                        c.seconds = strtod(optarg, NULL);
+                else if (k == 'l')
+                        c.timeout = strtod(optarg, NULL);
+                else if (k == 'h')
+                        c.threshold = strtod(optarg, NULL);
+                else if (k == 'n')
+                        number = strtoull(optarg, NULL, 10);
+                else if (k == 'o')
+                        c.core = atoi(optarg);
+                else if (k == 'd')
+                        c.reduce = strtod(optarg, NULL);
+                else if (k == 'f')
+                        c.finds_folder = optarg;
+                else
+                        return 2;
+        }
+        while (kind < N_STRATEGIES && strcmp(name, strategy_name((enum strategy_kind)kind)) != 0)
+                kind++;
+        if (!c.commands[0] || !c.commands[1] || kind == N_STRATEGIES || !(c.threshold > 0) || !(c.timeout > c.threshold) || !(c.seconds > 0))
+                return 2;
+        snprintf(c.file, sizeof(c.file), "/dev/shm/search-real-%d.%s", (int)getpid(), c.is_cnf ? "cnf" : "smt2");
+        if (c.finds_folder && mkdir(c.finds_folder, 0755) < 0 && errno != EEXIST)
+                die(c.finds_folder);
+        o.rows = strategy_rows_of((enum strategy_kind)kind);
+        o.versions = 2;
+        o.timeout = c.timeout;
+        o.threshold = c.threshold;
+        o.seed = number;
+        o.is_cnf = c.is_cnf;
+        strategies_window = 600;
+        r = strategy_new(&o, &c.strategy);
+        while (r == 0 && c.solving < c.seconds)
+                r = step(&c);
+        strategy_free(c.strategy);
+        if (r < 0 && r != -ENOSPC) {
+                fprintf(stderr, "search_real: %s: %s\n", name, error_message(r));
+                return 1;
+        }
+        solving = c.solving;
+        printf("%s\t%" PRIu64 "\t%.0f\t%" PRIu64 "\t%" PRIu64 "\t%u\t%zu", name, number, solving, c.runs, c.inputs, c.candidates, c.n_finds);
+        fflush(stdout);
+        printf("\t%zu", count_forms(&c));
+        printf("\t%.0f\t%.0f\n", c.n_finds > 0 ? c.finds[0].when : NAN, c.n_finds > 0 ? c.finds[(c.n_finds - 1) / 2].when : NAN);
+        for (size_t i = 0; i < c.n_finds; i++) {
+                free(c.finds[i].text);
+                free(c.finds[i].reduced);
+                free(c.finds[i].form);
+        }
+        free(c.finds);
+        unlink(c.file);
+        return 0;
+}
