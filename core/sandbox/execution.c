@@ -55,23 +55,18 @@ static int open_pipe(int *ret_read, int *ret_write)
 
 static int open_ends(struct execution *x)
 {
-        const struct execute_request *q = x->request;
-        int *const in = &x->theirs[0], *const out = &x->theirs[1], *const err = &x->theirs[2];
         int sockets[2], r;
 
-        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+        x->theirs[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        if (x->theirs[0] < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
                 return -errno;
         x->control = sockets[0];
         x->theirs[EXEC_CONTROL] = sockets[1];
-        *in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-        if (*in < 0)
-                return -errno;
-        r = open_pipe(&x->out, out);
-        if (r == 0 && !q->merge)
-                r = open_pipe(&x->err, err);
-        if (r == 0 && q->merge)
-                r = (*err = fcntl(*out, F_DUPFD_CLOEXEC, 0)) < 0 ? -errno : 0;
-        return r;
+        r = open_pipe(&x->out, &x->theirs[1]);
+        if (r < 0 || !x->request->merge)
+                return r < 0 ? r : open_pipe(&x->err, &x->theirs[2]);
+        x->theirs[2] = fcntl(x->theirs[1], F_DUPFD_CLOEXEC, 0);
+        return x->theirs[2] < 0 ? -errno : 0;
 }
 
 int execution_init(struct execution *x, const struct execute_request *request)
