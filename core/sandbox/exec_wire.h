@@ -10,9 +10,9 @@
  * helper answers with a struct exec_news.
  *
  * The descriptors of a run are, in this order, standard input, output and error for the program, and:
- *   EXEC_CONTROL  a SEQPACKET socket. The caller writes struct exec_command to it; its end (cancelled, or the caller is no more) means: end
+ *   EXEC_CONTROL  a stream socket. The caller writes struct exec_command to it; its end (cancelled, or the caller is no more) means: end
  *                 everything. The run writes a struct exec_reply to it whenever the program stands still because its share is used up,
- *                 and one when all is over, and exits.
+ *                 and one when all is over, and exits. A SEQPACKET socket that is closed with a command unread would give an error before the reply.
  *   EXEC_REQUEST  a file as above and, behind the struct, NUL-terminated strings: the working directory, the scratch folder, the name below
  *                 SANDBOX_RUNS of what is to become /scratch in a keeper's run, the file for standard input (empty: as it is), the arguments, the
  *                 environment

@@ -58,7 +58,7 @@ static int open_ends(struct execution *x)
         int sockets[2], r;
 
         x->theirs[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-        if (x->theirs[0] < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+        if (x->theirs[0] < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
                 return -errno;
         x->control = sockets[0];
         x->theirs[EXEC_CONTROL] = sockets[1];
@@ -165,12 +165,13 @@ static void read_streams(struct execution *x)
 /* Returns false when there is nothing more to come. */
 static bool read_reply(struct execution *x)
 {
-        ssize_t n = recv(x->control, &x->reply, sizeof(x->reply), MSG_DONTWAIT);
+        ssize_t n = recv(x->control, (char *)&x->reply + x->reply_size, sizeof(x->reply) - x->reply_size, MSG_DONTWAIT);
 
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
-                return true;
-        x->replied = n == sizeof(x->reply);
-        return false;
+        if (n > 0)
+                x->reply_size += (size_t)n;
+        else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+                return false;
+        return x->reply_size < sizeof(x->reply);
 }
 
 bool execution_begun(const struct execution *x)
@@ -206,7 +207,7 @@ static bool is_late(struct execution *x)
 
 void execution_continue(struct execution *x, uint64_t share_ns)
 {
-        x->replied = false;
+        x->reply_size = 0;
         x->share_ns = share_ns;
         x->begun = false;
         x->deadline = now_ns() + START_GRACE;
@@ -216,7 +217,7 @@ void execution_continue(struct execution *x, uint64_t share_ns)
 void execution_cancel(struct execution *x)
 {
         if (execution_replied(x) && x->reply.paused)
-                x->replied = false; /* another one will come */
+                x->reply_size = 0; /* another one will come */
         x->cancelled = true;
         shutdown(x->control, SHUT_WR);
         x->deadline = now_ns() + END_GRACE;
@@ -253,7 +254,7 @@ void execution_watch(struct execution *x)
 
 bool execution_replied(const struct execution *x)
 {
-        return x->replied && x->reply.magic == EXEC_MAGIC && x->reply.step < N_STEPS && x->reply.part < N_SURROUNDINGS_PARTS && x->reply.end <= END_NOEXEC;
+        return x->reply_size == sizeof(x->reply) && x->reply.magic == EXEC_MAGIC && x->reply.step < N_STEPS && x->reply.part < N_SURROUNDINGS_PARTS && x->reply.end <= END_NOEXEC;
 }
 
 static bool is_control_open(const struct execution *x)

@@ -29,7 +29,7 @@ struct execution {
         int wire;                 /* the request, in which the helper says that it has begun */
         struct capture out_capture, err_capture;
         struct exec_reply reply;
-        bool replied;                     /* it is there */
+        size_t reply_size;                /* bytes of it read */
         bool begun;                       /* the helper was seen to have */
         bool told_output;                 /* that it prints too much */
         bool cancelled, lost;             /* lost: it went beyond every deadline */
