@@ -15,77 +15,76 @@ shift
 # FILE | PERL EXPRESSION (s…) ; must change the file
 table() {
         cat <<'TABLE'
-core/run/sandbox.c | s/add\(&a, "--die-with-parent"\);/;/
-core/run/sandbox.c | s/"--unshare-net", //
-core/run/sandbox.c | s/"--unshare-ipc", //
-core/run/sandbox.c | s/"--unshare-uts",\s+"--hostname", "solverfs",//
-core/run/sandbox.c | s/"--ro-bind", "\/usr", "\/usr"/"--bind", "\/usr", "\/usr"/
-core/run/sandbox.c | s/"--ro-bind", "\/etc", "\/etc"/"--bind", "\/etc", "\/etc"/
-core/run/sandbox.c | s/"--proc", "\/proc"/"--ro-bind", "\/proc", "\/proc"/
-core/run/sandbox.c | s/"--dev", "\/dev"/"--dev-bind", "\/dev", "\/dev"/
-core/run/sandbox.c | s/"--remount-ro", "\/dev", //
-core/run/sandbox.c | s/"--remount-ro", "\/", //
-core/run/sandbox.c | s/if \(most > 0\)\s+ADD\(a, "--size", size\);//
-core/run/sandbox.c | s/b->writable \|\| b->shared \? "--bind" : "--ro-bind"/"--bind"/
-core/run/sandbox.c | s/ADD\(&a, "--ro-bind", helper/ADD(&a, "--bind", helper/
-core/run/sandbox.c | s/"--symlink", "scratch", "\/tmp"/"--tmpfs", "\/tmp"/
-core/run/sandbox.c | s/geteuid\(\) == 0 && fscanf/geteuid() == 1 && fscanf/
-core/run/sandbox.c | s/&& kill\(pid, SIGKILL\) == 0\)/\&\& false)/
-core/run/sandbox.c | s/if \(r == 0\)\s+return 0;\s+if \(r == -EAGAIN\)/return 0;\n if (r == -EAGAIN)/
-core/run/exec_stub.c | s/prctl\(PR_SET_DUMPABLE, 0\);//
-core/run/exec_stub.c | s/prctl\(PR_SET_CHILD_SUBREAPER, 1\);//
-core/run/exec_stub.c | s/prctl\(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0\);//
-core/run/exec_stub.c | s/fcntl\(EXEC_CONTROL, F_SETFD, FD_CLOEXEC\);//
-core/run/exec_stub.c | s/fcntl\(EXEC_REQUEST, F_SETFD, FD_CLOEXEC\);/;/
-core/run/exec_stub.c | s/setsid\(\);//
-core/run/surroundings.c | s/\[RLIMIT_CORE\] = both\(0\)/[RLIMIT_CORE] = both(RLIM_INFINITY)/
-core/run/surroundings.c | s/\.rlim_cur = OPEN_FILES, \.rlim_max = OPEN_FILES_TOP/.rlim_cur = 1 << 16, .rlim_max = 1 << 16/
-core/run/surroundings.c | s/\[RLIMIT_CPU\] = cpu_limit\(q->cpu_ns\)/[RLIMIT_CPU] = both(RLIM_INFINITY)/
-core/run/surroundings.c | s/\[RLIMIT_AS\] = both\(memory\)/[RLIMIT_AS] = both(RLIM_INFINITY)/
-core/run/surroundings.c | s/\[RLIMIT_FSIZE\] = both\(or_none\(q->file_size\)\)/[RLIMIT_FSIZE] = both(RLIM_INFINITY)/
-core/run/surroundings.c | s/\[RLIMIT_NPROC\] = both\(or_none\(q->processes\)\)/[RLIMIT_NPROC] = both(RLIM_INFINITY)/
-core/run/exec_stub.c | s/syscall\(SYS_setgroups, 0, NULL\) == 0 &&//
-core/run/exec_stub.c | s/syscall\(SYS_setresgid, r->gid, r->gid, r->gid\) == 0 &&//
-core/run/exec_stub.c | s/syscall\(SYS_setresuid, r->uid, r->uid, r->uid\) == 0/true/
-core/run/exec_stub.c | s/\(!r->keep_files \|\| keep_files\(\)\)/true/
-core/run/exec_surroundings.c | s/umask\(\(mode_t\)s->mask\);//
-core/run/exec_stub.c | s/set_oom_score\(oom_score, "800"\);//
-core/run/exec_stub.c | s/setpgid\(0, 0\);//
-core/run/exec_stub.c | s/r->has_cpus && sched_setaffinity/false && sched_setaffinity/
-core/run/exec_surroundings.c | s/        reset_signals\(\);//
-core/run/exec_surroundings.c | s/        forget_habits\(\);//
-core/run/exec_surroundings.c | s/if \(personality\(PER_LINUX\) == -1\)/if (false)/
-core/run/exec_surroundings.c | s/setpriority\(PRIO_PROCESS, 0, 0\) == 0/true/
-core/run/exec_surroundings.c | s/sched_setscheduler\(0, SCHED_OTHER, &none\) < 0/false/
-core/run/exec_stub.c | s/if \(!r->namespace && \(prctl\(PR_SET_PDEATHSIG/if (false \&\& (prctl(PR_SET_PDEATHSIG/
-core/run/exec_stub.c | s/if \(is_over\(memory, r->memory\)\)\s+end_for\(run, END_MEMORY\);\s+else if/if/
-core/run/exec_stub.c | s/else if \(is_over\(reaped_cpu\(run\) \+ t.cpu_ns, r->cpu_ns\)\)\s+end_for\(run, END_TIMEOUT\);//
-core/run/exec_stub.c | s/else if \(is_over\(t.threads, r->processes\)\)[^\n]*\s+end_for\(run, END_PROCESSES\);//
-core/run/exec_stub.c | s/if \(r->wall_ns != 0 && wall_at\(run, clock_now\(\)\) >= r->wall_ns\)\s+end_for\(run, END_TIMEOUT\);//
-core/run/exec_stub.c | s/look_at_folder_if_due\(run\);//
-core/run/exec_stub.c | s/if \(is_over\(a->wall_ns, r->wall_ns\) \|\| /if (/
-core/run/exec_stub.c | s/ \|\| is_over\(reaped_cpu\(run\), r->cpu_ns\)//
-core/run/exec_stub.c | s/ \|\| sig == SIGXCPU//
-core/run/exec_stub.c | s/else if \(is_over\(memory, r->memory\)\)/else if (false)/
-core/run/exec_stub.c | s/if \(failed && r->address_space != 0 &&/if (false \&\&/
-core/run/exec_stub.c | s/if \(failed && run->processes_hit\)/if (false)/
-core/run/exec_stub.c | s/if \(sig == SIGXFSZ \|\|/if (/
-core/run/exec_stub.c | s/\(r->file_size != 0 && folder_usage\(run->order->scratch, r->file_size\) > r->file_size\)/false/
-core/run/exec_tree.c | s/memory = MIN\(memory, fair\);//
-core/run/exec_stub.c | s/tree_kill\(r->namespace\);//
-core/run/exec_stub.c | s/r->killed\+\+;//
-core/run/exec_stub.c | s/r->user_ns \+= nanoseconds/r->user_ns = nanoseconds/
-core/run/exec_tree.c | s/signal_all\(SIGSTOP\)/false/
-core/run/exec_tree.c | s/field\[14\] \+ field\[15\] \+ field\[16\] \+ field\[17\]/field[14] + field[15]/
-core/run/exec_tree.c | s/pages \+= p->resident - shared;/pages = p->resident;/
-core/run/exec_tree.c | s/if \(fd < 0 && errno == EACCES && fchmodat/if (false \&\& fchmodat/
-core/run/exec_tree.c | s/: most;/: 0;/
-core/run/execution.c | s/command\(x, COMMAND_TOO_MUCH, 0\);//
-core/run/execution.c | s/if \(r.end == END_EXIT && \(prints_too_much/if (false \&\& (prints_too_much/
-core/run/execution.c | s/x->cancelled = true;\s+shutdown\(x->control, SHUT_WR\);/x->cancelled = true;/
-core/run/execution.c | s/x->deadline = now_ns\(\) \+ END_GRACE;\n\}/}/
-core/run/execution.c | s/sandbox_sweep\(\);\s+read_streams/read_streams/
-core/run/execute.c | s/execution_kill_marked\(&s->x\);/;/
+core/sandbox/sandbox.c | s/strings_add\(&a, "--die-with-parent"\);/;/
+core/sandbox/sandbox.c | s/"--unshare-net", //
+core/sandbox/sandbox.c | s/"--unshare-ipc", //
+core/sandbox/sandbox.c | s/"--unshare-uts",\s+"--hostname", "solverfs",//
+core/sandbox/sandbox.c | s/"--ro-bind", "\/usr", "\/usr"/"--bind", "\/usr", "\/usr"/
+core/sandbox/sandbox.c | s/"--ro-bind", "\/etc", "\/etc"/"--bind", "\/etc", "\/etc"/
+core/sandbox/sandbox.c | s/"--proc", "\/proc"/"--ro-bind", "\/proc", "\/proc"/
+core/sandbox/sandbox.c | s/"--dev", "\/dev"/"--dev-bind", "\/dev", "\/dev"/
+core/sandbox/sandbox.c | s/"--remount-ro", "\/dev", //
+core/sandbox/sandbox.c | s/"--remount-ro", "\/", //
+core/sandbox/sandbox.c | s/if \(most > 0\)\s+ADD\(a, "--size", size\);//
+core/sandbox/sandbox.c | s/b->writable \|\| b->shared \? "--bind" : "--ro-bind"/"--bind"/
+core/sandbox/sandbox.c | s/ADD\(&a, "--ro-bind", helper/ADD(&a, "--bind", helper/
+core/sandbox/sandbox.c | s/"--symlink", "scratch", "\/tmp"/"--tmpfs", "\/tmp"/
+core/sandbox/sandbox.c | s/geteuid\(\) == 0 && fscanf/geteuid() == 1 && fscanf/
+core/sandbox/sandbox.c | s/kill\(pid, SIGKILL\);/;/
+core/sandbox/sandbox.c | s/if \(r == 0\)\s+return 0;\s+if \(r == -EAGAIN\)/return 0;\n if (r == -EAGAIN)/
+core/sandbox/exec_stub.c | s/prctl\(PR_SET_DUMPABLE, 0\);//
+core/sandbox/exec_stub.c | s/prctl\(PR_SET_CHILD_SUBREAPER, 1\);//
+core/sandbox/exec_stub.c | s/prctl\(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0\);//
+core/sandbox/exec_stub.c | s/fcntl\(EXEC_CONTROL, F_SETFD, FD_CLOEXEC\);//
+core/sandbox/exec_stub.c | s/fcntl\(EXEC_REQUEST, F_SETFD, FD_CLOEXEC\);/;/
+core/sandbox/exec_stub.c | s/setsid\(\);//
+core/sandbox/surroundings.c | s/\[RLIMIT_CORE\] = both\(0\)/[RLIMIT_CORE] = both(RLIM_INFINITY)/
+core/sandbox/surroundings.c | s/\.rlim_cur = OPEN_FILES, \.rlim_max = OPEN_FILES_TOP/.rlim_cur = 1 << 16, .rlim_max = 1 << 16/
+core/sandbox/surroundings.c | s/\[RLIMIT_CPU\] = cpu_limit\(q->cpu_ns\)/[RLIMIT_CPU] = both(RLIM_INFINITY)/
+core/sandbox/surroundings.c | s/\[RLIMIT_AS\] = both\(memory\)/[RLIMIT_AS] = both(RLIM_INFINITY)/
+core/sandbox/surroundings.c | s/\[RLIMIT_FSIZE\] = both\(or_none\(q->file_size\)\)/[RLIMIT_FSIZE] = both(RLIM_INFINITY)/
+core/sandbox/surroundings.c | s/\[RLIMIT_NPROC\] = both\(or_none\(q->processes\)\)/[RLIMIT_NPROC] = both(RLIM_INFINITY)/
+core/sandbox/exec_stub.c | s/syscall\(SYS_setgroups, 0, NULL\) == 0 &&//
+core/sandbox/exec_stub.c | s/syscall\(SYS_setresgid, r->gid, r->gid, r->gid\) == 0 &&//
+core/sandbox/exec_stub.c | s/syscall\(SYS_setresuid, r->uid, r->uid, r->uid\) == 0/true/
+core/sandbox/exec_stub.c | s/\(!r->keep_files \|\| keep_files\(\)\)/true/
+core/sandbox/exec_surroundings.c | s/umask\(\(mode_t\)s->mask\);//
+core/sandbox/exec_stub.c | s/set_oom_score\(oom_score, "800"\);//
+core/sandbox/exec_stub.c | s/setpgid\(0, 0\);//
+core/sandbox/exec_stub.c | s/r->has_cpus && sched_setaffinity/false && sched_setaffinity/
+core/sandbox/exec_surroundings.c | s/        reset_signals\(\);//
+core/sandbox/exec_surroundings.c | s/        forget_habits\(\);//
+core/sandbox/exec_surroundings.c | s/if \(personality\(PER_LINUX\) == -1\)/if (false)/
+core/sandbox/exec_surroundings.c | s/setpriority\(PRIO_PROCESS, 0, 0\) == 0/true/
+core/sandbox/exec_surroundings.c | s/sched_setscheduler\(0, SCHED_OTHER, &none\) < 0/false/
+core/sandbox/exec_stub.c | s/if \(!r->namespace && \(prctl\(PR_SET_PDEATHSIG/if (false \&\& (prctl(PR_SET_PDEATHSIG/
+core/sandbox/exec_stub.c | s/if \(is_over\(memory, r->memory\)\)\s+end_for\(run, END_MEMORY\);\s+else if/if/
+core/sandbox/exec_stub.c | s/else if \(is_over\(reaped_cpu\(run\) \+ t.cpu_ns, r->cpu_ns\)\)\s+end_for\(run, END_TIMEOUT\);//
+core/sandbox/exec_stub.c | s/else if \(is_over\(t.threads, r->processes\)\)[^\n]*\s+end_for\(run, END_PROCESSES\);//
+core/sandbox/exec_stub.c | s/if \(r->wall_ns != 0 && wall_at\(run, clock_now\(\)\) >= r->wall_ns\)\s+end_for\(run, END_TIMEOUT\);//
+core/sandbox/exec_stub.c | s/look_at_folder_if_due\(run\);//
+core/sandbox/exec_stub.c | s/if \(is_over\(a->wall_ns, r->wall_ns\) \|\| /if (/
+core/sandbox/exec_stub.c | s/ \|\| is_over\(reaped_cpu\(run\), r->cpu_ns\)//
+core/sandbox/exec_stub.c | s/ \|\| sig == SIGXCPU//
+core/sandbox/exec_stub.c | s/else if \(is_over\(memory, r->memory\)\)/else if (false)/
+core/sandbox/exec_stub.c | s/if \(failed && r->memory != 0 &&/if (false \&\&/
+core/sandbox/exec_stub.c | s/if \(failed && run->processes_hit\)/if (false)/
+core/sandbox/exec_stub.c | s/if \(sig == SIGXFSZ \|\|/if (/
+core/sandbox/exec_stub.c | s/sig == SIGXFSZ \|\| is_folder_over\(run\)/sig == SIGXFSZ/
+core/sandbox/exec_tree.c | s/memory = MIN\(memory, fair\);//
+core/sandbox/exec_stub.c | s/tree_kill\(run->order->head->namespace\);/;/
+core/sandbox/exec_stub.c | s/r->killed\+\+;//
+core/sandbox/exec_stub.c | s/r->user_ns \+= nanoseconds/r->user_ns = nanoseconds/
+core/sandbox/exec_tree.c | s/signal_all\(SIGSTOP\)/false/
+core/sandbox/exec_tree.c | s/field\[14\] \+ field\[15\] \+ field\[16\] \+ field\[17\]/field[14] + field[15]/
+core/sandbox/exec_tree.c | s/pages \+= p->resident - shared;/pages = p->resident;/
+core/sandbox/exec_tree.c | s/if \(fd < 0 && errno == EACCES && fchmodat/if (false \&\& fchmodat/
+core/sandbox/exec_tree.c | s/: most;/: 0;/
+core/sandbox/execution.c | s/command\(x, COMMAND_TOO_MUCH, 0\);//
+core/sandbox/execution.c | s/if \(r.end == END_EXIT && \(prints_too_much/if (false \&\& (prints_too_much/
+core/sandbox/execution.c | s/x->cancelled = true;\s+shutdown\(x->control, SHUT_WR\);/x->cancelled = true;/
+core/sandbox/execution.c | s/x->deadline = now_ns\(\) \+ END_GRACE;\n\}/}/
+core/sandbox/execution.c | s/sandbox_sweep\(\);\s+read_streams/read_streams/
 cache/base/spawn.c | s/r = posix_spawn_file_actions_addclosefrom_np\(a, \(int\)n\);/;/
 cache/base/spawn.c | s/q->environment \?: nothing\)/environ)/
 core/run/runner.c | s/\.wall_ns = l->wall_ns,/.wall_ns = 0,/
@@ -96,16 +95,16 @@ core/run/runner.c | s/\.processes = l->processes,/.processes = 0,/
 core/run/runner.c | s/\.out = output,/.out = {.keep = 1 << 20},/
 core/run/runner_files.c | s/r = remove_tree\(f->scratch\);/r = 0;/
 core/run/runner_files.c | s/if \(f->has_scratch && was_touched\(f\)\)/if (false)/
-core/run/exec_world.c | s/CLONE_NEWPID \| //
-core/run/exec_world.c | s/CLONE_NEWIPC \| //
-core/run/exec_world.c | s/mount\("tmpfs", "\/dev\/shm"[^\n]*\n/false ||\n/
-core/run/exec_world.c | s/"size=4k,mode=0555"\) < 0 \? -errno : 0/"size=4k,mode=0555") < 0 ? 0 : 0/
-core/run/exec_world.c | s/SYS_keyctl, 5, 0/SYS_keyctl, 0, 0/
-core/run/exec_keeper.c | s/world_network\(\) == k->network/true/
-core/run/exec_keeper.c | s/end_orphans\(\);\s+lost/lost/
-core/run/exec_stub.c | s/tree_stop\(namespace\);//
-core/run/exec_stub.c | s/run->stood_still \+= [^;]*;//
-core/run/keeper.c | s/execution_kill_marked\(x\);/;/
+core/sandbox/exec_world.c | s/CLONE_NEWPID \| //
+core/sandbox/exec_world.c | s/CLONE_NEWIPC \| //
+core/sandbox/exec_world.c | s/mount\("tmpfs", "\/dev\/shm"[^\n]*\n/false ||\n/
+core/sandbox/exec_world.c | s/"size=4k,mode=0555"\) < 0 \? -errno : 0/"size=4k,mode=0555") < 0 ? 0 : 0/
+core/sandbox/exec_world.c | s/SYS_keyctl, 5, 0/SYS_keyctl, 0, 0/
+core/sandbox/exec_keeper.c | s/world_network\(\) == k->network/true/
+core/sandbox/exec_keeper.c | s/end_orphans\(\);\s+lost/lost/
+core/sandbox/exec_stub.c | s/tree_stop\(namespace\);//
+core/sandbox/exec_stub.c | s/run->stood_still \+= [^;]*;//
+core/sandbox/keeper.c | s/execution_kill_marked\(x\);/;/
 core/run/verdict.c | s/questions > 0 && v->n > questions/false/
 core/run/verdict.c | s/v->n < questions && r->out_cut == 0/false/
 core/build/attempt_command.c | s/\.wall_ns = left,/.wall_ns = 0,/
@@ -160,7 +159,7 @@ fence
 
 git -C "$source" ls-files | rsync -a --files-from=- --checksum "$source/" "$folder/tree/"
 [ -d "$folder/build" ] || meson setup "$folder/build" "$folder/tree" >/dev/null || exit 1
-targets="tools/solverfs core/run/solverfs-exec tests/support/attacker tests/support/tiny"
+targets="tools/solverfs core/sandbox/solverfs-exec tests/support/attacker tests/support/tiny"
 program() { case $1 in mount_*) echo "tests/mount/test_$1" ;; *) echo "tests/test_$1" ;; esac; }
 for suite in execute keeper runner measure build mount_hostile mount_runs; do targets+=" $(program $suite)"; done
 ninja -C "$folder/build" $targets >/dev/null || exit 1
@@ -185,7 +184,7 @@ while IFS='|' read -r file expression; do
         else
                 case $file in
                 core/run/measure.c) suites="measure mount_hostile mount_runs" ;;
-                core/run/runner*.c | core/run/keeper.c) suites="runner keeper mount_hostile" ;;
+                core/run/runner*.c | core/sandbox/keeper.c) suites="runner keeper mount_hostile" ;;
                 core/build/* | core/query/build_commit.c) suites="mount_hostile build" ;;
                 *) suites="execute runner keeper mount_hostile" ;;
                 esac

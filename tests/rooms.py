@@ -12,7 +12,7 @@ import sys
 # From the lowest to the highest. docs/architecture.md says what each is for.
 ORDER = """
 cache/base cache/store
-core/smtlib core/git core/history core/recipe core/run core/cases core/build core/remote core/engine core/workspace core/query core/care
+core/smtlib core/git core/history core/recipe core/sandbox core/run core/cases core/build core/remote core/engine core/workspace core/query core/care
 core/fuzz core/weaken core/report
 core/study/base core/study/judge core/study/localize core/study/steps core/study/reduce core/study/compare core/study/observation core/study/campaign core/study/watch
 core/study/import core/study/page

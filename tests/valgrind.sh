@@ -25,13 +25,14 @@ check() { # NAME COMMAND…: what its logs say
         rm -f "$work"/*.log
 }
 
-export CK_TIMEOUT_MULTIPLIER=10 SOLVERFS_ATTACKER="$build/tests/support/attacker" SOLVERFS_EXEC="$build/core/run/solverfs-exec" SOLVERFS_SHIM="$build/core/build/solverfs-shim"
+export CK_TIMEOUT_MULTIPLIER=10 SOLVERFS_ATTACKER="$build/tests/support/attacker" SOLVERFS_EXEC="$build/core/sandbox/solverfs-exec" SOLVERFS_SHIM="$build/core/build/solverfs-shim"
 for suite in execute measure; do
         check $suite valgrind -q --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite \
                 --log-file="$work/%p.log" "$build/tests/test_$suite"
 done
 
-cc -std=gnu17 -D_GNU_SOURCE -g -O1 -I"$source" -o "$work/solverfs-exec" "$source/core/run/exec_stub.c" "$source/core/run/exec_tree.c" || exit 1
+cc -std=gnu17 -D_GNU_SOURCE -g -O1 -I"$source" -o "$work/solverfs-exec" "$source"/core/sandbox/exec_{keeper,lend,order,stub,surroundings,tree,watch,world}.c \
+        "$source/core/sandbox/core_lock.c" "$source/cache/base/process.c" -pthread || exit 1
 printf '#!/bin/sh\nexec valgrind -q --leak-check=no "--log-file=%s/%%p.log" "%s/solverfs-exec"\n' "$work" "$work" >"$work/helper"
 chmod 755 "$work/helper"
 export SOLVERFS_EXEC="$work/helper" SOLVERFS_COMMAND="$build/tools/solverfs" SOLVERFS_TINY="$build/tests/support/tiny"

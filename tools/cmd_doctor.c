@@ -1,7 +1,7 @@
 /* solverfs doctor: what this machine and this store can do, and what to do about what they cannot. */
 #include "command.h"
 #include "core/workspace/place.h"
-#include "core/run/host.h"
+#include "host_checks.h"
 #include "mounts.h"
 
 #include <sys/stat.h>
@@ -162,14 +162,9 @@ static void look_at_mount(void *user, const char *mountpoint, const char *store,
                      mountpoint);
 }
 
-static void look_at_host(struct looking *l)
+static void show_check(void *user, const struct host_check *c)
 {
-        cleanup_free struct host_check *checks = NULL;
-        size_t n;
-
-        command_must(host_checks("", &checks, &n));
-        for (size_t i = 0; i < n; i++)
-                show(l, checks[i].name, checks[i].state, "%s", checks[i].text);
+        show(user, c->name, c->state, "%s", c->text);
 }
 
 void cmd_doctor(int argc, char **argv)
@@ -185,7 +180,7 @@ void cmd_doctor(int argc, char **argv)
 
         command_parse(argc, argv, NULL, doc, options);
         command_store_dir(l.store);
-        look_at_host(&l);
+        host_checks("", show_check, &l);
         look_at_store(&l);
         command_must(mounts_each(look_at_mount, &l));
         if (l.n_mounts == 0)

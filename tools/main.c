@@ -166,7 +166,7 @@ static bool take_standard_descriptors(void)
 }
 
 /* Many waiting readers and many workers need more than the thousand that a shell gives. We may take all that are allowed, as nothing here calls
- * select(); what is run has limits of its own (core/run/surroundings.h). */
+ * select(); what is run has limits of its own (core/sandbox/surroundings.h). */
 static void take_open_files(void)
 {
         struct rlimit files;

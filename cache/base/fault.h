@@ -40,7 +40,7 @@
  *     engine.answer    worked out and stored, not answered   open.answer      before a parked open is replied to
  *     reduce.try       before candidates of a reduction are tried
  *     measure.sample   a sample was taken: fail EBUSY, as if others had disturbed it; another errno, as if nobody had
- *     run.clock        before a run: fail ETIME, and it lasts as long as its program says (core/run/told_time.h)
+ *     run.clock        before a run: fail ETIME, and it lasts as long as its program says (core/run/simulated_clock.h)
  *     case.looked      at the file of a case being written   case.closed      its RELEASE came
  *     case.flush       before it is made a case
  *     campaign.found   a finding stored, not in the campaign's journal

@@ -207,7 +207,6 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
                         .n_loans = q->n_loans,
                         .slot = q->slot,
                         .cancel_fd = q->cancel_fd,
-                        .input_fd = -1,
                         .listener = q->listener,
                 },
                 ret);

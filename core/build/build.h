@@ -17,7 +17,7 @@
 
 #include "cache/store/programs.h"
 #include "core/build/checkout.h"
-#include "core/run/execute.h"
+#include "core/sandbox/execute.h"
 #include "core/history/history.h"
 #include "core/recipe/recipe.h"
 

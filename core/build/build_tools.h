@@ -1,7 +1,7 @@
 /* The folder before the system's programs on the PATH of a build: links to solverfs-shim (shim.c), bound at /tools. */
 #pragma once
 
-#include "core/run/execute.h"
+#include "core/sandbox/execute.h"
 
 #define TOOLS_INSIDE      "/tools"
 #define TOOLS_SHIM_INSIDE "/.solverfs-shim"

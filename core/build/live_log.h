@@ -11,7 +11,7 @@
 #pragma once
 
 #include "cache/base/hash.h"
-#include "core/run/execute.h"
+#include "core/sandbox/execute.h"
 
 #define LIVE_LOG_MOST (UINT64_C(16) << 20)
 #define LIVE_LOG_REST "\n[... the rest is shown when the build has ended ...]\n"

@@ -1,5 +1,5 @@
-/* Asking for many. One consumer at a time, the asking thread or the job's step, goes round: it takes the news, hands out answers and asks for more.
- * Answers come on other threads, which only add to the list of news. */
+/* Asking for many. One consumer at a time, the asking thread or the job's step, takes the news, hands out answers and asks for more. Other threads
+ * bring answers, and only add them to the list of news. */
 #include "core/engine/ask.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ struct fanout {
 
         /* the consumer's; read by others under engine->lock, and written under it where noted */
         size_t next, n_open, n_answered, n_worked; /* written under the lock */
-        double n_costs, cost_mean, cost_m2;        /* of the answers that were worked out; under the lock */
+        struct average cost; /* of the answers that were worked out; under the lock */
         bool full;             /* the engine's queue was, for `refused` */
         struct query *refused; /* a ref */
         bool over;
@@ -140,7 +140,7 @@ static bool take_news(struct fanout *f)
                 f->n_open--;
                 f->n_worked += w->worked;
                 if (w->worked)
-                        cost_add(w->worked_ns, &f->n_costs, &f->cost_mean, &f->cost_m2);
+                        average_add(&f->cost, w->worked_ns);
                 if (f->job)
                         f->job->worked_ns += w->worked_ns;
         }
@@ -245,12 +245,12 @@ bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most)
         if (f->next < f->a.n) { /* those to come: as many known as so far, or none */
                 double n = (double)(f->a.n - f->next), variance;
 
-                if (f->n_costs < LEAST_SAMPLES)
+                if (f->cost.n < LEAST_SAMPLES)
                         return false;
-                variance = f->cost_m2 / (f->n_costs - 1);
-                least += n * f->cost_mean * f->n_costs / (double)f->n_answered;
-                most += n * f->cost_mean;
-                l.variance += n * variance + n * n * variance / f->n_costs;
+                variance = f->cost.m2 / (f->cost.n - 1);
+                least += n * f->cost.mean * f->cost.n / (double)f->n_answered;
+                most += n * f->cost.mean;
+                l.variance += n * variance + n * n * variance / f->cost.n;
         }
         spread = 2 * sqrt(l.variance);
         least = (least - spread) / engine_width(e);

@@ -2,18 +2,8 @@
  * are taken back as one. The command asks from a thread that waits (ask_many()); a query asks from its step(), and holds nothing while it
  * waits (job_ask_many()). engine.h says why every such wait ends.
  *
- * A command:
+ * A command gives make(), which makes query i, and answered(), which hears its answer (tools/ask.c is the model):
  *
- *     static int make(void *user, size_t i, struct query **ret)
- *     {
- *             struct sweep *s = user;
- *             return query_run(s->workspace, &s->cells[i], ret);
- *     }
- *     static int answered(void *user, size_t i, int r, struct value *v, const char *reason)
- *     {
- *             … v is a struct run_value when r is 0 …
- *             return 0;                             // 1: that is enough, the others are taken back
- *     }
  *     r = ask_many(engine, &(struct asking){.n = n, .make = make, .answered = answered, .user = &s}, PRIORITY_BATCH, signals);
  *
  * A query: the same inside step(), which is called again when all is answered:

@@ -1,5 +1,5 @@
-/* How long jobs take: what was measured before says a query's estimate(), and what was seen since the engine was opened corrects it, or
- * stands for it where nothing was measured. */
+/* How long jobs take. A query's estimate() says what was measured before. What this engine has seen since it was opened corrects that, or stands for it
+ * where nothing was measured. */
 #include <math.h>
 
 #include "core/engine/engine_internal.h"
@@ -18,12 +18,12 @@ static struct type_times *times_of(struct engine *e, const struct query_type *ty
 }
 
 /* B. P. Welford, "Note on a method for calculating corrected sums of squares and products" (1962). */
-void cost_add(double x, double *n, double *mean, double *m2)
+void average_add(struct average *a, double x)
 {
-        double before = x - *mean;
+        double before = x - a->mean;
 
-        *mean += before / ++*n;
-        *m2 += before * (x - *mean);
+        a->mean += before / ++a->n;
+        a->m2 += before * (x - a->mean);
 }
 
 void cost_note(struct job *j, double ran_ns)
@@ -32,9 +32,9 @@ void cost_note(struct job *j, double ran_ns)
 
         if (!t)
                 return;
-        cost_add(ran_ns, &t->n, &t->mean, &t->m2);
+        average_add(&t->took, ran_ns);
         if (j->cost.mean_ns > 0)
-                cost_add(ran_ns / (double)j->cost.mean_ns, &t->n_ratios, &t->ratio, &t->ratio_m2);
+                average_add(&t->ratio, ran_ns / (double)j->cost.mean_ns);
 }
 
 /* Mean and standard deviation of what a job takes in all; false: nothing is known. */
@@ -43,12 +43,12 @@ static bool expected(struct job *j, double *ret_mean, double *ret_deviation)
         const struct type_times *t = times_of(j->engine, j->query->type);
         double mean = (double)j->cost.mean_ns, deviation = (double)(j->cost.deviation_ns ?: j->cost.mean_ns);
 
-        if (mean > 0 && t && t->n_ratios >= LEAST_SAMPLES) {
-                deviation = mean * sqrt(t->ratio_m2 / (t->n_ratios - 1));
-                mean *= t->ratio;
-        } else if (mean == 0 && t && t->n >= LEAST_SAMPLES) {
-                mean = t->mean;
-                deviation = sqrt(t->m2 / (t->n - 1));
+        if (mean > 0 && t && t->ratio.n >= LEAST_SAMPLES) {
+                deviation = mean * sqrt(t->ratio.m2 / (t->ratio.n - 1));
+                mean *= t->ratio.mean;
+        } else if (mean == 0 && t && t->took.n >= LEAST_SAMPLES) {
+                mean = t->took.mean;
+                deviation = sqrt(t->took.m2 / (t->took.n - 1));
         }
         *ret_mean = mean;
         *ret_deviation = deviation;

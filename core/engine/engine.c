@@ -149,12 +149,11 @@ int engine_open(const struct engine_place *place, const struct engine_options *o
                 e->n_slots = MIN(e->n_slots, e->options.cores);
         e->counters.slots = e->n_slots;
         e->alive = -1;
-        memset(e->owned, -1, sizeof(e->owned));
-        memset(e->borrowed, -1, sizeof(e->borrowed));
+        memset(e->slots, -1, sizeof(e->slots));
         memset(e->marks, -1, sizeof(e->marks));
         TAILQ_INIT(&e->all);
         TAILQ_INIT(&e->abandoned);
-        TAILQ_INIT(&e->elsewhere.jobs);
+        TAILQ_INIT(&e->claimed.jobs);
         for (unsigned i = 0; i < N_RESOURCES; i++)
                 for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++)
                         TAILQ_INIT(&e->queues[i][p].jobs);
@@ -241,7 +240,7 @@ void engine_counters(struct engine *e, struct engine_counters *ret)
                 ret->running += e->running[i];
                 ret->queued += e->queues[i][0].n + e->queues[i][1].n;
         }
-        ret->queued += e->elsewhere.n;
+        ret->queued += e->claimed.n;
         pthread_mutex_unlock(&e->lock);
 }
 

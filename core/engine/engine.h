@@ -128,7 +128,7 @@ struct engine_place {
         struct store *store; /* others put values into it, too: looked at when it changes. Read-only: nothing is worked out */
         /* A number that changes when queries may have become `gone`; called a few times a second, without a lock. NULL: never any. */
         uint64_t (*changes)(void *user);
-        /* All places with slots elsewhere, for showing them; NULL: there are none. */
+        /* All clusters, for showing their slots; NULL: there are none. */
         void (*each_away)(void *user, void (*fn)(void *look_user, struct engine_away *a), void *look_user);
         /* Called by engine_open() and, with NULL, by engine_close(), when no slot is taken any more: for engine_look_again(). NULL: nobody. */
         void (*attach)(void *user, struct engine *e);
@@ -201,12 +201,12 @@ int engine_each_job_of_store(const char *store_dir, void (*fn)(void *user, const
 /* The cores of this machine that are taken, of all stores. */
 int engine_each_slot_of_store(const char *store_dir, void (*fn)(void *user, const struct slot_view *v), void *user);
 
-/* The slots elsewhere of this engine, or of all engines alive on a store. */
+/* The remote slots of this engine, or of all engines alive on a store. */
 void engine_each_away(struct engine *e, void (*fn)(void *user, const struct away_view *v), void *user);
 int engine_each_away_of_store(const char *store_dir, void (*fn)(void *user, const struct away_view *v), void *user);
 /* "cluster lab: 2 of 20 workers, 3 waiting to begin, 1 of 2 slots at work, 1 lost; last trouble: …", without a newline. */
 void away_view_line(const struct away_view *v, struct buffer *ret);
-void engine_look_again(struct engine *e); /* there may be a slot elsewhere */
+void engine_look_again(struct engine *e); /* there may be a remote slot */
 
 struct engine_counters {
         uint64_t asked, hits, started, finished, failed, cancelled, joined, refused;
@@ -221,8 +221,8 @@ const cpu_set_t *job_cpus(struct job *j); /* the cores of its slots */
 unsigned job_slot(struct job *j);         /* number of its first slot */
 unsigned job_n_slots(struct job *j);
 size_t job_loans(struct job *j, struct core_loan *ret); /* the slots of a build, ENGINE_SLOTS_MAX at most, with their locks */
-void *job_away(struct job *j); /* its slot elsewhere, of RESOURCE_AWAY; NULL */
-/* The same for a computation that outlives its slots: the slot is the caller's, who gives it back to the place. */
+void *job_away(struct job *j); /* its remote slot, of RESOURCE_AWAY; NULL */
+/* The same for a computation that outlives its slots: the slot is the caller's, who gives it back to the cluster. */
 void *job_take_away(struct job *j);
 /* For a long computation that can use several cores; by any thread of the job's. One more slot; -EAGAIN: none is free, or somebody waits for one.
  * Between two pieces of work its holder asks job_is_pressed(): if a job of this engine or a person waits for a core, it drops the slot. All are

@@ -56,7 +56,7 @@ void query_list_done(struct query_list *n);
 enum job_stage {
         STAGE_NEED,      /* waits for what it needs */
         STAGE_QUEUED,    /* waits for its turn */
-        STAGE_ELSEWHERE, /* another process (or a cancelled job of ours) holds its claim */
+        STAGE_CLAIMED, /* another process (or a cancelled job of ours) holds its claim */
         STAGE_RUNNING,
         STAGE_WAITS, /* between two steps: waits for what it asked for */
         STAGE_OVER,  /* being answered */
@@ -89,7 +89,7 @@ struct job {
         bool second;             /* a need was gone when its turn came, and was asked for again */
         uint64_t abandoned;      /* when the last ticket left; 0: tickets wait */
         uint64_t asked, started; /* now_ns(); started: the first time */
-        uint64_t next_look;      /* STAGE_ELSEWHERE: when to try the claim again */
+        uint64_t next_look;      /* STAGE_CLAIMED: when to try the claim again */
         uint64_t look_interval;
         struct wait_list waits; /* open; owned until their answers are on the way */
         size_t n_needs;         /* needs of this round that are open, and one while they are being asked for */
@@ -110,7 +110,7 @@ struct job {
         uint64_t slots; /* a bit for each that it has */
         struct engine_away *away; /* whose `away_slot` is */
         void *away_slot;          /* NULL: none */
-        unsigned n_lost;          /* slots elsewhere that were lost while it had them */
+        unsigned n_lost;          /* remote slots that were lost while it had them */
         cpu_set_t cpus;
         struct progress progress;
 };
@@ -120,11 +120,14 @@ struct failure {
         char *reason; /* owned */
 };
 
-/* How long jobs of a type took since the engine was opened (Welford's running mean and variance), and how that was to the estimates. */
+struct average { /* Welford's running mean, and sum of squares of the differences from it */
+        double n, mean, m2;
+};
+
+/* How long jobs of a type took since the engine was opened, and how that was to the estimates. */
 struct type_times {
         const struct query_type *type;
-        double n, mean, m2;
-        double n_ratios, ratio, ratio_m2;
+        struct average took, ratio;
 };
 
 struct engine {
@@ -147,10 +150,9 @@ struct engine {
         struct job_list abandoned; /* the first is to go first */
         size_t n_jobs;
         struct queue queues[N_RESOURCES][2]; /* STAGE_QUEUED, by priority */
-        struct queue elsewhere;
+        struct queue claimed; /* STAGE_CLAIMED */
         unsigned running[N_RESOURCES], n_workers;
-        int owned[ENGINE_SLOTS_MAX];    /* locks of slots that have a run of ours; -1 */
-        int borrowed[ENGINE_SLOTS_MAX]; /* and of those that have a build; -1 */
+        int slots[2][ENGINE_SLOTS_MAX]; /* locks of slots that have a run of ours, and of those that have a build; -1 */
         unsigned n_owned;
         int marks[N_SLOT_MARKS]; /* ours; -1 */
         struct refusal {         /* of runs; of builds */
@@ -212,7 +214,7 @@ bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most);
 
 /* cost.c; lock held */
 void cost_note(struct job *j, double ran_ns); /* it ran to an end */
-void cost_add(double x, double *n, double *mean, double *m2); /* to a running mean and sum of squares */
+void average_add(struct average *a, double x);
 /* The time that the open jobs of an asking still take: added up over jobs, each counted once in a walk. */
 struct load {
         uint64_t mark;

@@ -44,7 +44,7 @@ static void view_fill(struct shown *s, struct job *j, uint64_t now)
                 snprintf(s->phase, sizeof(s->phase), "waits for what it asked");
         else if (j->stage == STAGE_QUEUED && *schedule_refusal(j))
                 snprintf(s->phase, sizeof(s->phase), "%s", schedule_refusal(j));
-        else if (j->stage == STAGE_ELSEWHERE)
+        else if (j->stage == STAGE_CLAIMED)
                 snprintf(s->phase, sizeof(s->phase), "another process is at it");
 }
 
@@ -75,7 +75,7 @@ static void view_each(struct engine *e, void (*fn)(void *user, const struct job_
 
 /* -- to and from JSON -- */
 
-/* Looks at jobs, or at slots elsewhere. */
+/* Looks at jobs, or at remote slots. */
 struct looking {
         void (*job)(void *user, const struct job_view *j);
         void (*away)(void *user, const struct away_view *v);
@@ -128,7 +128,7 @@ static void view_from_json(json_t *o, int pid, const struct looking *l)
         l->job(l->user, &v);
 }
 
-/* -- slots elsewhere; in the same file, as objects with another first key -- */
+/* -- remote slots; in the same file, as objects with another first key -- */
 
 static void away_look(void *user, struct engine_away *a)
 {
@@ -200,28 +200,24 @@ void view_publish(struct engine *e)
                 unlink(fresh);
 }
 
+static int make_folder(const struct engine *e, const char *name, char ret[PATH_SIZE])
+{
+        int r = path_join(ret, e->place.dir, name);
+
+        return r == 0 && !store_read_only(e->place.store) ? make_dirs(ret, 0700) : r;
+}
+
 int view_open(struct engine *e)
 {
-        static const struct {
-                const char *name;
-                size_t offset;
-        } dirs[] = {{"slots", offsetof(struct engine, slots_dir)},
-                    {"claims", offsetof(struct engine, claims_dir)},
-                    {"engines", offsetof(struct engine, engines_dir)}};
         char pid[16], own[PATH_SIZE];
-        int r;
+        int r = make_folder(e, "slots", own);
 
-        for (size_t i = 0; i < ARRAY_SIZE(dirs); i++) {
-                char *path = (char *)e + dirs[i].offset;
-
-                r = path_join(path, e->place.dir, dirs[i].name);
-                if (r == 0 && !store_read_only(e->place.store))
-                        r = make_dirs(path, 0700);
-                if (r < 0)
-                        return r;
-        }
-        memcpy(own, e->slots_dir, sizeof(own));
-        r = slot_folder(own, e->slots_dir, NULL); /* the machine's; the store's own where the machine has no place for any */
+        if (r == 0)
+                r = make_folder(e, "claims", e->claims_dir);
+        if (r == 0)
+                r = make_folder(e, "engines", e->engines_dir);
+        if (r == 0)
+                r = slot_folder(own, e->slots_dir, NULL); /* the machine's; the store's own where the machine has none */
         if (r < 0 || store_read_only(e->place.store))
                 return r; /* there will be nothing to show */
         snprintf(pid, sizeof(pid), "%d", (int)getpid());
@@ -250,12 +246,8 @@ static void view_read(const char *dir, const char *pid, const struct looking *l)
         json_t *jobs, *job;
         size_t i;
 
-        if (snprintf(path, sizeof(path), "%s/%s.json", dir, pid) >= (int)sizeof(path))
-                return;
-        if (!lock_is_held(dir, pid)) { /* left by a kill -9 */
-                unlink(path);
-                return;
-        }
+        if (snprintf(path, sizeof(path), "%s/%s.json", dir, pid) >= (int)sizeof(path) || !lock_is_held(dir, pid))
+                return; /* left by a kill -9: leftovers.h */
         jobs = json_load_file(path, 0, NULL);
         json_array_foreach (jobs, i, job) {
                 bool is_away = json_object_get(job, "cluster");

@@ -27,7 +27,7 @@
 /* -EAGAIN: it is taken. */
 static int slot_take(struct engine *e, unsigned slot, enum slot_use use, uint64_t *slots, cpu_set_t *cpus)
 {
-        int *lock = use == SLOT_BUILD ? &e->borrowed[slot] : &e->owned[slot], r;
+        int *lock = &e->slots[use == SLOT_BUILD][slot], r;
 
         if (*lock >= 0)
                 return -EAGAIN;
@@ -42,7 +42,7 @@ static int slot_take(struct engine *e, unsigned slot, enum slot_use use, uint64_
 
 static int *job_lock(const struct job *j, unsigned slot)
 {
-        return j->resource == RESOURCE_BUILD ? &j->engine->borrowed[slot] : &j->engine->owned[slot];
+        return &j->engine->slots[j->resource == RESOURCE_BUILD][slot];
 }
 
 static void slot_give_back(struct job *j, unsigned slot)
@@ -122,7 +122,7 @@ static bool somebody_waits(const struct engine *e)
 static bool is_turn_of_build(const struct job *j)
 {
         for (unsigned i = 0; i < j->engine->n_slots; i++)
-                if ((j->slots | j->added_slots) >> i & 1 && core_is_locked(j->engine->owned[i], CORE_TURN))
+                if ((j->slots | j->added_slots) >> i & 1 && core_is_locked(j->engine->slots[false][i], CORE_TURN))
                         return true;
         return false;
 }
@@ -182,18 +182,13 @@ int job_give_way(struct job *j)
                 pthread_mutex_unlock(&e->lock);
                 r = poll(&cancel, 1, SLOT_LOOK_NS / NSEC_PER_MSEC) > 0 ? errorf(-ECANCELED, "cancelled") : 1;
                 pthread_mutex_lock(&e->lock);
-                if (r == 1 && (j->priority == PRIORITY_PERSON || !person_waits(e))) {
-                        int k = slots_take(j);
-
-                        r = k < 0 && k != -EAGAIN ? k : 1;
-                }
+                if (r == 1 && (j->priority == PRIORITY_PERSON || !person_waits(e)))
+                        r = slots_take(j);
+                r = r == 0 || r == -EAGAIN ? 1 : r;
         }
         pthread_mutex_unlock(&e->lock);
-        if (r == 1) {
-                int k = slots_begin(j, j->slots);
-
-                r = k < 0 ? k : 1;
-        }
+        if (r == 1)
+                r = slots_begin(j, j->slots) ?: 1;
         return r;
 }
 
@@ -279,7 +274,7 @@ static bool job_lacks(struct job *j)
         return !j->second && j->query->type->need && j->query->type->need(j->query, &needs) == 0 && needs.n > 0;
 }
 
-/* Its slot elsewhere was lost, or could not be used: another one may do. */
+/* Its remote slot was lost, or could not be used: another one may do. */
 static bool is_for_another(struct job *j, int r)
 {
         if (j->resource != RESOURCE_AWAY || j->cancelled)
@@ -408,9 +403,8 @@ static void *job_thread(void *user)
 static void job_start(struct job *j)
 {
         struct engine *e = j->engine;
-        pthread_attr_t attributes;
         pthread_t thread;
-        int r = 0;
+        int r;
 
         job_dequeue(j);
         j->stage = STAGE_RUNNING;
@@ -421,14 +415,10 @@ static void job_start(struct job *j)
         e->counters.started++;
         e->n_workers++;
         e->dirty = true;
-        pthread_attr_init(&attributes);
-        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-        if (j->cancel_fd < 0)
-                r = -errno;
-        else
-                r = -pthread_create(&thread, &attributes, job_thread, j);
-        pthread_attr_destroy(&attributes);
-        if (r < 0) {
+        r = j->cancel_fd < 0 ? -errno : -pthread_create(&thread, NULL, job_thread, j);
+        if (r == 0) {
+                pthread_detach(thread);
+        } else {
                 claim_release(j);
                 slots_release(j);
                 e->running[j->resource]--;
@@ -447,7 +437,6 @@ static void sooner(uint64_t *when, uint64_t t)
  * lock for a moment. */
 static void job_cannot_lock(struct job *j, int r)
 {
-        job_dequeue(j);
         job_finish(j, r == -ENOSPC ? r : -EIO, NULL, error_message(r));
 }
 
@@ -466,11 +455,11 @@ static void job_claim(struct job *j, uint64_t *when)
                 return;
         }
         job_dequeue(j);
-        j->stage = STAGE_ELSEWHERE;
+        j->stage = STAGE_CLAIMED;
         j->engine->dirty = true;
         j->look_interval = CLAIM_LOOK_NS;
         j->next_look = now_ns() + j->look_interval;
-        queue_add(&j->engine->elsewhere, j);
+        queue_add(&j->engine->claimed, j);
         sooner(when, j->next_look);
 }
 
@@ -489,10 +478,8 @@ static bool job_found(struct job *j)
         pthread_mutex_unlock(&e->lock);
         r = j->query->type->find(j->query, &v);
         pthread_mutex_lock(&e->lock);
-        if (r == 0 && (j->stage == STAGE_QUEUED || j->stage == STAGE_ELSEWHERE)) {
-                job_dequeue(j);
+        if (r == 0 && (j->stage == STAGE_QUEUED || j->stage == STAGE_CLAIMED))
                 job_finish(j, 0, v, NULL);
-        }
         job_unref(j);
         return r == 0;
 }
@@ -536,13 +523,13 @@ static void look_gone(struct engine *e, uint64_t *changes, uint64_t now, uint64_
 }
 
 /* Claims of other processes. */
-static void look_elsewhere(struct engine *e, uint64_t now, uint64_t *when)
+static void look_claimed(struct engine *e, uint64_t now, uint64_t *when)
 {
         struct job *j;
         int r;
 
 again:
-        TAILQ_FOREACH (j, &e->elsewhere.jobs, queue_link) {
+        TAILQ_FOREACH (j, &e->claimed.jobs, queue_link) {
                 if (j->next_look > now) {
                         sooner(when, j->next_look);
                         continue;
@@ -558,7 +545,7 @@ again:
                         goto again;
                 }
                 claim_release(j);
-                if (!job_found(j) && j->stage == STAGE_ELSEWHERE) { /* its owner died or gave up: our turn */
+                if (!job_found(j) && j->stage == STAGE_CLAIMED) { /* its owner died or gave up: our turn */
                         job_dequeue(j);
                         job_queue(j);
                 }
@@ -579,18 +566,18 @@ void engine_look_again(struct engine *e)
         pthread_mutex_unlock(&e->lock);
 }
 
-/* A place whose slots are all taken is not asked again in the same round. */
-#define PLACES_FULL 16
+/* A cluster whose slots are all taken is not asked again in the same round. */
+#define CLUSTERS_FULL 16
 
 static bool is_full(struct engine_away *const *full, size_t n, const struct engine_away *a)
 {
         for (size_t i = 0; i < n; i++)
                 if (full[i] == a)
                         return true;
-        return n == PLACES_FULL;
+        return n == CLUSTERS_FULL;
 }
 
-/* How many of the queue are for the same place. */
+/* How many of the queue are for the same cluster. */
 static size_t count_for(const struct queue *q, const struct engine_away *a)
 {
         size_t n = 0;
@@ -604,7 +591,7 @@ static size_t count_for(const struct queue *q, const struct engine_away *a)
 
 static void look_away(struct engine *e, uint64_t *when)
 {
-        struct engine_away *full[PLACES_FULL];
+        struct engine_away *full[CLUSTERS_FULL];
         size_t n_full = 0;
 
         for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++) {
@@ -625,12 +612,10 @@ static void look_away(struct engine *e, uint64_t *when)
                                 continue;
                         }
                         j->away = a;
-                        if (r == 0) {
+                        if (r == 0)
                                 job_claim(j, when);
-                        } else {
-                                job_dequeue(j);
+                        else
                                 job_finish(j, r, NULL, error_message(r));
-                        }
                         goto again; /* the queue is another */
                 }
         }
@@ -680,31 +665,24 @@ static bool is_others_turn(const struct job *j)
 
 static bool has_free(const struct engine *e, enum resource r)
 {
-        const int *locks = r == RESOURCE_BUILD ? e->borrowed : e->owned;
-
         for (unsigned i = 0; i < e->n_slots; i++)
-                if (locks[i] < 0)
+                if (e->slots[r == RESOURCE_BUILD][i] < 0)
                         return true;
         return false;
 }
 
 /* -- others have all cores -- */
 
-static struct refusal *refusal_of(struct engine *e, enum resource r)
-{
-        return &e->refusals[r == RESOURCE_BUILD];
-}
-
 const char *schedule_refusal(const struct job *j)
 {
         const enum resource r = j->resource;
 
-        return r == RESOURCE_CORE || r == RESOURCE_BUILD ? refusal_of(j->engine, r)->who : "";
+        return r == RESOURCE_CORE || r == RESOURCE_BUILD ? j->engine->refusals[r == RESOURCE_BUILD].who : "";
 }
 
 static void look_refused(struct engine *e, enum resource r, bool is_refused, uint64_t now)
 {
-        struct refusal *f = refusal_of(e, r);
+        struct refusal *f = &e->refusals[r == RESOURCE_BUILD];
         cleanup_buffer struct buffer who = {0};
         bool has_any = r == RESOURCE_CORE ? e->n_owned > 0 : e->running[r] > 0; /* then the others wait for their turn only */
         struct job *j;
@@ -722,10 +700,8 @@ static void look_refused(struct engine *e, enum resource r, bool is_refused, uin
                 f->looked = now;
                 e->dirty = true;
         }
-        while (e->options.gives_up && now - f->since >= e->options.wait_ns && (j = first_of(e, r))) {
-                job_dequeue(j);
+        while (e->options.gives_up && now - f->since >= e->options.wait_ns && (j = first_of(e, r)))
                 job_finish(j, -EAGAIN, NULL, f->who);
-        }
 }
 
 static void look_slots(struct engine *e, enum resource resource, uint64_t now, uint64_t *when)
@@ -805,7 +781,7 @@ static void *schedule_thread(void *user)
                 e->attention = false;
                 look_abandoned(e, now, &when);
                 look_gone(e, &changes, now, &config_looked, &when);
-                look_elsewhere(e, now, &when);
+                look_claimed(e, now, &when);
                 look_slotless(e, RESOURCE_DISK, ENGINE_DISK, &when);
                 look_slotless(e, RESOURCE_STEP, ENGINE_STEPS, &when);
                 look_slots(e, RESOURCE_CORE, now, &when);

@@ -1,7 +1,7 @@
 /* Query run: one commit on one case, and further samples of that. */
 #include "core/build/era.h"
 #include "core/run/measure.h"
-#include "core/run/surroundings.h"
+#include "core/sandbox/surroundings.h"
 #include "core/query/answers.h"
 #include "core/query/held.h"
 #include "core/query/machines.h"

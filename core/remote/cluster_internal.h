@@ -158,4 +158,4 @@ int asking_converse(struct asking *a, enum packet_type type, struct slice body, 
 void asking_end(struct asking *a);
 
 /* cluster_run.c */
-int cluster_run(struct run_away *a, const struct run_words *words, int cancel_fd, struct execute_result *ret);
+int cluster_run(struct run_away *a, const struct runner_options *options, const struct run_input *input, int cancel_fd, struct execute_result *ret);

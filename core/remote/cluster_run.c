@@ -16,7 +16,8 @@ struct file {
 
 struct running {
         struct asking ask;
-        const struct run_words *words;
+        const struct runner_options *options;
+        const struct run_input *input;
         struct remote_run run;
         struct file files[RECIPE_OUTPUTS_MAX + 1]; /* the programs, then the input */
         size_t n_files;
@@ -54,7 +55,7 @@ static void running_done(struct running *x)
 
 static int make_request(struct running *x)
 {
-        const struct run_words *w = x->words;
+        const struct runner_options *w = x->options;
         cleanup_buffer struct buffer recipe = {0};
         static const struct slice none;
         int r = recipe_print(w->recipe, &recipe);
@@ -62,14 +63,14 @@ static int make_request(struct running *x)
         for (size_t i = 0; r == 0 && i < w->n_programs; i++)
                 r = add_file(x, w->programs[i].name, w->programs[i].path, none, &w->programs[i].id);
         if (r == 0)
-                r = add_file(x, "input", w->path, w->bytes, &w->id);
+                r = add_file(x, "input", x->input->path, x->input->bytes, &x->input->id);
         if (r < 0)
                 return r;
         x->run = (struct remote_run){.recipe = recipe.data,
                                      .recipe_name = w->recipe->name,
                                      .n_programs = w->n_programs,
                                      .input = x->files[w->n_programs].to,
-                                     .limits = *w->limits,
+                                     .limits = w->limits,
                                      .scratch = w->scratch,
                                      .has_seed = w->has_seed,
                                      .seed = w->seed,
@@ -160,18 +161,18 @@ static int check_libraries(const struct running *x, const struct execute_result 
         if (!at)
                 return 0;
         at += sizeof(words) - 1;
-        return errorf(-EIO, "%s lacks a library that %s was built with: %.*s", x->ask.slot->node->hello.host, x->words->programs[0].name,
+        return errorf(-EIO, "%s lacks a library that %s was built with: %.*s", x->ask.slot->node->hello.host, x->options->programs[0].name,
                       (int)strnlen(at, MIN((size_t)((const char *)r->err.data + r->err.size - at), (size_t)80)), at);
 }
 
-int cluster_run(struct run_away *a, const struct run_words *words, int cancel_fd, struct execute_result *ret)
+int cluster_run(struct run_away *a, const struct runner_options *options, const struct run_input *input, int cancel_fd, struct execute_result *ret)
 {
-        cleanup(running_done) struct running x = {.ask = {.slot = (struct cluster_slot *)a, .cancel_fd = cancel_fd}, .words = words};
-        const uint64_t limit = words->limits->output;
+        cleanup(running_done) struct running x = {.ask = {.slot = (struct cluster_slot *)a, .cancel_fd = cancel_fd}, .options = options, .input = input};
+        const uint64_t limit = options->limits.output;
         int r = make_request(&x);
 
         if (r == 0)
-                r = asking_begin(&x.ask, words->limits->wall_ns, limit ? limit + 4096 : NO_LIMIT);
+                r = asking_begin(&x.ask, options->limits.wall_ns, limit ? limit + 4096 : NO_LIMIT);
         if (r == 0)
                 r = send_ahead(&x);
         if (r == 0)

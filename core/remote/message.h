@@ -4,7 +4,7 @@
 
 #include "core/remote/packet.h"
 #include "core/build/build.h"
-#include "core/run/execute.h"
+#include "core/sandbox/execute.h"
 #include "core/recipe/recipe.h"
 
 #define REMOTE_PROTOCOL 5

@@ -3,7 +3,7 @@
 
 #include "core/build/live_log.h"
 #include "core/remote/worker_internal.h"
-#include "core/run/exec_wire.h"
+#include "core/sandbox/exec_wire.h"
 #include "core/run/slot.h"
 
 #define TREE_MOST  (UINT64_C(1) << 28) /* bytes of a list of sources */

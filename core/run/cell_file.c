@@ -38,30 +38,38 @@ void format_date(int64_t seconds, char ret[32])
         strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-/* As run.json has it. */
+/* As run.json has it: label → number. A new reference, or NULL. */
+static json_t *effort_of(const struct fact *f)
+{
+        json_t *run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL), *effort = json_incref(json_object_get(run, "effort"));
+
+        json_decref(run);
+        return effort;
+}
+
 static void print_effort(const struct fact *f, struct buffer *ret)
 {
-        json_t *run = json_loadb(f->json.data, f->json.size, 0, NULL), *number;
+        json_t *effort = effort_of(f), *number;
         const char *label;
 
-        json_object_foreach (json_object_get(run, "effort"), label, number)
+        json_object_foreach (effort, label, number)
                 if (json_is_integer(number))
                         buffer_addf(ret, "%" JSON_INTEGER_FORMAT "\t%s\n", json_integer_value(number), label);
                 else
                         buffer_addf(ret, "%.15g\t%s\n", json_number_value(number), label);
-        if (json_object_size(json_object_get(run, "effort")) == 0)
+        if (json_object_size(effort) == 0)
                 buffer_adds(ret, "-\n");
-        json_decref(run);
+        json_decref(effort);
 }
 
 double fact_effort(const struct fact *f)
 {
-        json_t *run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
-        const json_t *first = json_object_iter_value(json_object_iter(json_object_get(run, "effort")));
-        double effort = json_is_number(first) ? json_number_value(first) : NAN;
+        json_t *effort = effort_of(f);
+        const json_t *first = json_object_iter_value(json_object_iter(effort));
+        double number = json_is_number(first) ? json_number_value(first) : NAN;
 
-        json_decref(run);
-        return effort;
+        json_decref(effort);
+        return number;
 }
 
 void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *ret)

@@ -36,22 +36,15 @@ static void label_of(const char *pattern, char ret[64])
                 snprintf(ret, 64, "%.63s", pattern);
 }
 
-int effort_new(const struct recipe *recipe, struct effort **ret)
+struct effort *effort_new(const struct recipe *recipe)
 {
-        cleanup(effort_freep) struct effort *e = calloc(1, sizeof(*e));
+        struct effort *e = allocate(1, sizeof(*e));
 
-        if (!e)
-                return -ENOMEM;
-        e->list = calloc(strings_count(recipe->effort) + 1, sizeof(*e->list));
-        if (!e->list)
-                return -ENOMEM;
+        e->list = allocate(strings_count(recipe->effort), sizeof(*e->list));
         for (char **text = recipe->effort; text && *text; text++) {
                 struct effort_pattern *p = &e->list[e->n];
-                int r = pattern_new(*text, &p->pattern);
 
-                if (r == -ENOMEM)
-                        return r;
-                if (r < 0)
+                if (pattern_new(*text, &p->pattern) < 0)
                         continue; /* recipe_read() has refused it */
                 label_of(*text, p->label);
                 for (size_t i = 0; i < e->n; i++)
@@ -59,8 +52,7 @@ int effort_new(const struct recipe *recipe, struct effort **ret)
                                 snprintf(p->label, sizeof(p->label), "%.63s", *text);
                 e->n++;
         }
-        *ret = steal_pointer(e);
-        return 0;
+        return e;
 }
 
 void effort_free(struct effort *e)
@@ -87,12 +79,10 @@ static void read_number(struct slice s, struct effort_value *v)
         v->found = *end == '\0' && isfinite(v->real);
 }
 
-int effort_read(struct effort *e, const struct execute_result *run, struct effort_values *ret)
+void effort_read(struct effort *e, const struct execute_result *run, struct effort_values *ret)
 {
         ret->n = e->n;
-        ret->list = calloc(e->n + 1, sizeof(*ret->list));
-        if (!ret->list)
-                return -ENOMEM;
+        ret->list = allocate(e->n, sizeof(*ret->list));
         for (size_t i = 0; i < e->n; i++) {
                 struct pattern *p = e->list[i].pattern;
                 struct slice found;
@@ -102,7 +92,6 @@ int effort_read(struct effort *e, const struct execute_result *run, struct effor
                     pattern_last(p, SLICE(run->out.data, run->out.size), &found))
                         read_number(found, &ret->list[i]);
         }
-        return 0;
 }
 
 void effort_values_done(struct effort_values *v)
@@ -115,7 +104,7 @@ json_t *effort_json(const struct effort_values *v)
 {
         json_t *o = json_object();
 
-        for (size_t i = 0; o && i < v->n; i++) {
+        for (size_t i = 0; i < v->n; i++) {
                 const struct effort_value *e = &v->list[i];
 
                 if (e->found)

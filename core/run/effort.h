@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "core/recipe/recipe.h"
-#include "core/run/execute.h"
+#include "core/sandbox/execute.h"
 
 struct effort; /* the patterns, compiled; used by one thread at a time */
 
@@ -20,11 +20,10 @@ struct effort_values {
         size_t n;
 };
 
-int effort_new(const struct recipe *recipe, struct effort **ret);
+struct effort *effort_new(const struct recipe *recipe);
 void effort_free(struct effort *e);
-DEFINE_CLEANUP(struct effort *, effort_free)
 
-/* Lines of more than a megabyte are not searched. 0 or -ENOMEM. */
-int effort_read(struct effort *e, const struct execute_result *run, struct effort_values *ret);
+/* Lines of more than a megabyte are not searched. */
+void effort_read(struct effort *e, const struct execute_result *run, struct effort_values *ret);
 void effort_values_done(struct effort_values *v);
 json_t *effort_json(const struct effort_values *v); /* new reference: label → number */

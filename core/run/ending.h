@@ -2,7 +2,7 @@
  * and the last line on standard error, with @ for each address ("0x…"), which differs from run to run. Thread-safe, pure. */
 #pragma once
 
-#include "core/run/execute.h"
+#include "core/sandbox/execute.h"
 
 #define ENDING_SIZE 200 /* what does not fit is cut off */
 

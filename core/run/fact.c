@@ -58,21 +58,9 @@ static bool stack_suffices(const struct fact *f, const struct recipe_limits *ask
 {
         uint64_t had = f->limits.stack, wants = asked->stack ? asked->stack : RECIPE_STACK;
 
-        switch (f->verdict) {
-        case VERDICT_CRASH:
-        case VERDICT_MEMOUT:
+        if (f->verdict == VERDICT_CRASH || f->verdict == VERDICT_MEMOUT)
                 return had >= wants; /* never where it is not known */
-        case VERDICT_ERROR:
-                return had == wants;
-        case VERDICT_SAT:
-        case VERDICT_UNSAT:
-        case VERDICT_UNKNOWN:
-        case VERDICT_TIMEOUT:
-        case VERDICT_UNBUILDABLE:
-        case N_VERDICTS:
-                break;
-        }
-        return had <= wants;
+        return f->verdict == VERDICT_ERROR ? had == wants : had <= wants;
 }
 
 bool fact_covers(const struct fact *f, const struct recipe_limits *asked)
@@ -84,111 +72,80 @@ bool fact_covers(const struct fact *f, const struct recipe_limits *asked)
                 return true;
         if (!no_looser(had->output, asked->output) || !no_looser(had->processes, asked->processes) || !stack_suffices(f, asked))
                 return false;
-        switch (f->verdict) {
-        case VERDICT_TIMEOUT:
-                return no_looser(asked->wall_ns, had->wall_ns) && no_looser(asked->cpu_ns, had->cpu_ns) &&
-                       memory_suffices(f, asked);
-        case VERDICT_MEMOUT: /* it would run out no later */
+        if (f->verdict == VERDICT_MEMOUT) /* it would run out no later */
                 return in_time && no_looser(asked->memory, had->memory);
-        case VERDICT_ERROR: /* which a looser limit may have cured */
-                return in_time && memory_suffices(f, asked) && had->output == asked->output && had->processes == asked->processes;
-        case VERDICT_SAT:
-        case VERDICT_UNSAT:
-        case VERDICT_UNKNOWN:
-        case VERDICT_CRASH:
-        case VERDICT_UNBUILDABLE:
-        case N_VERDICTS:
-                break;
-        }
-        return in_time && memory_suffices(f, asked);
+        if (!memory_suffices(f, asked))
+                return false;
+        if (f->verdict == VERDICT_TIMEOUT)
+                return no_looser(asked->wall_ns, had->wall_ns) && no_looser(asked->cpu_ns, had->cpu_ns);
+        if (f->verdict == VERDICT_ERROR && (had->output != asked->output || had->processes != asked->processes))
+                return false; /* a looser limit may have cured it */
+        return in_time;
 }
 
 /* -- the store's form: a fixed head of 136 bytes, then the four byte strings whose sizes it gives -- */
 
 #define UNUSED 2 /* bytes of 0 behind the first six */
 
+struct fields { /* in the order of the record */
+        bool *flags[4];
+        uint64_t *numbers[12];
+        struct blob *bytes[4];
+};
+
+static struct fields fields_of(struct fact *f)
+{
+        struct recipe_limits *l = &f->limits;
+
+        return (struct fields){.flags = {&f->wrong, &f->address_space, &f->disturbed, &f->chosen},
+                               .numbers = {&f->wall_ns, &f->cpu_ns, &f->memory, &l->wall_ns, &l->cpu_ns, &l->memory, &l->output, &l->processes,
+                                           &l->stack, (uint64_t *)&f->measured, (uint64_t *)&f->remeasured, &f->waited_ns},
+                               .bytes = {&f->results, &f->out, &f->err, &f->json}};
+}
+
 int fact_encode(const struct fact *f, struct buffer *ret)
 {
-        const uint64_t numbers[] = {f->wall_ns,
-                                    f->cpu_ns,
-                                    f->memory,
-                                    f->limits.wall_ns,
-                                    f->limits.cpu_ns,
-                                    f->limits.memory,
-                                    f->limits.output,
-                                    f->limits.processes,
-                                    f->limits.stack,
-                                    (uint64_t)f->measured,
-                                    (uint64_t)f->remeasured,
-                                    f->waited_ns,
-                                    f->results.size,
-                                    f->out.size,
-                                    f->err.size,
-                                    f->json.size};
+        const struct fields x = fields_of((struct fact *)f);
 
         record_put_u8(ret, FACT_VERSION);
         record_put_u8(ret, (uint8_t)f->verdict);
-        record_put_u8(ret, f->wrong);
-        record_put_u8(ret, f->address_space);
-        record_put_u8(ret, f->disturbed);
-        record_put_u8(ret, f->chosen);
+        for (size_t i = 0; i < ARRAY_SIZE(x.flags); i++)
+                record_put_u8(ret, *x.flags[i]);
         buffer_add(ret, (const uint8_t[UNUSED]){0}, UNUSED);
-        for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-                record_put_u64_le(ret, numbers[i]);
-        buffer_add(ret, f->results.data, f->results.size);
-        buffer_add(ret, f->out.data, f->out.size);
-        buffer_add(ret, f->err.data, f->err.size);
-        buffer_add(ret, f->json.data, f->json.size);
+        for (size_t i = 0; i < ARRAY_SIZE(x.numbers); i++)
+                record_put_u64_le(ret, *x.numbers[i]);
+        for (size_t i = 0; i < ARRAY_SIZE(x.bytes); i++)
+                record_put_u64_le(ret, x.bytes[i]->size);
+        for (size_t i = 0; i < ARRAY_SIZE(x.bytes); i++)
+                buffer_add(ret, x.bytes[i]->data, x.bytes[i]->size);
         return buffer_error(ret);
-}
-
-static void read_limits(struct record *r, struct recipe_limits *ret)
-{
-        ret->wall_ns = record_u64_le(r);
-        ret->cpu_ns = record_u64_le(r);
-        ret->memory = record_u64_le(r);
-        ret->output = record_u64_le(r);
-        ret->processes = record_u64_le(r);
-        ret->stack = record_u64_le(r);
 }
 
 int fact_decode(struct slice bytes, bool brief, struct fact **ret)
 {
-        cleanup(fact_unrefp) struct fact *f = calloc(1, sizeof(*f));
+        cleanup(fact_unrefp) struct fact *f = allocate(1, sizeof(*f));
+        const struct fields x = fields_of(f);
         struct record rec = record_of(bytes);
-        uint64_t sizes[4];
+        uint64_t sizes[ARRAY_SIZE(x.bytes)];
         int r;
 
-        if (!f)
-                return -ENOMEM;
         f->refs = 1;
         record_version(&rec, FACT_VERSION);
         f->verdict = (enum verdict)record_u8(&rec);
         if (f->verdict >= N_VERDICTS)
                 record_fail(&rec);
-        f->wrong = record_bool(&rec);
-        f->address_space = record_bool(&rec);
-        f->disturbed = record_bool(&rec);
-        f->chosen = record_bool(&rec);
+        for (size_t i = 0; i < ARRAY_SIZE(x.flags); i++)
+                *x.flags[i] = record_bool(&rec);
         record_slice(&rec, UNUSED);
-        f->wall_ns = record_u64_le(&rec);
-        f->cpu_ns = record_u64_le(&rec);
-        f->memory = record_u64_le(&rec);
-        read_limits(&rec, &f->limits);
-        f->measured = (int64_t)record_u64_le(&rec);
-        f->remeasured = (int64_t)record_u64_le(&rec);
-        f->waited_ns = record_u64_le(&rec);
+        for (size_t i = 0; i < ARRAY_SIZE(x.numbers); i++)
+                *x.numbers[i] = record_u64_le(&rec);
         for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
                 sizes[i] = record_u64_le(&rec);
-        record_blob(&rec, sizes[0], &f->results);
-        if (brief) {
-                for (size_t i = 1; i < ARRAY_SIZE(sizes); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+                if (brief && x.bytes[i] != &f->results)
                         record_slice(&rec, sizes[i]);
-        } else {
-                record_blob(&rec, sizes[1], &f->out);
-                record_blob(&rec, sizes[2], &f->err);
-                record_blob(&rec, sizes[3], &f->json);
-        }
+                else
+                        record_blob(&rec, sizes[i], x.bytes[i]);
         r = record_end(&rec, "a fact");
         if (r == 0)
                 *ret = steal_pointer(f);

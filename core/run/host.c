@@ -1,39 +1,35 @@
 #include "core/run/host.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <gnu/libc-version.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
-#include "cache/base/hash.h"
-#include "core/run/execute.h"
-#include "core/run/sandbox.h"
-#include "core/run/slot.h"
 
 /* -- small files of the kernel -- */
 
-bool host_read_line(const char *root, const char *path, char *ret, size_t size)
+bool host_read_field(const char *root, const char *path, const char *name, char *ret, size_t size)
 {
         cleanup_file FILE *f = NULL;
-        char full[PATH_SIZE];
+        char full[PATH_SIZE], line[512];
 
         f = path_join(full, root, path) == 0 ? fopen(full, "re") : NULL;
-        if (!f || !fgets(ret, (int)size, f))
-                return false;
-        ret[strcspn(ret, "\n")] = '\0';
-        return true;
+        while (f && fgets(line, sizeof(line), f)) {
+                if (strncmp(line, name, strlen(name)) != 0)
+                        continue;
+                line[strcspn(line, "\n")] = '\0';
+                snprintf(ret, size, "%s", line + strlen(name));
+                return true;
+        }
+        return false;
 }
 
 bool host_read_number(const char *root, const char *path, unsigned long long *ret)
 {
         char line[64], *end;
 
-        if (!host_read_line(root, path, line, sizeof(line)))
+        if (!host_read_field(root, path, "", line, sizeof(line)))
                 return false;
         *ret = strtoull(line, &end, 10);
         return end != line;
@@ -45,20 +41,14 @@ static char cpu_model[128], host_name[256] = "localhost", machine[512];
 
 static void find_cpu_model(void)
 {
-        cleanup_file FILE *f = fopen("/proc/cpuinfo", "re");
         struct utsname u;
         char line[512];
 
-        while (f && fgets(line, sizeof(line), f)) {
-                const char *colon = strchr(line, ':');
-
-                if (!colon || (strncmp(line, "model name", 10) != 0 && strncmp(line, "Model", 5) != 0))
-                        continue; /* x86; many others */
-                snprintf(cpu_model, sizeof(cpu_model), "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
-                return;
-        }
         uname(&u);
         snprintf(cpu_model, sizeof(cpu_model), "%.100s", u.machine);
+        if ((host_read_field("", "/proc/cpuinfo", "model name", line, sizeof(line)) ||
+             host_read_field("", "/proc/cpuinfo", "Model", line, sizeof(line))) && strstr(line, ": ")) /* x86; many others */
+                snprintf(cpu_model, sizeof(cpu_model), "%.127s", strstr(line, ": ") + 2);
 }
 
 static void find_machine(void)
@@ -81,66 +71,42 @@ const char *host_machine(void)
         return machine;
 }
 
-static json_t *governor(void)
-{
-        char line[64];
-
-        return host_read_line("", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof(line)) ? json_string(line)
-                                                                                                               : json_null();
-}
-
-/* 1 when the clock may rise above its nominal rate, 0 when not, -1 when not known. */
-static int turbo(void)
+int host_turbo(const char *root)
 {
         unsigned long long n;
 
-        if (host_read_number("", "/sys/devices/system/cpu/intel_pstate/no_turbo", &n))
+        if (host_read_number(root, "/sys/devices/system/cpu/intel_pstate/no_turbo", &n))
                 return n == 0;
-        if (host_read_number("", "/sys/devices/system/cpu/cpufreq/boost", &n))
-                return n != 0;
-        return -1;
+        return host_read_number(root, "/sys/devices/system/cpu/cpufreq/boost", &n) ? n != 0 : -1;
 }
 
 /* "Debian GNU/Linux 12 (bookworm)"; null: nobody says. */
 static json_t *distribution(void)
 {
-        static const char key[] = "PRETTY_NAME=";
-        cleanup_blob struct blob b = {0};
-        cleanup_free char *text = NULL;
-        const char *at;
+        char line[512], *name = line;
 
-        if (read_file("/etc/os-release", 1 << 16, &b) < 0)
+        if (!host_read_field("", "/etc/os-release", "PRETTY_NAME=", line, sizeof(line)))
                 return json_null();
-        text = strndup(b.size > 0 ? b.data : "", b.size);
-        at = text ? strstr(text, key) : NULL;
-        if (!at)
-                return json_null();
-        at += strlen(key);
-        at += *at == '"';
-        return json_stringn(at, strcspn(at, "\"\n"));
+        name += *name == '"';
+        return json_stringn(name, strcspn(name, "\""));
 }
 
 json_t *host_facts(void)
 {
         struct sysinfo memory = {0};
-        json_t *facts = json_object();
         struct utsname u = {0};
-        int t = turbo();
+        char governor[64];
+        const bool known = host_read_field("", HOST_GOVERNOR, "", governor, sizeof(governor));
+        const int turbo = host_turbo("");
 
         host_machine(); /* finds the names */
         sysinfo(&memory);
         uname(&u);
-        json_object_set_new(facts, "host", json_string(host_name));
-        json_object_set_new(facts, "cpu", json_string(cpu_model));
-        json_object_set_new(facts, "cores", json_integer(sysconf(_SC_NPROCESSORS_CONF)));
-        json_object_set_new(facts, "memory", json_integer((json_int_t)memory.totalram * memory.mem_unit));
-        json_object_set_new(facts, "swap", json_integer((json_int_t)memory.totalswap * memory.mem_unit));
-        json_object_set_new(facts, "kernel", json_sprintf("%s %s", u.sysname, u.release));
-        json_object_set_new(facts, "distribution", distribution());
-        json_object_set_new(facts, "libc", json_sprintf("glibc %s", gnu_get_libc_version()));
-        json_object_set_new(facts, "governor", governor());
-        json_object_set_new(facts, "turbo", t < 0 ? json_null() : json_boolean(t));
-        return facts;
+        return json_pack("{so* so* sI sI sI so* so* so so* so}", "host", json_string(host_name), "cpu", json_string(cpu_model), "cores",
+                         (json_int_t)sysconf(_SC_NPROCESSORS_CONF), "memory", (json_int_t)memory.totalram * memory.mem_unit, "swap",
+                         (json_int_t)memory.totalswap * memory.mem_unit, "kernel", json_sprintf("%s %s", u.sysname, u.release), "distribution",
+                         distribution(), "libc", json_sprintf("glibc %s", gnu_get_libc_version()), "governor",
+                         known ? json_string(governor) : json_null(), "turbo", turbo < 0 ? json_null() : json_boolean(turbo));
 }
 
 /* -- cores -- */
@@ -169,7 +135,7 @@ static void siblings_of(int cpu, cpu_set_t *ret)
 
         snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
         CPU_ZERO(ret);
-        if (host_read_line("", path, line, sizeof(line)))
+        if (host_read_field("", path, "", line, sizeof(line)))
                 parse_cpus(line, ret);
         CPU_SET((size_t)cpu, ret);
 }

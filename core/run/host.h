@@ -29,21 +29,10 @@ int host_busy(unsigned milliseconds, double *ret_busy, double *ret_stolen);
  * need for it can be compared. 0: memory is out. */
 uint64_t host_probe(void);
 
-/* The first line of a file of the kernel, without its newline, and the number in it; false when there is none. `root`: "", or what stands for /. */
-bool host_read_line(const char *root, const char *path, char *ret, size_t size);
+/* What follows `name` in the first line of a file of the kernel that begins with it, without its newline; and the number that a file begins with. False
+ * when there is none. `root`: "", or what stands for /. */
+bool host_read_field(const char *root, const char *path, const char *name, char *ret, size_t size);
 bool host_read_number(const char *root, const char *path, unsigned long long *ret);
-
-enum check_state {
-        CHECK_OK,
-        CHECK_WARNING,
-        CHECK_FAILED
-};
-/* One line of `solverfs doctor`. */
-struct host_check {
-        const char *name; /* "fuse", "bubblewrap", "cgroup", "cores", …: the table in host_checks.c */
-        enum check_state state;
-        char text[512]; /* what was found and, when not OK, what to do */
-};
-/* Looks at this machine. What is read from /proc, /sys, /etc, /dev and /usr is read below `root`: "", unless a test made a machine up; then what
- * is found out by doing is left out. 0, and free(*ret); or -ENOMEM. */
-int host_checks(const char *root, struct host_check **ret, size_t *ret_n);
+#define HOST_GOVERNOR "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+/* 1 when the clock may rise above its nominal rate, 0 when not, -1 when not known. */
+int host_turbo(const char *root);

@@ -32,25 +32,15 @@ bool scratch_is_left(const char *store_dir, const char *name)
 
 /* -- each kind -------------------------------------------------------------------------------------------------- */
 
-struct sweeping {
-        const char *store_dir;
-        char dir[PATH_SIZE]; /* being looked at */
-};
-
-static void sweep_each(const char *store_dir, const char *folder, void (*fn)(const struct sweeping *s, const char *name))
+static void sweep_each(const char *store_dir, const char *folder, void (*fn)(const char *store_dir, const char *dir, const char *name))
 {
-        struct sweeping s = {.store_dir = store_dir};
+        char dir[PATH_SIZE];
+        cleanup_dir DIR *d = path_join(dir, store_dir, folder) == 0 ? opendir(dir) : NULL;
         struct dirent *e;
-        DIR *d;
 
-        if (path_join(s.dir, store_dir, folder) < 0)
-                return;
-        d = opendir(s.dir);
         while (d && (e = readdir(d)))
                 if (e->d_name[0] != '.')
-                        fn(&s, e->d_name);
-        if (d)
-                closedir(d);
+                        fn(store_dir, dir, e->d_name);
 }
 
 #define DYING_TRIES 25 /* what is killed may write for a moment longer than its solverfs lives */
@@ -71,37 +61,37 @@ static void remove_left(const char *dir, const char *name)
                 log_warning("what a killed process left stays until the next start: %s", error_message(r));
 }
 
-static void sweep_scratch(const struct sweeping *s, const char *name)
+static void sweep_scratch(const char *store_dir, const char *dir, const char *name)
 {
-        if (scratch_is_left(s->store_dir, name))
-                remove_left(s->dir, name);
+        if (scratch_is_left(store_dir, name))
+                remove_left(dir, name);
 }
 
 /* A file that is only there for the lock on it. */
-static void sweep_lock(const struct sweeping *s, const char *name)
+static void sweep_lock(const char *store_dir, const char *dir, const char *name)
 {
         int fd;
 
-        if (!lock_is_held(s->dir, name) && lock_try(s->dir, name, false, &fd) == 0)
-                lock_release_unlink(s->dir, name, fd);
+        if (!lock_is_held(dir, name) && lock_try(dir, name, false, &fd) == 0)
+                lock_release_unlink(dir, name, fd);
 }
 
-static void sweep_engine(const struct sweeping *s, const char *name)
+static void sweep_engine(const char *store_dir, const char *dir, const char *name)
 {
         char owner[16], path[PATH_SIZE];
         int n = 0;
 
-        if (sscanf(name, "%15[0-9]%n", owner, &n) != 1 || lock_is_held(s->dir, owner))
+        if (sscanf(name, "%15[0-9]%n", owner, &n) != 1 || lock_is_held(dir, owner))
                 return;
         if (name[n] == '\0')
-                sweep_lock(s, name);
-        else if (path_join(path, s->dir, name) == 0) /* .json, .new */
+                sweep_lock(store_dir, dir, name);
+        else if (path_join(path, dir, name) == 0) /* .json, .new */
                 unlink(path);
 }
 
 /* -- worktrees: <n>.scratch and <n>.old, which the next build in this one would take away, if ever there is one ---- */
 
-static void sweep_worktree(const struct sweeping *s, const char *name)
+static void sweep_worktree(const char *store_dir, const char *dir, const char *name)
 {
         cleanup_close int fd = -1;
         char lock[32];
@@ -112,18 +102,18 @@ static void sweep_worktree(const struct sweeping *s, const char *name)
             (strcmp(name + n, "scratch") != 0 && strcmp(name + n, "old") != 0))
                 return;
         snprintf(lock, sizeof(lock), "%u.lock", number);
-        if (lock_try(s->dir, lock, false, &fd) < 0)
+        if (lock_try(dir, lock, false, &fd) < 0)
                 return;
-        remove_left(s->dir, name);
+        remove_left(dir, name);
         lock_drop(fd);
 }
 
-static void sweep_repository(const struct sweeping *s, const char *name)
+static void sweep_repository(const char *store_dir, const char *dir, const char *name)
 {
         char folder[PATH_SIZE];
 
         if (path_join(folder, "work", name) == 0)
-                sweep_each(s->store_dir, folder, sweep_worktree);
+                sweep_each(store_dir, folder, sweep_worktree);
 }
 
 void leftovers_sweep(const char *store_dir)

@@ -7,7 +7,7 @@
 #include "cache/base/fault.h"
 #include "cache/base/json.h"
 #include "core/run/cell_file.h"
-#include "core/run/surroundings.h"
+#include "core/sandbox/surroundings.h"
 
 struct taken { /* one sample with all that belongs to it */
         struct run_result result;
@@ -86,7 +86,7 @@ static bool is_disturbed(const struct execute_result *r)
         return r->waited_ns + r->stolen_ns > small_share(r->wall_ns);
 }
 
-/* It ran against the clock and not to the end of its CPU time: it slept, or something kept it from running that no counter shows. */
+/* It timed out by the clock with CPU time left: it slept, or something kept it from running that no counter shows. */
 static bool is_short_of_cpu(const struct measurement *m, const struct sample *s)
 {
         const uint64_t wall = m->request->runner.limits.wall_ns, cpu = m->request->runner.limits.cpu_ns,
@@ -99,21 +99,18 @@ static int take_sample(struct measurement *m)
 {
         const struct measure_request *q = m->request;
         struct taken *t = &m->taken[m->n];
-        struct verdicts *v;
-        int r;
+        int r = run_undisturbed(m, &t->result);
 
-        r = run_undisturbed(m, &t->result);
         if (r < 0)
                 return r;
         m->n++; /* from here measurement_done() frees it */
-        v = &t->result.verdicts;
         t->sample = (struct sample){
-                .verdict = v->last,
+                .verdict = t->result.verdict,
                 .wall_ns = t->result.run.wall_ns,
                 .cpu_ns = t->result.run.user_ns + t->result.run.system_ns,
                 .memory = t->result.run.memory,
                 .waited_ns = t->result.run.waited_ns + t->result.run.stolen_ns,
-                .wrong = verdict_is_wrong(v, q->expected, q->n_expected),
+                .wrong = verdict_is_wrong(&t->result.verdicts, q->expected, q->n_expected),
         };
         t->sample.disturbed =
                 (is_repeatable(t->sample.verdict) || t->sample.verdict == VERDICT_TIMEOUT) && is_disturbed(&t->result.run);
@@ -185,8 +182,8 @@ static size_t least_disturbed(const struct measurement *m)
         return best;
 }
 
-/* Could the samples still to come give another lower median, as it is printed (microseconds)? With r to come it lies among the present
- * ones between the place it has at the end and r places before. */
+/* Could the samples still to come change the lower median, as it is printed (microseconds)? With r to come, the final median lies among the present
+ * ones between its place at the end and r places before. */
 static bool can_change(const struct measurement *m, const struct taken *const *sorted, size_t n)
 {
         size_t most = most_samples(m), place = (most - 1) / 2, left = most - n;
@@ -212,11 +209,9 @@ static bool is_taken_again(const struct measurement *m, const struct taken *t)
 
 static int take_samples(struct measurement *m)
 {
-        cleanup_free const struct taken **sorted = calloc(most_samples(m) + MEASURE_RETRIES, sizeof(*sorted));
+        cleanup_free const struct taken **sorted = allocate(most_samples(m) + MEASURE_RETRIES, sizeof(*sorted));
         uint64_t begin = 0, budget = 0;
 
-        if (!sorted)
-                return -ENOMEM;
         for (;;) {
                 const struct taken *t = &m->taken[m->n];
                 int r = take_sample(m);
@@ -317,46 +312,38 @@ static json_t *stream_json(uint64_t size, const struct blob *kept, size_t cut)
         "peak resident bytes of the largest process, or of all together as polled, whichever is more; limited as address space " \
         "of each and as resident bytes of all"
 
-static json_t *moment(int64_t when)
+static json_t *date(int64_t when)
 {
         char text[32];
 
         format_date(when, text);
-        return json_string(text);
+        return when ? json_string(text) : json_null();
 }
 
 static int make_json(const struct measurement *m, const struct fact *f, struct blob *ret)
 {
         const struct measure_request *q = m->request;
-        const struct taken *t = &m->taken[m->chosen];
+        const struct runner_options *o = &q->runner;
+        const struct run_result *t = &m->taken[m->chosen].result;
         const struct execute_request *x = runner_request(m->runner);
         json_t *j = json_object();
         char *text;
 
         if (q->about)
                 json_object_update(j, q->about);
-        json_object_set_new(j, "verdict", json_string(verdict_name(f->verdict)));
-        json_object_set_new(j, "answers", verdict_list(t->result.verdicts.list, t->result.verdicts.n));
-        json_object_set_new(j, "expected", verdict_list(q->expected, q->n_expected));
+        json_object_update_new(j, json_pack("{ss so so}", "verdict", verdict_name(f->verdict), "answers", verdict_list(t->verdicts.list, t->verdicts.n),
+                                            "expected", verdict_list(q->expected, q->n_expected)));
         cell_numbers(f, j);
-        json_object_set_new(j, "end", end_json(&t->result.run));
-        json_object_set_new(j, "effort", effort_json(&t->result.efforts));
-        json_object_set_new(j, "limits", limits_json(&f->limits));
-        json_object_set_new(j, "surroundings", surroundings_json(x));
-        json_object_set_new(j, "samples", samples_json(m));
-        json_object_set_new(j, "chosen", json_integer((json_int_t)m->chosen));
-        json_object_set_new(j, "rusage", rusage_json(&t->result.run));
-        json_object_set_new(j, "method", json_string(t->result.run.method));
-        json_object_set_new(j, "memory-means", json_string(MEMORY_MEANS));
-        json_object_set_new(j, "stdout", stream_json(t->result.run.out_size, &t->result.run.out, t->result.run.out_cut));
-        json_object_set_new(j, "stderr", stream_json(t->result.run.err_size, &t->result.run.err, t->result.run.err_cut));
-        json_object_set_new(j, "command", strings(x->argv));
-        json_object_set_new(j, "seed", q->runner.has_seed ? json_integer((json_int_t)q->runner.seed) : json_null());
-        json_object_set_new(j, "sandbox", json_string(q->runner.sandbox == SANDBOX_BWRAP ? "bubblewrap" : "none"));
-        json_object_set_new(j, "measured", moment(f->measured));
-        json_object_set_new(j, "remeasured", f->remeasured ? moment(f->remeasured) : json_null());
-        json_object_set_new(j, "machine", json_string(q->runner.away ? q->runner.away->machine : host_machine()));
-        json_object_set_new(j, "host", q->runner.away ? json_deep_copy(q->runner.away->facts) : host_facts());
+        json_object_update_new(j, json_pack("{so so so so so sI so ss ss so so}", "end", end_json(&t->run), "effort", effort_json(&t->efforts), "limits",
+                                            limits_json(&f->limits), "surroundings", surroundings_json(x), "samples", samples_json(m), "chosen",
+                                            (json_int_t)m->chosen, "rusage", rusage_json(&t->run), "method", t->run.method, "memory-means", MEMORY_MEANS,
+                                            "stdout", stream_json(t->run.out_size, &t->run.out, t->run.out_cut), "stderr",
+                                            stream_json(t->run.err_size, &t->run.err, t->run.err_cut)));
+        json_object_update_new(j, json_pack("{so so ss so so so* so}", "command", strings(x->argv), "seed",
+                                            o->has_seed ? json_integer((json_int_t)o->seed) : json_null(), "sandbox",
+                                            o->sandbox == SANDBOX_BWRAP ? "bubblewrap" : "none", "measured", date(f->measured), "remeasured",
+                                            date(f->remeasured), "machine", json_string(o->away ? o->away->machine : host_machine()), "host",
+                                            o->away ? json_deep_copy(o->away->facts) : host_facts()));
         text = json_dumps(j, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
         json_decref(j);
         if (!text)
@@ -388,12 +375,10 @@ static int make_fact(struct measurement *m, struct fact **ret)
 {
         const struct measure_request *q = m->request;
         struct taken *t = &m->taken[m->chosen];
-        cleanup(fact_unrefp) struct fact *f = malloc(sizeof(*f));
+        cleanup(fact_unrefp) struct fact *f = allocate(1, sizeof(*f));
         int64_t now = now_seconds();
         int r;
 
-        if (!f)
-                return -ENOMEM;
         /* A run that a limit ended was over a little after the limit; the fact must answer for the limit itself. */
         *f = (struct fact){
                 .refs = 1,
@@ -432,9 +417,7 @@ int measure(const struct measure_request *q, struct fact **ret)
         r = runner_open(&q->runner, &m.runner);
         if (r < 0)
                 return r;
-        m.taken = calloc(most_samples(&m) + MEASURE_RETRIES, sizeof(*m.taken));
-        if (!m.taken)
-                return -ENOMEM;
+        m.taken = allocate(most_samples(&m) + MEASURE_RETRIES, sizeof(*m.taken));
         r = take_samples(&m);
         return r < 0 ? r : make_fact(&m, ret);
 }

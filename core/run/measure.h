@@ -7,11 +7,8 @@
  *
  * Waiting: how long a sample was ready to run while others had its core is measured (execute.h). One that waited for more than a twentieth
  * of its time, and more than 2 ms, is taken again, and so is a timeout that had less CPU time than its limit; at most twice in one
- * measurement, and never where the recipe says samples = 1. Samples that were disturbed do not count when there are others; a timeout that was short of CPU counts when it comes so a
- * second time. When all were disturbed the fact is flagged, and is of the one that answered, or waited least.
- *
- * run.json's effort maps a pattern's longest word before its group ("conflicts") to the number of its last match: in standard error, else
- * in standard output. Lines of more than a megabyte are not searched.
+ * measurement, and never where the recipe says samples = 1. Disturbed samples do not count when there are others; a timeout with little CPU time is
+ * retried once, then accepted. When all were disturbed the fact is flagged, and is of the one that answered, or waited least.
  *
  * Threads: any number of measurements at once, each on a slot of its own. */
 #pragma once

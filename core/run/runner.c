@@ -1,8 +1,8 @@
 #include "core/run/runner.h"
 
-#include "core/run/keeper.h"
+#include "core/sandbox/keeper.h"
 #include "core/run/runner_files.h"
-#include "core/run/told_time.h"
+#include "core/run/simulated_clock.h"
 
 #define TRIES     3 /* of a helper that ends before a run begins, and of a run that could not be tried */
 #define LOST_MOST 3 /* how often the slot of one run may be lost */
@@ -10,12 +10,9 @@
 struct runner {
         struct runner_options options; /* a ref of the recipe, and a copy of scratch_parent; `cpus` are those below */
         struct effort *effort;
-        struct run_program *programs; /* for elsewhere; path and name are those of `binds` and `names` */
-        char *away_bytes;             /* owned: the input's, when it is no file */
-        struct run_words words;
-        char **names;       /* paths inside, of the programs and at last the input's */
-        struct bind *binds; /* the same; sources are malloc'd but for the input's */
-        size_t n_binds;     /* the last is the input */
+        struct run_program *programs; /* the options'; path and name are those of `binds` */
+        struct bind *binds; /* the programs, whose texts are owned, and behind them the input */
+        size_t n_binds;     /* without the input */
         cpu_set_t cpus;
         char **command; /* NULL: to be made */
         struct keeper *keeper;
@@ -25,66 +22,49 @@ struct runner {
         /* the run */
         bool active; /* its files are there */
         bool begun;
-        bool told_time;
+        bool simulates_clock;
         size_t questions;
         struct runner_files files;
         struct execute_request request;
-        struct execution kept; /* over the keeper */
-        struct single single;  /* or by itself */
-        bool is_single;
+        struct execution execution;
         struct run_progress progress;
 };
 
 /* -- life -- */
-
-static const char *input_name(const struct recipe *r)
-{
-        return r->format == FORMAT_CNF ? "input.cnf" : "input.smt2";
-}
 
 static const char *input_target(const struct recipe *r)
 {
         return r->format == FORMAT_CNF ? "/case/input.cnf" : "/case/input.smt2";
 }
 
-static bool wants_file(const struct recipe *r)
+static bool reads_input(const struct recipe *r)
 {
-        return strstr(r->run, "{case}") && !recipe_reads_input(r);
+        return recipe_reads_input(r) || !strstr(r->run, "{case}");
 }
 
-static int copy_binds(struct runner *r, const struct runner_options *o)
+static void copy_programs(struct runner *r)
 {
-        r->binds = calloc(o->n_programs + 1, sizeof(*r->binds));
-        r->names = calloc(o->n_programs + 1, sizeof(*r->names));
-        r->programs = calloc(o->n_programs, sizeof(*r->programs));
-        if (!r->binds || !r->names || !r->programs)
-                return -ENOMEM;
-        for (size_t i = 0; i < o->n_programs; i++) {
-                char target[PATH_SIZE];
-                int k = path_join(target, "/solver", o->programs[i].name);
+        const size_t n = r->options.n_programs;
 
-                if (k < 0)
-                        return k;
-                r->names[i] = strdup(target);
-                r->binds[i] = (struct bind){.source = strdup(o->programs[i].path), .target = r->names[i]};
-                r->n_binds++;
-                if (!r->names[i] || !r->binds[i].source)
-                        return -ENOMEM;
-                r->programs[i] = (struct run_program){
-                        .path = r->binds[i].source, .name = r->names[i] + strlen("/solver/"), .id = o->programs[i].id};
+        r->binds = allocate(n + 1, sizeof(*r->binds));
+        r->programs = allocate(n, sizeof(*r->programs));
+        for (size_t i = 0; i < n; i++) {
+                const struct run_program *p = &r->options.programs[i];
+                char *target = format_string("/solver/%s", p->name);
+
+                r->binds[i] = (struct bind){.source = copy_string(p->path), .target = target};
+                r->programs[i] = (struct run_program){.path = r->binds[i].source, .name = target + strlen("/solver/"), .id = p->id};
         }
-        r->binds[r->n_binds] = (struct bind){.target = input_target(r->options.recipe)};
-        return 0;
+        r->n_binds = n;
+        r->options.programs = r->programs;
+        r->binds[n] = (struct bind){.target = input_target(r->options.recipe)};
 }
 
 int runner_open(const struct runner_options *o, struct runner **ret)
 {
-        cleanup(runner_closep) struct runner *r = calloc(1, sizeof(*r));
-        int k;
+        struct runner *r = allocate(1, sizeof(*r));
 
         assert(o->recipe && o->n_programs > 0 && o->scratch_parent);
-        if (!r)
-                return -ENOMEM;
         r->options = *o;
         r->options.recipe = recipe_ref((struct recipe *)o->recipe);
         r->options.scratch = o->scratch ?: RUN_SCRATCH;
@@ -93,15 +73,11 @@ int runner_open(const struct runner_options *o, struct runner **ret)
                 r->cpus = *o->cpus;
                 r->options.cpus = &r->cpus;
         }
-        r->options.scratch_parent = strdup(o->scratch_parent);
-        if (!r->options.scratch_parent)
-                return -ENOMEM;
-        k = copy_binds(r, o);
-        if (k == 0)
-                k = effort_new(o->recipe, &r->effort);
-        if (k == 0)
-                *ret = steal_pointer(r);
-        return k;
+        r->options.scratch_parent = copy_string(o->scratch_parent);
+        copy_programs(r);
+        r->effort = effort_new(o->recipe);
+        *ret = r;
+        return 0;
 }
 
 struct runner *runner_close(struct runner *r)
@@ -113,12 +89,10 @@ struct runner *runner_close(struct runner *r)
         runner_files_done(&r->files);
         for (size_t i = 0; i < r->n_binds; i++) {
                 free((char *)r->binds[i].source);
-                free(r->names[i]);
+                free((char *)r->binds[i].target);
         }
         free(r->binds);
-        free(r->names);
         free(r->programs);
-        free(r->away_bytes);
         strings_free(r->command);
         effort_free(r->effort);
         free((char *)r->options.scratch_parent);
@@ -152,18 +126,20 @@ struct runner_counters runner_counters(const struct runner *r)
 
 /* -- one run -- */
 
-/* `inputs`: of the binds, how many count: the input's is no bind where there is no file, or where it is mounted by the sandbox itself. */
-static void make_request(struct runner *r)
+static int make_request(struct runner *r)
 {
+        const struct recipe *recipe = r->options.recipe;
         const struct recipe_limits *l = &r->options.limits;
         const struct capture_limit output = {.keep = l->output ? l->output : SIZE_MAX, .most = l->output};
+        int k = r->command ? 0
+                           : recipe_command(recipe, r->binds[0].target, input_target(recipe), r->options.has_seed, r->options.seed, l, &r->command);
 
         r->binds[r->n_binds].source = r->files.input;
         r->request = (struct execute_request){
                 .argv = r->command,
-                .environment = r->options.recipe->environment,
+                .environment = recipe->environment,
                 .binds = r->binds,
-                .n_binds = r->n_binds + wants_file(r->options.recipe),
+                .n_binds = r->n_binds + 1,
                 .scratch = r->files.scratch,
                 .sandbox = r->options.sandbox,
                 .wall_ns = l->wall_ns,
@@ -178,11 +154,13 @@ static void make_request(struct runner *r)
                 .cpus = r->options.cpus,
                 .slot = r->options.slot,
                 .cancel_fd = -1,
-                .input_fd = r->files.input_fd,
+                .input = reads_input(recipe) ? input_target(recipe) : NULL,
         };
-        r->told_time = told_time_wanted();
-        if (r->told_time)
-                told_time_widen(&r->request);
+        r->simulates_clock = simulated_clock_is_wanted();
+        if (r->simulates_clock)
+                simulated_clock_widen(&r->request);
+        r->counters.runs++;
+        return k;
 }
 
 static bool keeps(const struct runner *r)
@@ -190,87 +168,15 @@ static bool keeps(const struct runner *r)
         return !r->options.fresh && !r->no_namespaces;
 }
 
-static enum input_as input_as(const struct runner *r)
-{
-        if (!wants_file(r->options.recipe))
-                return INPUT_STDIN;
-        return keeps(r) && r->options.sandbox == SANDBOX_BWRAP ? INPUT_FILE : INPUT_THERE;
-}
-
-/* -- elsewhere -- */
-
-static int start_away(struct runner *r, const struct run_input *input)
-{
-        char *copy = input->path ? strdup(input->path) : malloc(input->bytes.size + 1);
-
-        if (!copy)
-                return -ENOMEM;
-        free(r->away_bytes);
-        r->away_bytes = copy;
-        if (!input->path && input->bytes.size > 0)
-                memcpy(copy, input->bytes.data, input->bytes.size);
-        r->words = (struct run_words){.recipe = r->options.recipe,
-                                      .programs = r->programs,
-                                      .n_programs = r->n_binds,
-                                      .limits = &r->options.limits,
-                                      .scratch = r->options.scratch,
-                                      .has_seed = r->options.has_seed,
-                                      .seed = r->options.seed,
-                                      .sandbox = r->options.sandbox,
-                                      .bytes = SLICE(copy, input->bytes.size),
-                                      .path = input->path ? copy : NULL,
-                                      .id = input->id};
-        return 0;
-}
-
-static int input_make(struct runner *r, const struct run_input *input)
-{
-        if (r->options.away)
-                return start_away(r, input);
-        return runner_files_make(&r->files, r->options.scratch_parent, input, input_as(r), input_name(r->options.recipe),
-                                 r->keeper ? keeper_uid(r->keeper) : (uid_t)-1);
-}
-
-int runner_start(struct runner *r, const struct run_input *input)
-{
-        int k = 0;
-
-        runner_abandon(r);
-        if (!r->command)
-                k = recipe_command(r->options.recipe, r->names[0], input_target(r->options.recipe), r->options.has_seed,
-                                   r->options.seed, &r->options.limits, &r->command);
-        if (k == 0)
-                k = input_make(r, input);
-        if (k < 0)
-                return k;
-        make_request(r);
-        r->active = true;
-        r->begun = false;
-        r->questions = input->questions;
-        r->progress = (struct run_progress){0};
-        r->counters.runs++;
-        return 0;
-}
-
 /* The run is over, however. */
 static void clear(struct runner *r)
 {
-        if (r->begun && r->is_single)
-                single_done(&r->single);
-        else if (r->begun)
-                execution_done(&r->kept);
+        if (r->begun)
+                execution_done(&r->execution);
+        if (!keeps(r))
+                r->keeper = keeper_close(r->keeper);
         runner_files_clear(&r->files);
         r->active = r->begun = false;
-}
-
-static struct execution *current(struct runner *r)
-{
-        return r->is_single ? &r->single.x : &r->kept;
-}
-
-static int finish(struct runner *r, struct execute_result *ret)
-{
-        return r->is_single ? single_finish(&r->single, ret) : keeper_finish(r->keeper, &r->kept, ret);
 }
 
 void runner_abandon(struct runner *r)
@@ -280,12 +186,32 @@ void runner_abandon(struct runner *r)
         if (!r->active)
                 return;
         if (r->begun) {
-                execution_cancel(current(r));
-                execution_watch(current(r));
-                if (finish(r, &result) == 0)
+                execution_cancel(&r->execution);
+                execution_watch(&r->execution);
+                if (keeper_finish(r->keeper, &r->execution, &result) == 0)
                         execute_result_done(&result);
         }
         clear(r);
+}
+
+int runner_start(struct runner *r, const struct run_input *input)
+{
+        int k;
+
+        assert(!r->options.away);
+        runner_abandon(r);
+        k = runner_files_make(&r->files, r->options.scratch_parent, input, keeps(r) && r->options.sandbox == SANDBOX_BWRAP,
+                              strrchr(input_target(r->options.recipe), '/') + 1, r->keeper ? keeper_uid(r->keeper) : (uid_t)-1);
+        if (k < 0)
+                return k;
+        r->active = true;
+        r->begun = false;
+        r->questions = input->questions;
+        r->progress = (struct run_progress){0};
+        k = make_request(r);
+        if (k < 0)
+                clear(r);
+        return k;
 }
 
 static void drop_keeper(struct runner *r, enum keeper_state why)
@@ -305,36 +231,39 @@ static int need_keeper(struct runner *r)
                 drop_keeper(r, state);
         if (r->keeper)
                 return 0;
-        like.n_binds = r->n_binds; /* without the input */
-        k = keeper_open(&like, r->files.base, &r->keeper);
+        if (keeps(r))
+                like.n_binds = r->n_binds; /* without the input */
+        k = keeper_open(&like, keeps(r) ? r->files.base : NULL, &r->keeper);
         r->handed = false;
         r->counters.sandboxes += k == 0;
         return k;
 }
 
 /* -EPIPE: the keeper has ended since it was looked at. */
-static int try_kept(struct runner *r, uint64_t share_ns)
+static int try_to_begin(struct runner *r, uint64_t share_ns)
 {
-        int k = execution_init(&r->kept, &r->request);
+        struct execution *x = &r->execution;
+        int k = execution_init(x, &r->request);
 
-        r->kept.runs_scratch = r->files.scratch_name;
-        r->kept.share_ns = share_ns;
+        x->runs_scratch = r->files.scratch_name;
+        x->share_ns = share_ns;
         if (k == 0)
                 k = need_keeper(r);
-        r->kept.handed = r->handed && runner_files_are_handed(&r->files);
+        x->handed = r->handed && runner_files_are_handed(&r->files);
         if (k == 0)
-                k = keeper_begin(r->keeper, &r->kept);
+                k = keeper_begin(r->keeper, x);
         r->handed = k == 0;
         if (k < 0)
-                execution_done(&r->kept);
+                execution_done(x);
         return k;
 }
 
-static int begin_kept(struct runner *r, uint64_t share_ns)
+static int begin(struct runner *r, uint64_t share_ns)
 {
         for (int i = 0; i < TRIES; i++) {
-                int k = try_kept(r, share_ns);
+                int k = try_to_begin(r, share_ns);
 
+                r->begun = k == 0;
                 if (k != -EPIPE)
                         return k;
                 drop_keeper(r, KEEPER_LOST);
@@ -343,24 +272,7 @@ static int begin_kept(struct runner *r, uint64_t share_ns)
                       r->binds[0].source);
 }
 
-static int begin(struct runner *r, uint64_t share_ns)
-{
-        int k;
-
-        r->is_single = !keeps(r);
-        if (r->is_single) {
-                k = single_begin(&r->single, &r->request, share_ns);
-                if (k < 0)
-                        single_done(&r->single);
-                r->counters.sandboxes += k == 0;
-        } else {
-                k = begin_kept(r, share_ns);
-        }
-        r->begun = k == 0;
-        return k;
-}
-
-/* A program that cannot be executed for want of something of ours has not been run. */
+/* A program that could not be executed for want of our own memory or descriptors was not run. */
 static int check_executed(const struct runner *r, const struct execute_result *run)
 {
         static const int ours[] = {ENOMEM, EAGAIN, EMFILE, ENFILE, EIO, ETXTBSY};
@@ -372,59 +284,56 @@ static int check_executed(const struct runner *r, const struct execute_result *r
         return 0;
 }
 
-static int read_result(struct runner *r, struct run_result *ret)
+/* Takes what the run left in ret->run, and reads verdicts and effort out of it. */
+static int read_result(struct runner *r, size_t questions, struct run_result *ret)
 {
         int k = check_executed(r, &ret->run);
 
-        if (k == 0 && r->told_time)
-                told_time_apply(&r->options.limits, &ret->run);
-        if (k == 0)
-                k = verdict_read(r->options.recipe->format, r->questions, &ret->run, &ret->verdicts);
-        if (k == 0)
-                k = effort_read(r->effort, &ret->run, &ret->efforts);
+        if (k < 0)
+                return k;
+        if (r->simulates_clock)
+                simulated_clock_apply(&r->options.limits, &ret->run);
+        verdict_read(r->options.recipe->format, questions, &ret->run, &ret->verdicts);
+        effort_read(r->effort, &ret->run, &ret->efforts);
         ret->verdict = ret->verdicts.last;
-        return k;
-}
-
-static int stand(struct runner *r)
-{
-        const struct exec_reply *a = &current(r)->reply;
-
-        r->progress = (struct run_progress){.wall_ns = a->wall_ns,
-                                            .cpu_ns = a->user_ns + a->system_ns,
-                                            .memory = MAX(a->largest, a->tree),
-                                            .memory_now = a->tree_now};
         return 0;
 }
 
 /* 1: it stands still; 0: it has ended. */
 static int go_on(struct runner *r, uint64_t share_ns, int cancel_fd, struct execute_result *ret)
 {
+        struct execution *x = &r->execution;
+        const struct exec_reply *a = &x->reply;
         int k = 0;
 
         if (!r->begun)
                 k = begin(r, share_ns);
         else
-                execution_continue(current(r), share_ns);
+                execution_continue(x, share_ns);
         if (k < 0)
                 return k;
-        current(r)->cancel_fd = cancel_fd;
-        execution_watch(current(r));
-        if (execution_replied(current(r)) && current(r)->reply.paused)
-                return 1;
-        return finish(r, ret);
+        x->cancel_fd = cancel_fd;
+        execution_watch(x);
+        if (!execution_replied(x) || !a->paused)
+                return keeper_finish(r->keeper, x, ret);
+        r->progress = (struct run_progress){.wall_ns = a->wall_ns,
+                                            .cpu_ns = a->user_ns + a->system_ns,
+                                            .memory = MAX(a->largest, a->tree),
+                                            .memory_now = a->tree_now};
+        return 1;
 }
 
 /* Was its sandbox lost before the program, or anything of the run, had begun? */
 static bool may_try_again(const struct runner *r)
 {
-        return r->begun && !r->is_single && !r->kept.lost && !r->kept.cancelled && !execution_begun(&r->kept);
+        return r->begun && keeps(r) && !r->execution.lost && !r->execution.cancelled && !execution_begun(&r->execution);
 }
 
-/* The program has not begun: once more. */
+/* The program has not begun: once more, in another sandbox. */
 static int go_on_again(struct runner *r, uint64_t share_ns, int cancel_fd, struct execute_result *ret)
 {
-        execution_done(&r->kept);
+        r->keeper = keeper_close(r->keeper);
+        execution_done(&r->execution);
         r->begun = false;
         return go_on(r, share_ns, cancel_fd, ret);
 }
@@ -436,26 +345,21 @@ int runner_step(struct runner *r, uint64_t share_ns, int cancel_fd, struct run_r
         int k;
 
         assert(r->active);
-        if (r->options.away && share_ns > 0)
-                k = errorf(-ENOTSUP, "a run elsewhere cannot be stopped between two shares of it");
-        else
-                k = r->options.away ? r->options.away->run(r->options.away, &r->words, cancel_fd, &result.run)
-                                    : go_on(r, share_ns, cancel_fd, &result.run);
+        k = go_on(r, share_ns, cancel_fd, &result.run);
         if (k == -EIO && was_usable && may_try_again(r)) {
-                drop_keeper(r, KEEPER_LOST);
+                r->counters.lost++;
                 k = go_on_again(r, share_ns, cancel_fd, &result.run);
         }
-        if (k == -ENOSYS && r->begun && !r->is_single) {
+        if (k == -ENOSYS && r->begun && keeps(r)) {
                 log_info("%s: each run has a new sandbox", error_message(-ENOSYS));
-                r->keeper = keeper_close(r->keeper);
                 r->no_namespaces = true;
                 k = go_on_again(r, share_ns, cancel_fd, &result.run);
         }
         if (k > 0)
-                return stand(r);
+                return 0;
         clear(r);
         if (k == 0)
-                k = read_result(r, &result);
+                k = read_result(r, r->questions, &result);
         if (k < 0) {
                 run_result_done(&result);
                 return k;
@@ -469,10 +373,29 @@ struct run_progress runner_progress(const struct runner *r)
         return r->progress;
 }
 
+static int run_away(struct runner *r, const struct run_input *input, int cancel_fd, struct run_result *ret)
+{
+        struct run_result result = {0};
+        int k = make_request(r);
+
+        if (k == 0)
+                k = r->options.away->run(r->options.away, &r->options, input, cancel_fd, &result.run);
+        if (k == 0)
+                k = read_result(r, input->questions, &result);
+        if (k < 0)
+                run_result_done(&result);
+        else
+                *ret = result;
+        return k;
+}
+
 int runner_run(struct runner *r, const struct run_input *input, int cancel_fd, struct run_result *ret)
 {
-        int k = runner_start(r, input);
+        int k;
 
+        if (r->options.away)
+                return run_away(r, input, cancel_fd, ret);
+        k = runner_start(r, input);
         if (k == 0)
                 k = runner_step(r, 0, cancel_fd, ret);
         return MIN(k, 0);
@@ -489,5 +412,5 @@ enum run_again run_again(struct run_tries *t, int r)
 {
         if (r == -EIO && ++t->failed < TRIES)
                 return RUN_AGAIN_HERE;
-        return r == -ERESTART || (r == -EREMOTEIO && ++t->lost <= LOST_MOST) ? RUN_AGAIN_ELSEWHERE : RUN_IS_OVER;
+        return r == -ERESTART || (r == -EREMOTEIO && ++t->lost <= LOST_MOST) ? RUN_AGAIN_IN_ANOTHER_SLOT : RUN_IS_OVER;
 }

@@ -18,14 +18,14 @@
  * With SANDBOX_NONE the helper alone is kept; scratch folder and processes are each run's own.
  *
  * How many. One runner has one program (with the other outputs of its build) and one run at a time; it costs two small processes, three
- * from its third run on, and, as root, a user (core/run/sandbox.h). A campaign that runs ten versions on each input opens ten runners for
+ * from its third run on, and, as root, a user (core/sandbox/sandbox.h). A campaign that runs ten versions on each input opens ten runners for
  * each core and lets them take turns: all see their program as /solver/<name> and the input as /case/input.smt2, as in measure().
  *
- * The input stands where {case} stands in the recipe's `run`: in a file, /case/input.smt2 or /case/input.cnf, read-only. A template without
- * {case} reads it on standard input.
+ * The input is a file, /case/input.smt2 or /case/input.cnf, read-only; it stands where {case} stands in the recipe's `run`. A template without {case}, or
+ * with <{case}, has it on standard input: the same file, opened inside, as a descriptor of the host's could be opened anew for writing.
  *
- * Elsewhere. With `away` the program is run by somebody else (core/remote), on a core and in a sandbox of theirs, by the same words, and in one
- * piece: runner_step() with a share is -ENOTSUP. Verdicts and effort are read here, from what comes back.
+ * Remote. With `away` a worker of a cluster runs the program (core/remote), on a core and in a sandbox of its own, by the same options and in one
+ * piece: by runner_run(). Verdicts and effort are read here, from what comes back.
  *
  * Threads. A runner may be used by one thread at a time, any at all; many runners by many threads at once. Errors are -errno with a sentence.
  */
@@ -35,7 +35,7 @@
 
 #include "core/recipe/recipe.h"
 #include "core/run/effort.h"
-#include "core/run/execute.h"
+#include "core/sandbox/execute.h"
 #include "core/run/verdict.h"
 
 struct runner;
@@ -46,40 +46,28 @@ struct run_program {
         struct digest id; /* of its bytes; zero: not known, and found out where it is needed */
 };
 
-/* All that a run elsewhere is made of. */
-struct run_words {
-        const struct recipe *recipe;
-        const struct run_program *programs;
-        size_t n_programs;
-        const struct recipe_limits *limits;
-        uint64_t scratch;
-        bool has_seed;
-        uint64_t seed;
-        enum sandbox_kind sandbox;
-        struct slice bytes; /* the input's, */
-        const char *path;   /* or its file; NULL: bytes */
-        struct digest id;   /* of the input; zero: not known */
-};
-
 /* Decides about a run that ended with `r` (runner_run()). After a fault of ours it is done again at once, two times; where its slot was lost, or did not
  * begin it, in another slot, which may be lost three times. */
 enum run_again {
         RUN_IS_OVER,
         RUN_AGAIN_HERE,
-        RUN_AGAIN_ELSEWHERE
+        RUN_AGAIN_IN_ANOTHER_SLOT
 };
 struct run_tries { /* of one run; zeros before the first */
         unsigned failed, lost;
 };
 enum run_again run_again(struct run_tries *t, int r);
 
-/* Somewhere else, for one run at a time. */
+struct runner_options;
+struct run_input;
+
+/* A slot of a cluster, for one run at a time. */
 struct run_away {
         const char *machine;  /* in the place of host_machine(); borrowed */
         const json_t *facts; /* of host_facts(); borrowed */
         /* As runner_run(). -EREMOTEIO: it was lost on the way, with its machine or the way there; -ERESTART: it was not begun there. In both cases
-         * another place may do it. */
-        int (*run)(struct run_away *a, const struct run_words *words, int cancel_fd, struct execute_result *ret);
+         * another slot may do it. */
+        int (*run)(struct run_away *a, const struct runner_options *options, const struct run_input *input, int cancel_fd, struct execute_result *ret);
 };
 
 struct runner_options {
@@ -95,7 +83,7 @@ struct runner_options {
         const cpu_set_t *cpus; /* the leased slot's core (core/run/slot.h); NULL: any */
         unsigned slot;         /* where to begin looking for a free user, when root: the slot's core */
         bool fresh;            /* a new sandbox for each run; for comparison */
-        struct run_away *away; /* run it there; NULL: here. Borrowed */
+        struct run_away *away; /* run it there; NULL: on this machine. Borrowed */
 };
 
 #define RUN_SCRATCH (UINT64_C(4) << 30)

@@ -2,31 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/inotify.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "core/run/leftovers.h"
-#include "core/run/sandbox.h"
+#include "core/sandbox/sandbox.h"
 
 /* -- the input -- */
-
-/* Opens the bytes sealed, so that no reader can change them, and with an offset of its own. */
-static int bytes_as_stdin(struct slice bytes, int *ret)
-{
-        cleanup_close int fd = memfd_create("solverfs-input", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-        char path[64];
-        int r;
-
-        if (fd < 0)
-                return errorf(-errno, "cannot hold an input in memory: %s", strerror(errno));
-        r = write_all(fd, bytes.data, bytes.size);
-        if (r == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
-                r = -errno;
-        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-        if (r == 0)
-                r = (*ret = open(path, O_RDONLY | O_CLOEXEC)) < 0 ? -errno : 0;
-        return r < 0 ? errorf(r, "cannot hold an input in memory: %s", strerror(-r)) : 0;
-}
 
 static int open_new(const char *path)
 {
@@ -56,40 +37,36 @@ static void drop_written(struct runner_files *f)
         closep(&f->written);
 }
 
-static int write_over(struct runner_files *f, struct slice bytes, const struct stat *before)
-{
-        int r = lseek(f->written, 0, SEEK_SET) < 0 ? -errno : write_all(f->written, bytes.data, bytes.size);
-
-        return r == 0 && (off_t)bytes.size < before->st_size && ftruncate(f->written, (off_t)bytes.size) < 0 ? -errno : r;
-}
-
 /* Over what the run before has read, as to make a file and take it away takes longer than all else here. In a sandbox a program can change nothing of
  * it: on a mount that is only read not even the time of a look is noted. */
 static int write_again(struct runner_files *f, struct slice bytes)
 {
-        struct stat st;
+        struct stat st = {0};
         int r;
 
         if (f->written >= 0 && (fstat(f->written, &st) < 0 || st.st_nlink == 0)) /* somebody has taken it away */
                 closep(&f->written);
-        if (f->written < 0) {
+        if (f->written < 0)
                 f->written = open_new(f->input);
-                st.st_size = 0;
-        }
         if (f->written < 0)
                 return -errno;
-        r = write_over(f, bytes, &st);
+        r = lseek(f->written, 0, SEEK_SET) < 0 ? -errno : write_all(f->written, bytes.data, bytes.size);
+        if (r == 0 && (off_t)bytes.size < st.st_size && ftruncate(f->written, (off_t)bytes.size) < 0)
+                r = -errno;
         if (r < 0)
                 drop_written(f);
         return r;
 }
 
-static int make_file(struct runner_files *f, const struct run_input *input, enum input_as as, const char *name)
+static int make_input(struct runner_files *f, const struct run_input *input, bool in_folder, const char *name)
 {
-        int r = path_join(f->input, f->folder, name);
+        int r;
 
+        if (!in_folder && input->path)
+                return snprintf(f->input, sizeof(f->input), "%s", input->path) < (int)sizeof(f->input) ? 0 : -ENAMETOOLONG;
+        r = path_join(f->input, f->folder, name);
         f->has_input = r == 0;
-        if (r == 0 && as == INPUT_FILE && !input->path) {
+        if (r == 0 && in_folder && !input->path) {
                 r = write_again(f, input->bytes);
         } else if (r == 0) {
                 drop_written(f);
@@ -97,22 +74,6 @@ static int make_file(struct runner_files *f, const struct run_input *input, enum
                         r = copy_to(input, f->input);
         }
         return r < 0 ? errorf(r, "cannot put the input of a run into %s: %s", f->folder, error_message(r)) : 0;
-}
-
-static int make_input(struct runner_files *f, const struct run_input *input, enum input_as as, const char *name)
-{
-        if (as == INPUT_STDIN && !input->path)
-                return bytes_as_stdin(input->bytes, &f->input_fd);
-        if (as == INPUT_STDIN) {
-                f->input_fd = open(input->path, O_RDONLY | O_CLOEXEC);
-                return f->input_fd < 0 ? errorf(-errno, "cannot open %s: %s", input->path, strerror(errno)) : 0;
-        }
-        if (as == INPUT_THERE && input->path) {
-                if (snprintf(f->input, sizeof(f->input), "%s", input->path) >= (int)sizeof(f->input))
-                        return -ENAMETOOLONG;
-                return 0;
-        }
-        return make_file(f, input, as, name);
 }
 
 /* -- the folders -- */
@@ -127,15 +88,15 @@ static int make_folder(const char *path, mode_t mode)
 
 static int make_base(struct runner_files *f, const char *parent)
 {
-        char base[PATH_SIZE];
         int r;
 
         if (f->base[0] != '\0')
                 return 0;
-        r = scratch_make(parent, base);
-        if (r < 0)
+        r = scratch_make(parent, f->base);
+        if (r < 0) {
+                f->base[0] = '\0';
                 return r;
-        memcpy(f->base, base, sizeof(base));
+        }
         r = path_join(f->folder, f->base, "case");
         return r < 0 ? r : make_folder(f->folder, 0755);
 }
@@ -176,15 +137,14 @@ static int make_scratch(struct runner_files *f, uid_t owner)
         return 0;
 }
 
-int runner_files_make(struct runner_files *f, const char *parent, const struct run_input *input, enum input_as as,
-                      const char *name, uid_t owner)
+int runner_files_make(struct runner_files *f, const char *parent, const struct run_input *input, bool in_folder, const char *name, uid_t owner)
 {
         int r = make_base(f, parent);
 
         if (r == 0)
                 r = make_scratch(f, owner);
         if (r == 0)
-                r = make_input(f, input, as, name);
+                r = make_input(f, input, in_folder, name);
         if (r < 0)
                 runner_files_clear(f);
         return r;
@@ -240,7 +200,6 @@ bool runner_files_are_handed(const struct runner_files *f)
 
 void runner_files_clear(struct runner_files *f)
 {
-        closep(&f->input_fd);
         if (f->has_scratch && was_touched(f))
                 remove_scratch(f);
         if (f->has_input && f->written < 0)

@@ -8,7 +8,6 @@
 #include "core/run/host.h"
 
 #define MACHINE_FOLDER "/run/lock/solverfs"
-#define ROOT_FOLDER    "/run/solverfs/slots"
 #define LOOK_MS        10
 #define AWAIT_MS       1  /* for what is about to come */
 
@@ -39,19 +38,15 @@ static int use_below(const char *parent, const char *path)
 
 static int use_given(const char *given, char ret[PATH_SIZE])
 {
+        char parent[PATH_SIZE];
         int r = given[0] == '/' ? 0 : -EINVAL;
 
         if (r == 0 && snprintf(ret, PATH_SIZE, "%s", given) >= PATH_SIZE)
                 r = -ENAMETOOLONG;
-        if (r == 0 && access(ret, F_OK) < 0) {
-                char parent[PATH_SIZE];
-
+        if (r == 0) {
                 snprintf(parent, sizeof(parent), "%.*s", (int)(strrchr(ret, '/') - ret), ret);
-                if (parent[0] != '\0')
-                        r = make_dirs(parent, 0755);
+                r = access(ret, F_OK) < 0 && parent[0] != '\0' ? use_below(parent, ret) : use_folder(ret);
         }
-        if (r == 0)
-                r = use_folder(ret);
         return r < 0 ? errorf(r, "$SOLVERFS_SLOTS is '%s', which is no absolute path of a folder that can be written: %s", given,
                               strerror(-r))
                      : 0;
@@ -73,21 +68,16 @@ int slot_folder(const char *own, char ret[PATH_SIZE], const char **ret_why)
 
         if (given) {
                 r = use_given(given, ret);
-        } else if (use_folder(MACHINE_FOLDER) == 0) {
+        } else if (use_below("/run/lock", MACHINE_FOLDER) == 0) {
                 snprintf(ret, PATH_SIZE, "%s", MACHINE_FOLDER);
                 why = "shared by all stores and users of this machine";
-        } else if (geteuid() == 0 && use_below("/run/solverfs", ROOT_FOLDER) == 0) {
-                snprintf(ret, PATH_SIZE, "%s", ROOT_FOLDER);
-                why = "shared by all of root's stores only, as " MACHINE_FOLDER " cannot be used";
         } else if (use_runtime(ret)) {
                 why = "shared by all of this user's stores only, as " MACHINE_FOLDER " cannot be used";
         } else if (own) {
                 r = snprintf(ret, PATH_SIZE, "%s", own) < PATH_SIZE ? 0 : -ENAMETOOLONG;
                 why = "this store's only, as neither " MACHINE_FOLDER " nor $XDG_RUNTIME_DIR can be used";
         } else {
-                r = errorf(-ENOENT,
-                           "there is no folder for slots: neither " MACHINE_FOLDER " nor $XDG_RUNTIME_DIR can be used; set "
-                           "$SOLVERFS_SLOTS");
+                r = errorf(-ENOENT, "there is no folder for slots: neither " MACHINE_FOLDER " nor $XDG_RUNTIME_DIR can be used; set $SOLVERFS_SLOTS");
         }
         if (ret_why)
                 *ret_why = why;
@@ -169,11 +159,7 @@ bool slot_is_marked(const char *folder, enum slot_mark m)
 
 void slot_note(int lock, enum slot_use use, uint64_t likely_ns, const char *what)
 {
-        struct core_note n = {.magic = CORE_NOTE_MAGIC,
-                              .pid = getpid(),
-                              .uid = geteuid(),
-                              .since_ns = now_ns(),
-                              .likely_ns = likely_ns};
+        struct core_note n = {.magic = CORE_NOTE_MAGIC, .pid = getpid(), .since_ns = now_ns(), .likely_ns = likely_ns};
 
         snprintf(n.what, sizeof(n.what), "%s", what);
         core_note_write(lock, use == SLOT_BUILD ? CORE_BUILD : CORE_RUN, &n);
@@ -217,13 +203,14 @@ int slot_each(const char *folder, void (*fn)(void *user, const struct slot_view 
         return 0;
 }
 
-static void add_owner(struct buffer *b, const struct slot_owner *o)
+/* Who it is, what of it, and for how long. */
+static void add_owner(struct buffer *b, const struct slot_owner *o, const char *verb)
 {
         struct passwd entry, *user = NULL;
         char text[1024];
 
         if (!o->is_known) {
-                buffer_adds(b, "somebody");
+                buffer_addf(b, "somebody%s", verb);
                 return;
         }
         buffer_add_printable(b, o->note.what);
@@ -233,31 +220,20 @@ static void add_owner(struct buffer *b, const struct slot_owner *o)
                 buffer_add_printable(b, user->pw_name);
         else
                 buffer_addf(b, "user %u", o->note.uid);
-        buffer_addf(b, ", process %d)", (int)o->note.pid);
-}
-
-static void add_time(struct buffer *b, const struct slot_owner *o)
-{
-        if (!o->is_known)
-                return;
-        buffer_addf(b, " for %.0f s", (double)o->age_ns / 1e9);
+        buffer_addf(b, ", process %d)%s for %.0f s", (int)o->note.pid, verb, (double)o->age_ns / 1e9);
         if (o->note.likely_ns > o->age_ns)
                 buffer_addf(b, ", about %.0f s left", (double)(o->note.likely_ns - o->age_ns) / 1e9);
 }
 
 void slot_view_line(const struct slot_view *v, struct buffer *ret)
 {
-        const struct slot_owner *owners[] = {&v->run, &v->build};
-
         buffer_addf(ret, "core %d: ", v->cpu);
-        for (size_t i = 0; i < ARRAY_SIZE(owners); i++) {
-                if (!owners[i]->is_there)
-                        continue;
-                if (i > 0 && v->run.is_there)
-                        buffer_adds(ret, "; ");
-                add_owner(ret, owners[i]);
-                add_time(ret, owners[i]);
-        }
+        if (v->run.is_there)
+                add_owner(ret, &v->run, "");
+        if (v->run.is_there && v->build.is_there)
+                buffer_adds(ret, "; ");
+        if (v->build.is_there)
+                add_owner(ret, &v->build, "");
         if (v->build.lent_ns > 0)
                 buffer_addf(ret, ", without this core for %.0f s", (double)v->build.lent_ns / 1e9);
 }
@@ -286,14 +262,14 @@ static void look_at_owner(void *user, const struct slot_view *v)
 void slot_waits_line(const char *folder, bool is_build, struct buffer *ret)
 {
         struct waits w = {.is_build = is_build};
+        char verb[32];
 
         buffer_adds(ret, is_build ? "waits for a core without a build" : "waits for a core");
         if (slot_each(folder, look_at_owner, &w) < 0 || w.n == 0)
                 return;
         buffer_adds(ret, ": ");
-        add_owner(ret, keeper_of(&w, &w.first));
-        buffer_addf(ret, " has core %d", w.first.cpu);
-        add_time(ret, keeper_of(&w, &w.first));
+        snprintf(verb, sizeof(verb), " has core %d", w.first.cpu);
+        add_owner(ret, keeper_of(&w, &w.first), verb);
         if (w.n > 1)
                 buffer_addf(ret, "; others have %u more", w.n - 1);
 }

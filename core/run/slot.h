@@ -4,23 +4,23 @@
  * need not know of each other.
  *
  * The folder is $SOLVERFS_SLOTS; else /run/lock/solverfs, which the first who comes makes for all (1777, files 0666); else, where that cannot
- * be had, /run/solverfs/slots (root) or $XDG_RUNTIME_DIR/solverfs/slots; else the caller's own, as a store's. Limits: containers and
- * virtual machines that do not see one folder do not know of each other (bind one and name it by $SOLVERFS_SLOTS); and any user of the machine
- * can hold a slot for ever, as any user can use the CPU.
+ * be had, $XDG_RUNTIME_DIR/solverfs/slots; else the caller's own, as a store's. Limits: containers and virtual machines that do not see one
+ * folder do not know of each other (bind one and name it by $SOLVERFS_SLOTS); and any user of the machine can hold a slot for ever, as any user can
+ * use the CPU.
  *
  * A run never waits behind a build. A build borrows cores, each of them one build's: its processes are kept off a core as soon as a run has it, and stand
  * still while runs have them all (exec_lend.c). They keep their memory. So as many builds go on as there are cores, and any number of cores may be lent.
  * A build that has lent a core for a minute longer than it had it has a turn: batches leave that core alone until the build has had it as long. Persons'
  * runs do not.
  *
- * Marks are files that are locked, shared, by whoever means what they say. A batch leaves cores alone while a person of any store waits for one; a
+ * A mark is a file with a shared lock of everybody who says so. A batch leaves cores alone while a person of any store waits for one; a
  * process that has cores takes no further one while another one that has none waits, of its own rank.
  * Threads: any.
  */
 #pragma once
 
-#include "core/run/core_lock.h"
-#include "core/run/execute.h"
+#include "core/sandbox/core_lock.h"
+#include "core/sandbox/execute.h"
 
 /* The folder, made where it is missing. `own`: the last resort; may be NULL. *ret_why, if not NULL, is a static text for people: what the
  * folder is shared with. -errno with a sentence when there is none at all. */
@@ -66,7 +66,7 @@ int slot_each(const char *folder, void (*fn)(void *user, const struct slot_view 
 /* "core 0: run kissat 1a2b3c4d5e6f case 42 (ann, process 123) for 3 s", without a newline. */
 void slot_view_line(const struct slot_view *v, struct buffer *ret);
 
-/* The state of slots elsewhere, of a cluster, for who shows it. */
+/* The state of the slots of a cluster, for showing it. */
 struct away_view {
         int pid; /* of the process whose they are */
         const char *name, *machine; /* machine "": not known yet */

@@ -15,28 +15,31 @@ const char *verdict_name(enum verdict v)
 
 /* -- lines -- */
 
-static bool is_space(char c)
+bool slice_next_line(struct slice *rest, struct slice *ret)
 {
-        return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+        const char *begin = rest->data, *newline;
+        size_t n;
+
+        if (rest->size == 0)
+                return false;
+        newline = memchr(begin, '\n', rest->size);
+        n = newline ? (size_t)(newline - begin) : rest->size;
+        *ret = SLICE(begin, n);
+        n += newline != NULL;
+        *rest = SLICE(begin + n, rest->size - n);
+        return true;
 }
 
-static struct slice trimmed(const char *begin, const char *end)
+static struct slice trimmed(struct slice s)
 {
-        while (begin < end && is_space(*begin))
+        static const char spaces[] = " \t\r\v\f";
+        const char *begin = s.data, *end = begin + s.size;
+
+        while (begin < end && memchr(spaces, *begin, sizeof(spaces) - 1))
                 begin++;
-        while (end > begin && is_space(end[-1]))
+        while (end > begin && memchr(spaces, end[-1], sizeof(spaces) - 1))
                 end--;
         return SLICE(begin, (size_t)(end - begin));
-}
-
-static bool line_is(struct slice line, const char *text)
-{
-        return line.size == strlen(text) && memcmp(line.data, text, line.size) == 0;
-}
-
-static bool contains(struct slice s, const char *text)
-{
-        return memmem(s.data, s.size, text, strlen(text)) != NULL;
 }
 
 static bool begins(struct slice s, const char *text)
@@ -44,39 +47,38 @@ static bool begins(struct slice s, const char *text)
         return s.size >= strlen(text) && memcmp(s.data, text, strlen(text)) == 0;
 }
 
-/* The lines of what was printed, but for the two that the cut in the middle may have maimed: "unsat" without its head is "sat". */
+static bool line_is(struct slice line, const char *text)
+{
+        return line.size == strlen(text) && begins(line, text);
+}
+
+static bool contains(struct slice s, const char *text)
+{
+        return s.size > 0 && memmem(s.data, s.size, text, strlen(text)) != NULL;
+}
+
 struct lines {
-        const char *begin, *at, *end;
+        struct slice rest;
         const char *cut; /* the mark's newline before, or NULL */
 };
 
 static struct lines lines_of(const struct execute_result *r)
 {
-        const char *data = r->out.data;
-
-        return (struct lines){
-                .begin = data,
-                .at = data,
-                .end = data ? data + r->out.size : NULL,
-                .cut = data && r->out_cut > 0 ? data + r->out_cut : NULL,
-        };
+        return (struct lines){.rest = SLICE(r->out.data, r->out.size), .cut = r->out_cut > 0 ? (const char *)r->out.data + r->out_cut : NULL};
 }
 
+/* The next line of what was printed, but for the two that the cut in the middle may have maimed: "unsat" without its head is "sat". */
 static bool lines_next(struct lines *l, struct slice *ret)
 {
-        while (l->at && l->at < l->end) {
-                const char *begin = l->at, *newline = memchr(begin, '\n', (size_t)(l->end - begin));
-                const char *stop = newline ? newline : l->end;
+        struct slice line;
 
-                l->at = newline ? newline + 1 : l->end;
-                if (l->cut && stop == l->cut) { /* this one's end is lost; then comes the mark, then what has lost its head */
-                        for (int i = 0; i < 2 && l->at < l->end; i++) {
-                                newline = memchr(l->at, '\n', (size_t)(l->end - l->at));
-                                l->at = newline ? newline + 1 : l->end;
-                        }
+        while (slice_next_line(&l->rest, &line)) {
+                if (l->cut && (const char *)line.data + line.size == l->cut) { /* its end is lost; then come the mark and what has lost its head */
+                        slice_next_line(&l->rest, &line);
+                        slice_next_line(&l->rest, &line);
                         continue;
                 }
-                *ret = trimmed(begin, stop);
+                *ret = trimmed(line);
                 return true;
         }
         return false;
@@ -84,23 +86,18 @@ static bool lines_next(struct lines *l, struct slice *ret)
 
 /* -- answers -- */
 
-static int add(struct verdicts *v, enum verdict answer)
+static void add(struct verdicts *v, enum verdict answer)
 {
-        if (list_grow(v->list, v->n) < 0)
-                return -ENOMEM;
+        list_grow(v->list, v->n);
         v->list[v->n++] = answer;
         v->last = answer;
-        return 0;
 }
 
-static bool parse_answer(struct slice line, enum verdict *ret)
+static bool parse_answer(const char *const texts[VERDICT_UNKNOWN + 1], struct slice line, enum verdict *ret)
 {
-        for (enum verdict v = VERDICT_SAT; v <= VERDICT_UNKNOWN; v++) {
-                if (line_is(line, names[v])) {
-                        *ret = v;
+        for (*ret = VERDICT_SAT; *ret <= VERDICT_UNKNOWN; ++*ret)
+                if (line_is(line, texts[*ret]))
                         return true;
-                }
-        }
         return false;
 }
 
@@ -111,63 +108,49 @@ static bool is_general(struct slice line)
         return line_is(line, "success") || line_is(line, "unsupported");
 }
 
-/* SMT-COMP's rule: the first line that says anything decides. *ret_error: it said "error", or a later command had an error for its response. */
-static int read_smt2(const struct execute_result *r, struct verdicts *v, bool *ret_error)
+/* SMT-COMP's rule: the first line that says anything decides. True: it said "error", or a later command had an error for its response. */
+static bool read_smt2(const struct execute_result *r, struct verdicts *v)
 {
         struct lines lines = lines_of(r);
-        bool first = true;
+        bool first = true, is_error = false;
+        enum verdict answer;
         struct slice line;
 
         while (lines_next(&lines, &line)) {
-                enum verdict answer;
-                int k;
-
                 if (line.size == 0 || is_general(line) || *(const char *)line.data == ';')
                         continue;
-                if (parse_answer(line, &answer)) {
-                        k = add(v, answer);
-                        if (k < 0)
-                                return k;
-                } else if (first) {
-                        *ret_error = contains(line, "error");
-                        return 0;
-                } else
-                        *ret_error |= begins(line, "(error");
+                if (parse_answer(names, line, &answer))
+                        add(v, answer);
+                else if (first)
+                        return contains(line, "error");
+                else
+                        is_error |= begins(line, "(error");
                 first = false;
         }
-        return 0;
+        return is_error;
 }
 
-static int read_cnf(const struct execute_result *r, struct verdicts *v, bool *ret_error)
+/* True: it says two things of one formula, and neither can be believed. */
+static bool read_cnf(const struct execute_result *r, struct verdicts *v)
 {
+        static const char *const texts[] = {[VERDICT_SAT] = "s SATISFIABLE", [VERDICT_UNSAT] = "s UNSATISFIABLE", [VERDICT_UNKNOWN] = "s UNKNOWN"};
         struct lines lines = lines_of(r);
+        enum verdict answer;
         struct slice line;
 
         while (lines_next(&lines, &line)) {
-                enum verdict answer;
-                int k;
-
-                if (line_is(line, "s SATISFIABLE"))
-                        answer = VERDICT_SAT;
-                else if (line_is(line, "s UNSATISFIABLE"))
-                        answer = VERDICT_UNSAT;
-                else if (line_is(line, "s UNKNOWN"))
-                        answer = VERDICT_UNKNOWN;
-                else
+                if (!parse_answer(texts, line, &answer))
                         continue;
                 if (v->n == 0) {
-                        k = add(v, answer);
-                        if (k < 0)
-                                return k;
-                } else if (v->list[0] != answer) { /* it says two things of one formula: neither can be believed */
+                        add(v, answer);
+                } else if (v->list[0] != answer) {
                         v->n = 0;
-                        *ret_error = true;
-                        return 0;
+                        return true;
                 }
         }
         if (v->n == 0 && r->end == END_EXIT && (r->code == 10 || r->code == 20))
-                return add(v, r->code == 10 ? VERDICT_SAT : VERDICT_UNSAT);
-        return 0;
+                add(v, r->code == 10 ? VERDICT_SAT : VERDICT_UNSAT);
+        return false;
 }
 
 /* The words of solvers and of C++'s runtime for an allocation that failed. Under a limit on address space running out of memory looks
@@ -177,11 +160,9 @@ static bool says_out_of_memory(const struct execute_result *r)
         static const char *const texts[] = {"out of memory", "Out of memory",    "out-of-memory",
                                             "bad_alloc",     "memory exhausted", "Cannot allocate memory"};
 
-        for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-                if ((r->out.size > 0 && contains(SLICE(r->out.data, r->out.size), texts[i])) ||
-                    (r->err.size > 0 && contains(SLICE(r->err.data, r->err.size), texts[i])))
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+                if (contains(SLICE(r->out.data, r->out.size), texts[i]) || contains(SLICE(r->err.data, r->err.size), texts[i]))
                         return true;
-        }
         return false;
 }
 
@@ -189,47 +170,30 @@ static enum verdict verdict_of_end(const struct execute_result *r, size_t questi
 {
         bool is_short = v->n < questions && r->out_cut == 0;
 
-        switch (r->end) {
-        case END_TIMEOUT:
+        if (r->end == END_TIMEOUT)
                 return VERDICT_TIMEOUT;
-        case END_MEMORY:
+        if (r->end == END_MEMORY)
                 return VERDICT_MEMOUT;
-        case END_SIGNAL:
+        if (r->end == END_SIGNAL)
                 return says_out_of_memory(r) ? VERDICT_MEMOUT : VERDICT_CRASH;
-        case END_EXIT:
-                if (questions > 0 && v->n > questions)
-                        return VERDICT_ERROR;
-                if (v->n > 0 && !is_short)
-                        return v->last;
-                if (r->code != 0 && says_out_of_memory(r))
-                        return VERDICT_MEMOUT;
-                return error || r->code != 0 ? VERDICT_ERROR : VERDICT_UNKNOWN;
-        case END_OUTPUT:
-        case END_PROCESSES:
-        case END_CANCELLED:
-        case END_NOEXEC:
+        if (r->end != END_EXIT || (questions > 0 && v->n > questions))
                 return VERDICT_ERROR;
-        }
-        return VERDICT_ERROR;
+        if (v->n > 0 && !is_short)
+                return v->last;
+        if (r->code != 0 && says_out_of_memory(r))
+                return VERDICT_MEMOUT;
+        return error || r->code != 0 ? VERDICT_ERROR : VERDICT_UNKNOWN;
 }
 
-int verdict_read(enum format format, size_t questions, const struct execute_result *r, struct verdicts *ret)
+void verdict_read(enum format format, size_t questions, const struct execute_result *r, struct verdicts *ret)
 {
         struct verdicts v = {0};
-        enum verdict end;
-        bool error = false;
-        int k;
+        bool error = format == FORMAT_CNF ? read_cnf(r, &v) : read_smt2(r, &v);
+        enum verdict end = verdict_of_end(r, questions, &v, error);
 
-        k = format == FORMAT_CNF ? read_cnf(r, &v, &error) : read_smt2(r, &v, &error);
-        if (k < 0) {
-                verdicts_done(&v);
-                return k;
-        }
-        end = verdict_of_end(r, questions, &v, error);
         v.is_answer = v.n > 0 && end == v.last && (v.n >= questions || r->out_cut > 0);
         v.last = end;
         *ret = v;
-        return 0;
 }
 
 void verdicts_done(struct verdicts *v)

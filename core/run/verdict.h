@@ -9,7 +9,7 @@
 #pragma once
 
 #include "core/recipe/recipe.h"
-#include "core/run/execute.h"
+#include "core/sandbox/execute.h"
 
 enum verdict {
         VERDICT_SAT,
@@ -28,6 +28,9 @@ static inline bool verdict_is_decided(enum verdict v)
         return v == VERDICT_SAT || v == VERDICT_UNSAT;
 }
 
+/* The next line of a text, without its newline, is taken from `rest`. False at the end. */
+bool slice_next_line(struct slice *rest, struct slice *ret);
+
 struct verdicts {
         enum verdict *list; /* one for each check-sat answered; malloc'd */
         size_t n;
@@ -37,7 +40,7 @@ struct verdicts {
 /* From what was printed and how it ended, for an input of so many questions (0: not known). A run that ended by a limit or a signal, or had too
  * few answers or too many, keeps those it gave in `list`, but `last` is how it ended. Of output that was cut nobody knows how many are missing:
  * then the last answer counts. */
-int verdict_read(enum format format, size_t questions, const struct execute_result *r, struct verdicts *ret);
+void verdict_read(enum format format, size_t questions, const struct execute_result *r, struct verdicts *ret);
 void verdicts_done(struct verdicts *v);
 
 /* Compares answers with what the case says of itself (expected[i], VERDICT_UNKNOWN when it says nothing): true when one

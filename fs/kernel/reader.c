@@ -5,7 +5,7 @@
 
 #include "cache/base/process.h"
 #include "cache/base/util.h"
-#include "core/run/sandbox.h"
+#include "core/sandbox/sandbox.h"
 
 #define COMM_SIZE 16
 

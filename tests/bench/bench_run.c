@@ -27,8 +27,7 @@ static int run_true(const struct runner *u)
                                                 .wall_ns = 10 * NSEC_PER_SEC,
                                                 .out = {.keep = 4096},
                                                 .err = {.keep = 4096},
-                                                .cancel_fd = -1,
-                                                .input_fd = -1};
+                                                .cancel_fd = -1};
         int r = execute(&request, &result);
 
         if (r == 0 && (result.end != END_EXIT || result.code != 0))

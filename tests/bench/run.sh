@@ -20,7 +20,7 @@ fi
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-SOLVERFS_EXEC=${SOLVERFS_EXEC:-$(dirname "$bench")/../../core/run/solverfs-exec}
+SOLVERFS_EXEC=${SOLVERFS_EXEC:-$(dirname "$bench")/../../core/sandbox/solverfs-exec}
 SOLVERFS_EXEC=$(realpath "$SOLVERFS_EXEC") || exit 1
 export SOLVERFS_EXEC
 SOLVERFS_SHIM=${SOLVERFS_SHIM:-$(dirname "$bench")/../../core/build/solverfs-shim}

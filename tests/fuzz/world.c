@@ -48,7 +48,7 @@ static void find_helper(void)
         must(n > 0);
         self[n] = '\0';
         *strrchr(self, '/') = '\0';
-        snprintf(path, sizeof(path), "%s/../../core/run/solverfs-exec", self);
+        snprintf(path, sizeof(path), "%s/../../core/sandbox/solverfs-exec", self);
         setenv("SOLVERFS_EXEC", path, 0);
         snprintf(path, sizeof(path), "%s/../../core/build/solverfs-shim", self);
         setenv("SOLVERFS_SHIM", path, 0);

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "core/run/runner.h"
-#include "core/run/sandbox.h"
+#include "core/sandbox/sandbox.h"
 
 /* Programs are scripts that the tests write, or attacker.c. */
 static char here[PATH_SIZE - 100], program[PATH_SIZE], scratch[PATH_SIZE];
@@ -133,7 +133,7 @@ END_TEST
 START_TEST(test_input)
 {
         static const char *const templates[] = {"{bin} {case}", "{bin} <{case}", "{bin}"};
-        static const char reads[] = "#!/bin/sh\ncat ${1:+\"$1\"}\n", writes[] = "#!/bin/sh\ncat ${1:+\"$1\"}\necho x >>\"${1:-/proc/self/fd/0}\"\n";
+        static const char reads[] = "#!/bin/sh\ncat ${1:+\"$1\"}\n", writes[] = "#!/bin/sh\ncat ${1:+\"$1\"}\nchmod 666 \"${1:-/proc/self/fd/0}\"\necho x >>\"${1:-/proc/self/fd/0}\"\n";
         char path[PATH_SIZE];
 
         find_places();

@@ -14,7 +14,7 @@ static const char *read_of(enum format format, size_t questions, const struct ex
         struct verdicts v;
 
         text[0] = '\0';
-        assert_ok(verdict_read(format, questions, r, &v));
+        verdict_read(format, questions, r, &v);
         for (size_t i = 0; i < v.n; i++)
                 strcat(strcat(text, verdict_name(v.list[i])), " ");
         strcat(strcat(text, "| "), verdict_name(v.last));

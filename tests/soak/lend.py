@@ -2,7 +2,7 @@
 """Builds that lend their cores, again and again: do they survive it, and does nothing of a killed one stay?
 
 Each round builds a project of C files by make or by ninja, through ccache, on every core, while runs take single cores or all of them for 1 to 80 ms (here:
-the locks of runs, core/run/core_lock.h, held by a process of their own). A run that has its core looks whether a process of the build is on it. Then, by turns:
+the locks of runs, core/sandbox/core_lock.h, held by a process of their own). A run that has its core looks whether a process of the build is on it. Then, by turns:
 
   - the build goes on to its end, and has made the same program as the one that nothing disturbed
   - kill -9 of the command that builds, while its build stands still: no process of it is left, stopped or not, and no lock

@@ -71,7 +71,7 @@ field() { cut -f "$1" out; }
 
 # -- time --
 
-# Runs last as long as their programs say ("lasts 0.25" on standard error; core/run/told_time.h), and not as long as this machine takes for them.
+# Runs last as long as their programs say ("lasts 0.25" on standard error; core/run/simulated_clock.h), and not as long as this machine takes for them.
 # A test then measures the same however busy the machine is, and a timeout takes no time.
 tell_time() { # tell_time [FOLDER]: in that folder of faults; else in $top/faults, and from now on in every process
 	local folder=${1:-$top/faults}

@@ -107,7 +107,7 @@ int seat_run(struct bench_seat *seat, size_t version, uint64_t seed, const struc
                 again = run_again(&tries, r);
                 if (again == RUN_IS_OVER)
                         return r;
-                r = again == RUN_AGAIN_ELSEWHERE ? seat_change(seat) : 0;
+                r = again == RUN_AGAIN_IN_ANOTHER_SLOT ? seat_change(seat) : 0;
                 if (r < 0)
                         return r;
         }

@@ -1,0 +1,226 @@
+/* The beginning of the helper: it becomes one run, or keeps a sandbox for one run after another. See exec_wire.h.
+ *
+ * A keeper only forks. Each run is a process of its own (exec_stub.c), in a sandbox in namespaces of its own, which do not hold the keeper: a program
+ * can neither reach nor signal it, and all that a run was goes with its namespaces.
+ *
+ * When a run has gone, the keeper makes the process of the next one at once, while the caller reads the result and thinks of another input. That process
+ * waits for its order, alone in its namespaces. It was forked from the keeper, and so has nothing of any run. */
+#include "core/sandbox/exec_stub.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/sandbox/exec_tree.h"
+
+#define UNORDERED  2 /* exit status of a process that has waited in vain for the order of a run */
+#define MANY_AHEAD 2 /* after so many runs there will be more: it pays to prepare them */
+
+struct keeper {
+        bool namespace, user;
+        uid_t uid;
+        gid_t gid;
+        int signals;      /* signalfd */
+        pid_t pid;        /* the run, or the process that waits for its order; 0: none */
+        unsigned runs;    /* that have gone */
+        uint64_t network; /* its fingerprint before any use */
+};
+
+/* -- runs -- */
+
+struct ends {
+        int fds[EXEC_FDS_MOST], n;
+};
+
+static bool receive(int flags, struct ends *ret)
+{
+        ret->n = order_receive(EXEC_CONTROL, flags, ret->fds);
+        return ret->n >= EXEC_FDS;
+}
+
+/* The descriptors get their numbers in order; each is above its own, as the first ones are taken. */
+static _Noreturn void become_stub(const struct ends *e, int world)
+{
+        for (int i = 0; i < e->n; i++) {
+                if (dup2(e->fds[i], i) < 0)
+                        _exit(1);
+        }
+        syscall(SYS_close_range, e->n, ~0U, 0);
+        _exit(stub_main(world));
+}
+
+static int await_only_order(void)
+{
+        struct ends e;
+
+        if (receive(0, &e))
+                become_stub(&e, 0);
+        return 1;
+}
+
+/* Both in the new process. */
+static int prepare_world(const struct keeper *k)
+{
+        return k->namespace ? world_prepare(k->user, k->uid, k->gid) : 0;
+}
+
+static _Noreturn void await_order(const struct keeper *k)
+{
+        struct ends e;
+        int world;
+
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        syscall(SYS_close_range, EXEC_FDS, ~0U, 0);
+        setsid();
+        world = prepare_world(k);
+        if (!receive(0, &e))
+                _exit(UNORDERED);
+        become_stub(&e, world);
+}
+
+/* Makes the process of the next run, which takes its order from the caller itself. */
+static void begin_ahead(struct keeper *k)
+{
+        int pid = world_clone(k->namespace, k->user);
+
+        if (pid == 0)
+                await_order(k);
+        k->pid = pid > 0 ? pid : 0; /* else it is tried again when the order is there */
+}
+
+static void say(const struct exec_news *news)
+{
+        send(EXEC_CONTROL, news, sizeof(*news), MSG_NOSIGNAL | MSG_DONTWAIT); /* else the caller is no more, as the next look tells */
+}
+
+static void begin(struct keeper *k, const struct ends *e)
+{
+        int pid = world_clone(k->namespace, k->user);
+
+        if (pid == 0)
+                become_stub(e, prepare_world(k));
+        if (pid > 0)
+                k->pid = pid;
+        else
+                say(&(struct exec_news){.magic = EXEC_MAGIC, .error = -pid, .clean = true});
+}
+
+/* Ends what is left of a run whose first process was killed before it could end the others: without namespaces only. */
+static void end_orphans(void)
+{
+        int status;
+        pid_t pid;
+
+        while ((pid = waitpid(-1, &status, WNOHANG)) >= 0 || errno != ECHILD) {
+                if (pid > 0)
+                        continue;
+                tree_kill(false);
+                usleep(1000);
+        }
+}
+
+/* Was it killed, or did it never get its order? Then an order may still be on its way to it, and only our own end tells the caller. */
+static bool is_lost(int status)
+{
+        return WIFSIGNALED(status) || WEXITSTATUS(status) == UNORDERED;
+}
+
+/* Reaps what has ended. False: the sandbox cannot be used any more. */
+static bool reap(struct keeper *k)
+{
+        struct exec_news news = {.magic = EXEC_MAGIC, .clean = true};
+        bool lost = false;
+        int status;
+        pid_t pid;
+
+        while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+                if (pid != k->pid)
+                        continue;
+                k->pid = 0;
+                k->runs++;
+                if (!k->namespace)
+                        end_orphans();
+                lost = k->namespace && is_lost(status);
+                news.status = status;
+                news.clean = !k->namespace || world_network() == k->network;
+                say(&news);
+        }
+        return !lost;
+}
+
+/* Waits for an order, the end of a run, or the caller's end: false. A process made ahead takes the order itself. */
+static bool await_event(const struct keeper *k)
+{
+        struct pollfd from[] = {{.fd = k->signals, .events = POLLIN}, {.fd = EXEC_CONTROL, .events = k->pid == 0 ? POLLIN : 0}};
+
+        ppoll(from, sizeof(from) / sizeof(*from), NULL, NULL);
+        signals_drain(k->signals);
+        return (from[1].revents & (POLLHUP | POLLERR)) == 0;
+}
+
+static bool prepare(struct keeper *k)
+{
+        prctl(PR_SET_DUMPABLE, 0);
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+        if (k->namespace && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || !world_forbid_keys())) /* of all that we start */
+                return false;
+        if (k->namespace) /* bubblewrap has asked for it, but an execve that changes capabilities (as root) forgets it */
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setsid();
+        k->signals = signals_block();
+        if (k->namespace)
+                k->network = world_network();
+        k->uid = getuid();
+        k->gid = getgid();
+        return k->signals >= 0;
+}
+
+/* Returns the exit status. */
+static int keeper_main(const struct exec_request *head)
+{
+        struct keeper k = {.namespace = head->namespace, .user = !head->drop};
+        struct ends e;
+
+        if (!prepare(&k))
+                return 1;
+        for (;;) {
+                if (k.namespace && k.pid == 0 && k.runs >= MANY_AHEAD)
+                        begin_ahead(&k);
+                if (!await_event(&k) || !reap(&k))
+                        break;
+                if (k.pid != 0)
+                        continue;
+                if (receive(MSG_DONTWAIT, &e)) {
+                        begin(&k, &e);
+                        for (int i = 0; i < e.n; i++)
+                                close(e.fds[i]);
+                } else if (e.n != 0) {
+                        break;
+                }
+        }
+        if (!k.namespace) { /* in one, all goes with us */
+                tree_kill(false);
+                end_orphans();
+        }
+        return 0;
+}
+
+int main(void)
+{
+        struct exec_request head;
+
+        if (pread(EXEC_REQUEST, &head, sizeof(head), 0) != sizeof(head) || head.magic != EXEC_MAGIC)
+                return 1;
+        if (pwrite(EXEC_REQUEST, &(bool){true}, sizeof(bool), offsetof(struct exec_request, begun)) != sizeof(bool))
+                return 1;
+        return head.keep ? keeper_main(&head) : await_only_order();
+}

@@ -1,0 +1,99 @@
+#include "core/sandbox/exec_stub.h"
+
+#include "cache/base/util.h"
+#include "core/sandbox/core_lock.h"
+
+#define LOOK      (10 * NSEC_PER_MSEC)
+#define LOOK_LENT (5 * NSEC_PER_MSEC)
+#define QUIET     (10 * NSEC_PER_MSEC) /* the next run of a series follows sooner */
+#define TURN      (60 * NSEC_PER_SEC)  /* the debt for which batches leave a core alone until it is paid */
+
+void lender_begin(struct lender *l, const struct exec_request *r)
+{
+        l->n = r->n_loans;
+        for (unsigned i = 0; i < l->n; i++)
+                l->loans[i] = (struct loan){.cpu = r->loans[i], .fd = (int)(EXEC_FDS + i), .quiet = 1};
+}
+
+static bool take(struct loan *k)
+{
+        if (core_lock(k->fd, CORE_MOVES) < 0)
+                return false;
+        if (core_is_locked(k->fd, CORE_RUN)) { /* a run came meanwhile, which may have seen ours */
+                core_unlock(k->fd, CORE_MOVES);
+                k->quiet = 0;
+                return false;
+        }
+        core_note_lent(k->fd, 0);
+        return true;
+}
+
+static void count(struct loan *k, uint64_t passed)
+{
+        k->debt = k->ours ? k->debt - MIN(k->debt, passed) : k->debt + passed;
+        if (!k->has_turn && k->debt >= TURN)
+                k->has_turn = core_lock(k->fd, CORE_TURN) == 0;
+        else if (k->has_turn && k->debt == 0) {
+                core_unlock(k->fd, CORE_TURN);
+                k->has_turn = false;
+        }
+}
+
+bool lender_look(struct lender *l, uint64_t now, cpu_set_t *ret)
+{
+        bool changed = false;
+
+        CPU_ZERO(ret);
+        for (unsigned i = 0; i < l->n; i++) {
+                struct loan *k = &l->loans[i];
+
+                if (l->looked != 0)
+                        count(k, now - l->looked);
+                else
+                        core_note_lent(k->fd, now);
+                if (core_is_locked(k->fd, CORE_RUN))
+                        k->quiet = 0;
+                else if (k->quiet == 0)
+                        k->quiet = now;
+                k->is_wanted = k->ours && k->quiet == 0;
+                if (!k->ours && k->quiet != 0 && now - k->quiet >= QUIET && take(k))
+                        changed = k->ours = true;
+                changed |= k->is_wanted;
+                if (k->ours && !k->is_wanted)
+                        CPU_SET((size_t)k->cpu, ret);
+        }
+        l->looked = now;
+        return changed;
+}
+
+void lender_leave(struct lender *l, uint64_t now)
+{
+        for (unsigned i = 0; i < l->n; i++) {
+                struct loan *k = &l->loans[i];
+
+                if (!k->is_wanted)
+                        continue;
+                core_note_lent(k->fd, now);
+                core_unlock(k->fd, CORE_MOVES);
+                k->ours = k->is_wanted = false;
+        }
+}
+
+uint64_t lender_next(const struct lender *l)
+{
+        bool has_lent = false;
+
+        for (unsigned i = 0; i < l->n; i++)
+                has_lent |= !l->loans[i].ours;
+        return l->n == 0 ? UINT64_MAX : l->looked + (has_lent ? LOOK_LENT : LOOK);
+}
+
+void lender_end(struct lender *l)
+{
+        for (unsigned i = 0; i < l->n; i++) {
+                core_note_lent(l->loans[i].fd, 0);
+                core_unlock(l->loans[i].fd, CORE_MOVES);
+                core_unlock(l->loans[i].fd, CORE_TURN);
+        }
+        l->n = 0;
+}
