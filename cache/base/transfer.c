@@ -16,12 +16,41 @@ void transfer_u16(struct transfer *t, uint16_t *n)
                 *n = record_u16(&t->from);
 }
 
+void transfer_u32(struct transfer *t, uint32_t *n)
+{
+        if (t->to)
+                record_put_u32(t->to, *n);
+        else
+                *n = record_u32(&t->from);
+}
+
 void transfer_u64(struct transfer *t, uint64_t *n)
 {
         if (t->to)
                 record_put_u64(t->to, *n);
         else
                 *n = record_u64(&t->from);
+}
+
+void transfer_raw(struct transfer *t, void *bytes, size_t size)
+{
+        if (t->to)
+                buffer_add(t->to, bytes, size);
+        else
+                record_raw(&t->from, bytes, size);
+}
+
+void transfer_string(struct transfer *t, char **s)
+{
+        uint64_t n = *s ? strlen(*s) : 0;
+
+        transfer_u64(t, &n);
+        if (t->to) {
+                buffer_add(t->to, *s ?: "", n);
+                return;
+        }
+        free(*s);
+        *s = record_string(&t->from, n);
 }
 
 void transfer_real(struct transfer *t, double *x)

@@ -205,14 +205,12 @@ int attempt_record(struct attempt *a, const git_oid *commit, struct build_record
 /* For the next build in this worktree. */
 static int keep(struct attempt *a, bool made)
 {
-        cleanup_free struct digest *programs = allocate(a->n_outputs + 1, sizeof(*programs));
+        cleanup_digests struct digest_list programs = {0};
         int r = fault_at("build.keep");
 
-        if (r < 0)
-                return r;
         for (size_t i = 0; i < a->n_outputs; i++)
-                programs[i] = a->outputs[i].id;
-        return worktree_keep(a->worktree, made ? programs : NULL, a->n_outputs);
+                digest_list_add(&programs, a->outputs[i].id.bytes);
+        return r < 0 ? r : worktree_keep(a->worktree, made ? &programs : NULL);
 }
 
 int attempt_build(struct attempt *a, const git_oid *commit, struct build_record **ret)

@@ -1,6 +1,6 @@
-/* An attempt at a build, shared by build.c (a build, of its commit or of given sources), build_elsewhere.c, and: attempt.c (attempts in their order, and the record
+/* An attempt at a build, shared by build.c (a build, of its commit or of given sources), build_remote.c, and: attempt.c (attempts in their order, and the record
  * they become), attempt_tools.c (compilers and build tools), attempt_command.c (a command run), attempt_judge.c (why it failed), attempt_output.c
- * (its programs); and build_key.c.
+ * (its programs).
  *
  * Functions return 0 where the build has failed, too: that is an answer, and `reason` says why. */
 #pragma once
@@ -73,10 +73,6 @@ int attempt_judge(struct attempt *a, size_t number, const char *text, const stru
 int attempt_put_outputs(struct attempt *a);
 void build_outputs_free(struct build_output *list, size_t n);
 
-/* -- build_key.c -- */
+/* -- build_remote.c -- */
 
-int build_hash_dependencies(struct hasher *h, const struct recipe *recipe, bool now);
-
-/* -- build_elsewhere.c -- */
-
-int build_elsewhere(struct attempt *a, const git_oid *commit, struct build_record **ret); /* once its sources are listed */
+int build_remote(struct attempt *a, const git_oid *commit, struct build_record **ret); /* once its sources are listed */

@@ -2,6 +2,7 @@
 #include "core/build/attempt.h"
 
 #include "core/build/build_tools.h"
+#include "core/build/dependency.h"
 #include "core/build/used.h"
 #include "core/run/host.h"
 
@@ -16,11 +17,14 @@ static int name_space(struct attempt *a)
         char hex[DIGEST_HEX_SIZE];
         struct digest d;
         struct hasher *h = hasher_new();
-        int r;
+        int r = 0;
 
         host_compilers(&d);
         hasher_add(h, d.bytes, DIGEST_SIZE);
-        r = build_hash_dependencies(h, a->request->recipe, true);
+        for (char *const *p = a->request->recipe->dependencies; r == 0 && *p; p++) {
+                r = dependency_digest(*p, &d);
+                hasher_add(h, d.bytes, DIGEST_SIZE);
+        }
         hasher_finish(h, &d);
         digest_hex(&d, hex);
         snprintf(a->namespace, sizeof(a->namespace), "CCACHE_NAMESPACE=%s", hex);

@@ -1,4 +1,4 @@
-/* A build: of a commit here or elsewhere, of a released program, of sources that are given. */
+/* A build: of a commit, here or on a cluster, of a released program, of sources that are given. */
 #include "core/build/attempt.h"
 
 #include "core/build/binary.h"
@@ -49,14 +49,14 @@ static int build_era(const struct build_request *request, struct build_record **
                 return build_released(&a, &c.oid, ret);
         if (r == 0)
                 r = history_repository(request->history, &git);
-        if (r == 0 && !request->away)
+        if (r == 0 && !request->remote)
                 r = attempt_prepare_tools(&a);
         if (r == 0)
                 r = sources_list(git, &c.oid, request->recipe->paths, request->recipe->submodules, &a.sources, &a.log);
         if (r == -EBADMSG)
                 return attempt_refuse(&a, &c.oid, ret);
-        if (r == 0 && request->away)
-                return build_elsewhere(&a, &c.oid, ret);
+        if (r == 0 && request->remote)
+                return build_remote(&a, &c.oid, ret);
         if (r == 0)
                 r = worktree_take(request->work_dir, &worktree);
         return r < 0 ? r : attempt_build(&a, &c.oid, ret);

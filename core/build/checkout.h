@@ -13,7 +13,7 @@
 struct sources {
         struct manifest files; /* owned; their `content` is zero, unless somebody worked it out */
         git_repository *git;   /* borrowed */
-        struct attributes *attributes; /* owned; NULL: files are as they were committed */
+        struct attributes attributes;
 };
 void sources_done(struct sources *s);
 /* The files of `paths` (empty: all) at a commit. `submodules` are a recipe's (PATH=REPO): their files are among them; others are empty folders, as

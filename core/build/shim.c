@@ -52,16 +52,36 @@ static bool ends(const char *s, const char *with)
         return n > k && strcmp(s + n - k, with) == 0;
 }
 
+/* Does it begin, or end, with any of the list? */
+static bool any(const char *s, const char *const *list, bool (*matches)(const char *s, const char *with))
+{
+        while (*list && !matches(s, *list))
+                list++;
+        return *list != NULL;
+}
+
+/* The arguments behind the first, with these two in front. */
+static char **with_first(int argc, char **argv, const char *first, const char *second)
+{
+        char **list = calloc((size_t)argc + 2, sizeof(*list));
+
+        if (!list)
+                die(first);
+        list[0] = (char *)first;
+        list[1] = (char *)second;
+        memcpy(list + 2, argv + 1, (size_t)argc * sizeof(*list)); /* with the NULL */
+        return list;
+}
+
 /* -- date ------------------------------------------------------------------------------------------------------- */
 
 /* Is it told which time to show (or to set)? A letter behind -I is a precision. */
 static bool names_time(const char *argument)
 {
-        static const char *const options[] = {"--date", "--file", "--reference", "--resolution", "--set", "--help", "--version"};
+        static const char *const options[] = {"--date", "--file", "--reference", "--resolution", "--set", "--help", "--version", NULL};
 
-        for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
-                if (begins(argument, options[i]))
-                        return true;
+        if (any(argument, options, begins))
+                return true;
         if (argument[0] != '-' || argument[1] == '-')
                 return false;
         for (const char *p = argument + 1; *p && *p != 'I'; p++)
@@ -73,22 +93,16 @@ static bool names_time(const char *argument)
 static int show_date(int argc, char **argv)
 {
         const char *epoch = getenv("SOURCE_DATE_EPOCH");
-        char **list = calloc((size_t)argc + 2, sizeof(*list)), at[64];
         bool named = !epoch || !*epoch || epoch[strspn(epoch, "0123456789")] != '\0' || strlen(epoch) > 18;
+        char at[64];
 
-        if (!list)
-                die("date");
-        for (int i = 0; i < argc; i++) {
-                list[i] = argv[i];
-                named |= i > 0 && names_time(argv[i]);
-        }
-        if (!named) { /* before the format, and before a "--" */
-                memmove(list + 2, list + 1, (size_t)argc * sizeof(*list));
-                snprintf(at, sizeof(at), "--date=@%s", epoch);
-                list[1] = at;
-        }
-        execv("/usr/bin/date", list);
-        execv("/bin/date", list);
+        for (int i = 1; i < argc; i++)
+                named |= names_time(argv[i]);
+        snprintf(at, sizeof(at), "--date=@%s", named ? "" : epoch);
+        if (!named) /* before the format, and before a "--" */
+                argv = with_first(argc, argv, argv[0], at);
+        execv("/usr/bin/date", argv);
+        execv("/bin/date", argv);
         die("date");
         return 127;
 }
@@ -262,7 +276,7 @@ static void text_replace(struct text *t)
 /* Can -fdirectives-only be asked for? Of GCC by its usual names, for sources in C and C++; an assembler's text is lexed in another way. */
 static bool may_follow_directives_only(char **argv)
 {
-        static const char *const others[] = {"-P", "-traditional", "-fpreprocessed", "-fdirectives-only", "-C"};
+        static const char *const others[] = {"-P", "-traditional", "-fpreprocessed", "-fdirectives-only", "-C", NULL};
         static const char *const names[] = {"cc", "c++", "gcc", "g++"};
         const char *name = strrchr(argv[1], '/');
         size_t n;
@@ -270,13 +284,9 @@ static bool may_follow_directives_only(char **argv)
         name = name ? name + 1 : argv[1];
         n = strcspn(name, "0123456789");
         n -= n > 0 && name[n] != '\0' && name[n - 1] == '-'; /* gcc-12 */
-        for (char **p = argv + 2; *p; p++) {
-                if (ends(*p, ".S"))
+        for (char **p = argv + 2; *p; p++)
+                if (ends(*p, ".S") || any(*p, others, begins))
                         return false;
-                for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-                        if (begins(*p, others[i]))
-                                return false;
-        }
         for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
                 if (strlen(names[i]) == n && memcmp(name, names[i], n) == 0)
                         return true;
@@ -327,12 +337,8 @@ static bool is_by_gcc_11(const struct text *t)
  * time. Such words are found in definitions, too, as the text holds all of them. */
 static bool says_all(const struct text *t)
 {
-        static const char *const words[] = {"__DATE__", "__TIME__", "__TIMESTAMP__", "pch_preprocess"};
-
-        for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-                if (has(t, words[i]))
-                        return false;
-        return is_by_gcc_11(t) && !has_operators_for_directives(t);
+        return !has(t, "__DATE__") && !has(t, "__TIME__") && !has(t, "__TIMESTAMP__") && !has(t, "pch_preprocess") && is_by_gcc_11(t) &&
+               !has_operators_for_directives(t);
 }
 
 /* The preprocessor's exit status. A try says nothing on standard error. */
@@ -357,18 +363,10 @@ static int run_preprocessor(char **argv, bool is_try)
 /* True if the text is made and replaced. */
 static bool follow_directives_only(int argc, char **argv, const char *output)
 {
-        char **list = calloc((size_t)argc + 1, sizeof(*list));
         struct text t;
         bool ok;
 
-        if (!list)
-                die("preprocessor");
-        list[0] = argv[1];
-        list[1] = (char *)"-fdirectives-only";
-        memcpy(list + 2, argv + 2, ((size_t)argc - 1) * sizeof(*list)); /* with the NULL */
-        ok = run_preprocessor(list, true) == 0;
-        free(list);
-        if (!ok)
+        if (run_preprocessor(with_first(argc - 1, argv + 1, argv[1], "-fdirectives-only"), true) != 0)
                 return false;
         t = text_open(output);
         ok = says_all(&t);
@@ -408,18 +406,14 @@ static bool may_be_cached(char **argv)
                 "-B", "-specs", "--specs", "-wrapper", "-fplugin", "-Wa,@", "-Wa,-I", "-Xassembler", "--sysroot", "-fprofile-use",
                 "-fauto-prof", "-Xclang", "-fprofile-dir", "-x", "-fbranch-prob", "-fmodules", "-fmodule", "--config", "@",
                 /* and does it leave a file beside the object that ccache does not keep? */
-                "-fcallgraph-info", "-fopt-info", "-ftime-trace", "-fsave-optimization-record", "-aux-info"};
-        static const char *const unread[] = {".s", ".i", ".ii", ".sx", ".bc", ".ll"}; /* not preprocessed */
+                "-fcallgraph-info", "-fopt-info", "-ftime-trace", "-fsave-optimization-record", "-aux-info", NULL};
+        static const char *const unread[] = {".s", ".i", ".ii", ".sx", ".bc", ".ll", NULL}; /* not preprocessed */
         bool compiles = false;
 
         for (char **p = argv + 1; *p; p++) {
                 compiles |= strcmp(*p, "-c") == 0;
-                for (size_t i = 0; i < sizeof(unseen) / sizeof(*unseen); i++)
-                        if (begins(*p, unseen[i]))
-                                return false;
-                for (size_t i = 0; i < sizeof(unread) / sizeof(*unread); i++)
-                        if (ends(*p, unread[i]))
-                                return false;
+                if (any(*p, unseen, begins) || any(*p, unread, ends))
+                        return false;
         }
         return compiles;
 }
@@ -436,19 +430,14 @@ static bool find_compiler(const char *name, char ret[PATH_MAX])
 
 static int compile(const char *name, int argc, char **argv)
 {
-        char **list = calloc((size_t)argc + 2, sizeof(*list)), compiler[PATH_MAX];
+        char compiler[PATH_MAX];
 
-        if (!list)
-                die(name);
         if (!find_compiler(name, compiler)) {
                 errno = ENOENT;
                 die(name);
         }
-        list[0] = (char *)CCACHE;
-        list[1] = compiler;
-        memcpy(list + 2, argv + 1, (size_t)argc * sizeof(*list)); /* with the NULL */
         if (getenv("CCACHE_DIR") && !getenv("COMPILER_PATH") && !getenv("GCC_EXEC_PREFIX") && may_be_cached(argv))
-                execv(CCACHE, list);
+                execv(CCACHE, with_first(argc, argv, CCACHE, compiler));
         argv[0] = compiler;
         execv(compiler, argv);
         die(compiler);

@@ -162,7 +162,7 @@ static void put_dependencies(const struct build_request *q, struct buffer *b)
         for (char *const *p = q->recipe->dependencies; *p; p++) {
                 struct digest d = {0};
 
-                if (dependency_digest(*p, true, &d) == 0)
+                if (dependency_digest(*p, &d) == 0)
                         put_entry(b, DEPENDENCY, &d, *p);
         }
 }
@@ -212,7 +212,7 @@ static bool is_still(uint8_t kind, const struct digest *before, const char *path
         struct digest now;
 
         if (kind == DEPENDENCY)
-                return dependency_digest(path, false, &now) == 0 && digest_equal(&now, before);
+                return dependency_digest(path, &now) == 0 && digest_equal(&now, before);
         file_look(path, &look);
         return look.kind == (enum file_kind)kind && (kind != FILE_CONTENT || digest_equal(&look.digest, before));
 }

@@ -14,12 +14,7 @@ static int fetch_into(struct history *h, git_repository *git, const char *path, 
         digest_hex(&d, hex);
         snprintf(under, sizeof(under), "refs/submodules/%.16s/", hex);
         r = history_fetch(h, git, url, under, lock, p);
-        if (r < 0 && r != -ECANCELED) {
-                cleanup_free char *why = copy_string(error_message(r));
-
-                return errorf(r == -ENOENT ? -EIO : r, "the submodule %s: %s", path, why);
-        }
-        return r;
+        return r == 0 || r == -ECANCELED ? r : errorf(r == -ENOENT ? -EIO : r, "the submodule %s: %s", path, error_message(r));
 }
 
 int history_fetch_submodule(struct history *h, const char *path, const char *url, const struct progress *p)

@@ -67,7 +67,7 @@ int history_make_bare(const char *path, const char *url, git_repository **ret)
         cleanup_git_config git_config *config = NULL;
         int r;
 
-        options.flags = GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_NO_REINIT; /* no templates: no hooks */
+        options.flags = GIT_REPOSITORY_INIT_BARE; /* no templates: no hooks */
         r = git_repository_init_ext(ret, path, &options);
         if (r == 0)
                 r = git_remote_create_with_fetchspec(&remote, *ret, "origin", url, FETCH_BRANCHES);

@@ -72,7 +72,7 @@ static void print_era(struct buffer *b, const struct recipe *era, const struct r
         }
         for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
                 const struct recipe_key *k = &recipe_keys[i];
-                bool said = k->kind == KIND_PATHS && binary ? era->is_archive : !same_value(k, era, than);
+                bool said = k->kind == KIND_OUTPUTS && binary ? era->is_archive : !same_value(k, era, than);
 
                 if (k->places & (binary ? PLACE_BINARY : PLACE_ERA) && said)
                         print_value(b, k, recipe_field(era, k));
@@ -90,7 +90,7 @@ int recipe_print(const struct recipe *r, struct buffer *ret)
         for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
                 const struct recipe_key *k = &recipe_keys[i];
 
-                if (!(k->places & PLACE_CONFIG) && !(k->kind == KIND_DIALECT && r->format == FORMAT_CNF))
+                if (k->places & PLACE_SOLVER && !(k->places & PLACE_CONFIG) && !(k->kind == KIND_DIALECT && r->format == FORMAT_CNF))
                         print_value(ret, k, recipe_field(r, k));
         }
         for (size_t i = 0; i < r->n_eras; i++)

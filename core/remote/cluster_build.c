@@ -10,8 +10,8 @@
 #define PROGRAM_MOST (UINT64_C(2) << 30)   /* bytes of a program that comes */
 #define LOG_OF_EACH  (UINT64_C(128) << 10) /* of a command's output, however many share the recipe's limit */
 
-struct away_build {
-        struct asking ask;
+struct building {
+        struct call call;
         const struct build_request *request;
         struct sources *sources;
         struct buffer tree, body; /* the list of sources; the request */
@@ -20,7 +20,7 @@ struct away_build {
         size_t n_downloads;
 };
 
-static void away_build_done(struct away_build *x)
+static void building_done(struct building *x)
 {
         buffer_done(&x->tree);
         buffer_done(&x->body);
@@ -29,13 +29,13 @@ static void away_build_done(struct away_build *x)
 
 /* -- the request -- */
 
-static int lacks_download(const struct away_build *x)
+static int lacks_download(const struct building *x)
 {
         return errorf(-EIO, "a file that the recipe of %s downloads is not in the store: 'solverfs solver update' gets it",
                       x->request->recipe->name);
 }
 
-static int download_path(const struct away_build *x, const struct digest *id, char ret[PATH_SIZE])
+static int download_path(const struct building *x, const struct digest *id, char ret[PATH_SIZE])
 {
         char hex[DIGEST_HEX_SIZE];
 
@@ -43,7 +43,7 @@ static int download_path(const struct away_build *x, const struct digest *id, ch
         return x->request->downloads_dir ? path_join(ret, x->request->downloads_dir, hex) : -ENOENT;
 }
 
-static int list_downloads(struct away_build *x)
+static int list_downloads(struct building *x)
 {
         char *const *lines = x->request->recipe->downloads;
 
@@ -62,7 +62,7 @@ static int list_downloads(struct away_build *x)
         return 0;
 }
 
-static int make_request(struct away_build *x, const char *toolchain)
+static int make_request(struct building *x, const char *toolchain)
 {
         const struct build_request *q = x->request;
         cleanup_buffer struct buffer recipe = {0};
@@ -88,34 +88,22 @@ static int make_request(struct away_build *x, const char *toolchain)
 
 /* -- what the worker lacks -- */
 
-static int send_bytes(struct away_build *x, const struct digest *id, struct slice bytes)
+static int send_bytes(struct building *x, const struct digest *id, struct slice bytes)
 {
-        return asking_give(&x->ask, &(struct remote_file){.id = *id, .size = bytes.size}, -1, bytes.data);
+        return call_give(&x->call, &(struct remote_file){.id = *id, .size = bytes.size}, -1, bytes.data);
 }
 
-static int send_download(struct away_build *x, const struct remote_file *f)
+static int send_download(struct building *x, const struct remote_file *f)
 {
         cleanup_close int fd = -1;
         char path[PATH_SIZE];
 
         if (download_path(x, &f->id, path) < 0 || (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
                 return lacks_download(x);
-        return asking_give(&x->ask, f, fd, NULL);
+        return call_give(&x->call, f, fd, NULL);
 }
 
-/* Is it wanted, and not sent yet? `struck` notes what was sent, and is as long as the list. */
-static bool take_want(const struct away_build *x, const struct digest *id, bool *struck)
-{
-        const struct digest_list *wants = &x->ask.slot->wants;
-        const struct digest *found = digest_list_find(wants, id);
-        bool is_wanted = found && !struck[found - wants->list];
-
-        if (found)
-                struck[found - wants->list] = true;
-        return is_wanted;
-}
-
-static int send_sources(struct away_build *x, bool *struck)
+static int send_sources(struct building *x)
 {
         struct sources *s = x->sources;
         int r = 0;
@@ -126,7 +114,7 @@ static int send_sources(struct away_build *x, bool *struck)
 
                 if (i % 256 == 0)
                         r = progress_step(x->request->progress, "sending sources", i, s->files.n);
-                if (r < 0 || t->mode == MODE_SUBMODULE || !take_want(x, &t->content, struck))
+                if (r < 0 || t->mode == MODE_SUBMODULE || !call_wants(&x->call, &t->content))
                         continue;
                 r = sources_content(s, t, &b);
                 if (r == 0)
@@ -137,25 +125,22 @@ static int send_sources(struct away_build *x, bool *struck)
 
 static int send_wanted(void *user)
 {
-        struct away_build *x = user;
-        struct digest_list *wants = &x->ask.slot->wants;
-        cleanup_free bool *struck = allocate(wants->n + 1, sizeof(*struck));
+        struct building *x = user;
         int r = 0;
 
-        digest_list_sort(wants);
-        if (take_want(x, &x->tree_id, struck))
+        if (call_wants(&x->call, &x->tree_id))
                 r = send_bytes(x, &x->tree_id, SLICE(x->tree.data, x->tree.size));
         for (size_t i = 0; r == 0 && i < x->n_downloads; i++)
-                if (take_want(x, &x->downloads[i].id, struck))
+                if (call_wants(&x->call, &x->downloads[i].id))
                         r = send_download(x, &x->downloads[i]);
-        return r == 0 ? send_sources(x, struck) : r;
+        return r == 0 ? send_sources(x) : r;
 }
 
 /* -- what comes back -- */
 
-static int put_program(struct away_build *x, const struct build_output *o)
+static int put_program(struct building *x, const struct build_output *o)
 {
-        const struct buffer *bytes = &x->ask.slot->out;
+        const struct buffer *bytes = &x->call.slot->out;
         cleanup_close int fd = memfd_create(o->name, MFD_CLOEXEC);
         struct digest id;
         uint64_t size;
@@ -165,11 +150,11 @@ static int put_program(struct away_build *x, const struct build_output *o)
                 return errorf(r, "cannot keep a program in memory: %s", strerror(-r));
         digest_of(bytes->data, bytes->size, &id);
         if (!digest_equal(&id, &o->id))
-                return asking_lose(&x->ask, "was cut off: it sent another program than it built");
+                return call_lose(&x->call, "was cut off: it sent another program than it built");
         return programs_put(x->request->programs, fd, NULL, &id, &size);
 }
 
-static int fetch(struct away_build *x, const struct build_output *o)
+static int fetch(struct building *x, const struct build_output *o)
 {
         cleanup_buffer struct buffer body = {0};
         int r;
@@ -178,13 +163,11 @@ static int fetch(struct away_build *x, const struct build_output *o)
                 return errorf(-EIO, "%s is of more than 2g: such programs have to be built with builds = local", o->name);
         progress_tell(x->request->progress, "storing programs", 0, 0);
         message_write(PACKET_FETCH, &(struct remote_file){.id = o->id, .size = o->size}, &body);
-        r = asking_begin(&x->ask, 0, o->size);
+        r = call_begin(&x->call, 0, o->size);
         if (r == 0)
-                r = asking_send(&x->ask, PACKET_FETCH, SLICE(body.data, body.size));
-        if (r == 0)
-                r = asking_await(&x->ask, ANSWER_SENT);
-        if (r == 0 && (x->ask.slot->answer != ANSWER_SENT || x->ask.slot->out.size != o->size))
-                r = asking_lose(&x->ask, "was cut off: it sent another program than it built");
+                r = call_converse(&x->call, PACKET_FETCH, SLICE(body.data, body.size), PACKET_SENT, 1, send_wanted, x);
+        if (r == 0 && x->call.slot->out.size != o->size)
+                r = call_lose(&x->call, "was cut off: it sent another program than it built");
         return r < 0 ? r : put_program(x, o);
 }
 
@@ -199,14 +182,14 @@ static bool is_of_recipe(const struct build_record *b, const struct recipe *reci
 }
 
 /* The head, not the worker, says which program a build has made. */
-static int take_record(struct away_build *x, struct build_record **ret)
+static int take_record(struct building *x, struct build_record **ret)
 {
-        struct cluster_slot *s = x->ask.slot;
+        struct cluster_slot *s = x->call.slot;
         cleanup(build_record_unrefp) struct build_record *b = NULL;
         int r = remote_built_read(SLICE(s->built.data, s->built.size), &s->out, &b);
 
         if (r == -EBADMSG || (r == 0 && !is_of_recipe(b, x->request->recipe)))
-                return asking_lose(&x->ask, "was cut off: its answer to a build makes no sense");
+                return call_lose(&x->call, "was cut off: its answer to a build makes no sense");
         if (r < 0)
                 return r;
         free(steal_pointer(b->programs));
@@ -225,8 +208,8 @@ static int take_record(struct away_build *x, struct build_record **ret)
 int cluster_build(struct cluster_slot *s, const struct build_request *q, struct sources *sources,
                   struct build_record **ret)
 {
-        cleanup(away_build_done) struct away_build x = {
-                .ask = {.slot = s, .cancel_fd = q->cancel_fd, .progress = q->progress, .listener = q->listener},
+        cleanup(building_done) struct building x = {
+                .call = {.slot = s, .cancel_fd = q->cancel_fd, .progress = q->progress, .listener = q->listener},
                 .request = q,
                 .sources = sources};
         const struct recipe_limits *limits = &q->recipe->build_limits;
@@ -234,17 +217,17 @@ int cluster_build(struct cluster_slot *s, const struct build_request *q, struct 
         int r = make_request(&x, s->node->hello.toolchain);
 
         if (r == 0)
-                r = asking_begin(&x.ask, limits->wall_ns, limits->output + (strings_count(q->recipe->build) + 2) * LOG_OF_EACH);
+                r = call_begin(&x.call, limits->wall_ns, limits->output + (strings_count(q->recipe->build) + 2) * LOG_OF_EACH);
         if (r == 0) {
-                r = asking_converse(&x.ask, PACKET_BUILD, SLICE(x.body.data, x.body.size), ANSWER_BUILT, rounds, send_wanted, &x);
+                r = call_converse(&x.call, PACKET_BUILD, SLICE(x.body.data, x.body.size), PACKET_BUILT, rounds, send_wanted, &x);
                 if (r == 0) {
                         r = take_record(&x, ret);
-                } else if (r == -EIO && s->answer == ANSWER_FAILED && s->failure == -ESTALE) { /* the next one says which compilers it has */
-                        asking_lose(&x.ask, "is let go: its compilers or build tools were exchanged");
+                } else if (r == -EIO && s->answer == PACKET_FAILED && s->failure == -ESTALE) { /* the next one says which compilers it has */
+                        call_lose(&x.call, "is let go: its compilers or build tools were exchanged");
                         r = errorf(-ERESTART, "the compilers or build tools of the worker were exchanged");
                 }
         }
-        asking_end(&x.ask);
+        call_end(&x.call);
         return r;
 }
 

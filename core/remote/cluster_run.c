@@ -15,7 +15,7 @@ struct file {
 };
 
 struct running {
-        struct asking ask;
+        struct call call;
         const struct run_words *words;
         struct remote_run run;
         struct file files[RECIPE_OUTPUTS_MAX + 1]; /* the programs, then the input */
@@ -80,72 +80,14 @@ static int make_request(struct running *x)
         return 0;
 }
 
-/* -- sending -- */
-
-static int send_file(struct running *x, const struct file *f)
-{
-        struct node *n = x->ask.slot->node;
-        int r = asking_give(&x->ask, &f->to, f->fd, f->bytes.data);
-
-        pthread_mutex_lock(&n->cluster->lock);
-        if (r == 0)
-                digest_list_add(&n->sent, f->to.id.bytes);
-        pthread_mutex_unlock(&n->cluster->lock);
-        return r;
-}
-
-static bool is_wanted(const struct running *x, const struct file *f)
-{
-        for (size_t i = 0; i < x->ask.slot->wants.n; i++)
-                if (digest_equal(&x->ask.slot->wants.list[i], &f->to.id))
-                        return true;
-        return false;
-}
-
-/* Has another slot of the worker sent it since we asked? */
-static bool was_sent_since(const struct running *x, const struct file *f)
-{
-        struct node *n = x->ask.slot->node;
-        bool found = false;
-
-        pthread_mutex_lock(&n->cluster->lock);
-        for (size_t i = x->ask.sent_before; i < n->sent.n && !found; i++)
-                found = digest_equal(&n->sent.list[i], &f->to.id);
-        pthread_mutex_unlock(&n->cluster->lock);
-        return found;
-}
-
 static int send_wanted(void *user)
 {
         struct running *x = user;
-        struct node *n = x->ask.slot->node;
         int r = 0;
 
-        pthread_mutex_lock(&n->upload);
-        for (size_t i = 0; r == 0 && i < x->n_files; i++)
-                if (is_wanted(x, &x->files[i]) && !was_sent_since(x, &x->files[i]))
-                        r = send_file(x, &x->files[i]);
-        pthread_mutex_unlock(&n->upload);
-        return r;
-}
-
-/* The input, when it is small and the worker was not sent it yet: so it need not ask. */
-static int send_ahead(struct running *x)
-{
-        struct node *n = x->ask.slot->node;
-        const struct file *input = &x->files[x->n_files - 1];
-        bool known;
-        int r = 0;
-
-        if (input->to.size > AHEAD_MOST)
-                return 0;
-        pthread_mutex_lock(&n->upload);
-        pthread_mutex_lock(&n->cluster->lock);
-        known = node_was_sent(n, &input->to.id);
-        pthread_mutex_unlock(&n->cluster->lock);
-        if (!known)
-                r = send_file(x, input);
-        pthread_mutex_unlock(&n->upload);
+        for (const struct file *f = x->files; r == 0 && f < x->files + x->n_files; f++)
+                if (call_wants(&x->call, &f->to.id))
+                        r = call_give(&x->call, &f->to, f->fd, f->bytes.data);
         return r;
 }
 
@@ -160,27 +102,28 @@ static int check_libraries(const struct running *x, const struct execute_result 
         if (!at)
                 return 0;
         at += sizeof(words) - 1;
-        return errorf(-EIO, "%s lacks a library that %s was built with: %.*s", x->ask.slot->node->hello.host, x->words->programs[0].name,
+        return errorf(-EIO, "%s lacks a library that %s was built with: %.*s", x->call.slot->node->hello.host, x->words->programs[0].name,
                       (int)strnlen(at, MIN((size_t)((const char *)r->err.data + r->err.size - at), (size_t)80)), at);
 }
 
 int cluster_run(struct run_away *a, const struct run_words *words, int cancel_fd, struct execute_result *ret)
 {
-        cleanup(running_done) struct running x = {.ask = {.slot = (struct cluster_slot *)a, .cancel_fd = cancel_fd}, .words = words};
+        cleanup(running_done) struct running x = {.call = {.slot = (struct cluster_slot *)a, .cancel_fd = cancel_fd}, .words = words};
         const uint64_t limit = words->limits->output;
         int r = make_request(&x);
+        const struct file *input = &x.files[words->n_programs];
 
         if (r == 0)
-                r = asking_begin(&x.ask, words->limits->wall_ns, limit ? limit + 4096 : NO_LIMIT);
+                r = call_begin(&x.call, words->limits->wall_ns, limit ? limit + 4096 : NO_LIMIT);
+        if (r == 0 && input->to.size <= AHEAD_MOST)
+                r = call_give_first(&x.call, &input->to, input->fd, input->bytes.data);
         if (r == 0)
-                r = send_ahead(&x);
-        if (r == 0)
-                r = asking_converse(&x.ask, PACKET_RUN, SLICE(x.body.data, x.body.size), ANSWER_RESULT, ROUNDS, send_wanted, &x);
+                r = call_converse(&x.call, PACKET_RUN, SLICE(x.body.data, x.body.size), PACKET_RESULT, ROUNDS, send_wanted, &x);
         if (r == 0) {
-                *ret = x.ask.slot->result;
-                x.ask.slot->result = (struct execute_result){0};
+                *ret = x.call.slot->result;
+                x.call.slot->result = (struct execute_result){0};
                 r = check_libraries(&x, ret);
         }
-        asking_end(&x.ask);
+        call_end(&x.call);
         return r;
 }

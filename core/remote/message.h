@@ -7,7 +7,7 @@
 #include "core/run/execute.h"
 #include "core/recipe/recipe.h"
 
-#define REMOTE_PROTOCOL 5
+#define REMOTE_PROTOCOL 6
 #define REMOTE_PART     (1u << 20) /* bytes of a blob or of an output in one packet, before they are compressed */
 #define REMOTE_WANTS    60000       /* digests that a worker asks for at once; further ones the next time */
 #define REMOTE_SAID     (16u << 20) /* bytes that a worker tells of a build while it goes on, each packet counted as REMOTE_SAID_LEAST at least */
@@ -66,7 +66,7 @@ struct remote_tree {
         struct remote_file *downloads; /* owned; without names */
         size_t n_downloads;
 };
-int remote_tree_write(const struct remote_tree *t, struct buffer *ret);
+int remote_tree_write(struct remote_tree *t, struct buffer *ret); /* leaves it as it is */
 int remote_tree_read(struct slice bytes, struct remote_tree *ret);
 void remote_tree_done(struct remote_tree *t);
 

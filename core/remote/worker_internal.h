@@ -26,7 +26,7 @@ TAILQ_HEAD(request_list, request);
 
 /* A runner that is kept for the next request with the same digest on the same core, with its programs' files. */
 struct kept_runner {
-        struct kept_runner *next;
+        SLIST_ENTRY(kept_runner) link;
         struct runner *runner;
         struct digest words;
         int cpu;
@@ -36,7 +36,7 @@ struct kept_runner {
 
 /* Bytes on their way here. */
 struct arriving {
-        struct arriving *next;
+        SLIST_ENTRY(arriving) link;
         struct digest id;
         uint64_t size;
         struct buffer bytes;
@@ -47,7 +47,7 @@ struct worker {
         unsigned n_slots;
         char scratch[PATH_SIZE];
         struct program_folder folder;
-        struct arriving *arriving; /* owned; of the thread that reads */
+        SLIST_HEAD(, arriving) arriving; /* of the thread that reads */
 
         pthread_mutex_t out_lock;
         uint32_t out_sequence; /* under out_lock */
@@ -58,7 +58,7 @@ struct worker {
         bool closing;
         struct request_list waiting, running;
         size_t n_waiting;
-        struct kept_runner *kept; /* owned; not those in use */
+        SLIST_HEAD(, kept_runner) kept; /* not those in use */
         pthread_t *threads;
         unsigned n_threads;
 };

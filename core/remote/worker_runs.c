@@ -65,14 +65,14 @@ static void kept_free(struct kept_runner *k)
 
 static struct kept_runner *kept_take(struct worker *w, int cpu)
 {
-        struct kept_runner **p = &w->kept, *found;
+        struct kept_runner *found;
 
         pthread_mutex_lock(&w->lock);
-        while (*p && (*p)->cpu != cpu)
-                p = &(*p)->next;
-        found = *p;
+        SLIST_FOREACH (found, &w->kept, link)
+                if (found->cpu == cpu)
+                        break;
         if (found)
-                *p = found->next;
+                SLIST_REMOVE(&w->kept, found, kept_runner, link);
         pthread_mutex_unlock(&w->lock);
         return found;
 }
@@ -236,8 +236,7 @@ static int run_on(struct worker *w, struct request *q, const struct slot *slot)
                 r = send_result(w, q->id, &result.run);
         if (k && r == 0) {
                 pthread_mutex_lock(&w->lock);
-                k->next = w->kept;
-                w->kept = k;
+                SLIST_INSERT_HEAD(&w->kept, k, link);
                 pthread_mutex_unlock(&w->lock);
         } else {
                 kept_free(k);
@@ -305,6 +304,7 @@ int worker_runs_start(struct worker *w)
 
 void worker_runs_stop(struct worker *w)
 {
+        struct kept_runner *k;
         struct request *q;
 
         pthread_mutex_lock(&w->lock);
@@ -319,10 +319,8 @@ void worker_runs_stop(struct worker *w)
                 TAILQ_REMOVE(&w->waiting, q, link);
                 worker_request_free(q);
         }
-        while (w->kept) {
-                struct kept_runner *k = w->kept;
-
-                w->kept = k->next;
+        while ((k = SLIST_FIRST(&w->kept))) {
+                SLIST_REMOVE_HEAD(&w->kept, link);
                 kept_free(k);
         }
 }

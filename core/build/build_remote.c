@@ -1,4 +1,4 @@
-/* A build that is done elsewhere: its sources are found here, and the record made there is kept here. */
+/* A build that a cluster does: its sources are found here, and the record made there is kept here. */
 #include "core/build/attempt.h"
 
 static int digest_sources(struct sources *s, const struct progress *p)
@@ -21,16 +21,7 @@ static int digest_sources(struct sources *s, const struct progress *p)
         return r;
 }
 
-/* The log of the sources comes before the builder's own. */
-static int join_log(struct attempt *a, struct build_record *b)
-{
-        buffer_add(&a->log, b->log.data, b->log.size);
-        blob_done(&b->log);
-        b->log = (struct blob){0};
-        return buffer_steal(&a->log, &b->log);
-}
-
-int build_elsewhere(struct attempt *a, const git_oid *commit, struct build_record **ret)
+int build_remote(struct attempt *a, const git_oid *commit, struct build_record **ret)
 {
         const struct build_request *q = a->request;
         cleanup(build_record_unrefp) struct build_record *b = NULL;
@@ -40,9 +31,12 @@ int build_elsewhere(struct attempt *a, const git_oid *commit, struct build_recor
                 return attempt_refuse(a, commit, ret);
         attempt_tell_log(a);
         if (r == 0)
-                r = q->away->build(q->away, q, &a->sources, &b);
-        if (r == 0)
-                r = join_log(a, b);
+                r = q->remote->build(q->remote, q, &a->sources, &b);
+        if (r < 0)
+                return r;
+        buffer_add(&a->log, b->log.data, b->log.size); /* the log of the sources comes before the builder's own */
+        blob_done(&b->log);
+        r = buffer_steal(&a->log, &b->log);
         if (r < 0)
                 return r;
         b->commit = *commit;
