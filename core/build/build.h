@@ -1,16 +1,13 @@
 /* Builds: from a recipe and a commit to programs in the store.
  *
- * Each build begins from a clean tree: only the paths the recipe names, all of one time, at one path inside the sandbox. A compile cache that goes by
- * contents makes it fast (shim.c): an object is taken from it only where the preprocessor, run anew, gives the same text out of
- * files of the same bytes. So nothing that another commit's build left has a say, and a recipe that is right in a clean checkout is right here.
+ * Each build begins from a clean tree: the recipe's paths alone, all of one time, at one path inside the sandbox. A compile cache that goes by contents
+ * makes it fast (shim.c): an object is taken only where the preprocessor gives the same text out of the same files. So no other build has a say.
  *
- * A failed build is an answer (ok false, with its log), kept like any other. A full disk, a missing sandbox or
- * a cancel is no answer: it is an error, and leaves nothing behind. A tool that is exchanged meanwhile has the build done again: the programs
- * would hold objects of two compilers.
+ * A failed build is an answer (ok false, with its log), kept like any other. A full disk, a missing sandbox or a cancel is an error, and leaves nothing
+ * behind. When a tool is exchanged meanwhile the build is done again: its programs would hold objects of two compilers.
  *
- * A recipe with eras (era.h) is, for each commit, the one that holds it. Build key = recipe_build_digest() of that + the kind of processor +
- * history_source(): two commits that differ only in documentation are one build, and another era's keys have no say. Which compilers, headers and
- * libraries a build used is no part of the key, but is recorded with it (used.h). Of a build on a cluster the workers' toolchain is in the key, of a
+ * Build key = recipe_build_digest() of the commit's era (era.h) + the kind of processor + history_source(): commits that differ in documentation only are
+ * one build. Compilers, headers and libraries are not in the key, but are recorded (used.h). On a cluster the workers' toolchain is in it; for a
  * released binary there is recipe_build_digest() alone.
  * Threads: any. */
 #pragma once

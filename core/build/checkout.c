@@ -200,14 +200,6 @@ int sources_content(void *sources, const struct tracked *t, struct blob *ret)
 
 /* -- below the folder, without following links --------------------------------------------------------------------- */
 
-static int open_below(int folder, const char *path, int flags, mode_t mode)
-{
-        struct open_how how = {.flags = (uint64_t)flags | O_CLOEXEC, .mode = mode, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-        long fd = syscall(SYS_openat2, folder, path, &how, sizeof(how));
-
-        return fd < 0 ? -errno : (int)fd;
-}
-
 static int open_folder(const char *folder)
 {
         int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -215,32 +207,46 @@ static int open_folder(const char *folder)
         return fd < 0 ? errorf(-errno, "cannot open %s: %s", folder, strerror(errno)) : fd;
 }
 
-/* The descriptor of the folder that `path` is in; it is made where it is not there. */
-static int make_parent(int root, const char *path)
+static char *parent_of(const char *path)
 {
         const char *slash = strrchr(path, '/');
-        cleanup_free char *folder = slash ? copy_prefix(path, (size_t)(slash - path)) : copy_string(".");
-        int fd = open_below(root, folder, O_PATH | O_DIRECTORY, 0);
+
+        return slash ? copy_prefix(path, (size_t)(slash - path)) : copy_string(".");
+}
+
+/* The descriptor of the folder that `path` is in. */
+static int open_parent(int root, const char *path)
+{
+        struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+        cleanup_free char *folder = parent_of(path);
+        long fd = syscall(SYS_openat2, root, folder, &how, sizeof(how));
+
+        return fd >= 0 ? (int)fd : errno == ELOOP ? -ENOTDIR : -errno;
+}
+
+/* The same; it is made where it is not there. */
+static int make_parent(int root, const char *path)
+{
+        cleanup_free char *folder = parent_of(path);
+        int fd = open_parent(root, path);
         cleanup_close int above = fd == -ENOENT ? make_parent(root, folder) : -1;
 
         if (fd != -ENOENT || above < 0)
                 return fd != -ENOENT ? fd : above;
         if (mkdirat(above, basename(folder), 0755) < 0 && errno != EEXIST)
                 return -errno;
-        return open_below(root, folder, O_PATH | O_DIRECTORY, 0);
+        return open_parent(root, path);
 }
 
 int checkout_open(const char *folder, const char *path, int *ret_fd)
 {
-        cleanup_close int root = open_folder(folder), fd = -1;
+        cleanup_close int root = open_folder(folder), parent = root < 0 ? root : open_parent(root, path), fd = -1;
         struct stat st;
 
-        if (root < 0)
-                return root;
-        fd = open_below(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-        if (fd < 0)
-                return fd;
-        if (fstat(fd, &st) < 0)
+        if (parent < 0)
+                return parent;
+        fd = openat(parent, basename(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        if (fd < 0 || fstat(fd, &st) < 0)
                 return -errno;
         if (!S_ISREG(st.st_mode))
                 return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
@@ -310,7 +316,7 @@ static int write_one(const char *folder, int root, const struct tracked *t, int6
         if (t->mode != MODE_SUBMODULE && !is_expected(t, bytes))
                 return errorf(-EIO, "%s came with other bytes than its digest says", t->path);
         r = write_content(root, t, bytes, when);
-        if (r == -EEXIST || r == -ENOTDIR || r == -ELOOP)
+        if (r == -EEXIST || r == -ENOTDIR)
                 return errorf(-EBADMSG, "the sources hold two files named %s, or a file in the place of its folder", t->path);
         return r < 0 ? file_error(r, "write", t->path, folder) : 0;
 }

@@ -1,5 +1,5 @@
-/* Folders outside of the sources that a recipe's builds read: `dependency = /opt/btor2tools`. Their content is part
- * of a worker's toolchain and of what separates one compile cache from another, and stands for what a build read of them where that was not watched (used.h). */
+/* Folders outside of the sources that a recipe's builds read: `dependency = /opt/btor2tools`. Their content is part of a worker's toolchain and of what
+ * separates one compile cache from another. It stands for what a build read of them where that was not watched (used.h). */
 #pragma once
 
 #include "cache/base/hash.h"

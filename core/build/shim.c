@@ -1,16 +1,16 @@
-/* solverfs-shim: what stands in the place of compilers and of `date` inside a build. A static program of its own; the name it is called by says
- * which part it plays (build_tools.c makes the links).
+/* solverfs-shim: takes the place of compilers and of `date` inside a build. A static program; its name says which part it plays (build_tools.c makes the
+ * links).
  *
  * A compiler's name: `ccache COMPILER ...`, where the cache sees all that the object depends on; else the compiler itself.
  *
- * "cpp": ccache's CCACHE_PREFIX_CPP. ccache knows a source again by its preprocessed text, and that is less than the compiler sees: columns in
- * debug information and in a sanitizer's messages, comments (-Wimplicit-fallthrough), files that the assembler includes. So the text is replaced
- * by a digest of itself and of the bytes of every file that it names; and when it includes files by the assembler's directives, a number
- * follows that never comes again. ccache hashes that line and throws it away, as it does with the text: the compiler reads the source.
+ * "cpp": ccache's CCACHE_PREFIX_CPP. ccache knows a source again by its preprocessed text, and the compiler sees more than that: columns, for debug
+ * information and sanitizers; comments, for -Wimplicit-fallthrough; files that the assembler includes. So the text is replaced by a digest of
+ * itself and of the bytes of every file that it names. When it includes files by the assembler's directives, a number follows that never comes
+ * again. ccache hashes that line and throws it away; the compiler reads the source.
  *
- * With those bytes the text has to tell two things only: which files were included, and in which order. So GCC is asked to follow directives
- * and to expand nothing (-fdirectives-only), which takes less than half as long. The whole text is made where an expansion could show more, or
- * could change what a directive does (see says_all).
+ * With those bytes the text has to tell only which files were included, and in which order. So GCC is asked to follow directives and to expand nothing
+ * (-fdirectives-only), which takes less than half as long. The whole text is made where an expansion could show more, or change what a
+ * directive does (says_all).
  *
  * "date": at SOURCE_DATE_EPOCH, unless a date is asked for. Programs that show when they were built then show the same each time. */
 #define XXH_INLINE_ALL
@@ -127,25 +127,45 @@ static bool seen_before(void **seen, const char *path)
         return false;
 }
 
-/* False when there is no such file: <built-in>, a folder. */
-static bool digest_of_file(const char *path, XXH128_hash_t *ret)
-{
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        struct stat st;
-        void *bytes = NULL;
-        bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+struct text {
+        char *bytes; /* mapped; NULL when it is empty */
+        size_t size;
+        int fd;
+};
 
+/* False when there is no such file: <built-in>, a folder. */
+static bool text_open(const char *path, int flags, struct text *ret)
+{
+        struct stat st;
+        bool ok;
+
+        *ret = (struct text){.fd = open(path, flags | O_CLOEXEC)};
+        ok = ret->fd >= 0 && fstat(ret->fd, &st) == 0 && S_ISREG(st.st_mode);
         if (ok && st.st_size > 0) {
-                bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-                ok = bytes != MAP_FAILED;
+                ret->size = (size_t)st.st_size;
+                ret->bytes = mmap(NULL, ret->size, PROT_READ, MAP_PRIVATE, ret->fd, 0);
+                ok = ret->bytes != MAP_FAILED;
         }
-        if (ok)
-                *ret = XXH3_128bits(bytes, (size_t)st.st_size);
-        if (bytes && bytes != MAP_FAILED)
-                munmap(bytes, (size_t)st.st_size);
-        if (fd >= 0)
-                close(fd);
+        if (!ok && ret->fd >= 0)
+                close(ret->fd);
         return ok;
+}
+
+static void text_close(struct text *t)
+{
+        if (t->bytes)
+                munmap(t->bytes, t->size);
+        if (close(t->fd) < 0)
+                die("the preprocessed text");
+}
+
+static struct text output_open(const char *path)
+{
+        struct text t;
+
+        if (!path || !text_open(path, O_RDWR | O_APPEND, &t))
+                die(path ? path : "the preprocessed text");
+        return t;
 }
 
 /* The name in a line `# 12 "dir/a.h" 1` or `#line 12 "dir/a.h"`, its escapes undone; false when the line is none. */
@@ -184,14 +204,17 @@ static void add_digests(XXH3_state_t *state, const char *text, size_t size)
         void *seen = NULL;
         char name[PATH_MAX];
         XXH128_hash_t d;
+        struct text file;
 
         for (const char *line = text; line < end; line = next) {
                 const char *newline = memchr(line, '\n', (size_t)(end - line));
 
                 next = newline ? newline + 1 : end;
                 if (*line != '#' || !name_of_line(line, newline ? newline : end, name) || seen_before(&seen, name) ||
-                    !digest_of_file(name, &d))
+                    !text_open(name, O_RDONLY, &file))
                         continue;
+                d = XXH3_128bits(file.bytes, file.size);
+                text_close(&file);
                 XXH3_128bits_update(state, name, strlen(name) + 1);
                 XXH3_128bits_update(state, &d, sizeof(d));
         }
@@ -226,39 +249,9 @@ static void make_line(const char *text, size_t size, char ret[256])
         snprintf(ret + n, 256 - (size_t)n, "\n");
 }
 
-struct text {
-        char *bytes; /* mapped; NULL when it is empty */
-        size_t size;
-        int fd;
-};
-
 static bool has(const struct text *t, const char *word)
 {
         return t->bytes && memmem(t->bytes, t->size, word, strlen(word));
-}
-
-static struct text text_open(const char *path)
-{
-        struct text t = {.fd = path ? open(path, O_RDWR | O_APPEND | O_CLOEXEC) : -1};
-        struct stat st;
-
-        if (t.fd < 0 || fstat(t.fd, &st) < 0)
-                die(path ? path : "the preprocessed text");
-        t.size = (size_t)st.st_size;
-        if (t.size > 0) {
-                t.bytes = mmap(NULL, t.size, PROT_READ, MAP_PRIVATE, t.fd, 0);
-                if (t.bytes == MAP_FAILED)
-                        die(path);
-        }
-        return t;
-}
-
-static void text_close(struct text *t)
-{
-        if (t->bytes)
-                munmap(t->bytes, t->size);
-        if (close(t->fd) < 0)
-                die("the preprocessed text");
 }
 
 /* A precompiled header's bytes are no part of the digest. ccache hashes them where it finds the name in the text, so there the text stays. */
@@ -368,7 +361,7 @@ static bool follow_directives_only(int argc, char **argv, const char *output)
 
         if (run_preprocessor(with_first(argc - 1, argv + 1, argv[1], "-fdirectives-only"), true) != 0)
                 return false;
-        t = text_open(output);
+        t = output_open(output);
         ok = says_all(&t);
         if (ok)
                 text_replace(&t);
@@ -390,7 +383,7 @@ static int preprocess(int argc, char **argv)
                 return 0;
         status = run_preprocessor(argv + 1, false);
         if (status == 0) {
-                t = text_open(output);
+                t = output_open(output);
                 text_replace(&t);
                 text_close(&t);
         }

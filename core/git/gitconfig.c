@@ -236,7 +236,7 @@ static int take_entry(struct walk *w)
                 return errorf(-EINVAL, "%s:%u: not a line of the form 'key = value'", w->label, w->line);
         if (peek(w) == '=') {
                 w->at++;
-                if (take_value(w, w->wanted(s->name), e->key, &e->value, &e->lost_quotes) < 0)
+                if (take_value(w, w->wanted && w->wanted(s->name), e->key, &e->value, &e->lost_quotes) < 0)
                         return -EINVAL;
         } else {
                 skip_line(w);

@@ -31,8 +31,8 @@ struct gitconfig {
         size_t n_sections;
 };
 
-/* `label` names the text in messages ("kissat.recipe:7: …"). Includes are not followed: a wanted-or-not [include] is refused.
- * -EINVAL, with every mistake. */
+/* `label` names the text in messages ("kissat.recipe:7: …"). `wanted` NULL: no section is. Includes are not followed: an [include] is refused, wanted or
+ * not. -EINVAL, with every mistake. */
 int gitconfig_parse(const char *label, struct slice text, bool (*wanted)(const char *section), struct gitconfig *ret);
 void gitconfig_done(struct gitconfig *g);
 #define cleanup_gitconfig cleanup(gitconfig_done)

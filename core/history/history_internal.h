@@ -109,14 +109,8 @@ int history_index(struct history *h, git_repository *git, const struct progress 
 #define FETCH_BRANCHES "+refs/heads/*:refs/heads/*"
 #define FETCH_TAGS     "+refs/tags/*:refs/tags/*"
 
-/* Where a repository is, and where it is until it is complete. */
-int history_paths(const char *repos_dir, const char *name, char ret_path[PATH_SIZE], char ret_part[PATH_SIZE]);
 /* Makes an empty repository, which fetches from `url`, in a folder that is empty, or the config of one that has none. */
 int history_make_bare(const char *path, const char *url, git_repository **ret);
-/* An empty folder, only its owner's whatever the umask. What was there goes. */
-int history_empty_folder(const char *path);
-/* Syncs a repository that is complete, and gives it its place. */
-int history_finish(const char *part, const char *path, const char *repos_dir);
 /* Copies all objects as files. After a failure `to` is of no use. */
 int history_copy_objects(git_repository *from, git_repository *to);
 

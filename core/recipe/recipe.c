@@ -63,6 +63,13 @@ size_t strings_count(char *const *list)
         return n;
 }
 
+bool strings_have(char *const *list, const char *s)
+{
+        while (*list && strcmp(*list, s) != 0)
+                list++;
+        return *list != NULL;
+}
+
 int strings_add(char ***list, const char *s)
 {
         size_t n = *list ? strings_count(*list) : 0;
@@ -168,7 +175,7 @@ struct recipe *recipe_copy(const struct recipe *r)
         c->n_eras = 0;
         c->range = c->text = NULL;
         c->is_programs = c->has_calls = false;
-        c->name = copy_string(r->name);
+        c->name = r->name ? copy_string(r->name) : NULL;
         c->sources = strings_copy(r->sources);
         for (const struct recipe_key *k = recipe_keys; k < recipe_keys + N_RECIPE_KEYS; k++) {
                 char ***list = recipe_field(c, k), **text = (char **)list;

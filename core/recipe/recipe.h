@@ -131,6 +131,7 @@ int strings_add(char ***list, const char *s); /* a copy; 0 */
 char **strings_copy(char *const *list);
 void strings_free(char **list);
 size_t strings_count(char *const *list);
+bool strings_have(char *const *list, const char *s);
 
 /* "20s", "1.5h", "500ms" and "4g", "512m"; a bare number is seconds or bytes. -EINVAL with a sentence. */
 int parse_duration(const char *text, uint64_t *ret_ns);

@@ -25,7 +25,9 @@ struct reader {
         const char *label;
         bool is_config;
         struct draft *drafts;
-        size_t n_drafts, added; /* added: the draft that the last section became or joined */
+        size_t n_drafts;
+        struct slice text;         /* of a file */
+        const struct gitconfig *g; /* its sections */
         struct mistakes mistakes;
 };
 
@@ -326,13 +328,6 @@ static void check_recipe(struct reader *rd, const struct draft *d, const struct 
                 mistakes_note(&rd->mistakes, check_command_line(rd, d, r));
 }
 
-static bool is_in_list(char *const *list, const char *path)
-{
-        while (*list && strcmp(*list, path) != 0)
-                list++;
-        return *list != NULL;
-}
-
 /* The paths, and the .gitattributes of the folders above each, which say how it is checked out; those inside come with it. */
 static void find_sources(struct recipe *r)
 {
@@ -342,7 +337,7 @@ static void find_sources(struct recipe *r)
                 for (const char *path = r->paths[i], *slash = paths_left_out(path) ? NULL : path - 1; slash; slash = strchr(slash + 1, '/')) {
                         cleanup_free char *name = format_string("%.*s.gitattributes", (int)(slash + 1 - path), path);
 
-                        if (!is_in_list(r->sources, name))
+                        if (!strings_have(r->sources, name))
                                 strings_add(&r->sources, name);
                 }
 }
@@ -421,7 +416,8 @@ static int add_section(struct reader *rd, const struct gitconfig_section *s, con
                 d = &rd->drafts[rd->n_drafts++];
                 *d = *as;
         }
-        rd->added = (size_t)(d - rd->drafts);
+        if (rd->g)
+                recipe_keep_text(rd->text, rd->g, (size_t)(s - rd->g->sections), &d->text);
         for (size_t i = 0; i < s->n_entries; i++) {
                 list_grow(d->entries, d->n_entries);
                 d->entries[d->n_entries++] = s->entries[i];
@@ -570,17 +566,13 @@ static bool is_any_section(const char *name)
 static int parse_recipe(struct slice text, const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n)
 {
         cleanup_gitconfig struct gitconfig g = {0};
-        cleanup_reader struct reader rd = {.label = path};
+        cleanup_reader struct reader rd = {.label = path, .text = text, .g = &g};
         int r = gitconfig_parse(path, text, is_any_section, &g);
 
         if (r == 0 && !name)
                 name = "solver";
-        for (size_t i = 0; r == 0 && i < g.n_sections; i++) {
-                rd.added = SIZE_MAX;
+        for (size_t i = 0; r == 0 && i < g.n_sections; i++)
                 mistakes_note(&rd.mistakes, add_file_section(&rd, &g.sections[i], name));
-                if (rd.added < rd.n_drafts)
-                        recipe_keep_text(text, &g, i, &rd.drafts[rd.added].text);
-        }
         if (r < 0)
                 return r;
         if (!find_solver(&rd, name))

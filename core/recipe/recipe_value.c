@@ -34,10 +34,7 @@ static int check_path(const char *path)
 
 static int check_repeated(const char *value, char *const *list)
 {
-        for (; *list; list++)
-                if (strcmp(*list, value) == 0)
-                        return errorf(-EINVAL, "'%s' is given twice", value);
-        return 0;
+        return strings_have(list, value) ? errorf(-EINVAL, "'%s' is given twice", value) : 0;
 }
 
 static int check_source(const char *value, char *const *list)

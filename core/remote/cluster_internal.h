@@ -1,5 +1,5 @@
 /* Shared by cluster.c (slots), cluster_thread.c (the thread), cluster_node.c (one worker's process and packets),
- * cluster_request.c (one request and its answer), cluster_run.c (one run), cluster_build.c (one build), cluster_probe.c (which nodes are slower)
+ * cluster_request.c (one request and its answer), cluster_run.c (one run), cluster_build.c (one build)
  * and cluster_try.c (one launch, to see whether it works). */
 #pragma once
 
@@ -119,9 +119,6 @@ void node_free_if_done(struct node *n);
 void cluster_fail(struct cluster *c, const char *sentence); /* lock held: a launch came to nothing */
 void cluster_wake(struct cluster *c);
 unsigned cluster_count(const struct cluster *c, enum node_state state); /* lock held: its nodes in that state */
-
-/* cluster_probe.c; with the lock held */
-void cluster_note_probe(struct cluster *c, const char *host, uint64_t ns);
 
 /* cluster_thread.c */
 void *cluster_thread(void *cluster);

@@ -252,6 +252,42 @@ int node_send(struct node *n, enum packet_type type, uint64_t id, struct slice b
         return 0;
 }
 
+/* -- which nodes are slower than others, by the probe that each worker tells -- */
+
+static void judge_probes(struct cluster *c)
+{
+        const struct probed *least = c->probed, *most = c->probed;
+        bool was_even = !c->uneven[0];
+
+        for (size_t i = 1; i < c->n_probed; i++) {
+                least = c->probed[i].ns < least->ns ? &c->probed[i] : least;
+                most = c->probed[i].ns > most->ns ? &c->probed[i] : most;
+        }
+        c->uneven[0] = '\0';
+        if ((double)most->ns <= CLUSTER_UNEVEN * (double)least->ns)
+                return;
+        snprintf(c->uneven, sizeof(c->uneven), "%.80s takes %.2f times as long as %.80s for the same probe", most->host,
+                 (double)most->ns / (double)least->ns, least->host);
+        if (was_even)
+                log_warning("cluster %s: %s; their times stand under one machine", c->settings.name, c->uneven);
+}
+
+static void note_probe(struct cluster *c, const char *host, uint64_t ns)
+{
+        size_t i = 0;
+
+        if (ns == 0)
+                return;
+        while (i < c->n_probed && strcmp(c->probed[i].host, host) != 0)
+                i++;
+        if (i == c->n_probed) {
+                list_grow(c->probed, c->n_probed);
+                c->probed[c->n_probed++] = (struct probed){.host = copy_string(host), .ns = ns};
+        }
+        c->probed[i].ns = MIN(c->probed[i].ns, ns);
+        judge_probes(c);
+}
+
 /* -- hello -- */
 
 static int make_slots(struct node *n)
@@ -309,7 +345,7 @@ static void accept(struct node *n, const char *machine)
                 node_lose(n, "said a hello that makes no sense");
                 return;
         }
-        cluster_note_probe(c, h->host, h->probe_ns);
+        note_probe(c, h->host, h->probe_ns);
         c->per_node = n->n_slots;
         c->failures = 0;
         c->next_launch = 0;

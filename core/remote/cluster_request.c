@@ -120,8 +120,9 @@ bool call_wants(struct call *c, const struct digest *id)
         return is_wanted;
 }
 
-/* What another slot of the worker has sent since the request, when it had `sent` of them, is not sent again. */
-static int send_all_wanted(struct call *c, size_t sent, int (*send_wanted)(void *user), void *user)
+/* What another slot of the worker has sent since the request, when it had `sent` of them, is not sent again. Runs wait for each other, as those that
+ * begin together want the same program. */
+static int send_all_wanted(struct call *c, enum packet_type type, size_t sent, int (*send_wanted)(void *user), void *user)
 {
         struct node *n = c->slot->node;
         int r;
@@ -129,13 +130,15 @@ static int send_all_wanted(struct call *c, size_t sent, int (*send_wanted)(void 
         digest_list_sort(&c->slot->wants);
         free(c->struck);
         c->struck = allocate(c->slot->wants.n + 1, sizeof(*c->struck));
-        pthread_mutex_lock(&n->upload);
+        if (type == PACKET_RUN)
+                pthread_mutex_lock(&n->upload);
         lock(c);
         for (size_t i = sent; i < n->sent.n; i++)
                 call_wants(c, &n->sent.list[i]);
         unlock(n);
         r = send_wanted(user);
-        pthread_mutex_unlock(&n->upload);
+        if (type == PACKET_RUN)
+                pthread_mutex_unlock(&n->upload);
         return r;
 }
 
@@ -260,7 +263,7 @@ int call_converse(struct call *c, enum packet_type type, struct slice body, enum
                 if (r == 0 && c->slot->answer == expected)
                         return 0;
                 if (r == 0)
-                        r = send_all_wanted(c, sent, send_wanted, user);
+                        r = send_all_wanted(c, type, sent, send_wanted, user);
                 if (r < 0)
                         return r;
         }

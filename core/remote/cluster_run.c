@@ -7,77 +7,66 @@
 #define ROUNDS    4                     /* that a worker may say what it lacks */
 #define NO_LIMIT  (UINT64_C(1) << 30)   /* of an output, where the recipe has none */
 
-/* A file of a run, here. */
-struct file {
-        struct remote_file to;
-        int fd; /* -1: `bytes` */
-        struct slice bytes;
-};
-
 struct running {
         struct call call;
         const struct run_words *words;
         struct remote_run run;
-        struct file files[RECIPE_OUTPUTS_MAX + 1]; /* the programs, then the input */
-        size_t n_files;
+        int fds[RECIPE_OUTPUTS_MAX + 1]; /* of the programs, then of the input; -1: it is the words' `bytes` */
+        size_t n_fds;
         struct buffer body; /* the request */
 };
 
-/* -- files -- */
-
-static int add_file(struct running *x, const char *name, const char *path, struct slice bytes, const struct digest *known)
-{
-        struct file *f = &x->files[x->n_files++];
-        struct stat st;
-        int r = 0;
-
-        *f = (struct file){.to = {.name = (char *)name, .id = *known, .size = bytes.size}, .fd = -1, .bytes = bytes};
-        if (path) {
-                f->fd = open(path, O_RDONLY | O_CLOEXEC);
-                if (f->fd < 0 || fstat(f->fd, &st) < 0)
-                        return errorf(errno == ENOENT ? -ENOENT : -EIO, "cannot read %s: %s", path, strerror(errno));
-                f->to.size = (uint64_t)st.st_size;
-        }
-        if (digest_is_zero(known) && path)
-                r = digest_of_fd(f->fd, &f->to.id, &f->to.size);
-        else if (digest_is_zero(known))
-                digest_of(bytes.data, bytes.size, &f->to.id);
-        return r;
-}
-
 static void running_done(struct running *x)
 {
-        for (size_t i = 0; i < x->n_files; i++)
-                closep(&x->files[i].fd);
+        for (size_t i = 0; i < x->n_fds; i++)
+                closep(&x->fds[i]);
         buffer_done(&x->body);
+}
+
+/* -- files -- */
+
+/* Without a path it is the words' `bytes`. */
+static int add_file(struct running *x, struct remote_file *f, const char *name, const char *path, const struct digest *known)
+{
+        int *fd = &x->fds[x->n_fds++], r = 0;
+        struct stat st;
+
+        *fd = -1;
+        *f = (struct remote_file){.name = (char *)name, .id = *known, .size = x->words->bytes.size};
+        if (path) {
+                *fd = open(path, O_RDONLY | O_CLOEXEC);
+                if (*fd < 0 || fstat(*fd, &st) < 0)
+                        return errorf(errno == ENOENT ? -ENOENT : -EIO, "cannot read %s: %s", path, strerror(errno));
+                f->size = (uint64_t)st.st_size;
+        }
+        if (digest_is_zero(known) && path)
+                r = digest_of_fd(*fd, &f->id, &f->size);
+        else if (digest_is_zero(known))
+                digest_of(x->words->bytes.data, f->size, &f->id);
+        return r;
 }
 
 static int make_request(struct running *x)
 {
         const struct run_words *w = x->words;
         cleanup_buffer struct buffer recipe = {0};
-        static const struct slice none;
         int r = recipe_print(w->recipe, &recipe);
 
-        for (size_t i = 0; r == 0 && i < w->n_programs; i++)
-                r = add_file(x, w->programs[i].name, w->programs[i].path, none, &w->programs[i].id);
-        if (r == 0)
-                r = add_file(x, "input", w->path, w->bytes, &w->id);
-        if (r < 0)
-                return r;
         x->run = (struct remote_run){.recipe = recipe.data,
                                      .recipe_name = w->recipe->name,
                                      .n_programs = w->n_programs,
-                                     .input = x->files[w->n_programs].to,
                                      .limits = *w->limits,
                                      .scratch = w->scratch,
                                      .has_seed = w->has_seed,
                                      .seed = w->seed,
                                      .sandbox = w->sandbox};
-        for (size_t i = 0; i < w->n_programs; i++)
-                x->run.programs[i] = x->files[i].to;
-        message_write(PACKET_RUN, &x->run, &x->body);
-        return 0;
+        for (size_t i = 0; r == 0 && i < w->n_programs; i++)
+                r = add_file(x, &x->run.programs[i], w->programs[i].name, w->programs[i].path, &w->programs[i].id);
+        if (r == 0)
+                r = add_file(x, &x->run.input, "input", w->path, &w->id);
+        if (r == 0)
+                message_write(PACKET_RUN, &x->run, &x->body);
+        return r;
 }
 
 static int send_wanted(void *user)
@@ -85,9 +74,12 @@ static int send_wanted(void *user)
         struct running *x = user;
         int r = 0;
 
-        for (const struct file *f = x->files; r == 0 && f < x->files + x->n_files; f++)
-                if (call_wants(&x->call, &f->to.id))
-                        r = call_give(&x->call, &f->to, f->fd, f->bytes.data);
+        for (size_t i = 0; r == 0 && i < x->n_fds; i++) {
+                const struct remote_file *f = i < x->run.n_programs ? &x->run.programs[i] : &x->run.input;
+
+                if (call_wants(&x->call, &f->id))
+                        r = call_give(&x->call, f, x->fds[i], x->words->bytes.data);
+        }
         return r;
 }
 
@@ -111,12 +103,11 @@ int cluster_run(struct run_away *a, const struct run_words *words, int cancel_fd
         cleanup(running_done) struct running x = {.call = {.slot = (struct cluster_slot *)a, .cancel_fd = cancel_fd}, .words = words};
         const uint64_t limit = words->limits->output;
         int r = make_request(&x);
-        const struct file *input = &x.files[words->n_programs];
 
         if (r == 0)
                 r = call_begin(&x.call, words->limits->wall_ns, limit ? limit + 4096 : NO_LIMIT);
-        if (r == 0 && input->to.size <= AHEAD_MOST)
-                r = call_give_first(&x.call, &input->to, input->fd, input->bytes.data);
+        if (r == 0 && x.run.input.size <= AHEAD_MOST)
+                r = call_give_first(&x.call, &x.run.input, x.fds[words->n_programs], words->bytes.data);
         if (r == 0)
                 r = call_converse(&x.call, PACKET_RUN, SLICE(x.body.data, x.body.size), PACKET_RESULT, ROUNDS, send_wanted, &x);
         if (r == 0) {
