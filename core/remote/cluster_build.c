@@ -14,50 +14,45 @@ struct building {
         struct call call;
         const struct build_request *request;
         struct sources *sources;
-        struct buffer tree, body; /* the list of sources; the request */
-        struct digest tree_id;
+        struct buffer recipe, tree; /* tree: the list of sources */
+        struct remote_build build;  /* the request */
         struct remote_file *downloads; /* owned; without names */
+        int *fds;                      /* owned; of the downloads */
         size_t n_downloads;
 };
 
 static void building_done(struct building *x)
 {
         buffer_done(&x->tree);
-        buffer_done(&x->body);
+        buffer_done(&x->recipe);
+        for (size_t i = 0; i < x->n_downloads; i++)
+                closep(&x->fds[i]);
         free(x->downloads);
+        free(x->fds);
 }
 
 /* -- the request -- */
 
-static int lacks_download(const struct building *x)
+static int open_downloads(struct building *x)
 {
-        return errorf(-EIO, "a file that the recipe of %s downloads is not in the store: 'solverfs solver update' gets it",
-                      x->request->recipe->name);
-}
-
-static int download_path(const struct building *x, const struct digest *id, char ret[PATH_SIZE])
-{
-        char hex[DIGEST_HEX_SIZE];
-
-        digest_hex(id, hex);
-        return x->request->downloads_dir ? path_join(ret, x->request->downloads_dir, hex) : -ENOENT;
-}
-
-static int list_downloads(struct building *x)
-{
-        char *const *lines = x->request->recipe->downloads;
+        const struct build_request *q = x->request;
+        char *const *lines = q->recipe->downloads;
 
         x->downloads = allocate(strings_count(lines), sizeof(*x->downloads));
+        x->fds = allocate(strings_count(lines), sizeof(*x->fds));
         for (size_t i = 0; lines[i]; i++) {
-                struct remote_file *f = &x->downloads[x->n_downloads++];
-                char path[PATH_SIZE];
+                char hex[DIGEST_HEX_SIZE], path[PATH_SIZE];
                 struct slice name;
                 struct stat st;
 
-                recipe_download(lines[i], &f->id, &name);
-                if (download_path(x, &f->id, path) < 0 || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-                        return lacks_download(x);
-                f->size = (uint64_t)st.st_size;
+                recipe_download(lines[i], &x->downloads[i].id, &name);
+                digest_hex(&x->downloads[i].id, hex);
+                x->fds[i] = q->downloads_dir && path_join(path, q->downloads_dir, hex) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+                x->n_downloads++;
+                if (x->fds[i] < 0 || fstat(x->fds[i], &st) < 0 || !S_ISREG(st.st_mode))
+                        return errorf(-EIO, "a file that the recipe of %s downloads is not in the store: 'solverfs solver update' gets it",
+                                      q->recipe->name);
+                x->downloads[i].size = (uint64_t)st.st_size;
         }
         return 0;
 }
@@ -65,43 +60,25 @@ static int list_downloads(struct building *x)
 static int make_request(struct building *x, const char *toolchain)
 {
         const struct build_request *q = x->request;
-        cleanup_buffer struct buffer recipe = {0};
-        int r = recipe_print(q->recipe, &recipe);
+        int r = recipe_print(q->recipe, &x->recipe);
 
         if (r == 0)
-                r = list_downloads(x);
+                r = open_downloads(x);
         if (r == 0)
                 r = remote_tree_write(&(struct remote_tree){.files = x->sources->files, .downloads = x->downloads, .n_downloads = x->n_downloads},
                                       &x->tree);
         if (r < 0)
                 return r;
-        digest_of(x->tree.data, x->tree.size, &x->tree_id);
-        message_write(PACKET_BUILD,
-                      &(struct remote_build){.recipe = recipe.data,
-                                             .recipe_name = q->recipe->name,
-                                             .toolchain = (char *)toolchain,
-                                             .tree = {.name = (char *)"tree", .id = x->tree_id, .size = x->tree.size},
-                                             .sandbox = q->sandbox},
-                      &x->body);
+        x->build = (struct remote_build){.recipe = x->recipe.data,
+                                         .recipe_name = q->recipe->name,
+                                         .toolchain = (char *)toolchain,
+                                         .tree = {.name = (char *)"tree", .size = x->tree.size},
+                                         .sandbox = q->sandbox};
+        digest_of(x->tree.data, x->tree.size, &x->build.tree.id);
         return 0;
 }
 
 /* -- what the worker lacks -- */
-
-static int send_bytes(struct building *x, const struct digest *id, struct slice bytes)
-{
-        return call_give(&x->call, &(struct remote_file){.id = *id, .size = bytes.size}, -1, bytes.data);
-}
-
-static int send_download(struct building *x, const struct remote_file *f)
-{
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE];
-
-        if (download_path(x, &f->id, path) < 0 || (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
-                return lacks_download(x);
-        return call_give(&x->call, f, fd, NULL);
-}
 
 static int send_sources(struct building *x)
 {
@@ -118,7 +95,7 @@ static int send_sources(struct building *x)
                         continue;
                 r = sources_content(s, t, &b);
                 if (r == 0)
-                        r = send_bytes(x, &t->content, SLICE(b.data ?: "", b.size));
+                        r = call_give(&x->call, &(struct remote_file){.id = t->content, .size = b.size}, -1, b.data ?: "");
         }
         return r;
 }
@@ -128,11 +105,11 @@ static int send_wanted(void *user)
         struct building *x = user;
         int r = 0;
 
-        if (call_wants(&x->call, &x->tree_id))
-                r = send_bytes(x, &x->tree_id, SLICE(x->tree.data, x->tree.size));
+        if (call_wants(&x->call, &x->build.tree.id))
+                r = call_give(&x->call, &x->build.tree, -1, x->tree.data);
         for (size_t i = 0; r == 0 && i < x->n_downloads; i++)
                 if (call_wants(&x->call, &x->downloads[i].id))
-                        r = send_download(x, &x->downloads[i]);
+                        r = call_give(&x->call, &x->downloads[i], x->fds[i], NULL);
         return r == 0 ? send_sources(x) : r;
 }
 
@@ -156,16 +133,14 @@ static int put_program(struct building *x, const struct build_output *o)
 
 static int fetch(struct building *x, const struct build_output *o)
 {
-        cleanup_buffer struct buffer body = {0};
         int r;
 
         if (o->size > PROGRAM_MOST)
                 return errorf(-EIO, "%s is of more than 2g: such programs have to be built with builds = local", o->name);
         progress_tell(x->request->progress, "storing programs", 0, 0);
-        message_write(PACKET_FETCH, &(struct remote_file){.id = o->id, .size = o->size}, &body);
         r = call_begin(&x->call, 0, o->size);
         if (r == 0)
-                r = call_converse(&x->call, PACKET_FETCH, SLICE(body.data, body.size), PACKET_SENT, 1, send_wanted, x);
+                r = call_converse(&x->call, PACKET_FETCH, &(struct remote_file){.id = o->id, .size = o->size}, PACKET_SENT, 1, send_wanted, x);
         if (r == 0 && x->call.slot->out.size != o->size)
                 r = call_lose(&x->call, "was cut off: it sent another program than it built");
         return r < 0 ? r : put_program(x, o);
@@ -219,7 +194,7 @@ int cluster_build(struct cluster_slot *s, const struct build_request *q, struct 
         if (r == 0)
                 r = call_begin(&x.call, limits->wall_ns, limits->output + (strings_count(q->recipe->build) + 2) * LOG_OF_EACH);
         if (r == 0) {
-                r = call_converse(&x.call, PACKET_BUILD, SLICE(x.body.data, x.body.size), PACKET_BUILT, rounds, send_wanted, &x);
+                r = call_converse(&x.call, PACKET_BUILD, &x.build, PACKET_BUILT, rounds, send_wanted, &x);
                 if (r == 0) {
                         r = take_record(&x, ret);
                 } else if (r == -EIO && s->answer == PACKET_FAILED && s->failure == -ESTALE) { /* the next one says which compilers it has */

@@ -135,7 +135,7 @@ struct call {
 /* `wall_ns`: how long it may take; -ERESTART: the worker ends before that. `output_most`: as in the slot. */
 int call_begin(struct call *c, uint64_t wall_ns, uint64_t output_most);
 /* Sends the request until that answer comes, at most so many times. In between `send_wanted` gives what the worker wants. */
-int call_converse(struct call *c, enum packet_type type, struct slice body, enum packet_type expected, unsigned rounds, int (*send_wanted)(void *user),
+int call_converse(struct call *c, enum packet_type type, void *message, enum packet_type expected, unsigned rounds, int (*send_wanted)(void *user),
                   void *user);
 bool call_wants(struct call *c, const struct digest *id); /* once for each */
 int call_give(const struct call *c, const struct remote_file *f, int fd, const char *bytes); /* all of it; fd -1: it is `bytes` */

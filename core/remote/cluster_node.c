@@ -451,7 +451,7 @@ static int take_answer(struct cluster_slot *s, const struct packet *p)
                 break;
         case PACKET_WANT:
                 digest_list_done(&s->wants);
-                r = remote_want_read(p->body, &s->wants);
+                r = message_read(PACKET_WANT, p->body, &s->wants);
                 break;
         case PACKET_BUILT:
                 s->built.size = 0;

@@ -251,12 +251,15 @@ static int await_answer(struct call *c, enum packet_type expected)
         return 0;
 }
 
-int call_converse(struct call *c, enum packet_type type, struct slice body, enum packet_type expected, unsigned rounds, int (*send_wanted)(void *user),
+int call_converse(struct call *c, enum packet_type type, void *message, enum packet_type expected, unsigned rounds, int (*send_wanted)(void *user),
                   void *user)
 {
+        cleanup_buffer struct buffer body = {0};
+
+        message_write(type, message, &body);
         for (unsigned i = 0; i < rounds; i++) {
                 size_t sent;
-                int r = send_request(c, type, body, &sent);
+                int r = send_request(c, type, SLICE(body.data, body.size), &sent);
 
                 if (r == 0)
                         r = await_answer(c, expected);

@@ -13,14 +13,14 @@ struct running {
         struct remote_run run;
         int fds[RECIPE_OUTPUTS_MAX + 1]; /* of the programs, then of the input; -1: it is the words' `bytes` */
         size_t n_fds;
-        struct buffer body; /* the request */
+        struct buffer recipe;
 };
 
 static void running_done(struct running *x)
 {
         for (size_t i = 0; i < x->n_fds; i++)
                 closep(&x->fds[i]);
-        buffer_done(&x->body);
+        buffer_done(&x->recipe);
 }
 
 /* -- files -- */
@@ -49,10 +49,9 @@ static int add_file(struct running *x, struct remote_file *f, const char *name, 
 static int make_request(struct running *x)
 {
         const struct run_words *w = x->words;
-        cleanup_buffer struct buffer recipe = {0};
-        int r = recipe_print(w->recipe, &recipe);
+        int r = recipe_print(w->recipe, &x->recipe);
 
-        x->run = (struct remote_run){.recipe = recipe.data,
+        x->run = (struct remote_run){.recipe = x->recipe.data,
                                      .recipe_name = w->recipe->name,
                                      .n_programs = w->n_programs,
                                      .limits = *w->limits,
@@ -62,11 +61,7 @@ static int make_request(struct running *x)
                                      .sandbox = w->sandbox};
         for (size_t i = 0; r == 0 && i < w->n_programs; i++)
                 r = add_file(x, &x->run.programs[i], w->programs[i].name, w->programs[i].path, &w->programs[i].id);
-        if (r == 0)
-                r = add_file(x, &x->run.input, "input", w->path, &w->id);
-        if (r == 0)
-                message_write(PACKET_RUN, &x->run, &x->body);
-        return r;
+        return r < 0 ? r : add_file(x, &x->run.input, "input", w->path, &w->id);
 }
 
 static int send_wanted(void *user)
@@ -109,7 +104,7 @@ int cluster_run(struct run_away *a, const struct run_words *words, int cancel_fd
         if (r == 0 && x.run.input.size <= AHEAD_MOST)
                 r = call_give_first(&x.call, &x.run.input, x.fds[words->n_programs], words->bytes.data);
         if (r == 0)
-                r = call_converse(&x.call, PACKET_RUN, SLICE(x.body.data, x.body.size), PACKET_RESULT, ROUNDS, send_wanted, &x);
+                r = call_converse(&x.call, PACKET_RUN, &x.run, PACKET_RESULT, ROUNDS, send_wanted, &x);
         if (r == 0) {
                 *ret = x.call.slot->result;
                 x.call.slot->result = (struct execute_result){0};

@@ -148,6 +148,20 @@ static void result_fields(struct transfer *t, void *message)
                 transfer_u64(t, numbers[i]);
 }
 
+/* As many as one packet takes. */
+static void want_fields(struct transfer *t, void *message)
+{
+        struct digest_list *l = message;
+        size_t n = MIN(l->n, (size_t)REMOTE_WANTS);
+
+        transfer_count(t, &n, DIGEST_SIZE);
+        if (transfer_reads(t))
+                *l = (struct digest_list){.list = allocate(n + 1, sizeof(*l->list)), .n = n};
+        transfer_raw(t, l->list, n * DIGEST_SIZE);
+        if (n == 0 || n > REMOTE_WANTS)
+                record_fail(&t->from);
+}
+
 static const struct message {
         void (*fields)(struct transfer *t, void *message);
         size_t size;
@@ -157,6 +171,7 @@ static const struct message {
         [PACKET_RUN] = {run_fields, sizeof(struct remote_run), "a request for a run"},
         [PACKET_BUILD] = {build_fields, sizeof(struct remote_build), "a request for a build"},
         [PACKET_FETCH] = {bytes_of_file, sizeof(struct remote_file), "a request for bytes"},
+        [PACKET_WANT] = {want_fields, sizeof(struct digest_list), "a list of what is wanted"},
         [PACKET_PROGRESS] = {progress_fields, sizeof(struct remote_progress), "a progress"},
         [PACKET_RESULT] = {result_fields, sizeof(struct execute_result), "a result"},
 };
@@ -362,32 +377,6 @@ int remote_result_read(struct slice body, struct buffer *out, struct buffer *err
 }
 
 /* -- other answers -- */
-
-int remote_want_write(const struct digest_list *l, struct buffer *ret)
-{
-        size_t n = MIN(l->n, (size_t)REMOTE_WANTS);
-
-        record_put_u32(ret, (uint32_t)n);
-        buffer_add(ret, l->list, n * DIGEST_SIZE);
-        return buffer_error(ret);
-}
-
-int remote_want_read(struct slice body, struct digest_list *ret)
-{
-        struct record r = record_of(body);
-        size_t n = record_u32(&r);
-        int e;
-
-        *ret = (struct digest_list){0};
-        if (n == 0 || n > REMOTE_WANTS || n * DIGEST_SIZE != record_left(&r))
-                record_fail(&r);
-        for (size_t i = 0; !r.error && i < n; i++)
-                digest_list_add(ret, record_slice(&r, DIGEST_SIZE).data);
-        e = read_end(&r, "a list of what is wanted");
-        if (e < 0)
-                digest_list_done(ret);
-        return e;
-}
 
 void remote_failure_write(int e, const char *sentence, struct buffer *ret)
 {

@@ -14,7 +14,8 @@
 #define REMOTE_SAID_LEAST 256
 
 /* Messages that have fields only: PACKET_HELLO is a struct remote_hello, PACKET_RUN a remote_run, PACKET_BUILD a remote_build, PACKET_FETCH a
- * remote_file without a name, PACKET_PROGRESS a remote_progress, PACKET_RESULT an execute_result without its bytes. */
+ * remote_file without a name, PACKET_WANT a digest_list (its first REMOTE_WANTS; one that was read is the caller's), PACKET_PROGRESS a remote_progress,
+ * PACKET_RESULT an execute_result without its bytes. */
 void message_write(enum packet_type type, void *message, struct buffer *ret); /* leaves the message as it is */
 int message_read(enum packet_type type, struct slice body, void *ret);
 void message_done(enum packet_type type, void *message); /* frees what was read, also after an error */
@@ -91,9 +92,6 @@ int remote_part_read(struct slice body, struct remote_part *ret);
 
 /* A PACKET_RESULT. It has the sizes of the outputs, which were sent before; `out` and `err` are moved into *ret. */
 int remote_result_read(struct slice body, struct buffer *out, struct buffer *err, struct execute_result *ret);
-
-int remote_want_write(const struct digest_list *l, struct buffer *ret); /* the first REMOTE_WANTS of them */
-int remote_want_read(struct slice body, struct digest_list *ret);
 
 void remote_failure_write(int r, const char *sentence, struct buffer *ret);
 /* Returns the -errno; errorf() keeps `who` and the sentence. */

@@ -28,6 +28,14 @@ int worker_send(struct worker *w, enum packet_type type, uint64_t id, struct sli
         return r;
 }
 
+int worker_send_message(struct worker *w, enum packet_type type, uint64_t id, void *message)
+{
+        cleanup_buffer struct buffer body = {0};
+
+        message_write(type, message, &body);
+        return worker_send(w, type, id, SLICE(body.data, body.size));
+}
+
 void worker_send_failure(struct worker *w, uint64_t id, int e)
 {
         cleanup_buffer struct buffer body = {0};
@@ -38,30 +46,29 @@ void worker_send_failure(struct worker *w, uint64_t id, int e)
 
 static int send_hello(struct worker *w)
 {
-        cleanup_buffer struct buffer body = {0};
         json_t *facts = host_facts();
         cleanup_free char *text = json_dumps(facts, JSON_COMPACT);
         char toolchain[65];
+        struct remote_hello hello = {
+                .protocol = REMOTE_PROTOCOL,
+                .version = (char *)SOLVERFS_VERSION,
+                .host = (char *)json_text(facts, "host", "unknown"),
+                .cpu = (char *)json_text(facts, "cpu", "unknown"),
+                .kernel = (char *)json_text(facts, "kernel", "unknown"),
+                .libc = (char *)json_text(facts, "libc", "unknown"),
+                .toolchain = toolchain,
+                .facts = text,
+                .cores = (uint32_t)json_integer_value(json_object_get(facts, "cores")),
+                .slots = w->n_slots,
+                .probe_ns = host_probe(),
+                .left_ns = w->options->left_ns,
+        };
+        int r;
 
         host_toolchain(toolchain);
-        message_write(PACKET_HELLO,
-                      &(struct remote_hello){
-                              .protocol = REMOTE_PROTOCOL,
-                              .version = (char *)SOLVERFS_VERSION,
-                              .host = (char *)json_text(facts, "host", "unknown"),
-                              .cpu = (char *)json_text(facts, "cpu", "unknown"),
-                              .kernel = (char *)json_text(facts, "kernel", "unknown"),
-                              .libc = (char *)json_text(facts, "libc", "unknown"),
-                              .toolchain = toolchain,
-                              .facts = text,
-                              .cores = (uint32_t)json_integer_value(json_object_get(facts, "cores")),
-                              .slots = w->n_slots,
-                              .probe_ns = host_probe(),
-                              .left_ns = w->options->left_ns,
-                      },
-                      &body);
+        r = worker_send_message(w, PACKET_HELLO, 0, &hello);
         json_decref(facts);
-        return worker_send(w, PACKET_HELLO, 0, SLICE(body.data, body.size));
+        return r;
 }
 
 /* -- bytes that come -- */
@@ -253,20 +260,17 @@ static int open_folder(struct worker *w, int *ret_alive)
 int worker_serve(const struct worker_options *o)
 {
         struct worker w = {.options = o, .out_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER,
-                           .changed = PTHREAD_COND_INITIALIZER};
+                           .ended = PTHREAD_COND_INITIALIZER};
         cleanup_close int alive = -1;
         int cpus[1024], r;
 
         w.n_slots = (unsigned)host_cores(cpus, ARRAY_SIZE(cpus));
         if (o->slots > 0)
                 w.n_slots = MIN(w.n_slots, o->slots);
-        TAILQ_INIT(&w.waiting);
-        TAILQ_INIT(&w.running);
+        TAILQ_INIT(&w.requests);
         r = open_folder(&w, &alive);
         if (r == 0)
                 r = send_hello(&w);
-        if (r == 0)
-                r = worker_runs_start(&w);
         if (r == 0)
                 r = read_packets(&w);
         alarm(END_SECONDS);
