@@ -49,6 +49,27 @@ void transfer_u64(struct transfer *t, uint64_t *n)
                 *n = record_u64(&t->from);
 }
 
+void transfer_raw(struct transfer *t, void *bytes, size_t size)
+{
+        if (t->to)
+                buffer_add(t->to, bytes, size);
+        else
+                record_raw(&t->from, bytes, size);
+}
+
+void transfer_string(struct transfer *t, char **s)
+{
+        uint64_t n = *s ? strlen(*s) : 0;
+
+        transfer_u64(t, &n);
+        if (t->to) {
+                buffer_add(t->to, *s ?: "", n);
+                return;
+        }
+        free(*s);
+        *s = record_string(&t->from, n);
+}
+
 void transfer_real(struct transfer *t, double *x)
 {
         if (t->to)

@@ -33,8 +33,10 @@ unsigned transfer_choice(struct transfer *t, unsigned x, unsigned n);
 void transfer_u16(struct transfer *t, uint16_t *n);
 void transfer_u32(struct transfer *t, uint32_t *n);
 void transfer_u64(struct transfer *t, uint64_t *n);
+void transfer_raw(struct transfer *t, void *bytes, size_t size); /* of a size that both sides know */
 void transfer_real(struct transfer *t, double *x);
 void transfer_reals(struct transfer *t, double *list, size_t n);
+void transfer_string(struct transfer *t, char **s); /* its length first; NULL is written as "", and read where it is not there */
 /* The length of a list that follows, of elements that take `least` bytes each, so that a damaged length is found before memory is taken for it. */
 void transfer_count(struct transfer *t, size_t *n, size_t least);
 void transfer_count_u32(struct transfer *t, size_t *n, size_t least);

@@ -5,7 +5,10 @@
 #include <sys/statvfs.h>
 
 #include "cache/base/fault.h"
+#include "cache/base/lost.h"
 #include "core/build/build_tools.h"
+#include "core/build/dependency.h"
+#include "core/run/host.h"
 
 #define DISK_FULL  (UINT64_C(16) << 20)
 #define LAST_LINES 20 /* of an attempt's log that stay when there is another, */
@@ -24,15 +27,11 @@ void attempt_done(struct attempt *a)
 int attempt_fail(struct attempt *a, const char *format, ...)
 {
         va_list args;
-        int n;
 
         va_start(args, format);
-        n = vasprintf(&a->reason, format, args);
+        if (vasprintf(&a->reason, format, args) < 0)
+                process_end("no memory is left");
         va_end(args);
-        if (n < 0) {
-                a->reason = NULL;
-                return -ENOMEM;
-        }
         for (char *p = a->reason; *p; p++)
                 if ((unsigned char)*p < 0x20)
                         *p = ' '; /* one line */
@@ -41,10 +40,57 @@ int attempt_fail(struct attempt *a, const char *format, ...)
 
 int attempt_refuse(struct attempt *a, const git_oid *commit, struct build_record **ret)
 {
-        int r = attempt_fail(a, "%s", error_message(-EBADMSG));
-
+        attempt_fail(a, "%s", error_message(-EBADMSG));
         a->started = now_seconds();
-        return r < 0 ? r : attempt_record(a, commit, ret);
+        return attempt_record(a, commit, ret);
+}
+
+/* -- compilers and build tools: they stay what they are while it lasts -- */
+
+/* ccache looks at the compiler's driver only. Other build tools are none of its business: an object stays known when one of them comes or goes. */
+static int name_space(struct attempt *a)
+{
+        char hex[DIGEST_HEX_SIZE];
+        struct digest d;
+        struct hasher *h = hasher_new();
+        int r = 0;
+
+        host_compilers(&d);
+        hasher_add(h, d.bytes, DIGEST_SIZE);
+        for (char *const *p = a->request->recipe->dependencies; r == 0 && *p; p++) {
+                r = dependency_digest(*p, &d);
+                hasher_add(h, d.bytes, DIGEST_SIZE);
+        }
+        hasher_finish(h, &d);
+        digest_hex(&d, hex);
+        snprintf(a->namespace, sizeof(a->namespace), "CCACHE_NAMESPACE=%s", hex);
+        return r;
+}
+
+/* A worker's builds go by all tools that are known by name. */
+static bool has_given_toolchain(const struct attempt *a)
+{
+        char now[DIGEST_HEX_SIZE];
+
+        host_toolchain(now);
+        return strcmp(now, a->given->toolchain) == 0;
+}
+
+int attempt_prepare_tools(struct attempt *a)
+{
+        int r;
+
+        if (a->given && !has_given_toolchain(a))
+                return errorf(-ESTALE, "the compilers or build tools are not the ones that this build was asked for with");
+        r = name_space(a);
+        return r == 0 ? build_tools_shim(a->shim) : r;
+}
+
+/* Objects of two compilers in one program would be nobody's, and what failed meanwhile may have failed for want of a compiler. True: something
+ * that it used was exchanged meanwhile; the build is to be done again. */
+static bool tools_changed(struct attempt *a)
+{
+        return a->given ? !has_given_toolchain(a) : attempt_list_used(a);
 }
 
 /* -- one attempt -- */
@@ -142,29 +188,20 @@ static void add_quoted(struct buffer *b, struct slice text)
 }
 
 /* Begins the log anew, with why there is another attempt and how the one before ended. */
-static void begin_again(struct attempt *a, struct buffer *notes, const char *what, const char *why)
+static int attempt_again(struct attempt *a, const git_oid *commit, struct buffer *notes, const char *what)
 {
         struct slice said = SLICE(a->log.data + notes->size, a->log.size - notes->size);
 
-        buffer_addf(notes, "(built in a clean tree, as %s: %s)\n", what, why);
+        log_info("building %s in a clean tree, as %s: %s", git_oid_tostr_s(commit), what, a->reason ?: "");
+        buffer_addf(notes, "(built in a clean tree, as %s: %s)\n", what, a->reason ?: "");
         add_quoted(notes, slice_last_lines(said, LAST_LINES, LAST_BYTES));
-        buffer_done(&a->log);
+        a->log.size = a->heard = 0;
         buffer_add(&a->log, notes->data, notes->size);
-        a->heard = 0;
-        build_outputs_free(a->outputs, a->n_outputs);
-        a->outputs = NULL;
+        build_outputs_free(steal_pointer(a->outputs), a->n_outputs);
         a->n_outputs = 0;
         a->wall_ns = a->cpu_ns = a->memory = a->waited_ns = 0;
         a->doubted = false;
         free(steal_pointer(a->reason));
-}
-
-static int attempt_again(struct attempt *a, const git_oid *commit, struct buffer *notes, const char *what)
-{
-        cleanup_free char *why = steal_pointer(a->reason);
-
-        log_info("building %s in a clean tree, as %s: %s", git_oid_tostr_s(commit), what, why ?: "");
-        begin_again(a, notes, what, why ?: "");
         return attempt_once(a);
 }
 
@@ -205,14 +242,12 @@ int attempt_record(struct attempt *a, const git_oid *commit, struct build_record
 /* For the next build in this worktree. */
 static int keep(struct attempt *a, bool made)
 {
-        cleanup_free struct digest *programs = allocate(a->n_outputs + 1, sizeof(*programs));
+        cleanup_digests struct digest_list programs = {0};
         int r = fault_at("build.keep");
 
-        if (r < 0)
-                return r;
         for (size_t i = 0; i < a->n_outputs; i++)
-                programs[i] = a->outputs[i].id;
-        return worktree_keep(a->worktree, made ? programs : NULL, a->n_outputs);
+                digest_list_add(&programs, a->outputs[i].id.bytes);
+        return r < 0 ? r : worktree_keep(a->worktree, made ? &programs : NULL);
 }
 
 int attempt_build(struct attempt *a, const git_oid *commit, struct build_record **ret)
@@ -224,10 +259,11 @@ int attempt_build(struct attempt *a, const git_oid *commit, struct build_record 
         r = attempt_once(a);
         if (r == 0 && a->doubted)
                 r = attempt_again(a, commit, &notes, "what ended it may have come from outside");
-        if (r == 0 && (r = attempt_check_tools(a)) == 1) {
+        if (r == 0 && tools_changed(a)) {
                 r = attempt_again(a, commit, &notes, "compilers or build tools were exchanged meanwhile");
-                if (r == 0 && attempt_check_tools(a) != 0)
-                        r = attempt_tools_changed();
+                if (r == 0 && tools_changed(a))
+                        r = errorf(-EIO, "the compilers or build tools of this machine were changed while this was built: nothing is kept of it; "
+                                         "ask again");
         }
         if (r == 0 && a->doubted)
                 r = errorf(-EIO, "%s: that may have come from outside, so nothing is recorded of this commit", a->reason);

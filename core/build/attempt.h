@@ -1,6 +1,5 @@
-/* An attempt at a build, shared by build.c (a build, of its commit or of given sources), build_elsewhere.c, and: attempt.c (attempts in their order, and the record
- * they become), attempt_tools.c (compilers and build tools), attempt_command.c (a command run), attempt_judge.c (why it failed), attempt_output.c
- * (its programs); and build_key.c.
+/* An attempt at a build, shared by build.c (a build: of its commit, here or on a cluster, or of given sources), attempt.c (attempts in their order, their
+ * tools, and the record they become), attempt_command.c (a command run), attempt_judge.c (why it failed) and attempt_output.c (its programs).
  *
  * Functions return 0 where the build has failed, too: that is an answer, and `reason` says why. */
 #pragma once
@@ -23,7 +22,6 @@ struct attempt {
         bool doubted; /* what it failed for may have come from outside */
         bool ccache;
         char shim[PATH_SIZE];
-        char toolchain[DIGEST_HEX_SIZE]; /* of given sources: the worker's, when it began */
         struct buffer watched; /* which files its commands asked for: execute.h */
         bool is_watched;       /* these are all */
         int64_t began_ns;      /* since 1970 */
@@ -36,7 +34,7 @@ struct attempt {
 };
 void attempt_done(struct attempt *a);
 #define cleanup_attempt cleanup(attempt_done)
-/* The build has failed, for this reason. 0, or -ENOMEM. */
+/* The build has failed, for this reason. 0. */
 int attempt_fail(struct attempt *a, const char *format, ...) printf_like(2, 3);
 
 /* -- attempt.c -- */
@@ -45,17 +43,10 @@ int attempt_fail(struct attempt *a, const char *format, ...) printf_like(2, 3);
 int attempt_build(struct attempt *a, const git_oid *commit, struct build_record **ret);
 /* The record of an attempt that has ended; its log and outputs move there. */
 int attempt_record(struct attempt *a, const git_oid *commit, struct build_record **ret);
+/* Finds compilers and build tools, before the first command. */
+int attempt_prepare_tools(struct attempt *a);
 /* After -EBADMSG: no machine could build that commit, and the error's sentence is the record's reason. */
 int attempt_refuse(struct attempt *a, const git_oid *commit, struct build_record **ret);
-
-/* -- attempt_tools.c -- */
-
-/* Finds them, before the first command. */
-int attempt_prepare_tools(struct attempt *a);
-/* Finds out what it used. Objects of two compilers in one program would be nobody's, and what failed meanwhile may have failed for want of a
- * compiler. 1: something that it used was exchanged meanwhile; the build is to be done again. */
-int attempt_check_tools(struct attempt *a);
-int attempt_tools_changed(void); /* -EIO with the sentence */
 
 /* -- attempt_command.c -- */
 
@@ -73,10 +64,7 @@ int attempt_judge(struct attempt *a, size_t number, const char *text, const stru
 int attempt_put_outputs(struct attempt *a);
 void build_outputs_free(struct build_output *list, size_t n);
 
-/* -- build_key.c -- */
+/* -- used.c -- */
 
-int build_hash_dependencies(struct hasher *h, const struct recipe *recipe, bool now);
-
-/* -- build_elsewhere.c -- */
-
-int build_elsewhere(struct attempt *a, const git_oid *commit, struct build_record **ret); /* once its sources are listed */
+/* Makes the list of what it used (used.h), as the files are now. True: one of them was changed since it began. */
+bool attempt_list_used(struct attempt *a);

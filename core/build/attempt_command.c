@@ -14,85 +14,61 @@
 
 /* -- its environment -- */
 
-struct environment {
-        const char *list[256]; /* NULL behind the last */
-        size_t n;
-};
-
-static bool names_variable(char *const *list, const char *variable)
+/* The recipe's own variables win. */
+static void add_defaults(char ***environment, const struct recipe *recipe, const char *const *list)
 {
-        size_t n = strcspn(variable, "=") + 1;
+        for (; *list; list++) {
+                size_t n = strcspn(*list, "=") + 1, i = 0;
 
-        for (size_t i = 0; list[i]; i++)
-                if (strncmp(list[i], variable, n) == 0)
-                        return true;
-        return false;
+                while (recipe->environment[i] && strncmp(recipe->environment[i], *list, n) != 0)
+                        i++;
+                if (!recipe->environment[i])
+                        strings_add(environment, *list);
+        }
 }
 
-static int add_variable(struct environment *e, const char *variable)
+/* Nothing of it differs between machines and times, so that equal sources give equal programs. */
+static char **environment_of(const struct attempt *a)
 {
-        if (e->n + 1 >= ARRAY_SIZE(e->list))
-                return errorf(-E2BIG, "the recipe has too many 'environment' lines");
-        e->list[e->n++] = variable;
-        return 0;
-}
-
-static int add_defaults(struct environment *e, const struct recipe *recipe, const char *const *list, size_t n)
-{
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < n; i++)
-                if (!names_variable(recipe->environment, list[i]))
-                        r = add_variable(e, list[i]);
-        return r;
-}
-
-/* Nothing of it differs between machines and times, so that equal sources give equal programs; the recipe's own variables win. */
-static int environment_of(const struct attempt *a, struct environment *ret)
-{
-        const struct build_request *q = a->request;
+        const struct recipe *recipe = a->request->recipe;
         const char *const always[] = {"SOURCE_DATE_EPOCH=315532800" /* 1980, which every archive can hold */, "TZ=UTC",
-                                      "USER=solverfs", "LOGNAME=solverfs", "PATH=" TOOLS_INSIDE ":/usr/local/bin:/usr/bin:/bin"};
+                                      "USER=solverfs", "LOGNAME=solverfs", "PATH=" TOOLS_INSIDE ":/usr/local/bin:/usr/bin:/bin", NULL};
         /* No configuration but this: a build could write one into the folder. Preprocessor mode: the others trust the list of headers of an
          * earlier compilation, and do not see one that appears. The assembler is in the namespace, as ccache looks at the compiler only. */
         const char *const with_ccache[] = {
                 "CCACHE_DIR=" CCACHE, "CCACHE_CONFIGPATH=/dev/null",  "CCACHE_UMASK=002",
                 "CCACHE_NODIRECT=1",  "CCACHE_COMPILERCHECK=content", "CCACHE_PREFIX_CPP=" TOOLS_INSIDE "/cpp.solverfs",
-                a->namespace};
-        const char *const anew[] = {"CCACHE_RECACHE=1"};
-        int r = 0;
+                a->namespace,         a->request->again ? "CCACHE_RECACHE=1" : NULL, NULL};
+        char **environment = strings_copy(recipe->environment);
 
-        for (char *const *p = q->recipe->environment; r == 0 && *p; p++)
-                r = add_variable(ret, *p);
-        if (r == 0)
-                r = add_defaults(ret, q->recipe, always, ARRAY_SIZE(always));
-        if (r == 0 && a->ccache)
-                r = add_defaults(ret, q->recipe, with_ccache, ARRAY_SIZE(with_ccache));
-        if (r == 0 && a->ccache && q->again)
-                r = add_defaults(ret, q->recipe, anew, ARRAY_SIZE(anew));
-        return r;
+        add_defaults(&environment, recipe, always);
+        if (a->ccache)
+                add_defaults(&environment, recipe, with_ccache);
+        return environment;
 }
 
 /* -- what it sees -- */
 
-struct download {
-        char source[PATH_SIZE], target[256];
-};
-
 struct sight {
-        struct bind *binds; /* owned */
+        struct bind *binds; /* owned; their paths are the attempt's, the recipe's, or in `paths` */
         size_t n;
-        struct download *downloads; /* owned */
+        char **paths; /* owned */
 };
 
 static void sight_done(struct sight *s)
 {
         free(s->binds);
-        free(s->downloads);
+        strings_free(s->paths);
+}
+
+static void add_bind(struct sight *s, struct bind b)
+{
+        list_grow(s->binds, s->n);
+        s->binds[s->n++] = b;
 }
 
 /* Folders and files from outside of the sources, read-only. They are there, or it is no failure of the commit. */
-static int bind_dependencies(const struct build_request *q, struct bind *binds, size_t *n)
+static int bind_dependencies(const struct build_request *q, struct sight *s)
 {
         for (char *const *p = q->recipe->dependencies; *p; p++) {
                 struct stat st;
@@ -102,27 +78,30 @@ static int bind_dependencies(const struct build_request *q, struct bind *binds, 
                                 -EIO,
                                 "the folder %s, a dependency in the recipe of %s, is not there: install it, or change the recipe",
                                 *p, q->recipe->name);
-                binds[(*n)++] = (struct bind){.source = *p, .target = *p};
+                add_bind(s, (struct bind){.source = *p, .target = *p});
         }
         return 0;
 }
 
-static int bind_downloads(const struct build_request *q, struct download *files, struct bind *binds, size_t *n)
+static int bind_downloads(const struct build_request *q, struct sight *s)
 {
-        for (char *const *p = q->recipe->downloads; *p; p++, files++) {
-                char hex[DIGEST_HEX_SIZE];
+        for (char *const *p = q->recipe->downloads; *p; p++) {
+                char hex[DIGEST_HEX_SIZE], source[PATH_SIZE], target[256];
                 struct digest d;
                 struct slice name;
+                size_t n = s->paths ? strings_count(s->paths) : 0;
 
                 recipe_download(*p, &d, &name);
                 digest_hex(&d, hex);
-                snprintf(files->target, sizeof(files->target), DOWNLOADS "/%.*s", (int)name.size, (const char *)name.data);
-                if (!q->downloads_dir || path_join(files->source, q->downloads_dir, hex) < 0 || access(files->source, R_OK) < 0)
+                snprintf(target, sizeof(target), DOWNLOADS "/%.*s", (int)name.size, (const char *)name.data);
+                if (!q->downloads_dir || path_join(source, q->downloads_dir, hex) < 0 || access(source, R_OK) < 0)
                         return errorf(
                                 -EIO,
                                 "%.*s, which the recipe of %s downloads, is not in the store: 'solverfs solver update' gets it",
                                 (int)name.size, (const char *)name.data, q->recipe->name);
-                binds[(*n)++] = (struct bind){.source = files->source, .target = files->target};
+                strings_add(&s->paths, source);
+                strings_add(&s->paths, target);
+                add_bind(s, (struct bind){.source = s->paths[n], .target = s->paths[n + 1]});
         }
         return 0;
 }
@@ -131,25 +110,20 @@ static int bind_downloads(const struct build_request *q, struct download *files,
 static int sight_of(const struct attempt *a, struct sight *ret)
 {
         const struct build_request *q = a->request;
-        size_t n_downloads = strings_count(q->recipe->downloads);
         int r;
 
-        ret->binds = allocate(5 + strings_count(q->recipe->dependencies) + n_downloads, sizeof(*ret->binds));
-        ret->downloads = allocate(n_downloads + 1, sizeof(*ret->downloads));
-        ret->binds[ret->n++] = (struct bind){.source = a->worktree->path, .target = INSIDE, .writable = true};
-        ret->binds[ret->n++] = (struct bind){.source = a->worktree->tools, .target = TOOLS_INSIDE};
-        r = bind_dependencies(q, ret->binds, &ret->n);
+        add_bind(ret, (struct bind){.source = a->worktree->path, .target = INSIDE, .writable = true});
+        add_bind(ret, (struct bind){.source = a->worktree->tools, .target = TOOLS_INSIDE});
+        r = bind_dependencies(q, ret);
         if (r == 0)
-                r = bind_downloads(q, ret->downloads, ret->binds, &ret->n);
-        if (r < 0)
-                return r;
+                r = bind_downloads(q, ret);
         if (q->sandbox == SANDBOX_BWRAP)
-                ret->binds[ret->n++] = (struct bind){.source = a->shim, .target = TOOLS_SHIM_INSIDE};
+                add_bind(ret, (struct bind){.source = a->shim, .target = TOOLS_SHIM_INSIDE});
         if (a->ccache)
-                ret->binds[ret->n++] = (struct bind){.source = q->ccache_dir, .target = CCACHE, .writable = true, .shared = true};
+                add_bind(ret, (struct bind){.source = q->ccache_dir, .target = CCACHE, .writable = true, .shared = true});
         if (a->ccache && q->sandbox == SANDBOX_BWRAP && access(CCACHE_LINKS, F_OK) == 0)
-                ret->binds[ret->n++] = (struct bind){.source = a->worktree->tools, .target = CCACHE_LINKS};
-        return 0;
+                add_bind(ret, (struct bind){.source = a->worktree->tools, .target = CCACHE_LINKS});
+        return r;
 }
 
 /* -- running it -- */
@@ -175,41 +149,39 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
         /* With the cache's folder bound the umask is the group's; a build's is always the same. */
         char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)"umask 022; exec /bin/sh -c \"$1\"",
                         (char *)"sh",      (char *)text, NULL};
-        struct environment environment = {0};
         cleanup(sight_done) struct sight sight = {0};
-        uint64_t left = limits->wall_ns > a->wall_ns ? limits->wall_ns - a->wall_ns : 1;
-        int r = environment_of(a, &environment);
+        struct execute_request x = {
+                .argv = argv,
+                .directory = INSIDE,
+                .scratch = a->worktree->scratch,
+                .sandbox = q->sandbox,
+                .wall_ns = limits->wall_ns > a->wall_ns ? limits->wall_ns - a->wall_ns : 1,
+                .cpu_ns = limits->cpu_ns,
+                .memory = limits->memory,
+                .file_size = FILE_MAX,
+                .processes = limits->processes,
+                .stack_top = STACK_TOP,
+                .out = {.keep = MAX(limits->output / MAX(strings_count(q->recipe->build), 1), 1 << 16)},
+                .watch = !a->given,
+                .merge = true,
+                .cpus = q->cpus,
+                .loans = q->loans,
+                .n_loans = q->n_loans,
+                .slot = q->slot,
+                .cancel_fd = q->cancel_fd,
+                .listener = q->listener,
+        };
+        char **environment;
+        int r = sight_of(a, &sight);
 
-        if (r == 0)
-                r = sight_of(a, &sight);
         if (r < 0)
                 return r;
-        return execute(
-                &(struct execute_request){
-                        .argv = argv,
-                        .environment = (char *const *)environment.list,
-                        .directory = INSIDE,
-                        .binds = sight.binds,
-                        .n_binds = sight.n,
-                        .scratch = a->worktree->scratch,
-                        .sandbox = q->sandbox,
-                        .wall_ns = left,
-                        .cpu_ns = limits->cpu_ns,
-                        .memory = limits->memory,
-                        .file_size = FILE_MAX,
-                        .processes = limits->processes,
-                        .stack_top = STACK_TOP,
-                        .out = {.keep = MAX(limits->output / MAX(strings_count(q->recipe->build), 1), 1 << 16)},
-                        .watch = !a->given,
-                        .merge = true,
-                        .cpus = q->cpus,
-                        .loans = q->loans,
-                        .n_loans = q->n_loans,
-                        .slot = q->slot,
-                        .cancel_fd = q->cancel_fd,
-                        .listener = q->listener,
-                },
-                ret);
+        x.binds = sight.binds;
+        x.n_binds = sight.n;
+        x.environment = environment = environment_of(a);
+        r = execute(&x, ret);
+        strings_free(environment);
+        return r;
 }
 
 void attempt_tell_log(struct attempt *a)

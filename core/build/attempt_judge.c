@@ -40,21 +40,10 @@ static bool wants_processes(const struct execute_result *x)
  * shell has started: then there is a status, or only a word of the shell, make, a compiler's driver, cargo, go or Python. */
 static bool may_be_killed(const struct execute_result *x)
 {
-        static const char *const words[] = {"Killed\n",
-                                            " Killed  ",
-                                            "Killed signal terminated program",
-                                            "terminated with signal 9",
-                                            "Killed (program ",
-                                            "signal: 9, SIGKILL",
-                                            "signal: killed",
-                                            "Signals.SIGKILL",
-                                            "Terminated\n",
-                                            " Terminated  ",
-                                            "Terminated signal terminated program",
-                                            "terminated with signal 15",
-                                            "signal: 15, SIGTERM",
-                                            "signal: terminated",
-                                            "Signals.SIGTERM"};
+        static const char *const words[] = {"Killed\n", " Killed  ", "Killed signal terminated program", "terminated with signal 9", "Killed (program ",
+                                            "signal: 9, SIGKILL", "signal: killed", "Signals.SIGKILL", "Terminated\n", " Terminated  ",
+                                            "Terminated signal terminated program", "terminated with signal 15", "signal: 15, SIGTERM",
+                                            "signal: terminated", "Signals.SIGTERM"};
         static const int signals[] = {SIGHUP, SIGINT, SIGKILL, SIGTERM};
 
         for (size_t i = 0; x->end == END_EXIT && i < ARRAY_SIZE(signals); i++)

@@ -55,7 +55,7 @@ static int fail_without(struct attempt *a, const char *path)
 static int put_output(struct attempt *a, size_t i)
 {
         const char *path = a->request->recipe->outputs[i];
-        const struct digest *near = i < a->worktree->n_programs ? &a->worktree->programs[i] : NULL;
+        const struct digest *near = i < a->worktree->programs.n ? &a->worktree->programs.list[i] : NULL;
         struct build_output *o = &a->outputs[i];
         cleanup_close int fd = -1;
         struct stat st;

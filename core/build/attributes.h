@@ -8,13 +8,14 @@
 
 #include "core/git/git.h"
 
-struct attributes;
+struct attributes {
+        git_repository *git; /* borrowed */
+        git_config *owner;   /* owned: what git on this machine is configured to; filters are looked for in it */
+        git_oid commit;
+};
 
-/* *ret NULL when none of `paths` (all of the tree if empty) can be under any .gitattributes. The repository's handle is the caller's own: its
- * configuration becomes git's default. */
-int attributes_open(git_repository *git, const git_oid *commit, char *const *paths, struct attributes **ret);
-void attributes_free(struct attributes *a);
-DEFINE_CLEANUP(struct attributes *, attributes_free)
+/* The repository's handle is the caller's own: its configuration becomes git's default. */
+int attributes_open(git_repository *git, const git_oid *commit, struct attributes *ret);
 /* The bytes to write; ret->ptr stays NULL when they are those committed. git_buf_dispose(). -EBADMSG when the bytes cannot be made from the
  * sources alone (working-tree-encoding), -ENOTSUP when git on this machine would run a filter; each with a sentence. */
-int attributes_apply(struct attributes *a, const char *path, git_blob *blob, git_buf *ret);
+int attributes_apply(const struct attributes *a, const char *path, git_blob *blob, git_buf *ret);

@@ -4,7 +4,7 @@
 #include <archive_entry.h>
 #include <fcntl.h>
 
-#define MEMBER_MAX  (UINT64_C(4) << 30) /* the largest program that is taken out */
+#define MEMBER_MAX  (INT64_C(4) << 30) /* the largest program that is taken out */
 #define NAMES_SHOWN 8                   /* of an archive, in a reason */
 
 static void archive_freep(struct archive **a)
@@ -71,43 +71,20 @@ static void note_name(struct taking *t, const char *name)
                 buffer_addf(&t->names, "%s%s", t->names.size > 0 ? ", " : "", name);
 }
 
-static int unpack(struct taking *t, struct archive *a, int to)
-{
-        uint64_t total = 0;
-
-        for (;;) {
-                const void *block;
-                la_int64_t offset;
-                size_t n;
-                int r = archive_read_data_block(a, &block, &n, &offset);
-
-                if (r == ARCHIVE_EOF)
-                        return 0;
-                if (r != ARCHIVE_OK)
-                        return failed(t, a);
-                total = (uint64_t)offset + n;
-                if (total > MEMBER_MAX)
-                        return give_reason(t, "holds a file of more than 4 GiB", "");
-                for (size_t done = 0; done < n;) {
-                        ssize_t k = pwrite(to, (const char *)block + done, n - done, offset + (la_int64_t)done);
-
-                        if (k < 0)
-                                return errorf(-errno, "cannot unpack %s: %s", t->era->file, strerror(errno));
-                        done += (size_t)k;
-                }
-        }
-}
-
-static int take_member(struct taking *t, struct archive *a, size_t i)
+static int take_member(struct taking *t, struct archive *a, struct archive_entry *e, size_t i)
 {
         cleanup_close int fd = open(t->request->work_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        int r = fd < 0 ? errorf(-errno, "cannot make a file in %s: %s", t->request->work_dir, strerror(errno)) : unpack(t, a, fd);
+        int r, error;
 
-        if (r < 0 || *t->ret_reason)
-                return r;
-        if (lseek(fd, 0, SEEK_SET) < 0)
-                return -errno;
-        return put(t, i, fd);
+        if (fd < 0)
+                return errorf(-errno, "cannot make a file in %s: %s", t->request->work_dir, strerror(errno));
+        if (!archive_entry_size_is_set(e) || archive_entry_size(e) > MEMBER_MAX)
+                return give_reason(t, "holds a file of more than 4 GiB", "");
+        r = archive_read_data_into_fd(a, fd);
+        error = r == ARCHIVE_OK ? 0 : archive_errno(a);
+        if (error == ENOSPC || error == EDQUOT || error == EIO) /* the disk's fault, not the archive's */
+                return errorf(-error, "cannot unpack %s: %s", t->era->file, strerror(error));
+        return r == ARCHIVE_OK ? put(t, i, fd) : failed(t, a);
 }
 
 static int each_member(struct taking *t, struct archive *a)
@@ -119,7 +96,7 @@ static int each_member(struct taking *t, struct archive *a)
                 size_t i = output_of(t, plain_name(e));
 
                 if (i < t->n && archive_entry_filetype(e) == AE_IFREG)
-                        r = take_member(t, a, i);
+                        r = take_member(t, a, e, i);
                 else if (archive_entry_filetype(e) == AE_IFREG)
                         note_name(t, plain_name(e));
         }

@@ -1,4 +1,4 @@
-/* A build: of a commit here or elsewhere, of a released program, of sources that are given. */
+/* A build: of a commit, here or on a cluster, of a released program, of sources that are given. */
 #include "core/build/attempt.h"
 
 #include "core/build/binary.h"
@@ -32,6 +32,51 @@ int build_given(const struct build_request *request, struct build_given *given, 
         return r < 0 ? r : attempt_build(&a, &none, ret);
 }
 
+/* -- on a cluster: sources are found here, and the record made there is kept here -- */
+
+static int digest_sources(struct sources *s, const struct progress *p)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < s->files.n; i++) {
+                struct tracked *t = &s->files.list[i];
+                cleanup_blob struct blob b = {0};
+
+                if (i % 256 == 0)
+                        r = progress_step(p, "reading sources", i, s->files.n);
+                if (r == 0)
+                        r = sources_content(s, t, &b);
+                if (r == 0) {
+                        digest_of(b.data ?: "", b.size, &t->content);
+                        t->size = b.size;
+                }
+        }
+        return r;
+}
+
+static int build_remote(struct attempt *a, const git_oid *commit, struct build_record **ret)
+{
+        const struct build_request *q = a->request;
+        cleanup(build_record_unrefp) struct build_record *b = NULL;
+        int r = digest_sources(&a->sources, q->progress);
+
+        if (r == -EBADMSG)
+                return attempt_refuse(a, commit, ret);
+        attempt_tell_log(a);
+        if (r == 0)
+                r = q->remote->build(q->remote, q, &a->sources, &b);
+        if (r < 0)
+                return r;
+        buffer_add(&a->log, b->log.data, b->log.size); /* the log of the sources comes before the builder's own */
+        blob_done(&b->log);
+        r = buffer_steal(&a->log, &b->log);
+        if (r < 0)
+                return r;
+        b->commit = *commit;
+        *ret = steal_pointer(b);
+        return 0;
+}
+
 static int build_era(const struct build_request *request, struct build_record **ret)
 {
         cleanup(git_repository_freep) git_repository *git = NULL;
@@ -49,14 +94,14 @@ static int build_era(const struct build_request *request, struct build_record **
                 return build_released(&a, &c.oid, ret);
         if (r == 0)
                 r = history_repository(request->history, &git);
-        if (r == 0 && !request->away)
+        if (r == 0 && !request->remote)
                 r = attempt_prepare_tools(&a);
         if (r == 0)
                 r = sources_list(git, &c.oid, request->recipe->paths, request->recipe->submodules, &a.sources, &a.log);
         if (r == -EBADMSG)
                 return attempt_refuse(&a, &c.oid, ret);
-        if (r == 0 && request->away)
-                return build_elsewhere(&a, &c.oid, ret);
+        if (r == 0 && request->remote)
+                return build_remote(&a, &c.oid, ret);
         if (r == 0)
                 r = worktree_take(request->work_dir, &worktree);
         return r < 0 ? r : attempt_build(&a, &c.oid, ret);

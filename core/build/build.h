@@ -1,16 +1,13 @@
 /* Builds: from a recipe and a commit to programs in the store.
  *
- * Each build begins from a clean tree: only the paths the recipe names, all of one time, at one path inside the sandbox. A compile cache that goes by
- * contents makes it fast (shim.c): an object is taken from it only where the preprocessor, run anew, gives the same text out of
- * files of the same bytes. So nothing that another commit's build left has a say, and a recipe that is right in a clean checkout is right here.
+ * Each build begins from a clean tree: the recipe's paths alone, all of one time, at one path inside the sandbox. A compile cache that goes by contents
+ * makes it fast (shim.c): an object is taken only where the preprocessor gives the same text out of the same files. So no other build has a say.
  *
- * A failed build is an answer (ok false, with its log), kept like any other. A full disk, a missing sandbox or
- * a cancel is no answer: it is an error, and leaves nothing behind. A tool that is exchanged meanwhile has the build done again: the programs
- * would hold objects of two compilers.
+ * A failed build is an answer (ok false, with its log), kept like any other. A full disk, a missing sandbox or a cancel is an error, and leaves nothing
+ * behind. When a tool is exchanged meanwhile the build is done again: its programs would hold objects of two compilers.
  *
- * A recipe with eras (era.h) is, for each commit, the one that holds it. Build key = recipe_build_digest() of that + the kind of processor +
- * history_source(): two commits that differ only in documentation are one build, and another era's keys have no say. Which compilers, headers and
- * libraries a build used is no part of the key, but is recorded with it (used.h). Of a build elsewhere the workers' toolchain is in the key, of a
+ * Build key = recipe_build_digest() of the commit's era (era.h) + the kind of processor + history_source(): commits that differ in documentation only are
+ * one build. Compilers, headers and libraries are not in the key, but are recorded (used.h). On a cluster the workers' toolchain is in it; for a
  * released binary there is recipe_build_digest() alone.
  * Threads: any. */
 #pragma once
@@ -68,10 +65,10 @@ int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct
 int build_keys(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n);
 
 struct build_request;
-/* A place elsewhere. Its build() has the record made there, its `commit` zero, or says why that cannot be; the era's recipe is in the request, and
- * digests and sizes are in the sources. */
-struct build_away {
-        int (*build)(struct build_away *a, const struct build_request *q, struct sources *s, struct build_record **ret);
+/* A cluster that builds. Its build() has the record made there, its `commit` zero, or says why that cannot be; the era's recipe is in the request,
+ * and digests and sizes are in the sources. */
+struct build_remote {
+        int (*build)(struct build_remote *b, const struct build_request *q, struct sources *s, struct build_record **ret);
 };
 
 struct build_request {
@@ -92,12 +89,12 @@ struct build_request {
         int cancel_fd;                   /* ends the running command */
         const struct progress *progress; /* "checkout", then the running command */
         const struct listener *listener; /* hears the log as it grows; one of another attempt comes behind. NULL: nobody */
-        struct build_away *away;         /* a build there; NULL: here */
+        struct build_remote *remote;     /* a build there; NULL: here */
 };
 int build(const struct build_request *request, struct build_record **ret);
 
 /* A build of sources that are given, without a history and a store: a worker's. Of the request, `recipe` is an era's whole recipe, and programs, history,
- * commit, key and away are not looked at. -ESTALE with a sentence: the toolchain here is another one. */
+ * commit, key and remote are not looked at. -ESTALE with a sentence: the toolchain here is another one. */
 struct build_given {
         struct manifest files; /* with their content; moved into the build */
         const char *toolchain;

@@ -1,54 +1,32 @@
 /* Build keys: what a build depends on, of one commit or of all. */
-#include "core/build/attempt.h"
-
 #include <sys/utsname.h>
 
-#include "core/build/dependency.h"
+#include "core/build/build.h"
 #include "core/build/era.h"
 
 /* A released program is not made here: neither sources nor compilers are in its key. */
-static void key_of_binary(const struct recipe *r, struct digest *ret)
-{
-        struct hasher *h = hasher_new();
-
-        recipe_build_digest(r, ret);
-        hasher_add(h, ret->bytes, DIGEST_SIZE);
-        hasher_finish(h, ret);
-}
-
-static void source_key(const struct recipe *r, const char *place, const struct digest *source, struct digest *ret)
+static void key_of(const struct recipe *r, const char *machine, const struct digest *source, struct digest *ret)
 {
         struct digest recipe;
         struct hasher *h = hasher_new();
 
         recipe_build_digest(r, &recipe);
         hasher_add(h, recipe.bytes, DIGEST_SIZE);
-        hasher_string(h, place);
-        hasher_add(h, source->bytes, DIGEST_SIZE);
+        if (!r->file) {
+                hasher_string(h, machine);
+                hasher_add(h, source->bytes, DIGEST_SIZE);
+        }
         hasher_finish(h, ret);
 }
 
-int build_hash_dependencies(struct hasher *h, const struct recipe *recipe, bool now)
-{
-        for (char *const *p = recipe->dependencies; *p; p++) {
-                struct digest d;
-                int r = dependency_digest(*p, now, &d);
-
-                if (r < 0)
-                        return r;
-                hasher_add(h, d.bytes, DIGEST_SIZE);
-        }
-        return 0;
-}
-
-/* The place where it is built: here the kind of processor, as its record says what it used of this machine (used.h); elsewhere the workers' toolchain.
- * Recipes with dependencies are not built elsewhere. */
-static int place_of(const struct recipe *recipe, char ret[DIGEST_HEX_SIZE])
+/* What the key says of the machine: here the kind of processor, as its record says what it used of this machine (used.h); of a cluster the workers'
+ * toolchain. Recipes with dependencies are not built on clusters. */
+static int machine_of(const struct recipe *recipe, char ret[DIGEST_HEX_SIZE])
 {
         struct recipe_builder *builder = recipe->builder;
         struct utsname name;
 
-        if (builder)
+        if (builder && !recipe->file)
                 return builder->toolchain(builder, ret);
         uname(&name);
         snprintf(ret, DIGEST_HEX_SIZE, "here: %.50s", name.machine);
@@ -57,37 +35,30 @@ static int place_of(const struct recipe *recipe, char ret[DIGEST_HEX_SIZE])
 
 int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct digest *ret)
 {
-        struct digest source;
-        char place[DIGEST_HEX_SIZE];
+        struct digest source = {0};
+        char machine[DIGEST_HEX_SIZE];
         int e = era_of(h, r, commit, &r);
 
-        if (e == 0 && r->file) {
-                key_of_binary(r, ret);
-                return 0;
-        }
         if (e == 0)
-                e = place_of(r, place);
-        if (e == 0)
+                e = machine_of(r, machine);
+        if (e == 0 && !r->file)
                 e = history_source(h, commit, r->sources, &source);
         if (e == 0)
-                source_key(r, place, &source, ret);
+                key_of(r, machine, &source, ret);
         return e;
 }
 
 /* The keys that one era gives, of all commits. */
 static int keys_of_era(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n)
 {
-        char place[DIGEST_HEX_SIZE];
-        int e = r->file ? 0 : place_of(r, place);
+        char machine[DIGEST_HEX_SIZE];
+        int e = machine_of(r, machine);
 
         if (e == 0)
                 e = history_sources(h, r->sources, ret, ret_n);
-        for (uint32_t i = 0; e == 0 && i < *ret_n; i++) {
-                if (r->file)
-                        key_of_binary(r, &(*ret)[i]);
-                else if (!digest_is_zero(&(*ret)[i]))
-                        source_key(r, place, &(*ret)[i], &(*ret)[i]);
-        }
+        for (uint32_t i = 0; e == 0 && i < *ret_n; i++)
+                if (r->file || !digest_is_zero(&(*ret)[i]))
+                        key_of(r, machine, &(*ret)[i], &(*ret)[i]);
         return e;
 }
 

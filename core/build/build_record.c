@@ -1,7 +1,7 @@
 /* The store's form of a build: a version, then fields; numbers big end first; strings and blobs after their length. The log comes last, so
  * that readers without need of it can skip it. */
 #include "core/build/build.h"
-#include "cache/base/record.h"
+#include "cache/base/transfer.h"
 
 struct build_record *build_record_ref(struct build_record *b)
 {
@@ -66,117 +66,96 @@ void build_record_note_program(struct build_record *b)
 
 /* -- the store's form ------------------------------------------------------------------------------------------- */
 
-static void add_bytes(struct buffer *b, const void *data, size_t size)
+static void transfer_outputs(struct transfer *t, struct build_record *b)
 {
-        record_put_u64(b, size);
-        buffer_add(b, data, size);
+        transfer_count(t, &b->n_outputs, DIGEST_SIZE);
+        if (transfer_reads(t))
+                b->outputs = allocate(b->n_outputs + 1, sizeof(*b->outputs));
+        for (size_t i = 0; i < b->n_outputs; i++) {
+                struct build_output *o = &b->outputs[i];
+                uint64_t executable = o->executable;
+
+                transfer_string(t, &o->name);
+                transfer_raw(t, o->id.bytes, DIGEST_SIZE);
+                transfer_u64(t, &o->size);
+                transfer_u64(t, &executable);
+                o->executable = executable;
+        }
+}
+
+/* Those of incremental builds, which versions before made, count for nothing. */
+static void transfer_programs(struct transfer *t, struct build_record *b)
+{
+        size_t n = b->n_programs, kept = 0;
+
+        transfer_count(t, &n, DIGEST_SIZE);
+        if (transfer_reads(t))
+                b->programs = allocate(n + 1, sizeof(*b->programs));
+        for (size_t i = 0; i < n; i++) {
+                bool is_clean = true, is_struck = false;
+
+                transfer_raw(t, b->programs[kept].bytes, DIGEST_SIZE);
+                transfer_bool(t, &is_clean);
+                transfer_bool(t, &is_struck);
+                kept += is_clean && !is_struck;
+        }
+        b->n_programs = kept;
+}
+
+/* The log, which comes last, is the caller's. */
+static void transfer_record(struct transfer *t, struct build_record *b, bool *is_clean)
+{
+        bool has_reason = b->reason;
+        uint64_t started = (uint64_t)b->started;
+
+        transfer_bool(t, &b->ok);
+        transfer_bool(t, is_clean);
+        transfer_bool(t, &has_reason);
+        transfer_raw(t, b->commit.id, GIT_OID_RAWSZ);
+        transfer_u64(t, &started);
+        b->started = (int64_t)started;
+        transfer_u64(t, &b->duration_ns);
+        transfer_u64(t, &b->cpu_ns);
+        transfer_u64(t, &b->memory);
+        if (has_reason)
+                transfer_string(t, &b->reason);
+        transfer_outputs(t, b);
+        transfer_programs(t, b);
+        transfer_string(t, &b->differs);
+        if (transfer_reads(t) && b->differs && !*b->differs)
+                free(steal_pointer(b->differs));
 }
 
 int build_record_encode(const struct build_record *b, struct buffer *ret)
 {
+        bool is_clean = true;
+
         record_put_u8(ret, BUILD_RECORD_VERSION);
-        record_put_u8(ret, b->ok);
-        record_put_u8(ret, true); /* built in a clean tree */
-        record_put_u8(ret, b->reason != NULL);
-        buffer_add(ret, b->commit.id, GIT_OID_RAWSZ);
-        record_put_u64(ret, (uint64_t)b->started);
-        record_put_u64(ret, b->duration_ns);
-        record_put_u64(ret, b->cpu_ns);
-        record_put_u64(ret, b->memory);
-        if (b->reason)
-                add_bytes(ret, b->reason, strlen(b->reason));
-        record_put_u64(ret, b->n_outputs);
-        for (size_t i = 0; i < b->n_outputs; i++) {
-                const struct build_output *o = &b->outputs[i];
-
-                add_bytes(ret, o->name, strlen(o->name));
-                buffer_add(ret, o->id.bytes, DIGEST_SIZE);
-                record_put_u64(ret, o->size);
-                record_put_u64(ret, o->executable);
-        }
-        record_put_u64(ret, b->n_programs);
-        for (size_t i = 0; i < b->n_programs; i++) {
-                buffer_add(ret, b->programs[i].bytes, DIGEST_SIZE);
-                record_put_u8(ret, true);  /* a build in a clean tree made it, */
-                record_put_u8(ret, false); /* and none has shown it wrong */
-        }
-        add_bytes(ret, b->differs ?: "", b->differs ? strlen(b->differs) : 0);
-        add_bytes(ret, b->log.data, b->log.size);
+        transfer_record(&(struct transfer){.to = ret}, (struct build_record *)b, &is_clean);
+        record_put_u64(ret, b->log.size);
+        buffer_add(ret, b->log.data, b->log.size);
         return buffer_error(ret);
-}
-
-static void read_outputs(struct record *r, struct build_record *b)
-{
-        uint64_t n = record_u64(r);
-
-        if (n > record_left(r) / DIGEST_SIZE) { /* before it is believed */
-                record_fail(r);
-                return;
-        }
-        b->outputs = allocate(n + 1, sizeof(*b->outputs));
-        for (uint64_t i = 0; i < n && r->error == 0; i++) {
-                struct build_output *o = &b->outputs[i];
-
-                o->name = record_string(r, record_u64(r));
-                record_raw(r, o->id.bytes, DIGEST_SIZE);
-                o->size = record_u64(r);
-                o->executable = record_u64(r) != 0;
-                b->n_outputs++;
-        }
-}
-
-static void read_programs(struct record *r, struct build_record *b)
-{
-        uint64_t n = record_u64(r), length;
-
-        if (n > record_left(r) / DIGEST_SIZE) { /* before it is believed */
-                record_fail(r);
-                return;
-        }
-        b->programs = allocate(n + 1, sizeof(*b->programs));
-        for (uint64_t i = 0; i < n && r->error == 0; i++) {
-                bool is_clean, is_struck;
-
-                record_raw(r, b->programs[b->n_programs].bytes, DIGEST_SIZE);
-                is_clean = record_bool(r);
-                is_struck = record_bool(r);
-                b->n_programs += is_clean && !is_struck; /* the others are incremental builds' of versions before */
-        }
-        length = record_u64(r);
-        if (length > 0)
-                b->differs = record_string(r, length);
 }
 
 int build_record_decode(struct slice bytes, bool with_log, struct build_record **ret)
 {
         cleanup(build_record_unrefp) struct build_record *b = allocate(1, sizeof(*b));
-        struct record rec = record_of(bytes);
-        bool is_clean, has_reason;
+        struct transfer t = {.from = record_of(bytes)};
+        bool is_clean;
         int r;
 
         b->refs = 1;
-        record_version(&rec, BUILD_RECORD_VERSION);
-        b->ok = record_bool(&rec);
-        is_clean = record_bool(&rec);
-        has_reason = record_bool(&rec);
-        record_raw(&rec, b->commit.id, GIT_OID_RAWSZ);
-        b->started = (int64_t)record_u64(&rec);
-        b->duration_ns = record_u64(&rec);
-        b->cpu_ns = record_u64(&rec);
-        b->memory = record_u64(&rec);
-        if (has_reason)
-                b->reason = record_string(&rec, record_u64(&rec));
-        read_outputs(&rec, b);
-        read_programs(&rec, b);
-        if (b->ok && b->n_programs == 0 && rec.error == 0)
+        record_version(&t.from, BUILD_RECORD_VERSION);
+        transfer_record(&t, b, &is_clean);
+        if (b->ok && b->n_programs == 0 && t.from.error == 0)
                 build_record_note_program(b);
         if (with_log)
-                record_blob(&rec, record_u64(&rec), &b->log);
+                record_blob(&t.from, record_u64(&t.from), &b->log);
         else
-                record_slice(&rec, record_left(&rec));
+                record_slice(&t.from, record_left(&t.from));
         if (b->ok ? b->n_outputs == 0 : !b->reason) /* who reads it relies on a program or a reason */
-                record_fail(&rec);
-        r = record_end(&rec, "the record of a build");
+                record_fail(&t.from);
+        r = record_end(&t.from, "the record of a build");
         if (r == 0 && b->ok && !is_clean)
                 r = -ENOENT;
         if (r == 0)

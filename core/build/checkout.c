@@ -1,8 +1,9 @@
 #include "core/build/checkout.h"
 
 #include <fcntl.h>
-#include <limits.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "core/git/paths.h"
 #include "core/recipe/recipe.h"
@@ -164,13 +165,13 @@ int sources_list(git_repository *git, const git_oid *commit, char *const *paths,
 
         ret->git = git;
         r = list_commit(&l, commit);
-        return r < 0 ? r : attributes_open(git, commit, paths, &ret->attributes);
+        return r < 0 ? r : attributes_open(git, commit, &ret->attributes);
 }
 
 void sources_done(struct sources *s)
 {
         manifest_done(&s->files);
-        attributes_free(s->attributes);
+        git_config_free(s->attributes.owner);
 }
 
 int sources_content(void *sources, const struct tracked *t, struct blob *ret)
@@ -187,8 +188,8 @@ int sources_content(void *sources, const struct tracked *t, struct blob *ret)
         if (git_blob_lookup(&blob, s->git, &t->oid) < 0)
                 return errorf(-ESTALE, "the repository %s lacks %s (%s), or it is damaged: %s", git_repository_path(s->git), t->path,
                               git_oid_tostr_s(&t->oid), git_error_text());
-        if (s->attributes && S_ISREG(t->mode))
-                r = attributes_apply(s->attributes, t->path, blob, &filtered);
+        if (S_ISREG(t->mode))
+                r = attributes_apply(&s->attributes, t->path, blob, &filtered);
         if (r == 0) {
                 buffer_add(&copy, filtered.ptr ?: git_blob_rawcontent(blob), filtered.ptr ? filtered.size : (size_t)git_blob_rawsize(blob));
                 r = buffer_steal(&copy, ret);
@@ -197,89 +198,54 @@ int sources_content(void *sources, const struct tracked *t, struct blob *ret)
         return r;
 }
 
-/* -- walking the folder without following links ------------------------------------------------------------------ */
+/* -- below the folder, without following links --------------------------------------------------------------------- */
 
-/* The folder that the last path was in stays open: the next one is mostly in it too. */
-struct walker {
-        const char *folder;
-        int root, at;
-        char inside[PATH_SIZE]; /* where `at` is, "" for the root */
-};
-
-static int walker_open(struct walker *w, const char *folder)
+static int open_folder(const char *folder)
 {
-        *w = (struct walker){.folder = folder, .root = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), .at = -1};
-        return w->root < 0 ? errorf(-errno, "cannot open %s: %s", folder, strerror(errno)) : 0;
+        int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+        return fd < 0 ? errorf(-errno, "cannot open %s: %s", folder, strerror(errno)) : fd;
 }
 
-static void walker_done(struct walker *w)
-{
-        closep(&w->at);
-        closep(&w->root);
-}
-#define cleanup_walker cleanup(walker_done)
-
-/* One folder further down. */
-static int step(int fd, const char *name, bool make)
-{
-        int next;
-
-        if (make && mkdirat(fd, name, 0755) < 0 && errno != EEXIST)
-                return -errno;
-        next = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        return next < 0 ? -errno : next;
-}
-
-/* The descriptor of the folder that `path` is in (the walker's own), and the last component. */
-static int walker_enter(struct walker *w, const char *path, bool make, const char **ret_name)
+static char *parent_of(const char *path)
 {
         const char *slash = strrchr(path, '/');
-        size_t length = slash ? (size_t)(slash - path) : 0;
-        cleanup_close int fd = -1;
 
-        *ret_name = slash ? slash + 1 : path;
-        if (w->at >= 0 && strlen(w->inside) == length && memcmp(w->inside, path, length) == 0)
-                return w->at;
-        fd = fcntl(w->root, F_DUPFD_CLOEXEC, 3);
-        if (fd < 0)
+        return slash ? copy_prefix(path, (size_t)(slash - path)) : copy_string(".");
+}
+
+/* The descriptor of the folder that `path` is in. */
+static int open_parent(int root, const char *path)
+{
+        struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+        cleanup_free char *folder = parent_of(path);
+        long fd = syscall(SYS_openat2, root, folder, &how, sizeof(how));
+
+        return fd >= 0 ? (int)fd : errno == ELOOP ? -ENOTDIR : -errno;
+}
+
+/* The same; it is made where it is not there. */
+static int make_parent(int root, const char *path)
+{
+        cleanup_free char *folder = parent_of(path);
+        int fd = open_parent(root, path);
+        cleanup_close int above = fd == -ENOENT ? make_parent(root, folder) : -1;
+
+        if (fd != -ENOENT || above < 0)
+                return fd != -ENOENT ? fd : above;
+        if (mkdirat(above, basename(folder), 0755) < 0 && errno != EEXIST)
                 return -errno;
-        for (const char *p = path; slash && p < slash;) {
-                char name[NAME_MAX + 1];
-                size_t n = strcspn(p, "/");
-                int next;
-
-                if (n > NAME_MAX)
-                        return -ENAMETOOLONG;
-                memcpy(name, p, n);
-                name[n] = '\0';
-                next = step(fd, name, make);
-                if (next < 0)
-                        return next;
-                close(fd);
-                fd = next;
-                p += n + 1;
-        }
-        closep(&w->at);
-        w->at = steal_fd(&fd);
-        memcpy(w->inside, path, length);
-        w->inside[length] = '\0';
-        return w->at;
+        return open_parent(root, path);
 }
 
 int checkout_open(const char *folder, const char *path, int *ret_fd)
 {
-        cleanup_walker struct walker w = {.root = -1, .at = -1};
-        cleanup_close int fd = -1;
+        cleanup_close int root = open_folder(folder), parent = root < 0 ? root : open_parent(root, path), fd = -1;
         struct stat st;
-        const char *name;
-        int parent, r = walker_open(&w, folder);
 
-        if (r < 0)
-                return r;
-        parent = walker_enter(&w, path, false, &name);
         if (parent < 0)
                 return parent;
-        fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        fd = openat(parent, basename(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -errno;
         if (!S_ISREG(st.st_mode))
@@ -298,38 +264,34 @@ static int file_error(int r, const char *verb, const char *path, const char *fol
 
 /* -- writing ---------------------------------------------------------------------------------------------------- */
 
-static int write_link(int fd, const char *name, struct slice content, int64_t when)
+static int write_file(int folder, const char *name, mode_t mode, struct slice content)
 {
-        const struct timespec times[2] = {{.tv_sec = when}, {.tv_sec = when}};
-        char target[PATH_SIZE];
+        cleanup_close int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        int r = fd < 0 ? -errno : write_all(fd, content.data, content.size);
 
-        memcpy(target, content.data, content.size); /* list_file() has seen to the size */
-        target[content.size] = '\0';
-        return symlinkat(target, fd, name) < 0 || utimensat(fd, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+        return r < 0 ? r : fchmod(fd, mode & 0777) < 0 ? -errno : 0;
 }
 
-static int write_file(int dir, const char *name, mode_t mode, struct slice content, int64_t when)
+static int write_link(int folder, const char *name, struct slice content)
+{
+        cleanup_free char *target = copy_prefix(content.data, content.size);
+
+        return symlinkat(target, folder, name) < 0 ? -errno : 0;
+}
+
+static int write_content(int root, const struct tracked *t, struct slice content, int64_t when)
 {
         const struct timespec times[2] = {{.tv_sec = when}, {.tv_sec = when}};
-        cleanup_close int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        cleanup_close int folder = make_parent(root, t->path);
+        const char *name = basename(t->path);
         int r;
 
-        if (fd < 0)
-                return -errno;
-        r = write_all(fd, content.data, content.size);
-        return r < 0 ? r : fchmod(fd, mode & 0777) < 0 || futimens(fd, times) < 0 ? -errno : 0;
-}
-
-static int write_content(struct walker *w, const struct tracked *t, struct slice content, int64_t when)
-{
-        const char *name;
-        int fd = walker_enter(w, t->path, true, &name);
-
-        if (fd < 0)
-                return fd;
+        if (folder < 0)
+                return folder;
         if (t->mode == MODE_SUBMODULE)
-                return mkdirat(fd, name, 0755) < 0 ? -errno : 0;
-        return S_ISLNK(t->mode) ? write_link(fd, name, content, when) : write_file(fd, name, t->mode, content, when);
+                return mkdirat(folder, name, 0755) < 0 ? -errno : 0;
+        r = S_ISLNK(t->mode) ? write_link(folder, name, content) : write_file(folder, name, t->mode, content);
+        return r < 0 ? r : utimensat(folder, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
 static bool is_expected(const struct tracked *t, struct slice content)
@@ -342,7 +304,7 @@ static bool is_expected(const struct tracked *t, struct slice content)
         return digest_equal(&d, &t->content);
 }
 
-static int write_one(struct walker *w, const struct tracked *t, int64_t when, checkout_content_fn content, void *user)
+static int write_one(const char *folder, int root, const struct tracked *t, int64_t when, checkout_content_fn content, void *user)
 {
         cleanup_blob struct blob b = {0};
         struct slice bytes;
@@ -353,22 +315,22 @@ static int write_one(struct walker *w, const struct tracked *t, int64_t when, ch
         bytes = SLICE(b.data ?: "", b.size);
         if (t->mode != MODE_SUBMODULE && !is_expected(t, bytes))
                 return errorf(-EIO, "%s came with other bytes than its digest says", t->path);
-        r = write_content(w, t, bytes, when);
-        if (r == -EEXIST || r == -ENOTDIR || r == -ELOOP)
+        r = write_content(root, t, bytes, when);
+        if (r == -EEXIST || r == -ENOTDIR)
                 return errorf(-EBADMSG, "the sources hold two files named %s, or a file in the place of its folder", t->path);
-        return r < 0 ? file_error(r, "write", t->path, w->folder) : 0;
+        return r < 0 ? file_error(r, "write", t->path, folder) : 0;
 }
 
 int checkout(const char *folder, const struct manifest *files, int64_t when, checkout_content_fn content, void *user, const struct progress *p)
 {
-        cleanup_walker struct walker w;
-        int r = walker_open(&w, folder);
+        cleanup_close int root = open_folder(folder);
+        int r = MIN(root, 0);
 
         for (size_t i = 0; r == 0 && i < files->n; i++) {
                 if (i % PROGRESS_STEP == 0)
                         r = progress_step(p, "checkout", i, files->n);
                 if (r == 0)
-                        r = write_one(&w, &files->list[i], when, content, user);
+                        r = write_one(folder, root, &files->list[i], when, content, user);
         }
         return r;
 }

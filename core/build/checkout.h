@@ -1,8 +1,9 @@
 /* The files of a commit in a folder: which they are, and the writing.
  *
  * The files are those that `git worktree` would write: executable bits, links, line ends and identities as .gitattributes say (attributes.h).
- * Not libgit2's checkout: that trusts the folder, and here nothing does. A build may have put a link to anywhere in the place of a folder, and
- * this runs as the store's owner. Every component is opened without following links. */
+ * Not libgit2's checkout: a worker has the files and no repository, submodules come from other commits of the same one, and a file's time is the same in
+ * each build. The kernel follows no link below the folder and nothing out of it (openat2): a build may have put a link to anywhere there, and this
+ * runs as the store's owner. */
 #pragma once
 
 #include "cache/base/progress.h"
@@ -13,7 +14,7 @@
 struct sources {
         struct manifest files; /* owned; their `content` is zero, unless somebody worked it out */
         git_repository *git;   /* borrowed */
-        struct attributes *attributes; /* owned; NULL: files are as they were committed */
+        struct attributes attributes;
 };
 void sources_done(struct sources *s);
 /* The files of `paths` (empty: all) at a commit. `submodules` are a recipe's (PATH=REPO): their files are among them; others are empty folders, as

@@ -10,12 +10,9 @@ static int find_end(struct history *h, const struct recipe *era, const char *rev
 {
         int r = history_resolve(h, revision, ret);
 
-        if (r == -ENOENT || r == -EINVAL || r == -ENOTUNIQ) {
-                cleanup_free char *why = copy_string(error_message(r));
-
+        if (r == -ENOENT || r == -EINVAL || r == -ENOTUNIQ)
                 return errorf(-EIO, "[%s \"%s\"] of the recipe of %s: %s", era->file ? "binary" : "era", era->range, era->name,
-                              why);
-        }
+                              error_message(r));
         return r;
 }
 
@@ -52,7 +49,7 @@ static int span_holds(struct history *h, const struct span *s, uint32_t commit, 
 int era_of(struct history *h, const struct recipe *r, uint32_t commit, const struct recipe **ret)
 {
         *ret = r;
-        for (size_t i = 0; i < r->n_eras; i++) {
+        for (size_t i = 0; i < r->n_eras && *ret == r; i++) {
                 struct span s;
                 bool holds;
                 int e = span_find(h, r->eras[i], &s);
@@ -61,10 +58,8 @@ int era_of(struct history *h, const struct recipe *r, uint32_t commit, const str
                         e = span_holds(h, &s, commit, &holds);
                 if (e < 0)
                         return e;
-                if (holds) {
+                if (holds)
                         *ret = r->eras[i];
-                        return 0;
-                }
         }
         return 0;
 }

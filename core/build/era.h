@@ -1,12 +1,10 @@
 /* Eras: which of a recipe's keys a commit is built by.
  *
  *     [binary "TAG"]  holds the commit that TAG is on, and no other.
- *     [era "A..B"]    holds A and every commit that has A among its ancestors, but none that has B among its ancestors; B itself is in it. Without A:
- *                     from the beginning; without B: no end.
+ *     [era "A..B"]    holds A, B, and every commit that has A among its ancestors and B not. Without A: from the beginning; without B: no end.
  *
- * A commit takes the first that holds it, binaries before eras, and the solver's own keys when none does. First parents have no say: a branch
- * that left before A, and has not merged A, still has what was there before A, and so has a release branch that left before B what was there
- * before B.
+ * A commit takes the first that holds it, binaries before eras, and the solver's own keys when none does. A branch that left before A, and has not merged
+ * A, still has what was there before A, whatever first parents say.
  *
  * Threads: any. Errors: -EIO with a sentence when an era names a revision that the history does not have (a slip must not build something else);
  * others as in history.h. */

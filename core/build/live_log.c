@@ -19,28 +19,27 @@ static void stop(struct live_log *l, int r)
         l->left = 0;
 }
 
-static int write_piece(struct live_log *l, struct slice text)
+static int write_piece(struct live_log *l, const void *text, size_t size)
 {
         int r = fault_at("build.live");
 
-        return r < 0 ? r : write_all(l->fd, text.data, text.size);
+        return r < 0 ? r : write_all(l->fd, text, size);
 }
 
 static void hear(void *user, struct slice text)
 {
         struct live_log *l = user;
-        bool fits = text.size < l->left;
+        size_t n = MIN(text.size, l->left);
         int r;
 
         if (l->fd < 0 || l->left == 0)
                 return;
-        r = write_piece(l, SLICE(text.data, MIN(text.size, l->left)));
-        if (r == 0 && !fits)
-                r = write_piece(l, SLICE(LIVE_LOG_REST, strlen(LIVE_LOG_REST)));
+        l->left -= n;
+        r = write_piece(l, text.data, n);
+        if (r == 0 && l->left == 0)
+                r = write_piece(l, LIVE_LOG_REST, strlen(LIVE_LOG_REST));
         if (r < 0)
                 stop(l, r);
-        else
-                l->left = fits ? l->left - text.size : 0;
 }
 
 static int take(struct live_log *l)
@@ -87,8 +86,8 @@ void live_log_say_lost(struct live_log *l, const char *why)
         cleanup_buffer struct buffer b = {0};
 
         buffer_addf(&b, "\n[... this build ended without a result: %s ...]\n", why);
-        if (l->fd >= 0 && !b.failed)
-                write_piece(l, SLICE(b.data, b.size));
+        if (l->fd >= 0)
+                write_piece(l, b.data, b.size);
 }
 
 void live_log_end(struct live_log *l)
@@ -96,8 +95,6 @@ void live_log_end(struct live_log *l)
         if (l->fd >= 0)
                 lock_release_unlink(l->dir, l->name, steal_fd(&l->fd));
 }
-
-/* -- for those who look -- */
 
 bool live_log_goes_on(int fd)
 {

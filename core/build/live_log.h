@@ -1,11 +1,11 @@
 /* The output of a build, for somebody who looks while it goes on.
  *
- * A build's log is kept with its record, when the build has ended: that is the value, and the only one of build/log. Until then the same text grows in
- * <store>/building/<key in hex>. The builder holds a lock on this file (cache/base/lock.h) and deletes it when the build has ended. A file that nobody
- * holds was left by a kill: it is never read, the next build of that key replaces it, and leftovers_sweep() deletes it.
+ * A build's log is kept with its record, when the build has ended; that is the only value of build/log. Until then the same text grows in
+ * <store>/building/<key in hex>, which the builder holds a lock on (cache/base/lock.h), and deletes in the end. A file that nobody holds was left by a
+ * kill: it is never read, the next build of that key replaces it, and leftovers_sweep() deletes it.
  *
- * It is a look and no value. An attempt that is begun again continues behind the one before. Behind LIVE_LOG_MOST bytes the file says that the rest
- * comes at the end, and grows no further. A disk that has no room ends it early, and never the build.
+ * The log of a second attempt continues behind that of the first. Behind LIVE_LOG_MOST bytes the file says that the rest comes at the end, and grows no
+ * further. A full disk ends it early, and never the build.
  *
  * Threads: any; one log by one thread at a time. */
 #pragma once

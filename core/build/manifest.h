@@ -24,6 +24,3 @@ void manifest_sort(struct manifest *m);
 /* Names that libgit2 reads out of trees, which git would never have written. */
 bool manifest_name_is_bad(const char *name);
 #define cleanup_manifest cleanup(manifest_done)
-/* As bytes, without the names of git's objects. Paths that are read lead to no other folder. */
-void manifest_encode(const struct manifest *m, struct buffer *ret);
-int manifest_decode(struct slice bytes, struct manifest *ret); /* -EBADMSG; *ret may have some of them, to be freed */

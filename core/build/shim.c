@@ -1,16 +1,16 @@
-/* solverfs-shim: what stands in the place of compilers and of `date` inside a build. A static program of its own; the name it is called by says
- * which part it plays (build_tools.c makes the links).
+/* solverfs-shim: takes the place of compilers and of `date` inside a build. A static program; its name says which part it plays (build_tools.c makes the
+ * links).
  *
  * A compiler's name: `ccache COMPILER ...`, where the cache sees all that the object depends on; else the compiler itself.
  *
- * "cpp": ccache's CCACHE_PREFIX_CPP. ccache knows a source again by its preprocessed text, and that is less than the compiler sees: columns in
- * debug information and in a sanitizer's messages, comments (-Wimplicit-fallthrough), files that the assembler includes. So the text is replaced
- * by a digest of itself and of the bytes of every file that it names; and when it includes files by the assembler's directives, a number
- * follows that never comes again. ccache hashes that line and throws it away, as it does with the text: the compiler reads the source.
+ * "cpp": ccache's CCACHE_PREFIX_CPP. ccache knows a source again by its preprocessed text, and the compiler sees more than that: columns, for debug
+ * information and sanitizers; comments, for -Wimplicit-fallthrough; files that the assembler includes. So the text is replaced by a digest of
+ * itself and of the bytes of every file that it names. When it includes files by the assembler's directives, a number follows that never comes
+ * again. ccache hashes that line and throws it away; the compiler reads the source.
  *
- * With those bytes the text has to tell two things only: which files were included, and in which order. So GCC is asked to follow directives
- * and to expand nothing (-fdirectives-only), which takes less than half as long. The whole text is made where an expansion could show more, or
- * could change what a directive does (see says_all).
+ * With those bytes the text has to tell only which files were included, and in which order. So GCC is asked to follow directives and to expand nothing
+ * (-fdirectives-only), which takes less than half as long. The whole text is made where an expansion could show more, or change what a
+ * directive does (says_all).
  *
  * "date": at SOURCE_DATE_EPOCH, unless a date is asked for. Programs that show when they were built then show the same each time. */
 #define XXH_INLINE_ALL
@@ -52,16 +52,36 @@ static bool ends(const char *s, const char *with)
         return n > k && strcmp(s + n - k, with) == 0;
 }
 
+/* Does it begin, or end, with any of the list? */
+static bool any(const char *s, const char *const *list, bool (*matches)(const char *s, const char *with))
+{
+        while (*list && !matches(s, *list))
+                list++;
+        return *list != NULL;
+}
+
+/* The arguments behind the first, with these two in front. */
+static char **with_first(int argc, char **argv, const char *first, const char *second)
+{
+        char **list = calloc((size_t)argc + 2, sizeof(*list));
+
+        if (!list)
+                die(first);
+        list[0] = (char *)first;
+        list[1] = (char *)second;
+        memcpy(list + 2, argv + 1, (size_t)argc * sizeof(*list)); /* with the NULL */
+        return list;
+}
+
 /* -- date ------------------------------------------------------------------------------------------------------- */
 
 /* Is it told which time to show (or to set)? A letter behind -I is a precision. */
 static bool names_time(const char *argument)
 {
-        static const char *const options[] = {"--date", "--file", "--reference", "--resolution", "--set", "--help", "--version"};
+        static const char *const options[] = {"--date", "--file", "--reference", "--resolution", "--set", "--help", "--version", NULL};
 
-        for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
-                if (begins(argument, options[i]))
-                        return true;
+        if (any(argument, options, begins))
+                return true;
         if (argument[0] != '-' || argument[1] == '-')
                 return false;
         for (const char *p = argument + 1; *p && *p != 'I'; p++)
@@ -73,22 +93,16 @@ static bool names_time(const char *argument)
 static int show_date(int argc, char **argv)
 {
         const char *epoch = getenv("SOURCE_DATE_EPOCH");
-        char **list = calloc((size_t)argc + 2, sizeof(*list)), at[64];
         bool named = !epoch || !*epoch || epoch[strspn(epoch, "0123456789")] != '\0' || strlen(epoch) > 18;
+        char at[64];
 
-        if (!list)
-                die("date");
-        for (int i = 0; i < argc; i++) {
-                list[i] = argv[i];
-                named |= i > 0 && names_time(argv[i]);
-        }
-        if (!named) { /* before the format, and before a "--" */
-                memmove(list + 2, list + 1, (size_t)argc * sizeof(*list));
-                snprintf(at, sizeof(at), "--date=@%s", epoch);
-                list[1] = at;
-        }
-        execv("/usr/bin/date", list);
-        execv("/bin/date", list);
+        for (int i = 1; i < argc; i++)
+                named |= names_time(argv[i]);
+        snprintf(at, sizeof(at), "--date=@%s", named ? "" : epoch);
+        if (!named) /* before the format, and before a "--" */
+                argv = with_first(argc, argv, argv[0], at);
+        execv("/usr/bin/date", argv);
+        execv("/bin/date", argv);
         die("date");
         return 127;
 }
@@ -113,25 +127,45 @@ static bool seen_before(void **seen, const char *path)
         return false;
 }
 
-/* False when there is no such file: <built-in>, a folder. */
-static bool digest_of_file(const char *path, XXH128_hash_t *ret)
-{
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        struct stat st;
-        void *bytes = NULL;
-        bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+struct text {
+        char *bytes; /* mapped; NULL when it is empty */
+        size_t size;
+        int fd;
+};
 
+/* False when there is no such file: <built-in>, a folder. */
+static bool text_open(const char *path, int flags, struct text *ret)
+{
+        struct stat st;
+        bool ok;
+
+        *ret = (struct text){.fd = open(path, flags | O_CLOEXEC)};
+        ok = ret->fd >= 0 && fstat(ret->fd, &st) == 0 && S_ISREG(st.st_mode);
         if (ok && st.st_size > 0) {
-                bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-                ok = bytes != MAP_FAILED;
+                ret->size = (size_t)st.st_size;
+                ret->bytes = mmap(NULL, ret->size, PROT_READ, MAP_PRIVATE, ret->fd, 0);
+                ok = ret->bytes != MAP_FAILED;
         }
-        if (ok)
-                *ret = XXH3_128bits(bytes, (size_t)st.st_size);
-        if (bytes && bytes != MAP_FAILED)
-                munmap(bytes, (size_t)st.st_size);
-        if (fd >= 0)
-                close(fd);
+        if (!ok && ret->fd >= 0)
+                close(ret->fd);
         return ok;
+}
+
+static void text_close(struct text *t)
+{
+        if (t->bytes)
+                munmap(t->bytes, t->size);
+        if (close(t->fd) < 0)
+                die("the preprocessed text");
+}
+
+static struct text output_open(const char *path)
+{
+        struct text t;
+
+        if (!path || !text_open(path, O_RDWR | O_APPEND, &t))
+                die(path ? path : "the preprocessed text");
+        return t;
 }
 
 /* The name in a line `# 12 "dir/a.h" 1` or `#line 12 "dir/a.h"`, its escapes undone; false when the line is none. */
@@ -170,14 +204,17 @@ static void add_digests(XXH3_state_t *state, const char *text, size_t size)
         void *seen = NULL;
         char name[PATH_MAX];
         XXH128_hash_t d;
+        struct text file;
 
         for (const char *line = text; line < end; line = next) {
                 const char *newline = memchr(line, '\n', (size_t)(end - line));
 
                 next = newline ? newline + 1 : end;
                 if (*line != '#' || !name_of_line(line, newline ? newline : end, name) || seen_before(&seen, name) ||
-                    !digest_of_file(name, &d))
+                    !text_open(name, O_RDONLY, &file))
                         continue;
+                d = XXH3_128bits(file.bytes, file.size);
+                text_close(&file);
                 XXH3_128bits_update(state, name, strlen(name) + 1);
                 XXH3_128bits_update(state, &d, sizeof(d));
         }
@@ -212,39 +249,9 @@ static void make_line(const char *text, size_t size, char ret[256])
         snprintf(ret + n, 256 - (size_t)n, "\n");
 }
 
-struct text {
-        char *bytes; /* mapped; NULL when it is empty */
-        size_t size;
-        int fd;
-};
-
 static bool has(const struct text *t, const char *word)
 {
         return t->bytes && memmem(t->bytes, t->size, word, strlen(word));
-}
-
-static struct text text_open(const char *path)
-{
-        struct text t = {.fd = path ? open(path, O_RDWR | O_APPEND | O_CLOEXEC) : -1};
-        struct stat st;
-
-        if (t.fd < 0 || fstat(t.fd, &st) < 0)
-                die(path ? path : "the preprocessed text");
-        t.size = (size_t)st.st_size;
-        if (t.size > 0) {
-                t.bytes = mmap(NULL, t.size, PROT_READ, MAP_PRIVATE, t.fd, 0);
-                if (t.bytes == MAP_FAILED)
-                        die(path);
-        }
-        return t;
-}
-
-static void text_close(struct text *t)
-{
-        if (t->bytes)
-                munmap(t->bytes, t->size);
-        if (close(t->fd) < 0)
-                die("the preprocessed text");
 }
 
 /* A precompiled header's bytes are no part of the digest. ccache hashes them where it finds the name in the text, so there the text stays. */
@@ -262,7 +269,7 @@ static void text_replace(struct text *t)
 /* Can -fdirectives-only be asked for? Of GCC by its usual names, for sources in C and C++; an assembler's text is lexed in another way. */
 static bool may_follow_directives_only(char **argv)
 {
-        static const char *const others[] = {"-P", "-traditional", "-fpreprocessed", "-fdirectives-only", "-C"};
+        static const char *const others[] = {"-P", "-traditional", "-fpreprocessed", "-fdirectives-only", "-C", NULL};
         static const char *const names[] = {"cc", "c++", "gcc", "g++"};
         const char *name = strrchr(argv[1], '/');
         size_t n;
@@ -270,13 +277,9 @@ static bool may_follow_directives_only(char **argv)
         name = name ? name + 1 : argv[1];
         n = strcspn(name, "0123456789");
         n -= n > 0 && name[n] != '\0' && name[n - 1] == '-'; /* gcc-12 */
-        for (char **p = argv + 2; *p; p++) {
-                if (ends(*p, ".S"))
+        for (char **p = argv + 2; *p; p++)
+                if (ends(*p, ".S") || any(*p, others, begins))
                         return false;
-                for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-                        if (begins(*p, others[i]))
-                                return false;
-        }
         for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
                 if (strlen(names[i]) == n && memcmp(name, names[i], n) == 0)
                         return true;
@@ -327,12 +330,8 @@ static bool is_by_gcc_11(const struct text *t)
  * time. Such words are found in definitions, too, as the text holds all of them. */
 static bool says_all(const struct text *t)
 {
-        static const char *const words[] = {"__DATE__", "__TIME__", "__TIMESTAMP__", "pch_preprocess"};
-
-        for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-                if (has(t, words[i]))
-                        return false;
-        return is_by_gcc_11(t) && !has_operators_for_directives(t);
+        return !has(t, "__DATE__") && !has(t, "__TIME__") && !has(t, "__TIMESTAMP__") && !has(t, "pch_preprocess") && is_by_gcc_11(t) &&
+               !has_operators_for_directives(t);
 }
 
 /* The preprocessor's exit status. A try says nothing on standard error. */
@@ -357,20 +356,12 @@ static int run_preprocessor(char **argv, bool is_try)
 /* True if the text is made and replaced. */
 static bool follow_directives_only(int argc, char **argv, const char *output)
 {
-        char **list = calloc((size_t)argc + 1, sizeof(*list));
         struct text t;
         bool ok;
 
-        if (!list)
-                die("preprocessor");
-        list[0] = argv[1];
-        list[1] = (char *)"-fdirectives-only";
-        memcpy(list + 2, argv + 2, ((size_t)argc - 1) * sizeof(*list)); /* with the NULL */
-        ok = run_preprocessor(list, true) == 0;
-        free(list);
-        if (!ok)
+        if (run_preprocessor(with_first(argc - 1, argv + 1, argv[1], "-fdirectives-only"), true) != 0)
                 return false;
-        t = text_open(output);
+        t = output_open(output);
         ok = says_all(&t);
         if (ok)
                 text_replace(&t);
@@ -392,7 +383,7 @@ static int preprocess(int argc, char **argv)
                 return 0;
         status = run_preprocessor(argv + 1, false);
         if (status == 0) {
-                t = text_open(output);
+                t = output_open(output);
                 text_replace(&t);
                 text_close(&t);
         }
@@ -408,18 +399,14 @@ static bool may_be_cached(char **argv)
                 "-B", "-specs", "--specs", "-wrapper", "-fplugin", "-Wa,@", "-Wa,-I", "-Xassembler", "--sysroot", "-fprofile-use",
                 "-fauto-prof", "-Xclang", "-fprofile-dir", "-x", "-fbranch-prob", "-fmodules", "-fmodule", "--config", "@",
                 /* and does it leave a file beside the object that ccache does not keep? */
-                "-fcallgraph-info", "-fopt-info", "-ftime-trace", "-fsave-optimization-record", "-aux-info"};
-        static const char *const unread[] = {".s", ".i", ".ii", ".sx", ".bc", ".ll"}; /* not preprocessed */
+                "-fcallgraph-info", "-fopt-info", "-ftime-trace", "-fsave-optimization-record", "-aux-info", NULL};
+        static const char *const unread[] = {".s", ".i", ".ii", ".sx", ".bc", ".ll", NULL}; /* not preprocessed */
         bool compiles = false;
 
         for (char **p = argv + 1; *p; p++) {
                 compiles |= strcmp(*p, "-c") == 0;
-                for (size_t i = 0; i < sizeof(unseen) / sizeof(*unseen); i++)
-                        if (begins(*p, unseen[i]))
-                                return false;
-                for (size_t i = 0; i < sizeof(unread) / sizeof(*unread); i++)
-                        if (ends(*p, unread[i]))
-                                return false;
+                if (any(*p, unseen, begins) || any(*p, unread, ends))
+                        return false;
         }
         return compiles;
 }
@@ -436,19 +423,14 @@ static bool find_compiler(const char *name, char ret[PATH_MAX])
 
 static int compile(const char *name, int argc, char **argv)
 {
-        char **list = calloc((size_t)argc + 2, sizeof(*list)), compiler[PATH_MAX];
+        char compiler[PATH_MAX];
 
-        if (!list)
-                die(name);
         if (!find_compiler(name, compiler)) {
                 errno = ENOENT;
                 die(name);
         }
-        list[0] = (char *)CCACHE;
-        list[1] = compiler;
-        memcpy(list + 2, argv + 1, (size_t)argc * sizeof(*list)); /* with the NULL */
         if (getenv("CCACHE_DIR") && !getenv("COMPILER_PATH") && !getenv("GCC_EXEC_PREFIX") && may_be_cached(argv))
-                execv(CCACHE, list);
+                execv(CCACHE, with_first(argc, argv, CCACHE, compiler));
         argv[0] = compiler;
         execv(compiler, argv);
         die(compiler);

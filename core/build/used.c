@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include "cache/base/record.h"
+#include "core/build/attempt.h"
 #include "core/build/dependency.h"
 #include "core/run/file_digest.h"
 #include "core/run/host.h"
@@ -13,19 +14,18 @@
 #define PATHS_MOST  (1u << 17)
 
 struct used {
-        const struct used_request *request;
+        const struct attempt *attempt;
         char **list; /* owned, as are the strings */
         size_t n;
 };
 
 /* -- which paths count -- */
 
-static bool is_in_dependency(const struct build_request *q, const char *path)
+static bool is_in_any(const char *path, const char *const *folders)
 {
-        for (char *const *p = q->recipe->dependencies; *p; p++)
-                if (path_is_in(path, *p))
-                        return true;
-        return false;
+        while (*folders && !path_is_in(path, *folders))
+                folders++;
+        return *folders != NULL;
 }
 
 /* These change while builds stay what they are: users and networks, caches that lead to files which are in the list themselves, the compile
@@ -34,30 +34,9 @@ static bool says_nothing(const char *path)
 {
         static const char *const files[] = {"/etc/ld.so.cache", "/etc/passwd", "/etc/group",     "/etc/nsswitch.conf", "/etc/localtime", "/etc/mtab",
                                             "/etc/fstab",       "/etc/hosts",  "/etc/host.conf", "/etc/resolv.conf",   "/etc/hostname",  "/etc/machine-id",
-                                            "/usr/lib/ccache",  "/usr/bin/ccache"};
+                                            "/usr/lib/ccache",  "/usr/bin/ccache", NULL};
 
-        for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-                if (path_is_in(path, files[i]))
-                        return true;
-        return strstr(path, "/__pycache__/") || strstr(path, "/locale-archive") || strstr(path, "/gconv-modules.cache");
-}
-
-/* In the sandbox only these are the machine's; what is looked for elsewhere is never there. */
-static bool is_of_the_system(const char *path)
-{
-        static const char *const roots[] = {"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
-
-        for (size_t i = 0; i < ARRAY_SIZE(roots); i++)
-                if (path_is_in(path, roots[i]))
-                        return true;
-        return false;
-}
-
-/* Without a sandbox all of the machine is seen, and ours lies among it. */
-static bool is_ours(const struct build_request *q, const char *path)
-{
-        return path_is_in(path, q->work_dir) || path_is_in(path, q->ccache_dir) || path_is_in(path, q->downloads_dir) || path_is_in(path, "/tmp") || path_is_in(path, "/var/tmp") ||
-               strstr(path, "/solverfs-shim");
+        return is_in_any(path, files) || strstr(path, "/__pycache__/") || strstr(path, "/locale-archive") || strstr(path, "/gconv-modules.cache");
 }
 
 static bool is_source(const struct manifest *sources, const char *name)
@@ -68,18 +47,25 @@ static bool is_source(const struct manifest *sources, const char *name)
         return false;
 }
 
+/* In the sandbox only the system's folders are the machine's; whatever is looked for in others is never there. Without a sandbox all of the machine
+ * is seen, and ours lies among it. */
 static bool counts(const struct build_request *q, const char *path)
 {
-        if (is_in_dependency(q, path))
+        static const char *const system[] = {"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", NULL};
+        const char *const ours[] = {"/tmp", "/var/tmp", q->work_dir, q->ccache_dir ?: q->work_dir, q->downloads_dir, NULL};
+
+        if (is_in_any(path, (const char *const *)q->recipe->dependencies))
                 return true;
         if (path[0] != '/' || says_nothing(path))
                 return false;
-        return q->sandbox == SANDBOX_BWRAP ? is_of_the_system(path) : !is_ours(q, path);
+        return q->sandbox == SANDBOX_BWRAP ? is_in_any(path, system) : !is_in_any(path, ours) && !strstr(path, "/solverfs-shim");
 }
 
-static void add(struct used *u, const char *path)
+static void add(void *used, const char *path)
 {
-        if (u->n >= PATHS_MOST || !(path[0] == '.' ? is_source(u->request->sources, path + strlen("./")) : counts(u->request->build, path)))
+        struct used *u = used;
+
+        if (u->n >= PATHS_MOST || !(path[0] == '.' ? is_source(&u->attempt->sources.files, path + strlen("./")) : counts(u->attempt->request, path)))
                 return;
         list_grow(u->list, u->n);
         u->list[u->n++] = copy_string(path);
@@ -126,11 +112,6 @@ static void add_interpreter(struct used *u, const char *path)
 
 /* -- the list -- */
 
-static void add_any(void *user, const char *path)
-{
-        add(user, path);
-}
-
 static void add_implied(struct used *u)
 {
         for (size_t i = 0; i < u->n; i++) { /* it grows */
@@ -162,25 +143,26 @@ static void put_dependencies(const struct build_request *q, struct buffer *b)
         for (char *const *p = q->recipe->dependencies; *p; p++) {
                 struct digest d = {0};
 
-                if (dependency_digest(*p, true, &d) == 0)
+                if (dependency_digest(*p, &d) == 0)
                         put_entry(b, DEPENDENCY, &d, *p);
         }
 }
 
-void used_list_make(const struct used_request *q, struct blob *ret, bool *ret_moved)
+bool attempt_list_used(struct attempt *a)
 {
         cleanup_buffer struct buffer b = {0};
-        struct used u = {.request = q};
-        const char *at = q->watched.data;
+        struct used u = {.attempt = a};
+        const bool is_watched = a->is_watched && buffer_error(&a->watched) == 0;
+        const char *at = a->watched.data;
+        bool has_moved = false;
 
-        for (size_t left = q->is_watched ? q->watched.size : 0; left > 0; left -= strlen(at) + 1, at += strlen(at) + 1)
+        for (size_t left = is_watched ? a->watched.size : 0; left > 0; left -= strlen(at) + 1, at += strlen(at) + 1)
                 add(&u, at);
-        if (!q->is_watched)
-                host_tools_each(add_any, &u);
+        if (!is_watched)
+                host_tools_each(add, &u);
         add_implied(&u);
         sort_list(u.list, u.n, sizeof(*u.list), by_text);
         record_put_u8(&b, FORMAT);
-        *ret_moved = false;
         for (size_t i = 0; i < u.n; i++) {
                 struct file_look look;
 
@@ -191,17 +173,19 @@ void used_list_make(const struct used_request *q, struct blob *ret, bool *ret_mo
                         continue;
                 }
                 file_look(u.list[i], &look);
-                *ret_moved |= look.kind == FILE_CONTENT && look.changed_ns > q->since_ns;
+                has_moved |= look.kind == FILE_CONTENT && look.changed_ns > a->began_ns;
                 put_entry(&b, look.kind, &look.digest, u.list[i]);
         }
-        if (!q->is_watched)
-                put_dependencies(q->build, &b);
+        if (!is_watched)
+                put_dependencies(a->request, &b);
         for (size_t i = 0; i < u.n; i++)
                 free(u.list[i]);
         free(u.list);
         file_digests_save();
-        if (buffer_steal(&b, ret) < 0)
-                *ret = (struct blob){0};
+        blob_done(&a->used);
+        if (buffer_steal(&b, &a->used) < 0)
+                a->used = (struct blob){0};
+        return has_moved;
 }
 
 /* -- the check -- */
@@ -212,7 +196,7 @@ static bool is_still(uint8_t kind, const struct digest *before, const char *path
         struct digest now;
 
         if (kind == DEPENDENCY)
-                return dependency_digest(path, false, &now) == 0 && digest_equal(&now, before);
+                return dependency_digest(path, &now) == 0 && digest_equal(&now, before);
         file_look(path, &look);
         return look.kind == (enum file_kind)kind && (kind != FILE_CONTENT || digest_equal(&look.digest, before));
 }

@@ -1,56 +1,44 @@
 #include "core/build/worktree.h"
 
 #include <ctype.h>
-#include <jansson.h>
 #include <sys/stat.h>
 
 #include "core/build/build.h"
 #include "cache/base/lock.h"
 
-/* -- state ------------------------------------------------------------------------------------------------------ */
+/* -- state: the digests of the programs, a line each -------------------------------------------------------------- */
 
 /* Programs by which the next one is not found near its own are no error. */
 static void read_state(struct worktree *w)
 {
-        json_t *j = json_load_file(w->state, 0, NULL), *list = json_object_get(j, "programs");
+        cleanup_blob struct blob text = {0};
+        struct digest d;
 
-        w->programs = allocate(json_array_size(list) + 1, sizeof(*w->programs));
-        for (size_t i = 0; w->programs && i < json_array_size(list); i++) {
-                const char *hex = json_string_value(json_array_get(list, i));
+        if (read_file(w->state, 1 << 16, &text) < 0)
+                return;
+        for (size_t at = 0; at + DIGEST_HEX_SIZE <= text.size; at += DIGEST_HEX_SIZE) {
+                cleanup_free char *hex = copy_prefix((const char *)text.data + at, DIGEST_HEX_SIZE - 1);
 
-                if (!hex || digest_parse(hex, &w->programs[i]) < 0)
+                if (digest_parse(hex, &d) < 0)
                         break;
-                w->n_programs++;
+                digest_list_add(&w->programs, d.bytes);
         }
-        json_decref(j);
 }
 
-static int write_state(struct worktree *w, const struct digest *programs, size_t n_programs)
+static int write_state(const struct worktree *w, const struct digest_list *programs)
 {
-        json_t *list = json_array(), *j = json_pack("{s:o}", "programs", list);
-        cleanup_free char *text = NULL;
+        cleanup_buffer struct buffer text = {0};
         char hex[DIGEST_HEX_SIZE];
 
-        for (size_t i = 0; i < n_programs; i++) {
-                digest_hex(&programs[i], hex);
-                json_array_append_new(list, json_string(hex));
+        buffer_add(&text, "", 0);
+        for (size_t i = 0; i < programs->n; i++) {
+                digest_hex(&programs->list[i], hex);
+                buffer_addf(&text, "%s\n", hex);
         }
-        text = j ? json_dumps(j, JSON_INDENT(1)) : NULL;
-        json_decref(j);
-        return text ? write_file_atomic(w->state, text, strlen(text), 0600) : -ENOMEM;
+        return write_file_atomic(w->state, text.data, text.size, 0600);
 }
 
 /* -- life ------------------------------------------------------------------------------------------------------- */
-
-static void worktree_drop(struct worktree *w)
-{
-        free(w->programs);
-        /* A process that another thread is just about to start has a copy of the descriptor, and with it the lock, until its execve. */
-        if (w->lock >= 0)
-                lock_drop(w->lock);
-        closep(&w->lock);
-        *w = (struct worktree){.lock = -1};
-}
 
 /* -EAGAIN when it is in use. */
 static int worktree_open(const char *work_dir, unsigned number, struct worktree *ret)
@@ -111,11 +99,11 @@ int worktree_begin(struct worktree *w)
         return r == 0 ? make_folder(w->scratch) : r;
 }
 
-int worktree_keep(struct worktree *w, const struct digest *programs, size_t n_programs)
+int worktree_keep(struct worktree *w, const struct digest_list *programs)
 {
         int r = remove_contents(w);
 
-        return r == 0 && programs ? write_state(w, programs, n_programs) : r;
+        return r == 0 && programs ? write_state(w, programs) : r;
 }
 
 void worktree_release(struct worktree *w)
@@ -124,21 +112,18 @@ void worktree_release(struct worktree *w)
                 return;
         if (remove_tree(w->scratch) < 0 || remove_tree(w->tools) < 0)
                 log_warning("%s is left behind", w->scratch);
-        worktree_drop(w);
+        digest_list_done(&w->programs);
+        lock_drop(w->lock); /* a process that another thread is just about to start has a copy of the descriptor until its execve */
+        closep(&w->lock);
 }
 
-/* What a killed build left, and the manifest that versions before kept. */
+/* What a killed build left. */
 static int empty_idle(const char *work_dir, unsigned number)
 {
         cleanup_worktree struct worktree w;
-        char manifest[PATH_SIZE + 16];
         int r = worktree_open(work_dir, number, &w);
 
-        if (r < 0)
-                return r == -EAGAIN ? 0 : r;
-        snprintf(manifest, sizeof(manifest), "%s.manifest", w.path);
-        unlink(manifest);
-        return remove_contents(&w);
+        return r == -EAGAIN ? 0 : r < 0 ? r : remove_contents(&w);
 }
 
 int build_prune(const char *work_dir)

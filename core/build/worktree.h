@@ -13,8 +13,7 @@ struct worktree {
         char state[PATH_SIZE];   /* <work_dir>/<n>.state */
         char tools[PATH_SIZE];   /* <work_dir>/<n>.tools: see build_tools.h */
         int lock;                /* owned */
-        struct digest *programs; /* owned; of the last build, in the recipe's order */
-        size_t n_programs;
+        struct digest_list programs; /* owned; of the last build, in the recipe's order */
 };
 
 /* Takes the first idle worktree; a new one when all are in use. */
@@ -22,6 +21,6 @@ int worktree_take(const char *work_dir, struct worktree *ret);
 /* Empties it. */
 int worktree_begin(struct worktree *w);
 /* After a build: empties it. `programs` are those it made; NULL: what the last one made still counts. */
-int worktree_keep(struct worktree *w, const struct digest *programs, size_t n_programs);
+int worktree_keep(struct worktree *w, const struct digest_list *programs);
 void worktree_release(struct worktree *w);
 #define cleanup_worktree cleanup(worktree_release)

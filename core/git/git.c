@@ -33,33 +33,20 @@ const char *git_error_text(void)
 
 int git_errno(int r)
 {
-        const git_error *e;
+        static const struct {
+                int code, error;
+        } rows[] = {{GIT_ENOTFOUND, -ENOENT}, {GIT_EAMBIGUOUS, -ENOTUNIQ}, {GIT_EINVALIDSPEC, -EINVAL}, {GIT_EEXISTS, -EEXIST},
+                    {GIT_EUSER, -ECANCELED},  {GIT_EAUTH, -EACCES},        {GIT_ECERTIFICATE, -EACCES}};
+        const git_error *e = git_error_last();
 
-        if (r >= 0)
-                return 0;
-        switch (r) {
-        case GIT_ENOTFOUND:
-                return -ENOENT;
-        case GIT_EAMBIGUOUS:
-                return -ENOTUNIQ;
-        case GIT_EINVALIDSPEC:
-                return -EINVAL;
-        case GIT_EEXISTS:
-                return -EEXIST;
-        case GIT_EUSER:
-                return -ECANCELED;
-        case GIT_EAUTH:
-        case GIT_ECERTIFICATE:
-                return -EACCES;
-        default:
-                break;
-        }
-        e = git_error_last();
-        if (e && e->klass == GIT_ERROR_NOMEMORY)
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+                if (rows[i].code == r)
+                        return rows[i].error;
+        if (r < 0 && e && e->klass == GIT_ERROR_NOMEMORY)
                 return -ENOMEM;
-        if (e && e->klass == GIT_ERROR_OS && e->message && strstr(e->message, strerror(ENOSPC)))
+        if (r < 0 && e && e->klass == GIT_ERROR_OS && e->message && strstr(e->message, strerror(ENOSPC)))
                 return -ENOSPC; /* libgit2 keeps errno only in the sentence */
-        return -EIO;
+        return r < 0 ? -EIO : 0;
 }
 
 #ifdef __SANITIZE_ADDRESS__

@@ -1,9 +1,6 @@
 #include "core/git/gitconfig.h"
 
 #include <ctype.h>
-#include <sys/mman.h>
-
-#include "core/git/git.h"
 
 /* -- mistakes --------------------------------------------------------------------------------------------------- */
 
@@ -39,7 +36,6 @@ struct walk {
         bool (*wanted)(const char *section);
         struct gitconfig *g;
         struct mistakes mistakes;
-        bool is_odd; /* there is something in it that readers may disagree on */
 };
 
 static int peek(const struct walk *w)
@@ -55,7 +51,6 @@ static int next(struct walk *w)
         if (c == EOF)
                 return EOF;
         w->at++;
-        w->is_odd |= c == '\r' || c == '\\';
         if (c == '\r' && peek(w) == '\n')
                 return next(w);
         if (c == '\n')
@@ -80,7 +75,6 @@ static char *take_word(struct walk *w)
         size_t from = w->at;
         char *word;
 
-        w->is_odd |= !isalpha(peek(w));
         while (isalnum(peek(w)) || peek(w) == '-')
                 w->at++;
         word = copy_prefix(w->text + from, w->at - from);
@@ -114,6 +108,7 @@ static int take_header(struct walk *w)
 {
         struct gitconfig *g = w->g;
         struct gitconfig_section *s;
+        bool has_blanks;
 
         list_grow(g->sections, g->n_sections);
         s = &g->sections[g->n_sections++];
@@ -122,16 +117,15 @@ static int take_header(struct walk *w)
                 s->begin--;
         w->at++; /* the bracket */
         s->name = take_word(w);
-        w->is_odd |= peek(w) != ']' && !(peek(w) == ' ' && w->at + 1 < w->size && w->text[w->at + 1] == '"');
+        has_blanks = isblank(peek(w));
         skip_blanks(w);
         if (peek(w) == '"' && take_subsection(w, s) < 0)
                 return -EINVAL;
-        if (s->name[0] == '\0' || next(w) != ']')
+        if (s->name[0] == '\0' || next(w) != ']' || (has_blanks && !s->subsection))
                 return errorf(-EINVAL, "%s:%u: not a section header; it is [section] or [section \"name\"]", w->label, s->line);
         if (strcmp(s->name, "include") == 0 || strcmp(s->name, "includeif") == 0)
                 return errorf(-EINVAL, "%s:%u: [%s] is not supported here; put the text in this file", w->label, s->line,
                               s->name);
-        w->is_odd |= peek(w) != EOF && peek(w) != '\n';
         s->end = s->body = w->at;
         return 0;
 }
@@ -157,12 +151,22 @@ static int take_escape(struct walk *w, const char *key, struct buffer *value)
         return 0;
 }
 
+/* libgit2 1.5 takes a quote for escaped that stands behind an escaped backslash, and then sees comments where there are none, and none where there
+ * are some. It goes on with a value behind an empty line. */
+static int fail_disputed(const struct walk *w, unsigned line, const char *key)
+{
+        return errorf(-EINVAL,
+                      "%s:%u: key '%s': programs that read git-config disagree on this value; write it in one pair of double quotes, and "
+                      "a comment on a line of its own",
+                      w->label, line, key);
+}
+
 /* The value as git reads it: quotes taken away, escapes replaced, blanks around it and a comment cut off. */
 static int take_value(struct walk *w, bool wanted, const char *key, char **ret, bool *ret_lost_quotes)
 {
         cleanup_buffer struct buffer b = {0};
         unsigned line = w->line;
-        bool quoted = false, closed = false;
+        bool quoted = false, closed = false, odd_quote = false, continued = false; /* continued: since a line's end there are only blanks */
         size_t solid = 0; /* up to here it is no trailing blank */
         int previous = ' ';
 
@@ -173,6 +177,8 @@ static int take_value(struct walk *w, bool wanted, const char *key, char **ret, 
 
                 if (c == '\n')
                         break;
+                if (wanted && odd_quote && (c == ';' || c == '#'))
+                        return fail_disputed(w, line, key);
                 if (!quoted && (c == ';' || c == '#')) {
                         if (wanted && (c == ';' || !isblank(previous)))
                                 return errorf(-EINVAL,
@@ -180,20 +186,24 @@ static int take_value(struct walk *w, bool wanted, const char *key, char **ret, 
                                               "value off there; put the value in double quotes%s",
                                               w->label, w->line, key, c,
                                               c == ';' ? ", or each command on a 'build' line of its own" : ", or a blank before a comment");
-                        w->is_odd = true;
                         skip_line(w);
                         break;
                 }
-                previous = c;
                 if (!quoted && !isblank(c))
                         *ret_lost_quotes |= closed || (c == '"' && b.size > 0);
+                odd_quote |= c == '"' && w->text[w->at - 2] == '\\';
+                continued &= isblank(c);
+                previous = c;
                 if (c == '"') {
                         closed |= quoted;
                         quoted = !quoted;
                         solid = b.size;
                 } else if (c == '\\') {
+                        size_t before = b.size;
+
                         if (take_escape(w, key, &b) < 0)
                                 return -EINVAL;
+                        continued = b.size == before;
                         solid = b.size;
                 } else {
                         buffer_add(&b, &(char){(char)c}, 1);
@@ -203,7 +213,8 @@ static int take_value(struct walk *w, bool wanted, const char *key, char **ret, 
         }
         if (quoted)
                 return errorf(-EINVAL, "%s:%u: key '%s': the quotes are not closed", w->label, line, key);
-        w->is_odd |= *ret_lost_quotes;
+        if (wanted && continued)
+                return fail_disputed(w, line, key);
         b.data[solid] = '\0';
         *ret = steal_pointer(b.data);
         return 0;
@@ -225,10 +236,9 @@ static int take_entry(struct walk *w)
                 return errorf(-EINVAL, "%s:%u: not a line of the form 'key = value'", w->label, w->line);
         if (peek(w) == '=') {
                 w->at++;
-                if (take_value(w, w->wanted(s->name), e->key, &e->value, &e->lost_quotes) < 0)
+                if (take_value(w, w->wanted && w->wanted(s->name), e->key, &e->value, &e->lost_quotes) < 0)
                         return -EINVAL;
         } else {
-                w->is_odd = true;
                 skip_line(w);
         }
         s->end = w->at;
@@ -238,10 +248,8 @@ static int take_entry(struct walk *w)
 /* After a mistake, reading goes on at the next line, so that all of them are reported. */
 static int walk_text(struct walk *w)
 {
-        if (w->size >= 3 && memcmp(w->text, "\xef\xbb\xbf", 3) == 0) {
+        if (w->size >= 3 && memcmp(w->text, "\xef\xbb\xbf", 3) == 0)
                 w->at = 3; /* git skips a byte order mark too */
-                w->is_odd = true;
-        }
         for (int c; (c = peek(w)) != EOF;) {
                 int r = 0;
 
@@ -279,61 +287,6 @@ static int check_characters(const char *label, struct slice text)
         return 0;
 }
 
-/* -- libgit2's reading ------------------------------------------------------------------------------------------ */
-
-static int compare_entry(const struct walk *w, const struct gitconfig_section *s, const struct gitconfig_entry *e,
-                         const git_config_entry *theirs)
-{
-        const char *ours = e->value;
-
-        if (!w->wanted(s->name))
-                return 0;
-        if (theirs && !ours == !theirs->value && (!ours || strcmp(ours, theirs->value) == 0))
-                return 0;
-        return errorf(-EINVAL,
-                      "%s:%u: key '%s': programs that read git-config disagree on this value; write it in one pair of double "
-                      "quotes, and "
-                      "a comment on a line of its own",
-                      w->label, e->line, e->key);
-}
-
-static int compare_entries(struct walk *w, git_config *config)
-{
-        cleanup_git_iterator git_config_iterator *it = NULL;
-        int r = git_config_iterator_new(&it, config);
-
-        for (size_t i = 0; r == 0 && i < w->g->n_sections; i++)
-                for (size_t k = 0; r == 0 && k < w->g->sections[i].n_entries; k++) {
-                        git_config_entry *theirs = NULL;
-
-                        r = git_config_next(&theirs, it);
-                        if (r == 0 || r == GIT_ITEROVER)
-                                r = compare_entry(w, &w->g->sections[i], &w->g->sections[i].entries[k], r == 0 ? theirs : NULL);
-                }
-        return r;
-}
-
-/* libgit2 reads only files, so the text becomes one in memory. */
-static int read_by_libgit2(struct walk *w)
-{
-        cleanup_close int fd = memfd_create("config", MFD_CLOEXEC);
-        cleanup_git_config git_config *config = NULL;
-        char path[64];
-        int r;
-
-        if (fd < 0)
-                return errorf(-errno, "cannot make a file in memory: %s", strerror(errno));
-        r = write_all(fd, w->text, w->size);
-        if (r < 0)
-                return r;
-        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-        git_begin();
-        r = git_config_open_ondisk(&config, path);
-        if (r < 0)
-                return errorf(-EINVAL, "%s: %s", w->label, git_error_text());
-        return compare_entries(w, config);
-}
-
 int gitconfig_parse(const char *label, struct slice text, bool (*wanted)(const char *section), struct gitconfig *ret)
 {
         cleanup_gitconfig struct gitconfig g = {0};
@@ -343,8 +296,6 @@ int gitconfig_parse(const char *label, struct slice text, bool (*wanted)(const c
         if (r == 0)
                 r = walk_text(&w);
         mistakes_done(&w.mistakes);
-        if (r == 0 && w.is_odd)
-                r = read_by_libgit2(&w);
         if (r < 0)
                 return r;
         *ret = g;

@@ -1,9 +1,8 @@
 /* git-config text, with what libgit2 does not tell: on which line an entry stands, and where in the text.
  *
  * The reading here also catches what git-config silently does to shell text: an unquoted `;` or `#` cuts the value off (`build = ./configure; make`
- * is `./configure`). In sections the caller wants, a `;` outside quotes is refused, and `#` is a comment only after a blank. Where a text has
- * anything that readers of git-config may disagree on (an escape, quotes inside a value, a comment behind one, a key without a value), libgit2
- * reads it, too, and both must agree on every wanted value, or it is refused: libgit2 1.5 does not see the comment in `"a\\" # b`.
+ * is `./configure`). In sections the caller wants, a `;` outside quotes is refused, and `#` is a comment only after a blank. Values that libgit2
+ * reads in another way are refused, too (the test compares both over random texts): the comment in `"a\\" # b` is none for libgit2 1.5.
  *
  * Owned by the caller; not shared between threads while being made. */
 #pragma once
@@ -32,8 +31,8 @@ struct gitconfig {
         size_t n_sections;
 };
 
-/* `label` names the text in messages ("kissat.recipe:7: …"). Includes are not followed: a wanted-or-not [include] is refused.
- * -EINVAL, with every mistake. */
+/* `label` names the text in messages ("kissat.recipe:7: …"). `wanted` NULL: no section is. Includes are not followed: an [include] is refused, wanted or
+ * not. -EINVAL, with every mistake. */
 int gitconfig_parse(const char *label, struct slice text, bool (*wanted)(const char *section), struct gitconfig *ret);
 void gitconfig_done(struct gitconfig *g);
 #define cleanup_gitconfig cleanup(gitconfig_done)

@@ -80,28 +80,22 @@ static int object_open(const char *objects, const git_oid *oid, struct object *o
         return parse_header(o);
 }
 
-/* `to` has room for o->size bytes. */
+/* `to` has room for one byte more than o->size, by which a longer one is seen. */
 static int object_inflate(struct object *o, uint8_t *to)
 {
         size_t done = MIN(o->have, o->size);
-        uint8_t more; /* the stream's end may need room for a byte to be seen */
         int n = Z_OK;
 
         memcpy(to, o->header + o->header_size, done);
-        while (n == Z_OK && done < o->size) {
+        while (n == Z_OK) {
                 o->z.next_out = to + done;
-                o->z.avail_out = (uInt)MIN(o->size - done, (size_t)UINT_MAX);
+                o->z.avail_out = (uInt)MIN(o->size + 1 - done, (size_t)UINT_MAX);
                 n = inflate(&o->z, Z_NO_FLUSH);
                 done = (size_t)(o->z.next_out - to);
         }
-        if (n == Z_OK) {
-                o->z.next_out = &more;
-                o->z.avail_out = 1;
-                n = inflate(&o->z, Z_FINISH);
-        }
         if (n == Z_STREAM_END && done == o->size && o->z.total_out == o->header_size + o->size)
                 return 0;
-        return damaged(o, n == Z_OK || n == Z_BUF_ERROR ? "is cut off" : "is damaged");
+        return damaged(o, n == Z_BUF_ERROR ? "is cut off" : "is damaged");
 }
 
 /* -- libgit2's interface ---------------------------------------------------------------------------------------- */

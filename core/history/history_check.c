@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 
-#include "core/git/gitconfig.h"
 #include "core/history/history_internal.h"
 
 struct ref_check {
@@ -46,16 +45,13 @@ static bool is_readable(struct history *h)
 /* As history_clone() leaves it. */
 static int write_config(struct ref_check *c, const char *url)
 {
-        cleanup_buffer struct buffer b = {0};
+        cleanup_git_repository git_repository *git = NULL;
         char path[PATH_SIZE];
         int r = path_join(path, c->history->path, "config");
 
-        buffer_adds(&b, "[core]\n\tbare = true\n\trepositoryformatversion = 0\n\tfilemode = true\n[remote \"origin\"]\n\turl = ");
-        gitconfig_quote(&b, url);
-        buffer_adds(&b, "\n\tfetch = " FETCH_BRANCHES "\n\tfetch = " FETCH_TAGS "\n[gc]\n\tpruneExpire = never\n");
-        if (r == 0)
-                r = buffer_error(&b);
-        return r < 0 ? r : write_file_atomic(path, b.data, b.size, 0600);
+        if (r == 0 && unlink(path) < 0 && errno != ENOENT)
+                r = errorf(-errno, "cannot remove %s: %s", path, strerror(errno));
+        return r < 0 ? r : history_make_bare(c->history->path, url, &git);
 }
 
 /* A config that was cut off may open, but it does not say where the next update comes from. */
@@ -101,10 +97,20 @@ static int put_back(struct ref_check *c, const char *name, const git_oid *oid)
         return r;
 }
 
+/* `r` is how putting it back went, or would go. */
+static void tell_lost(struct ref_check *c, const char *name, const char *what, int r, const char *was)
+{
+        tell(c, r == 0 && !c->look_only, "%s%s%s is %s%s%s", c->history->path, *name == '/' ? "" : ": ", name, what,
+             r < 0          ? ", and cannot be put back: "
+             : c->look_only ? ", and can be put back: it was "
+                            : ": put back ",
+             r < 0 ? error_message(r) : was);
+}
+
 static void check_ref(struct ref_check *c, const struct ref *listed)
 {
-        char name[PATH_SIZE];
-        struct commit commit;
+        char name[PATH_SIZE], was[GIT_OID_HEXSZ + 4];
+        struct commit commit = {0};
         git_oid oid;
         int r = full_name(listed, name);
 
@@ -113,11 +119,8 @@ static void check_ref(struct ref_check *c, const struct ref *listed)
         r = history_commit(c->history, listed->commit, &commit);
         if (r == 0 && !c->look_only)
                 r = put_back(c, name, &commit.oid);
-        tell(c, r == 0 && !c->look_only, "%s: %s is lost or damaged%s%s", c->history->path, name,
-             r < 0          ? ", and cannot be put back: "
-             : c->look_only ? ", and can be put back: it was at "
-                            : ": put back at ",
-             r < 0 ? error_message(r) : git_oid_tostr_s(&commit.oid));
+        snprintf(was, sizeof(was), "at %s", git_oid_tostr_s(&commit.oid));
+        tell_lost(c, name, "lost or damaged", r, was);
 }
 
 /* A branch at the index's HEAD; of several, one whose name begins with what is left of the file. */
@@ -181,16 +184,14 @@ static int put_back_head(struct ref_check *c, const struct ref_list *l, const ch
 static void check_head(struct ref_check *c, const struct ref_list *l)
 {
         char target[PATH_SIZE], name[PATH_SIZE] = "";
+        cleanup_free char *was = NULL;
         int r;
 
         if (l->head == COMMIT_NONE || !head_is_cut(c, l, target))
                 return;
         r = put_back_head(c, l, target, name);
-        tell(c, r == 0 && !c->look_only, "%s/HEAD is damaged%s%s", c->history->path,
-             r < 0          ? ", and cannot be put back: "
-             : c->look_only ? ", and can be put back: it was "
-                            : ": put back as ",
-             r < 0 ? error_message(r) : name);
+        was = format_string("%s%s", c->look_only ? "" : "as ", name);
+        tell_lost(c, "/HEAD", "damaged", r, was);
 }
 
 int history_check(struct history *h, const char *url, bool look_only, history_say_fn say, void *user)

@@ -37,33 +37,37 @@ static int copy_file(int from_dir, int to_dir, const char *name)
         return copy_fd(from, to);
 }
 
+static DIR *open_folder(int above, const char *name)
+{
+        int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+        return fd < 0 ? NULL : fdopendir(fd);
+}
+
 /* Copies what is_wanted() of one folder, which may be absent. */
 static int copy_folder(int from, int to, const char *folder, const char *suffix)
 {
-        cleanup_close int from_dir = openat(from, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), to_dir = -1;
-        cleanup_dir DIR *d = NULL;
+        cleanup_dir DIR *from_dir = open_folder(from, folder);
+        cleanup_close int to_dir = -1;
         struct dirent *e;
         int r = 0;
 
-        if (from_dir < 0)
+        if (!from_dir)
                 return errno == ENOENT ? 0 : -errno;
         if (mkdirat(to, folder, 0700) < 0 && errno != EEXIST)
                 return -errno;
         to_dir = openat(to, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        d = to_dir < 0 ? NULL : fdopendir(fcntl(from_dir, F_DUPFD_CLOEXEC, 3));
-        if (!d)
+        if (to_dir < 0)
                 return -errno;
-        rewinddir(d); /* a duplicate shares the place with the last walk's */
-        while (r == 0 && (e = readdir(d)))
+        while (r == 0 && (e = readdir(from_dir)))
                 if (is_wanted(e->d_name, suffix))
-                        r = copy_file(from_dir, to_dir, e->d_name);
+                        r = copy_file(dirfd(from_dir), to_dir, e->d_name);
         return r;
 }
 
 static bool is_partial(int objects)
 {
-        cleanup_close int fd = openat(objects, "pack", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fcntl(fd, F_DUPFD_CLOEXEC, 3));
+        cleanup_dir DIR *d = open_folder(objects, "pack");
         struct dirent *e;
         bool found = false;
 

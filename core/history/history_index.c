@@ -67,62 +67,42 @@ int index_get_number(struct history *h, struct store_txn *t, const git_oid *oid,
 
 /* -- new commits ------------------------------------------------------------------------------------------------ */
 
-struct new_commit {
-        git_oid oid;
-        int64_t committed;
-        unsigned n_parents;
-        size_t parents; /* place of the first in the batch's list */
-};
-
 struct batch {
-        struct new_commit *commits;
+        git_commit *list[BATCH];
         size_t n;
-        git_oid *parents;
-        size_t n_parents;
 };
 
-static void batch_done(struct batch *b)
+static void batch_clear(struct batch *b)
 {
-        free(b->commits);
-        free(b->parents);
+        while (b->n > 0)
+                git_commit_free(b->list[--b->n]);
 }
-#define cleanup_batch cleanup(batch_done)
 
 static int batch_add(struct batch *b, git_repository *git, const git_oid *oid)
 {
-        cleanup_git_commit git_commit *c = NULL;
-        struct new_commit *n = &b->commits[b->n];
-        int r = git_commit_lookup(&c, git, oid);
-
-        if (r < 0)
+        if (git_commit_lookup(&b->list[b->n], git, oid) < 0)
                 return errorf(-EIO, "commit %s is damaged: %s", git_oid_tostr_s(oid), git_error_text());
-        *n = (struct new_commit){
-                .oid = *oid, .committed = git_commit_time(c), .n_parents = git_commit_parentcount(c), .parents = b->n_parents};
-        for (unsigned i = 0; i < n->n_parents; i++) {
-                list_grow(b->parents, b->n_parents);
-                b->parents[b->n_parents++] = *git_commit_parent_id(c, i);
-        }
         b->n++;
         return 0;
 }
 
-static int put_commit(struct history *h, struct store_txn *t, const struct batch *b, const struct new_commit *n, uint32_t number,
-                      int64_t now)
+static int put_commit(struct history *h, struct store_txn *t, git_commit *c, uint32_t number, int64_t now)
 {
-        struct index_key by_number = index_key_number(h, number), by_oid = index_key(h, n->oid.id, GIT_OID_RAWSZ);
+        const git_oid *oid = git_commit_id(c);
+        struct index_key by_number = index_key_number(h, number), by_oid = index_key(h, oid->id, GIT_OID_RAWSZ);
         cleanup_buffer struct buffer value = {0};
         uint8_t bytes[4];
         int r;
 
-        buffer_add(&value, n->oid.id, GIT_OID_RAWSZ);
-        record_put_u64(&value, (uint64_t)n->committed);
+        buffer_add(&value, oid->id, GIT_OID_RAWSZ);
+        record_put_u64(&value, (uint64_t)git_commit_time(c));
         record_put_u64(&value, (uint64_t)now);
-        for (unsigned i = 0; i < n->n_parents; i++) {
+        for (unsigned i = 0; i < git_commit_parentcount(c); i++) {
                 uint32_t parent = 0;
 
-                r = index_get_number(h, t, &b->parents[n->parents + i], &parent);
+                r = index_get_number(h, t, git_commit_parent_id(c, i), &parent);
                 if (r < 0)
-                        return r == -ENOENT ? errorf(-EIO, "commit %s comes before its parent", git_oid_tostr_s(&n->oid)) : r;
+                        return r == -ENOENT ? errorf(-EIO, "commit %s comes before its parent", git_oid_tostr_s(oid)) : r;
                 record_put_u32(&value, parent);
         }
         r = store_put(t, h->tables.commits, index_slice(&by_number), SLICE(value.data, value.size));
@@ -140,12 +120,12 @@ static int batch_write(struct history *h, struct batch *b)
         if (r == 0)
                 r = index_get_count(h, t, &count);
         for (size_t i = 0; r == 0 && i < b->n; i++)
-                r = put_commit(h, t, b, &b->commits[i], count.commits++, now);
+                r = put_commit(h, t, b->list[i], count.commits++, now);
+        batch_clear(b);
         if (r < 0)
                 return r;
         count.generation++;
         r = index_put_count(h, t, &count);
-        b->n = b->n_parents = 0;
         return r < 0 ? r : store_commit(steal_pointer(t));
 }
 
@@ -157,26 +137,25 @@ static int walk_error(struct history *h)
 
 static int index_commits(struct history *h, git_repository *git, git_revwalk *walk, const struct progress *p, uint32_t *ret_new)
 {
-        cleanup_batch struct batch b = {.commits = allocate(BATCH, sizeof(*b.commits))};
+        cleanup_free struct batch *b = allocate(1, sizeof(*b));
         uint32_t fresh = 0, number;
         git_oid oid;
         int e, r = 0;
 
         while (r == 0 && (e = git_revwalk_next(&oid, walk)) != GIT_ITEROVER) {
-                if (e < 0)
-                        return walk_error(h);
-                if (history_number(h, &oid, &number) == 0) /* by an indexing that was killed before it could note its refs */
+                if (e == 0 && history_number(h, &oid, &number) == 0) /* by an indexing that was killed before it could note its refs */
                         continue;
-                r = batch_add(&b, git, &oid);
-                fresh++;
-                if (r == 0 && b.n == BATCH) {
+                if (b->n == BATCH)
                         r = progress_step(p, "indexing commits", fresh, 0);
-                        if (r == 0)
-                                r = batch_write(h, &b);
-                }
+                if (r == 0 && b->n == BATCH)
+                        r = batch_write(h, b);
+                if (r == 0)
+                        r = e < 0 ? walk_error(h) : batch_add(b, git, &oid);
+                fresh++;
         }
-        if (r == 0 && b.n > 0)
-                r = batch_write(h, &b);
+        if (r == 0 && b->n > 0)
+                r = batch_write(h, b);
+        batch_clear(b);
         if (r == 0)
                 r = progress_step(p, "indexing commits", fresh, fresh);
         *ret_new = fresh;

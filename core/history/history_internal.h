@@ -18,14 +18,6 @@
 
 #define COMMIT_FIXED (GIT_OID_RAWSZ + 16)
 #define N_IDLE       4
-#define N_RECENT     64
-
-/* The sources of a commit, which never change. */
-struct recent_source {
-        bool is_set;
-        uint32_t number;
-        struct digest paths, source;
-};
 
 /* The descendants of a commit; the table grows with the index, and never changes otherwise. */
 struct descendants {
@@ -50,8 +42,6 @@ struct history {
                 unsigned uses;
         } idle[N_IDLE];  /* under lock; handles not in use */
         unsigned n_idle; /* under lock */
-        /* Under lock; by number. Opening one cold file asks for the same commit's sources a dozen times. */
-        struct recent_source recent[N_RECENT];
         struct descendants descendants[N_DESCENDANTS]; /* under lock */
         unsigned next_descendants;                     /* under lock: the one that gives way */
 };
@@ -119,14 +109,8 @@ int history_index(struct history *h, git_repository *git, const struct progress 
 #define FETCH_BRANCHES "+refs/heads/*:refs/heads/*"
 #define FETCH_TAGS     "+refs/tags/*:refs/tags/*"
 
-/* Where a repository is, and where it is until it is complete. */
-int history_paths(const char *repos_dir, const char *name, char ret_path[PATH_SIZE], char ret_part[PATH_SIZE]);
-/* Makes an empty repository, which fetches from `url`, in a folder that is empty. */
+/* Makes an empty repository, which fetches from `url`, in a folder that is empty, or the config of one that has none. */
 int history_make_bare(const char *path, const char *url, git_repository **ret);
-/* An empty folder, only its owner's whatever the umask. What was there goes. */
-int history_empty_folder(const char *path);
-/* Syncs a repository that is complete, and gives it its place. */
-int history_finish(const char *part, const char *path, const char *repos_dir);
 /* Copies all objects as files. After a failure `to` is of no use. */
 int history_copy_objects(git_repository *from, git_repository *to);
 

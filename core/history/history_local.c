@@ -76,21 +76,17 @@ static bool is_wanted(const struct wants *w, const char *name)
         return find_in_list(&like, w->list, w->n, sizeof(*w->list), compare_wanted);
 }
 
-static int collect_head(git_repository *from, struct wants *ret)
+static void collect_head(git_repository *from, struct wants *ret)
 {
         cleanup_git_reference git_reference *head = NULL;
 
         if (git_reference_lookup(&head, from, "HEAD") < 0)
-                return 0;
-        if (git_reference_type(head) == GIT_REFERENCE_DIRECT) {
+                return;
+        ret->has_head_oid = git_reference_type(head) == GIT_REFERENCE_DIRECT;
+        if (ret->has_head_oid)
                 ret->head_oid = *git_reference_target(head);
-                ret->has_head_oid = true;
-                return 0;
-        }
-        if (!is_wanted(ret, git_reference_symbolic_target(head)))
-                return 0; /* not born yet */
-        ret->head = copy_string(git_reference_symbolic_target(head));
-        return 0;
+        else if (is_wanted(ret, git_reference_symbolic_target(head))) /* or it is not born yet */
+                ret->head = copy_string(git_reference_symbolic_target(head));
 }
 
 static int collect_wants(git_repository *from, struct wants *ret)
@@ -105,7 +101,9 @@ static int collect_wants(git_repository *from, struct wants *ret)
         if (r == 0 && e != GIT_ITEROVER)
                 return errorf(-EIO, "cannot read the refs of %s: %s", git_repository_path(from), git_error_text());
         sort_list(ret->list, ret->n, sizeof(*ret->list), compare_wanted);
-        return r < 0 ? r : collect_head(from, ret);
+        if (r == 0)
+                collect_head(from, ret);
+        return r;
 }
 
 /* -- objects ---------------------------------------------------------------------------------------------------- */

@@ -1,25 +1,5 @@
-/* A repository of the store's own: its commits are made here, none is fetched, and none has a parent. */
+/* Commits of a repository of the store's own: made here, without parents. */
 #include "core/history/history_internal.h"
-
-int history_init(const char *repos_dir, const char *name)
-{
-        cleanup_git_repository git_repository *git = NULL;
-        cleanup_close int lock = -1;
-        char path[PATH_SIZE], part[PATH_SIZE];
-        int r = history_paths(repos_dir, name, path, part);
-
-        git_begin();
-        if (r == 0)
-                r = make_dirs(repos_dir, 0700);
-        if (r == 0)
-                r = history_lock(repos_dir, name, NULL, &lock);
-        if (r < 0 || access(path, F_OK) == 0)
-                return r < 0 ? r : sync_folder(repos_dir);
-        r = history_empty_folder(part); /* perhaps of one that was killed here */
-        if (r == 0)
-                r = history_make_bare(part, path, &git);
-        return r < 0 ? r : history_finish(part, path, repos_dir);
-}
 
 static int write_tree(git_repository *git, const struct history_root *root, git_tree **ret)
 {

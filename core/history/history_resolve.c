@@ -1,17 +1,13 @@
 /* From what a person writes to a commit of the index. A name that the index knows (shas, prefixes, branches, tags) never opens the repository. */
-#include <ctype.h>
-
 #include "core/history/history_internal.h"
 
 #define REVISION_MAX 1024
 #define PREFIX_MIN   4
 
+/* Not by libgit2, which is not loaded for names. */
 static bool is_hex(const char *s, size_t n)
 {
-        for (size_t i = 0; i < n; i++)
-                if (!isxdigit((unsigned char)s[i]))
-                        return false;
-        return true;
+        return strspn(s, "0123456789abcdefABCDEF") >= n;
 }
 
 struct prefix {

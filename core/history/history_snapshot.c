@@ -38,33 +38,23 @@ static int add_link(git_repository *to, const char *path, git_oid *ret)
                        : 0;
 }
 
-/* Takes a submodule's entry from the index; its files belong to its own repository. */
-static int add_submodule(git_repository *from, git_index *tree, const char *name)
-{
-        cleanup_git_index git_index *index = NULL;
-        const git_index_entry *e = git_repository_index(&index, from) < 0 ? NULL : git_index_get_bypath(index, name, 0);
-
-        if (!e || e->mode != GIT_FILEMODE_COMMIT) {
-                log_info("%s is a repository of its own: left out of the snapshot", name);
-                return 0;
-        }
-        return git_index_add(tree, &(git_index_entry){.path = name, .mode = GIT_FILEMODE_COMMIT, .id = e->id}) < 0 ? -EIO : 0;
-}
-
-/* A file that is not there was deleted, or left out of a sparse checkout; the latter is taken from the index. */
-static int add_absent(git_repository *from, git_repository *to, git_index *tree, const char *name)
+/* An entry taken from the index: of a submodule, whose files belong to its own repository, and of a file that is left out of a sparse checkout.
+ * Any other file that is not there was deleted. */
+static int add_indexed(git_repository *from, git_repository *to, git_index *tree, const char *name, bool is_folder)
 {
         cleanup_git_index git_index *index = NULL;
         cleanup_git_blob git_blob *blob = NULL;
         const git_index_entry *e = git_repository_index(&index, from) < 0 ? NULL : git_index_get_bypath(index, name, 0);
+        bool is_module = e && e->mode == GIT_FILEMODE_COMMIT;
         git_index_entry entry;
 
-        if (!e || !(e->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE))
+        if (is_folder && !is_module)
+                log_info("%s is a repository of its own: left out of the snapshot", name);
+        if (!e || (is_folder ? !is_module : !(e->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE)))
                 return 0;
         entry = (git_index_entry){.path = name, .mode = e->mode, .id = e->id};
-        if ((e->mode != GIT_FILEMODE_COMMIT &&
-             (git_blob_lookup(&blob, from, &e->id) < 0 ||
-              git_blob_create_from_buffer(&entry.id, to, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob)) < 0)) ||
+        if ((!is_module && (git_blob_lookup(&blob, from, &e->id) < 0 ||
+                            git_blob_create_from_buffer(&entry.id, to, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob)) < 0)) ||
             git_index_add(tree, &entry) < 0)
                 return errorf(-EIO, "cannot store %s, which is not checked out: %s", name, git_error_text());
         return 0;
@@ -80,10 +70,10 @@ static int add_file(git_repository *from, git_repository *to, git_index *tree, c
         if (r < 0)
                 return r;
         if (lstat(path, &st) < 0)
-                return errno == ENOENT || errno == ENOTDIR ? add_absent(from, to, tree, name)
+                return errno == ENOENT || errno == ENOTDIR ? add_indexed(from, to, tree, name, false)
                                                            : errorf(-errno, "cannot read %s: %s", path, strerror(errno));
         if (S_ISDIR(st.st_mode))
-                return add_submodule(from, tree, name);
+                return add_indexed(from, to, tree, name, true);
         if (S_ISLNK(st.st_mode)) {
                 e.mode = GIT_FILEMODE_LINK;
                 r = add_link(to, path, &e.id);

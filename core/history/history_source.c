@@ -100,54 +100,26 @@ static void digest_of_paths(char *const *paths, struct digest *ret)
         hasher_finish(hash, ret);
 }
 
-static bool recent_find(struct history *h, const struct digest *of_paths, uint32_t number, struct digest *ret)
-{
-        const struct recent_source *slot = &h->recent[number % N_RECENT];
-        bool found;
-
-        pthread_mutex_lock(&h->lock);
-        found = slot->is_set && slot->number == number && digest_equal(&slot->paths, of_paths);
-        if (found)
-                *ret = slot->source;
-        pthread_mutex_unlock(&h->lock);
-        return found;
-}
-
-static int stored_source(struct history *h, const struct digest *of_paths, uint32_t number, struct digest *ret)
-{
-        struct index_key key = source_key(h, of_paths, number);
-        cleanup_blob struct blob b = {0};
-        int r = store_fetch(h->store, h->tables.sources, index_slice(&key), &b);
-
-        if (r == 0 && b.size != DIGEST_SIZE)
-                r = -ENOENT;
-        if (r == 0)
-                memcpy(ret->bytes, b.data, DIGEST_SIZE);
-        return r;
-}
-
 /* A digest missing from the store is worked out without being stored: that takes some 50 µs, and a write would wait for the disk. Only
  * history_sources(), which wants all of them, and callers that write anyway store it. */
 int history_source(struct history *h, uint32_t number, char *const *paths, struct digest *ret)
 {
         cleanup_handle struct handle handle = {0};
+        cleanup_blob struct blob stored = {0};
         struct digest of_paths;
+        struct index_key key;
         int r;
 
         digest_of_paths(paths, &of_paths);
-        if (recent_find(h, &of_paths, number, ret))
+        key = source_key(h, &of_paths, number);
+        r = store_fetch(h->store, h->tables.sources, index_slice(&key), &stored);
+        if (r == 0 && stored.size == DIGEST_SIZE) {
+                memcpy(ret->bytes, stored.data, DIGEST_SIZE);
                 return 0;
-        r = stored_source(h, &of_paths, number, ret);
-        if (r == -ENOENT)
+        }
+        if (r == 0 || r == -ENOENT)
                 r = history_handle(h, &handle);
-        if (r == 0 && handle.git)
-                r = work_out(h, handle.git, number, paths, ret);
-        if (r < 0)
-                return r;
-        pthread_mutex_lock(&h->lock);
-        h->recent[number % N_RECENT] = (struct recent_source){.is_set = true, .number = number, .paths = of_paths, .source = *ret};
-        pthread_mutex_unlock(&h->lock);
-        return 0;
+        return r < 0 ? r : work_out(h, handle.git, number, paths, ret);
 }
 
 int history_keep_source(struct history *h, struct store_txn *t, uint32_t number, char *const *paths, const struct digest *source)

@@ -14,12 +14,7 @@ static int fetch_into(struct history *h, git_repository *git, const char *path, 
         digest_hex(&d, hex);
         snprintf(under, sizeof(under), "refs/submodules/%.16s/", hex);
         r = history_fetch(h, git, url, under, lock, p);
-        if (r < 0 && r != -ECANCELED) {
-                cleanup_free char *why = copy_string(error_message(r));
-
-                return errorf(r == -ENOENT ? -EIO : r, "the submodule %s: %s", path, why);
-        }
-        return r;
+        return r == 0 || r == -ECANCELED ? r : errorf(r == -ENOENT ? -EIO : r, "the submodule %s: %s", path, error_message(r));
 }
 
 int history_fetch_submodule(struct history *h, const char *path, const char *url, const struct progress *p)
@@ -59,11 +54,6 @@ static int resolve_url(const char *base, const char *url, char ret[PATH_SIZE])
         return snprintf(ret, PATH_SIZE, "%.*s/%s", (int)n, base, url) < PATH_SIZE ? 0 : -ENAMETOOLONG;
 }
 
-static bool is_none(const char *section)
-{
-        return false;
-}
-
 static int each_section(const struct gitconfig *g, const char *base, history_submodule_fn fn, void *user)
 {
         int r = 0;
@@ -97,7 +87,7 @@ static int in_commit(git_repository *git, const git_oid *oid, const char *base, 
         if (git_commit_lookup(&c, git, oid) < 0 || git_commit_tree(&tree, c) < 0 ||
             git_tree_entry_bypath(&e, tree, ".gitmodules") < 0 || git_blob_lookup(&blob, git, git_tree_entry_id(e)) < 0)
                 return 0; /* it has none */
-        if (gitconfig_parse(".gitmodules", SLICE(git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob)), is_none, &g) < 0)
+        if (gitconfig_parse(".gitmodules", SLICE(git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob)), NULL, &g) < 0)
                 return 0;
         return each_section(&g, base, fn, user);
 }

@@ -1,13 +1,10 @@
 /* Getting a history and getting more of it: clone, fetch, index. */
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/stat.h>
 
 #include "core/history/history_internal.h"
 #include "core/git/object_reader.h"
 #include "core/git/regular_files.h"
-
-/* -- clone ------------------------------------------------------------------------------------------------------ */
 
 /* The path that a path or a file:// URL names, as git reads both; NULL for any other URL. */
 static char *local_path(const char *url)
@@ -43,15 +40,7 @@ static int open_local(const char *path, git_repository **ret)
         return object_reader_install(*ret);
 }
 
-int history_paths(const char *repos_dir, const char *name, char ret_path[PATH_SIZE], char ret_part[PATH_SIZE])
-{
-        return snprintf(ret_path, PATH_SIZE, "%s/%s.git", repos_dir, name) < PATH_SIZE &&
-                               snprintf(ret_part, PATH_SIZE, "%s/%s.part", repos_dir, name) < PATH_SIZE
-                       ? 0
-                       : errorf(-ENAMETOOLONG, "path too long: %s/%s.git", repos_dir, name);
-}
-
-int history_empty_folder(const char *path)
+static int empty_folder(const char *path)
 {
         int r = remove_tree(path);
 
@@ -67,7 +56,7 @@ int history_make_bare(const char *path, const char *url, git_repository **ret)
         cleanup_git_config git_config *config = NULL;
         int r;
 
-        options.flags = GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_NO_REINIT; /* no templates: no hooks */
+        options.flags = GIT_REPOSITORY_INIT_BARE; /* no templates: no hooks */
         r = git_repository_init_ext(ret, path, &options);
         if (r == 0)
                 r = git_remote_create_with_fetchspec(&remote, *ret, "origin", url, FETCH_BRANCHES);
@@ -101,7 +90,7 @@ static int clone_into(const char *path, git_repository *local, struct remote_fet
         if (copied < 0) {
                 log_info("%s is fetched, as its objects cannot be copied: %s", q->url, error_message(copied));
                 git_repository_free(steal_pointer(git));
-                r = history_empty_folder(path);
+                r = empty_folder(path);
                 if (r == 0)
                         r = history_make_bare(path, q->url, &git);
         }
@@ -139,7 +128,8 @@ int history_address(const char *url, char ret[PATH_SIZE], git_repository **ret_l
         return path ? open_local(ret, ret_local) : check_protocol(url);
 }
 
-int history_finish(const char *part, const char *path, const char *repos_dir)
+/* Syncs a repository that is complete, and gives it its place. */
+static int finish(const char *part, const char *path, const char *repos_dir)
 {
         cleanup_close int part_fd = open(part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -151,30 +141,27 @@ int history_finish(const char *part, const char *path, const char *repos_dir)
         return sync_folder(repos_dir);
 }
 
-int history_clone(const char *repos_dir, const char *name, const char *url, uint64_t silence_ns, const struct progress *p)
+/* Without `fetch` it stays empty. */
+static int make_repository(const char *repos_dir, const char *name, git_repository *local, struct remote_fetch *fetch, const struct progress *p)
 {
-        char path[PATH_SIZE], part[PATH_SIZE], address[PATH_SIZE];
-        cleanup_git_repository git_repository *local = NULL;
+        cleanup_free char *path = format_string("%s/%s.git", repos_dir, name), *part = format_string("%s/%s.part", repos_dir, name);
+        cleanup_git_repository git_repository *git = NULL;
         cleanup_close int lock = -1;
-        int r;
+        int r = make_dirs(repos_dir, 0700);
 
-        git_begin();
-        r = history_address(url, address, &local);
-        if (r == 0)
-                r = history_paths(repos_dir, name, path, part);
-        if (r == 0)
-                r = make_dirs(repos_dir, 0700);
         if (r == 0)
                 r = history_lock(repos_dir, name, p, &lock);
         if (r < 0)
                 return r;
         if (access(path, F_OK) == 0)
                 return errorf(-EEXIST, "there is a repository %s already", path);
-        r = history_empty_folder(part); /* perhaps of a clone that was killed */
+        r = empty_folder(part); /* perhaps of one that was killed here */
+        if (r == 0 && fetch)
+                fetch->lock = lock;
         if (r == 0)
-                r = clone_into(part, local, &(struct remote_fetch){.url = address, .lock = lock, .silence_ns = silence_ns, .progress = p});
+                r = fetch ? clone_into(part, local, fetch) : history_make_bare(part, path, &git);
         if (r == 0)
-                r = history_finish(part, path, repos_dir);
+                r = finish(part, path, repos_dir);
         if (r < 0) {
                 cleanup_free char *reason = copy_string(error_message(r));
 
@@ -182,6 +169,27 @@ int history_clone(const char *repos_dir, const char *name, const char *url, uint
                 return errorf(r, "%s", reason);
         }
         return 0;
+}
+
+int history_clone(const char *repos_dir, const char *name, const char *url, uint64_t silence_ns, const struct progress *p)
+{
+        cleanup_git_repository git_repository *local = NULL;
+        char address[PATH_SIZE];
+        int r;
+
+        git_begin();
+        r = history_address(url, address, &local);
+        return r < 0 ? r
+                     : make_repository(repos_dir, name, local, &(struct remote_fetch){.url = address, .silence_ns = silence_ns, .progress = p}, p);
+}
+
+int history_init(const char *repos_dir, const char *name)
+{
+        int r;
+
+        git_begin();
+        r = make_repository(repos_dir, name, NULL, NULL, NULL);
+        return r == -EEXIST ? sync_folder(repos_dir) : r;
 }
 
 int history_fetch(struct history *h, git_repository *git, const char *url, const char *under, int lock, const struct progress *p)

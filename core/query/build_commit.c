@@ -6,15 +6,15 @@
 #include "cache/base/lock.h"
 
 struct place_build {
-        struct build_away away; /* first */
+        struct build_remote remote; /* first */
         struct run_place *place;
         struct cluster_slot *slot;
 };
 
 /* The key that is built is one of the toolchain that the place had when it was made. */
-static int build_at_place(struct build_away *a, const struct build_request *q, struct sources *sources, struct build_record **ret)
+static int build_at_place(struct build_remote *b, const struct build_request *q, struct sources *sources, struct build_record **ret)
 {
-        struct place_build *p = (struct place_build *)a;
+        struct place_build *p = (struct place_build *)b;
         const char *now = cluster_slot_toolchain(p->slot);
         char known[65];
         int r;
@@ -29,11 +29,11 @@ static int build_at_place(struct build_away *a, const struct build_request *q, s
 
 static int build_elsewhere(struct job *j, struct build_request *q, struct run_place *place, struct build_record **ret)
 {
-        struct place_build p = {.away = {.build = build_at_place}, .place = place, .slot = job_away(j)};
+        struct place_build p = {.remote = {.build = build_at_place}, .place = place, .slot = job_away(j)};
 
         if (!p.slot)
                 return errorf(-ENOTSUP, "builds of %s are done at %s, and this needs one here: say builds = local in the store's config", q->recipe->name, place->name);
-        q->away = &p.away;
+        q->remote = &p.remote;
         return build(q, ret);
 }
 

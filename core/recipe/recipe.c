@@ -22,7 +22,7 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"paths", KIND_PATHS, BUILT, FIELD(paths)},
         {"build", KIND_LINES, BUILT, FIELD(build)},
         {"clean", KIND_RETIRED, PLACE_SOLVER, 0},
-        {"output", KIND_PATHS, BUILT | PLACE_BINARY, FIELD(outputs)},
+        {"output", KIND_OUTPUTS, BUILT | PLACE_BINARY, FIELD(outputs)},
         {"environment", KIND_VARIABLES, PLACE_SOLVER, FIELD(environment)},
         {"dependency", KIND_FOLDERS, BUILT, FIELD(dependencies)},
         {"submodule", KIND_SUBMODULES, BUILT, FIELD(submodules)},
@@ -61,6 +61,13 @@ size_t strings_count(char *const *list)
         while (list[n])
                 n++;
         return n;
+}
+
+bool strings_have(char *const *list, const char *s)
+{
+        while (*list && strcmp(*list, s) != 0)
+                list++;
+        return *list != NULL;
 }
 
 int strings_add(char ***list, const char *s)
@@ -106,36 +113,22 @@ struct recipe *recipe_ref(struct recipe *r)
         return r;
 }
 
-/* The members that a recipe owns. A copy has neither what belongs to an era alone nor the text. */
-static const size_t owned_lists[] = {FIELD(paths),       FIELD(build),        FIELD(outputs),    FIELD(sources),  FIELD(effort),
-                                     FIELD(environment), FIELD(dependencies), FIELD(submodules), FIELD(downloads)};
-static const size_t copied_texts[] = {FIELD(name), FIELD(base),      FIELD(repository), FIELD(runs),   FIELD(builds),
-                                      FIELD(run),  FIELD(arguments), FIELD(seed),       FIELD(dialect)};
-
-static char ***list_of(const struct recipe *r, size_t i)
-{
-        return (char ***)((char *)r + owned_lists[i]);
-}
-
-static char **text_of(const struct recipe *r, size_t i)
-{
-        return (char **)((char *)r + copied_texts[i]);
-}
-
 struct recipe *recipe_unref(struct recipe *r)
 {
         if (!r || __atomic_sub_fetch(&r->refs, 1, __ATOMIC_ACQ_REL) > 0)
                 return NULL;
-        for (size_t i = 0; i < ARRAY_SIZE(owned_lists); i++)
-                strings_free(*list_of(r, i));
-        for (size_t i = 0; i < ARRAY_SIZE(copied_texts); i++)
-                free(*text_of(r, i));
-        for (size_t i = 0; i < r->n_eras; i++)
-                recipe_unref(r->eras[i]);
-        free(r->eras);
+        for (const struct recipe_key *k = recipe_keys; k < recipe_keys + N_RECIPE_KEYS; k++) {
+                void *field = recipe_field(r, k);
+
+                if (recipe_key_repeats(k))
+                        strings_free(*(char ***)field);
+                else if (recipe_key_is_string(k))
+                        free(*(char **)field);
+        }
+        recipe_list_free(r->eras, r->n_eras);
+        strings_free(r->sources);
+        free(r->name);
         free(r->range);
-        free(r->file);
-        free(r->sha256);
         free(r->text);
         free(r);
         return NULL;
@@ -165,8 +158,10 @@ struct recipe *recipe_new(void)
                 .build_limits = {.wall_ns = 3600 * NSEC_PER_SEC, .memory = 16 * GIGA, .output = 16 * MEGA, .processes = 4096},
                 .samples = 5,
         };
-        for (size_t i = 0; i < ARRAY_SIZE(owned_lists); i++)
-                *list_of(r, i) = allocate(1, sizeof(char *));
+        for (const struct recipe_key *k = recipe_keys; k < recipe_keys + N_RECIPE_KEYS; k++)
+                if (recipe_key_repeats(k))
+                        *(char ***)recipe_field(r, k) = allocate(1, sizeof(char *));
+        r->sources = allocate(1, sizeof(char *));
         return r;
 }
 
@@ -174,16 +169,22 @@ struct recipe *recipe_copy(const struct recipe *r)
 {
         struct recipe *c = allocate(1, sizeof(*c));
 
-        *c = (struct recipe){.refs = 1,
-                             .format = r->format,
-                             .limits = r->limits,
-                             .build_limits = r->build_limits,
-                             .samples = r->samples,
-                             .builder = r->builder};
-        for (size_t i = 0; i < ARRAY_SIZE(owned_lists); i++)
-                *list_of(c, i) = strings_copy(*list_of(r, i));
-        for (size_t i = 0; i < ARRAY_SIZE(copied_texts); i++)
-                *text_of(c, i) = *text_of(r, i) ? copy_string(*text_of(r, i)) : NULL;
+        *c = *r;
+        c->refs = 1;
+        c->eras = NULL;
+        c->n_eras = 0;
+        c->range = c->text = NULL;
+        c->is_programs = c->has_calls = false;
+        c->name = r->name ? copy_string(r->name) : NULL;
+        c->sources = strings_copy(r->sources);
+        for (const struct recipe_key *k = recipe_keys; k < recipe_keys + N_RECIPE_KEYS; k++) {
+                char ***list = recipe_field(c, k), **text = (char **)list;
+
+                if (recipe_key_repeats(k))
+                        *list = strings_copy(*list);
+                else if (recipe_key_is_string(k) && *text)
+                        *text = copy_string(*text);
+        }
         return c;
 }
 
@@ -437,7 +438,7 @@ size_t recipe_download(const char *line, struct digest *ret_digest, struct slice
 
 /* The names of submodules and downloads, and not their sources: a submodule's commit is in the tree, a download has a digest. What is read of
  * dependencies is recorded with the build. A recipe without any has the digest it had before there were such keys. */
-static void hash_sources_elsewhere(struct hasher *h, const struct recipe *r)
+static void hash_other_sources(struct hasher *h, const struct recipe *r)
 {
         if (!r->dependencies[0] && !r->submodules[0] && !r->downloads[0])
                 return;
@@ -472,7 +473,7 @@ void recipe_build_digest(const struct recipe *r, struct digest *ret)
         hash_list(h, r->build);
         hash_list(h, r->outputs);
         hash_list(h, r->environment);
-        hash_sources_elsewhere(h, r);
+        hash_other_sources(h, r);
         hasher_finish(h, ret);
 }
 

@@ -1,41 +1,10 @@
-/* A recipe: how a solver is built and run. git-config text, read by libgit2; docs/recipes.md is its manual.
+/* A recipe: how a solver is built and run. git-config text (core/git/gitconfig.h); docs/recipes.md is its manual.
  *
  * The same keys stand in a recipe file under [solver] and [variant "NAME"], and in the store's `config` under
  * [solver "NAME"] (a variant there is a [solver "NAME"] of its own with `variant = BASE` and what it changes).
  *
- *   key        default   meaning
- *   format     smt2      smt2 | cnf | any: which cases it takes, and how its answer is read; any: both, each answer as its case is
- *   paths      (all)     repeated; what the build depends on, and all that is checked out (core/git/paths.h)
- *   build                repeated; one shell command a line, run in order in the worktree's root; {jobs} is the slots it may use
- *   output               repeated; files the build makes, relative to the root; the first is {bin}
- *   run                  the command line, split as a shell would split words, no shell: {bin} {case} {seed} {timeout} {memory};
- *                        <{case}: on standard input
- *   arguments            (variants) appended to the command line before {case}; else at the end
- *   seed                 what {seed} stands for when a seed is asked for, {n} is the number; {seed} is nothing otherwise
- *   effort               repeated; Perl-compatible regular expression (PCRE2) with one group, over stderr, else stdout; the last match
- *   dialect    2.6       2.0 | 2.5 | 2.6, smt2 only
- *   timeout    20s       wall clock of a run; units ms s m h; cputime defaults to it
- *   cputime    timeout   CPU time of the run's whole tree
- *   memory     4g        units k m g (1024)
- *   output-limit 16m     bytes of stdout and of stderr kept, and of each the most a solver may print before it is ended
- *   processes  64        of a run
- *   stack      8m        of each process of a run; a solver cannot raise it by itself
- *   build-timeout 60m, build-memory 16g, build-processes 4096     limits of a build
- *   environment          repeated; NAME=VALUE for build and run
- *   dependency           repeated; an absolute folder outside of the sources that builds read; what they read of it is recorded (core/build/used.h)
- *   submodule            repeated; PATH=REPO: where the submodule at PATH comes from; others are empty folders
- *   download             repeated; URL SHA256: a file that builds read as /downloads/<last component>; fetched before, as builds have no network
- *   samples    5         the most repetitions of a short or noisy run (1: never repeat)
- *
- * [era "A..B"] gives other build keys to the commits from A on and up to B (core/build/era.h says which those are), [binary "TAG"] a released
- * program to one commit. In the store's config their names begin with the solver's: [era "z3 A..B"].
- *   file                 (binary) an absolute path or a URL: the program, or with `output` an archive that holds it
- *   sha256               (binary) the file's
- *   run, seed            (binary) how this one is run, where that differs; not in variants
- *
- *   repository           (store's config only) where it came from
- *   runs                 (store's config only) where it runs: local, or the name of a [cluster]
- *   builds               (store's config only) where it is built, in the same words; a variant is built with its solver
+ * recipe_keys[] (recipe_keys.h) has the keys. [era "A..B"] gives other build keys to the commits from A on and up to B (core/build/era.h says which those
+ * are), [binary "TAG"] a released program to one commit. In the store's config their names begin with the solver's: [era "z3 A..B"].
  *
  * Times are nanoseconds, sizes bytes. Immutable after parsing; shared freely between threads.
  */
@@ -159,8 +128,10 @@ struct recipe *recipe_for_format(const struct recipe *r, enum format of_case);
 int recipe_command(const struct recipe *r, const char *bin, const char *case_path, bool has_seed, uint64_t seed,
                    const struct recipe_limits *limits, char ***ret_argv);
 int strings_add(char ***list, const char *s); /* a copy; 0 */
+char **strings_copy(char *const *list);
 void strings_free(char **list);
 size_t strings_count(char *const *list);
+bool strings_have(char *const *list, const char *s);
 
 /* "20s", "1.5h", "500ms" and "4g", "512m"; a bare number is seconds or bytes. -EINVAL with a sentence. */
 int parse_duration(const char *text, uint64_t *ret_ns);

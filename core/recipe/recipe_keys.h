@@ -5,18 +5,20 @@
 #include "core/recipe/recipe.h"
 
 enum recipe_kind {
-        KIND_TEXT,
+        KIND_RETIRED, /* once meant something; taken and passed over, so that older stores open */
         KIND_FORMAT,
-        KIND_DIALECT,
         KIND_DURATION,
         KIND_SIZE,
         KIND_COUNT,
-        KIND_FILE,    /* an absolute path or a URL */
-        KIND_DIGEST,  /* sha256 in hex */
-        KIND_RETIRED, /* once meant something; taken and passed over, so that older stores open */
+        /* a string, char * */
+        KIND_TEXT,
+        KIND_DIALECT,
+        KIND_FILE,   /* an absolute path or a URL */
+        KIND_DIGEST, /* sha256 in hex */
         /* repeated ones, char ** */
         KIND_LINES,
         KIND_PATHS,
+        KIND_OUTPUTS,
         KIND_PATTERNS,
         KIND_VARIABLES,
         KIND_FOLDERS,
@@ -51,6 +53,10 @@ static inline bool recipe_key_repeats(const struct recipe_key *k)
 {
         return k->kind >= KIND_LINES;
 }
+static inline bool recipe_key_is_string(const struct recipe_key *k)
+{
+        return k->kind >= KIND_TEXT && k->kind < KIND_LINES;
+}
 
 /* A recipe with the defaults and nothing else; a deep copy, but for the eras and the text, which it is without. */
 struct recipe *recipe_new(void);
@@ -77,4 +83,3 @@ int recipe_split(const char *text, char ***ret_words);
 /* Checks that a word's {placeholders} are among `known` (NULL-terminated), and counts them: uses[i] for known[i]. */
 int recipe_check_placeholders(const char *word, const char *const *known, unsigned *uses);
 
-char **strings_copy(char *const *list);

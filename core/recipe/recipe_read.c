@@ -10,22 +10,24 @@
 #define RECIPE_SIZE_MAX (1 << 20)
 
 struct draft {
-        const char *name, *base; /* name: of an era its whole subsection; base: NULL, or the solver this is a variant or an era of */
+        const char *name, *base; /* name: of an era its range; base: NULL, or the solver this is a variant or an era of */
         const char *header;      /* how messages call the section */
         const char *range;       /* of an era or a binary; else NULL */
-        char *owner;             /* malloc'd: `base` of an era in a config */
         unsigned line;
-        unsigned place; /* enum recipe_place */
-        bool in_config;
+        enum recipe_place place;
         struct gitconfig_entry *entries; /* owned; what they point to is the gitconfig's */
         size_t n_entries;
-        struct buffer text; /* of a file: what becomes recipe.text */
+        unsigned lines[N_RECIPE_KEYS]; /* where a key was given first, 0 when it was not */
+        struct buffer text;            /* of a file: what becomes recipe.text */
 };
 
 struct reader {
         const char *label;
+        bool is_config;
         struct draft *drafts;
-        size_t n_drafts, added; /* added: the draft that the last section became or joined */
+        size_t n_drafts;
+        struct slice text;         /* of a file */
+        const struct gitconfig *g; /* its sections */
         struct mistakes mistakes;
 };
 
@@ -33,7 +35,6 @@ static void reader_done(struct reader *rd)
 {
         for (size_t i = 0; i < rd->n_drafts; i++) {
                 free(rd->drafts[i].entries);
-                free(rd->drafts[i].owner);
                 buffer_done(&rd->drafts[i].text);
         }
         free(rd->drafts);
@@ -41,7 +42,7 @@ static void reader_done(struct reader *rd)
 }
 #define cleanup_reader cleanup(reader_done)
 
-#define fail(line, format, ...) errorf(-EINVAL, "%s:%u: " format, label, line, ##__VA_ARGS__)
+#define fail(line, format, ...) errorf(-EINVAL, "%s:%u: " format, rd->label, line, ##__VA_ARGS__)
 
 /* -- names ------------------------------------------------------------------------------------------------------ */
 
@@ -91,55 +92,54 @@ static unsigned distance(const char *a, const char *b)
 }
 
 /* The key that was meant counts as given, so that it is not reported as missing, too. */
-static int fail_unknown_key(const char *label, const struct draft *d, const struct gitconfig_entry *e, unsigned lines[N_RECIPE_KEYS])
+static int fail_unknown_key(const struct reader *rd, struct draft *d, const struct gitconfig_entry *e)
 {
-        const char *best = NULL;
-        unsigned least = 3, *meant = NULL;
+        size_t best = N_RECIPE_KEYS;
+        unsigned least = 3;
 
         for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
                 unsigned n = distance(e->key, recipe_keys[i].name);
 
-                if (n < least && (d->in_config || !(recipe_keys[i].places & PLACE_CONFIG)))
-                        least = n, best = recipe_keys[i].name, meant = &lines[i];
+                if (n < least && (rd->is_config || !(recipe_keys[i].places & PLACE_CONFIG)))
+                        least = n, best = i;
         }
-        if (best && *meant == 0)
-                *meant = e->line;
-        if (best)
-                return fail(e->line, "key '%s.%s' is not known; did you mean '%s'?", d->header, e->key, best);
-        return fail(e->line, "key '%s.%s' is not known; docs/recipes.md lists the keys", d->header, e->key);
+        if (best == N_RECIPE_KEYS)
+                return fail(e->line, "key '%s.%s' is not known; docs/recipes.md lists the keys", d->header, e->key);
+        d->lines[best] = d->lines[best] ?: e->line;
+        return fail(e->line, "key '%s.%s' is not known; did you mean '%s'?", d->header, e->key, recipe_keys[best].name);
 }
 
-static void fail_misplaced_key(const char *label, const struct draft *d, const struct gitconfig_entry *e, const struct recipe_key *k)
+static int fail_misplaced_key(const struct reader *rd, const struct draft *d, const struct gitconfig_entry *e, const struct recipe_key *k)
 {
         if (d->place == PLACE_VARIANT)
-                fail(e->line, "key '%s' cannot stand in a variant: it shares the repository and the builds of its solver", k->name);
-        else if (d->place == PLACE_ERA && k->places & PLACE_SOLVER)
-                fail(e->line, "key '%s' cannot stand in an era: it holds for runs, too, and a solver is run alike in all eras%s", k->name,
-                     strcmp(k->name, "environment") == 0 ? "; for a build alone, write build = NAME=VALUE COMMAND" : "");
-        else if (d->place == PLACE_BINARY)
-                fail(e->line, "key '%s' cannot stand in a binary, which has 'file', 'sha256', 'output', 'run' and 'seed'", k->name);
-        else
-                fail(e->line, "key '%s' can stand only in a [binary \"TAG\"]", k->name);
+                return fail(e->line, "key '%s' cannot stand in a variant: it shares the repository and the builds of its solver", k->name);
+        if (d->place == PLACE_ERA && k->places & PLACE_SOLVER)
+                return fail(e->line, "key '%s' cannot stand in an era: it holds for runs, too, and a solver is run alike in all eras%s", k->name,
+                            strcmp(k->name, "environment") == 0 ? "; for a build alone, write build = NAME=VALUE COMMAND" : "");
+        if (d->place == PLACE_BINARY)
+                return fail(e->line, "key '%s' cannot stand in a binary, which has 'file', 'sha256', 'output', 'run' and 'seed'", k->name);
+        return fail(e->line, "key '%s' can stand only in a [binary \"TAG\"]", k->name);
 }
 
-/* The key's row, where it may stand here; else NULL, with the sentence. */
-static const struct recipe_key *find_key(const char *label, const struct draft *d, const struct gitconfig_entry *e,
-                                         unsigned lines[N_RECIPE_KEYS])
+static size_t key_number(const char *name)
 {
-        const struct recipe_key *k = NULL;
+        size_t i = 0;
 
-        for (size_t i = 0; i < N_RECIPE_KEYS && !k; i++)
-                if (strcmp(e->key, recipe_keys[i].name) == 0)
-                        k = &recipe_keys[i];
-        if (!k || (!d->in_config && k->places & PLACE_CONFIG)) {
-                fail_unknown_key(label, d, e, lines);
-                return NULL;
-        }
-        if (!(k->places & d->place)) {
-                fail_misplaced_key(label, d, e, k);
-                return NULL;
-        }
-        return k;
+        while (i < N_RECIPE_KEYS && strcmp(recipe_keys[i].name, name) != 0)
+                i++;
+        return i;
+}
+
+/* The key's line; 0: it was not given. */
+static unsigned line_of(const struct draft *d, const char *key)
+{
+        return d->lines[key_number(key)];
+}
+
+/* The section's for a value that the variant inherited. */
+static unsigned line_near(const struct draft *d, const char *key)
+{
+        return line_of(d, key) ?: d->line;
 }
 
 /* -- a draft becomes a recipe ----------------------------------------------------------------------------------- */
@@ -156,29 +156,29 @@ static bool is_command(const struct recipe_key *k)
         return k->kind == KIND_LINES || (k->kind == KIND_TEXT && !(k->places & PLACE_CONFIG));
 }
 
-static int apply_entry(const char *label, const struct draft *d, const struct gitconfig_entry *entry, struct recipe *r,
-                       unsigned lines[N_RECIPE_KEYS])
+static int apply_entry(const struct reader *rd, struct draft *d, const struct gitconfig_entry *entry, struct recipe *r)
 {
-        const struct recipe_key *k = find_key(label, d, entry, lines);
-        unsigned *line, first;
+        const size_t number = key_number(entry->key);
+        const struct recipe_key *k = &recipe_keys[number];
+        unsigned first;
 
-        if (!k)
-                return -EINVAL;
+        if (number == N_RECIPE_KEYS || (!rd->is_config && k->places & PLACE_CONFIG))
+                return fail_unknown_key(rd, d, entry);
+        if (!(k->places & d->place))
+                return fail_misplaced_key(rd, d, entry, k);
         if (k->kind == KIND_RETIRED) {
-                if (!d->in_config)
-                        log_warning("%s:%u: key '%s' means nothing any more: every build begins from a clean tree", label, entry->line,
+                if (!rd->is_config)
+                        log_warning("%s:%u: key '%s' means nothing any more: every build begins from a clean tree", rd->label, entry->line,
                                     k->name);
                 return 0;
         }
-        line = &lines[k - recipe_keys];
-        first = *line;
-        if (first == 0)
-                *line = entry->line;
+        first = d->lines[number];
+        d->lines[number] = first ?: entry->line;
         if (!entry->value)
                 return fail(entry->line, "key '%s' has no value; write %s = VALUE", k->name, k->name);
-        if (entry->value[0] == '\0' || strspn(entry->value, " \t\n") == strlen(entry->value))
+        if (strspn(entry->value, " \t\n") == strlen(entry->value))
                 return fail(entry->line, "key '%s' is empty; leave it out or give it a value", k->name);
-        if (entry->lost_quotes && !d->in_config && is_command(k)) /* a store goes on with what it was made with */
+        if (entry->lost_quotes && !rd->is_config && is_command(k)) /* a store goes on with what it was made with */
                 return fail(entry->line,
                             "key '%s': git-config takes these double quotes away, and the command would not see them; write single quotes, or "
                             "\\\" for each double one",
@@ -187,36 +187,20 @@ static int apply_entry(const char *label, const struct draft *d, const struct gi
                 return fail(entry->line, "key '%s' is given twice (first on line %u)", k->name, first);
         if (first == 0 && recipe_key_repeats(k))
                 clear_list(recipe_field(r, k)); /* a variant's list takes the place of its solver's */
-        return recipe_set_value(label, k, entry->line, entry->value, r);
+        return recipe_set_value(rd->label, k, entry->line, entry->value, r);
 }
 
-/* lines[i]: where recipe_keys[i] was given first, 0 when it was not. */
-static void apply_entries(struct reader *rd, const struct draft *d, struct recipe *r, unsigned lines[N_RECIPE_KEYS])
+static void apply_entries(struct reader *rd, struct draft *d, struct recipe *r)
 {
         for (size_t i = 0; i < d->n_entries; i++)
-                mistakes_note(&rd->mistakes, apply_entry(rd->label, d, &d->entries[i], r, lines));
-}
-
-static unsigned line_of(const unsigned lines[N_RECIPE_KEYS], const char *key)
-{
-        for (size_t i = 0; i < N_RECIPE_KEYS; i++)
-                if (strcmp(recipe_keys[i].name, key) == 0)
-                        return lines[i];
-        return 0;
-}
-
-/* The key's line; the section's, for a value that the variant inherited. */
-static unsigned line_near(const struct draft *d, const unsigned lines[N_RECIPE_KEYS], const char *key)
-{
-        unsigned line = line_of(lines, key);
-
-        return line > 0 ? line : d->line;
+                mistakes_note(&rd->mistakes, apply_entry(rd, d, &d->entries[i], r));
 }
 
 /* Splits a command line of the recipe and counts what placeholders it uses. */
-static int check_words(const char *label, unsigned line, const char *key, const char *text, const char *const *known,
-                       unsigned *uses, bool *ret_seed_within)
+static int check_words(const struct reader *rd, unsigned line, const char *key, const char *text, const char *const *known, unsigned *uses)
 {
+        cleanup_buffer struct buffer list = {0};
+        bool has_seed_within = false;
         char **words;
         int r = recipe_split(text, &words);
 
@@ -224,71 +208,56 @@ static int check_words(const char *label, unsigned line, const char *key, const 
                 return fail(line, "key '%s': %s", key, error_message(r));
         for (size_t i = 0; r == 0 && words[i]; i++) {
                 r = recipe_check_placeholders(words[i], known, uses);
-                if (ret_seed_within && strstr(words[i], "{seed}") && strcmp(words[i], "{seed}") != 0)
-                        *ret_seed_within = true;
+                has_seed_within |= strstr(words[i], "{seed}") && strcmp(words[i], "{seed}") != 0;
         }
         strings_free(words);
-        if (r < 0) {
-                cleanup_buffer struct buffer list = {0};
-
-                for (size_t i = 0; known[i]; i++)
-                        buffer_addf(&list, "%s%s", i > 0 ? " " : "", known[i]);
-                return fail(line, "key '%s': placeholder %s; known are %s", key, error_message(r), list.data);
-        }
-        return 0;
+        if (r == 0 && has_seed_within)
+                return fail(line, "key '%s': {seed} has to be a word of its own, as it is nothing when no seed is asked for; the text around "
+                                  "{seed} belongs in 'seed'", key);
+        for (size_t i = 0; r < 0 && known[i]; i++)
+                buffer_addf(&list, "%s%s", i > 0 ? " " : "", known[i]);
+        return r < 0 ? fail(line, "key '%s': placeholder %s; known are %s", key, error_message(r), list.data) : 0;
 }
 
-static int check_command_line(const char *label, const struct draft *d, const struct recipe *r,
-                              const unsigned lines[N_RECIPE_KEYS])
+static int check_command_line(const struct reader *rd, const struct draft *d, const struct recipe *r)
 {
         static const char *const in_run[] = {"{bin}", "{case}", "{seed}", "{timeout}", "{memory}", NULL};
         static const char *const in_arguments[] = {"{timeout}", "{memory}", NULL};
         static const char *const in_seed[] = {"{n}", NULL};
         unsigned run[5] = {0}, arguments[2] = {0}, seed[1] = {0};
-        unsigned line = line_near(d, lines, "run");
-        bool seed_within = false;
-        int e = check_words(label, line, "run", r->run, in_run, run, &seed_within);
+        unsigned line = line_near(d, "run"), seed_line = line_near(d, "seed");
+        int e = check_words(rd, line, "run", r->run, in_run, run);
+
         if (e == 0 && r->arguments)
-                e = check_words(label, line_near(d, lines, "arguments"), "arguments", r->arguments, in_arguments, arguments,
-                                NULL);
+                e = check_words(rd, line_near(d, "arguments"), "arguments", r->arguments, in_arguments, arguments);
         if (e == 0 && r->seed)
-                e = check_words(label, line_near(d, lines, "seed"), "seed", r->seed, in_seed, seed, NULL);
+                e = check_words(rd, seed_line, "seed", r->seed, in_seed, seed);
         if (e < 0)
                 return e;
         if (run[0] == 0 || run[1] == 0)
                 return fail(line, "key 'run': %s does not occur in it, so the solver would not %s",
                             run[0] == 0 ? "{bin}" : "{case}", run[0] == 0 ? "be run" : "see the case");
-        if (seed_within)
-                return fail(line,
-                            "key 'run': {seed} has to be a word of its own, as it is nothing when no seed is asked for; the text "
-                            "around {seed} belongs in 'seed'");
         if (run[2] > 0 && !r->seed)
                 return fail(line, "key 'run' has a {seed}, but there is no key 'seed' to say what it stands for");
         if (r->seed && run[2] == 0)
-                return fail(line_near(d, lines, "seed"), "key 'seed' is given, but 'run' has no {seed}");
+                return fail(seed_line, "key 'seed' is given, but 'run' has no {seed}");
         if (r->seed && seed[0] == 0)
-                return fail(line_near(d, lines, "seed"), "key 'seed': {n}, the number, does not occur in it");
+                return fail(seed_line, "key 'seed': {n}, the number, does not occur in it");
         return 0;
 }
 
-static int check_build_lines(const char *label, const struct draft *d)
+static int check_build_lines(const struct reader *rd, const struct draft *d)
 {
-        static const char *const known[] = {"{jobs}", NULL};
+        static const char *const others[] = {"{bin}", "{case}", "{seed}", "{timeout}", "{memory}", "{n}"};
 
-        for (size_t i = 0; i < d->n_entries; i++) {
-                static const char *const others[] = {"{bin}", "{case}", "{seed}", "{timeout}", "{memory}", "{n}"};
-
-                if (strcmp(d->entries[i].key, "build") != 0 || !d->entries[i].value)
-                        continue;
-                for (size_t k = 0; k < ARRAY_SIZE(others); k++)
-                        if (strstr(d->entries[i].value, others[k]))
-                                return fail(d->entries[i].line, "key 'build': %s is not known here; only %s is", others[k],
-                                            known[0]);
-        }
+        for (const struct gitconfig_entry *e = d->entries; e < d->entries + d->n_entries; e++)
+                for (size_t k = 0; k < ARRAY_SIZE(others) && strcmp(e->key, "build") == 0 && e->value; k++)
+                        if (strstr(e->value, others[k]))
+                                return fail(e->line, "key 'build': %s is not known here; only {jobs} is", others[k]);
         return 0;
 }
 
-static void check_missing(struct reader *rd, const struct draft *d, const struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
+static void check_missing(struct reader *rd, const struct draft *d, const struct recipe *r)
 {
         const struct {
                 const char *key, *says;
@@ -296,10 +265,9 @@ static void check_missing(struct reader *rd, const struct draft *d, const struct
         } needed[] = {{"build", "how it is built", r->build[0]},
                       {"output", "which file the build makes", r->outputs[0]},
                       {"run", "how it is run, for example: run = {bin} {case}", r->run}};
-        const char *label = rd->label;
 
         for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
-                if (!needed[i].there && line_of(lines, needed[i].key) == 0)
+                if (!needed[i].there && line_of(d, needed[i].key) == 0)
                         mistakes_note(&rd->mistakes, fail(d->line, "[%s] has no key '%s', which says %s", d->header, needed[i].key,
                                                           needed[i].says));
 }
@@ -317,141 +285,130 @@ static bool looks_like_archive(const char *file)
 }
 
 /* Without `output` it is the program itself, under the name that the solver's first output has. */
-static int finish_binary(struct reader *rd, const struct draft *d, struct recipe *base, struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
+static int finish_binary(const struct reader *rd, const struct draft *d, struct recipe *base, struct recipe *r)
 {
-        const char *label = rd->label;
+        const char *missing = !r->file ? "file" : "sha256";
 
         if (!r->file || !r->sha256)
-                return line_of(lines, r->file ? "sha256" : "file") > 0
-                               ? 0
-                               : fail(d->line, "[binary \"%s\"] has no key '%s'", d->range, r->file ? "sha256" : "file");
-        r->is_archive = line_of(lines, "output") > 0;
+                return line_of(d, missing) > 0 ? 0 : fail(d->line, "[binary \"%s\"] has no key '%s'", d->range, missing);
+        r->is_archive = line_of(d, "output") > 0;
         if (!r->is_archive && looks_like_archive(r->file))
-                return fail(line_of(lines, "file"), "key 'file': %s is an archive; say which file in it is the program: output = PATH",
+                return fail(line_of(d, "file"), "key 'file': %s is an archive; say which file in it is the program: output = PATH",
                             basename(r->file));
-        if (base->is_programs && !r->is_archive) { /* each under its own name */
+        if (!r->is_archive) {
+                cleanup_free char *name = copy_string(base->is_programs || !r->outputs[0] ? basename(r->file) : r->outputs[0]);
+
                 clear_list(&r->outputs);
-                strings_add(&r->outputs, basename(r->file));
+                strings_add(&r->outputs, name);
         }
-        for (size_t i = 1; !r->is_archive && r->outputs[0] && r->outputs[i]; i++) {
-                free(r->outputs[i]);
-                r->outputs[i] = NULL;
-        }
-        if (line_of(lines, "run") == 0 && line_of(lines, "seed") == 0)
+        if (line_of(d, "run") == 0 && line_of(d, "seed") == 0)
                 return 0;
         base->has_calls = true;
-        return check_command_line(label, d, r, lines);
+        return check_command_line(rd, d, r);
 }
 
-static int check_era(struct reader *rd, const struct draft *d, struct recipe *base, struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
+static int check_era(const struct reader *rd, const struct draft *d, struct recipe *base, struct recipe *r)
 {
         char from[RECIPE_REVISION_SIZE], to[RECIPE_REVISION_SIZE];
-        const char *label = rd->label;
 
         if (d->place == PLACE_BINARY)
-                return finish_binary(rd, d, base, r, lines);
-        if (recipe_range(d->range, from, to) < 0) {
-                cleanup_free char *why = copy_string(error_message(-EINVAL));
-
-                return fail(d->line, "%s", why);
-        }
-        return check_build_lines(label, d);
+                return finish_binary(rd, d, base, r);
+        if (recipe_range(d->range, from, to) < 0)
+                return fail(d->line, "%s", error_message(-EINVAL));
+        return check_build_lines(rd, d);
 }
 
-static void check_recipe(struct reader *rd, const struct draft *d, const struct recipe *r, const unsigned lines[N_RECIPE_KEYS])
+static void check_recipe(struct reader *rd, const struct draft *d, const struct recipe *r)
 {
-        const char *label = rd->label;
-
-        check_missing(rd, d, r, lines);
-        if (r->format == FORMAT_CNF && line_of(lines, "dialect") > 0)
-                mistakes_note(&rd->mistakes, fail(line_of(lines, "dialect"), "key 'dialect' is for format = smt2 only"));
-        mistakes_note(&rd->mistakes, check_build_lines(label, d));
+        check_missing(rd, d, r);
+        if (r->format == FORMAT_CNF && line_of(d, "dialect") > 0)
+                mistakes_note(&rd->mistakes, fail(line_of(d, "dialect"), "key 'dialect' is for format = smt2 only"));
+        mistakes_note(&rd->mistakes, check_build_lines(rd, d));
         if (r->run)
-                mistakes_note(&rd->mistakes, check_command_line(label, d, r, lines));
-}
-
-static bool is_in_list(char *const *list, const char *path)
-{
-        while (*list && strcmp(*list, path) != 0)
-                list++;
-        return *list != NULL;
+                mistakes_note(&rd->mistakes, check_command_line(rd, d, r));
 }
 
 /* The paths, and the .gitattributes of the folders above each, which say how it is checked out; those inside come with it. */
 static void find_sources(struct recipe *r)
 {
-        clear_list(&r->sources);
-        for (size_t i = 0; r->paths[i]; i++)
-                strings_add(&r->sources, r->paths[i]);
+        strings_free(r->sources);
+        r->sources = strings_copy(r->paths);
         for (size_t i = 0; r->paths[i]; i++)
                 for (const char *path = r->paths[i], *slash = paths_left_out(path) ? NULL : path - 1; slash; slash = strchr(slash + 1, '/')) {
                         cleanup_free char *name = format_string("%.*s.gitattributes", (int)(slash + 1 - path), path);
 
-                        if (!is_in_list(r->sources, name))
+                        if (!strings_have(r->sources, name))
                                 strings_add(&r->sources, name);
                 }
 }
 
+/* The draft's keys over those that it begins with. */
+static void apply_draft(struct reader *rd, struct draft *d, struct recipe *r)
+{
+        r->text = d->text.size > 0 ? copy_string(d->text.data) : NULL;
+        apply_entries(rd, d, r);
+        find_sources(r);
+}
+
 /* With mistakes it is made as far as possible, so that those of its variants are found, too. */
-static struct recipe *make_recipe(struct reader *rd, const struct draft *d, const struct recipe *base)
+static struct recipe *make_recipe(struct reader *rd, struct draft *d, const struct recipe *base)
 {
         struct recipe *r = base ? recipe_copy(base) : recipe_new();
-        unsigned lines[N_RECIPE_KEYS] = {0}, n_before = rd->mistakes.n;
+        unsigned n_before = rd->mistakes.n;
         bool cpu_follows = r->limits.cpu_ns == r->limits.wall_ns;
 
         free(r->name);
         r->name = copy_string(d->name);
-        r->text = d->text.size > 0 ? copy_string(d->text.data) : NULL;
-        apply_entries(rd, d, r, lines);
-        r->is_programs = d->in_config && !base && !r->repository && strcmp(r->name, RECIPE_PROGRAMS) == 0;
-        if (cpu_follows && line_of(lines, "cputime") == 0)
+        apply_draft(rd, d, r);
+        r->is_programs = rd->is_config && !base && !r->repository && strcmp(r->name, RECIPE_PROGRAMS) == 0;
+        if (cpu_follows && line_of(d, "cputime") == 0)
                 r->limits.cpu_ns = r->limits.wall_ns;
         if (base) {
                 free(r->base);
                 r->base = copy_string(base->name);
                 recipe_share_eras(r, base);
         }
-        find_sources(r);
         if (!base || n_before == 0) /* the solver's mistakes would be reported again */
-                check_recipe(rd, d, r, lines);
+                check_recipe(rd, d, r);
         return r;
 }
 
 /* The solver with other keys, behind its eras. */
-static void make_era(struct reader *rd, const struct draft *d, struct recipe *base)
+static void make_era(struct reader *rd, struct draft *d, struct recipe *base)
 {
         struct recipe *r = recipe_copy(base);
-        unsigned lines[N_RECIPE_KEYS] = {0};
 
         r->range = copy_string(d->range);
-        r->text = d->text.size > 0 ? copy_string(d->text.data) : NULL;
-        apply_entries(rd, d, r, lines);
-        find_sources(r);
-        mistakes_note(&rd->mistakes, check_era(rd, d, base, r, lines));
+        apply_draft(rd, d, r);
+        mistakes_note(&rd->mistakes, check_era(rd, d, base, r));
         recipe_add_era(base, r);
 }
 
 /* -- sections become drafts ------------------------------------------------------------------------------------- */
 
-/* A solver's or a variant's where `place` is 0, else an era's or a binary's. */
-static struct draft *find_draft(struct reader *rd, const char *name, unsigned place)
+static struct draft *find_draft(const struct reader *rd, const struct draft *like)
 {
-        for (size_t i = 0; i < rd->n_drafts; i++)
-                if ((place ? rd->drafts[i].place == place : !rd->drafts[i].range) && strcmp(rd->drafts[i].name, name) == 0)
-                        return &rd->drafts[i];
+        for (size_t i = 0; i < rd->n_drafts; i++) {
+                struct draft *d = &rd->drafts[i];
+
+                if (!d->range == !like->range && strcmp(d->name, like->name) == 0 &&
+                    (!d->range || (d->place == like->place && strcmp(d->base, like->base) == 0)))
+                        return d;
+        }
         return NULL;
+}
+
+static struct draft *find_solver(const struct reader *rd, const char *name)
+{
+        return find_draft(rd, &(struct draft){.name = name});
 }
 
 static int add_section(struct reader *rd, const struct gitconfig_section *s, const struct draft *as)
 {
-        const char *label = rd->label;
-        struct draft *d = find_draft(rd, as->name, as->range ? as->place : 0);
+        struct draft *d = find_draft(rd, as);
 
-        if (!as->range && recipe_check_name(as->name) < 0) {
-                cleanup_free char *why = copy_string(error_message(-EINVAL));
-
-                return fail(s->line, "%s", why);
-        }
+        if (!as->range && recipe_check_name(as->name) < 0)
+                return fail(s->line, "%s", error_message(-EINVAL));
         if (d && strcmp(d->header, as->header) != 0)
                 return fail(s->line, "[%s \"%s\"] has the name of the solver itself", as->header, as->name);
         if (!d) {
@@ -459,7 +416,8 @@ static int add_section(struct reader *rd, const struct gitconfig_section *s, con
                 d = &rd->drafts[rd->n_drafts++];
                 *d = *as;
         }
-        rd->added = (size_t)(d - rd->drafts);
+        if (rd->g)
+                recipe_keep_text(rd->text, rd->g, (size_t)(s - rd->g->sections), &d->text);
         for (size_t i = 0; i < s->n_entries; i++) {
                 list_grow(d->entries, d->n_entries);
                 d->entries[d->n_entries++] = s->entries[i];
@@ -488,7 +446,6 @@ bool recipe_has_section(const char *name)
 
 static int add_file_section(struct reader *rd, const struct gitconfig_section *s, const char *name)
 {
-        const char *label = rd->label;
         struct draft d = {.name = name, .header = s->name, .line = s->line, .place = place_of_section(s->name)};
 
         if (d.place == 0)
@@ -507,36 +464,26 @@ static int add_file_section(struct reader *rd, const struct gitconfig_section *s
                 return fail(s->line, "[%s \"%s\"] changes nothing", s->name, s->subsection);
         d.name = s->subsection;
         d.base = name;
-        d.range = d.place == PLACE_VARIANT ? NULL : s->subsection;
+        d.range = d.place == PLACE_VARIANT ? NULL : d.name;
         return add_section(rd, s, &d);
 }
 
-/* [era "z3 v1..v2"] */
+/* [era "z3 v1..v2"]: the name is cut off the range in place. */
 static int add_config_era(struct reader *rd, const struct gitconfig_section *s)
 {
-        const char *label = rd->label;
-        size_t n = s->subsection ? strcspn(s->subsection, " ") : 0;
-        struct draft d = {.name = s->subsection, .header = s->name, .line = s->line, .place = place_of_section(s->name), .in_config = true};
-        bool is_new;
-        int r;
+        const unsigned place = place_of_section(s->name);
+        char *range = s->subsection ? strchr(s->subsection, ' ') : NULL;
 
-        if (n == 0 || s->subsection[n] == '\0' || s->subsection[n + 1] == '\0')
-                return fail(s->line, "[%s] names its solver here: [%s \"NAME %s\"]", s->name, s->name,
-                            d.place == PLACE_ERA ? "A..B" : "TAG");
-        d.range = s->subsection + n + 1;
-        d.owner = copy_prefix(s->subsection, n);
-        d.base = d.owner;
-        is_new = !find_draft(rd, d.name, d.place);
-        r = add_section(rd, s, &d);
-        if (!is_new || !find_draft(rd, d.name, d.place))
-                free(d.owner);
-        return r;
+        if (!range || range == s->subsection || range[1] == '\0')
+                return fail(s->line, "[%s] names its solver here: [%s \"NAME %s\"]", s->name, s->name, place == PLACE_ERA ? "A..B" : "TAG");
+        *range++ = '\0';
+        return add_section(rd, s,
+                           &(struct draft){.name = range, .base = s->subsection, .range = range, .header = s->name, .line = s->line, .place = place});
 }
 
 static int add_config_section(struct reader *rd, const struct gitconfig_section *s)
 {
-        const char *label = rd->label;
-        struct draft d = {.name = s->subsection, .header = "solver", .line = s->line, .place = PLACE_SOLVER, .in_config = true};
+        struct draft d = {.name = s->subsection, .header = "solver", .line = s->line, .place = PLACE_SOLVER};
 
         if (place_of_section(s->name) & (PLACE_ERA | PLACE_BINARY))
                 return add_config_era(rd, s);
@@ -551,21 +498,19 @@ static int add_config_section(struct reader *rd, const struct gitconfig_section 
 
 static int find_bases(struct reader *rd)
 {
-        const char *label = rd->label;
-
         for (size_t i = 0; i < rd->n_drafts; i++)
                 for (size_t k = 0; k < rd->drafts[i].n_entries; k++)
-                        if (rd->drafts[i].in_config && !rd->drafts[i].range && strcmp(rd->drafts[i].entries[k].key, "variant") == 0) {
+                        if (rd->is_config && !rd->drafts[i].range && strcmp(rd->drafts[i].entries[k].key, "variant") == 0) {
                                 rd->drafts[i].base = rd->drafts[i].entries[k].value ?: "";
                                 rd->drafts[i].place = PLACE_VARIANT;
                         }
         for (size_t i = 0; i < rd->n_drafts; i++) {
-                struct draft *d = &rd->drafts[i], *base = d->base ? find_draft(rd, d->base, 0) : NULL;
+                struct draft *d = &rd->drafts[i], *base = d->base ? find_solver(rd, d->base) : NULL;
 
                 if (d->base && rd->mistakes.n > 0 && !base)
                         return mistakes_end(&rd->mistakes); /* the mistake may be in its solver */
                 if (d->base && (!base || base->base))
-                        return fail(d->line, "'%s' is %s of '%s', which is %s", d->range ?: d->name,
+                        return fail(d->line, "'%s' is %s of '%s', which is %s", d->name,
                                     d->place == PLACE_VARIANT ? "a variant" : d->place == PLACE_ERA ? "an era" : "a binary", d->base,
                                     base ? "a variant itself; name its solver" : "not there");
         }
@@ -593,7 +538,7 @@ static int make_recipes(struct reader *rd, struct recipe ***ret_list, size_t *re
         list = allocate(rd->n_drafts + 1, sizeof(*list));
         for (size_t pass = 0; pass < ARRAY_SIZE(passes); pass++)
                 for (size_t i = 0; i < rd->n_drafts; i++) {
-                        const struct draft *d = &rd->drafts[i];
+                        struct draft *d = &rd->drafts[i];
                         struct recipe *base = recipe_find(list, n, d->base);
 
                         if (!(d->place & passes[pass]))
@@ -621,20 +566,16 @@ static bool is_any_section(const char *name)
 static int parse_recipe(struct slice text, const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n)
 {
         cleanup_gitconfig struct gitconfig g = {0};
-        cleanup_reader struct reader rd = {.label = path};
+        cleanup_reader struct reader rd = {.label = path, .text = text, .g = &g};
         int r = gitconfig_parse(path, text, is_any_section, &g);
 
         if (r == 0 && !name)
                 name = "solver";
-        for (size_t i = 0; r == 0 && i < g.n_sections; i++) {
-                rd.added = SIZE_MAX;
+        for (size_t i = 0; r == 0 && i < g.n_sections; i++)
                 mistakes_note(&rd.mistakes, add_file_section(&rd, &g.sections[i], name));
-                if (rd.added < rd.n_drafts)
-                        recipe_keep_text(text, &g, i, &rd.drafts[rd.added].text);
-        }
         if (r < 0)
                 return r;
-        if (!find_draft(&rd, name, 0))
+        if (!find_solver(&rd, name))
                 return rd.mistakes.n > 0 ? mistakes_end(&rd.mistakes) : errorf(-EINVAL, "%s: there is no [solver] section in it", path);
         return make_recipes(&rd, ret_list, ret_n);
 }
@@ -655,7 +596,7 @@ int recipe_read(const char *path, const char *name, struct recipe ***ret_list, s
 int recipe_parse_config(struct slice text, const char *path, struct recipe ***ret_list, size_t *ret_n)
 {
         cleanup_gitconfig struct gitconfig g = {0};
-        cleanup_reader struct reader rd = {.label = path};
+        cleanup_reader struct reader rd = {.label = path, .is_config = true};
         int r = gitconfig_parse(path, text, recipe_has_section, &g);
 
         for (size_t i = 0; r == 0 && i < g.n_sections; i++)

@@ -57,18 +57,18 @@ int parse_duration(const char *text, uint64_t *ret_ns)
 {
         int r = parse_quantity(text, durations, ARRAY_SIZE(durations), NSEC_PER_SEC, ret_ns);
 
-        if (r == -ERANGE)
-                return errorf(-EINVAL, "'%.40s' is longer than can be counted", text);
-        return r < 0 ? errorf(-EINVAL, "'%.40s' is not a duration; write a number and ms, s, m or h, like 20s or 1.5h", text) : 0;
+        return r == -ERANGE ? errorf(-EINVAL, "'%.40s' is longer than can be counted", text)
+               : r < 0      ? errorf(-EINVAL, "'%.40s' is not a duration; write a number and ms, s, m or h, like 20s or 1.5h", text)
+                            : 0;
 }
 
 int parse_size(const char *text, uint64_t *ret_bytes)
 {
         int r = parse_quantity(text, sizes, ARRAY_SIZE(sizes), 1, ret_bytes);
 
-        if (r == -ERANGE)
-                return errorf(-EINVAL, "'%.40s' is more than can be counted", text);
-        return r < 0 ? errorf(-EINVAL, "'%.40s' is not a size; write a number and k, m, g or t, like 512m or 4g", text) : 0;
+        return r == -ERANGE ? errorf(-EINVAL, "'%.40s' is more than can be counted", text)
+               : r < 0      ? errorf(-EINVAL, "'%.40s' is not a size; write a number and k, m, g or t, like 512m or 4g", text)
+                            : 0;
 }
 
 void format_duration(uint64_t ns, char ret[32])

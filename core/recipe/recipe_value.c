@@ -5,162 +5,175 @@
 #include "core/recipe/pattern.h"
 #include "core/recipe/recipe_keys.h"
 
-#define fail(line, format, ...) errorf(-EINVAL, "%s:%u: " format, label, line, ##__VA_ARGS__)
+/* Checks get a value, and what its key has so far. They say what is wrong; recipe_set_value() says where. */
 
-static int check_path(const char *label, unsigned line, const char *key, const char *path)
+static int check_path(const char *path)
 {
         const char *p = path;
 
         if (*p == '/')
-                return fail(line, "key '%s': '%s' is absolute; write it relative to the repository's root", key, path);
+                return errorf(-EINVAL, "'%s' is absolute; write it relative to the repository's root", path);
         if (strlen(path) >= PATH_SIZE / 2 || strpbrk(path, "\n\t"))
-                return fail(line, "key '%s': not a path that could be in a repository", key);
+                return errorf(-EINVAL, "not a path that could be in a repository");
         for (;;) {
                 size_t n = strcspn(p, "/");
 
                 if (n == 0)
-                        return fail(line, "key '%s': '%s' has an empty component; one '/' is enough, and none at the end", key,
-                                    path);
+                        return errorf(-EINVAL, "'%s' has an empty component; one '/' is enough, and none at the end", path);
                 if (n == 2 && memcmp(p, "..", 2) == 0)
-                        return fail(line, "key '%s': '%s' leaves the repository with '..'", key, path);
+                        return errorf(-EINVAL, "'%s' leaves the repository with '..'", path);
                 if (n == 1 && *p == '.')
-                        return fail(line, "key '%s': '%s' has a '.' in it; leave it out%s", key, path,
-                                    strcmp(path, ".") == 0 && strcmp(key, "paths") == 0
-                                            ? " (without 'paths' the whole tree is meant)"
-                                            : "");
+                        return errorf(-EINVAL, "'%s' has a '.' in it; leave it out", path);
                 if (n == 4 && strncasecmp(p, ".git", 4) == 0)
-                        return fail(line, "key '%s': '%s' is not in the sources: a checkout has no .git", key, path);
+                        return errorf(-EINVAL, "'%s' is not in the sources: a checkout has no .git", path);
                 if (p[n] == '\0')
                         return 0;
                 p += n + 1;
         }
 }
 
-static int check_again(const char *label, unsigned line, const char *key, const char *path, char *const *list)
+static int check_repeated(const char *value, char *const *list)
 {
-        for (size_t i = 0; list[i]; i++)
-                if (strcmp(list[i], path) == 0)
-                        return fail(line, "key '%s': '%s' is given twice", key, path);
-                else if (strcmp(key, "output") == 0 && strcmp(basename(list[i]), basename(path)) == 0)
-                        return fail(line, "key 'output': '%s' and '%s' would both be bin/%s", list[i], path, basename(path));
-        return 0;
+        return strings_have(list, value) ? errorf(-EINVAL, "'%s' is given twice", value) : 0;
 }
 
-static int check_pattern(const char *label, unsigned line, const char *text)
+static int check_source(const char *value, char *const *list)
+{
+        int r;
+
+        if (strcmp(value, ".") == 0)
+                return errorf(-EINVAL, "'.' has a '.' in it; leave it out (without 'paths' the whole tree is meant)");
+        r = check_path(paths_left_out(value) ?: value);
+        return r < 0 ? r : check_repeated(value, list);
+}
+
+static int check_output(const char *value, char *const *list)
+{
+        int r = check_path(value);
+
+        if (r == 0)
+                r = check_repeated(value, list);
+        for (size_t i = 0; r == 0 && list[i]; i++)
+                if (strcmp(basename(list[i]), basename(value)) == 0)
+                        r = errorf(-EINVAL, "'%s' and '%s' would both be bin/%s", list[i], value, basename(value));
+        if (r == 0 && strings_count(list) >= RECIPE_OUTPUTS_MAX)
+                r = errorf(-EINVAL, "a build has at most %d", RECIPE_OUTPUTS_MAX);
+        return r;
+}
+
+static int check_pattern(const char *value, char *const *)
 {
         cleanup_pattern struct pattern *p = NULL;
 
-        return pattern_new(text, &p) < 0 ? fail(line, "key 'effort': %s", error_message(-EINVAL)) : 0;
+        return pattern_new(value, &p);
 }
 
-static int check_variable(const char *label, unsigned line, const char *value, char *const *list)
+static int check_variable(const char *value, char *const *list)
 {
         size_t n = strcspn(value, "=");
 
         if (value[n] != '=' || n == 0 || isdigit((unsigned char)value[0]))
-                return fail(line, "key 'environment': '%s' is not NAME=VALUE", value);
+                return errorf(-EINVAL, "'%s' is not NAME=VALUE", value);
         for (size_t i = 0; i < n; i++)
                 if (!isalnum((unsigned char)value[i]) && value[i] != '_')
-                        return fail(line, "key 'environment': '%.*s' is not a variable's name", (int)n, value);
-        for (size_t i = 0; list[i]; i++)
-                if (strncmp(list[i], value, n + 1) == 0)
-                        return fail(line, "key 'environment': %.*s is given twice", (int)n, value);
+                        return errorf(-EINVAL, "'%.*s' is not a variable's name", (int)n, value);
+        for (; *list; list++)
+                if (strncmp(*list, value, n + 1) == 0)
+                        return errorf(-EINVAL, "%.*s is given twice", (int)n, value);
         return 0;
 }
 
-static bool is_at_or_below(const char *path, const char *folder)
-{
-        size_t n = strlen(folder);
-
-        return strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0');
-}
-
 /* A folder of the machine that stands in the sandbox where it stands outside, and in the way of nothing there. */
-static int check_folder(const char *label, unsigned line, const char *path, char *const *list)
+static int check_folder(const char *path, char *const *list)
 {
         static const char *const there[] = {"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
         static const char *const ours[] = {"/build", "/tools", "/ccache", "/scratch", "/case", "/downloads", "/proc",
                                            "/dev",   "/sys",   "/run",    "/tmp",     "/var/tmp"};
 
         if (*path != '/')
-                return fail(line, "key 'dependency': '%s' is not absolute; it is a folder of this machine", path);
+                return errorf(-EINVAL, "'%s' is not absolute; it is a folder of this machine", path);
         if (path[1] == '\0' || path[1] == '.' || path[strlen(path) - 1] == '/' || strstr(path, "//") || strstr(path, "/./") ||
             strstr(path, "/../") || strlen(path) >= PATH_SIZE / 2 || strpbrk(path, "\n\t"))
-                return fail(line, "key 'dependency': '%s' is not a plain path: no '//', no '.' or '..', no '/' at the end", path);
+                return errorf(-EINVAL, "'%s' is not a plain path: no '//', no '.' or '..', no '/' at the end", path);
         for (size_t i = 0; i < ARRAY_SIZE(there); i++)
-                if (is_at_or_below(path, there[i]))
-                        return fail(line, "key 'dependency': builds see all of %s anyway", there[i]);
+                if (path_is_in(path, there[i]))
+                        return errorf(-EINVAL, "builds see all of %s anyway", there[i]);
         for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
-                if (is_at_or_below(path, ours[i]))
-                        return fail(line, "key 'dependency': a build has a %s of its own; put the folder elsewhere, such as /opt",
-                                    ours[i]);
-        return check_again(label, line, "dependency", path, list);
+                if (path_is_in(path, ours[i]))
+                        return errorf(-EINVAL, "a build has a %s of its own; put the folder elsewhere, such as /opt", ours[i]);
+        return check_repeated(path, list);
 }
 
-static int check_submodule(const char *label, unsigned line, const char *value, char *const *list)
+static int check_submodule(const char *value, char *const *list)
 {
-        char path[PATH_SIZE];
         const char *repository;
         size_t n = recipe_submodule(value, &repository);
+        cleanup_free char *path = copy_prefix(value, n);
         int r;
 
         if (*repository == '\0' || n == 0)
-                return fail(line, "key 'submodule': '%s' is not PATH=REPO", value);
-        snprintf(path, sizeof(path), "%.*s", (int)n, value);
-        r = check_path(label, line, "submodule", path);
-        for (size_t i = 0; r == 0 && list[i]; i++)
-                if (recipe_submodule(list[i], NULL) == n && strncmp(list[i], value, n) == 0)
-                        r = fail(line, "key 'submodule': '%s' is given twice", path);
+                return errorf(-EINVAL, "'%s' is not PATH=REPO", value);
+        r = check_path(path);
+        for (; r == 0 && *list; list++)
+                if (recipe_submodule(*list, NULL) == n && strncmp(*list, value, n) == 0)
+                        r = errorf(-EINVAL, "'%s' is given twice", path);
         return r;
 }
 
-static int check_download(const char *label, unsigned line, const char *value, char *const *list)
+static int check_download(const char *value, char *const *list)
 {
         struct digest d, other;
         struct slice name, taken;
         size_t n = recipe_download(value, &d, &name);
 
         if (digest_is_zero(&d) || n == 0)
-                return fail(line, "key 'download': '%s' is not 'URL SHA256', with the 64 digits that sha256sum prints", value);
+                return errorf(-EINVAL, "'%s' is not 'URL SHA256', with the 64 digits that sha256sum prints", value);
         if (name.size == 0 || name.size > 200 || *(const char *)name.data == '.')
-                return fail(line, "key 'download': '%.*s' does not end in a file's name", (int)n, value);
-        for (size_t i = 0; list[i]; i++) {
-                recipe_download(list[i], &other, &taken);
+                return errorf(-EINVAL, "'%.*s' does not end in a file's name", (int)n, value);
+        for (; *list; list++) {
+                recipe_download(*list, &other, &taken);
                 if (taken.size == name.size && memcmp(taken.data, name.data, name.size) == 0)
-                        return fail(line, "key 'download': two files would both be /downloads/%.*s", (int)name.size,
-                                    (const char *)name.data);
+                        return errorf(-EINVAL, "two files would both be /downloads/%.*s", (int)name.size, (const char *)name.data);
         }
         return 0;
 }
 
 /* The part behind the last '/' names the program, or the archive. */
-static int check_file(const char *label, unsigned line, const char *value)
+static int check_file(const char *value, char *const *)
 {
         if (*value != '/' && !strstr(value, "://"))
-                return fail(line, "key 'file': '%s' is neither an absolute path nor a URL", value);
+                return errorf(-EINVAL, "'%s' is neither an absolute path nor a URL", value);
         if (strpbrk(value, *value == '/' ? "\n" : " \t\n") || value[strlen(value) - 1] == '/' || strlen(basename(value)) > 200)
-                return fail(line, "key 'file': '%s' is no file's path or URL (no blanks in a URL, and a name at its end)", value);
+                return errorf(-EINVAL, "'%s' is no file's path or URL (no blanks in a URL, and a name at its end)", value);
         return 0;
 }
 
-static int check_digest(const char *label, unsigned line, const char *value)
+static int check_digest(const char *value, char *const *)
 {
         struct digest d;
 
-        return digest_parse(value, &d) < 0 ? fail(line, "key 'sha256': '%s' is not the 64 digits that sha256sum prints", value) : 0;
+        return digest_parse(value, &d) < 0 ? errorf(-EINVAL, "'%s' is not the 64 digits that sha256sum prints", value) : 0;
 }
 
-static int check_paths(const char *label, const struct recipe_key *k, unsigned line, const char *value, char *const *list)
+static int check_dialect(const char *value, char *const *)
 {
-        const char *left_out = strcmp(k->name, "paths") == 0 ? paths_left_out(value) : NULL;
-        int r = check_path(label, line, k->name, left_out ?: value);
-
-        if (r == 0)
-                r = check_again(label, line, k->name, value, list);
-        if (r == 0 && strcmp(k->name, "output") == 0 && strings_count(list) >= RECIPE_OUTPUTS_MAX)
-                r = fail(line, "key 'output': a build has at most %d", RECIPE_OUTPUTS_MAX);
-        return r;
+        if (strcmp(value, "2.0") != 0 && strcmp(value, "2.5") != 0 && strcmp(value, "2.6") != 0)
+                return errorf(-EINVAL, "'%s' is none of 2.0, 2.5, 2.6", value);
+        return 0;
 }
+
+static int (*const checks[])(const char *value, char *const *list) = {
+        [KIND_DIALECT] = check_dialect,
+        [KIND_FILE] = check_file,
+        [KIND_DIGEST] = check_digest,
+        [KIND_PATHS] = check_source,
+        [KIND_OUTPUTS] = check_output,
+        [KIND_PATTERNS] = check_pattern,
+        [KIND_VARIABLES] = check_variable,
+        [KIND_FOLDERS] = check_folder,
+        [KIND_SUBMODULES] = check_submodule,
+        [KIND_DOWNLOADS] = check_download,
+};
 
 static int read_count(const char *text, uint64_t *ret)
 {
@@ -173,92 +186,58 @@ static int read_count(const char *text, uint64_t *ret)
         return 0;
 }
 
-static int set_quantity(const char *label, const struct recipe_key *k, unsigned line, const char *text, void *field)
+static int set_quantity(const struct recipe_key *k, const char *text, uint64_t *field)
 {
         uint64_t value;
         int r = k->kind == KIND_DURATION ? parse_duration(text, &value)
                 : k->kind == KIND_SIZE   ? parse_size(text, &value)
                                          : read_count(text, &value);
 
-        if (r < 0)
-                return fail(line, "key '%s': %s", k->name, error_message(r));
-        if (value < k->least || value > k->most) {
+        if (r == 0 && (value < k->least || value > k->most)) {
                 char least[32], most[32];
                 void (*format)(uint64_t, char[32]) = k->kind == KIND_DURATION ? format_duration : format_size;
 
                 format(k->least, least);
                 format(k->most, most);
-                return fail(line, "key '%s': %s is not between %s and %s", k->name, text, least, most);
+                r = errorf(-EINVAL, "%s is not between %s and %s", text, least, most);
         }
-        *(uint64_t *)field = value;
-        return 0;
+        if (r == 0)
+                *field = value;
+        return r;
 }
 
-static int check_dialect(const char *label, unsigned line, const char *value)
-{
-        if (strcmp(value, "2.0") != 0 && strcmp(value, "2.5") != 0 && strcmp(value, "2.6") != 0)
-                return fail(line, "key 'dialect': '%s' is none of 2.0, 2.5, 2.6", value);
-        return 0;
-}
-
-static int set_format(const char *label, unsigned line, const char *value, enum format *field)
+static int set_format(const char *value, enum format *field)
 {
         for (*field = FORMAT_SMT2; *field <= FORMAT_ANY; (*field)++)
                 if (strcmp(value, format_name(*field)) == 0)
                         return 0;
-        return fail(line, "key 'format': '%s' is none of smt2, cnf and any", value);
+        return errorf(-EINVAL, "'%s' is none of smt2, cnf and any", value);
+}
+
+static int set_value(const struct recipe_key *k, const char *value, void *field)
+{
+        char ***list = field, **text = field;
+        int r;
+
+        if (k->kind == KIND_RETIRED)
+                return 0;
+        if (k->kind == KIND_FORMAT)
+                return set_format(value, field);
+        if (k->kind < KIND_TEXT)
+                return set_quantity(k, value, field);
+        r = checks[k->kind] ? checks[k->kind](value, *list) : 0;
+        if (r == 0 && recipe_key_repeats(k))
+                return strings_add(list, value);
+        if (r == 0) {
+                free(*text);
+                *text = copy_string(value);
+        }
+        return r;
 }
 
 int recipe_set_value(const char *label, const struct recipe_key *k, unsigned line, const char *value, struct recipe *r)
 {
-        char ***list = recipe_field(r, k), **text = (char **)list;
-        int e = 0;
+        int e = set_value(k, value, recipe_field(r, k));
 
-        switch (k->kind) {
-        case KIND_RETIRED:
-                return 0;
-        case KIND_FORMAT:
-                return set_format(label, line, value, recipe_field(r, k));
-        case KIND_DURATION:
-        case KIND_SIZE:
-        case KIND_COUNT:
-                return set_quantity(label, k, line, value, recipe_field(r, k));
-        case KIND_FILE:
-                e = check_file(label, line, value);
-                break;
-        case KIND_DIGEST:
-                e = check_digest(label, line, value);
-                break;
-        case KIND_DIALECT:
-                e = check_dialect(label, line, value);
-                break;
-        case KIND_PATHS:
-                e = check_paths(label, k, line, value, *list);
-                break;
-        case KIND_PATTERNS:
-                e = check_pattern(label, line, value);
-                break;
-        case KIND_VARIABLES:
-                e = check_variable(label, line, value, *list);
-                break;
-        case KIND_FOLDERS:
-                e = check_folder(label, line, value, *list);
-                break;
-        case KIND_SUBMODULES:
-                e = check_submodule(label, line, value, *list);
-                break;
-        case KIND_DOWNLOADS:
-                e = check_download(label, line, value, *list);
-                break;
-        case KIND_TEXT:
-        case KIND_LINES:
-                break;
-        }
-        if (e < 0)
-                return e;
-        if (recipe_key_repeats(k))
-                return strings_add(list, value);
-        free(*text);
-        *text = copy_string(value);
-        return 0;
+        return e < 0 ? errorf(-EINVAL, "%s:%u: key '%s': %s", label, line, k->name, error_message(e)) : 0;
 }

@@ -12,37 +12,31 @@ static void print_entry(struct buffer *b, const char *key, const char *value)
         gitconfig_line(b, "    ", key, value);
 }
 
+/* NULL: it has none. */
+static const char *value_of(const struct recipe_key *k, const void *field, char text[32])
+{
+        if (k->kind == KIND_RETIRED)
+                return NULL;
+        if (k->kind == KIND_FORMAT)
+                return format_name(*(const enum format *)field);
+        if (recipe_key_is_string(k))
+                return *(char *const *)field;
+        if (k->kind == KIND_DURATION)
+                format_duration(*(const uint64_t *)field, text);
+        else if (k->kind == KIND_SIZE)
+                format_size(*(const uint64_t *)field, text);
+        else
+                snprintf(text, 32, "%llu", *(const unsigned long long *)field);
+        return text;
+}
+
 static void print_value(struct buffer *b, const struct recipe_key *k, const void *field)
 {
-        const char *value;
         char text[32];
+        const char *value = recipe_key_repeats(k) ? NULL : value_of(k, field, text);
 
-        if (recipe_key_repeats(k)) {
-                for (char *const *p = *(char *const *const *)field; *p; p++)
-                        print_entry(b, k->name, *p);
-                return;
-        }
-        switch ((int)k->kind) {
-        case KIND_RETIRED:
-                return;
-        case KIND_FORMAT:
-                value = format_name(*(const enum format *)field);
-                break;
-        case KIND_DURATION:
-                format_duration(*(const uint64_t *)field, text);
-                value = text;
-                break;
-        case KIND_SIZE:
-                format_size(*(const uint64_t *)field, text);
-                value = text;
-                break;
-        case KIND_COUNT:
-                snprintf(text, sizeof(text), "%llu", *(const unsigned long long *)field);
-                value = text;
-                break;
-        default:
-                value = *(char *const *)field;
-        }
+        for (char *const *p = recipe_key_repeats(k) ? *(char *const *const *)field : NULL; p && *p; p++)
+                print_entry(b, k->name, *p);
         if (value)
                 print_entry(b, k->name, value);
 }
@@ -72,7 +66,7 @@ static void print_era(struct buffer *b, const struct recipe *era, const struct r
         }
         for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
                 const struct recipe_key *k = &recipe_keys[i];
-                bool said = k->kind == KIND_PATHS && binary ? era->is_archive : !same_value(k, era, than);
+                bool said = k->kind == KIND_OUTPUTS && binary ? era->is_archive : !same_value(k, era, than);
 
                 if (k->places & (binary ? PLACE_BINARY : PLACE_ERA) && said)
                         print_value(b, k, recipe_field(era, k));
@@ -90,7 +84,7 @@ int recipe_print(const struct recipe *r, struct buffer *ret)
         for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
                 const struct recipe_key *k = &recipe_keys[i];
 
-                if (!(k->places & PLACE_CONFIG) && !(k->kind == KIND_DIALECT && r->format == FORMAT_CNF))
+                if (k->places & PLACE_SOLVER && !(k->places & PLACE_CONFIG) && !(k->kind == KIND_DIALECT && r->format == FORMAT_CNF))
                         print_value(ret, k, recipe_field(r, k));
         }
         for (size_t i = 0; i < r->n_eras; i++)

@@ -10,112 +10,77 @@
 #define PROGRAM_MOST (UINT64_C(2) << 30)   /* bytes of a program that comes */
 #define LOG_OF_EACH  (UINT64_C(128) << 10) /* of a command's output, however many share the recipe's limit */
 
-struct away_build {
-        struct asking ask;
+struct building {
+        struct call call;
         const struct build_request *request;
         struct sources *sources;
-        struct buffer tree, body; /* the list of sources; the request */
-        struct digest tree_id;
+        struct buffer recipe, tree; /* tree: the list of sources */
+        struct remote_build build;  /* the request */
         struct remote_file *downloads; /* owned; without names */
+        int *fds;                      /* owned; of the downloads */
         size_t n_downloads;
 };
 
-static void away_build_done(struct away_build *x)
+static void building_done(struct building *x)
 {
         buffer_done(&x->tree);
-        buffer_done(&x->body);
+        buffer_done(&x->recipe);
+        for (size_t i = 0; i < x->n_downloads; i++)
+                closep(&x->fds[i]);
         free(x->downloads);
+        free(x->fds);
 }
 
 /* -- the request -- */
 
-static int lacks_download(const struct away_build *x)
+static int open_downloads(struct building *x)
 {
-        return errorf(-EIO, "a file that the recipe of %s downloads is not in the store: 'solverfs solver update' gets it",
-                      x->request->recipe->name);
-}
-
-static int download_path(const struct away_build *x, const struct digest *id, char ret[PATH_SIZE])
-{
-        char hex[DIGEST_HEX_SIZE];
-
-        digest_hex(id, hex);
-        return x->request->downloads_dir ? path_join(ret, x->request->downloads_dir, hex) : -ENOENT;
-}
-
-static int list_downloads(struct away_build *x)
-{
-        char *const *lines = x->request->recipe->downloads;
+        const struct build_request *q = x->request;
+        char *const *lines = q->recipe->downloads;
 
         x->downloads = allocate(strings_count(lines), sizeof(*x->downloads));
+        x->fds = allocate(strings_count(lines), sizeof(*x->fds));
         for (size_t i = 0; lines[i]; i++) {
-                struct remote_file *f = &x->downloads[x->n_downloads++];
-                char path[PATH_SIZE];
+                char hex[DIGEST_HEX_SIZE], path[PATH_SIZE];
                 struct slice name;
                 struct stat st;
 
-                recipe_download(lines[i], &f->id, &name);
-                if (download_path(x, &f->id, path) < 0 || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-                        return lacks_download(x);
-                f->size = (uint64_t)st.st_size;
+                recipe_download(lines[i], &x->downloads[i].id, &name);
+                digest_hex(&x->downloads[i].id, hex);
+                x->fds[i] = q->downloads_dir && path_join(path, q->downloads_dir, hex) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+                x->n_downloads++;
+                if (x->fds[i] < 0 || fstat(x->fds[i], &st) < 0 || !S_ISREG(st.st_mode))
+                        return errorf(-EIO, "a file that the recipe of %s downloads is not in the store: 'solverfs solver update' gets it",
+                                      q->recipe->name);
+                x->downloads[i].size = (uint64_t)st.st_size;
         }
         return 0;
 }
 
-static int make_request(struct away_build *x, const char *toolchain)
+static int make_request(struct building *x, const char *toolchain)
 {
         const struct build_request *q = x->request;
-        cleanup_buffer struct buffer recipe = {0};
-        int r = recipe_print(q->recipe, &recipe);
+        int r = recipe_print(q->recipe, &x->recipe);
 
         if (r == 0)
-                r = list_downloads(x);
+                r = open_downloads(x);
         if (r == 0)
                 r = remote_tree_write(&(struct remote_tree){.files = x->sources->files, .downloads = x->downloads, .n_downloads = x->n_downloads},
                                       &x->tree);
         if (r < 0)
                 return r;
-        digest_of(x->tree.data, x->tree.size, &x->tree_id);
-        message_write(PACKET_BUILD,
-                      &(struct remote_build){.recipe = recipe.data,
-                                             .recipe_name = q->recipe->name,
-                                             .toolchain = (char *)toolchain,
-                                             .tree = {.name = (char *)"tree", .id = x->tree_id, .size = x->tree.size},
-                                             .sandbox = q->sandbox},
-                      &x->body);
+        x->build = (struct remote_build){.recipe = x->recipe.data,
+                                         .recipe_name = q->recipe->name,
+                                         .toolchain = (char *)toolchain,
+                                         .tree = {.name = (char *)"tree", .size = x->tree.size},
+                                         .sandbox = q->sandbox};
+        digest_of(x->tree.data, x->tree.size, &x->build.tree.id);
         return 0;
 }
 
 /* -- what the worker lacks -- */
 
-static int send_bytes(struct away_build *x, const struct digest *id, struct slice bytes)
-{
-        return asking_give(&x->ask, &(struct remote_file){.id = *id, .size = bytes.size}, -1, bytes.data);
-}
-
-static int send_download(struct away_build *x, const struct remote_file *f)
-{
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE];
-
-        if (download_path(x, &f->id, path) < 0 || (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
-                return lacks_download(x);
-        return asking_give(&x->ask, f, fd, NULL);
-}
-
-/* Is it wanted, and not sent yet? `struck` notes what was sent, and is as long as the list. */
-static bool take_want(const struct away_build *x, const struct digest *id, bool *struck)
-{
-        const struct digest_list *wants = &x->ask.slot->wants;
-        const struct digest *found = digest_list_find(wants, id);
-        bool is_wanted = found && !struck[found - wants->list];
-
-        if (found)
-                struck[found - wants->list] = true;
-        return is_wanted;
-}
-
-static int send_sources(struct away_build *x, bool *struck)
+static int send_sources(struct building *x)
 {
         struct sources *s = x->sources;
         int r = 0;
@@ -126,36 +91,33 @@ static int send_sources(struct away_build *x, bool *struck)
 
                 if (i % 256 == 0)
                         r = progress_step(x->request->progress, "sending sources", i, s->files.n);
-                if (r < 0 || t->mode == MODE_SUBMODULE || !take_want(x, &t->content, struck))
+                if (r < 0 || t->mode == MODE_SUBMODULE || !call_wants(&x->call, &t->content))
                         continue;
                 r = sources_content(s, t, &b);
                 if (r == 0)
-                        r = send_bytes(x, &t->content, SLICE(b.data ?: "", b.size));
+                        r = call_give(&x->call, &(struct remote_file){.id = t->content, .size = b.size}, -1, b.data ?: "");
         }
         return r;
 }
 
 static int send_wanted(void *user)
 {
-        struct away_build *x = user;
-        struct digest_list *wants = &x->ask.slot->wants;
-        cleanup_free bool *struck = allocate(wants->n + 1, sizeof(*struck));
+        struct building *x = user;
         int r = 0;
 
-        digest_list_sort(wants);
-        if (take_want(x, &x->tree_id, struck))
-                r = send_bytes(x, &x->tree_id, SLICE(x->tree.data, x->tree.size));
+        if (call_wants(&x->call, &x->build.tree.id))
+                r = call_give(&x->call, &x->build.tree, -1, x->tree.data);
         for (size_t i = 0; r == 0 && i < x->n_downloads; i++)
-                if (take_want(x, &x->downloads[i].id, struck))
-                        r = send_download(x, &x->downloads[i]);
-        return r == 0 ? send_sources(x, struck) : r;
+                if (call_wants(&x->call, &x->downloads[i].id))
+                        r = call_give(&x->call, &x->downloads[i], x->fds[i], NULL);
+        return r == 0 ? send_sources(x) : r;
 }
 
 /* -- what comes back -- */
 
-static int put_program(struct away_build *x, const struct build_output *o)
+static int put_program(struct building *x, const struct build_output *o)
 {
-        const struct buffer *bytes = &x->ask.slot->out;
+        const struct buffer *bytes = &x->call.slot->out;
         cleanup_close int fd = memfd_create(o->name, MFD_CLOEXEC);
         struct digest id;
         uint64_t size;
@@ -165,26 +127,22 @@ static int put_program(struct away_build *x, const struct build_output *o)
                 return errorf(r, "cannot keep a program in memory: %s", strerror(-r));
         digest_of(bytes->data, bytes->size, &id);
         if (!digest_equal(&id, &o->id))
-                return asking_lose(&x->ask, "was cut off: it sent another program than it built");
+                return call_lose(&x->call, "was cut off: it sent another program than it built");
         return programs_put(x->request->programs, fd, NULL, &id, &size);
 }
 
-static int fetch(struct away_build *x, const struct build_output *o)
+static int fetch(struct building *x, const struct build_output *o)
 {
-        cleanup_buffer struct buffer body = {0};
         int r;
 
         if (o->size > PROGRAM_MOST)
                 return errorf(-EIO, "%s is of more than 2g: such programs have to be built with builds = local", o->name);
         progress_tell(x->request->progress, "storing programs", 0, 0);
-        message_write(PACKET_FETCH, &(struct remote_file){.id = o->id, .size = o->size}, &body);
-        r = asking_begin(&x->ask, 0, o->size);
+        r = call_begin(&x->call, 0, o->size);
         if (r == 0)
-                r = asking_send(&x->ask, PACKET_FETCH, SLICE(body.data, body.size));
-        if (r == 0)
-                r = asking_await(&x->ask, ANSWER_SENT);
-        if (r == 0 && (x->ask.slot->answer != ANSWER_SENT || x->ask.slot->out.size != o->size))
-                r = asking_lose(&x->ask, "was cut off: it sent another program than it built");
+                r = call_converse(&x->call, PACKET_FETCH, &(struct remote_file){.id = o->id, .size = o->size}, PACKET_SENT, 1, send_wanted, x);
+        if (r == 0 && x->call.slot->out.size != o->size)
+                r = call_lose(&x->call, "was cut off: it sent another program than it built");
         return r < 0 ? r : put_program(x, o);
 }
 
@@ -199,14 +157,14 @@ static bool is_of_recipe(const struct build_record *b, const struct recipe *reci
 }
 
 /* The head, not the worker, says which program a build has made. */
-static int take_record(struct away_build *x, struct build_record **ret)
+static int take_record(struct building *x, struct build_record **ret)
 {
-        struct cluster_slot *s = x->ask.slot;
+        struct cluster_slot *s = x->call.slot;
         cleanup(build_record_unrefp) struct build_record *b = NULL;
         int r = remote_built_read(SLICE(s->built.data, s->built.size), &s->out, &b);
 
         if (r == -EBADMSG || (r == 0 && !is_of_recipe(b, x->request->recipe)))
-                return asking_lose(&x->ask, "was cut off: its answer to a build makes no sense");
+                return call_lose(&x->call, "was cut off: its answer to a build makes no sense");
         if (r < 0)
                 return r;
         free(steal_pointer(b->programs));
@@ -225,8 +183,8 @@ static int take_record(struct away_build *x, struct build_record **ret)
 int cluster_build(struct cluster_slot *s, const struct build_request *q, struct sources *sources,
                   struct build_record **ret)
 {
-        cleanup(away_build_done) struct away_build x = {
-                .ask = {.slot = s, .cancel_fd = q->cancel_fd, .progress = q->progress, .listener = q->listener},
+        cleanup(building_done) struct building x = {
+                .call = {.slot = s, .cancel_fd = q->cancel_fd, .progress = q->progress, .listener = q->listener},
                 .request = q,
                 .sources = sources};
         const struct recipe_limits *limits = &q->recipe->build_limits;
@@ -234,17 +192,17 @@ int cluster_build(struct cluster_slot *s, const struct build_request *q, struct 
         int r = make_request(&x, s->node->hello.toolchain);
 
         if (r == 0)
-                r = asking_begin(&x.ask, limits->wall_ns, limits->output + (strings_count(q->recipe->build) + 2) * LOG_OF_EACH);
+                r = call_begin(&x.call, limits->wall_ns, limits->output + (strings_count(q->recipe->build) + 2) * LOG_OF_EACH);
         if (r == 0) {
-                r = asking_converse(&x.ask, PACKET_BUILD, SLICE(x.body.data, x.body.size), ANSWER_BUILT, rounds, send_wanted, &x);
+                r = call_converse(&x.call, PACKET_BUILD, &x.build, PACKET_BUILT, rounds, send_wanted, &x);
                 if (r == 0) {
                         r = take_record(&x, ret);
-                } else if (r == -EIO && s->answer == ANSWER_FAILED && s->failure == -ESTALE) { /* the next one says which compilers it has */
-                        asking_lose(&x.ask, "is let go: its compilers or build tools were exchanged");
+                } else if (r == -EIO && s->answer == PACKET_FAILED && s->failure == -ESTALE) { /* the next one says which compilers it has */
+                        call_lose(&x.call, "is let go: its compilers or build tools were exchanged");
                         r = errorf(-ERESTART, "the compilers or build tools of the worker were exchanged");
                 }
         }
-        asking_end(&x.ask);
+        call_end(&x.call);
         return r;
 }
 

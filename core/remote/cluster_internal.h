@@ -1,5 +1,5 @@
 /* Shared by cluster.c (slots), cluster_thread.c (the thread), cluster_node.c (one worker's process and packets),
- * cluster_request.c (one request and its answer), cluster_run.c (one run), cluster_build.c (one build), cluster_probe.c (which nodes are slower)
+ * cluster_request.c (one request and its answer), cluster_run.c (one run), cluster_build.c (one build)
  * and cluster_try.c (one launch, to see whether it works). */
 #pragma once
 
@@ -23,16 +23,6 @@ enum node_state {
         NODE_GONE,    /* freed when its last slot is given back */
 };
 
-/* A worker's answer to the request of a slot. */
-enum answer {
-        ANSWER_NONE,
-        ANSWER_RESULT,
-        ANSWER_BUILT,
-        ANSWER_SENT,
-        ANSWER_WANT,
-        ANSWER_FAILED,
-};
-
 struct cluster_slot {
         struct run_away away; /* first */
         struct node *node;
@@ -40,8 +30,8 @@ struct cluster_slot {
         int event; /* an eventfd: the answer is there, or the node is lost */
         /* the request; id 0: none */
         uint64_t id;
-        enum answer answer;
-        int failure;         /* of ANSWER_FAILED */
+        int answer;          /* enum packet_type; 0: none yet */
+        int failure;         /* of PACKET_FAILED */
         char *sentence;      /* owned */
         uint64_t output_most; /* bytes of a stream; a worker that sends more is cut off */
         struct buffer out, err;
@@ -62,8 +52,8 @@ struct node {
         int pid, process; /* pidfd */
         bool waited; /* its process has ended */
         int in, out, err; /* its standard input, output, error; -1: closed */
-        struct buffer input;      /* read from `out` */
-        uint32_t in_sequence, out_sequence;
+        struct packet_stream input; /* read from `out` */
+        uint32_t out_sequence;
         struct buffer output;     /* to be written to `in` */
         size_t written;           /* of it */
         char said[STDERR_KEPT];   /* the end of its standard error */
@@ -124,38 +114,34 @@ void node_leave(struct node *n);      /* tells it to end */
 void node_lose(struct node *n, const char *format, ...) printf_like(2, 3); /* all that it does is lost */
 void node_reap(struct node *n);                                            /* its process has ended */
 void node_free_if_done(struct node *n);
-bool node_was_sent(const struct node *n, const struct digest *id);
 
 /* cluster.c */
 void cluster_fail(struct cluster *c, const char *sentence); /* lock held: a launch came to nothing */
 void cluster_wake(struct cluster *c);
 unsigned cluster_count(const struct cluster *c, enum node_state state); /* lock held: its nodes in that state */
 
-/* cluster_probe.c; with the lock held */
-void cluster_note_probe(struct cluster *c, const char *host, uint64_t ns);
-
 /* cluster_thread.c */
 void *cluster_thread(void *cluster);
 
 /* cluster_request.c: one request on a slot and its answer. */
-struct asking {
+struct call {
         struct cluster_slot *slot;
         int cancel_fd;
         const struct progress *progress; /* of the worker; NULL: nobody wants it */
         const struct listener *listener; /* hears what its build prints; NULL: nobody */
         bool cancelled;                  /* the worker was told to end it */
-        size_t sent_before;              /* of the node's list, when the request was sent */
+        bool *struck;                    /* owned; of the slot's `wants`: it is sent, or another slot has sent it */
 };
 /* `wall_ns`: how long it may take; -ERESTART: the worker ends before that. `output_most`: as in the slot. */
-int asking_begin(struct asking *a, uint64_t wall_ns, uint64_t output_most);
-int asking_send(struct asking *a, enum packet_type type, struct slice body); /* also once more, after a want */
-int asking_give(const struct asking *a, const struct remote_file *f, int fd, const char *bytes); /* all of it; fd -1: it is `bytes` */
-int asking_await(struct asking *a, enum answer expected);                    /* that, or ANSWER_WANT; else an error */
-int asking_lose(const struct asking *a, const char *why);                    /* the worker does not keep to the protocol */
-/* Sends the request until that answer comes, at most so many times, and in between what the worker wants. */
-int asking_converse(struct asking *a, enum packet_type type, struct slice body, enum answer expected, unsigned rounds, int (*send_wanted)(void *user),
-                    void *user);
-void asking_end(struct asking *a);
+int call_begin(struct call *c, uint64_t wall_ns, uint64_t output_most);
+/* Sends the request until that answer comes, at most so many times. In between `send_wanted` gives what the worker wants. */
+int call_converse(struct call *c, enum packet_type type, void *message, enum packet_type expected, unsigned rounds, int (*send_wanted)(void *user),
+                  void *user);
+bool call_wants(struct call *c, const struct digest *id); /* once for each */
+int call_give(const struct call *c, const struct remote_file *f, int fd, const char *bytes); /* all of it; fd -1: it is `bytes` */
+int call_give_first(const struct call *c, const struct remote_file *f, int fd, const char *bytes); /* before the request; not what was sent before */
+int call_lose(const struct call *c, const char *why); /* the worker does not keep to the protocol */
+void call_end(struct call *c);
 
 /* cluster_run.c */
 int cluster_run(struct run_away *a, const struct runner_options *options, const struct run_input *input, int cancel_fd, struct execute_result *ret);

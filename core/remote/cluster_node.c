@@ -10,18 +10,16 @@
 #include "core/run/host.h"
 #include "version.h"
 
-#define READ_SIZE (256u << 10)
-
 /* -- launching -- */
 
-static int worker_command(const struct cluster *c, struct buffer *ret)
+static int add_worker_command(const struct cluster *c, struct buffer *ret)
 {
         char self[PATH_SIZE];
         ssize_t n;
 
         if (c->settings.worker) {
                 buffer_adds(ret, c->settings.worker);
-                return buffer_error(ret);
+                return 0;
         }
         n = readlink("/proc/self/exe", self, sizeof(self) - 1);
         if (n < 0)
@@ -29,22 +27,21 @@ static int worker_command(const struct cluster *c, struct buffer *ret)
         self[n] = '\0';
         buffer_add_shell_word(ret, self);
         buffer_adds(ret, " worker");
-        return buffer_error(ret);
+        return 0;
 }
 
 static int launch_command(const struct cluster *c, struct buffer *ret)
 {
-        cleanup_buffer struct buffer worker = {0};
         const char *at = c->settings.launch, *p;
-        int r = worker_command(c, &worker);
+        int r = 0;
 
         buffer_adds(ret, "export SLURM_UNBUFFEREDIO=1; "); /* or srun keeps back what does not end with a newline */
         for (; r == 0 && (p = strstr(at, "{worker}")); at = p + strlen("{worker}")) {
                 buffer_add(ret, at, (size_t)(p - at));
-                buffer_add(ret, worker.data, worker.size);
+                r = add_worker_command(c, ret);
         }
         buffer_adds(ret, at);
-        return r < 0 ? r : buffer_error(ret);
+        return r;
 }
 
 static int start_process(struct node *n, const char *command)
@@ -81,18 +78,17 @@ int node_launch(struct cluster *c)
         struct node *n = allocate(1, sizeof(*n));
         int r = launch_command(c, &command);
 
-        message_write(PACKET_HELLO, &(struct remote_hello){.protocol = REMOTE_PROTOCOL, .version = (char *)SOLVERFS_VERSION}, &body);
-        if (r == 0) {
-                *n = (struct node){.cluster = c, .in = -1, .out = -1, .err = -1, .process = -1, .launched = now_ns()};
-                pthread_mutex_init(&n->upload, NULL);
+        *n = (struct node){.cluster = c, .in = -1, .out = -1, .err = -1, .process = -1, .launched = now_ns()};
+        if (r == 0)
                 r = start_process(n, command.data);
-        }
         if (r < 0) {
                 free(n);
-                return errorf(r, "cannot launch a worker: %s", strerror(-r));
+                return errorf(r, "cannot launch a worker: %s", error_message(r));
         }
+        pthread_mutex_init(&n->upload, NULL);
         TAILQ_INSERT_TAIL(&c->nodes, n, link);
         c->n_nodes++;
+        message_write(PACKET_HELLO, &(struct remote_hello){.protocol = REMOTE_PROTOCOL, .version = (char *)SOLVERFS_VERSION}, &body);
         return node_send(n, PACKET_HELLO, 0, SLICE(body.data, body.size));
 }
 
@@ -131,18 +127,20 @@ void node_leave(struct node *n)
         cluster_wake(n->cluster);
 }
 
+/* In one line. */
 static void add_said(const struct node *n, struct buffer *ret)
 {
         struct slice last = slice_last_lines(SLICE(n->said, n->n_said), 5, STDERR_KEPT);
         cleanup_free char *text = copy_prefix(last.data, last.size);
+        size_t size = strlen(text);
 
-        if (text && *text) {
-                text[strlen(text) - (text[strlen(text) - 1] == '\n')] = '\0';
-                for (char *p = text; *p; p++)
-                        *p = *p == '\n' ? ' ' : *p;
-                buffer_adds(ret, ": ");
-                buffer_add_printable(ret, text);
-        }
+        if (size == 0)
+                return;
+        text[size - (text[size - 1] == '\n')] = '\0';
+        for (char *p = text; (p = strchr(p, '\n'));)
+                *p = ' ';
+        buffer_adds(ret, ": ");
+        buffer_add_printable(ret, text);
 }
 
 void node_lose(struct node *n, const char *format, ...)
@@ -162,7 +160,7 @@ void node_lose(struct node *n, const char *format, ...)
         add_said(n, &sentence);
         if (n->state != NODE_LEAVING) {
                 n->cluster->lost += n->state == NODE_PRESENT;
-                cluster_fail(n->cluster, sentence.data ? sentence.data : what);
+                cluster_fail(n->cluster, sentence.data);
         }
         n->state = NODE_LEAVING;
         n->kill_at = n->waited ? 0 : now_ns();
@@ -209,7 +207,7 @@ void node_free_if_done(struct node *n)
         }
         free(n->slots);
         digest_list_done(&n->sent);
-        buffer_done(&n->input);
+        buffer_done(&n->input.bytes);
         buffer_done(&n->output);
         message_done(PACKET_HELLO, &n->hello);
         json_decref(n->facts);
@@ -218,14 +216,6 @@ void node_free_if_done(struct node *n)
 }
 
 /* -- sending -- */
-
-bool node_was_sent(const struct node *n, const struct digest *id)
-{
-        for (size_t i = 0; i < n->sent.n; i++)
-                if (digest_equal(&n->sent.list[i], id))
-                        return true;
-        return false;
-}
 
 void node_flush(struct node *n)
 {
@@ -260,6 +250,42 @@ int node_send(struct node *n, enum packet_type type, uint64_t id, struct slice b
         if (n->written < n->output.size)
                 cluster_wake(n->cluster);
         return 0;
+}
+
+/* -- which nodes are slower than others, by the probe that each worker tells -- */
+
+static void judge_probes(struct cluster *c)
+{
+        const struct probed *least = c->probed, *most = c->probed;
+        bool was_even = !c->uneven[0];
+
+        for (size_t i = 1; i < c->n_probed; i++) {
+                least = c->probed[i].ns < least->ns ? &c->probed[i] : least;
+                most = c->probed[i].ns > most->ns ? &c->probed[i] : most;
+        }
+        c->uneven[0] = '\0';
+        if ((double)most->ns <= CLUSTER_UNEVEN * (double)least->ns)
+                return;
+        snprintf(c->uneven, sizeof(c->uneven), "%.80s takes %.2f times as long as %.80s for the same probe", most->host,
+                 (double)most->ns / (double)least->ns, least->host);
+        if (was_even)
+                log_warning("cluster %s: %s; their times stand under one machine", c->settings.name, c->uneven);
+}
+
+static void note_probe(struct cluster *c, const char *host, uint64_t ns)
+{
+        size_t i = 0;
+
+        if (ns == 0)
+                return;
+        while (i < c->n_probed && strcmp(c->probed[i].host, host) != 0)
+                i++;
+        if (i == c->n_probed) {
+                list_grow(c->probed, c->n_probed);
+                c->probed[c->n_probed++] = (struct probed){.host = copy_string(host), .ns = ns};
+        }
+        c->probed[i].ns = MIN(c->probed[i].ns, ns);
+        judge_probes(c);
 }
 
 /* -- hello -- */
@@ -319,7 +345,7 @@ static void accept(struct node *n, const char *machine)
                 node_lose(n, "said a hello that makes no sense");
                 return;
         }
-        cluster_note_probe(c, h->host, h->probe_ns);
+        note_probe(c, h->host, h->probe_ns);
         c->per_node = n->n_slots;
         c->failures = 0;
         c->next_launch = 0;
@@ -337,16 +363,16 @@ static void take_hello(struct node *n, const struct packet *p)
         if (message_read(PACKET_HELLO, p->body, h) < 0) {
                 message_done(PACKET_HELLO, h);
                 node_lose(n, "said a hello that makes no sense");
-        } else if (h->protocol != REMOTE_PROTOCOL || strcmp(h->version, SOLVERFS_VERSION) != 0) {
+                return;
+        }
+        snprintf(machine, sizeof(machine), "%s/%s/%u", n->cluster->settings.name, h->cpu ?: "", h->cores);
+        if (h->protocol != REMOTE_PROTOCOL || strcmp(h->version, SOLVERFS_VERSION) != 0)
                 node_lose(n, "is solverfs %s, and this is %s: install the same on both", h->version, SOLVERFS_VERSION);
-        } else if (h->slots == 0) {
+        else if (h->slots == 0)
                 node_lose(n, "has no core to run anything on");
-        } else {
-                snprintf(machine, sizeof(machine), "%s/%s/%u", n->cluster->settings.name, h->cpu, h->cores);
-                if (!differs(n, machine, &why)) {
-                        accept(n, machine);
-                        return;
-                }
+        else if (!differs(n, machine, &why))
+                accept(n, machine);
+        else {
                 n->cluster->left_out++;
                 node_lose(n, "is left out: it %s", why.data);
         }
@@ -411,36 +437,33 @@ static int take_said(struct cluster_slot *s, const struct packet *p)
 
 static int take_answer(struct cluster_slot *s, const struct packet *p)
 {
-        enum answer answer = ANSWER_NONE;
         int r = 0;
 
-        if (p->type == PACKET_OUTPUT)
+        switch ((int)p->type) {
+        case PACKET_OUTPUT:
                 return take_output(s, p);
-        if (p->type == PACKET_PROGRESS)
+        case PACKET_PROGRESS:
                 return take_progress(s, p);
-        if (p->type == PACKET_SAID)
+        case PACKET_SAID:
                 return take_said(s, p);
-        if (p->type == PACKET_RESULT) {
+        case PACKET_RESULT:
                 r = remote_result_read(p->body, &s->out, &s->err, &s->result);
-                answer = ANSWER_RESULT;
-        } else if (p->type == PACKET_WANT) {
+                break;
+        case PACKET_WANT:
                 digest_list_done(&s->wants);
-                r = remote_want_read(p->body, &s->wants);
-                answer = ANSWER_WANT;
-        } else if (p->type == PACKET_BUILT) {
+                r = message_read(PACKET_WANT, p->body, &s->wants);
+                break;
+        case PACKET_BUILT:
                 s->built.size = 0;
                 buffer_add(&s->built, p->body.data, p->body.size); /* the asker reads it, as it may be long */
                 r = buffer_error(&s->built);
-                answer = ANSWER_BUILT;
-        } else if (p->type == PACKET_SENT) {
-                answer = ANSWER_SENT;
-        } else {
+                break;
+        case PACKET_FAILED:
                 r = take_failure(s, p);
-                answer = ANSWER_FAILED;
         }
         if (r < 0)
                 return r;
-        s->answer = answer;
+        s->answer = p->type;
         eventfd_write(s->event, 1);
         return 0;
 }
@@ -452,7 +475,7 @@ static int take_packet(struct node *n, const struct packet *p)
         if (p->type < PACKET_WANT)
                 return errorf(-EBADMSG, "a packet that a worker does not send");
         for (unsigned i = 0; i < n->n_slots; i++)
-                if (p->id != 0 && n->slots[i].id == p->id && n->slots[i].answer == ANSWER_NONE)
+                if (p->id != 0 && n->slots[i].id == p->id && !n->slots[i].answer)
                         return take_answer(&n->slots[i], p);
         return 0; /* of a request that was given up */
 }
@@ -460,29 +483,23 @@ static int take_packet(struct node *n, const struct packet *p)
 /* Text in front of the first packet is a greeting of the launch. */
 static void lose_damaged(struct node *n)
 {
-        if (n->state == NODE_LAUNCHED && n->in_sequence == 0) {
+        if (n->state == NODE_LAUNCHED && n->input.sequence == 0) {
                 cleanup_buffer struct buffer text = {0};
-                cleanup_free char *line = copy_prefix(n->input.data, MIN(n->input.size, (size_t)80));
+                cleanup_free char *line = copy_prefix(n->input.bytes.data, MIN(n->input.bytes.size, (size_t)80));
 
-                buffer_add_printable(&text, line ? line : "");
-                node_lose(n, "printed '%s' where a worker's hello was due: 'launch' may print nothing itself", text.data ? text.data : "");
+                buffer_add_printable(&text, line);
+                node_lose(n, "printed '%s' where a worker's hello was due: 'launch' may print nothing itself", text.data ?: "");
         } else {
-                cleanup_free char *why = copy_string(error_message(-EBADMSG));
-
-                node_lose(n, "was cut off: %s", why);
+                node_lose(n, "was cut off: %s", error_message(-EBADMSG));
         }
 }
 
 static void take_packets(struct node *n)
 {
-        size_t at = 0, size = 0;
         struct packet p;
         int r = 0;
 
-        while ((n->state == NODE_LAUNCHED || n->state == NODE_PRESENT) &&
-               (r = packet_read(SLICE(n->input.data + at, n->input.size - at), n->in_sequence, &p, &size)) == 0) {
-                n->in_sequence++;
-                at += size;
+        while ((n->state == NODE_LAUNCHED || n->state == NODE_PRESENT) && (r = packet_stream_next(&n->input, &p)) == 0) {
                 if (p.type == PACKET_HELLO && n->state == NODE_LAUNCHED)
                         take_hello(n, &p);
                 else if (n->state == NODE_PRESENT && (r = take_packet(n, &p)) < 0)
@@ -492,24 +509,17 @@ static void take_packets(struct node *n)
         }
         if (r < 0 && r != -EAGAIN)
                 lose_damaged(n);
-        if (at > 0) {
-                memmove(n->input.data, n->input.data + at, n->input.size - at);
-                n->input.size -= at;
-        }
 }
 
 void node_read(struct node *n)
 {
-        static char bytes[READ_SIZE]; /* under the lock of its cluster, and clusters have threads of their own: */
-        static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-        ssize_t k;
+        char bytes[1 << 16];
 
         while (n->out >= 0) {
-                pthread_mutex_lock(&lock);
-                k = read(n->out, bytes, sizeof(bytes));
+                ssize_t k = read(n->out, bytes, sizeof(bytes));
+
                 if (k > 0)
-                        buffer_add(&n->input, bytes, (size_t)k);
-                pthread_mutex_unlock(&lock);
+                        buffer_add(&n->input.bytes, bytes, (size_t)k);
                 if (k < 0 && errno == EINTR)
                         continue;
                 if (k < 0 && errno == EAGAIN)

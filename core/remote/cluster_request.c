@@ -7,229 +7,280 @@
 #define CANCEL_NS (20 * NSEC_PER_SEC) /* for the answer of one that was told to stop */
 #define MARGIN_NS (5 * NSEC_PER_SEC)  /* between a run's limit and the end of its worker */
 
-/* Lock held. */
-static bool is_lost(const struct asking *a)
+static struct node *lock(const struct call *c)
 {
-        return a->slot->node->state != NODE_PRESENT;
+        struct node *n = c->slot->node;
+
+        pthread_mutex_lock(&n->cluster->lock);
+        return n;
 }
 
-static int fail_lost(const struct asking *a)
+static void unlock(const struct node *n)
 {
-        const struct node *n = a->slot->node;
+        pthread_mutex_unlock(&n->cluster->lock);
+}
 
+static int fail_lost(const struct node *n)
+{
         return errorf(-EREMOTEIO, "the worker on %s was lost: %s", n->hello.host, n->cluster->why);
 }
 
-int asking_lose(const struct asking *a, const char *why)
+int call_lose(const struct call *c, const char *why)
 {
-        struct node *n = a->slot->node;
+        struct node *n = lock(c);
         int r;
 
-        pthread_mutex_lock(&n->cluster->lock);
-        if (!is_lost(a))
+        if (n->state == NODE_PRESENT)
                 node_lose(n, "%s", why);
-        r = fail_lost(a);
-        pthread_mutex_unlock(&n->cluster->lock);
+        r = fail_lost(n);
+        unlock(n);
         return r;
 }
 
+/* -- bytes for the worker -- */
+
 /* Waits until no more than NODE_AHEAD bytes wait to be written. */
-static int send_part(const struct asking *a, struct slice body)
+static int send_part(const struct call *c, struct slice body)
 {
-        struct node *n = a->slot->node;
-        struct cluster *c = n->cluster;
+        struct node *n = lock(c);
         int r = 0;
 
-        pthread_mutex_lock(&c->lock);
-        while (r == 0 && !is_lost(a) && n->output.size - n->written > NODE_AHEAD) {
+        while (r == 0 && n->state == NODE_PRESENT && n->output.size - n->written > NODE_AHEAD) {
                 struct timespec t = time_in(NSEC_PER_SEC);
 
-                pthread_cond_timedwait(&c->drained, &c->lock, &t);
-                if (fd_is_readable(a->cancel_fd))
+                pthread_cond_timedwait(&n->cluster->drained, &n->cluster->lock, &t);
+                if (fd_is_readable(c->cancel_fd))
                         r = errorf(-ECANCELED, "cancelled");
         }
         if (r == 0)
-                r = is_lost(a) ? fail_lost(a) : node_send(n, PACKET_BLOB, a->slot->id, body);
-        pthread_mutex_unlock(&c->lock);
+                r = n->state != NODE_PRESENT ? fail_lost(n) : node_send(n, PACKET_BLOB, c->slot->id, body);
+        unlock(n);
         return r;
 }
 
-static int read_part(int fd, const char *bytes, uint64_t at, char *room, size_t size, struct slice *ret)
+static int read_part(int fd, uint64_t at, char *room, size_t size)
 {
-        ssize_t k;
+        ssize_t k = pread(fd, room, size, (off_t)at);
 
-        *ret = SLICE(fd < 0 ? bytes + at : room, size);
-        if (fd < 0)
-                return 0;
-        k = pread(fd, room, size, (off_t)at);
         return k == (ssize_t)size
                        ? 0
                        : errorf(-EIO, "cannot read a file that is to be sent to a worker: %s", k < 0 ? strerror(errno) : "it became shorter");
 }
 
-int asking_give(const struct asking *a, const struct remote_file *f, int fd, const char *bytes)
+int call_give(const struct call *c, const struct remote_file *f, int fd, const char *bytes)
 {
-        cleanup_free char *room = allocate(1, REMOTE_PART);
+        cleanup_free char *room = fd < 0 ? NULL : allocate(1, REMOTE_PART);
         uint64_t at = 0;
-        int r;
+        struct node *n;
+        int r = 0;
 
         do {
                 cleanup_buffer struct buffer body = {0};
-                struct slice part;
+                const size_t size = (size_t)MIN(f->size - at, (uint64_t)REMOTE_PART);
 
-                r = read_part(fd, bytes, at, room, (size_t)MIN(f->size - at, (uint64_t)REMOTE_PART), &part);
+                if (fd >= 0)
+                        r = read_part(fd, at, room, size);
                 if (r == 0)
-                        r = remote_part_write(&f->id, f->size, at, part, &body);
+                        r = remote_part_write(&f->id, f->size, at, SLICE(room ?: bytes + at, size), &body);
                 if (r == 0)
-                        r = send_part(a, SLICE(body.data, body.size));
-                at += REMOTE_PART;
+                        r = send_part(c, SLICE(body.data, body.size));
+                at += size;
         } while (r == 0 && at < f->size);
+        n = lock(c);
+        if (r == 0)
+                digest_list_add(&n->sent, f->id.bytes);
+        unlock(n);
         return r;
 }
 
-int asking_begin(struct asking *a, uint64_t wall_ns, uint64_t output_most)
+int call_give_first(const struct call *c, const struct remote_file *f, int fd, const char *bytes)
 {
-        struct cluster_slot *s = a->slot;
-        struct node *n = s->node;
-        struct cluster *c = n->cluster;
-        uint64_t now = now_ns();
+        struct node *n = c->slot->node;
+        bool was_sent = false;
+        int r;
+
+        pthread_mutex_lock(&n->upload);
+        lock(c);
+        for (size_t i = 0; i < n->sent.n && !was_sent; i++)
+                was_sent = digest_equal(&n->sent.list[i], &f->id);
+        unlock(n);
+        r = was_sent ? 0 : call_give(c, f, fd, bytes);
+        pthread_mutex_unlock(&n->upload);
+        return r;
+}
+
+bool call_wants(struct call *c, const struct digest *id)
+{
+        const struct digest_list *wants = &c->slot->wants;
+        const struct digest *found = digest_list_find(wants, id);
+        bool is_wanted = found && !c->struck[found - wants->list];
+
+        if (found)
+                c->struck[found - wants->list] = true;
+        return is_wanted;
+}
+
+/* What another slot of the worker has sent since the request, when it had `sent` of them, is not sent again. Runs wait for each other, as those that
+ * begin together want the same program. */
+static int send_all_wanted(struct call *c, enum packet_type type, size_t sent, int (*send_wanted)(void *user), void *user)
+{
+        struct node *n = c->slot->node;
+        int r;
+
+        digest_list_sort(&c->slot->wants);
+        free(c->struck);
+        c->struck = allocate(c->slot->wants.n + 1, sizeof(*c->struck));
+        if (type == PACKET_RUN)
+                pthread_mutex_lock(&n->upload);
+        lock(c);
+        for (size_t i = sent; i < n->sent.n; i++)
+                call_wants(c, &n->sent.list[i]);
+        unlock(n);
+        r = send_wanted(user);
+        if (type == PACKET_RUN)
+                pthread_mutex_unlock(&n->upload);
+        return r;
+}
+
+/* -- the request and its answer -- */
+
+int call_begin(struct call *c, uint64_t wall_ns, uint64_t output_most)
+{
+        struct cluster_slot *s = c->slot;
+        struct node *n = lock(c);
         int r = 0;
 
-        pthread_mutex_lock(&c->lock);
-        if (is_lost(a))
-                r = fail_lost(a);
-        else if (n->ends != UINT64_MAX && now + wall_ns + MARGIN_NS > n->ends)
+        if (n->state != NODE_PRESENT)
+                r = fail_lost(n);
+        else if (n->ends != UINT64_MAX && now_ns() + wall_ns + MARGIN_NS > n->ends)
                 r = errorf(-ERESTART, "the worker on %s ends before a run would", n->hello.host);
         if (r == 0) {
-                s->id = c->next_id++;
-                s->answer = ANSWER_NONE;
+                s->id = n->cluster->next_id++;
+                s->answer = 0;
                 s->output_most = output_most;
                 s->out.size = s->err.size = s->said.size = 0;
                 s->said_left = REMOTE_SAID;
         }
-        pthread_mutex_unlock(&c->lock);
+        unlock(n);
         return r;
 }
 
-int asking_send(struct asking *a, enum packet_type type, struct slice body)
+static int send_request(struct call *c, enum packet_type type, struct slice body, size_t *ret_sent)
 {
-        struct cluster_slot *s = a->slot;
-        struct node *n = s->node;
-        struct cluster *c = n->cluster;
+        struct cluster_slot *s = c->slot;
+        struct node *n = lock(c);
         eventfd_t old;
         int r;
 
-        pthread_mutex_lock(&c->lock);
         eventfd_read(s->event, &old); /* of the round before; it does not block */
-        s->answer = ANSWER_NONE;
+        s->answer = 0;
         s->out.size = s->err.size = 0;
-        a->sent_before = n->sent.n;
-        r = is_lost(a) ? fail_lost(a) : node_send(n, type, s->id, body);
-        pthread_mutex_unlock(&c->lock);
+        *ret_sent = n->sent.n;
+        r = n->state != NODE_PRESENT ? fail_lost(n) : node_send(n, type, s->id, body);
+        unlock(n);
         return r;
 }
 
-/* News of a worker on its way to the answer. */
-struct news {
-        bool has_progress;
-        struct remote_progress progress;
-        char what[PROGRESS_TEXT];
-        struct buffer said; /* owned */
-};
-
-/* Lock held. */
-static void take_news(struct cluster_slot *s, struct news *ret)
+/* What a worker tells on its way to the answer. Lock held; it is released. */
+static void pass_on(const struct call *c)
 {
-        ret->has_progress = s->is_new;
-        ret->progress = s->progress;
-        ret->progress.what = strcpy(ret->what, s->doing);
-        ret->said = s->said;
-        s->is_new = false;
+        struct cluster_slot *s = c->slot;
+        cleanup_buffer struct buffer said = s->said;
+        struct remote_progress progress = s->progress;
+        bool is_new = s->is_new;
+        char what[PROGRESS_TEXT];
+
+        strcpy(what, s->doing);
         s->said = (struct buffer){0};
+        s->is_new = false;
+        unlock(s->node);
+        if (is_new)
+                progress_tell(c->progress, what, progress.done, progress.total);
+        if (c->listener && said.size > 0)
+                c->listener->hear(c->listener->user, SLICE(said.data, said.size));
 }
 
 /* Until there is an answer, or there can be none. A worker that was told to cancel and does not answer is given up. */
-static int await(struct asking *a)
+static int await(struct call *c)
 {
-        struct node *n = a->slot->node;
+        struct cluster_slot *s = c->slot;
         uint64_t until = 0;
         int r = 1;
 
         while (r == 1) {
-                struct pollfd fds[] = {{.fd = a->slot->event, .events = POLLIN},
-                                       {.fd = a->cancelled ? -1 : a->cancel_fd, .events = POLLIN}};
-                struct news news;
+                struct pollfd fds[] = {{.fd = s->event, .events = POLLIN}, {.fd = c->cancelled ? -1 : c->cancel_fd, .events = POLLIN}};
+                struct node *n;
                 eventfd_t old;
 
                 poll(fds, 2, until ? (int)(CANCEL_NS / NSEC_PER_MSEC) : -1);
-                pthread_mutex_lock(&n->cluster->lock);
+                n = lock(c);
                 if (fds[1].revents) {
-                        a->cancelled = true;
+                        c->cancelled = true;
                         until = now_ns() + CANCEL_NS;
-                        if (!is_lost(a))
-                                node_send(n, PACKET_CANCEL, a->slot->id, SLICE("", 0));
+                        if (n->state == NODE_PRESENT)
+                                node_send(n, PACKET_CANCEL, s->id, SLICE("", 0));
                 }
-                eventfd_read(a->slot->event, &old);
-                take_news(a->slot, &news);
-                if (a->slot->answer != ANSWER_NONE)
+                eventfd_read(s->event, &old);
+                if (s->answer)
                         r = 0;
-                else if (!is_lost(a) && until && now_ns() >= until)
+                else if (n->state == NODE_PRESENT && until && now_ns() >= until)
                         node_lose(n, "did not end what it was told to end");
-                if (r == 1 && is_lost(a))
-                        r = fail_lost(a);
-                pthread_mutex_unlock(&n->cluster->lock);
-                if (news.has_progress)
-                        progress_tell(a->progress, news.progress.what, news.progress.done, news.progress.total);
-                if (a->listener && news.said.size > 0)
-                        a->listener->hear(a->listener->user, SLICE(news.said.data, news.said.size));
-                buffer_done(&news.said);
+                if (r == 1 && n->state != NODE_PRESENT)
+                        r = fail_lost(n);
+                pass_on(c);
         }
         return r;
 }
 
-int asking_await(struct asking *a, enum answer expected)
+/* The answer that is expected, or PACKET_WANT; else an error. */
+static int await_answer(struct call *c, enum packet_type expected)
 {
-        const struct cluster_slot *s = a->slot;
-        int r = await(a);
+        const struct cluster_slot *s = c->slot;
+        int r = await(c);
 
         if (r < 0)
                 return r;
-        if (s->answer == ANSWER_FAILED && s->failure == -ECANCELED && !a->cancelled)
+        if (s->answer == PACKET_FAILED && s->failure == -ECANCELED && !c->cancelled)
                 return errorf(-EREMOTEIO, "%s", s->sentence);
-        if (s->answer == ANSWER_FAILED && s->failure != -ECANCELED)
+        if (s->answer == PACKET_FAILED && s->failure != -ECANCELED)
                 return errorf(s->failure == -EBUSY ? -ERESTART : -EIO, "%s", s->sentence);
-        if (a->cancelled)
+        if (c->cancelled)
                 return errorf(-ECANCELED, "cancelled");
-        if (s->answer != expected && s->answer != ANSWER_WANT)
-                return asking_lose(a, "was cut off: it answered something that it was not asked");
+        if (s->answer != expected && s->answer != PACKET_WANT)
+                return call_lose(c, "was cut off: it answered something that it was not asked");
         return 0;
 }
 
-int asking_converse(struct asking *a, enum packet_type type, struct slice body, enum answer expected, unsigned rounds, int (*send_wanted)(void *user),
-                    void *user)
+int call_converse(struct call *c, enum packet_type type, void *message, enum packet_type expected, unsigned rounds, int (*send_wanted)(void *user),
+                  void *user)
 {
+        cleanup_buffer struct buffer body = {0};
+
+        message_write(type, message, &body);
         for (unsigned i = 0; i < rounds; i++) {
-                int r = asking_send(a, type, body);
+                size_t sent;
+                int r = send_request(c, type, SLICE(body.data, body.size), &sent);
 
                 if (r == 0)
-                        r = asking_await(a, expected);
-                if (r < 0 || a->slot->answer == expected)
-                        return r;
-                r = send_wanted(user);
+                        r = await_answer(c, expected);
+                if (r == 0 && c->slot->answer == expected)
+                        return 0;
+                if (r == 0)
+                        r = send_all_wanted(c, type, sent, send_wanted, user);
                 if (r < 0)
                         return r;
         }
         return errorf(-EIO, "the worker on %s lost its files as soon as it was sent them: raise --keep in 'worker'",
-                      a->slot->node->hello.host);
+                      c->slot->node->hello.host);
 }
 
-void asking_end(struct asking *a)
+void call_end(struct call *c)
 {
-        struct cluster *c = a->slot->node->cluster;
+        struct node *n = lock(c);
 
-        pthread_mutex_lock(&c->lock);
-        a->slot->id = 0;
-        execute_result_done(&a->slot->result); /* of one that came when nobody wanted it */
-        a->slot->result = (struct execute_result){0};
-        pthread_mutex_unlock(&c->lock);
+        c->slot->id = 0;
+        execute_result_done(&c->slot->result); /* of one that came when nobody wanted it */
+        c->slot->result = (struct execute_result){0};
+        unlock(n);
+        free(c->struck);
 }

@@ -134,9 +134,9 @@ static void look_nodes(struct cluster *c, uint64_t now, uint64_t *when)
 #define NODE_FDS 4
 
 struct polled {
-        struct pollfd *fds;
-        struct node **nodes; /* the node of each fd; the first is nobody's */
-        size_t n, room;
+        struct pollfd *fds;  /* owned */
+        struct node **nodes; /* owned; the node of each fd; the first is nobody's */
+        size_t n;
 };
 
 static void add_fd(struct polled *p, struct node *n, int fd, short events)
@@ -152,14 +152,7 @@ static void collect(struct cluster *c, struct polled *p)
         size_t most = 1 + NODE_FDS * (size_t)c->n_nodes;
         struct node *n;
 
-        if (most > p->room) {
-                free(p->fds);
-                free(p->nodes);
-                p->room = 2 * most;
-                p->fds = allocate(p->room, sizeof(*p->fds));
-                p->nodes = allocate(p->room, sizeof(*p->nodes));
-        }
-        p->n = 0;
+        *p = (struct polled){.fds = allocate(most, sizeof(*p->fds)), .nodes = allocate(most, sizeof(*p->nodes))};
         add_fd(p, NULL, c->wake, POLLIN);
         TAILQ_FOREACH (n, &c->nodes, link) {
                 if (n->state == NODE_GONE)
@@ -187,20 +180,24 @@ static void handle(struct node *n, const struct pollfd *p)
         n->cluster->news |= n->state != before;
 }
 
-static void wait_for_events(struct cluster *c, struct polled *p, uint64_t when)
+static void wait_for_events(struct cluster *c, uint64_t when)
 {
         uint64_t now = now_ns(), milliseconds = when <= now ? 0 : MIN((when - now) / NSEC_PER_MSEC + 1, (uint64_t)3600000);
+        struct polled p;
         eventfd_t woken;
         int k;
 
+        collect(c, &p);
         pthread_mutex_unlock(&c->lock);
-        k = poll(p->fds, p->n, (int)milliseconds);
-        if (k > 0 && p->fds[0].revents)
+        k = poll(p.fds, p.n, (int)milliseconds);
+        if (k > 0 && p.fds[0].revents)
                 eventfd_read(c->wake, &woken);
         pthread_mutex_lock(&c->lock);
-        for (size_t i = 1; k > 0 && i < p->n; i++)
-                if (p->fds[i].revents)
-                        handle(p->nodes[i], &p->fds[i]);
+        for (size_t i = 1; k > 0 && i < p.n; i++)
+                if (p.fds[i].revents)
+                        handle(p.nodes[i], &p.fds[i]);
+        free(p.fds);
+        free(p.nodes);
 }
 
 static void tell(struct cluster *c)
@@ -222,7 +219,6 @@ static void tell(struct cluster *c)
 void *cluster_thread(void *user)
 {
         struct cluster *c = user;
-        struct polled p = {0};
         struct node *n, *next;
 
         pthread_mutex_lock(&c->lock);
@@ -232,19 +228,15 @@ void *cluster_thread(void *user)
                 look_nodes(c, now, &when);
                 launch(c, now, &when);
                 ask_again(c, now, &when);
-                if (c->news) {
+                if (c->news)
                         tell(c);
-                } else {
-                        collect(c, &p);
-                        wait_for_events(c, &p, when);
-                }
+                else
+                        wait_for_events(c, when);
                 for (n = TAILQ_FIRST(&c->nodes); n; n = next) {
                         next = TAILQ_NEXT(n, link);
                         node_free_if_done(n);
                 }
         }
         pthread_mutex_unlock(&c->lock);
-        free(p.fds);
-        free(p.nodes);
         return NULL;
 }

@@ -2,7 +2,7 @@
 
 #include <zstd.h>
 
-#include "cache/base/record.h"
+#include "cache/base/transfer.h"
 
 #define TEXT_MOST 65536
 
@@ -14,126 +14,71 @@ static int read_end(const struct record *r, const char *what)
         return e == -EBADMSG ? errorf(e, "%s makes no sense", what) : e;
 }
 
-static void put_text(struct buffer *b, const char *text)
+/* -- fields: each message is walked through once, to be written or read; reading nothing frees it ------------------ */
+
+static uint64_t number(struct transfer *t, uint64_t n, uint64_t most)
 {
-        size_t size = text ? strlen(text) : 0;
-
-        record_put_u32(b, (uint32_t)size);
-        buffer_add(b, text ? text : "", size);
-}
-
-/* Without a NUL inside. */
-static char *get_text(struct record *r)
-{
-        uint32_t size = record_u32(r);
-        char *text;
-
-        if (size > TEXT_MOST) {
-                record_fail(r);
-                return NULL;
-        }
-        text = record_string(r, size);
-        if (text && strlen(text) != size)
-                record_fail(r);
-        return text;
-}
-
-/* -- fields: each message is walked through once, to be written, read or freed ------------------------------------ */
-
-struct fields {
-        enum {
-                FIELDS_WRITE,
-                FIELDS_READ,
-                FIELDS_FREE,
-        } mode;
-        struct buffer *to;
-        struct record from;
-};
-
-/* In as many bytes as `most` takes; a larger one is not read. */
-static uint64_t number(struct fields *f, uint64_t n, uint64_t most)
-{
-        const bool is_byte = most <= UINT8_MAX, is_long = most > UINT32_MAX;
-
-        if (f->mode == FIELDS_WRITE && is_byte)
-                record_put_u8(f->to, (uint8_t)n);
-        else if (f->mode == FIELDS_WRITE && is_long)
-                record_put_u64(f->to, n);
-        else if (f->mode == FIELDS_WRITE)
-                record_put_u32(f->to, (uint32_t)n);
-        if (f->mode != FIELDS_READ)
-                return n;
-        n = is_byte ? record_u8(&f->from) : is_long ? record_u64(&f->from) : record_u32(&f->from);
+        transfer_u64(t, &n);
         if (n > most)
-                record_fail(&f->from);
+                record_fail(&t->from);
         return n > most ? 0 : n;
 }
 
-static void long_number(struct fields *f, uint64_t *n)
+/* Without a NUL inside. */
+static void text(struct transfer *t, char **s)
 {
-        *n = number(f, *n, UINT64_MAX);
+        uint32_t size = *s ? (uint32_t)strlen(*s) : 0;
+
+        transfer_u32(t, &size);
+        if (!transfer_reads(t)) {
+                buffer_add(t->to, *s ?: "", size);
+                return;
+        }
+        free(*s);
+        *s = size <= TEXT_MOST ? record_string(&t->from, size) : NULL;
+        if (!*s || strlen(*s) != size)
+                record_fail(&t->from);
 }
 
-static void text(struct fields *f, char **t)
-{
-        if (f->mode == FIELDS_WRITE)
-                put_text(f->to, *t);
-        else if (f->mode == FIELDS_READ)
-                *t = get_text(&f->from);
-        else
-                free(steal_pointer(*t));
-}
-
-static void digest(struct fields *f, struct digest *d)
-{
-        if (f->mode == FIELDS_WRITE)
-                buffer_add(f->to, d->bytes, DIGEST_SIZE);
-        else if (f->mode == FIELDS_READ)
-                record_raw(&f->from, d->bytes, DIGEST_SIZE);
-}
-
-static void bytes_of_file(struct fields *f, void *message)
+static void bytes_of_file(struct transfer *t, void *message)
 {
         struct remote_file *file = message;
 
-        digest(f, &file->id);
-        long_number(f, &file->size);
+        transfer_raw(t, file->id.bytes, DIGEST_SIZE);
+        transfer_u64(t, &file->size);
 }
 
-static void named_file(struct fields *f, struct remote_file *file)
+static void named_file(struct transfer *t, struct remote_file *file)
 {
-        text(f, &file->name);
-        bytes_of_file(f, file);
+        text(t, &file->name);
+        bytes_of_file(t, file);
 }
 
-static void sandbox(struct fields *f, enum sandbox_kind *kind)
+static void sandbox(struct transfer *t, enum sandbox_kind *kind)
 {
-        *kind = number(f, *kind == SANDBOX_NONE, 1) ? SANDBOX_NONE : SANDBOX_BWRAP;
+        *kind = number(t, *kind == SANDBOX_NONE, 1) ? SANDBOX_NONE : SANDBOX_BWRAP;
 }
 
 /* -- messages ------------------------------------------------------------------------------------------------------ */
 
 /* The protocol and the version come first in every protocol, so that any two versions can say that they differ. */
-static void hello_fields(struct fields *f, void *message)
+static void hello_fields(struct transfer *t, void *message)
 {
         struct remote_hello *h = message;
+        char **const texts[] = {&h->host, &h->cpu, &h->kernel, &h->libc, &h->toolchain, &h->facts};
 
-        h->protocol = (uint32_t)number(f, h->protocol, UINT32_MAX);
-        text(f, &h->version);
-        if (f->mode == FIELDS_READ && h->protocol != REMOTE_PROTOCOL && !f->from.error) {
-                record_slice(&f->from, record_left(&f->from));
+        transfer_u32(t, &h->protocol);
+        text(t, &h->version);
+        if (h->protocol != REMOTE_PROTOCOL && !t->from.error) {
+                record_slice(&t->from, record_left(&t->from));
                 return;
         }
-        text(f, &h->host);
-        text(f, &h->cpu);
-        text(f, &h->kernel);
-        text(f, &h->libc);
-        text(f, &h->toolchain);
-        text(f, &h->facts);
-        h->cores = (uint32_t)number(f, h->cores, UINT32_MAX);
-        h->slots = (uint32_t)number(f, h->slots, UINT32_MAX);
-        long_number(f, &h->probe_ns);
-        long_number(f, &h->left_ns);
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+                text(t, texts[i]);
+        transfer_u32(t, &h->cores);
+        transfer_u32(t, &h->slots);
+        transfer_u64(t, &h->probe_ns);
+        transfer_u64(t, &h->left_ns);
 }
 
 /* A name that leads out of no folder. */
@@ -142,80 +87,83 @@ static bool is_plain_name(const char *name)
         return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strlen(name) < 256;
 }
 
-static void run_fields(struct fields *f, void *message)
+static void run_fields(struct transfer *t, void *message)
 {
         struct remote_run *r = message;
         struct recipe_limits *l = &r->limits;
+        uint64_t *const limits[] = {&l->wall_ns, &l->cpu_ns, &l->memory, &l->output, &l->processes, &l->stack, &r->scratch};
+        const size_t before = r->n_programs; /* when it is freed */
 
-        text(f, &r->recipe_name);
-        text(f, &r->recipe);
-        r->n_programs = (size_t)number(f, r->n_programs, RECIPE_OUTPUTS_MAX);
-        for (size_t i = 0; i < r->n_programs; i++) {
-                named_file(f, &r->programs[i]);
-                if (f->mode == FIELDS_READ && !is_plain_name(r->programs[i].name))
-                        record_fail(&f->from);
+        text(t, &r->recipe_name);
+        text(t, &r->recipe);
+        r->n_programs = (size_t)number(t, r->n_programs, RECIPE_OUTPUTS_MAX);
+        for (size_t i = 0; i < MAX(before, r->n_programs); i++) {
+                named_file(t, &r->programs[i]);
+                if (!is_plain_name(r->programs[i].name))
+                        record_fail(&t->from);
         }
-        named_file(f, &r->input);
-        long_number(f, &l->wall_ns);
-        long_number(f, &l->cpu_ns);
-        long_number(f, &l->memory);
-        long_number(f, &l->output);
-        long_number(f, &l->processes);
-        long_number(f, &l->stack);
-        long_number(f, &r->scratch);
-        r->has_seed = number(f, r->has_seed, 1);
-        long_number(f, &r->seed);
-        sandbox(f, &r->sandbox);
+        named_file(t, &r->input);
+        for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+                transfer_u64(t, limits[i]);
+        transfer_bool(t, &r->has_seed);
+        transfer_u64(t, &r->seed);
+        sandbox(t, &r->sandbox);
         if (r->n_programs == 0)
-                record_fail(&f->from);
+                record_fail(&t->from);
 }
 
-static void build_fields(struct fields *f, void *message)
+static void build_fields(struct transfer *t, void *message)
 {
         struct remote_build *b = message;
 
-        text(f, &b->recipe_name);
-        text(f, &b->recipe);
-        text(f, &b->toolchain);
-        named_file(f, &b->tree);
-        sandbox(f, &b->sandbox);
+        text(t, &b->recipe_name);
+        text(t, &b->recipe);
+        text(t, &b->toolchain);
+        named_file(t, &b->tree);
+        sandbox(t, &b->sandbox);
 }
 
-static void progress_fields(struct fields *f, void *message)
+static void progress_fields(struct transfer *t, void *message)
 {
         struct remote_progress *p = message;
 
-        text(f, &p->what);
-        long_number(f, &p->done);
-        long_number(f, &p->total);
+        text(t, &p->what);
+        transfer_u64(t, &p->done);
+        transfer_u64(t, &p->total);
 }
 
-static void result_fields(struct fields *f, void *message)
+static void result_fields(struct transfer *t, void *message)
 {
         struct execute_result *x = message;
+        uint64_t *const numbers[] = {&x->wall_ns,   &x->user_ns,   &x->system_ns, &x->memory,   &x->voluntary, &x->involuntary,
+                                     &x->waited_ns, &x->stolen_ns, &x->out_size,  &x->err_size, &x->out_cut,   &x->err_cut};
 
-        x->end = (enum execute_end)number(f, x->end, END_NOEXEC);
-        x->code = (int)(uint32_t)number(f, (uint32_t)x->code, UINT32_MAX);
-        x->doubt = (enum execute_doubt)number(f, x->doubt, DOUBT_PAUSE);
-        long_number(f, &x->wall_ns);
-        long_number(f, &x->user_ns);
-        long_number(f, &x->system_ns);
-        long_number(f, &x->memory);
-        long_number(f, &x->voluntary);
-        long_number(f, &x->involuntary);
-        long_number(f, &x->waited_ns);
-        long_number(f, &x->stolen_ns);
-        x->killed = (uint32_t)number(f, x->killed, UINT32_MAX);
-        long_number(f, &x->out_size);
-        long_number(f, &x->err_size);
-        x->out.size = number(f, x->out.size, UINT64_MAX);
-        x->err.size = number(f, x->err.size, UINT64_MAX);
-        long_number(f, &x->out_cut);
-        long_number(f, &x->err_cut);
+        x->end = (enum execute_end)number(t, x->end, END_NOEXEC);
+        x->code = (int)(uint32_t)number(t, (uint32_t)x->code, UINT32_MAX);
+        x->doubt = (enum execute_doubt)number(t, x->doubt, DOUBT_PAUSE);
+        x->killed = (uint32_t)number(t, x->killed, UINT32_MAX);
+        x->out.size = number(t, x->out.size, SIZE_MAX);
+        x->err.size = number(t, x->err.size, SIZE_MAX);
+        for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+                transfer_u64(t, numbers[i]);
+}
+
+/* As many as one packet takes. */
+static void want_fields(struct transfer *t, void *message)
+{
+        struct digest_list *l = message;
+        size_t n = MIN(l->n, (size_t)REMOTE_WANTS);
+
+        transfer_count(t, &n, DIGEST_SIZE);
+        if (transfer_reads(t))
+                *l = (struct digest_list){.list = allocate(n + 1, sizeof(*l->list)), .n = n};
+        transfer_raw(t, l->list, n * DIGEST_SIZE);
+        if (n == 0 || n > REMOTE_WANTS)
+                record_fail(&t->from);
 }
 
 static const struct message {
-        void (*fields)(struct fields *f, void *message);
+        void (*fields)(struct transfer *t, void *message);
         size_t size;
         const char *what;
 } messages[PACKET_TYPES] = {
@@ -223,84 +171,100 @@ static const struct message {
         [PACKET_RUN] = {run_fields, sizeof(struct remote_run), "a request for a run"},
         [PACKET_BUILD] = {build_fields, sizeof(struct remote_build), "a request for a build"},
         [PACKET_FETCH] = {bytes_of_file, sizeof(struct remote_file), "a request for bytes"},
+        [PACKET_WANT] = {want_fields, sizeof(struct digest_list), "a list of what is wanted"},
         [PACKET_PROGRESS] = {progress_fields, sizeof(struct remote_progress), "a progress"},
         [PACKET_RESULT] = {result_fields, sizeof(struct execute_result), "a result"},
 };
 
 void message_write(enum packet_type type, void *message, struct buffer *ret)
 {
-        messages[type].fields(&(struct fields){.mode = FIELDS_WRITE, .to = ret}, message);
+        messages[type].fields(&(struct transfer){.to = ret}, message);
 }
 
 int message_read(enum packet_type type, struct slice body, void *ret)
 {
-        struct fields f = {.mode = FIELDS_READ, .from = record_of(body)};
+        struct transfer t = {.from = record_of(body)};
 
         memset(ret, 0, messages[type].size);
-        messages[type].fields(&f, ret);
-        return read_end(&f.from, messages[type].what);
+        messages[type].fields(&t, ret);
+        return read_end(&t.from, messages[type].what);
 }
 
 void message_done(enum packet_type type, void *message)
 {
-        messages[type].fields(&(struct fields){.mode = FIELDS_FREE}, message);
+        messages[type].fields(&(struct transfer){.from = {.error = -EBADMSG}}, message);
         memset(message, 0, messages[type].size);
 }
 
 /* -- sources ------------------------------------------------------------------------------------------------------- */
 
-int remote_tree_write(const struct remote_tree *t, struct buffer *ret)
+/* A path as checkout_list() makes them; any other leads out of the folder, or to it. */
+static bool path_is_bad(const char *path)
 {
-        record_put_u32(ret, (uint32_t)t->n_downloads);
-        for (size_t i = 0; i < t->n_downloads; i++) {
-                buffer_add(ret, t->downloads[i].id.bytes, DIGEST_SIZE);
-                record_put_u64(ret, t->downloads[i].size);
+        for (;; path++) {
+                size_t n = strcspn(path, "/");
+                cleanup_free char *component = copy_prefix(path, n);
+
+                if (manifest_name_is_bad(component))
+                        return true;
+                path += n;
+                if (!*path)
+                        return false;
         }
-        manifest_encode(&t->files, ret);
-        return buffer_error(ret);
 }
 
-static void get_downloads(struct fields *f, struct remote_tree *t)
+static bool is_possible(const struct tracked *f)
 {
-        size_t n = record_u32(&f->from);
-
-        if (n > record_left(&f->from) / DIGEST_SIZE) { /* before it is believed */
-                record_fail(&f->from);
-                return;
-        }
-        t->downloads = allocate(n + 1, sizeof(*t->downloads));
-        while (!f->from.error && t->n_downloads < n)
-                bytes_of_file(f, &t->downloads[t->n_downloads++]);
-}
-
-static bool is_possible(const struct tracked *t)
-{
-        switch (t->mode) {
+        switch (f->mode) {
         case 0100644:
         case 0100755:
                 return true;
         case 0120000:
-                return t->size > 0 && t->size < PATH_SIZE;
+                return f->size > 0 && f->size < PATH_SIZE;
         case MODE_SUBMODULE:
-                return t->size == 0;
+                return f->size == 0;
         default:
                 return false;
         }
 }
 
+static void tracked_fields(struct transfer *t, struct tracked *f)
+{
+        transfer_u32(t, &f->mode);
+        transfer_raw(t, f->content.bytes, DIGEST_SIZE);
+        transfer_u64(t, &f->size);
+        text(t, &f->path);
+        if (transfer_reads(t) && (!f->path || strlen(f->path) >= PATH_SIZE || path_is_bad(f->path) || !is_possible(f)))
+                record_fail(&t->from);
+}
+
+static void tree_fields(struct transfer *t, struct remote_tree *tree)
+{
+        transfer_count(t, &tree->n_downloads, DIGEST_SIZE + 8);
+        transfer_count(t, &tree->files.n, DIGEST_SIZE + 16);
+        if (transfer_reads(t)) {
+                tree->downloads = allocate(tree->n_downloads + 1, sizeof(*tree->downloads));
+                tree->files.list = allocate(tree->files.n + 1, sizeof(*tree->files.list));
+        }
+        for (size_t i = 0; i < tree->n_downloads; i++)
+                bytes_of_file(t, &tree->downloads[i]);
+        for (size_t i = 0; i < tree->files.n; i++)
+                tracked_fields(t, &tree->files.list[i]);
+}
+
+int remote_tree_write(struct remote_tree *tree, struct buffer *ret)
+{
+        tree_fields(&(struct transfer){.to = ret}, tree);
+        return buffer_error(ret);
+}
+
 int remote_tree_read(struct slice bytes, struct remote_tree *ret)
 {
-        struct fields f = {.mode = FIELDS_READ, .from = record_of(bytes)};
-        struct record *r = &f.from;
+        struct transfer t = {.from = record_of(bytes)};
 
         *ret = (struct remote_tree){0};
-        get_downloads(&f, ret);
-        if (!r->error)
-                r->error = manifest_decode(record_slice(r, record_left(r)), &ret->files);
-        for (size_t i = 0; !r->error && i < ret->files.n; i++)
-                if (!is_possible(&ret->files.list[i]))
-                        record_fail(r);
-        return read_end(r, "a list of sources");
+        tree_fields(&t, ret);
+        return read_end(&t.from, "a list of sources");
 }
 
 void remote_tree_done(struct remote_tree *t)
@@ -414,48 +378,23 @@ int remote_result_read(struct slice body, struct buffer *out, struct buffer *err
 
 /* -- other answers -- */
 
-int remote_want_write(const struct digest_list *l, struct buffer *ret)
-{
-        size_t n = MIN(l->n, (size_t)REMOTE_WANTS);
-
-        record_put_u32(ret, (uint32_t)n);
-        buffer_add(ret, l->list, n * DIGEST_SIZE);
-        return buffer_error(ret);
-}
-
-int remote_want_read(struct slice body, struct digest_list *ret)
-{
-        struct record r = record_of(body);
-        size_t n = record_u32(&r);
-        int e;
-
-        *ret = (struct digest_list){0};
-        if (n == 0 || n > REMOTE_WANTS || n * DIGEST_SIZE != record_left(&r))
-                record_fail(&r);
-        for (size_t i = 0; !r.error && i < n; i++)
-                digest_list_add(ret, record_slice(&r, DIGEST_SIZE).data);
-        e = read_end(&r, "a list of what is wanted");
-        if (e < 0)
-                digest_list_done(ret);
-        return e;
-}
-
 void remote_failure_write(int e, const char *sentence, struct buffer *ret)
 {
-        record_put_u32(ret, (uint32_t)-e);
-        put_text(ret, sentence);
+        record_put_u64(ret, (uint64_t)-e);
+        text(&(struct transfer){.to = ret}, (char **)&sentence);
 }
 
 int remote_failure_read(struct slice body, const char *who)
 {
         cleanup_buffer struct buffer line = {0};
-        struct record r = record_of(body);
-        uint32_t number = record_u32(&r);
-        cleanup_free char *sentence = get_text(&r);
-        int e = read_end(&r, "a failure");
+        struct transfer t = {.from = record_of(body)};
+        cleanup_free char *sentence = NULL;
+        int e, reason = (int)number(&t, 0, 4095);
 
-        if (e < 0 || number == 0 || number >= 4096)
+        text(&t, &sentence);
+        e = read_end(&t.from, "a failure");
+        if (e < 0 || reason == 0)
                 return e < 0 ? e : errorf(-EBADMSG, "a failure is damaged: it has no reason");
         buffer_add_printable(&line, sentence);
-        return errorf(-(int)number, "%s: %s", who, line.data ? line.data : "");
+        return errorf(-reason, "%s: %s", who, line.data ?: "");
 }

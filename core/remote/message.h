@@ -7,14 +7,15 @@
 #include "core/sandbox/execute.h"
 #include "core/recipe/recipe.h"
 
-#define REMOTE_PROTOCOL 5
+#define REMOTE_PROTOCOL 6
 #define REMOTE_PART     (1u << 20) /* bytes of a blob or of an output in one packet, before they are compressed */
 #define REMOTE_WANTS    60000       /* digests that a worker asks for at once; further ones the next time */
 #define REMOTE_SAID     (16u << 20) /* bytes that a worker tells of a build while it goes on, each packet counted as REMOTE_SAID_LEAST at least */
 #define REMOTE_SAID_LEAST 256
 
 /* Messages that have fields only: PACKET_HELLO is a struct remote_hello, PACKET_RUN a remote_run, PACKET_BUILD a remote_build, PACKET_FETCH a
- * remote_file without a name, PACKET_PROGRESS a remote_progress, PACKET_RESULT an execute_result without its bytes. */
+ * remote_file without a name, PACKET_WANT a digest_list (its first REMOTE_WANTS; one that was read is the caller's), PACKET_PROGRESS a remote_progress,
+ * PACKET_RESULT an execute_result without its bytes. */
 void message_write(enum packet_type type, void *message, struct buffer *ret); /* leaves the message as it is */
 int message_read(enum packet_type type, struct slice body, void *ret);
 void message_done(enum packet_type type, void *message); /* frees what was read, also after an error */
@@ -66,7 +67,7 @@ struct remote_tree {
         struct remote_file *downloads; /* owned; without names */
         size_t n_downloads;
 };
-int remote_tree_write(const struct remote_tree *t, struct buffer *ret);
+int remote_tree_write(struct remote_tree *t, struct buffer *ret); /* leaves it as it is */
 int remote_tree_read(struct slice bytes, struct remote_tree *ret);
 void remote_tree_done(struct remote_tree *t);
 
@@ -91,9 +92,6 @@ int remote_part_read(struct slice body, struct remote_part *ret);
 
 /* A PACKET_RESULT. It has the sizes of the outputs, which were sent before; `out` and `err` are moved into *ret. */
 int remote_result_read(struct slice body, struct buffer *out, struct buffer *err, struct execute_result *ret);
-
-int remote_want_write(const struct digest_list *l, struct buffer *ret); /* the first REMOTE_WANTS of them */
-int remote_want_read(struct slice body, struct digest_list *ret);
 
 void remote_failure_write(int r, const char *sentence, struct buffer *ret);
 /* Returns the -errno; errorf() keeps `who` and the sentence. */

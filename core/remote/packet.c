@@ -66,3 +66,19 @@ int packet_read(struct slice bytes, uint32_t sequence, struct packet *ret, size_
         *ret_size = PACKET_HEAD + (size_t)size;
         return 0;
 }
+
+int packet_stream_next(struct packet_stream *s, struct packet *ret)
+{
+        size_t size;
+        int r = packet_read(SLICE(s->bytes.data + s->at, s->bytes.size - s->at), s->sequence, ret, &size);
+
+        if (r == 0) {
+                s->sequence++;
+                s->at += size;
+        } else if (s->at > 0) {
+                s->bytes.size -= s->at;
+                memmove(s->bytes.data, s->bytes.data + s->at, s->bytes.size);
+                s->at = 0;
+        }
+        return r;
+}

@@ -45,3 +45,12 @@ int packet_write(enum packet_type type, uint64_t id, uint32_t sequence, struct s
 /* The packet at the beginning of `bytes`, and its size. -EAGAIN: more bytes are needed; -EBADMSG with a sentence: it is no packet, damaged, or out of
  * sequence. */
 int packet_read(struct slice bytes, uint32_t sequence, struct packet *ret, size_t *ret_size);
+
+/* The bytes of one direction, as they come. */
+struct packet_stream {
+        struct buffer bytes; /* owned; what has come is added here */
+        size_t at;           /* before it they are done with */
+        uint32_t sequence;   /* of the next packet */
+};
+/* As packet_read(). The packet is there until the next call. */
+int packet_stream_next(struct packet_stream *s, struct packet *ret);

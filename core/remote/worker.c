@@ -28,6 +28,14 @@ int worker_send(struct worker *w, enum packet_type type, uint64_t id, struct sli
         return r;
 }
 
+int worker_send_message(struct worker *w, enum packet_type type, uint64_t id, void *message)
+{
+        cleanup_buffer struct buffer body = {0};
+
+        message_write(type, message, &body);
+        return worker_send(w, type, id, SLICE(body.data, body.size));
+}
+
 void worker_send_failure(struct worker *w, uint64_t id, int e)
 {
         cleanup_buffer struct buffer body = {0};
@@ -38,45 +46,44 @@ void worker_send_failure(struct worker *w, uint64_t id, int e)
 
 static int send_hello(struct worker *w)
 {
-        cleanup_buffer struct buffer body = {0};
         json_t *facts = host_facts();
         cleanup_free char *text = json_dumps(facts, JSON_COMPACT);
         char toolchain[65];
+        struct remote_hello hello = {
+                .protocol = REMOTE_PROTOCOL,
+                .version = (char *)SOLVERFS_VERSION,
+                .host = (char *)json_text(facts, "host", "unknown"),
+                .cpu = (char *)json_text(facts, "cpu", "unknown"),
+                .kernel = (char *)json_text(facts, "kernel", "unknown"),
+                .libc = (char *)json_text(facts, "libc", "unknown"),
+                .toolchain = toolchain,
+                .facts = text,
+                .cores = (uint32_t)json_integer_value(json_object_get(facts, "cores")),
+                .slots = w->n_slots,
+                .probe_ns = host_probe(),
+                .left_ns = w->options->left_ns,
+        };
+        int r;
 
         host_toolchain(toolchain);
-        message_write(PACKET_HELLO,
-                      &(struct remote_hello){
-                              .protocol = REMOTE_PROTOCOL,
-                              .version = (char *)SOLVERFS_VERSION,
-                              .host = (char *)json_text(facts, "host", "unknown"),
-                              .cpu = (char *)json_text(facts, "cpu", "unknown"),
-                              .kernel = (char *)json_text(facts, "kernel", "unknown"),
-                              .libc = (char *)json_text(facts, "libc", "unknown"),
-                              .toolchain = toolchain,
-                              .facts = text,
-                              .cores = (uint32_t)json_integer_value(json_object_get(facts, "cores")),
-                              .slots = w->n_slots,
-                              .probe_ns = host_probe(),
-                              .left_ns = w->options->left_ns,
-                      },
-                      &body);
+        r = worker_send_message(w, PACKET_HELLO, 0, &hello);
         json_decref(facts);
-        return worker_send(w, PACKET_HELLO, 0, SLICE(body.data, body.size));
+        return r;
 }
 
 /* -- bytes that come -- */
 
 static struct arriving *arriving_of(struct worker *w, const struct remote_part *p)
 {
-        struct arriving *a = w->arriving;
+        struct arriving *a;
 
-        while (a && !digest_equal(&a->id, &p->id))
-                a = a->next;
+        SLIST_FOREACH (a, &w->arriving, link)
+                if (digest_equal(&a->id, &p->id))
+                        break;
         if (!a) {
                 a = allocate(1, sizeof(*a));
                 a->id = p->id;
-                a->next = w->arriving;
-                w->arriving = a;
+                SLIST_INSERT_HEAD(&w->arriving, a, link);
         }
         if (p->offset == 0) {
                 buffer_done(&a->bytes);
@@ -87,11 +94,7 @@ static struct arriving *arriving_of(struct worker *w, const struct remote_part *
 
 static void arriving_free(struct worker *w, struct arriving *a)
 {
-        struct arriving **p = &w->arriving;
-
-        while (*p != a)
-                p = &(*p)->next;
-        *p = a->next;
+        SLIST_REMOVE(&w->arriving, a, arriving, link);
         buffer_done(&a->bytes);
         free(a);
 }
@@ -104,7 +107,7 @@ static int arrived(void *user, const struct digest *id, struct blob *ret)
         digest_of(a->bytes.data, a->bytes.size, &d);
         if (!digest_equal(&d, id))
                 return errorf(-EIO, "bytes arrived that are not the ones that were announced");
-        *ret = (struct blob){.data = a->bytes.data ? a->bytes.data : "", .size = a->bytes.size};
+        *ret = (struct blob){.data = a->bytes.data ?: "", .size = a->bytes.size};
         return 0;
 }
 
@@ -196,7 +199,7 @@ static int take_packet(struct worker *w, const struct packet *p)
 
 static int read_more(int fd, struct buffer *in)
 {
-        static _Thread_local char bytes[1 << 16];
+        char bytes[1 << 16];
         ssize_t n;
 
         do
@@ -210,28 +213,21 @@ static int read_more(int fd, struct buffer *in)
 
 static int read_packets(struct worker *w)
 {
-        cleanup_buffer struct buffer in = {0};
-        uint32_t sequence = 0;
+        struct packet_stream in = {0};
+        struct packet p;
         int r;
 
-        while ((r = read_more(w->options->in, &in)) > 0) {
-                struct packet p;
-                size_t at = 0, size = 0;
-
-                while ((r = packet_read(SLICE(in.data + at, in.size - at), sequence, &p, &size)) == 0) {
-                        if ((sequence == 0) != (p.type == PACKET_HELLO))
-                                return errorf(-EBADMSG, "the first packet of a head is a hello, and no other");
-                        sequence++;
-                        at += size;
-                        r = take_packet(w, &p);
-                        if (r < 0)
-                                return r;
-                }
-                if (r != -EAGAIN)
-                        return r;
-                memmove(in.data, in.data + at, in.size - at);
-                in.size -= at;
+        while ((r = packet_stream_next(&in, &p)) == 0 || r == -EAGAIN) {
+                if (r == -EAGAIN)
+                        r = read_more(w->options->in, &in.bytes);
+                else if ((in.sequence == 1) != (p.type == PACKET_HELLO))
+                        r = errorf(-EBADMSG, "the first packet of a head is a hello, and no other");
+                else
+                        r = take_packet(w, &p) ?: 1;
+                if (r <= 0)
+                        break;
         }
+        buffer_done(&in.bytes);
         return r;
 }
 
@@ -241,10 +237,8 @@ static int open_folder(struct worker *w, int *ret_alive)
 {
         const char *folder = w->options->folder;
         char engines[PATH_SIZE], pid[16];
-        int r = make_dirs(folder, 0700);
+        int r = path_join(engines, folder, "engines");
 
-        if (r == 0)
-                r = path_join(engines, folder, "engines");
         if (r == 0)
                 r = make_dirs(engines, 0700);
         if (r == 0)
@@ -266,25 +260,22 @@ static int open_folder(struct worker *w, int *ret_alive)
 int worker_serve(const struct worker_options *o)
 {
         struct worker w = {.options = o, .out_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER,
-                           .changed = PTHREAD_COND_INITIALIZER};
+                           .ended = PTHREAD_COND_INITIALIZER};
         cleanup_close int alive = -1;
         int cpus[1024], r;
 
         w.n_slots = (unsigned)host_cores(cpus, ARRAY_SIZE(cpus));
         if (o->slots > 0)
                 w.n_slots = MIN(w.n_slots, o->slots);
-        TAILQ_INIT(&w.waiting);
-        TAILQ_INIT(&w.running);
+        TAILQ_INIT(&w.requests);
         r = open_folder(&w, &alive);
         if (r == 0)
                 r = send_hello(&w);
         if (r == 0)
-                r = worker_runs_start(&w);
-        if (r == 0)
                 r = read_packets(&w);
         alarm(END_SECONDS);
         worker_runs_stop(&w);
-        while (w.arriving)
-                arriving_free(&w, w.arriving);
+        while (!SLIST_EMPTY(&w.arriving))
+                arriving_free(&w, SLIST_FIRST(&w.arriving));
         return r;
 }

@@ -117,10 +117,9 @@ static int keep_output(void *user, int fd, struct digest *ret_id, uint64_t *ret_
 static void tell(void *user, const char *what, uint64_t done, uint64_t total)
 {
         struct building *b = user;
-        cleanup_buffer struct buffer body = {0};
 
-        message_write(PACKET_PROGRESS, &(struct remote_progress){.what = (char *)what, .done = done, .total = total}, &body);
-        worker_send(b->worker, PACKET_PROGRESS, b->request->id, SLICE(body.data, body.size));
+        worker_send_message(b->worker, PACKET_PROGRESS, b->request->id,
+                            &(struct remote_progress){.what = (char *)what, .done = done, .total = total});
 }
 
 /* Small pieces count as REMOTE_SAID_LEAST, so that a flood of them is bounded, too. */

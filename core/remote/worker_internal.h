@@ -9,7 +9,7 @@
 #include "core/remote/worker.h"
 #include "core/run/runner.h"
 
-#define WORKER_QUEUE 1024 /* requests that may wait for a slot */
+#define WORKER_REQUESTS 1024 /* that may be here, each with a thread; most wait for a slot */
 
 struct request {
         uint64_t id;
@@ -19,14 +19,14 @@ struct request {
                 struct remote_build build;
                 struct remote_file fetch;
         };
+        struct worker *worker;
         int cancel_fd; /* an eventfd */
         TAILQ_ENTRY(request) link;
 };
-TAILQ_HEAD(request_list, request);
 
 /* A runner that is kept for the next request with the same digest on the same core, with its programs' files. */
 struct kept_runner {
-        struct kept_runner *next;
+        SLIST_ENTRY(kept_runner) link;
         struct runner *runner;
         struct digest words;
         int cpu;
@@ -36,7 +36,7 @@ struct kept_runner {
 
 /* Bytes on their way here. */
 struct arriving {
-        struct arriving *next;
+        SLIST_ENTRY(arriving) link;
         struct digest id;
         uint64_t size;
         struct buffer bytes;
@@ -47,24 +47,22 @@ struct worker {
         unsigned n_slots;
         char scratch[PATH_SIZE];
         struct program_folder folder;
-        struct arriving *arriving; /* owned; of the thread that reads */
+        SLIST_HEAD(, arriving) arriving; /* of the thread that reads */
 
         pthread_mutex_t out_lock;
         uint32_t out_sequence; /* under out_lock */
 
         pthread_mutex_t lock;
-        pthread_cond_t changed;
+        pthread_cond_t ended; /* a request has */
         /* under lock */
-        bool closing;
-        struct request_list waiting, running;
-        size_t n_waiting;
-        struct kept_runner *kept; /* owned; not those in use */
-        pthread_t *threads;
-        unsigned n_threads;
+        TAILQ_HEAD(, request) requests;
+        size_t n_requests;
+        SLIST_HEAD(, kept_runner) kept; /* not those in use */
 };
 
 /* Packets of one answer, sent as one. */
 int worker_send(struct worker *w, enum packet_type type, uint64_t id, struct slice body);
+int worker_send_message(struct worker *w, enum packet_type type, uint64_t id, void *message);
 void worker_send_failure(struct worker *w, uint64_t id, int r);
 
 /* A file of the folder, held by the descriptor. -ENOENT: it is not there. */
@@ -78,7 +76,6 @@ int worker_send_output(struct worker *w, uint64_t id, unsigned stream, const str
 int worker_build(struct worker *w, struct request *q);
 int worker_fetch(struct worker *w, struct request *q);
 
-int worker_runs_start(struct worker *w);
 void worker_request_free(struct request *q);
 /* Takes over the request. */
 int worker_runs_add(struct worker *w, struct request *q);

@@ -13,41 +13,14 @@ void worker_request_free(struct request *q)
         free(q);
 }
 
-int worker_runs_add(struct worker *w, struct request *q)
-{
-        int r = 0;
-
-        q->cancel_fd = eventfd(0, EFD_CLOEXEC);
-        if (q->cancel_fd < 0)
-                r = errorf(-errno, "no descriptor is left: %s", strerror(errno));
-        pthread_mutex_lock(&w->lock);
-        if (r == 0 && w->n_waiting >= WORKER_QUEUE)
-                r = errorf(-EBUSY, "%zu requests wait here already", w->n_waiting);
-        if (r == 0) {
-                TAILQ_INSERT_TAIL(&w->waiting, q, link);
-                w->n_waiting++;
-                pthread_cond_signal(&w->changed);
-        }
-        pthread_mutex_unlock(&w->lock);
-        if (r < 0)
-                worker_request_free(q);
-        return r;
-}
-
-static void cancel_in(struct request_list *list, uint64_t id)
+void worker_runs_cancel(struct worker *w, uint64_t id)
 {
         struct request *q;
 
-        TAILQ_FOREACH (q, list, link)
+        pthread_mutex_lock(&w->lock);
+        TAILQ_FOREACH (q, &w->requests, link)
                 if (q->id == id || id == 0)
                         eventfd_write(q->cancel_fd, 1);
-}
-
-void worker_runs_cancel(struct worker *w, uint64_t id)
-{
-        pthread_mutex_lock(&w->lock);
-        cancel_in(&w->waiting, id);
-        cancel_in(&w->running, id);
         pthread_mutex_unlock(&w->lock);
 }
 
@@ -65,14 +38,14 @@ static void kept_free(struct kept_runner *k)
 
 static struct kept_runner *kept_take(struct worker *w, int cpu)
 {
-        struct kept_runner **p = &w->kept, *found;
+        struct kept_runner *found;
 
         pthread_mutex_lock(&w->lock);
-        while (*p && (*p)->cpu != cpu)
-                p = &(*p)->next;
-        found = *p;
+        SLIST_FOREACH (found, &w->kept, link)
+                if (found->cpu == cpu)
+                        break;
         if (found)
-                *p = found->next;
+                SLIST_REMOVE(&w->kept, found, kept_runner, link);
         pthread_mutex_unlock(&w->lock);
         return found;
 }
@@ -114,12 +87,7 @@ int worker_look_for(struct worker *w, const struct remote_file *f, struct digest
 
 int worker_ask(struct worker *w, uint64_t id, const struct digest_list *wanted)
 {
-        cleanup_buffer struct buffer body = {0};
-        int r = wanted->n > 0 ? remote_want_write(wanted, &body) : 0;
-
-        if (r == 0 && wanted->n > 0)
-                r = worker_send(w, PACKET_WANT, id, SLICE(body.data, body.size));
-        return r < 0 ? r : wanted->n > 0;
+        return wanted->n == 0 ? 0 : worker_send_message(w, PACKET_WANT, id, (struct digest_list *)wanted) ?: 1;
 }
 
 static int ask_for_missing(struct worker *w, const struct request *q)
@@ -211,13 +179,11 @@ int worker_send_output(struct worker *w, uint64_t id, unsigned stream, const str
 
 static int send_result(struct worker *w, uint64_t id, struct execute_result *x)
 {
-        cleanup_buffer struct buffer body = {0};
         int r = worker_send_output(w, id, 0, &x->out);
 
         if (r == 0)
                 r = worker_send_output(w, id, 1, &x->err);
-        message_write(PACKET_RESULT, x, &body);
-        return r < 0 ? r : worker_send(w, PACKET_RESULT, id, SLICE(body.data, body.size));
+        return r < 0 ? r : worker_send_message(w, PACKET_RESULT, id, x);
 }
 
 static int run_on(struct worker *w, struct request *q, const struct slot *slot)
@@ -236,8 +202,7 @@ static int run_on(struct worker *w, struct request *q, const struct slot *slot)
                 r = send_result(w, q->id, &result.run);
         if (k && r == 0) {
                 pthread_mutex_lock(&w->lock);
-                k->next = w->kept;
-                w->kept = k;
+                SLIST_INSERT_HEAD(&w->kept, k, link);
                 pthread_mutex_unlock(&w->lock);
         } else {
                 kept_free(k);
@@ -265,64 +230,65 @@ static void serve(struct worker *w, struct request *q)
                 worker_send_failure(w, q->id, r);
 }
 
-/* -- threads -- */
+/* -- threads: one for each request, which waits for its slot -- */
 
-static void *run_thread(void *user)
+static void *request_thread(void *user)
 {
-        struct worker *w = user;
-        struct request *q;
+        struct request *q = user;
+        struct worker *w = q->worker;
 
+        serve(w, q);
         pthread_mutex_lock(&w->lock);
-        for (;;) {
-                while (!w->closing && !(q = TAILQ_FIRST(&w->waiting)))
-                        pthread_cond_wait(&w->changed, &w->lock);
-                if (w->closing)
-                        break;
-                TAILQ_REMOVE(&w->waiting, q, link);
-                w->n_waiting--;
-                TAILQ_INSERT_TAIL(&w->running, q, link);
-                pthread_mutex_unlock(&w->lock);
-                serve(w, q);
-                pthread_mutex_lock(&w->lock);
-                TAILQ_REMOVE(&w->running, q, link);
-                worker_request_free(q);
-        }
+        TAILQ_REMOVE(&w->requests, q, link);
+        worker_request_free(q);
+        w->n_requests--;
+        pthread_cond_signal(&w->ended);
         pthread_mutex_unlock(&w->lock);
         return NULL;
 }
 
-int worker_runs_start(struct worker *w)
+static int start_thread(struct request *q)
+{
+        pthread_t thread;
+        int r = -pthread_create(&thread, NULL, request_thread, q);
+
+        return r < 0 ? errorf(r, "cannot start a thread: %s", strerror(-r)) : -pthread_detach(thread);
+}
+
+int worker_runs_add(struct worker *w, struct request *q)
 {
         int r = 0;
 
-        w->threads = allocate(w->n_slots, sizeof(*w->threads));
-        while (r == 0 && w->n_threads < w->n_slots) {
-                r = -pthread_create(&w->threads[w->n_threads], NULL, run_thread, w);
-                w->n_threads += r == 0;
+        q->worker = w;
+        q->cancel_fd = eventfd(0, EFD_CLOEXEC);
+        if (q->cancel_fd < 0)
+                r = errorf(-errno, "no descriptor is left: %s", strerror(errno));
+        pthread_mutex_lock(&w->lock);
+        if (r == 0 && w->n_requests >= WORKER_REQUESTS)
+                r = errorf(-EBUSY, "%zu requests wait here already", w->n_requests);
+        if (r == 0)
+                r = start_thread(q);
+        if (r == 0) {
+                TAILQ_INSERT_TAIL(&w->requests, q, link);
+                w->n_requests++;
+        } else {
+                worker_request_free(q);
         }
-        return r < 0 ? errorf(r, "cannot start a thread: %s", strerror(-r)) : 0;
+        pthread_mutex_unlock(&w->lock);
+        return r;
 }
 
 void worker_runs_stop(struct worker *w)
 {
-        struct request *q;
+        struct kept_runner *k;
 
+        worker_runs_cancel(w, 0);
         pthread_mutex_lock(&w->lock);
-        w->closing = true;
-        cancel_in(&w->running, 0);
-        pthread_cond_broadcast(&w->changed);
+        while (w->n_requests > 0)
+                pthread_cond_wait(&w->ended, &w->lock);
         pthread_mutex_unlock(&w->lock);
-        for (unsigned i = 0; i < w->n_threads; i++)
-                pthread_join(w->threads[i], NULL);
-        free(w->threads);
-        while ((q = TAILQ_FIRST(&w->waiting))) {
-                TAILQ_REMOVE(&w->waiting, q, link);
-                worker_request_free(q);
-        }
-        while (w->kept) {
-                struct kept_runner *k = w->kept;
-
-                w->kept = k->next;
+        while ((k = SLIST_FIRST(&w->kept))) {
+                SLIST_REMOVE_HEAD(&w->kept, link);
                 kept_free(k);
         }
 }

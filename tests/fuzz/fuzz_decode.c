@@ -1,9 +1,8 @@
-/* All that is read back from the store: frames, facts, build records, manifests. Checksums would keep every mutation out, so that what is
+/* All that is read back from the store: frames, facts, build records. Checksums would keep every mutation out, so that what is
  * behind them is also tried alone; and what is damaged behind its checksum must be told. */
 #include "cache/store/codec.h"
 
 #include "core/build/build.h"
-#include "core/build/checkout.h"
 #include "core/run/fact.h"
 #include "fuzz.h"
 
@@ -94,22 +93,9 @@ static void record(struct input *in)
         build_record_unref(b);
 }
 
-static void manifest(struct input *in)
-{
-        cleanup_manifest struct manifest m = {0}, again = {0};
-        cleanup_buffer struct buffer bytes = {0}, second = {0};
-
-        if (manifest_decode(SLICE(in->data, in->size), &m) < 0)
-                return;
-        manifest_encode(&m, &bytes);
-        must(buffer_error(&bytes) == 0 && manifest_decode(SLICE(bytes.data, bytes.size), &again) == 0 && again.n == m.n);
-        manifest_encode(&again, &second);
-        must(bytes.size == second.size && memcmp(bytes.data, second.data, bytes.size) == 0);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        static void (*const kinds[])(struct input * in) = {garbage_frame, damaged_frame, fact, record, manifest};
+        static void (*const kinds[])(struct input * in) = {garbage_frame, damaged_frame, fact, record};
         struct input in = {data, size};
 
         kinds[take_byte(&in) % ARRAY_SIZE(kinds)](&in);

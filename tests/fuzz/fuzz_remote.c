@@ -149,7 +149,7 @@ static void others(struct input *in)
 
         if (kind == 0)
                 must(remote_failure_read(SLICE(in->data, in->size), "a node") < 0);
-        else if (kind == 1 && remote_want_read(SLICE(in->data, in->size), &list) == 0)
+        else if (kind == 1 && message_read(PACKET_WANT, SLICE(in->data, in->size), &list) == 0)
                 must(list.n > 0 && list.n <= REMOTE_WANTS);
         else if (kind == 2)
                 message_read(PACKET_PROGRESS, SLICE(in->data, in->size), &progress);

@@ -36,7 +36,7 @@ static void make_text(struct buffer *b)
         }
 }
 
-/* What is taken is what libgit2 reads, whether it was asked or not. */
+/* What is taken is what libgit2 reads. */
 static bool agrees(const struct buffer *text)
 {
         cleanup_gitconfig struct gitconfig g = {0};
