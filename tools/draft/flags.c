@@ -1,5 +1,5 @@
 /* What compilers and linkers of today refuse, and the option with which they do not, by their own words. */
-#include "tools/draft/draft.h"
+#include "draft.h"
 
 struct remedy {
         const char *words; /* in the log */
