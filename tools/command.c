@@ -30,6 +30,28 @@ int command_scratch(const char *purpose, char ret[PATH_SIZE])
         return 0;
 }
 
+int command_with_scratch_store(int (*fn)(void *user), void *user)
+{
+        const struct common outer = common;
+        char dir[PATH_SIZE];
+        int r = command_scratch("try", dir), status;
+
+        if (r < 0)
+                return fail_as(STATUS_SYSTEM, r);
+        common.workspace = NULL;
+        common.solver = NULL;
+        common.engine = NULL;
+        r = workspace_create(dir);
+        if (r == 0)
+                r = workspace_open(dir, 0, &common.workspace);
+        status = r < 0 ? fail(r) : fn(user);
+        command_close();
+        common.workspace = outer.workspace;
+        common.solver = outer.solver;
+        common.engine = outer.engine;
+        return status;
+}
+
 void command_close(void)
 {
         common.engine = engine_close(common.engine);

@@ -63,6 +63,9 @@ _Noreturn void command_refuse(enum status status, const char *format, ...) print
 void command_worse(int status);
 /* Makes common.scratch: a folder of its own for a piece of work, below $TMPDIR or /tmp. -errno with a sentence. */
 int command_scratch(const char *purpose, char ret[PATH_SIZE]);
+/* Calls fn, which returns a status, with a store of its own in the place of the command's, below $TMPDIR, which is deleted behind it; also where fn ends
+ * the command (command_end()). A status; where the store cannot be made, why is said. */
+int command_with_scratch_store(int (*fn)(void *user), void *user);
 /* Closes the engine, the solver and the store, as far as they are open. */
 void command_close(void);
 

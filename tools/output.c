@@ -12,10 +12,10 @@
 /* How often the bar is drawn, and how often a plain line tells how far it is. */
 #define BAR_EVERY   (100 * NSEC_PER_MSEC)
 #define LINE_EVERY  (10 * NSEC_PER_SEC)
-#define PHASE_EVERY NSEC_PER_SEC
 
 /* Tables on a terminal. */
 #define COLUMNS_MOST 20
+#define RANKS         8
 #define GAP           2
 #define LAST_LEAST    8 /* of a last column that has no width of its own */
 #define COMMIT_DIGITS 40
@@ -29,7 +29,6 @@ static struct {
         pthread_mutex_t lock;
         bool drawn;          /* under lock: a bar stands on the terminal */
         uint64_t told;       /* under lock: when a bar or line was last written */
-        char what[256];      /* under lock: of the last bar or line */
         uint64_t begun;      /* under lock: when output_progress first said `beginning` */
         char beginning[256]; /* under lock */
 } out = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -281,29 +280,19 @@ unsigned output_lines(void)
         return out.output_terminal ? terminal_size(STDOUT_FILENO).ws_row : UINT_MAX;
 }
 
-static unsigned width_of(const struct column *columns, const bool *left_out)
+/* Columns of the highest ranks are left out until the others fit: the highest rank that stays. */
+static unsigned highest_rank(const struct column *columns, unsigned width)
 {
-        unsigned width = 0;
+        unsigned rank = RANKS, used;
 
-        for (size_t i = 0; columns[i].name; i++)
-                if (!left_out[i])
-                        width += (i > 0 ? GAP : 0) + (columns[i].width > 0 ? columns[i].width : LAST_LEAST);
-        return width;
-}
-
-/* Leaves out columns, all those of the highest rank first, until the others fit. */
-static void choose_columns(const struct column *columns, unsigned width, bool *left_out)
-{
-        while (width_of(columns, left_out) > width) {
-                unsigned highest = 0;
-
+        do {
+                used = 0;
+                rank--;
                 for (size_t i = 0; columns[i].name; i++)
-                        highest = left_out[i] ? highest : MAX(highest, columns[i].rank);
-                if (highest == 0)
-                        return;
-                for (size_t i = 0; columns[i].name; i++)
-                        left_out[i] |= columns[i].rank == highest;
-        }
+                        if (columns[i].rank <= rank)
+                                used += (i > 0 ? GAP : 0) + (columns[i].width > 0 ? columns[i].width : LAST_LEAST);
+        } while (used > width && rank > 0);
+        return rank;
 }
 
 /* The text as a terminal may have it, with each whole name of a commit cut to COMMIT_SHOWN digits; free(). */
@@ -345,17 +334,15 @@ static void add_within(struct buffer *to, const char *text, unsigned width)
 
 static void add_aligned(struct buffer *to, const struct column *columns, const char *const *cells)
 {
-        const unsigned width = terminal_size(STDOUT_FILENO).ws_col;
-        bool left_out[COLUMNS_MOST] = {0};
+        const unsigned width = terminal_size(STDOUT_FILENO).ws_col, rank = highest_rank(columns, width);
         unsigned at = 0;
 
-        choose_columns(columns, width, left_out);
         for (size_t i = 0; columns[i].name; i++) {
                 const bool is_last = !columns[i + 1].name;
                 cleanup_free char *shown = shown_text(cells[i]);
                 unsigned used = columns_of(shown), pad = used < columns[i].width ? columns[i].width - used : 0;
 
-                if (left_out[i])
+                if (columns[i].rank > rank)
                         continue;
                 buffer_addf(to, "%*s", (at > 0 ? GAP : 0) + (columns[i].right ? (int)pad : 0), "");
                 at += at > 0 ? GAP : 0;
@@ -447,20 +434,15 @@ void output_table(const struct column *columns, const char *text)
 
 /* -- objects ----------------------------------------------------------------------------------------------------- */
 
-static const json_t *value_of(const struct column *c, const json_t *j)
+static char *cell_of(const struct column *c, const json_t *j)
 {
         char key[40] = ".";
+        const json_t *v;
 
         snprintf(key + 1, sizeof(key) - 1, "%.*s", (int)strcspn(c->key ?: c->name, " "), c->key ?: c->name);
         for (char *p = key; *p; p++)
                 *p = (char)tolower((unsigned char)*p);
-        return json_object_get(j, key) ?: json_object_get(j, key + 1);
-}
-
-static char *cell_of(const struct column *c, const json_t *j)
-{
-        const json_t *v = value_of(c, j);
-
+        v = json_object_get(j, key) ?: json_object_get(j, key + 1);
         if (json_is_integer(v))
                 return format_string("%" JSON_INTEGER_FORMAT, json_integer_value(v));
         if (json_is_real(v))
@@ -602,50 +584,28 @@ static void format_left(uint64_t least, uint64_t most, char ret[80])
                 snprintf(ret, 80, "%s to %s left", from, to);
 }
 
-/* Counts that move are no other phase. */
-static bool same_but_for_numbers(const char *a, const char *b)
-{
-        static const char digits[] = "0123456789";
-
-        for (;; a++, b++) {
-                a += strspn(a, digits);
-                b += strspn(b, digits);
-                if (*a != *b)
-                        return false;
-                if (*a == '\0')
-                        return true;
-        }
-}
-
 void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t least, uint64_t most)
 {
         cleanup_free char *shown = NULL;
-        char text[80], counts[64] = "", phase[sizeof(out.what)];
+        char left[80], counts[64] = "";
         uint64_t now = now_ns();
-        bool is_new, is_due = false;
+        bool is_due;
 
         if (out.quiet)
                 return;
-        format_left(least, most, text);
+        format_left(least, most, left);
         shown = printable(what);
-        snprintf(phase, sizeof(phase), "%s", shown);
         pthread_mutex_lock(&out.lock);
-        is_new = !same_but_for_numbers(out.what, phase);
-        if (out.told == 0) {
-                out.told = now; /* what is over at once shows nothing */
-        } else if (out.terminal && now - out.told >= BAR_EVERY) {
-                draw_locked(shown, done, total, text);
+        is_due = out.told > 0 && now - out.told >= (out.terminal ? BAR_EVERY : LINE_EVERY);
+        if (is_due && out.terminal)
+                draw_locked(shown, done, total, left);
+        if (is_due || out.told == 0) /* what is over at once shows nothing */
                 out.told = now;
-        } else if (!out.terminal && now - out.told >= (is_new ? PHASE_EVERY : LINE_EVERY)) {
-                is_due = true;
-                out.told = now;
-                strcpy(out.what, phase);
-        }
         pthread_mutex_unlock(&out.lock);
         if (total > 0)
-                snprintf(counts, sizeof(counts), ": %llu of %llu", (unsigned long long)done, (unsigned long long)total);
-        if (is_due) /* without the lock: the stream takes it */
-                fprintf(stderr, "%s%s%s%s\n", shown, counts, *text ? ", " : "", text);
+                snprintf(counts, sizeof(counts), ": %" PRIu64 " of %" PRIu64, done, total);
+        if (is_due && !out.terminal) /* without the lock: the stream takes it */
+                fprintf(stderr, "%s%s%s%s\n", shown, counts, *left ? ", " : "", left);
 }
 
 void progress_clear(void)

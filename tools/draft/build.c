@@ -7,6 +7,62 @@
 #include "tools/ask.h"
 #include "tools/recipe/build_failure.h"
 
+/* What compilers and linkers of today refuse, and the option with which they do not, by their own words. */
+struct remedy {
+        const char *words; /* in the log */
+        bool is_cxx;
+        const char *flag, *why; /* flag NULL: shared libraries of the project */
+};
+static const struct remedy remedies[] = {
+        {"[-fpermissive]", true, "-fpermissive", "The compiler takes these sources with -fpermissive only"},
+        {"ISO C++17 does not allow", true, "-std=gnu++14", "These sources are older than C++17, the compiler's default"},
+        {"[-Wnarrowing]", true, "-Wno-narrowing", "The compiler takes these sources with -Wno-narrowing only"},
+        {"multiple definition of", false, "-fcommon", "These sources define a variable in several files, which GCC since 10 wants -fcommon for"},
+        {"[-Wincompatible-pointer-types]", false, "-Wno-incompatible-pointer-types", "GCC since 14 takes these sources with -Wno-incompatible-pointer-types only"},
+        {"[-Wimplicit-function-declaration]", false, "-Wno-implicit-function-declaration", "GCC since 14 takes these sources with -Wno-implicit-function-declaration only"},
+        {"attempted static link of dynamic object", false, NULL, "Without shared libraries of its own it wants static ones of the system, which are not there"},
+};
+
+static void compiler_flags_done(struct compiler_flags *f)
+{
+        buffer_done(&f->c);
+        buffer_done(&f->cxx);
+}
+
+/* Is that on a line that is an error? The same words may only warn. */
+static bool is_error(struct slice log, const char *words)
+{
+        const char *at = log.data, *end = at + log.size, *hit;
+
+        while (at < end && (hit = memmem(at, (size_t)(end - at), words, strlen(words)))) {
+                const char *begin = memrchr(log.data, '\n', (size_t)(hit - (const char *)log.data)), *newline = memchr(hit, '\n', (size_t)(end - hit));
+
+                begin = begin ? begin + 1 : log.data;
+                if (!strstr(words, "[-W") || memmem(begin, (size_t)((newline ?: end) - begin), "error:", strlen("error:")))
+                        return true;
+                at = newline ?: end;
+        }
+        return false;
+}
+
+/* Adds the flag that the log of a failed build points to. NULL: none that is not there yet; else why, for a comment. */
+static const char *compiler_flags_learn(struct compiler_flags *f, struct slice log)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(remedies); i++) {
+                const struct remedy *m = &remedies[i];
+                struct buffer *b = m->is_cxx ? &f->cxx : &f->c;
+
+                if (f->taken & (1U << i) || log.size == 0 || !is_error(log, m->words))
+                        continue;
+                f->taken |= 1U << i;
+                f->shared |= !m->flag;
+                if (m->flag)
+                        buffer_addf(b, "%s %s", b->size > 0 ? "" : m->is_cxx ? "g++" : "gcc", m->flag);
+                return m->why;
+        }
+        return NULL;
+}
+
 git_tree *draft_commit_tree(struct draft *d, uint32_t commit)
 {
         cleanup(git_commit_freep) git_commit *c = NULL;
@@ -76,17 +132,7 @@ static void take_made(struct draft *d, const git_tree *tree, const struct build_
         command_must(path_join(folder, workspace_dir(common.workspace), "draft"));
         command_must(remove_tree(folder));
         command_must(make_dirs(folder, 0755));
-        command_must(made_list_read(held.list[0].path, tree, folder, ret));
-}
-
-static void note_failure(struct draft *d, const char *by, const struct build_record *record)
-{
-        const struct build_failure f = build_failure_of(SLICE(record->log.data, record->log.size));
-
-        buffer_addf(&d->failed, "by %s it could not be built: %s\n", by, record->reason);
-        build_failure_text(&f, &d->failed);
-        if (d->failed.data[d->failed.size - 1] != '\n')
-                buffer_adds(&d->failed, "\n");
+        made_list_read(held.list[0].path, tree, folder, ret);
 }
 
 static struct build_record *build_commit(uint32_t commit)
@@ -134,8 +180,13 @@ bool draft_build(struct draft *d, uint32_t commit, const struct way *way, struct
                 }
                 command_must(build_find(common.workspace, common.solver, commit, true, &whole));
                 why = compiler_flags_learn(&flags, SLICE(whole->log.data, whole->log.size));
-                if (!why)
-                        note_failure(d, way->name, whole);
+                if (!why) {
+                        const struct build_failure f = build_failure_of(SLICE(whole->log.data, whole->log.size));
+
+                        buffer_addf(&d->failed, "by %s it could not be built: %s\n", way->name, whole->reason);
+                        build_failure_text(&f, &d->failed);
+                        buffer_adds(&d->failed, d->failed.data[d->failed.size - 1] == '\n' ? "" : "\n");
+                }
                 if (!why && with_switches && way->switches) {
                         why = "It is not built without its tests, examples and the like, as that failed";
                         with_switches = false;

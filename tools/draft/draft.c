@@ -1,5 +1,4 @@
 /* A draft from beginning to end, in a store of its own. */
-#include "tools/recipe/scratch_store.h"
 #include "draft.h"
 #include "tools/words.h"
 
@@ -99,7 +98,7 @@ static bool draft_commit(struct draft *d)
 
         command_must(history_submodules(common.solver->history, d->repository, note_submodule, &(struct submodules){.draft = d, .tree = tree}));
         draft_fetch_submodules(d);
-        ways = ways_find(d->git, tree);
+        ways = ways_find(d->git, tree, false);
         if (ways.n == 0)
                 buffer_adds(&d->failed, "neither the root nor a folder in it has a CMakeLists.txt, configure, meson.build, configure.ac or Makefile\n");
         taken = try_ways(d, &ways);
@@ -112,24 +111,18 @@ static bool draft_commit(struct draft *d)
         return true;
 }
 
-/* Does a log speak of something that the machine lacks? */
-static bool misses_something(const struct buffer *failed)
-{
-        static const char *const words[] = {"not found", "ould NOT find", "ould not find", "o such file", "cannot find", "is missing", "not installed", "is required"};
-
-        for (size_t i = 0; failed->size > 0 && i < ARRAY_SIZE(words); i++)
-                if (strstr(failed->data, words[i]))
-                        return true;
-        return false;
-}
-
 static void say_none(const struct draft *d, const struct draft_request *q)
 {
+        static const char *const lacks[] = {"not found", "ould NOT find", "ould not find", "o such file", "cannot find", "is missing", "not installed", "is required"};
         cleanup_free char *shown = printable(q->shown);
+        const char *log = d->failed.data ?: "";
+        bool lacks_something = false;
 
         complain("no recipe was found for %s%s", shown, q->force ? "; the draft has what was found, and is to be completed" : "");
-        note("%.*s", (int)d->failed.size - (d->failed.size > 0), d->failed.data ?: "");
-        if (misses_something(&d->failed))
+        note("%.*s", (int)d->failed.size - (d->failed.size > 0), log);
+        for (size_t i = 0; i < ARRAY_SIZE(lacks); i++)
+                lacks_something |= strstr(log, lacks[i]) != NULL;
+        if (lacks_something)
                 note("install what is not found (a header or library is in a package that ends in -dev) and give the command again; builds have no "
                      "network");
         note("write one by hand: docs/recipes.md, solverfs-recipe(5)");
@@ -167,5 +160,5 @@ static int make_draft(void *user)
 
 int recipe_draft(const struct draft_request *q, struct buffer *ret)
 {
-        return with_scratch_store(make_draft, &(struct job){.request = q, .text = ret});
+        return command_with_scratch_store(make_draft, &(struct job){.request = q, .text = ret});
 }

@@ -2,7 +2,7 @@
  * of it are run on small formulas whose answer is known, and what was seen to work is written down.
  *
  * Nothing here knows a solver. What is known: build systems and their usual commands (ways.c), what compilers of today refuse and the option with
- * which they do not (flags.c), and how options and statistics are usually called (options.c).
+ * which they do not (build.c), and how options and statistics are usually called (options.c).
  *
  * Where something fails that is not the sources' own doing (the disk, git, a signal), the command ends there (command_must()). */
 #pragma once
@@ -49,12 +49,16 @@ struct way_list {
         size_t n;
         size_t left; /* folders that were not looked at, as there are too many */
 };
-/* The ways of a tree, the most usual first: those of its root; of its folders where the root has none. */
-struct way_list ways_find(git_repository *git, const git_tree *tree);
+/* The ways of a tree, the most usual first: those of its root; of its folders where the root has none. `names_only`: what their commands need is not read. */
+struct way_list ways_find(git_repository *git, const git_tree *tree, bool names_only);
 void ways_done(struct way_list *l);
 #define cleanup_ways cleanup(ways_done)
 /* The commands, a recipe's `build` lines, with the switches or without. */
-struct compiler_flags;
+struct compiler_flags {
+        unsigned taken;    /* bits: which of the table */
+        struct buffer c, cxx; /* "gcc -fcommon"; empty: the usual compiler */
+        bool shared;          /* the project's own libraries are shared ones */
+};
 char **way_commands(const struct way *w, const struct compiler_flags *flags, bool with_switches);
 /* Where a program of that name usually lies when it was built so; free(). */
 char *way_usual_output(const struct way *w, const char *program);
@@ -67,16 +71,6 @@ const struct way *way_named(const struct way_list *l, const char *name); /* NULL
 void switches_find(git_repository *git, const git_tree *tree, enum build_system system, const git_tree_entry *file, char ***ret);
 /* Adds values of variables for the Makefile `file` of `folder`, "" for the root. */
 void makefile_variables(git_repository *git, const git_tree *root, const git_tree *tree, const char *folder, const git_tree_entry *file, char ***ret);
-
-/* -- flags.c: what older sources want of today's compilers -- */
-struct compiler_flags {
-        unsigned taken;    /* bits: which of the table */
-        struct buffer c, cxx; /* "gcc -fcommon"; empty: the usual compiler */
-        bool shared;          /* the project's own libraries are shared ones */
-};
-void compiler_flags_done(struct compiler_flags *f);
-/* Adds the flag that the log of a failed build points to. NULL: none that is not there yet; else why, for a comment. */
-const char *compiler_flags_learn(struct compiler_flags *f, struct slice log);
 
 /* -- programs.c: what a build made -- */
 struct made {
@@ -92,7 +86,7 @@ void made_list_done(struct made_list *m);
 /* The built files among the archive that programs_command makes, which is at `archive`; copies go into `folder`. Files of the commit itself are
  * left out. */
 extern const char programs_command[], programs_archive[];
-int made_list_read(const char *archive, const git_tree *tree, const char *folder, struct made_list *ret);
+void made_list_read(const char *archive, const git_tree *tree, const char *folder, struct made_list *ret);
 /* The programs in the order in which they are tried: that called `name` first, then short paths. */
 void made_list_sort(struct made_list *m, const char *name);
 const struct made *made_list_library(const struct made_list *m, const char *name); /* NULL: it was not built */
@@ -154,10 +148,6 @@ bool draft_choose(struct draft *d, const struct way *way, struct draft_keys *key
 /* -- options.c -- */
 /* Looks for `seed` and `effort` in what the program says of itself. */
 void draft_options(struct draft_program *p, struct draft_keys *keys);
-
-/* -- counter.c -- */
-/* A pattern for a counter that both outputs have with the same number, other than zero. False: there is none. *ret_number points into `a`. */
-bool counter_find(struct slice a, struct slice b, struct buffer *ret_pattern, struct slice *ret_number);
 
 /* -- eras.c -- */
 /* Writes d->eras: where along the first parents the tree was built in another way. */

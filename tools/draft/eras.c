@@ -65,7 +65,7 @@ static void write_usual(struct draft *d, const struct era *e)
         const struct compiler_flags none = {0};
         cleanup(draft_keys_done) struct draft_keys keys = {0};
         cleanup(git_tree_freep) git_tree *tree = draft_commit_tree(d, e->last);
-        cleanup_ways struct way_list ways = ways_find(d->git, tree);
+        cleanup_ways struct way_list ways = ways_find(d->git, tree, false);
         const struct way *way = way_named(&ways, e->name);
         cleanup_free char *about = NULL, *output = NULL;
 
@@ -76,20 +76,6 @@ static void write_usual(struct draft *d, const struct era *e)
         strings_add(&keys.outputs, output);
         about = format_string("Commits up to here are built by %s. That was not tried: these are the usual commands ('--eras' tries them).", e->name);
         write_era(d, e->last, &keys, about, &d->eras);
-}
-
-static void usual_eras(struct draft *d, const struct way *way)
-{
-        cleanup(era_list_done) struct era_list eras = {0};
-        size_t begin;
-
-        find_eras(d, way, &eras);
-        begin = eras.n > ERAS_MAX + 1 ? eras.n - ERAS_MAX - 1 : 0;
-        if (begin > 0)
-                buffer_addf(&d->eras, "\n# %zu older eras are not written here: the ways to build change too often.\n", begin);
-        for (size_t i = begin; i + 1 < eras.n; i++)
-                if (*eras.list[i].name)
-                        write_usual(d, &eras.list[i]);
 }
 
 /* -- trying them ------------------------------------------------------------------------------------------------ */
@@ -119,7 +105,7 @@ static size_t find_begin(struct draft *d, const uint32_t *line, size_t last, con
 static bool find_keys(struct draft *d, uint32_t commit, struct draft_keys *ret, char **ret_way)
 {
         cleanup(git_tree_freep) git_tree *tree = draft_commit_tree(d, commit);
-        cleanup_ways struct way_list ways = ways_find(d->git, tree);
+        cleanup_ways struct way_list ways = ways_find(d->git, tree, false);
 
         for (size_t i = 0; i < ways.n; i++) {
                 cleanup(made_list_done) struct made_list made = {0};
@@ -191,8 +177,18 @@ static void tried_eras(struct draft *d)
 
 void draft_eras(struct draft *d, const struct way *way)
 {
-        if (d->try_eras)
+        cleanup(era_list_done) struct era_list eras = {0};
+        size_t begin;
+
+        if (d->try_eras) {
                 tried_eras(d);
-        else
-                usual_eras(d, way);
+                return;
+        }
+        find_eras(d, way, &eras);
+        begin = eras.n > ERAS_MAX + 1 ? eras.n - ERAS_MAX - 1 : 0;
+        if (begin > 0)
+                buffer_addf(&d->eras, "\n# %zu older eras are not written here: the ways to build change too often.\n", begin);
+        for (size_t i = begin; i + 1 < eras.n; i++)
+                if (*eras.list[i].name)
+                        write_usual(d, &eras.list[i]);
 }

@@ -1,6 +1,7 @@
 /* Options of the program, as its help has them: a seed, and statistics that have a counter. Each is tried. */
 #include <ctype.h>
 
+#include "core/recipe/pattern.h"
 #include "draft.h"
 #include "tools/recipe/formulas.h"
 
@@ -138,19 +139,61 @@ static void find_seed(struct draft_program *p, struct draft_keys *keys, const st
 
 /* -- effort ----------------------------------------------------------------------------------------------------- */
 
+/* The best first: conflicts are few and say most of the work. */
+static const char *const labels[] = {"conflicts", "conflict", "rlimit-count", "resource", "decisions", "propagations"};
+
+/* "conflicts ..: 123" at `at`, the label's place: the pattern for that line. False: nothing of that kind follows. */
+static bool make_pattern(const char *label, const char *at, struct buffer *ret)
+{
+        const char *begin = at + strlen(label), *p = begin;
+        size_t n;
+
+        buffer_done(ret);
+        *ret = (struct buffer){0};
+        buffer_adds(ret, label);
+        for (; *p && strchr(" \t:=|", *p); p += MAX(n, 1)) {
+                n = strspn(p, " \t");
+                if (n > 0)
+                        buffer_adds(ret, memchr(p, '\t', n) ? "[[:space:]]+" : " +");
+                else
+                        buffer_addf(ret, *p == '|' ? "[%c]" : "%c", *p);
+        }
+        n = strspn(p, "0123456789");
+        buffer_adds(ret, "([0-9]+)");
+        return p > begin && n > 0 && !isalnum((unsigned char)p[n]) && (p[n] == '\0' || !strchr(".,%", p[n]));
+}
+
+/* Have both the same number, other than zero, where runs look for it: the last match counts? */
+static bool matches_alike(const char *text, struct slice a, struct slice b, struct slice *ret)
+{
+        cleanup_pattern struct pattern *p = NULL;
+        struct slice other;
+
+        return pattern_new(text, &p) == 0 && pattern_last(p, a, ret) && pattern_last(p, b, &other) && strspn(ret->data, "0") < ret->size &&
+               ret->size == other.size && memcmp(ret->data, other.data, other.size) == 0;
+}
+
+/* A pattern for a counter that both outputs have with the same number, other than zero. *ret_number points into `a`. */
+static bool counter_find(struct slice a, struct slice b, struct buffer *ret_pattern, struct slice *ret_number)
+{
+        cleanup_free char *text = a.size > 0 && b.size > 0 ? copy_prefix(a.data, a.size) : copy_string("");
+
+        for (size_t i = 0; i < ARRAY_SIZE(labels); i++)
+                for (const char *at = text; (at = strstr(at, labels[i])); at += strlen(labels[i])) {
+                        bool is_whole = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_' || at[-1] == '-');
+
+                        if (is_whole && make_pattern(labels[i], at, ret_pattern) && matches_alike(ret_pattern->data, a, b, ret_number))
+                                return true;
+                }
+        return false;
+}
+
 struct counting {
         struct draft_program *program;
         struct draft_keys *keys;
         const char *formula;
         bool verbose; /* the turn of options that make it talk; before, those of statistics */
 };
-
-/* Runs look into standard output only where standard error has no match. */
-static bool find_counter(const struct execute_result *a, const struct execute_result *b, struct buffer *ret_pattern, struct slice *ret_number)
-{
-        return counter_find(SLICE(a->err.data, a->err.size), SLICE(b->err.data, b->err.size), ret_pattern, ret_number) ||
-               counter_find(SLICE(a->out.data, a->out.size), SLICE(b->out.data, b->out.size), ret_pattern, ret_number);
-}
 
 /* True: in two runs a counter was seen, and the keys have it. */
 static bool try_counting(struct counting *c, const char *option)
@@ -164,7 +207,11 @@ static bool try_counting(struct counting *c, const char *option)
         k.run = run;
         draft_run(c->program, &k, c->formula, false, 0, &a);
         draft_run(c->program, &k, c->formula, false, 0, &b);
-        if (a.verdict != VERDICT_UNSAT || b.verdict != VERDICT_UNSAT || !find_counter(&a.run, &b.run, &pattern, &number))
+        if (a.verdict != VERDICT_UNSAT || b.verdict != VERDICT_UNSAT)
+                return false;
+        /* runs look into standard output only where standard error has no match */
+        if (!counter_find(SLICE(a.run.err.data, a.run.err.size), SLICE(b.run.err.data, b.run.err.size), &pattern, &number) &&
+            !counter_find(SLICE(a.run.out.data, a.run.out.size), SLICE(b.run.out.data, b.run.out.size), &pattern, &number))
                 return false;
         replace(&c->keys->effort, pattern.data);
         replace(&c->keys->run, run);

@@ -8,24 +8,18 @@ static void note_name(void *user, const char *name)
         strings_add(user, name);
 }
 
-/* Git's own files stay: attributes say how the others are checked out. */
-static bool may_be_left_out(const git_tree_entry *e)
-{
-        const char *name = git_tree_entry_name(e);
-
-        return git_tree_entry_type(e) != GIT_OBJECT_COMMIT && strncmp(name, ".git", strlen(".git")) != 0 && draft_name_is_plain(name);
-}
-
+/* All in the root that is not used, but for git's own files: attributes say how the others are checked out. */
 static void leave_out(const git_tree *tree, char *const *used, char ***ret)
 {
         for (size_t i = 0; i < git_tree_entrycount(tree); i++) {
                 const git_tree_entry *e = git_tree_entry_byindex(tree, i);
-                cleanup_free char *line = format_string(":!%s", git_tree_entry_name(e));
-                bool is_used = false;
+                const char *name = git_tree_entry_name(e);
+                cleanup_free char *line = format_string(":!%s", name);
+                bool stays = git_tree_entry_type(e) == GIT_OBJECT_COMMIT || strncmp(name, ".git", strlen(".git")) == 0 || !draft_name_is_plain(name);
 
                 for (char *const *p = used; p && *p; p++)
-                        is_used |= strcmp(*p, git_tree_entry_name(e)) == 0;
-                if (!is_used && may_be_left_out(e))
+                        stays |= strcmp(*p, name) == 0;
+                if (!stays)
                         strings_add(ret, line);
         }
 }

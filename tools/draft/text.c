@@ -70,15 +70,6 @@ void draft_trial_text(const struct draft_keys *k, struct buffer *ret)
         draft_line(ret, "seed", k->seed);
 }
 
-static void write_heading(const struct draft *d, struct buffer *b)
-{
-        const struct commit_sha sha = commit_sha(common.solver, d->commit);
-        cleanup_free char *text = format_string("%s: a draft by 'solverfs recipe draft' from commit %.12s. The comments say what was seen.\n", d->name,
-                                                sha.s);
-
-        draft_comment(b, "", text);
-}
-
 /* The lines of a key; where there are none, what a reader is to do about it. */
 static void write_lines(struct buffer *b, const char *key, char *const *values, const char *otherwise)
 {
@@ -87,8 +78,9 @@ static void write_lines(struct buffer *b, const char *key, char *const *values, 
                 buffer_addf(b, "    # %s\n", otherwise);
 }
 
-static void write_build(const struct draft *d, const struct draft_keys *k, struct buffer *b)
+void draft_section(const struct draft *d, const struct draft_keys *k, struct buffer *b)
 {
+        buffer_adds(b, "[solver]\n");
         comment_of(b, &d->about_submodules);
         draft_lines(b, "submodule", k->submodules);
         comment_of(b, &k->about_paths);
@@ -97,10 +89,6 @@ static void write_build(const struct draft *d, const struct draft_keys *k, struc
         write_lines(b, "build", k->build, "build = the commands, one a line");
         write_lines(b, "output", k->outputs, "output = the program that the build makes");
         draft_lines(b, "environment", k->environment);
-}
-
-static void write_run(const struct draft_keys *k, struct buffer *b)
-{
         comment_of(b, &k->about_run);
         if (!k->outputs) {
                 buffer_adds(b, "    # format = smt2 or cnf\n    # run = {bin} {case}\n");
@@ -115,19 +103,14 @@ static void write_run(const struct draft_keys *k, struct buffer *b)
                     "No counter was found in the output. If there is one: effort = \"conflicts: +([0-9]+)\"");
 }
 
-void draft_section(const struct draft *d, const struct draft_keys *k, struct buffer *ret)
-{
-        buffer_adds(ret, "[solver]\n");
-        write_build(d, k, ret);
-        write_run(k, ret);
-}
-
 void draft_text(struct draft *d, struct buffer *ret)
 {
+        const struct commit_sha sha = commit_sha(common.solver, d->commit);
+        cleanup_free char *heading = format_string("%s: a draft by 'solverfs recipe draft' from commit %.12s. The comments say what was seen.\n", d->name, sha.s);
         struct recipe **list = NULL;
         size_t n = 0;
 
-        write_heading(d, ret);
+        draft_comment(ret, "", heading);
         draft_section(d, &d->keys, ret);
         buffer_adds(ret, "    # Of each run; the defaults.\n    timeout = 20s\n    memory = 4g\n");
         buffer_adds(ret, d->eras.data ?: "");

@@ -129,7 +129,7 @@ static void look_into_folders(struct looking *f)
         }
 }
 
-static struct way_list find_ways(git_repository *git, const git_tree *tree, bool names_only)
+struct way_list ways_find(git_repository *git, const git_tree *tree, bool names_only)
 {
         struct looking f = {.git = git, .root = tree, .names_only = names_only};
 
@@ -137,11 +137,6 @@ static struct way_list find_ways(git_repository *git, const git_tree *tree, bool
         if (f.ways.n == 0)
                 look_into_folders(&f);
         return f.ways;
-}
-
-struct way_list ways_find(git_repository *git, const git_tree *tree)
-{
-        return find_ways(git, tree, false);
 }
 
 const struct way *way_named(const struct way_list *l, const char *name)
@@ -154,7 +149,7 @@ const struct way *way_named(const struct way_list *l, const char *name)
 
 char *way_kept(git_repository *git, const git_tree *tree, const struct way *way)
 {
-        cleanup_ways struct way_list ways = find_ways(git, tree, true);
+        cleanup_ways struct way_list ways = ways_find(git, tree, true);
 
         return copy_string(ways.n > 0 ? (way_named(&ways, way->name) ?: ways.list)->name : "");
 }

@@ -142,23 +142,6 @@ static void print_table(const struct column *columns, const char *word, const st
         output_rows(columns, word, rows ? rows + 1 : "");
 }
 
-static void print_changes(const struct comparing_table *t)
-{
-        static const struct column columns[] = {
-                {"KIND", 11, false, 6},    {"CASE", 5, true},         {"CHANGE", 9},           {"RESULT-A", 8, false, 2}, {"TIME-A (s)", 10, true, 1},
-                {"RESULT-B", 8, false, 2}, {"TIME-B (s)", 10, true, 1}, {"RATIO", 8, true},      {"LOW", 8, true, 4},       {"HIGH", 8, true, 4},
-                {"P", 8, true, 5},         {"PAIRS", 5, true, 3},     {"SOLVED-A", 8, true, 7}, {"SOLVED-B", 8, true, 7},  {"EFFORT", 8, true, 7},
-                {"MEMORY", 8, true, 7},    {"BY", 6, false, 3},       {"NAME"},                {0}};
-        static const char *const kinds[] = {"regression", "improvement", "differs"};
-
-        for (enum comparison_list list = 0; list < N_COMPARISON_LISTS; list++) {
-                cleanup_buffer struct buffer rows = {0};
-
-                command_must(comparison_write_changes(t, list, true, &rows));
-                print_table(columns, kinds[list], &rows);
-        }
-}
-
 /* Prints a line on the whole set, then its numbers, the families and the cases. */
 static void print_tables(const struct comparing_table *t)
 {
@@ -169,6 +152,12 @@ static void print_tables(const struct comparing_table *t)
                 {"SOLVED-B", 8, true, 2}, {"LOST", 5, true, 5},     {"GAINED", 6, true, 5},    {"PAR2-A", 10, true, 3},  {"PAR2-B", 10, true, 3},
                 {"CHANGE", 9},            {"RATIO", 8, true},       {"LOW", 8, true, 4},       {"HIGH", 8, true, 4},     {"CASES-LOW", 9, true, 7},
                 {"CASES-HIGH", 10, true, 7}, {"P", 8, true, 5},     {"WORSE", 5, true, 1},     {"BETTER", 6, true, 1},   {0}};
+        static const struct column changes[] = {
+                {"KIND", 11, false, 6},    {"CASE", 5, true},           {"CHANGE", 9},           {"RESULT-A", 8, false, 2}, {"TIME-A (s)", 10, true, 1},
+                {"RESULT-B", 8, false, 2}, {"TIME-B (s)", 10, true, 1}, {"RATIO", 8, true},      {"LOW", 8, true, 4},       {"HIGH", 8, true, 4},
+                {"P", 8, true, 5},         {"PAIRS", 5, true, 3},       {"SOLVED-A", 8, true, 7}, {"SOLVED-B", 8, true, 7}, {"EFFORT", 8, true, 7},
+                {"MEMORY", 8, true, 7},    {"BY", 6, false, 3},         {"NAME"},                {0}};
+        static const char *const kinds[] = {"regression", "improvement", "differs"};
         cleanup_buffer struct buffer line = {0}, numbers = {0}, rows = {0};
 
         command_must(comparison_write_line(t, &line));
@@ -178,7 +167,12 @@ static void print_tables(const struct comparing_table *t)
         if (t->judgement.options.n_families > 0)
                 command_must(comparison_write_families(t, &rows));
         print_table(families, "family", &rows);
-        print_changes(t);
+        for (enum comparison_list list = 0; list < N_COMPARISON_LISTS; list++) {
+                cleanup_buffer struct buffer some = {0};
+
+                command_must(comparison_write_changes(t, list, true, &some));
+                print_table(changes, kinds[list], &some);
+        }
 }
 
 static void print(const struct compare *o, const struct comparing_table *t)
@@ -214,12 +208,6 @@ static void tell_unbuildable(struct compare *o, const struct comparing_table *t)
         }
 }
 
-/* A ratio does not excuse a wrong answer, or one that is missing. */
-static bool is_too_slow(const struct compare *o, const struct judged_case *c)
-{
-        return judge_is_regression(c->change) && (c->change != JUDGE_MORE || c->by[o->options.measure].ratio >= o->fail_ratio);
-}
-
 /* What the pairs do not show. */
 static void tell_chance(const struct compare *o, const struct comparing_table *t)
 {
@@ -252,22 +240,15 @@ static int tell_judgement(struct compare *o, const struct comparing_table *t)
                            s->wrong[1]);
         if (disputed > 0)
                 alarm_line("%s: on %zu case%s the two contradict each other", answer_alarm_name(ANSWER_CONTRADICTION), disputed, plural(disputed));
-        for (size_t i = 0; i < o->cases.n; i++)
-                failing += o->fail_ratio > 0 && is_too_slow(o, &t->judgement.cases[i]);
+        for (size_t i = 0; i < o->cases.n && o->fail_ratio > 0; i++) {
+                const struct judged_case *c = &t->judgement.cases[i];
+
+                /* a ratio does not excuse a wrong answer, or one that is missing */
+                failing += judge_is_regression(c->change) && (c->change != JUDGE_MORE || c->by[o->options.measure].ratio >= o->fail_ratio);
+        }
         if (failing > 0)
                 complain("%zu regression%s: a wrong or missing answer, or worse by %g or more", failing, plural(failing), o->fail_ratio);
         return failing + wrong + disputed > 0 ? STATUS_FAILED : STATUS_OK;
-}
-
-/* -- keeping ------------------------------------------------------------------------------------------------------ */
-
-static void keep_changes(const struct compare *o, const struct comparing_table *t)
-{
-        struct findings_compared kept;
-
-        command_must(findings_add_compared(common.workspace, t, &kept));
-        note("%zu regression%s kept, %zu known already; 'solverfs findings %s' lists them", kept.added, plural(kept.added), kept.known,
-             o->options.version[0].solver->recipe->name);
 }
 
 /* Refuses comparisons that cannot be kept, before anything is measured. */
@@ -286,23 +267,18 @@ static void check_keep(const struct compare *o)
                                v[1].solver->recipe->name);
 }
 
-static void note_tools(const struct comparing_version v[2])
-{
-        const uint32_t commits[] = {v[0].commit, v[1].commit};
-        const bool is_one = v[0].solver->number == v[1].solver->number;
-
-        command_note_tools(v[0].solver, commits, is_one ? 2 : 1);
-        if (!is_one)
-                command_note_tools(v[1].solver, &commits[1], 1);
-}
-
 static int compare(struct compare *o)
 {
+        const struct comparing_version *v = o->options.version;
         const struct comparing_table *t;
+        struct findings_compared kept;
+        uint32_t commits[2];
         bool is_whole = o->case_words.n == 0 && !o->options.has_seed && o->options.wall_ns == 0 && !o->known;
         int r;
 
         find_versions(o);
+        commits[0] = v[0].commit;
+        commits[1] = v[1].commit;
         check_keep(o);
         find_cases(o);
         o->options.machine = command_machine(o->machine_name);
@@ -318,10 +294,14 @@ static int compare(struct compare *o)
         if (r != STATUS_OK && (r != STATUS_INTERRUPTED || t->judgement.set.compared == 0))
                 return r;
         print(o, t); /* also after an interruption */
-        if (!o->options.machine)
-                note_tools(o->options.version);
-        if (r == STATUS_OK && o->keep)
-                keep_changes(o, t);
+        for (int side = 0; side < 2 && !o->options.machine; side++)
+                if (side == 0 || v[0].solver->number != v[1].solver->number)
+                        command_note_tools(v[side].solver, &commits[side], v[0].solver->number == v[1].solver->number ? 2 : 1);
+        if (r == STATUS_OK && o->keep) {
+                command_must(findings_add_compared(common.workspace, t, &kept));
+                note("%zu regression%s kept, %zu known already; 'solverfs findings %s' lists them", kept.added, plural(kept.added), kept.known,
+                     o->options.version[0].solver->recipe->name);
+        }
         return r != STATUS_OK ? r : tell_judgement(o, t);
 }
 

@@ -128,15 +128,6 @@ static void plan_halves(struct recording *o)
         sort_list(o->wants, o->n_wants, sizeof(*o->wants), compare_wants);
 }
 
-/* Plans the other seeds of the cells that were measured. */
-static void plan_seeds(struct recording *o)
-{
-        for (size_t place = 0; place < o->line.n; place++)
-                for (size_t test = 0; test < o->cases.n; test++)
-                        for (unsigned seed = 1; seed < o->seeds && o->cells[test][place].seen == HISTORY_MEASURED; seed++)
-                                add_want(o, place, test, seed);
-}
-
 static int measure_round(struct recording *o)
 {
         char title[64];
@@ -159,8 +150,10 @@ static int measure_missing(struct recording *o)
                 if (status == STATUS_OK && o->step == 0 && common.status < STATUS_ABSENT)
                         plan_halves(o);
         }
-        if (status == STATUS_OK)
-                plan_seeds(o);
+        for (size_t place = 0; status == STATUS_OK && place < o->line.n; place++) /* the other seeds of the cells that were measured */
+                for (size_t test = 0; test < o->cases.n; test++)
+                        for (unsigned seed = 1; seed < o->seeds && o->cells[test][place].seen == HISTORY_MEASURED; seed++)
+                                add_want(o, place, test, seed);
         if (status == STATUS_OK && o->n_wants > 0)
                 status = measure_round(o);
         if (status == STATUS_INTERRUPTED)
@@ -386,15 +379,6 @@ static void print_steps(const struct case_history *h, const size_t *points, size
         json_decref(list);
 }
 
-static void count_slowdowns(struct stepping *o, size_t slower)
-{
-        while (o->n_slowdowns <= slower) {
-                list_grow(o->slowdowns, o->n_slowdowns);
-                o->slowdowns[o->n_slowdowns++] = 0;
-        }
-        o->slowdowns[slower]++;
-}
-
 static void count_case(struct stepping *o, struct case_info *info)
 {
         cleanup_case_history struct case_history h = {0};
@@ -411,7 +395,9 @@ static void count_case(struct stepping *o, struct case_info *info)
         if (measured >= 2) {
                 o->measured++;
                 o->shapes[steps.shape]++;
-                count_slowdowns(o, steps.slower);
+                for (; o->n_slowdowns <= steps.slower; o->slowdowns[o->n_slowdowns++] = 0)
+                        list_grow(o->slowdowns, o->n_slowdowns);
+                o->slowdowns[steps.slower]++;
         }
         print_steps(&h, points, measured, &steps);
 }

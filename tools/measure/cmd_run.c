@@ -190,17 +190,6 @@ static void keep_format(struct running *o)
         command_note_passed_over(case_selection_keep(s, recipe->format));
 }
 
-static int run_cells(struct running *o)
-{
-        const struct command_asking a = {.n = o->revisions.n * o->cases.n, .again = o->again, .title = "run", .columns = o->print ? NULL : o->columns,
-                                         .make = make, .answered = answered, .user = o};
-        int r = command_ask_all(&a);
-
-        if (o->n_wrong > 1)
-                alarm_line("%zu WRONG ANSWERS in all", o->n_wrong);
-        return r != STATUS_OK ? r : common.status;
-}
-
 void cmd_run(int argc, char **argv)
 {
         static const char doc[] =
@@ -251,5 +240,8 @@ void cmd_run(int argc, char **argv)
         o.unbuildable = allocate(o.revisions.n + 1, sizeof(*o.unbuildable));
         o.disputed = allocate(o.cases.n + 1, sizeof(*o.disputed));
         choose_columns(&o);
-        command_worse(run_cells(&o));
+        command_worse(command_ask_all(&(struct command_asking){.n = o.revisions.n * o.cases.n, .again = o.again, .title = "run",
+                                                               .columns = o.print ? NULL : o.columns, .make = make, .answered = answered, .user = &o}));
+        if (o.n_wrong > 1)
+                alarm_line("%zu WRONG ANSWERS in all", o.n_wrong);
 }

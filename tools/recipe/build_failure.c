@@ -26,24 +26,19 @@ static const char *next_line(const char *at, const char *end)
         return newline ? newline + 1 : end;
 }
 
-static struct slice with_neighbours(const char *begin, const char *error, const char *end)
-{
-        const char *from = slice_last_lines(SLICE(begin, (size_t)(error - begin)), LINES_BEFORE, BYTES_MOST / 2).data, *to = error;
-
-        for (unsigned i = 0; i <= LINES_BEHIND; i++)
-                to = next_line(to, end);
-        return SLICE(from, MIN((size_t)(to - from), BYTES_MOST));
-}
-
 struct build_failure build_failure_of(struct slice log)
 {
         struct build_failure f = {.end = slice_last_lines(log, LINES_AT_END, BYTES_MOST)};
-        const char *end = f.end.data, *next;
+        const char *begin = log.data, *end = f.end.data, *next;
 
-        for (const char *at = log.data; at < end && f.error.size == 0; at = next) {
+        for (const char *at = begin; at < end && f.error.size == 0; at = next) {
                 next = next_line(at, end);
-                if (tells_error(SLICE(at, (size_t)(next - at))))
-                        f.error = with_neighbours(log.data, at, end);
+                if (!tells_error(SLICE(at, (size_t)(next - at))))
+                        continue;
+                f.error = slice_last_lines(SLICE(begin, (size_t)(at - begin)), LINES_BEFORE, BYTES_MOST / 2);
+                for (unsigned i = 0; i < LINES_BEHIND; i++)
+                        next = next_line(next, end);
+                f.error.size = MIN((size_t)(next - (const char *)f.error.data), BYTES_MOST);
         }
         f.whole = (f.error.size > 0 ? f.error.data : f.end.data) == log.data;
         return f;

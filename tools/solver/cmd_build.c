@@ -1,11 +1,101 @@
 /* solverfs build: builds commits, or says what is known of their builds. */
+#include <limits.h>
+
 #include "tools/ask.h"
 #include "tools/recipe/build_failure.h"
 #include "core/build/era.h"
+#include "core/build/live_log.h"
 #include "core/report/outfile.h"
 #include "core/run/cell_file.h"
-#include "follow.h"
 #include "tools/words.h"
+
+/* -- a log that grows ------------------------------------------------------------------------------------------------- */
+
+/* The log of a build, printed while it grows (core/build/live_log.h), and then as it is kept.
+ *
+ * Standard output is the log: what was printed early is its beginning. Where the log goes on differently (the build was begun again, its output was too
+ * long to be kept whole), it is printed from the line that differs, and a note says so. */
+struct follower {
+        uint32_t commit; /* of common.solver */
+
+        int fd; /* of the build that goes on; -1: none */
+        bool told;
+        struct buffer printed;
+        size_t at; /* up to here `printed` equals the log that is read now */
+};
+
+static void tell(const struct follower *f, const char *what)
+{
+        note("%s %.12s %s", common.solver->recipe->name, commit_sha(common.solver, f->commit).s, what);
+}
+
+/* Other text was printed there: it goes on from the beginning of that line. */
+static size_t turn_back(struct follower *f)
+{
+        size_t from = f->at;
+
+        tell(f, "has another log from here on: it was built again, or printed more than is kept");
+        while (from > 0 && f->printed.data[from - 1] != '\n')
+                from--;
+        f->printed.size = f->at;
+        return from;
+}
+
+/* The next bytes of the log. */
+static void follow_text(struct follower *f, struct slice text)
+{
+        const char *bytes = text.data;
+        size_t from, same = 0, most = MIN(text.size, f->printed.size - f->at);
+
+        while (same < most && bytes[same] == f->printed.data[f->at + same])
+                same++;
+        f->at += same;
+        if (same == text.size)
+                return;
+        from = f->at < f->printed.size ? turn_back(f) : f->at;
+        buffer_add(&f->printed, bytes + same, text.size - same);
+        f->at = f->printed.size;
+        output_write(&(struct buffer){.data = f->printed.data + from, .size = f->at - from, .failed = f->printed.failed});
+}
+
+/* Prints what has come. */
+static void follower_look(struct follower *f)
+{
+        char bytes[PIPE_BUF]; /* for so much has a pipe room that has any */
+        ssize_t n = 1;
+        bool goes_on;
+
+        if (f->fd < 0) {
+                if (build_open_live_log(common.workspace, common.solver, f->commit, &f->fd) < 0)
+                        return;
+                f->at = 0;
+                if (!f->told)
+                        tell(f, "is being built: its output so far, and then as it comes");
+                f->told = true;
+        }
+        goes_on = live_log_goes_on(f->fd);
+        while (output_has_room() && (n = read(f->fd, bytes, sizeof(bytes))) > 0)
+                follow_text(f, SLICE(bytes, (size_t)n));
+        if (n <= 0 && !goes_on)
+                closep(&f->fd);
+}
+
+/* Prints the rest of the whole log. */
+static void follower_end(struct follower *f, struct slice whole)
+{
+        const char *bytes = whole.data;
+
+        if (f->fd >= 0) /* a build that was lost may have said so since the last look */
+                follower_look(f);
+        f->at = 0;
+        follow_text(f, whole);
+        if (f->at < f->printed.size)
+                tell(f, "has a log that ends before what was printed last: it was built again");
+        if (whole.size > 0 && bytes[whole.size - 1] != '\n')
+                output_bytes("\n");
+}
+
+/* -- a build --------------------------------------------------------------------------------------------------- */
 
 struct building {
         /* options */
@@ -117,27 +207,21 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
 
 /* -- taking the program out ------------------------------------------------------------------------------------- */
 
-static int put_program(int from, const char *path)
-{
-        struct outfile o;
-        int r = outfile_open(path, 0777 & ~common.umask, &o);
-
-        if (r < 0)
-                return r;
-        r = lseek(from, 0, SEEK_SET) < 0 ? -errno : copy_fd(from, o.fd);
-        r = r < 0 ? errorf(r, "cannot write %s: %s", path, strerror(-r)) : outfile_commit(&o);
-        outfile_done(&o);
-        return r;
-}
-
 static void copy_program(const struct building *b)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
+        struct outfile o;
+        int from, r;
 
         command_must(query_program(common.workspace, common.solver, b->revisions.list[0], NULL, false, &q));
         command_must(engine_get(common.engine, q, PRIORITY_PERSON, false, common.signals, &v));
-        command_must_as(STATUS_SYSTEM, put_program(((struct program_value *)v)->fd, b->output));
+        from = ((struct program_value *)v)->fd;
+        command_must_as(STATUS_SYSTEM, outfile_open(b->output, 0777 & ~common.umask, &o));
+        r = lseek(from, 0, SEEK_SET) < 0 ? -errno : copy_fd(from, o.fd);
+        r = r < 0 ? errorf(r, "cannot write %s: %s", b->output, strerror(-r)) : outfile_commit(&o);
+        outfile_done(&o);
+        command_must_as(STATUS_SYSTEM, r);
 }
 
 /* -- how many programs ------------------------------------------------------------------------------------------ */

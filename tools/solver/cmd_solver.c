@@ -10,28 +10,24 @@ static struct commit_sha head_of(struct solver *s)
         return history_head(s->history, &head) == 0 ? commit_sha(s, head) : (struct commit_sha){""};
 }
 
-static void list_one(struct solver *s)
+void cmd_solver_list(int argc, char **argv)
 {
         static const struct column columns[] = {{"SOLVER", 14, .key = "name"}, {"COMMITS", 8, true}, {"HEAD", 12}, {"FORMAT", 6}, {"BASE", 10},
                                                 {"REPOSITORY"}, {0}};
-        const struct recipe *recipe = s->recipe;
-        const struct commit_sha head = head_of(s);
-
-        output_object(columns, json_pack("{ss si ss? ss* ss ss? so}", "name", recipe->name, "commits", (int)history_count(s->history), "head",
-                                         *head.s ? head.s : NULL, ".head", *head.s ? commit_brief(&head).s : NULL, "format", format_name(recipe->format),
-                                         "base", recipe->base, "repository", json_printable(recipe->repository)));
-}
-
-void cmd_solver_list(int argc, char **argv)
-{
         cleanup_solver_list struct solver_list *l = NULL;
 
         command_parse(argc, argv, NULL, "List the solvers: name, number of commits, HEAD, format, the solver it is a variant of, repository.",
                       options_json);
         command_open(0);
         command_must(workspace_solvers(common.workspace, &l));
-        for (size_t i = 0; i < l->n; i++)
-                list_one(l->list[i]);
+        for (size_t i = 0; i < l->n; i++) {
+                const struct recipe *recipe = l->list[i]->recipe;
+                const struct commit_sha head = head_of(l->list[i]);
+
+                output_object(columns, json_pack("{ss si ss? ss* ss ss? so}", "name", recipe->name, "commits", (int)history_count(l->list[i]->history), "head",
+                                                 *head.s ? head.s : NULL, ".head", *head.s ? commit_brief(&head).s : NULL, "format",
+                                                 format_name(recipe->format), "base", recipe->base, "repository", json_printable(recipe->repository)));
+        }
 }
 
 static int update_one(struct solver *s)

@@ -33,21 +33,16 @@ static bool is_there(const struct add_options *o)
         return true;
 }
 
-/* A path that no commit has is a slip, or one that is still to come. */
-static void check_paths(struct solver *s)
+/* A path that no commit has is a slip, or one that is still to come. So is an era of a revision that is not there; then no commit can be built, until it
+ * is. */
+static void check_recipe(struct solver *s)
 {
+        const struct recipe *era;
         bool there = true;
 
         for (char *const *p = s->recipe->paths; *p; p++)
                 if (history_has_path(s->history, COMMIT_NONE, paths_left_out(*p) ?: *p, &there) == 0 && !there)
                         log_warning("paths = %s: no commit of %s has it%s", *p, s->recipe->name, strchr(*p, ' ') ? "; one path on each 'paths' line" : "");
-}
-
-/* So is an era of a revision that is not there; then no commit can be built, until it is. */
-static void check_eras(struct solver *s)
-{
-        const struct recipe *era;
-
         if (s->recipe->n_eras > 0 && era_of(s->history, s->recipe, COMMIT_NONE, &era) == -EIO)
                 log_warning("%s; until it is there, no commit can be built", error_message(-EIO));
 }
@@ -67,16 +62,6 @@ static void say_replaced(struct recipe *const *list, size_t n)
                         is_left &= strcmp(list[k]->name, r->name) != 0;
                 if (is_left)
                         note("its variant %s is not in the recipe, and stays; 'solverfs solver remove %s' takes it out", r->name, r->name);
-        }
-}
-
-static void say_added(struct recipe *const *list, size_t n)
-{
-        for (size_t i = 0; i < n; i++) {
-                cleanup_solver struct solver *s = NULL;
-
-                if (workspace_solver(common.workspace, list[i]->name, &s) == 0)
-                        note("added %s: %u commit%s", list[i]->name, history_count(s->history), plural(history_count(s->history)));
         }
 }
 
@@ -148,11 +133,14 @@ static void add(const struct add_options *o, struct recipe **list, size_t n)
         mounts_settle(workspace_dir(common.workspace));
         if (there)
                 say_replaced(list, n);
-        else
-                say_added(list, n);
+        for (size_t i = 0; !there && i < n; i++) {
+                cleanup_solver struct solver *s = NULL;
+
+                if (workspace_solver(common.workspace, list[i]->name, &s) == 0)
+                        note("added %s: %u commit%s", list[i]->name, history_count(s->history), plural(history_count(s->history)));
+        }
         command_solver(o->name, &common.solver);
-        check_paths(common.solver);
-        check_eras(common.solver);
+        check_recipe(common.solver);
         r = workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress); /* submodules and downloads */
         progress_clear();
         command_must_as(STATUS_FAILED, r);

@@ -1,7 +1,6 @@
 /* solverfs solver try: says all that is wrong with a recipe, for a solver of the store or before it is one. */
 #include "tools/recipe/recipes.h"
 #include "tools/recipe/recipe_check.h"
-#include "tools/recipe/scratch_store.h"
 #include "tools/words.h"
 
 struct try_options {
@@ -49,26 +48,19 @@ static int try_solver(const char *name, const struct try_options *o)
         return t.problems > 0 ? STATUS_FAILED : STATUS_OK;
 }
 
-/* "z3" of z3.recipe, where that is a solver's name. */
-static void name_of(const char *path, char ret[72])
-{
-        const char *base = basename(path);
-
-        snprintf(ret, 72, "%.*s", (int)MIN(strcspn(base, "."), (size_t)64), base);
-        if (recipe_check_name(ret) < 0)
-                snprintf(ret, 72, "solver");
-}
-
 static int add_and_try(void *user)
 {
         const struct try_options *o = user;
         cleanup_solver struct solver *s = NULL;
         struct recipe **list = NULL;
-        char name[72];
+        cleanup_free char *name = copy_prefix(basename(o->path), MIN(strcspn(basename(o->path), "."), (size_t)64)); /* "z3" of z3.recipe */
         size_t n = 0;
         int r;
 
-        name_of(o->path, name);
+        if (recipe_check_name(name) < 0) {
+                free(name);
+                name = copy_string("solver");
+        }
         r = recipe_read(o->path, name, &list, &n);
         if (r == 0)
                 r = workspace_add_solver(common.workspace, list, n, o->name, &command_progress);
@@ -111,5 +103,5 @@ void cmd_solver_try(int argc, char **argv)
         }
         r = recipes_find(o.recipe, o.path);
         command_must_as(r == -ENOENT ? STATUS_ABSENT : STATUS_FAILED, r);
-        command_worse(with_scratch_store(add_and_try, &o));
+        command_worse(command_with_scratch_store(add_and_try, &o));
 }

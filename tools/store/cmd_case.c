@@ -32,13 +32,6 @@ static void add_failed(const char *path, int r)
         command_worse(status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED);
 }
 
-static void tell_added(uint32_t id, bool is_new, const char *name)
-{
-        static const struct column columns[] = {{"CASE", 6, true, .key = "id"}, {"", 5, .key = "state"}, {"NAME"}, {0}};
-
-        output_object(columns, json_pack("{si sb ss so}", "id", (int)id, "new", is_new, ".state", is_new ? "new" : "known", "name", json_printable(name)));
-}
-
 /* The status in the file beside a case: <path>.status, without .gz and the like. VERDICT_UNKNOWN when there is none. */
 static int status_beside(const char *path, enum verdict *ret)
 {
@@ -70,6 +63,7 @@ static int set_status(struct adding *a, uint32_t id, const char *path)
 
 static void add_file(struct adding *a, const char *path, const char *name)
 {
+        static const struct column columns[] = {{"CASE", 6, true, .key = "id"}, {"", 5, .key = "state"}, {"NAME"}, {0}};
         /* O_NONBLOCK: a pipe given as a case must not make us wait for its other end. */
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         cleanup(case_info_unrefp) struct case_info *info = NULL;
@@ -92,7 +86,8 @@ static void add_file(struct adding *a, const char *path, const char *name)
         if (r < 0)
                 add_failed(path, r);
         r = cases_get(a->cases, id, &info); /* its name may differ from the given one */
-        tell_added(id, is_new, r == 0 ? info->name : name);
+        output_object(columns, json_pack("{si sb ss so}", "id", (int)id, "new", is_new, ".state", is_new ? "new" : "known", "name",
+                                         json_printable(r == 0 ? info->name : name)));
 }
 
 static void note_file(struct adding *a, const char *path, const char *name)

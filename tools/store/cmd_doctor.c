@@ -82,19 +82,6 @@ static void look_at_disk(const char *store)
                 show("store-writable", CHECK_WARNING, "nothing new can be kept in %s: %s", store, strerror(errno));
 }
 
-static void look_at_database(struct workspace *w)
-{
-        struct store_stats stats;
-        int r = store_stats(workspace_store(w), &stats);
-
-        if (r < 0) {
-                show("store-database", CHECK_FAILED, "%s: 'solverfs fsck' may repair it", error_message(r));
-                return;
-        }
-        show("store-database", stats.used_bytes > stats.map_size / 10 * 9 ? CHECK_WARNING : CHECK_OK,
-             "%" PRIu64 " MiB of %" PRIu64 " MiB used, journal %" PRIu64 " MiB", stats.used_bytes >> 20, stats.map_size >> 20, stats.journal_bytes >> 20);
-}
-
 static void look_at_cluster(struct looking *l, struct workspace *w, const struct cluster_settings *s)
 {
         cleanup_buffer struct buffer worker = {0};
@@ -118,6 +105,7 @@ static void look_at_cluster(struct looking *l, struct workspace *w, const struct
 static void look_at_store(struct looking *l)
 {
         cleanup_workspace struct workspace *w = NULL;
+        struct store_stats stats;
         int r = workspace_find(l->store);
 
         if (r == 0) {
@@ -129,7 +117,13 @@ static void look_at_store(struct looking *l)
                 return;
         }
         show("store", CHECK_OK, "%s opens, and its format is known", l->store);
-        look_at_database(w);
+        r = store_stats(workspace_store(w), &stats);
+        if (r < 0)
+                show("store-database", CHECK_FAILED, "%s: 'solverfs fsck' may repair it", error_message(r));
+        else
+                show("store-database", stats.used_bytes > stats.map_size / 10 * 9 ? CHECK_WARNING : CHECK_OK,
+                     "%" PRIu64 " MiB of %" PRIu64 " MiB used, journal %" PRIu64 " MiB", stats.used_bytes >> 20, stats.map_size >> 20,
+                     stats.journal_bytes >> 20);
         if (workspace_settings(w)->sandbox == SANDBOX_NONE)
                 show("store-sandbox", CHECK_WARNING,
                      "'sandbox = none' in %s/config: builds and solvers see this machine and its network; take it out unless all of them are trusted",

@@ -34,7 +34,20 @@ static void parse_format(void *to, const char *text)
                 command_usage("--format takes " EXPORT_FORMATS ", not '%s'", text);
 }
 
-/* -- a result ------------------------------------------------------------------------------------------------------ */
+/* Ends the command where r is a -errno; what was written so far is taken away. */
+static void must(struct exporting *o, int r)
+{
+        int status = STATUS_OK;
+
+        if (r >= 0)
+                return;
+        if (r != -EPIPE || !output_broken()) /* output_end() says so */
+                status = fail_as(status_of(r) == STATUS_INTERRUPTED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
+        export_close(o->exporter);
+        command_end(status);
+}
+
+/* -- a version ----------------------------------------------------------------------------------------------------- */
 
 static bool is_disputed(struct exporting *o, const struct cell *cell, const struct fact *f)
 {
@@ -44,8 +57,8 @@ static bool is_disputed(struct exporting *o, const struct cell *cell, const stru
 }
 
 /* The row of a cell, if it is known. `failed` NULL: the commit is built, and `finder` has its results. */
-static int write_cell(struct exporting *o, const struct export_version *v, const struct cell *cell, struct run_finder *finder,
-                      const struct build_record *failed)
+static void write_cell(struct exporting *o, const struct export_version *v, const struct cell *cell, struct run_finder *finder,
+                       const struct build_record *failed)
 {
         /* csv needs no more than a brief fact, unless the solver counts its effort */
         const bool has_effort = cell->solver->recipe->effort[0] != NULL, is_brief = o->format == EXPORT_CSV && !has_effort;
@@ -57,10 +70,11 @@ static int write_cell(struct exporting *o, const struct export_version *v, const
         int r;
 
         if (!recipe_takes(cell->solver->recipe, cell->info->format))
-                return 0;
+                return;
         r = failed ? 0 : run_finder_get(finder, cell->info, is_brief, &f);
-        if (r < 0)
-                return r == -ENOENT ? 0 : r;
+        if (r == -ENOENT)
+                return;
+        must(o, r);
         digest_hex(&cell->info->sha256, sha);
         cell_results(f, &result);
         if (f && has_effort)
@@ -74,76 +88,61 @@ static int write_cell(struct exporting *o, const struct export_version *v, const
                 row.answer = cell_answer_json(cell, v->commit, f, failed);
         else if (f && export_wants_run(o->exporter))
                 row.run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
-        r = export_row(o->exporter, &row);
+        must(o, export_row(o->exporter, &row));
         json_decref(row.answer);
         json_decref(row.run);
-        o->rows += r == 0;
-        return r == 0 && output_broken() ? -EPIPE : r == -ENOENT ? 0 : r;
+        o->rows++;
+        must(o, output_broken() ? -EPIPE : 0);
 }
 
-/* -- a version ----------------------------------------------------------------------------------------------------- */
-
-static int write_known_cases(struct exporting *o, const struct export_version *v, struct cell *cell, struct run_finder *finder)
-{
-        cleanup_free struct known_case *list = NULL;
-        size_t n = 0;
-        int r = run_finder_cases(finder, o->memo, &list, &n);
-
-        for (size_t i = 0; i < n && r == 0; i++) {
-                cleanup(case_info_unrefp) struct case_info *info = NULL;
-
-                r = case_memo_find(o->memo, &list[i].sha256, &info);
-                cell->info = info;
-                if (r == 0)
-                        r = write_cell(o, v, cell, finder, NULL);
-        }
-        return r;
-}
-
-/* A commit that cannot be built has a row for each case that was named. */
-static int write_cases(struct exporting *o, const struct export_version *v, struct cell *cell)
+/* A commit that cannot be built has a row for each case that was named; without any, the known cases have. */
+static void write_cases(struct exporting *o, const struct export_version *v, struct cell *cell)
 {
         cleanup(build_record_unrefp) struct build_record *build = NULL;
         cleanup(run_finder_closep) struct run_finder *finder = NULL;
+        cleanup_free struct known_case *known = NULL;
+        size_t n = 0;
         int r = cell->machine ? -ENOENT : build_find(common.workspace, cell->solver, cell->commit, false, &build);
         const bool failed = r == 0 && !build->ok;
 
-        if (r < 0 && r != -ENOENT)
-                return r;
+        must(o, r == -ENOENT ? 0 : r);
         o->unbuildable += failed;
-        r = run_finder_open(common.workspace, cell, &finder);
-        if (!o->has_cases)
-                return r < 0 || failed ? r : write_known_cases(o, v, cell, finder);
-        for (size_t i = 0; i < o->cases.n && r == 0; i++) {
-                cell->info = o->cases.list[i];
-                r = write_cell(o, v, cell, finder, failed ? build : NULL);
+        must(o, run_finder_open(common.workspace, cell, &finder));
+        if (!o->has_cases && !failed)
+                must(o, run_finder_cases(finder, o->memo, &known, &n));
+        for (size_t i = 0; i < n; i++) {
+                cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+                must(o, case_memo_find(o->memo, &known[i].sha256, &info));
+                cell->info = info;
+                write_cell(o, v, cell, finder, NULL);
         }
-        return r;
+        for (size_t i = 0; o->has_cases && i < o->cases.n; i++) {
+                cell->info = o->cases.list[i];
+                write_cell(o, v, cell, finder, failed ? build : NULL);
+        }
 }
 
-static int write_version(struct exporting *o, struct solver *s, uint32_t commit, uint32_t place)
+static void write_version(struct exporting *o, struct solver *s, uint32_t commit, uint32_t place)
 {
         cleanup_buffer struct buffer subject = {0};
-        struct export_version v = {.solver = s->recipe->name, .place = place, .has_seed = o->cell.has_seed, .seed = o->cell.seed};
+        const struct commit_sha sha = commit_sha(s, commit);
+        struct export_version v = {.solver = s->recipe->name, .commit = sha.s, .place = place, .has_seed = o->cell.has_seed, .seed = o->cell.seed};
         struct cell cell = o->cell;
-        char sha[GIT_OID_HEXSZ + 1], machine[PATH_SIZE];
+        char machine[PATH_SIZE];
         struct commit c;
-        int r = history_commit(s->history, commit, &c);
 
-        if (r < 0)
-                return r;
+        must(o, history_commit(s->history, commit, &c));
         cell.solver = s;
         cell.commit = commit;
-        git_oid_tostr(sha, sizeof(sha), &c.oid);
         history_subject(s->history, commit, &subject);
-        v.commit = sha;
         v.committed = c.committed;
         v.subject = subject.data ? subject.data : "";
         cell_machine(&cell, machine);
         v.machine = machine;
         cell_limits(&cell, &v.limits);
-        r = export_version(o->exporter, &v);
-        return r == 0 ? write_cases(o, &v, &cell) : r;
+        must(o, export_version(o->exporter, &v));
+        write_cases(o, &v, &cell);
 }
 
 /* -- a solver ------------------------------------------------------------------------------------------------------ */
@@ -156,34 +155,32 @@ static int compare_places(const void *a, const void *b, void *user)
         return (x > y) - (x < y);
 }
 
-static int write_solver(struct exporting *o, struct solver *s)
+static void write_solver(struct exporting *o, struct solver *s)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_free uint32_t *known = NULL;
         const uint32_t *list = o->revisions.list;
         size_t n = o->revisions.n;
         char what[80];
-        int r = history_order(s->history, &order);
 
         snprintf(what, sizeof(what), "exporting commits of %.40s", s->recipe->name);
-        if (r == 0 && !o->has_revisions) {
-                r = commits_known(common.workspace, s, o->machine, &known, &n);
-                while (r == 0 && n > 0 && known[n - 1] >= order->n) /* indexed since */
+        must(o, history_order(s->history, &order));
+        if (!o->has_revisions) {
+                must(o, commits_known(common.workspace, s, o->machine, &known, &n));
+                while (n > 0 && known[n - 1] >= order->n) /* indexed since */
                         n--;
-                if (r == 0 && n > 0)
+                if (n > 0)
                         qsort_r(known, n, sizeof(*known), compare_places, order->place);
                 list = known;
         }
-        for (size_t i = 0; i < n && r == 0; i++) {
+        for (size_t i = 0; i < n; i++) {
                 uint64_t before = o->rows;
 
-                r = write_version(o, s, list[i], list[i] < order->n ? order->place[list[i]] : 0);
-                if (r == 0 && o->has_revisions && o->rows == before && o->n_missing++ < MISSING_NAMED)
+                write_version(o, s, list[i], list[i] < order->n ? order->place[list[i]] : 0);
+                if (o->has_revisions && o->rows == before && o->n_missing++ < MISSING_NAMED)
                         buffer_addf(&o->missing, "%s%s", o->missing.size > 0 ? ", " : "", commit_label(s, list[i]).s);
-                if (r == 0)
-                        r = progress_step(&command_progress, what, i + 1, n);
+                must(o, progress_step(&command_progress, what, i + 1, n));
         }
-        return r;
 }
 
 static int write_piece(void *user, const struct buffer *piece)
@@ -239,26 +236,24 @@ static void say(const struct exporting *o, uint64_t left_out)
                 note("%" PRIu64 " commit%s cannot be built; with CASE... or --set, they have a row for each", o->unbuildable, plural(o->unbuildable));
 }
 
-static int export_all(struct exporting *o)
+static void export_all(struct exporting *o)
 {
         cleanup_solver_list struct solver_list *all = NULL;
         uint64_t left_out = 0;
-        int r = common.solver ? write_solver(o, common.solver) : workspace_solvers(common.workspace, &all);
 
-        for (size_t i = 0; all && i < all->n && r == 0; i++)
-                r = write_solver(o, all->list[i]);
-        if (r == 0)
-                r = export_end(o->exporter, &left_out);
-        if (r == -EPIPE && output_broken())
-                return STATUS_OK; /* output_end() says so */
-        if (r < 0)
-                return fail_as(status_of(r) == STATUS_INTERRUPTED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
+        if (common.solver)
+                write_solver(o, common.solver);
+        else
+                must(o, workspace_solvers(common.workspace, &all));
+        for (size_t i = 0; all && i < all->n; i++)
+                write_solver(o, all->list[i]);
+        must(o, export_end(o->exporter, &left_out));
+        export_close(o->exporter);
         progress_clear();
         say(o, left_out);
         if (o->n_missing > 0)
                 command_refuse(STATUS_FAILED, "nothing is finished of %zu of the versions that were asked for: %s%s; 'solverfs run' measures it",
                                o->n_missing, o->missing.data, o->n_missing > MISSING_NAMED ? ", …" : "");
-        return STATUS_OK;
 }
 
 void cmd_export(int argc, char **argv)
@@ -274,7 +269,6 @@ void cmd_export(int argc, char **argv)
                 "  solverfs export --format benchexec z3 'z3-4.8.*' --set mine -o tables/\n"
                 "  solverfs export --format hyperfine z3 z3-4.8.8 z3-4.8.9 17 -o two.json";
         static struct exporting o;
-        int r;
         const struct command_option options[] = {
                 {"format", 'f', "FORMAT", "One of " EXPORT_FORMATS, .parse = parse_format, .to = &o.format, .is_given = &o.has_format},
                 {"set", 0, "SET", "The cases of this set", .text = &o.set},
@@ -302,7 +296,5 @@ void cmd_export(int argc, char **argv)
         o.memo = case_memo_new(workspace_cases(common.workspace));
         open_target(&o); /* opening a pipe waits for its reader; a signal ends that */
         command_stoppable();
-        r = export_all(&o);
-        export_close(o.exporter);
-        command_worse(r);
+        export_all(&o);
 }

@@ -42,15 +42,6 @@ static int choose(struct taking *o, const char *file, const struct benchexec_res
 
 /* -- showing ------------------------------------------------------------------------------------------------------- */
 
-static void show(const char *file, const struct import_report *r, uint64_t unfinished)
-{
-        static const struct column columns[] = {{"IMPORTED", 9, true}, {"KNOWN", 7, true}, {"NO-CASE", 8, true}, {"UNFINISHED", 10, true}, {"MACHINE", 40},
-                                                {"FILE"}, {0}};
-
-        output_object(columns, json_pack("{so ss sI sI sI sI sI}", "file", json_printable(file), "machine", r->machine, "imported", r->imported, "known",
-                                         r->known, "no-case", r->absent, "unfinished", unfinished, "wrong", r->wrong));
-}
-
 static void tell(const char *file, const struct import_report *r, uint64_t unfinished)
 {
         if (r->absent > 0) {
@@ -71,6 +62,8 @@ static void tell(const char *file, const struct import_report *r, uint64_t unfin
 
 static int import_file(struct taking *o, const char *file)
 {
+        static const struct column columns[] = {{"IMPORTED", 9, true}, {"KNOWN", 7, true}, {"NO-CASE", 8, true}, {"UNFINISHED", 10, true}, {"MACHINE", 40},
+                                                {"FILE"}, {0}};
         cleanup_benchexec struct benchexec_results results = {0};
         cleanup_import_report struct import_report report = {0};
         cleanup_solver struct solver *s = NULL;
@@ -103,7 +96,8 @@ static int import_file(struct taking *o, const char *file)
         if (r < 0)
                 return r == -ECANCELED ? fail_as(STATUS_INTERRUPTED, r) : r == -EINVAL || r == -EEXIST || r == -ENOTUNIQ ? fail_as(STATUS_FAILED, r)
                 : fail(r);
-        show(file, &report, results.unfinished);
+        output_object(columns, json_pack("{so ss sI sI sI sI sI}", "file", json_printable(file), "machine", report.machine, "imported", report.imported, "known",
+                                         report.known, "no-case", report.absent, "unfinished", results.unfinished, "wrong", report.wrong));
         tell(file, &report, results.unfinished);
         return STATUS_OK;
 }
@@ -132,17 +126,6 @@ static void show_store(const char *dir, const struct store_import *r, const stru
                 note("%" PRIu64 " alarm%s taken in: 'solverfs alarms' lists them", f->alarms, f->alarms == 1 ? " was" : "s were");
 }
 
-static int take_all(struct store_source *source, const char *dir, struct store_import *results, struct study_import *found)
-{
-        int r = source_open(source, dir);
-
-        if (r == 0)
-                r = import_cases(source, results);
-        if (r == 0)
-                r = import_study(source, found);
-        return r < 0 ? r : import_results(source, results);
-}
-
 static int take_store(const char *dir)
 {
         struct store_source source = {.here = common.workspace, .say = tell_line, .progress = &command_progress};
@@ -154,7 +137,13 @@ static int take_store(const char *dir)
                 complain("%s is a file and no store; results of BenchExec are taken in with '--format benchexec'", dir);
                 return STATUS_USAGE;
         }
-        r = take_all(&source, dir, &results, &found);
+        r = source_open(&source, dir);
+        if (r == 0)
+                r = import_cases(&source, &results);
+        if (r == 0)
+                r = import_study(&source, &found);
+        if (r == 0)
+                r = import_results(&source, &results);
         progress_clear();
         if (r == -ECANCELED) {
                 note("what was taken in is kept; the same command goes on from there");

@@ -31,24 +31,9 @@ void cmd_set_add(int argc, char **argv)
         note("set %s: %zu added, %zu in it already", words.list[0], added, n - added);
 }
 
-static void show_case(uint32_t id, const char *set)
-{
-        static const struct column columns[] = {{"SET", 16}, {"CASE", 6, true}, {"NAME"}, {0}};
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
-
-        if (cases_get(workspace_cases(common.workspace), id, &info) == 0 && !info->removed)
-                output_object(columns, json_pack("{ss si so}", "set", set, "case", (int)id, "name", json_printable(info->name)));
-}
-
-static void show_set(const struct case_set *set)
-{
-        static const struct column columns[] = {{"SET", 16}, {"CASES", 6, true}, {0}};
-
-        output_object(columns, json_pack("{ss sI sI}", "set", set->name, "cases", (json_int_t)set->n, "changed", (json_int_t)set->changed));
-}
-
 void cmd_set_list(int argc, char **argv)
 {
+        static const struct column sets[] = {{"SET", 16}, {"CASES", 6, true}, {0}}, cases[] = {{"SET", 16}, {"CASE", 6, true}, {"NAME"}, {0}};
         static const char doc[] = "List the sets: name, number of cases. With NAMEs, the cases in them: set, id, name.";
         struct words words = command_parse(argc, argv, "[NAME...]", doc, options_json);
         char **names = NULL;
@@ -62,9 +47,13 @@ void cmd_set_list(int argc, char **argv)
 
                 command_must(sets_get(workspace_sets(common.workspace), names ? names[i] : words.list[i], &set));
                 if (names)
-                        show_set(set);
-                for (size_t j = 0; !names && j < set->n; j++)
-                        show_case(set->ids[j], set->name);
+                        output_object(sets, json_pack("{ss sI sI}", "set", set->name, "cases", (json_int_t)set->n, "changed", (json_int_t)set->changed));
+                for (size_t j = 0; !names && j < set->n; j++) {
+                        cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+                        if (cases_get(workspace_cases(common.workspace), set->ids[j], &info) == 0 && !info->removed)
+                                output_object(cases, json_pack("{ss si so}", "set", set->name, "case", (int)info->id, "name", json_printable(info->name)));
+                }
         }
         strings_free(names);
 }

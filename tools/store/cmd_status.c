@@ -114,7 +114,7 @@ static void look_slot(void *user, const struct slot_view *v)
         note("%s", line.data ? line.data : "");
 }
 
-static int look_campaign(struct looking *l, const struct solver *s, const char *name)
+static void look_campaign(struct looking *l, const struct solver *s, const char *name)
 {
         cleanup_free char *shown = printable(name);
         struct campaign_status c = {0};
@@ -122,66 +122,59 @@ static int look_campaign(struct looking *l, const struct solver *s, const char *
         bool is_running;
         int r = campaign_get(common.workspace, s->number, name, NULL, &c);
 
+        if (r != -ENOENT)
+                command_must_as(STATUS_SYSTEM, r);
         if (r < 0 || c.state == CAMPAIGN_FINISHED)
-                return r == -ENOENT ? 0 : r;
+                return;
         finds = c.finds + c.soundness + c.crashes;
         is_running = c.state == CAMPAIGN_RUNNING && campaign_is_running(common.workspace, s->recipe->name, name);
         if (common.json)
-                add_to(l, "campaigns", json_pack("{s:s, s:s, s:s, s:f, s:I}", "solver", s->recipe->name, "name", shown, "state",
-                                                 campaign_state_name(is_running ? CAMPAIGN_RUNNING : CAMPAIGN_STOPPED), "worked", c.worked, "finds", (json_int_t)finds));
+                add_to(l, "campaigns", json_pack("{ss ss ss sf sI}", "solver", s->recipe->name, "name", shown, "state",
+                                                 campaign_state_name(is_running ? CAMPAIGN_RUNNING : CAMPAIGN_STOPPED), "worked", c.worked, "finds", finds));
         else
                 note("campaign %s of %s, %s: worked %.0f s, %" PRIu64 " find%s", shown, s->recipe->name,
                      is_running ? "running" : "not finished (the same command goes on with it)", c.worked, finds, plural(finds));
-        return 0;
 }
 
 /* Those that run, and those that can be taken up again. */
-static int look_campaigns(struct looking *l)
+static void look_campaigns(struct looking *l)
 {
-        cleanup(solver_list_unrefp) struct solver_list *solvers = NULL;
-        int r = workspace_solvers(common.workspace, &solvers);
+        cleanup_solver_list struct solver_list *solvers = NULL;
 
-        for (size_t i = 0; r == 0 && i < solvers->n; i++) {
+        command_must_as(STATUS_SYSTEM, workspace_solvers(common.workspace, &solvers));
+        for (size_t i = 0; i < solvers->n; i++) {
                 char **names = NULL;
                 size_t n = 0;
 
-                r = campaign_names(common.workspace, solvers->list[i]->number, &names, &n);
-                for (size_t k = 0; r == 0 && k < n; k++)
-                        r = look_campaign(l, solvers->list[i], names[k]);
+                command_must_as(STATUS_SYSTEM, campaign_names(common.workspace, solvers->list[i]->number, &names, &n));
+                for (size_t k = 0; k < n; k++)
+                        look_campaign(l, solvers->list[i], names[k]);
                 strings_free(names);
         }
-        return r;
 }
 
 static void look_once(struct looking *l)
 {
         const char *store = workspace_dir(common.workspace);
         char shown[80];
-        int r;
 
         *l = (struct looking){.answer = json_pack("{so sn sn sn s[] s[] s[] s[] s[] s[]}", "store", json_printable(store), "running", "queued",
                                                   "disturbed",
                                                   "jobs", "wrong", "contradictions", "clusters", "cores", "campaigns")};
-        r = wrong_answers(common.workspace, look_wrong, l);
-        if (r == 0)
-                r = disturbed_count(common.workspace, &l->n_disturbed);
-        if (r == 0)
-                r = engine_each_job_of_store(store, look, l);
-        if (r == 0)
-                r = engine_each_away_of_store(store, look_away, l);
-        if (r == 0)
-                r = engine_each_slot_of_store(store, look_slot, l);
-        if (r == 0)
-                r = look_campaigns(l);
+        command_must_as(STATUS_SYSTEM, wrong_answers(common.workspace, look_wrong, l));
+        command_must_as(STATUS_SYSTEM, disturbed_count(common.workspace, &l->n_disturbed));
+        command_must_as(STATUS_SYSTEM, engine_each_job_of_store(store, look, l));
+        command_must_as(STATUS_SYSTEM, engine_each_away_of_store(store, look_away, l));
+        command_must_as(STATUS_SYSTEM, engine_each_slot_of_store(store, look_slot, l));
+        look_campaigns(l);
         json_object_set_new(l->answer, "running", json_integer((json_int_t)l->n_running));
         json_object_set_new(l->answer, "queued", json_integer((json_int_t)l->n_queued));
         json_object_set_new(l->answer, "disturbed", json_integer((json_int_t)l->n_disturbed));
-        if (r == 0 && common.json)
-                output_json(json_incref(l->answer));
-        json_decref(l->answer);
-        command_must_as(STATUS_SYSTEM, r);
-        if (common.json)
+        if (common.json) {
+                output_json(l->answer);
                 return;
+        }
+        json_decref(l->answer);
         snprintf(shown, sizeof(shown), " (%zu of them are not shown: 'solverfs status | less' has all)", l->n_hidden);
         if (l->n_running + l->n_queued == 0)
                 note("nothing runs and nothing waits");

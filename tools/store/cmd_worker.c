@@ -13,15 +13,6 @@ static void parse_keep(void *to, const char *text)
                 command_usage("--keep '%s' is no size, like 8g", text);
 }
 
-static int find_folder(const char *given, char ret[PATH_SIZE])
-{
-        const char *tmp = getenv("TMPDIR");
-        int n = given ? snprintf(ret, PATH_SIZE, "%s", given)
-                      : snprintf(ret, PATH_SIZE, "%s/solverfs-worker-%u", tmp && *tmp ? tmp : "/tmp", (unsigned)getuid());
-
-        return n < PATH_SIZE ? 0 : errorf(-ENAMETOOLONG, "the path of the worker's folder is too long");
-}
-
 /* Standard output is packets alone: whatever else would be printed there goes to standard error. Nothing that is started gets either. */
 static int take_pipes(struct worker_options *o)
 {
@@ -46,7 +37,7 @@ void cmd_worker(int argc, char **argv)
                 "[cluster \"NAME\"] in a store's config, not by hand.";
         char folder[PATH_SIZE];
         struct worker_options o = {.folder = folder, .bound = UINT64_C(8) << 30, .left_ns = UINT64_MAX};
-        const char *given = NULL;
+        const char *given = NULL, *tmp = getenv("TMPDIR");
         bool unknown = false;
         int r;
         const struct command_option options[] = {
@@ -62,8 +53,9 @@ void cmd_worker(int argc, char **argv)
                 o.left_ns = walltime_left(&unknown);
         if (unknown)
                 complain("squeue does not say on this node when the job of Slurm ends: a run may be cut off by its end and is done again; add --for");
-        r = find_folder(given, folder);
-        if (r == 0)
-                r = take_pipes(&o);
+        if ((given ? snprintf(folder, sizeof(folder), "%s", given)
+                   : snprintf(folder, sizeof(folder), "%s/solverfs-worker-%u", tmp && *tmp ? tmp : "/tmp", (unsigned)getuid())) >= PATH_SIZE)
+                command_refuse(STATUS_SYSTEM, "the path of the worker's folder is too long");
+        r = take_pipes(&o);
         command_must_as(STATUS_SYSTEM, r == 0 ? worker_serve(&o) : r);
 }

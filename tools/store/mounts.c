@@ -51,14 +51,6 @@ static bool is_dying(pid_t pid)
         return all & (1ULL << (SIGKILL - 1));
 }
 
-/* A process number in a file may come from another PID namespace, and name another process here. */
-static bool is_solverfs(pid_t pid)
-{
-        char name[32];
-
-        return pid > 0 && process_text(pid, "comm", name, sizeof(name)) > 0 && strcmp(name, "solverfs\n") == 0;
-}
-
 static bool is_mounted_at(const char *mountpoint)
 {
         char store[PATH_SIZE];
@@ -111,11 +103,13 @@ int mounts_end(const char *store, const char *mountpoint, void (*late)(const cha
         struct place p;
         int fd, r = lock_place(store, mountpoint, &p);
         pid_t daemon;
+        char comm[32];
 
         if (r < 0 || access(p.dir, F_OK) < 0)
                 return r;
         daemon = lock_holder(&p);
-        if (is_solverfs(daemon))
+        /* a process number in a file may come from another PID namespace, and name another process here */
+        if (daemon > 0 && process_text(daemon, "comm", comm, sizeof(comm)) > 0 && strcmp(comm, "solverfs\n") == 0)
                 kill(daemon, SIGTERM); /* a last unmount ends it anyway; one where other mount namespaces have a copy does not */
         for (unsigned i = 0; (r = lock_try(p.dir, p.name, false, &fd)) == -EAGAIN && i < END_SOON; i++)
                 usleep(LOCK_STEP * 1000);

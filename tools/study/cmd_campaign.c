@@ -58,35 +58,28 @@ static void show_line(void *user, const char *line)
         note("%s", line);
 }
 
-static json_t *status_json(const struct campaign_command *c, const struct campaign_status *s)
-{
-        json_t *more = c->settings.kind == CAMPAIGN_UNKNOWNS
-                               ? json_pack("{sI sI sI sI}", "unknowns", s->candidates, "regressions", s->finds - s->implications, "implications",
-                                           s->implications, "duplicates", s->duplicates)
-                               : json_pack("{sI}", "passed-over", s->passed_over);
-        json_t *j = json_pack("{ss ss sf sI sI sf sI sI sI sI sI}", "campaign", c->settings.name, "state", campaign_state_name(s->state), "worked",
-                              s->worked,
-                              "inputs", s->inputs, "runs", s->runs, "solving", s->solving, "finds", s->finds, "rejected", s->rejected, "soundness",
-                              s->soundness, "crashes", s->crashes, "to-report", s->distinct);
-
-        json_object_update_new(j, more);
-        return j;
-}
-
 static void show_end(const struct campaign_command *c)
 {
-        struct campaign_status status;
+        struct campaign_status s;
         cleanup_buffer struct buffer b = {0};
+        json_t *j, *more;
 
-        if (!c->settings.name || campaign_get(common.workspace, common.solver->number, c->settings.name, NULL, &status) < 0)
+        if (!c->settings.name || campaign_get(common.workspace, common.solver->number, c->settings.name, NULL, &s) < 0)
                 return;
-        if (common.json) {
-                output_json(status_json(c, &status));
+        if (!common.json) {
+                buffer_addf(&b, "campaign %s\n", c->settings.name);
+                campaign_print_status(c->settings.kind, &s, &b);
+                output_write(&b);
                 return;
         }
-        buffer_addf(&b, "campaign %s\n", c->settings.name);
-        campaign_print_status(c->settings.kind, &status, &b);
-        output_write(&b);
+        j = json_pack("{ss ss sf sI sI sf sI sI sI sI sI}", "campaign", c->settings.name, "state", campaign_state_name(s.state), "worked", s.worked, "inputs",
+                      s.inputs, "runs", s.runs, "solving", s.solving, "finds", s.finds, "rejected", s.rejected, "soundness", s.soundness, "crashes", s.crashes,
+                      "to-report", s.distinct);
+        more = c->settings.kind == CAMPAIGN_UNKNOWNS ? json_pack("{sI sI sI sI}", "unknowns", s.candidates, "regressions", s.finds - s.implications, "implications",
+                                                                 s.implications, "duplicates", s.duplicates)
+                                                     : json_pack("{sI}", "passed-over", s.passed_over);
+        json_object_update_new(j, more);
+        output_json(j);
 }
 
 static bool are_programs(char *const *texts)

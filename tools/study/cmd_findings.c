@@ -6,10 +6,9 @@
 #include "tools/words.h"
 
 struct listing {
-        const char *solver_name;
         uint32_t number;
         bool all;
-        bool kinds[N_FINDING_KINDS]; /* none: all of them */
+        bool kinds[N_FINDING_KINDS], all_kinds; /* all_kinds: none was named */
         const char *campaign;
 };
 
@@ -78,24 +77,8 @@ static void show(const struct finding_choice *c)
 
 static bool is_wanted(const struct listing *l, const struct finding_choice *c)
 {
-        bool any = false;
-
-        for (int k = 0; k < N_FINDING_KINDS; k++)
-                any |= l->kinds[k];
-        return (!any || l->kinds[c->finding->kind]) && (l->all || c->is_representative) && (!l->campaign || strcmp(l->campaign, c->finding->origin) == 0);
-}
-
-static int show_all(const struct listing *l)
-{
-        struct finding_choice *choices = NULL;
-        size_t n = 0;
-        int r = findings_select(common.workspace, common.solver, &choices, &n);
-
-        for (size_t i = 0; i < n && !output_broken(); i++)
-                if (is_wanted(l, &choices[i]))
-                        show(&choices[i]);
-        finding_choices_free(choices, n);
-        return r;
+        return (l->all_kinds || l->kinds[c->finding->kind]) && (l->all || c->is_representative) &&
+               (!l->campaign || strcmp(l->campaign, c->finding->origin) == 0);
 }
 
 void cmd_findings(int argc, char **argv)
@@ -107,6 +90,9 @@ void cmd_findings(int argc, char **argv)
                 "Example:\n"
                 "  solverfs findings z3 --mark 12 reported https://example.org/issues/1";
         struct listing l = {0};
+        struct finding_choice *choices = NULL;
+        const char *solver;
+        size_t n = 0;
         int r;
         const struct command_option options[] = {
                 {"mark", 0, "ID", "keep what became of a finding: reported, confirmed, fixed or rejected, and where",
@@ -119,17 +105,22 @@ void cmd_findings(int argc, char **argv)
                 {0}};
         struct words words = command_parse(argc, argv, "SOLVER\nSOLVER --mark ID reported|confirmed|fixed|rejected [URL]", doc, options);
 
-        l.solver_name = word_next(&words);
-        if (!l.solver_name)
+        solver = word_next(&words);
+        if (!solver)
                 command_usage("expected SOLVER");
         if (l.number != 0) {
-                command_mark(OF_CAMPAIGNS, l.solver_name, l.number, &words, "expected SOLVER");
+                command_mark(OF_CAMPAIGNS, solver, l.number, &words, "expected SOLVER");
                 return;
         }
         if (words.n > 0)
                 command_usage("expected SOLVER");
-        command_open_solver(STORE_READ_ONLY, NULL, l.solver_name);
-        r = show_all(&l);
+        command_open_solver(STORE_READ_ONLY, NULL, solver);
+        l.all_kinds = !memchr(l.kinds, true, sizeof(l.kinds));
+        r = findings_select(common.workspace, common.solver, &choices, &n);
+        for (size_t i = 0; i < n && !output_broken(); i++)
+                if (is_wanted(&l, &choices[i]))
+                        show(&choices[i]);
+        finding_choices_free(choices, n);
         if (r != -EPIPE)
                 command_must(r);
 }

@@ -84,48 +84,36 @@ static void tell_start(const struct localizing *o)
                      o->reference, apart(o), o->target, fork_sha.s, sha.s, o->target);
 }
 
-static void tell_unbuildable_end(const struct localizing *o, uint32_t end, const char *reason)
-{
-        const char *name = common.solver->recipe->name;
-        const uint32_t fork = localization_fork(o->search);
-        const struct commit_sha sha = commit_sha(o->options.solver, end), fork_sha = commit_sha(o->options.solver, fork);
-
-        if (end == o->options.target || end == o->options.reference)
-                complain("%s %.12s, the %s, cannot be built: %s; see 'solverfs build --log %s %.12s'", name, sha.s,
-                         end == o->options.target ? "target" : "reference", reason, name, sha.s);
-        else
-                complain("%s %s %s, so the search begins where the two lines part, at %.12s, and %s cannot be built: %s; name as "
-                         "--reference a commit that can be built of 'git log --first-parent %.12s..%s', or see 'solverfs build --log %s %.12s'",
-                         o->reference, apart(o), o->target, fork_sha.s, end == fork ? "that commit" : "that commit and those behind it", reason,
-                         fork_sha.s, o->target, name, sha.s);
-}
-
 static void tell_unbuildable(const struct localizing *o)
 {
-        const uint32_t ends[2] = {localization_start(o->search), o->options.target};
+        const uint32_t fork = localization_fork(o->search), ends[2] = {localization_start(o->search), o->options.target};
+        const struct commit_sha fork_sha = commit_sha(common.solver, fork);
+        const char *name = common.solver->recipe->name;
 
         for (int i = 0; i < 2; i++) {
                 cleanup(build_record_unrefp) struct build_record *record = NULL;
+                const struct commit_sha sha = commit_sha(common.solver, ends[i]);
+                const char *reason;
 
-                if (build_find(common.workspace, o->options.solver, ends[i], false, &record) == 0 && !record->ok)
-                        tell_unbuildable_end(o, ends[i], record->reason ?: "no reason is known");
+                if (build_find(common.workspace, common.solver, ends[i], false, &record) < 0 || record->ok)
+                        continue;
+                reason = record->reason ?: "no reason is known";
+                if (ends[i] == o->options.target || ends[i] == o->options.reference)
+                        complain("%s %.12s, the %s, cannot be built: %s; see 'solverfs build --log %s %.12s'", name, sha.s,
+                                 ends[i] == o->options.target ? "target" : "reference", reason, name, sha.s);
+                else
+                        complain("%s %s %s, so the search begins where the two lines part, at %.12s, and %s cannot be built: %s; name as "
+                                 "--reference a commit that can be built of 'git log --first-parent %.12s..%s', or see 'solverfs build --log %s %.12s'",
+                                 o->reference, apart(o), o->target, fork_sha.s, ends[i] == fork ? "that commit" : "that commit and those behind it", reason,
+                                 fork_sha.s, o->target, name, sha.s);
         }
-}
-
-static void write_log(const struct localizing *o)
-{
-        cleanup_buffer struct buffer b = {0};
-        int r = 0;
-
-        for (size_t i = 0; i < o->options.n && r >= 0; i++)
-                r = localization_log(o->search, i, &b);
-        command_write_file(o->log, MIN(r, 0), &b);
 }
 
 /* Searches for all cases whose result is not kept, in one search. */
 static int localize(struct localizing *o, const struct case_selection *cases)
 {
         cleanup_free struct case_info **open = allocate(cases->n + 1, sizeof(*open));
+        cleanup_buffer struct buffer log = {0};
         bool unbuildable = false;
         uint32_t start;
         int r;
@@ -155,8 +143,10 @@ static int localize(struct localizing *o, const struct case_selection *cases)
         }
         if (unbuildable)
                 tell_unbuildable(o);
+        for (size_t i = 0; r >= 0 && o->log && i < o->options.n; i++)
+                r = localization_log(o->search, i, &log);
         if (r >= 0 && o->log)
-                write_log(o);
+                command_write_file(o->log, 0, &log);
         return r < 0 ? fail(r) : STATUS_OK;
 }
 

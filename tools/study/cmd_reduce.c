@@ -34,14 +34,10 @@ static void parse_interest(void *to, const char *text)
         command_usage("--keep is any, slow, crash or answers, not '%s'", text);
 }
 
-/* Without SOLVER: the versions are programs. */
-static bool are_programs(const struct reducing *o)
-{
-        return o->words.n == 1 && o->target && program_is_text(o->target) && (!o->reference || program_is_text(o->reference));
-}
-
 static void check_usage(const struct reducing *o)
 {
+        const bool are_programs = o->words.n == 1 && o->target && program_is_text(o->target) && (!o->reference || program_is_text(o->reference));
+
         if (o->words.n > 2)
                 command_usage("expected SOLVER FOUND|CASE, or FILE --command COMMAND");
         if (o->command && (o->reference || o->target))
@@ -52,7 +48,7 @@ static void check_usage(const struct reducing *o)
                 command_usage("--on is for versions: a command runs on this machine");
         if (o->command && o->words.n != 1)
                 command_usage("expected FILE --command COMMAND");
-        if (!o->command && o->words.n != 2 && !are_programs(o))
+        if (!o->command && o->words.n != 2 && !are_programs)
                 command_usage("expected SOLVER FOUND|CASE, or FILE --command COMMAND");
 }
 
@@ -72,36 +68,31 @@ static int read_input_file(struct reducing *o, const char *path)
         return r < 0 ? errorf(r, "cannot read %s: %s", path, strerror(-r)) : 0;
 }
 
-/* A case of the store, or a file. */
-static int read_word(struct reducing *o, const char *word, struct case_info **ret)
+/* A case of the store, or NULL: a file, which was read. */
+static struct case_info *read_word(struct reducing *o, const char *word)
 {
         cleanup_case_selection struct case_selection cases = {0};
         int r = cases_select(common.workspace, (char *const *)&word, 1, &cases);
 
-        if (r < 0 && access(word, R_OK) == 0)
-                return read_input_file(o, word);
-        if (r < 0)
-                return r;
+        if (r < 0 && access(word, R_OK) == 0) {
+                command_must_usage(read_input_file(o, word));
+                return NULL;
+        }
+        command_must_usage(r);
         if (cases.n != 1)
-                return errorf(-EINVAL, "one case is reduced at a time; '%s' stands for %zu", word, cases.n);
-        *ret = case_info_ref(cases.list[0]);
-        snprintf(o->name, sizeof(o->name), "case %u", (*ret)->id);
-        return 0;
+                command_refuse(STATUS_USAGE, "one case is reduced at a time; '%s' stands for %zu", word, cases.n);
+        snprintf(o->name, sizeof(o->name), "case %u", cases.list[0]->id);
+        return case_info_ref(cases.list[0]);
 }
 
 /* -- what is asked ---------------------------------------------------------------------------------------------- */
 
-/* Do the options ask for anything that the finding does not say itself? */
-static bool has_own_wishes(const struct reducing *o)
+static struct version *parse_version(const char *text)
 {
-        const struct reduction_options *q = &o->options;
+        struct version *v = NULL;
 
-        return o->reference || o->target || q->interest != INTEREST_ANY || q->floor > 0 || q->ratio > 0 || q->timeout > 0 || q->has_seed;
-}
-
-static int parse_version(const char *text, struct version **ret)
-{
-        return (strstr(text, "@sha256:") ? version_parse_in_full : version_parse)(common.workspace, common.solver, text, ret);
+        command_must_usage((strstr(text, "@sha256:") ? version_parse_in_full : version_parse)(common.workspace, common.solver, text, &v));
+        return v;
 }
 
 /* A version's text in full, for people. */
@@ -113,22 +104,19 @@ static void name_version(const char *text, char ret[80])
 }
 
 /* The query that the options ask for; a finding, unless `f` is NULL, gives what they leave out. */
-static int query_of_options(struct reducing *o, const struct observation *f, struct query **ret)
+static struct query *query_of_options(struct reducing *o, const struct observation *f)
 {
         struct reduction_options *q = &o->options;
         const char *from = o->reference ?: (f ? f->reference : ""), *to = o->target ?: (f ? f->target : "");
         cleanup_version struct version *reference = NULL, *target = NULL;
-        int r;
+        struct query *query = NULL;
 
         if (!*to)
-                return errorf(-EINVAL, "name the versions: --reference VERSION --target VERSION");
-        r = parse_version(to, &target);
-        if (r == 0 && *from)
-                r = parse_version(from, &reference);
-        if (r < 0)
-                return r;
+                command_refuse(STATUS_USAGE, "name the versions: --reference VERSION --target VERSION");
+        target = parse_version(to);
+        reference = *from ? parse_version(from) : NULL;
         if (q->has_seed && (!target->solver->recipe->seed || (reference && !reference->solver->recipe->seed)))
-                return errorf(-EINVAL, "the recipe of %s has no 'seed': it cannot be told one", common.solver->recipe->name);
+                command_refuse(STATUS_USAGE, "the recipe of %s has no 'seed': it cannot be told one", common.solver->recipe->name);
         snprintf(o->names[0], sizeof(o->names[0]), "%s", reference ? reference->name : "");
         snprintf(o->names[1], sizeof(o->names[1]), "%s", target->name);
         q->workspace = common.workspace;
@@ -137,55 +125,57 @@ static int query_of_options(struct reducing *o, const struct observation *f, str
         q->reference = reference ? reference->text : "";
         q->target = target->text;
         q->step = "";
-        q->measure = JUDGE_TIME;
-        if (f) {
+        q->measure = f ? f->measure : JUDGE_TIME;
+        if (f)
                 q->interest = q->interest == INTEREST_ANY ? finding_interest(f) : q->interest;
-                q->measure = f->measure;
-        } else {
+        else {
                 q->ratio = q->ratio > 0 ? q->ratio : REDUCE_RATIO;
                 q->floor = q->floor > 0 ? q->floor : REDUCE_FLOOR;
         }
         if (q->timeout <= 0)
                 q->timeout = f ? f->timeout : (double)common.solver->recipe->limits.wall_ns / 1e9;
-        return query_reduced(q, ret);
+        command_must_usage(query_reduced(q, &query));
+        return query;
 }
 
-static int query_of_finding(struct reducing *o, const struct observation *f, struct query **ret)
+static struct query *query_of_finding(struct reducing *o, const struct observation *f)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         const bool is_implied = finding_interest(f) == INTEREST_IMPLICATION;
-        int r;
+        const struct reduction_options *q = &o->options;
+        /* do the options ask for anything that the finding does not say itself? */
+        const bool has_wishes = o->reference || o->target || q->interest != INTEREST_ANY || q->floor > 0 || q->ratio > 0 || q->timeout > 0 || q->has_seed;
+        struct query *query = NULL;
 
         snprintf(o->name, sizeof(o->name), "%s/%u", observation_folder(f->kind), f->number);
-        if (!has_own_wishes(o)) {
+        if (!has_wishes) {
                 snprintf(o->file, sizeof(o->file), "%s/%s/reduced.%s", common.solver->recipe->name, o->name,
                          format_name(observation_format(common.workspace, f)));
                 name_version(is_implied ? f->target : f->reference, o->names[0]);
                 name_version(f->target, o->names[1]);
-                return finding_query_reduced(common.workspace, common.solver, f, o->options.most_ns, o->options.jobs, ret);
+                command_must_usage(finding_query_reduced(common.workspace, common.solver, f, o->options.most_ns, o->options.jobs, &query));
+                return query;
         }
         if (f->measure != JUDGE_TIME && o->options.floor > 0)
-                return errorf(-EINVAL, "--floor is a time, and finding %u is by %s", f->number, judge_measure_name(f->measure));
+                command_refuse(STATUS_USAGE, "--floor is a time, and finding %u is by %s", f->number, judge_measure_name(f->measure));
         if (is_implied)
-                return errorf(-EINVAL, "finding %u is an implication, which is reduced as it was found: without options", f->number);
-        r = cases_get(workspace_cases(common.workspace), f->case_id, &info);
+                command_refuse(STATUS_USAGE, "finding %u is an implication, which is reduced as it was found: without options", f->number);
+        command_must_usage(cases_get(workspace_cases(common.workspace), f->case_id, &info));
         o->options.input.info = info;
-        return r < 0 ? r : query_of_options(o, f, ret);
+        return query_of_options(o, f);
 }
 
-static int make_query(struct reducing *o, struct query **ret)
+static struct query *make_query(struct reducing *o)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_observation struct observation *f = NULL;
         const char *word = o->words.list[o->words.n - 1];
-        int r = command_finding(word, &f);
 
-        if (r == 1)
-                return query_of_finding(o, f, ret);
-        if (r == 0)
-                r = read_word(o, word, &info);
+        if (command_must_usage(command_finding(word, &f)) == 1)
+                return query_of_finding(o, f);
+        info = read_word(o, word);
         o->options.input = (struct reduction_input){info, SLICE(o->input.data, o->input.size)};
-        return r < 0 ? r : query_of_options(o, NULL, ret);
+        return query_of_options(o, NULL);
 }
 
 /* -- telling ---------------------------------------------------------------------------------------------------- */
@@ -218,23 +208,18 @@ static const struct buffer *result_text(const struct reduction *r)
         return r->interest == INTEREST_IMPLICATION ? &r->implied : &r->text;
 }
 
-static json_t *answer_json(const char *name, enum judge_measure m, const struct version_answer *input, const struct version_answer *reduced)
-{
-        const char *amount = m == JUDGE_TIME ? "seconds" : judge_measure_name(m);
-
-        return json_pack("{s:s, s:{s:s, s:f}, s:{s:s, s:f}}", "version", name, "input", "verdict", verdict_name(input->verdict),
-                         amount, input->seconds, "reduced", "verdict", verdict_name(reduced->verdict), amount, reduced->seconds);
-}
-
 static void tell_json(const struct reducing *o, const struct reduction *r, json_t *j)
 {
         static const char *const sides[] = {[SIDE_REFERENCE] = "reference", [SIDE_TARGET] = "target"};
         const bool is_time = r->measure == JUDGE_TIME;
+        const char *amount = is_time ? "seconds" : judge_measure_name(r->measure);
 
         json_object_set_new(j, "keeps", json_string(interest_name(r->interest)));
         json_object_set_new(j, is_time ? "clock" : "measure", json_string(!is_time ? judge_measure_name(r->measure) : r->is_cpu_time ? "CPU" : "wall"));
         for (int side = r->has_reference ? SIDE_REFERENCE : SIDE_TARGET; side < N_SIDES; side++)
-                json_object_set_new(j, sides[side], answer_json(o->names[side], r->measure, &r->input[side], &r->reduced[side]));
+                json_object_set_new(j, sides[side], json_pack("{ss s{ss sf} s{ss sf}}", "version", o->names[side], "input", "verdict",
+                                                              verdict_name(r->input[side].verdict), amount, r->input[side].seconds, "reduced", "verdict",
+                                                              verdict_name(r->reduced[side].verdict), amount, r->reduced[side].seconds));
         if (r->interest == INTEREST_IMPLICATION)
                 json_object_set_new(j, "decided", json_stringn_nocheck(r->text.data, r->text.size));
         if (*o->file)
@@ -267,18 +252,6 @@ static void tell(const struct reducing *o, const struct reduction *r)
                 tell_json(o, r, j);
         else if (*o->file)
                 note("kept: %s", o->file);
-}
-
-/* Writes the smallest text that an interrupted reduction has kept. */
-static int write_rest(const struct reducing *o, struct query *q)
-{
-        cleanup_reduction struct reduction rest = {0};
-        int r = reduction_find(q, &rest);
-
-        note("interrupted; the same command goes on from here");
-        if (r == 0 && !rest.has_ended && rest.interest != INTEREST_IMPLICATION) /* the rule is applied at the end */
-                write_text(o, &rest.text);
-        return STATUS_INTERRUPTED;
 }
 
 static int refuse(int r)
@@ -318,15 +291,20 @@ static void answered(void *user, size_t, int r, struct value *v, const char *rea
 static int reduce_between(struct reducing *o)
 {
         cleanup(asked_done) struct asked asked = {0};
+        cleanup_reduction struct reduction rest = {0}; /* the smallest text that an interrupted one has kept */
         const struct reduction *reduction;
         int status;
 
-        command_must_usage(make_query(o, &asked.query));
+        asked.query = make_query(o);
         status = command_ask_all(&(struct command_asking){.n = 1, .again = o->again, .title = "reduce", .make = make, .answered = answered,
                                                           .user = &asked});
         common.engine = engine_close(common.engine); /* ends the reduction, which keeps what it has */
-        if (status == STATUS_INTERRUPTED || (status == STATUS_OK && asked.r == -ECANCELED))
-                return write_rest(o, asked.query);
+        if (status == STATUS_INTERRUPTED || (status == STATUS_OK && asked.r == -ECANCELED)) {
+                note("interrupted; the same command goes on from here");
+                if (reduction_find(asked.query, &rest) == 0 && !rest.has_ended && rest.interest != INTEREST_IMPLICATION) /* the rule is applied at the end */
+                        write_text(o, &rest.text);
+                return STATUS_INTERRUPTED;
+        }
         if (status != STATUS_OK)
                 return status;
         if (asked.r < 0)

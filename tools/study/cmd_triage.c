@@ -68,15 +68,6 @@ static void list_culprits(void)
 
 #define ROWS (N_CLASSES + 2)
 
-static void count(const struct culprits *all, size_t counts[ROWS])
-{
-        for (size_t i = 0; i < all->n; i++) {
-                counts[all->list[i].class]++;
-                if (all->list[i].intent != INTENT_UNKNOWN)
-                        counts[N_CLASSES + all->list[i].intent - INTENT_COMPROMISE]++;
-        }
-}
-
 static void show_table(const struct triage *t)
 {
         static const enum culprit_class order[] = {CLASS_FIX, CLASS_ALGORITHM, CLASS_THEORY, CLASS_REFACTORING, CLASS_UNKNOWN};
@@ -90,7 +81,11 @@ static void show_table(const struct triage *t)
 
                 command_solver(t->solvers.list[i], &s);
                 command_must(culprits_read(common.workspace, s, &all));
-                count(&all, counts[i]);
+                for (size_t k = 0; k < all.n; k++) {
+                        counts[i][all.list[k].class]++;
+                        if (all.list[k].intent != INTENT_UNKNOWN)
+                                counts[i][N_CLASSES + all.list[k].intent - INTENT_COMPROMISE]++;
+                }
                 buffer_addf(&b, "\t%s", t->solvers.list[i]);
         }
         buffer_adds(&b, "\ttotal\n");

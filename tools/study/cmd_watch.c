@@ -56,8 +56,10 @@ static int show(void *, const struct ask_progress *p)
         return 0;
 }
 
-static int ask_all(struct watching *watching)
+static int watch_fresh(const struct watched_stretch *stretch, const struct case_selection *cases, uint32_t *ret_base)
 {
+        cleanup_watching struct watching *watching = watching_new(common.workspace, common.solver, stretch, cases->list, cases->n);
+        const struct watching_result *found = watching_result(watching);
         struct asking asking;
         int r = workspace_engine(common.workspace, NULL, &common.engine);
 
@@ -65,15 +67,8 @@ static int ask_all(struct watching *watching)
                 r = ask_round(&asking, show);
         common.engine = engine_close(common.engine);
         progress_clear();
-        return r == -ECANCELED && command_interrupted() ? -EINTR : r;
-}
-
-static int watch_fresh(const struct watched_stretch *stretch, const struct case_selection *cases, uint32_t *ret_base)
-{
-        cleanup_watching struct watching *watching = watching_new(common.workspace, common.solver, stretch, cases->list, cases->n);
-        const struct watching_result *found = watching_result(watching);
-        int r = ask_all(watching);
-
+        if (r == -ECANCELED && command_interrupted())
+                r = -EINTR;
         for (size_t i = 0; r >= 0 && i < found->n_alarms; i++)
                 r = observation_add(common.workspace, found->alarms[i]);
         if (r < 0)

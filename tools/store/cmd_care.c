@@ -1,9 +1,63 @@
-/* solverfs gc: frees space. */
+/* solverfs fsck, gc: the whole store checked and repaired; space freed. */
 #include <ctype.h>
-#include <unistd.h>
 
-#include "tools/command.h"
 #include "core/care/care.h"
+#include "tools/command.h"
+
+static void show_finding(void *user, const struct care_finding *f)
+{
+        static const struct column columns[] = {{"STATE", 8}, {"AREA", 12}, {"WHAT"}, {0}};
+
+        output_object(columns, json_pack("{ss ss so}", "state", care_kind_name(f->kind), "area", f->area, "what", json_printable(f->text)));
+}
+
+static void conclude(const struct care_report *r)
+{
+        if (common.json) {
+                output_json(json_pack("{ss sb sI sI sI sI sI sI sI sI sI sI sb}", "state", "done", "ok", r->damaged == 0, "damaged", r->damaged,
+                                      "repaired", r->repaired, "values", r->store.values, "journal_records", r->store.journal_records, "builds", r->builds,
+                                      "facts", r->facts, "programs", r->programs, "cases", r->cases, "repositories", r->repositories, "commits",
+                                      r->commits,
+                                      "rebuilt", r->store.rebuilt));
+                return;
+        }
+        note("looked at %" PRIu64 " values, %" PRIu64 " journal records, %" PRIu64 " builds, %" PRIu64 " measurements, %" PRIu64 " programs, %" PRIu64
+             " cases, %" PRIu64 " commits in %" PRIu64 " repositories",
+             r->store.values, r->store.journal_records, r->builds, r->facts, r->programs, r->cases, r->commits, r->repositories);
+        if (r->damaged + r->repaired == 0)
+                note("all is well");
+        else
+                note("%" PRIu64 " repaired, %" PRIu64 " damaged still", r->repaired, r->damaged);
+}
+
+void cmd_fsck(int argc, char **argv)
+{
+        static const char doc[] =
+                "Check every value, measurement, program, case and repository of the store, and repair what can be. Prints what it found: repaired, "
+                "damaged or note; the area; what.\v"
+                "A damaged index is made anew from the journal; a value that the journal lost is worked out again when asked for. Exit status 0 when "
+                "nothing is damaged now and nothing was, 1 otherwise.";
+        bool look_only = false;
+        struct care_report report;
+        int r;
+        const struct command_option options[] = {
+                {"look-only", 'n', NULL, "Repair nothing", .on = &look_only},
+                {"dry-run", .is_alias = true},
+                OPTION_JSON("Print a JSON object for each finding and one at the end, a line each"),
+                {0}};
+
+        command_parse(argc, argv, NULL, doc, options);
+        command_stoppable();
+        command_open(look_only ? STORE_READ_ONLY : STORE_CHECK);
+        r = care_check(common.workspace, look_only, &(struct care_watch){.found = show_finding, .progress = &command_progress}, &report);
+        progress_clear();
+        command_must_as(r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
+        conclude(&report);
+        if (report.damaged + report.repaired > 0)
+                command_worse(STATUS_FAILED);
+}
+
+/* -- gc -------------------------------------------------------------------------------------------------------------- */
 
 /* A bare number is bytes, and nobody means ten of them. */
 static void parse_keep(void *to, const char *arg)
@@ -17,7 +71,7 @@ static void parse_keep(void *to, const char *arg)
         plan->bounded = true;
 }
 
-static void found(void *user, const struct care_finding *f)
+static void tell_finding(void *user, const struct care_finding *f)
 {
         cleanup_free char *text = printable(f->text);
 
@@ -41,20 +95,12 @@ static int collect(const struct care_plan *plan, void (*tell)(void *user, const 
         return r;
 }
 
-static bool says_yes(void)
-{
-        char answer[16];
-
-        fputs("free them? [y/N] ", stderr);
-        fflush(stderr); /* it is buffered by lines */
-        return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
-}
-
 /* Where every program would be freed, says so first, and asks on a terminal. False: free nothing. */
 static bool everything_may_go(const struct care_plan *plan)
 {
         struct care_plan look = *plan;
         struct care_freed freed;
+        char answer[16];
         int r;
 
         if (!plan->bounded || plan->dry_run)
@@ -65,7 +111,11 @@ static bool everything_may_go(const struct care_plan *plan)
                 return true; /* an error comes again, and is reported, in the collection itself */
         note("this frees every built program: %" PRIu64 ", %" PRIu64 " KiB in all; each is built again when a new run needs it", freed.programs.n,
              freed.programs.bytes >> 10);
-        return common.quiet || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || says_yes();
+        if (common.quiet || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+                return true;
+        fputs("free them? [y/N] ", stderr);
+        fflush(stderr); /* it is buffered by lines */
+        return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
 }
 
 void cmd_gc(int argc, char **argv)
@@ -93,7 +143,7 @@ void cmd_gc(int argc, char **argv)
         command_open(0);
         if (!everything_may_go(&plan))
                 return;
-        r = collect(&plan, found, &freed);
+        r = collect(&plan, tell_finding, &freed);
         command_must_as(r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
         show("leftovers", &freed.leftovers);
         show("copies", &freed.copies);
