@@ -1,6 +1,5 @@
 #include "ask.h"
 
-#include "ask.h"
 #include "core/run/slot.h"
 
 struct state {

@@ -146,10 +146,10 @@ void command_open(int store_flags)
         command_must_as(r == -EPROTONOSUPPORT ? STATUS_FORMAT : r == -ENOENT ? STATUS_ABSENT : STATUS_SYSTEM, r);
 }
 
-void command_run_on(const char *place)
+void command_run_on(const char *cluster)
 {
-        if (place)
-                command_must_as(STATUS_USAGE, workspace_run_on(common.workspace, place));
+        if (cluster)
+                command_must_as(STATUS_USAGE, workspace_run_on(common.workspace, cluster));
 }
 
 void command_engine(void)

@@ -74,9 +74,9 @@ void command_close(void);
 void command_store_dir(char ret[PATH_SIZE]); /* absolute */
 void command_need_store(const char *dir);    /* there is one at `dir` */
 void command_open(int store_flags);
-/* Of an option --on, before a solver is looked up: runs of this process are done at `place`, 'local' or a cluster of the config; NULL: as the config
+/* Of an option --on, before a solver is looked up: runs of this process are done by `cluster`, a name of the config or 'local'; NULL: as the config
  * says. */
-void command_run_on(const char *place);
+void command_run_on(const char *cluster);
 /* An engine with the settings of the store's config, where there is none yet. */
 void command_engine(void);
 

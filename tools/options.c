@@ -54,7 +54,7 @@ static double ratio_of(const char *what, const char *text)
         double ratio = strtod(text, &end);
 
         if (end == text || *end != '\0' || !(ratio >= 1 && ratio <= 1e6))
-                command_usage("%s takes a ratio such as 1.5, not '%s'", what, text);
+                command_usage("%s must be a ratio from 1 on, such as 1.5, not '%s'", what, text);
         return ratio;
 }
 

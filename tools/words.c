@@ -2,7 +2,6 @@
 
 #include "core/query/machines.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <sys/stat.h>
 
@@ -40,12 +39,12 @@ void command_program(const char **word)
         *word = common.names[strings_count(common.names) - 1];
 }
 
-void command_open_versions(const char *place, struct words *words)
+void command_open_versions(const char *cluster, struct words *words)
 {
         const char *solver = program_is_text(words->list[0]) ? RECIPE_PROGRAMS : word_next(words);
 
         command_open(0);
-        command_run_on(place);
+        command_run_on(cluster);
         for (size_t i = 0; i < words->n && strcmp(solver, RECIPE_PROGRAMS) == 0; i++)
                 command_program((const char **)&words->list[i]);
         command_solver(solver, &common.solver);
@@ -58,10 +57,10 @@ void command_need_history(void)
                                              "'solverfs run'");
 }
 
-void command_open_solver(int store_flags, const char *place, const char *name)
+void command_open_solver(int store_flags, const char *cluster, const char *name)
 {
         command_open(store_flags);
-        command_run_on(place);
+        command_run_on(cluster);
         command_solver(name, &common.solver);
 }
 
@@ -191,10 +190,8 @@ int find_commit(struct solver *s, const char *option, const char *word, uint32_t
 
         if (r < 0)
                 return fail(r);
-        if (one.n != 1) {
-                complain("%s takes one commit; '%s' stands for %zu", option, word, one.n);
-                return STATUS_USAGE;
-        }
+        if (one.n != 1)
+                return fail_as(STATUS_USAGE, errorf(-EINVAL, "%s takes one commit; '%s' stands for %zu", option, word, one.n));
         *ret = one.list[0];
         return STATUS_OK;
 }
@@ -213,7 +210,7 @@ int command_finding(const char *word, struct observation **ret)
         unsigned number;
         int end = 0, r;
 
-        if (sscanf(word, "%31[a-z-]/%u%n", folder, &number, &end) != 2 || word[end] != '\0' || !isdigit((unsigned char)strchr(word, '/')[1]))
+        if (sscanf(word, "%31[a-z-]/%9u%n", folder, &number, &end) != 2 || word[end] != '\0' || !strchr("123456789", strchr(word, '/')[1]))
                 return 0;
         for (enum observation_kind k = 0; k < N_FINDING_KINDS; k++) {
                 if (strcmp(folder, observation_folder(k)) != 0)

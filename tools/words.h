@@ -17,11 +17,11 @@ void command_find_program(const char *text, struct solver **ret, uint32_t *ret_c
 void command_program(const char **word);
 /* Opens the store, and common.solver: the first word. Where that is a program of the machine, the solver is theirs, and all words are revisions and
  * cases. */
-void command_open_versions(const char *place, struct words *words);
+void command_open_versions(const char *cluster, struct words *words);
 /* For commands that follow a history, which programs have not. */
 void command_need_history(void);
 /* command_open(), command_run_on() and command_solver(): common.solver. */
-void command_open_solver(int store_flags, const char *place, const char *name);
+void command_open_solver(int store_flags, const char *cluster, const char *name);
 /* Can its recipe be told a seed, where one `is_asked` for? */
 void command_seed(const struct solver *s, bool is_asked);
 void command_seed_at(const struct solver *s, uint32_t commit, bool is_asked); /* and the commit? */

@@ -12,7 +12,7 @@
 #define SHAPES 5
 
 struct want {
-        size_t place, test;
+        size_t at, test;
         unsigned seed; /* 0: the cell itself */
 };
 
@@ -35,11 +35,11 @@ struct recording {
         unsigned round;
 };
 
-static struct cell cell_of(const struct recording *o, size_t place, size_t test)
+static struct cell cell_of(const struct recording *o, size_t at, size_t test)
 {
         struct cell cell = o->cell;
 
-        cell.commit = o->line.list[place];
+        cell.commit = o->line.list[at];
         cell.info = o->cases.list[test];
         return cell;
 }
@@ -49,20 +49,20 @@ static struct cell cell_of(const struct recording *o, size_t place, size_t test)
 static int make(void *user, size_t i, struct query **ret)
 {
         struct recording *o = user;
-        struct cell cell = cell_of(o, o->wants[i].place, o->wants[i].test);
+        struct cell cell = cell_of(o, o->wants[i].at, o->wants[i].test);
         uint32_t sample = cell_draw(&cell, o->wants[i].seed);
 
         return query_sample(common.workspace, &cell, sample, ret);
 }
 
-static void tell_unbuildable(struct recording *o, size_t place, const struct build_record *build)
+static void tell_unbuildable(struct recording *o, size_t at, const struct build_record *build)
 {
         cleanup_buffer struct buffer text = {0};
 
-        if (o->unbuildable[place])
+        if (o->unbuildable[at])
                 return;
-        o->unbuildable[place] = true;
-        unbuildable_text(common.solver, o->line.list[place], build, &text);
+        o->unbuildable[at] = true;
+        unbuildable_text(common.solver, o->line.list[at], build, &text);
         note("%s", text.data);
 }
 
@@ -71,8 +71,8 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         struct recording *o = user;
         const struct run_value *run = (const struct run_value *)v;
         struct want w = o->wants[i];
-        struct cell cell = cell_of(o, w.place, w.test);
-        struct history_cell *c = &o->cells[w.test][w.place];
+        struct cell cell = cell_of(o, w.at, w.test);
+        struct history_cell *c = &o->cells[w.test][w.at];
 
         cell_draw(&cell, w.seed);
         if (r < 0) {
@@ -85,34 +85,22 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         if (w.seed == 0 && run->fact)
                 c->outcome = fact_outcome(run->fact, o->measure);
         if (!run->fact)
-                tell_unbuildable(o, w.place, run->build);
+                tell_unbuildable(o, w.at, run->build);
         else if (run->fact->wrong)
                 command_tell_wrong(&cell, run->fact);
 }
 
-static void add_want(struct recording *o, size_t place, size_t test, unsigned seed)
+static void add_want(struct recording *o, size_t at, size_t test, unsigned seed)
 {
         list_grow(o->wants, o->n_wants);
-        o->wants[o->n_wants++] = (struct want){place, test, seed};
-}
-
-/* All cases on a commit, one commit after the other, so that each build is used at once. */
-static void plan_grid(struct recording *o)
-{
-        size_t step = o->step > 0 ? o->step : history_step(o->line.n, GRID), n = 0;
-        cleanup_free size_t *grid = NULL;
-
-        history_grid(o->line.n, step, &grid, &n);
-        for (size_t i = 0; i < n; i++)
-                for (size_t test = 0; test < o->cases.n; test++)
-                        add_want(o, grid[i], test, 0);
+        o->wants[o->n_wants++] = (struct want){at, test, seed};
 }
 
 static int compare_wants(const void *a, const void *b)
 {
         const struct want *x = a, *y = b;
 
-        return x->place != y->place ? (x->place > y->place) - (x->place < y->place) : (x->test > y->test) - (x->test < y->test);
+        return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->test > y->test) - (x->test < y->test);
 }
 
 static void plan_halves(struct recording *o)
@@ -140,9 +128,14 @@ static int measure_round(struct recording *o)
 
 static int measure_missing(struct recording *o)
 {
+        cleanup_free size_t *grid = NULL;
+        size_t n = 0;
         int status = STATUS_OK;
 
-        plan_grid(o);
+        history_grid(o->line.n, o->step > 0 ? o->step : history_step(o->line.n, GRID), &grid, &n);
+        for (size_t i = 0; i < n; i++) /* all cases on a commit, one commit after the other, so that each build is used at once */
+                for (size_t test = 0; test < o->cases.n; test++)
+                        add_want(o, grid[i], test, 0);
         while (status == STATUS_OK && o->n_wants > 0) {
                 status = measure_round(o);
                 o->n_wants = 0;
@@ -150,10 +143,10 @@ static int measure_missing(struct recording *o)
                 if (status == STATUS_OK && o->step == 0 && common.status < STATUS_ABSENT)
                         plan_halves(o);
         }
-        for (size_t place = 0; status == STATUS_OK && place < o->line.n; place++) /* the other seeds of the cells that were measured */
+        for (size_t at = 0; status == STATUS_OK && at < o->line.n; at++) /* the other seeds of the cells that were measured */
                 for (size_t test = 0; test < o->cases.n; test++)
-                        for (unsigned seed = 1; seed < o->seeds && o->cells[test][place].seen == HISTORY_MEASURED; seed++)
-                                add_want(o, place, test, seed);
+                        for (unsigned seed = 1; seed < o->seeds && o->cells[test][at].seen == HISTORY_MEASURED; seed++)
+                                add_want(o, at, test, seed);
         if (status == STATUS_OK && o->n_wants > 0)
                 status = measure_round(o);
         if (status == STATUS_INTERRUPTED)
@@ -211,20 +204,8 @@ static void print(const struct case_history *h, const struct steps *steps, const
         }
         if (common.json)
                 output_json(json_pack("{si so ss sO}", "case", (int)h->info->id, "name", json_printable(h->info->name), "shape",
-                                      step_shape_name(steps->shape),
-                                      "history", list));
+                                      step_shape_name(steps->shape), "history", list));
         json_decref(list);
-}
-
-static void write_svg(const struct recording *o, const struct case_history *h)
-{
-        cleanup(commit_order_unrefp) struct commit_order *order = NULL;
-        cleanup_buffer struct buffer b = {0};
-        int r = history_order(common.solver->history, &order);
-
-        if (r == 0)
-                r = case_history_plot(h, order->place, &b);
-        command_write_file(o->svg, r, &b);
 }
 
 static void show_case(const struct recording *o, size_t test, const struct revisions *known)
@@ -232,12 +213,16 @@ static void show_case(const struct recording *o, size_t test, const struct revis
         cleanup_case_history struct case_history h = {0};
         cleanup_steps struct steps steps = {0};
         cleanup_free size_t *points = NULL;
+        cleanup(commit_order_unrefp) struct commit_order *order = NULL;
+        cleanup_buffer struct buffer svg = {0};
         struct cell cell = cell_of(o, 0, test);
 
         command_must(case_history_read(common.workspace, &cell, known->list, known->n, NULL, 0, o->measure, &h));
         case_history_steps(&h, &steps, &points);
-        if (o->svg)
-                write_svg(o, &h);
+        if (o->svg) {
+                command_must(history_order(common.solver->history, &order));
+                command_write_file(o->svg, case_history_plot(&h, order->place, &svg), &svg);
+        }
         if (h.n == 0)
                 note("nothing is measured of case %u on this line", h.info->id);
         print(&h, &steps, points);

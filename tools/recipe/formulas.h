@@ -16,5 +16,5 @@ typedef int (*formula_run)(void *user, const char *text, struct run_result *ret)
 int formula_pair_try(const struct formula_pair *pair, formula_run run, void *user, enum verdict *ret_truth, struct run_result *ret);
 
 /* The pigeons that do not fit into their holes, which no solver decides without work: unsatisfiable. `logic` is NULL for DIMACS. */
-#define FORMULA_HOLES 5 /* some work, and no more than a moment of it */
+#define FORMULA_HOLES 5 /* some work, and no more than a blink of it */
 void formula_pigeons(unsigned holes, const char *logic, struct buffer *ret);

@@ -29,18 +29,6 @@ static void tell(const struct follower *f, const char *what)
         note("%s %.12s %s", common.solver->recipe->name, commit_sha(common.solver, f->commit).s, what);
 }
 
-/* Other text was printed there: it goes on from the beginning of that line. */
-static size_t turn_back(struct follower *f)
-{
-        size_t from = f->at;
-
-        tell(f, "has another log from here on: it was built again, or printed more than is kept");
-        while (from > 0 && f->printed.data[from - 1] != '\n')
-                from--;
-        f->printed.size = f->at;
-        return from;
-}
-
 /* The next bytes of the log. */
 static void follow_text(struct follower *f, struct slice text)
 {
@@ -52,7 +40,13 @@ static void follow_text(struct follower *f, struct slice text)
         f->at += same;
         if (same == text.size)
                 return;
-        from = f->at < f->printed.size ? turn_back(f) : f->at;
+        from = f->at;
+        if (f->at < f->printed.size) { /* other text was printed there: it goes on from the beginning of that line */
+                tell(f, "has another log from here on: it was built again, or printed more than is kept");
+                while (from > 0 && f->printed.data[from - 1] != '\n')
+                        from--;
+                f->printed.size = f->at;
+        }
         buffer_add(&f->printed, bytes + same, text.size - same);
         f->at = f->printed.size;
         output_write(&(struct buffer){.data = f->printed.data + from, .size = f->at - from, .failed = f->printed.failed});
@@ -128,9 +122,8 @@ static json_t *record_json(const char *commit, const struct build_record *record
         git_oid_tostr(built, sizeof(built), &record->commit);
         return json_pack("{ss ss sb sb ss? ss sI sf sf sI so so ss? ss? ss?}", "solver", common.solver->recipe->name, "commit", commit, "ok", record->ok,
                          "clean", 1, "reason", record->reason, "built_from", built, "started", (json_int_t)record->started, "time",
-                         (double)record->duration_ns / 1e9,
-                         "cputime", (double)record->cpu_ns / 1e9, "memory", (json_int_t)record->memory, "outputs", outputs, "programs", programs,
-                         "differs", record->differs, "released_binary", released, "toolchain_changed", changed);
+                         (double)record->duration_ns / 1e9, "cputime", (double)record->cpu_ns / 1e9, "memory", (json_int_t)record->memory, "outputs",
+                         outputs, "programs", programs, "differs", record->differs, "released_binary", released, "toolchain_changed", changed);
 }
 
 static void show_record(uint32_t number, const struct build_record *record, struct buffer *to)

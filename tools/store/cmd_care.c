@@ -17,8 +17,7 @@ static void conclude(const struct care_report *r)
                 output_json(json_pack("{ss sb sI sI sI sI sI sI sI sI sI sI sb}", "state", "done", "ok", r->damaged == 0, "damaged", r->damaged,
                                       "repaired", r->repaired, "values", r->store.values, "journal_records", r->store.journal_records, "builds", r->builds,
                                       "facts", r->facts, "programs", r->programs, "cases", r->cases, "repositories", r->repositories, "commits",
-                                      r->commits,
-                                      "rebuilt", r->store.rebuilt));
+                                      r->commits, "rebuilt", r->store.rebuilt));
                 return;
         }
         note("looked at %" PRIu64 " values, %" PRIu64 " journal records, %" PRIu64 " builds, %" PRIu64 " measurements, %" PRIu64 " programs, %" PRIu64

@@ -206,10 +206,8 @@ static void list_case(const struct case_info *c)
         for (size_t i = 0; i < c->n_expected; i++)
                 json_array_append_new(expected, json_string(verdict_name(c->expected[i])));
         output_object(columns, json_pack("{si so ss so ss so sI ss ss sI}", "id", (int)c->id, "name", json_printable(c->name), "format",
-                                         format_name(c->format),
-                                         "logic", json_printable(c->logic), "status", verdict_name(c->status), "expected", expected, "size", c->size,
-                                         ".sha256", brief,
-                                         "sha256", hex, "added", (json_int_t)c->added));
+                                         format_name(c->format), "logic", json_printable(c->logic), "status", verdict_name(c->status), "expected",
+                                         expected, "size", c->size, ".sha256", brief, "sha256", hex, "added", (json_int_t)c->added));
 }
 
 void cmd_case_list(int argc, char **argv)

@@ -21,15 +21,12 @@ static int choose(struct taking *o, const char *file, const struct benchexec_res
         const char *name = o->solver ?: b->tool ?: "", *revision = b->version ?: "";
         int r;
 
-        if (!*name) {
-                complain("%s does not say of which solver it is; --solver NAME does", file);
-                return STATUS_USAGE;
-        }
+        if (!*name)
+                return fail_as(STATUS_USAGE, errorf(-EINVAL, "%s does not say of which solver it is; --solver NAME does", file));
         r = workspace_solver(common.workspace, name, ret);
-        if (r == -ENOENT && !o->solver) {
-                complain("%s is of '%s', which is no solver of this store; --solver NAME says which one it is", file, name);
-                return STATUS_ABSENT;
-        }
+        if (r == -ENOENT && !o->solver)
+                return fail_as(STATUS_ABSENT, errorf(-EINVAL, "%s is of '%s', which is no solver of this store; --solver NAME says which one it is", file,
+                                                     name));
         if (r < 0)
                 return fail(r);
         if (o->revision)
@@ -71,14 +68,10 @@ static int import_file(struct taking *o, const char *file)
         struct import_request q = {.file = file, .machine = o->machine, .has_seed = o->has_seed, .seed = o->seed, .progress = &command_progress};
         int r;
 
-        if (fd < 0) {
-                complain("cannot open %s: %s", file, strerror(errno));
-                return STATUS_ABSENT;
-        }
-        if (is_folder(file)) {
-                complain("%s is a folder: name the files in it", file);
-                return STATUS_USAGE;
-        }
+        if (fd < 0)
+                return fail_as(STATUS_ABSENT, errorf(-EINVAL, "cannot open %s: %s", file, strerror(errno)));
+        if (is_folder(file))
+                return fail_as(STATUS_USAGE, errorf(-EINVAL, "%s is a folder: name the files in it", file));
         r = benchexec_read(fd, file, &command_progress, &results);
         progress_clear();
         if (r < 0)
@@ -86,10 +79,8 @@ static int import_file(struct taking *o, const char *file)
         r = choose(o, file, &results, &s, &q.commit);
         if (r != STATUS_OK)
                 return r;
-        if (o->has_seed && !s->recipe->seed) {
-                complain("the recipe of %s has no 'seed': nothing is measured under one", s->recipe->name);
-                return STATUS_USAGE;
-        }
+        if (o->has_seed && !s->recipe->seed)
+                return fail_as(STATUS_USAGE, errorf(-EINVAL, "the recipe of %s has no 'seed': nothing is measured under one", s->recipe->name));
         q.solver = s;
         r = import_benchexec(common.workspace, &results, &q, &report);
         progress_clear();
@@ -133,10 +124,9 @@ static int take_store(const char *dir)
         struct study_import found = {0};
         int r;
 
-        if (access(dir, F_OK) == 0 && !is_folder(dir)) {
-                complain("%s is a file and no store; results of BenchExec are taken in with '--format benchexec'", dir);
-                return STATUS_USAGE;
-        }
+        if (access(dir, F_OK) == 0 && !is_folder(dir))
+                return fail_as(STATUS_USAGE, errorf(-EINVAL, "%s is a file and no store; results of BenchExec are taken in with '--format benchexec'",
+                                                    dir));
         r = source_open(&source, dir);
         if (r == 0)
                 r = import_cases(&source, &results);

@@ -28,8 +28,7 @@ static json_t *job_json(const struct job_view *j)
         json_t *job = json_pack("{si sI ss ss ss ss ss sI sI sf sf sf si}", "pid", j->pid, "job", (json_int_t)j->id, "state", job_state_name(j->state),
                                 "query", j->query, "what", j->what, "phase", phase, "priority", j->priority == PRIORITY_PERSON ? "person" : "batch",
                                 "done", (json_int_t)j->done, "total", (json_int_t)j->total, "age", (double)j->age_ns / 1e9, "running",
-                                (double)j->running_ns / 1e9,
-                                "left", (double)j->remaining_ns / 1e9, "waiters", (int)j->waiters);
+                                (double)j->running_ns / 1e9, "left", (double)j->remaining_ns / 1e9, "waiters", (int)j->waiters);
 
         if (common.json)
                 return job;
@@ -159,8 +158,7 @@ static void look_once(struct looking *l)
         char shown[80];
 
         *l = (struct looking){.answer = json_pack("{so sn sn sn s[] s[] s[] s[] s[] s[]}", "store", json_printable(store), "running", "queued",
-                                                  "disturbed",
-                                                  "jobs", "wrong", "contradictions", "clusters", "cores", "campaigns")};
+                                                  "disturbed", "jobs", "wrong", "contradictions", "clusters", "cores", "campaigns")};
         command_must_as(STATUS_SYSTEM, wrong_answers(common.workspace, look_wrong, l));
         command_must_as(STATUS_SYSTEM, disturbed_count(common.workspace, &l->n_disturbed));
         command_must_as(STATUS_SYSTEM, engine_each_job_of_store(store, look, l));

@@ -11,11 +11,11 @@
 
 /* -- the lock --------------------------------------------------------------------------------------------------- */
 
-struct place {
+struct mount_lock {
         char dir[PATH_SIZE], path[PATH_SIZE], name[DIGEST_HEX_SIZE]; /* path: dir/name */
 };
 
-static int lock_place(const char *store, const char *mountpoint, struct place *ret)
+static int find_lock(const char *store, const char *mountpoint, struct mount_lock *ret)
 {
         struct digest d;
         int r = path_join(ret->dir, store, "mounts");
@@ -27,7 +27,7 @@ static int lock_place(const char *store, const char *mountpoint, struct place *r
 }
 
 /* The process that holds the lock, according to the file; 0 when it is free. */
-static pid_t lock_holder(const struct place *p)
+static pid_t lock_holder(const struct mount_lock *p)
 {
         cleanup_blob struct blob text = {0};
 
@@ -64,8 +64,8 @@ static bool is_mounted_at(const char *mountpoint)
 
 int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
 {
-        struct place p;
-        int r = lock_place(store, mountpoint, &p), holder;
+        struct mount_lock p;
+        int r = find_lock(store, mountpoint, &p), holder;
 
         if (r == 0)
                 r = make_dirs(p.dir, 0700);
@@ -92,16 +92,16 @@ int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
 
 void mounts_forget(const char *store, const char *mountpoint)
 {
-        struct place p;
+        struct mount_lock p;
 
-        if (lock_place(store, mountpoint, &p) == 0)
+        if (find_lock(store, mountpoint, &p) == 0)
                 unlink(p.path);
 }
 
 int mounts_end(const char *store, const char *mountpoint, void (*late)(const char *mountpoint, pid_t daemon))
 {
-        struct place p;
-        int fd, r = lock_place(store, mountpoint, &p);
+        struct mount_lock p;
+        int fd, r = find_lock(store, mountpoint, &p);
         pid_t daemon;
         char comm[32];
 
@@ -124,9 +124,9 @@ int mounts_end(const char *store, const char *mountpoint, void (*late)(const cha
 
 pid_t mounts_detached(const char *store, const char *mountpoint)
 {
-        struct place p;
+        struct mount_lock p;
 
-        if (is_mounted_at(mountpoint) || lock_place(store, mountpoint, &p) < 0)
+        if (is_mounted_at(mountpoint) || find_lock(store, mountpoint, &p) < 0)
                 return 0;
         for (unsigned i = 0; i < DEATH_SOON && lock_is_held(p.dir, p.name); i++)
                 usleep(LOCK_STEP * 1000);
@@ -168,10 +168,10 @@ struct visiting {
 static int visit(void *user, const struct mount_entry *m)
 {
         struct visiting *v = user;
-        struct place p;
+        struct mount_lock p;
 
         /* One whose store we may not look into is another user's, and neither alive nor stale to us. */
-        if (strcmp(m->type, MOUNT_TYPE) == 0 && lock_place(m->source, m->path, &p) == 0 && (access(p.dir, X_OK) == 0 || errno != EACCES))
+        if (strcmp(m->type, MOUNT_TYPE) == 0 && find_lock(m->source, m->path, &p) == 0 && (access(p.dir, X_OK) == 0 || errno != EACCES))
                 v->fn(v->user, m->path, m->source, lock_is_held(p.dir, p.name) && !is_dying(lock_holder(&p)));
         return 0;
 }

@@ -80,8 +80,7 @@ void alarm_show(const struct observation *a)
                                          "commit", a->target, "parent", a->reference, "subject", a->subject, "cases", cases_json(a), "found", found,
                                          "reproduce", reproduce.data, "detail", common.json ? a->reason : "", "told", (int)(a->told != 0), "mark", mark,
                                          ".mark", *mark ? NULL : "-", "url", json_printable(a->url), ".case", w.id, ".cases", w.n_cases, ".before",
-                                         w.before.data, ".after", w.after.data,
-                                         ".factor", w.factor.data));
+                                         w.before.data, ".after", w.after.data, ".factor", w.factor.data));
 }
 
 /* -- the command of --on-alarm ----------------------------------------------------------------------------------- */
