@@ -9,25 +9,6 @@
 
 /* -- one run ---------------------------------------------------------------------------------------------------- */
 
-static int run_once(struct draft_program *p, const struct recipe *recipe, const struct run_input *input, bool has_seed, uint64_t seed, struct run_result *ret)
-{
-        cleanup(runner_closep) struct runner *runner = NULL;
-        char scratch[PATH_SIZE];
-        int r = path_join(scratch, workspace_dir(common.workspace), "scratch");
-
-        if (r == 0)
-                r = runner_open(&(struct runner_options){.recipe = recipe,
-                                                         .programs = p->list,
-                                                         .n_programs = p->n,
-                                                         .limits = recipe->limits,
-                                                         .has_seed = has_seed,
-                                                         .seed = seed,
-                                                         .scratch_parent = scratch,
-                                                         .sandbox = workspace_settings(common.workspace)->sandbox},
-                                &runner);
-        return r == 0 ? runner_run(runner, input, common.signals, ret) : r;
-}
-
 static void add_program(struct draft_program *p, const struct made *m)
 {
         p->from[p->n] = m;
@@ -54,6 +35,7 @@ void draft_run(struct draft_program *p, const struct draft_keys *keys, const cha
 
         do {
                 cleanup_buffer struct buffer recipe = {0};
+                struct runner *runner = NULL;
                 struct recipe **list = NULL;
                 size_t n = 0;
                 int r;
@@ -63,7 +45,12 @@ void draft_run(struct draft_program *p, const struct draft_keys *keys, const cha
                 command_must(recipe_parse(recipe.data, "the draft", DRAFT_NAME, &list, &n));
                 run_result_done(ret);
                 *ret = (struct run_result){0};
-                r = run_once(p, list[0], &input, has_seed, seed, ret);
+                r = recipe_runner_open(list[0], p->list, p->n, NULL, &runner);
+                if (r == 0) {
+                        runner_set_seed(runner, has_seed, seed);
+                        r = runner_run(runner, &input, common.signals, ret);
+                }
+                runner = runner_close(runner);
                 recipe_list_free(list, n);
                 command_must(r);
         } while (add_library(p, &ret->run));

@@ -56,9 +56,7 @@ static int make_sample(void *user, size_t i, struct query **ret)
 {
         struct noisy *o = user;
         size_t revision = i / (o->cases.n * o->runs);
-        struct cell cell = {.solver = common.solver,
-                            .commit = o->revisions.list[revision],
-                            .info = o->cases.list[i / o->runs % o->cases.n],
+        struct cell cell = {.solver = common.solver, .commit = o->revisions.list[revision], .info = o->cases.list[i / o->runs % o->cases.n],
                             .wall_ns = o->timeout};
 
         return o->unbuildable[revision] ? -ENODATA : query_sample(common.workspace, &cell, (uint32_t)(i % o->runs) + 1, ret);

@@ -126,8 +126,8 @@ void cmd_portfolio_list(int argc, char **argv)
 void cmd_portfolio_show(int argc, char **argv)
 {
         static const struct column arm_columns[] = {{"arm", 16}, {"kind", 7}, {"what", 30}, {"seed", 4, true}, {"problem"}, {0}};
-        static const struct column score_columns[] = {{"what", 24}, {"cases", 5, true}, {"par2", 10, true}, {"solved", 6, true}, {"share-of-virtual-best"},
-                                                      {0}};
+        static const struct column score_columns[] = {{"what", 24}, {"cases", 5, true}, {"par2", 10, true}, {"solved", 6, true},
+                                                      {"share-of-virtual-best"}, {0}};
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_buffer struct buffer arms = {0}, score = {0};
         static const char doc[] =
@@ -169,6 +169,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         const struct case_info *info = a->cases.list[a->alone ? i / p->n_arms : i];
         cleanup_free char *name = printable(info->name);
         const struct trial *t;
+        const char *solver;
         size_t arm;
 
         if (r < 0) {
@@ -178,9 +179,9 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         }
         t = ((const struct trial_value *)v)->trial;
         arm = a->alone ? i % p->n_arms : t->winner;
+        solver = arm < p->n_arms ? p->arms[arm].name : "-";
         add_object(to, run_columns, json_pack("{ss si ss ss sf so ss}", "portfolio", p->name, "case", (int)info->id, "name", name, "result",
-                                              verdict_name(t->verdict), "time", t->seconds, "solver", json_printable(arm < p->n_arms ? p->arms[arm].name
-                                                                                                                     : "-"), "alarm",
+                                              verdict_name(t->verdict), "time", t->seconds, "solver", json_printable(solver), "alarm",
                                               t->alarm && common.json ? t->alarm : ""));
         if (t->alarm && *t->alarm) {
                 alarm_line("SOUNDNESS: case %u (%s): %s", info->id, name, t->alarm);
@@ -210,8 +211,7 @@ void cmd_portfolio_run(int argc, char **argv)
         command_must_usage(open_portfolio(words.list[0], &a.portfolio));
         command_cases(words.list + 1, words.n - 1, &a.cases);
         command_ask(&(struct command_asking){.n = a.cases.n * (a.alone ? a.portfolio->n_arms : 1), .title = "portfolio", .columns = run_columns,
-                                             .make = make,
-                                             .answered = answered, .user = &a});
+                                             .make = make, .answered = answered, .user = &a});
         case_selection_done(&a.cases);
         portfolio_unref(a.portfolio);
 }

@@ -204,6 +204,16 @@ bool run_lacks_library(const struct execute_result *x, char ret[RUN_WORDS])
         return true;
 }
 
+int recipe_runner_open(const struct recipe *recipe, const struct run_program *list, size_t n, struct run_away *away, struct runner **ret)
+{
+        char scratch[PATH_SIZE];
+        const struct runner_options options = {.recipe = recipe, .programs = list, .n_programs = n, .limits = recipe->limits, .scratch_parent = scratch,
+                                               .sandbox = workspace_settings(common.workspace)->sandbox, .away = away};
+        int r = path_join(scratch, workspace_dir(common.workspace), "scratch");
+
+        return r == 0 ? runner_open(&options, ret) : r;
+}
+
 /* Does the program start at all? Says so when it does not. */
 static bool has_started(struct running *r, const struct run_result *x)
 {
@@ -378,22 +388,12 @@ static int check_runs(struct recipe_check *t, const struct build_record *record)
         struct run_place *place = common.solver->place;
         struct cluster_slot *away = NULL;
         struct runner *runner = NULL;
-        char scratch[PATH_SIZE];
         int r = held_build(common.workspace, record, &held);
 
-        if (r == 0)
-                r = path_join(scratch, workspace_dir(common.workspace), "scratch");
         if (r == 0 && place) /* where the solver's runs are done */
                 r = place_lease(place, recipe->limits.wall_ns, command_progress.stop, t, &away);
         if (r == 0)
-                r = runner_open(&(struct runner_options){.recipe = recipe,
-                                                         .programs = held.list,
-                                                         .n_programs = held.n,
-                                                         .limits = recipe->limits,
-                                                         .scratch_parent = scratch,
-                                                         .sandbox = workspace_settings(common.workspace)->sandbox,
-                                                         .away = away ? cluster_slot_away(away) : NULL},
-                                &runner);
+                r = recipe_runner_open(recipe, held.list, held.n, away ? cluster_slot_away(away) : NULL, &runner);
         if (r == 0)
                 r = run_all(&(struct running){.check = t, .recipe = recipe, .runner = runner, .found = found});
         runner_close(runner);

@@ -116,8 +116,7 @@ static json_t *record_json(const char *commit, const struct build_record *record
                 const struct build_output *o = &record->outputs[i];
 
                 digest_hex(&o->id, id);
-                json_array_append_new(outputs, json_pack("{ss sI ss sb}", "name", o->name, "size", (json_int_t)o->size, "sha256", id, "executable",
-                                                         o->executable));
+                json_array_append_new(outputs, json_pack("{ss sI ss sb}", "name", o->name, "size", o->size, "sha256", id, "executable", o->executable));
         }
         git_oid_tostr(built, sizeof(built), &record->commit);
         return json_pack("{ss ss sb sb ss? ss sI sf sf sI so so ss? ss? ss?}", "solver", common.solver->recipe->name, "commit", commit, "ok", record->ok,
@@ -281,14 +280,8 @@ void cmd_build(int argc, char **argv)
         if (b.output && b.revisions.n != 1)
                 command_refuse(STATUS_USAGE, "--output takes exactly one commit; %zu given", b.revisions.n);
         b.follower.commit = b.revisions.list[0];
-        command_ask(&(struct command_asking){.n = b.revisions.n,
-                                             .again = b.again,
-                                             .title = "build",
-                                             .columns = b.log ? NULL : columns,
-                                             .make = make,
-                                             .answered = answered,
-                                             .meanwhile = b.log && b.revisions.n == 1 ? look_at_log : NULL,
-                                             .user = &b});
+        command_ask(&(struct command_asking){.n = b.revisions.n, .again = b.again, .title = "build", .columns = b.log ? NULL : columns, .make = make,
+                                             .answered = answered, .meanwhile = b.log && b.revisions.n == 1 ? look_at_log : NULL, .user = &b});
         if (b.output && common.status == STATUS_OK)
                 copy_program(&b);
         tell_shared(&b);

@@ -91,20 +91,12 @@ static void make_script(const struct observation *a, const char *file, const cha
         cleanup(alarm_words_done) struct alarm_words numbers = {0};
 
         alarm_words(a, &numbers);
-        const char *const words[][2] = {{"SOLVERFS_ALARM", file},
-                                        {"SOLVERFS_STORE", workspace_dir(common.workspace)},
-                                        {"SOLVER", common.solver->recipe->name},
-                                        {"KIND", observation_kind_name(a->kind)},
-                                        {"BRANCH", a->origin},
-                                        {"COMMIT", a->target},
-                                        {"PARENT", *a->reference ? a->reference : "-"},
-                                        {"SUBJECT", a->subject},
-                                        {"NUMBER", numbers.number},
-                                        {"CASE", numbers.id},
-                                        {"CASES", numbers.n_cases},
-                                        {"BEFORE", numbers.before.data},
-                                        {"AFTER", numbers.after.data},
-                                        {"FACTOR", numbers.factor.data}};
+        const char *const words[][2] = {
+                {"SOLVERFS_ALARM", file},      {"SOLVERFS_STORE", workspace_dir(common.workspace)}, {"SOLVER", common.solver->recipe->name},
+                {"BRANCH", a->origin},         {"KIND", observation_kind_name(a->kind)},            {"PARENT", *a->reference ? a->reference : "-"},
+                {"COMMIT", a->target},         {"SUBJECT", a->subject},                             {"NUMBER", numbers.number},
+                {"CASE", numbers.id},          {"CASES", numbers.n_cases},                          {"BEFORE", numbers.before.data},
+                {"AFTER", numbers.after.data}, {"FACTOR", numbers.factor.data}};
 
         buffer_addf(ret, "umask %04o; export", common.umask);
         for (size_t i = 0; i < ARRAY_SIZE(words); i++) {

@@ -8,7 +8,6 @@ struct campaign_command {
         struct campaign_settings settings; /* campaign_settings_new() */
         const char *on;                    /* NULL: as the config says */
         unsigned clock;                    /* --clock; 1: CPU time */
-        bool reduces_nothing;              /* --no-reduce */
 };
 
 /* The options that both have in the same words; `c` is a struct campaign_command. */
@@ -39,6 +38,12 @@ static void copy_text(void *to, const char *text)
 
         free(*copy);
         *copy = copy_string(text);
+}
+
+/* Of --no-reduce; what is said last counts. */
+static void reduce_nothing(void *to, const char *)
+{
+        ((struct campaign_settings *)to)->reduce_seconds = 0;
 }
 
 static void show_status(void *user, const struct campaign_status *s)
@@ -118,8 +123,6 @@ static void run(struct campaign_command *c)
         int r;
 
         s->cpu_time = c->clock == 1;
-        if (c->reduces_nothing)
-                s->reduce_seconds = 0;
         command_signals();
         command_open(0);
         if (strcmp(c->solver_name, RECIPE_PROGRAMS) == 0) { /* versions are then commits of that solver */
@@ -196,7 +199,7 @@ void cmd_fuzz(int argc, char **argv)
                  .parse = add_word, .to = &c.settings.oracles},
                 {"pairs", 0, "any|target", "whether a slowdown between two references counts, too; default target", .choice = &pairs},
                 {"jobs", 'j', "N", "inputs at the same time; default: one for each core", .number = &s->jobs, .least = 1, .most = 4096},
-                {"no-reduce", 0, NULL, "do not: findings with the same cause are then not seen to be one", .on = &c.reduces_nothing},
+                {"no-reduce", 0, NULL, "do not: findings with the same cause are then not seen to be one", .parse = reduce_nothing, .to = s},
                 CAMPAIGN_OPTIONS(c),
                 {0}};
 
@@ -282,7 +285,7 @@ void cmd_incompleteness(int argc, char **argv)
                 {"for", 0, "TIME", "how long to work in all: 10m, 12h; it ends earlier when all seeds are done", .seconds = &s->seconds},
                 {"jobs", 'j', "N", "chains at the same time; default: one for each core", .number = &s->jobs, .least = 1, .most = 4096},
                 {"no-reduce", 0, NULL, "do not: findings with the same cause are then told apart less well",
-                 .on = &c.reduces_nothing},
+                 .parse = reduce_nothing, .to = s},
                 CAMPAIGN_OPTIONS(c),
                 {0}};
 
