@@ -64,21 +64,13 @@ void command_open_solver(int store_flags, const char *cluster, const char *name)
         command_solver(name, &common.solver);
 }
 
-void command_seed(const struct solver *s, bool is_asked)
+void command_seed(const struct solver *s, uint32_t commit, bool is_asked)
 {
-        if (is_asked && !s->recipe->seed && !s->recipe->is_programs) /* of which each commit has its own say: command_seed_at() */
-                command_refuse(STATUS_USAGE, "the recipe of %s has no 'seed': it cannot be told one", s->recipe->name);
-}
-
-void command_seed_at(const struct solver *s, uint32_t commit, bool is_asked)
-{
-        char name[COMMIT_NAME_SIZE];
-
-        command_seed(s, is_asked);
-        if (!is_asked || !s->recipe->is_programs || solver_recipe_at(s, commit)->seed)
+        if (!is_asked || (s->recipe->is_programs ? solver_recipe_at(s, commit) : s->recipe)->seed)
                 return;
-        program_name_at(s, commit, name);
-        command_refuse(STATUS_USAGE, "%s cannot be told a seed: write where it stands with {n}, as in 'exec:PATH --seed={n}'", name);
+        if (!s->recipe->is_programs)
+                command_refuse(STATUS_USAGE, "the recipe of %s has no 'seed': it cannot be told one", s->recipe->name);
+        command_refuse(STATUS_USAGE, "%s cannot be told a seed: write where it stands with {n}, as in 'exec:PATH --seed={n}'", commit_label(s, commit).s);
 }
 
 bool is_folder(const char *path)

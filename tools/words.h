@@ -22,9 +22,8 @@ void command_open_versions(const char *cluster, struct words *words);
 void command_need_history(void);
 /* command_open(), command_run_on() and command_solver(): common.solver. */
 void command_open_solver(int store_flags, const char *cluster, const char *name);
-/* Can its recipe be told a seed, where one `is_asked` for? */
-void command_seed(const struct solver *s, bool is_asked);
-void command_seed_at(const struct solver *s, uint32_t commit, bool is_asked); /* and the commit? */
+/* Can the recipe be told a seed, where one `is_asked` for? Of programs each commit has its own say. */
+void command_seed(const struct solver *s, uint32_t commit, bool is_asked);
 void command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret);
 void command_cases(char *const *words, size_t n, struct case_selection *ret);
 /* "spr/3": a finding of common.solver. 1: it is one; 0: the word is none; -errno. */

@@ -42,16 +42,6 @@ static char *configure_maker(const git_tree *tree)
         return copy_string(find_file(tree, "Makefile.am") ? "autoreconf -fi" : "autoconf");
 }
 
-static const char *free_name(const git_tree *root)
-{
-        static const char *const names[] = {"build", "_build", "build-release", "solverfs-build"};
-        size_t i = 0;
-
-        while (i + 1 < ARRAY_SIZE(names) && git_tree_entry_byname(root, names[i]))
-                i++;
-        return names[i];
-}
-
 void ways_done(struct way_list *l)
 {
         for (size_t i = 0; i < l->n; i++) {
@@ -68,12 +58,13 @@ struct looking {
         git_repository *git;
         const git_tree *root;
         bool names_only; /* their commands are not asked for */
+        const char *out; /* a name that the root does not have */
         struct way_list ways;
 };
 
 static void add_way(struct looking *f, const git_tree *tree, const char *folder, const struct sign *s, const git_tree_entry *e)
 {
-        struct way w = {.system = s->system, .folder = copy_string(folder), .out = free_name(f->root)};
+        struct way w = {.system = s->system, .folder = copy_string(folder), .out = f->out};
 
         w.name = format_string("%s%s%s", folder, *folder ? "/" : "", s->file);
         if (!f->names_only && s->system == SYSTEM_CONFIGURE)
@@ -131,9 +122,14 @@ static void look_into_folders(struct looking *f)
 
 struct way_list ways_find(git_repository *git, const git_tree *tree, bool names_only)
 {
+        static const char *const names[] = {"build", "_build", "build-release", "solverfs-build"};
         struct looking f = {.git = git, .root = tree, .names_only = names_only};
+        size_t i = 0;
 
-        look_into(&f, f.root, "");
+        while (i + 1 < ARRAY_SIZE(names) && git_tree_entry_byname(tree, names[i]))
+                i++;
+        f.out = names[i];
+        look_into(&f, tree, "");
         if (f.ways.n == 0)
                 look_into_folders(&f);
         return f.ways;

@@ -68,7 +68,7 @@ static void find_versions(struct compare *o)
                 v[i].commit = command_commit(s, "compare", revisions[i]);
         }
         for (int i = 0; i < 2; i++)
-                command_seed_at(v[i].solver, v[i].commit, o->options.has_seed);
+                command_seed(v[i].solver, v[i].commit, o->options.has_seed);
 }
 
 /* Are the words SOLVER REV REV, as other commands take them? */

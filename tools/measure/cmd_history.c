@@ -235,7 +235,7 @@ static int record(struct recording *o)
 
         o->cell.machine = command_machine(o->machine_name);
         o->cell.solver = common.solver;
-        command_seed(common.solver, o->cell.has_seed);
+        command_seed(common.solver, COMMIT_NONE, o->cell.has_seed);
         command_line(o->from, o->to, &o->line);
         command_cases(o->words.list, o->words.n, &o->cases);
         command_note_passed_over(case_selection_keep(&o->cases, common.solver->recipe->format));
@@ -273,7 +273,8 @@ void cmd_history(int argc, char **argv)
         static struct recording o;
         bool bisecting = false, all = false;
         const struct command_option options[] = {
-                OPTION_FROM(o.from), OPTION_TO(o.to),
+                OPTION_FROM(o.from),
+                OPTION_TO(o.to),
                 {"bisecting", 0, NULL, "Measure nine commits evenly, then halve every gap between two that differ, down to the commit (default)",
                  .on = &bisecting},
                 {"step", 0, "N", "Measure every N-th commit, and the first", .big_number = &o.step, .least = 1, .most = UINT32_MAX},
@@ -388,18 +389,6 @@ static void count_case(struct stepping *o, struct case_info *info)
 }
 
 /* The paper's Figs. 5 and 7. */
-static void show_counts(const struct stepping *o)
-{
-        if (o->measured == 0)
-                note("nothing is measured at two commits of this line; see 'solverfs run'");
-        for (int shape = 0; shape < SHAPES; shape++)
-                if (o->shapes[shape] > 0)
-                        note("%zu case%s: %s", o->shapes[shape], plural(o->shapes[shape]), step_shape_name(shape));
-        for (size_t i = 0; i < o->n_slowdowns; i++)
-                if (o->slowdowns[i] > 0)
-                        note("%zu case%s got slower %zu time%s", o->slowdowns[i], plural(o->slowdowns[i]), i, plural(i));
-}
-
 void cmd_steps(int argc, char **argv)
 {
         static const char doc[] =
@@ -413,7 +402,9 @@ void cmd_steps(int argc, char **argv)
         cleanup_case_selection struct case_selection cases = {0};
         static struct stepping o;
         const struct command_option options[] = {
-                OPTION_FROM(o.from), OPTION_TO(o.to), OPTION_SEED(o.cell.seed, o.cell.has_seed, "What was measured with the random seed fixed to N"),
+                OPTION_FROM(o.from),
+                OPTION_TO(o.to),
+                OPTION_SEED(o.cell.seed, o.cell.has_seed, "What was measured with the random seed fixed to N"),
                 {"timeout", 't', "T", "What was measured under this time limit", .ns = &o.cell.wall_ns},
                 OPTION_JSON("Print a JSON object for each case: its steps, how many of each kind, its shape"),
                 {0}};
@@ -426,5 +417,12 @@ void cmd_steps(int argc, char **argv)
         command_cases(words.list, words.n, &cases);
         for (size_t i = 0; i < cases.n; i++)
                 count_case(&o, cases.list[i]);
-        show_counts(&o);
+        if (o.measured == 0)
+                note("nothing is measured at two commits of this line; see 'solverfs run'");
+        for (int shape = 0; shape < SHAPES; shape++)
+                if (o.shapes[shape] > 0)
+                        note("%zu case%s: %s", o.shapes[shape], plural(o.shapes[shape]), step_shape_name(shape));
+        for (size_t i = 0; i < o.n_slowdowns; i++)
+                if (o.slowdowns[i] > 0)
+                        note("%zu case%s got slower %zu time%s", o.slowdowns[i], plural(o.slowdowns[i]), i, plural(i));
 }

@@ -226,7 +226,9 @@ void cmd_noise(int argc, char **argv)
         const struct command_option options[] = {
                 {"set", 'S', "SET", "The cases of this set; as if it stood among the cases", .each = &sets},
                 {"runs", 'n', "N", "Run each case so often; default 10", .number = &o.runs, .least = 2, .most = 1000},
-                OPTION_TIMEOUT(o.timeout), OPTION_ON(o.on), OPTION_JSON("Print a JSON object for each commit, with all samples"),
+                OPTION_TIMEOUT(o.timeout),
+                OPTION_ON(o.on),
+                OPTION_JSON("Print a JSON object for each commit, with all samples"),
                 {"svg", 0, "FILE", "Write a picture: each case's mean time, and by how much its runs differ", .text = &o.svg},
                 {0}};
 

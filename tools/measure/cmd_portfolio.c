@@ -201,7 +201,8 @@ void cmd_portfolio_run(int argc, char **argv)
         const char *on = NULL;
         const struct command_option options[] = {
                 {"alone", 'A', NULL, "Run each arm alone on each case instead, for comparison; nothing is learned from that", .on = &a.alone},
-                OPTION_ON(on), OPTION_JSON("Print a JSON object for each, a line each"),
+                OPTION_ON(on),
+                OPTION_JSON("Print a JSON object for each, a line each"),
                 {0}};
         struct words words = command_parse(argc, argv, "NAME CASE...", doc, options);
 
@@ -217,19 +218,6 @@ void cmd_portfolio_run(int argc, char **argv)
 }
 
 /* -- features ---------------------------------------------------------------------------------------------------- */
-
-static void list_features(void)
-{
-        static const struct column columns[] = {{"FORMAT", 8}, {"FEATURE", 28}, {"MEANING"}, {0}};
-
-        for (int cnf = 0; cnf < 2; cnf++) {
-                size_t n;
-                const struct feature *table = cnf ? cnf_features(&n) : smt_features(&n);
-
-                for (size_t i = 0; i < n; i++)
-                        output_rowf(columns, "%s\t%s\t%s", cnf ? "cnf" : "smt2", table[i].name, table[i].meaning);
-        }
-}
 
 static void print_cases(const struct words *words)
 {
@@ -259,14 +247,20 @@ void cmd_portfolio_features(int argc, char **argv)
         static const char doc[] =
                 "Print the features of cases: the numbers that portfolios learn from (features.tsv in the mount).\v"
                 "Example: solverfs portfolio features QF_S/";
+        static const struct column columns[] = {{"FORMAT", 8}, {"FEATURE", 28}, {"MEANING"}, {0}};
         bool list = false;
         const struct command_option options[] = {{"list", 'l', NULL, "Say what each feature means", .on = &list}, {0}};
         struct words words = command_parse(argc, argv, "[CASE...]", doc, options);
 
         if (words.n == 0 && !list)
                 command_usage("no case given");
-        if (list)
-                list_features();
+        for (int cnf = 0; list && cnf < 2; cnf++) {
+                size_t n;
+                const struct feature *table = cnf ? cnf_features(&n) : smt_features(&n);
+
+                for (size_t i = 0; i < n; i++)
+                        output_rowf(columns, "%s\t%s\t%s", cnf ? "cnf" : "smt2", table[i].name, table[i].meaning);
+        }
         if (words.n == 0)
                 return;
         command_open(STORE_READ_ONLY);

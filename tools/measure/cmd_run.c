@@ -212,7 +212,8 @@ void cmd_run(int argc, char **argv)
                 "  solverfs run 'exec:/usr/bin/z3 -st' exec:/usr/bin/cvc5 all";
         static struct running o;
         const struct command_option options[] = {
-                OPTION_SEED(o.cell.seed, o.cell.has_seed, "Fix the solver's random seed to N"), OPTION_TIMEOUT(o.cell.wall_ns),
+                OPTION_SEED(o.cell.seed, o.cell.has_seed, "Fix the solver's random seed to N"),
+                OPTION_TIMEOUT(o.cell.wall_ns),
                 {"again", 'a', NULL, "Measure once more what is known already; a cell's value is the median of its runs", .on = &o.again},
                 {"machine", 0, "NAME", "What is known of this machine; measures nothing", .text = &o.machine_name},
                 {"on", 'o', "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
@@ -234,7 +235,7 @@ void cmd_run(int argc, char **argv)
         o.cell.machine = command_machine(o.machine_name);
         o.n_revisions = command_revisions_and_cases(o.words.list, o.words.n, &o.revisions, &o.cases);
         for (size_t i = 0; i < o.revisions.n; i++)
-                command_seed_at(common.solver, o.revisions.list[i], o.cell.has_seed);
+                command_seed(common.solver, o.revisions.list[i], o.cell.has_seed);
         o.cell.solver = common.solver;
         keep_format(&o);
         o.unbuildable = allocate(o.revisions.n + 1, sizeof(*o.unbuildable));

@@ -102,14 +102,6 @@ static bool is_called(const char *name, const char *pattern)
         return fnmatch(pattern, name, FNM_EXTMATCH | FNM_CASEFOLD) == 0;
 }
 
-static bool is_case_name(const char *name)
-{
-        char unpacked[NAME_MAX + 1];
-
-        snprintf(unpacked, sizeof(unpacked), "%.*s", (int)case_unpacked_name(name), name);
-        return is_called(unpacked, "*.@(smt2|smt|cnf|dimacs)");
-}
-
 static int by_name(const FTSENT **a, const FTSENT **b)
 {
         return strcmp((*a)->fts_name, (*b)->fts_name);
@@ -121,6 +113,7 @@ static void walk(struct adding *a, char *dir)
 {
         char *roots[] = {dir, NULL};
         FTS *fts = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, by_name);
+        char unpacked[NAME_MAX + 1];
         size_t below = strlen(dir);
 
         if (!fts) {
@@ -140,7 +133,8 @@ static void walk(struct adding *a, char *dir)
                         add_failed(e->fts_path, errorf(-ELOOP, "a folder that holds itself by a symlink"));
                 if (e->fts_info != FTS_F || is_called(e->fts_name, "*.status")) /* status_beside() reads that */
                         continue;
-                if (is_case_name(e->fts_name))
+                snprintf(unpacked, sizeof(unpacked), "%.*s", (int)case_unpacked_name(e->fts_name), e->fts_name);
+                if (is_called(unpacked, "*.@(smt2|smt|cnf|dimacs)"))
                         note_file(a, e->fts_path, name + strspn(name, "/"));
                 else if (is_called(e->fts_name, "*.@(lzma|zip|7z|lz4)"))
                         a->compressed++;

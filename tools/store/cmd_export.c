@@ -49,13 +49,6 @@ static void must(struct exporting *o, int r)
 
 /* -- a version ----------------------------------------------------------------------------------------------------- */
 
-static bool is_disputed(struct exporting *o, const struct cell *cell, const struct fact *f)
-{
-        cleanup_buffer struct buffer line = {0};
-
-        return !o->machine && fact_has_answer(f) && !f->wrong && dispute_find(common.workspace, cell->info->id, &line) == 1;
-}
-
 /* The row of a cell, if it is known. `failed` NULL: the commit is built, and `finder` has its results. */
 static void write_cell(struct exporting *o, const struct export_version *v, const struct cell *cell, struct run_finder *finder,
                        const struct build_record *failed)
@@ -63,10 +56,11 @@ static void write_cell(struct exporting *o, const struct export_version *v, cons
         /* csv needs no more than a brief fact, unless the solver counts its effort */
         const bool has_effort = cell->solver->recipe->effort[0] != NULL, is_brief = o->format == EXPORT_CSV && !has_effort;
         cleanup(fact_unrefp) struct fact *f = NULL;
-        cleanup_buffer struct buffer result = {0}, effort = {0};
+        cleanup_buffer struct buffer result = {0}, effort = {0}, dispute = {0};
         cleanup_free char *name = printable(cell->info->name), *logic = printable(cell->info->logic);
         char sha[DIGEST_HEX_SIZE];
         struct export_row row = {.version = v, .id = cell->info->id, .name = name, .logic = logic, .sha256 = sha};
+        bool is_disputed;
         int r;
 
         if (!recipe_takes(cell->solver->recipe, cell->info->format))
@@ -83,7 +77,8 @@ static void write_cell(struct exporting *o, const struct export_version *v, cons
         row.result = result.data;
         row.effort = effort.data ?: "-";
         row.status = verdict_name(cell->info->status);
-        row.check = cell_check(cell, f, is_disputed(o, cell, f));
+        is_disputed = !o->machine && fact_has_answer(f) && !f->wrong && dispute_find(common.workspace, cell->info->id, &dispute) == 1;
+        row.check = cell_check(cell, f, is_disputed);
         if (o->format == EXPORT_JSONL)
                 row.answer = cell_answer_json(cell, v->commit, f, failed);
         else if (f && export_wants_run(o->exporter))

@@ -170,7 +170,8 @@ void cmd_import(int argc, char **argv)
                 {"solver", 0, "NAME", "Whose results they are; as the file says unless given", .text = &o.solver},
                 {"revision", 0, "REV", "Of which commit; as the file says unless given", .text = &o.revision},
                 {"machine", 0, "NAME", "What to call the machine that ran; as the file says unless given", .text = &o.machine},
-                OPTION_SEED(o.seed, o.has_seed, "Under which random seed of the solver"), OPTION_JSON("Print a JSON object for each file, a line each"),
+                OPTION_SEED(o.seed, o.has_seed, "Under which random seed of the solver"),
+                OPTION_JSON("Print a JSON object for each file, a line each"),
                 {0}};
 
         o.files = command_parse(argc, argv, "STORE...\n--format benchexec FILE...", doc, options);

@@ -75,12 +75,6 @@ static void show(const struct finding_choice *c)
         output_object(columns, j);
 }
 
-static bool is_wanted(const struct listing *l, const struct finding_choice *c)
-{
-        return (l->all_kinds || l->kinds[c->finding->kind]) && (l->all || c->is_representative) &&
-               (!l->campaign || strcmp(l->campaign, c->finding->origin) == 0);
-}
-
 void cmd_findings(int argc, char **argv)
 {
         static const char doc[] =
@@ -118,7 +112,8 @@ void cmd_findings(int argc, char **argv)
         l.all_kinds = !memchr(l.kinds, true, sizeof(l.kinds));
         r = findings_select(common.workspace, common.solver, &choices, &n);
         for (size_t i = 0; i < n && !output_broken(); i++)
-                if (is_wanted(&l, &choices[i]))
+                if ((l.all_kinds || l.kinds[choices[i].finding->kind]) && (l.all || choices[i].is_representative) &&
+                    (!l.campaign || strcmp(l.campaign, choices[i].finding->origin) == 0))
                         show(&choices[i]);
         finding_choices_free(choices, n);
         if (r != -EPIPE)

@@ -228,10 +228,12 @@ void cmd_localize(int argc, char **argv)
                 {"target", 0, "REV", "The later version that is slow", .text = &o.target},
                 {"measure", 0, "NAME", "What became more: time (default), memory, or effort, the solver's own count", .parse = parse_measure,
                  .to = &o.options.measure},
-                OPTION_SEED(o.options.seed, o.options.has_seed, "Fix the solver's random seed to N in all runs"), OPTION_TIMEOUT(o.options.timeout_ns),
+                OPTION_SEED(o.options.seed, o.options.has_seed, "Fix the solver's random seed to N in all runs"),
+                OPTION_TIMEOUT(o.options.timeout_ns),
                 {"clock", 0, "wall|cpu", "Times and their limit are wall time (default), or CPU time of the solver", .choice = &clock},
                 {"log", 0, "FILE", "Write the search as a git bisect log, for 'git bisect replay'", .text = &o.log},
-                OPTION_ON(on), OPTION_JSON("Print a JSON object for each case, a line each, with everything found"),
+                OPTION_ON(on),
+                OPTION_JSON("Print a JSON object for each case, a line each, with everything found"),
                 {0}};
 
         o.words = command_parse(argc, argv, "SOLVER CASE|FINDING...", doc, options);
@@ -246,7 +248,7 @@ void cmd_localize(int argc, char **argv)
         command_need_history();
         o.options.workspace = common.workspace;
         o.options.solver = common.solver;
-        command_seed(common.solver, o.options.has_seed);
+        command_seed(common.solver, COMMIT_NONE, o.options.has_seed);
         o.options.reference = command_commit(common.solver, "--reference", o.reference);
         o.options.target = command_commit(common.solver, "--target", o.target);
         choose_cases(&o, &cases);

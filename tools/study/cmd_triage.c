@@ -55,17 +55,6 @@ static void show_culprit(const struct culprit *c)
                                          c->measure == JUDGE_TIME ? NULL : judge_measure_name(c->measure)));
 }
 
-static void list_culprits(void)
-{
-        cleanup_culprits struct culprits all = {0};
-
-        command_must(culprits_read(common.workspace, common.solver, &all));
-        for (size_t i = 0; i < all.n; i++)
-                show_culprit(&all.list[i]);
-        note("%zu commit%s responsible for %zu of %zu slowdown%s; %zu not localized yet, %zu without a single commit", all.n, plural(all.n),
-             all.findings - all.open - all.unexplained, all.findings, plural(all.findings), all.open, all.unexplained);
-}
-
 #define ROWS (N_CLASSES + 2)
 
 static void show_table(const struct triage *t)
@@ -113,6 +102,7 @@ void cmd_triage(int argc, char **argv)
                 "  solverfs triage z3\n"
                 "  solverfs triage z3 --set 78feac446 algorithm compromise\n"
                 "  solverfs triage z3seq z3str3 cvc4 --table";
+        cleanup_culprits struct culprits all = {0};
         struct triage t = {0};
         const struct command_option options[] = {
                 {"set", 0, "COMMIT", "Say what a culprit is: a class, and whether it is a compromise or a bug", .text = &t.commit},
@@ -139,8 +129,13 @@ void cmd_triage(int argc, char **argv)
                 return;
         }
         command_solver(t.solvers.list[0], &common.solver);
-        if (t.commit)
+        if (t.commit) {
                 set_by_hand(&t);
-        else
-                list_culprits();
+                return;
+        }
+        command_must(culprits_read(common.workspace, common.solver, &all));
+        for (size_t i = 0; i < all.n; i++)
+                show_culprit(&all.list[i]);
+        note("%zu commit%s responsible for %zu of %zu slowdown%s; %zu not localized yet, %zu without a single commit", all.n, plural(all.n),
+             all.findings - all.open - all.unexplained, all.findings, plural(all.findings), all.open, all.unexplained);
 }
