@@ -5,18 +5,21 @@
 #define LINES_AT_END 20
 #define BYTES_MOST   16384 /* of each of the two */
 
+static bool has_any(struct slice text, const char *const *words, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (memmem(text.data, text.size, words[i], strlen(words[i])))
+                        return true;
+        return false;
+}
+
 /* The words of compilers, linkers, assemblers, CMake, meson, ninja, Python and the shell. Lines "+ COMMAND" are our own. */
 static bool tells_error(struct slice line)
 {
         static const char *const words[] = {"error: ",          "Error: ",        "ERROR: ",        "FAILED: ",    "CMake Error", "undefined reference to ",
                                             "multiple definition of ", "cannot find -l", ": not found"};
 
-        if (line.size >= 2 && memcmp(line.data, "+ ", 2) == 0)
-                return false;
-        for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-                if (memmem(line.data, line.size, words[i], strlen(words[i])))
-                        return true;
-        return false;
+        return (line.size < 2 || memcmp(line.data, "+ ", 2) != 0) && has_any(line, words, ARRAY_SIZE(words));
 }
 
 static const char *next_line(const char *at, const char *end)
@@ -65,17 +68,6 @@ void build_failure_show(uint32_t commit)
         note("%s", text.data);
 }
 
-/* Does the line say that a file is missing? */
-static bool tells_absence(const char *line)
-{
-        static const char *const words[] = {"No such file", "not exist", "not an existing", "not found", "annot find", "annot open"};
-
-        for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-                if (strstr(line, words[i]))
-                        return true;
-        return false;
-}
-
 /* A name as a recipe has it: relative to the root of the checkout, without the dot or slash at its end. */
 static bool take_name(const char *at, size_t length, char ret[PATH_SIZE])
 {
@@ -91,12 +83,13 @@ static bool take_name(const char *at, size_t length, char ret[PATH_SIZE])
 
 bool build_failure_absent(const char *text, bool (*fn)(void *user, const char *name), void *user)
 {
+        static const char *const absent[] = {"No such file", "not exist", "not an existing", "not found", "annot find", "annot open"};
         static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+-";
         cleanup_free char *copy = copy_string(text);
         char *rest = copy, name[PATH_SIZE];
 
         for (char *line; (line = strsep(&rest, "\n"));) {
-                bool is_wanted = tells_absence(line);
+                bool is_wanted = has_any(slice_string(line), absent, ARRAY_SIZE(absent)); /* does it say that a file is missing? */
 
                 for (size_t n; is_wanted && *line; line += n + (line[n] != '\0')) {
                         n = strspn(line, letters);

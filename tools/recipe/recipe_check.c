@@ -36,27 +36,21 @@ static void check_say(struct recipe_check *t, const char *check, enum check_outc
 
 /* -- before the build ------------------------------------------------------------------------------------------- */
 
-/* Paths of one era that no commit has. */
-static void look_for_paths(struct recipe_check *t, const struct recipe *r)
-{
-        for (char *const *p = r->paths; *p; p++) {
-                bool there = true;
-
-                if (history_has_path(common.solver->history, COMMIT_NONE, paths_left_out(*p) ?: *p, &there) == 0 && !there)
-                        check_say(t, "paths", CHECK_PROBLEM, "'%s' is in no commit: correct the path, or take it out%s%s", *p, r->range ? " of era " : "",
-                                  r->range ?: "");
-        }
-}
-
+/* Paths of the recipe and of its eras that no commit has. An era that says none has those of the recipe. */
 static void check_paths(struct recipe_check *t)
 {
         const struct recipe *r = common.solver->recipe;
         const unsigned before = t->problems;
 
-        look_for_paths(t, r);
-        for (size_t i = 0; i < r->n_eras; i++)
-                if (!r->eras[i]->file && (!r->paths[0] || !r->eras[i]->paths[0] || strcmp(r->paths[0], r->eras[i]->paths[0]) != 0))
-                        look_for_paths(t, r->eras[i]);
+        for (size_t i = 0; i <= r->n_eras; i++) {
+                const struct recipe *era = i == 0 ? r : r->eras[i - 1];
+                bool is_same = i > 0 && r->paths[0] && era->paths[0] && strcmp(r->paths[0], era->paths[0]) == 0, there = true;
+
+                for (char *const *p = era->paths; *p && !is_same && !(i > 0 && era->file); p++)
+                        if (history_has_path(common.solver->history, COMMIT_NONE, paths_left_out(*p) ?: *p, &there) == 0 && !there)
+                                check_say(t, "paths", CHECK_PROBLEM, "'%s' is in no commit: correct the path, or take it out%s%s", *p,
+                                          era->range ? " of era " : "", era->range ?: "");
+        }
         if (t->problems == before)
                 check_say(t, "paths", CHECK_OK, r->paths[0] ? "each is in some commit" : "the whole tree, so that every commit is another build");
 }

@@ -9,33 +9,24 @@ struct try_options {
         char path[PATH_SIZE]; /* of `recipe` */
 };
 
-/* A file, or a case of the store. `path` is where it lies; *ret_fd keeps it there. */
-static void find_input(const char *word, char path[PATH_SIZE], int *ret_fd)
-{
-        cleanup_case_selection struct case_selection cases = {0};
-
-        if (access(word, R_OK) == 0) {
-                command_must(realpath(word, path) ? 0 : -errno);
-                return;
-        }
-        command_cases((char *[]){(char *)word}, 1, &cases);
-        if (cases.n != 1)
-                command_refuse(STATUS_USAGE, "'%s' is %zu cases; one is run", word, cases.n);
-        command_must(cases_open_bytes(workspace_cases(common.workspace), cases.list[0], ret_fd, path));
-}
-
 static int try_solver(const char *name, const struct try_options *o)
 {
-        cleanup_close int fd = -1;
+        cleanup_case_selection struct case_selection cases = {0};
+        cleanup_close int fd = -1; /* keeps the case's bytes there */
         char input[PATH_SIZE];
         struct recipe_check t = {.once = o->once};
         int r;
 
         command_solver(name, &common.solver);
         t.commit = command_commit(common.solver, "REV", o->revision ?: "HEAD");
-        if (o->input) {
-                find_input(o->input, input, &fd);
-                t.input = input;
+        t.input = o->input ? input : NULL;
+        if (o->input && access(o->input, R_OK) == 0)
+                command_must(realpath(o->input, input) ? 0 : -errno);
+        else if (o->input) {
+                command_cases((char *const *)&o->input, 1, &cases);
+                if (cases.n != 1)
+                        command_refuse(STATUS_USAGE, "'%s' is %zu cases; one is run", o->input, cases.n);
+                command_must(cases_open_bytes(workspace_cases(common.workspace), cases.list[0], &fd, input));
         }
         command_engine();
         r = recipe_check(&t);

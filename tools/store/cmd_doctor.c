@@ -36,24 +36,13 @@ static void show(const char *name, enum check_state state, const char *format, .
 
 /* -- the store -------------------------------------------------------------------------------------------------- */
 
-/* LMDB's locks and map need a local file system; so do OFD locks between processes of two machines. */
-static const char *network_name(long type)
+static void look_at_disk(const char *store)
 {
         static const struct {
                 long type;
                 const char *name;
         } networks[] = {{NFS_SUPER_MAGIC, "NFS"},   {0xfe534d42, "SMB"},    {(long)0xff534d42, "CIFS"},
                         {CEPH_SUPER_MAGIC, "Ceph"}, {0x0bd00bd0, "Lustre"}, {V9FS_MAGIC, "9p"}};
-
-        for (size_t i = 0; i < ARRAY_SIZE(networks); i++)
-                if (networks[i].type == type)
-                        return networks[i].name;
-        return NULL;
-}
-
-static void look_at_disk(const char *store)
-{
-        const char *network;
         struct statfs fs;
         struct stat st;
         uint64_t room;
@@ -69,9 +58,10 @@ static void look_at_disk(const char *store)
                      (unsigned)st.st_uid, (unsigned)geteuid());
         else
                 show("store-mode", CHECK_OK, "only we may look into %s", store);
-        network = network_name(fs.f_type);
-        if (network)
-                show("store-disk", CHECK_FAILED, "%s is on %s, where the database is not safe: move the store to a local disk", store, network);
+        for (size_t i = 0; i < ARRAY_SIZE(networks); i++) /* LMDB's locks and map need a local file system; so do OFD locks between two machines */
+                if (networks[i].type == fs.f_type)
+                        show("store-disk", CHECK_FAILED, "%s is on %s, where the database is not safe: move the store to a local disk", store,
+                             networks[i].name);
         room = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
         show("store-room", room < ROOM_WANTED ? CHECK_WARNING : CHECK_OK, "%.1f GiB free at %s%s", (double)room / (double)ROOM_WANTED, store,
              room < ROOM_WANTED ? ": 'solverfs gc' frees what can be built again" : "");

@@ -376,18 +376,6 @@ static int reduce_by_command(struct reducing *o)
         return status;
 }
 
-static void open_solver(struct reducing *o)
-{
-        const char *name = o->words.n == 1 ? RECIPE_PROGRAMS : o->words.list[0];
-
-        command_open(0);
-        if (strcmp(name, RECIPE_PROGRAMS) == 0 && o->target)
-                command_program(&o->target);
-        if (strcmp(name, RECIPE_PROGRAMS) == 0 && o->reference)
-                command_program(&o->reference);
-        command_open_solver(0, o->on, name);
-}
-
 void cmd_reduce(int argc, char **argv)
 {
         static const char doc[] =
@@ -429,8 +417,17 @@ void cmd_reduce(int argc, char **argv)
         o.words = command_parse(argc, argv, "SOLVER FOUND|CASE [--reference VERSION --target VERSION]\nCASE --reference 'exec:PATH ARG...' --target 'exec:PATH ARG...'\nFILE --command COMMAND", doc, options);
         check_usage(&o);
         command_signals();
-        if (!o.command)
-                open_solver(&o);
+        if (!o.command) {
+                const char *name = o.words.n == 1 ? RECIPE_PROGRAMS : o.words.list[0];
+                const bool is_programs = strcmp(name, RECIPE_PROGRAMS) == 0;
+
+                command_open(0);
+                if (is_programs && o.target)
+                        command_program(&o.target);
+                if (is_programs && o.reference)
+                        command_program(&o.reference);
+                command_open_solver(0, o.on, name);
+        }
         command_worse(o.command ? reduce_by_command(&o) : reduce_between(&o));
         blob_done(&o.input);
 }
